@@ -1,0 +1,65 @@
+# make demo   set everything up, run the main job on embedded parts, serve the pages (SERVE=0: only the work)
+# make test   set everything up, run all checks and tests
+# make lint   ruff, mypy, tsc, migrations     make bench   what is measured, as ratios
+
+PYTHON ?= python3.11
+SERVE ?= 1
+PORT ?= 8000
+PY := .venv/bin/python
+BUILT := frontend/dist/researcher.js
+FRONTEND_SOURCES := $(shell find frontend/src frontend/public frontend/vite.config.ts frontend/tsconfig.json -type f)
+
+.PHONY: demo test lint bench pytest constraints clean
+
+demo: .venv/installed $(BUILT)
+	$(PY) -m examples.demo --serve $(SERVE) --port $(PORT)
+
+test: lint pytest
+
+# The same suite on both databases. TEST_DATABASE_URL and TEST_BROKER_URL name servers to use instead of embedded ones.
+pytest: .venv/installed $(BUILT) .venv/browser
+	$(PY) -m pytest -n 2
+	$(PY) -m tests.servers postgresql -- $(PY) -m pytest -n 2
+
+lint: .venv/installed frontend/node_modules/installed
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+	.venv/bin/mypy
+	$(PY) manage.py makemigrations --check --dry-run
+	. .venv/node-path && npm --prefix frontend run --silent check
+
+bench: .venv/installed $(BUILT)
+	$(PY) -m benchmarks.importing
+
+# --- Set-up: each step leaves a file, so that the next run skips it ---
+
+.venv/installed: requirements.txt requirements-web.txt constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "EvalPlatform needs Python 3.11: install it, or name one with make PYTHON=/path/to/python3.11"; exit 1; }
+	$(PYTHON) -m venv .venv
+	.venv/bin/pip install --quiet --disable-pip-version-check -r requirements.txt
+	touch $@
+
+# Node from PATH if Vite can use it, else from PyPI into .venv. The file says where it is.
+.venv/node-path: .venv/installed frontend/install_node.py
+	$(PY) frontend/install_node.py > $@.new
+	mv $@.new $@
+
+# `install`, not `ci`: the lock file was made on Linux and lacks other systems' builds of Vite's optional parts.
+frontend/node_modules/installed: frontend/package-lock.json frontend/.npmrc .venv/node-path
+	. .venv/node-path && npm --prefix frontend install --silent --no-audit --no-fund
+	touch $@
+
+$(BUILT): frontend/node_modules/installed $(FRONTEND_SOURCES)
+	. .venv/node-path && npm --prefix frontend run --silent build
+	touch $@
+
+.venv/browser: .venv/installed tests/install_browser.py
+	$(PY) -m tests.install_browser > $@.new
+	mv $@.new $@
+
+constraints: .venv/installed
+	{ sed -n '/^#/p' constraints.txt; .venv/bin/pip freeze | grep -v '^torch=='; } > constraints.new
+	mv constraints.new constraints.txt
+
+clean:
+	rm -rf .venv frontend/node_modules frontend/dist

@@ -1,0 +1,95 @@
+"""Typed reading of environment variables, in which junk is an error and never quietly a default.
+
+Own code rather than django-environ, because that reads DEBUG=flase as False without a word.
+"""
+
+from collections.abc import Mapping, Sequence
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+YES = {"1", "true", "yes", "on"}
+NO = {"0", "false", "no", "off"}
+
+
+class BadSetting(SystemExit):
+    """A SystemExit, so that manage.py, gunicorn and celery all stop with this one line and no trace."""
+
+    def __init__(self, variable: str, problem: str) -> None:
+        super().__init__(f"evalplatform: {variable} {problem}")
+
+
+class Environment:
+    def __init__(self, variables: Mapping[str, str]) -> None:
+        self._variables = variables
+
+    def text(self, name: str, default: str = "") -> str:
+        return self._variables.get(name, "").strip() or default
+
+    def flag(self, name: str, default: bool) -> bool:
+        value = self.text(name).lower()
+        if not value:
+            return default
+        if value not in YES | NO:
+            raise BadSetting(name, f"is {value!r}; use true or false.")
+        return value in YES
+
+    def number(self, name: str, default: int, minimum: int, maximum: int) -> int:
+        value = self.text(name, str(default))
+        if not value.isascii() or not value.isdigit() or not minimum <= int(value) <= maximum:
+            raise BadSetting(name, f"is {value!r}; use a whole number from {minimum} to {maximum}.")
+        return int(value)
+
+    def choice(self, name: str, choices: Sequence[str], default: str) -> str:
+        value = self.text(name, default)
+        if value not in choices:
+            raise BadSetting(name, f"is {value!r}; use one of {', '.join(choices)}.")
+        return value
+
+    def words(self, name: str, default: str = "") -> list[str]:
+        return [word.strip() for word in self.text(name, default).split(",") if word.strip()]
+
+    def url(self, name: str, schemes: Sequence[str]) -> str:
+        """The address, or "" when unset. The value stays out of the message: it may hold a password."""
+        value = self.text(name)
+        if value and urlsplit(value).scheme not in schemes:
+            raise BadSetting(name, f"must begin with {' or '.join(f'{scheme}://' for scheme in schemes)}.")
+        return value
+
+
+def postgresql_from_url(variable: str, url: str, pool_size: int) -> dict[str, object]:
+    """DATABASES["default"] for `postgresql://user:password@host:port/name?option=value`."""
+    parts = urlsplit(url)
+    try:
+        port = parts.port
+    except ValueError:
+        raise BadSetting(variable, "has a port that is not a number.") from None
+    name = unquote(parts.path.lstrip("/"))
+    if not name:
+        raise BadSetting(variable, "names no database: postgresql://user:password@host:5432/NAME.")
+    options: dict[str, object] = dict(parse_qsl(parts.query))
+    options["pool"] = {"min_size": 1, "max_size": pool_size, "timeout": 30}
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": name,
+        "USER": unquote(parts.username or ""),
+        "PASSWORD": unquote(parts.password or ""),
+        "HOST": parts.hostname or "",
+        "PORT": port or "",
+        "CONN_HEALTH_CHECKS": True,
+        "OPTIONS": options,
+    }
+
+
+def sqlite_in_file(path: str) -> dict[str, object]:
+    return {
+        "ENGINE": "django.db.backends.sqlite3",
+        "NAME": path,
+        "OPTIONS": {
+            # Several processes write: readers never wait (WAL), and a writer takes the lock when it begins, so that
+            # it waits for another writer instead of failing halfway with "database is locked".
+            "transaction_mode": "IMMEDIATE",
+            "timeout": 30,
+            "init_command": "PRAGMA journal_mode=WAL; PRAGMA cache_size=-65536",
+        },
+        # A file, because tests let real processes (workers, servers) look at the same database.
+        "TEST": {"NAME": f"{path}.test"},
+    }

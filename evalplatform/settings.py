@@ -1,0 +1,181 @@
+"""All settings, each from the environment; docs/settings.md lists them. Bad values stop the start in one line."""
+
+import contextlib
+import os
+import secrets
+import tempfile
+from pathlib import Path
+
+from kombu import Queue
+
+from evalplatform.environment import BadSetting, Environment, postgresql_from_url, sqlite_in_file
+from evalplatform.logs import logging_config
+
+env = Environment(os.environ)
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+VAR_DIR = Path(env.text("VAR_DIR", str(BASE_DIR / "var")))
+VAR_DIR.mkdir(parents=True, exist_ok=True)
+
+IS_PRODUCTION = env.choice("SERVER_MODE", ["local", "production"], "local") == "production"
+DEBUG = env.flag("DEBUG", False)
+if IS_PRODUCTION and DEBUG:
+    raise BadSetting("DEBUG", "must be off when SERVER_MODE is production.")
+
+
+def _secret_key() -> str:
+    key = env.text("SECRET_KEY")
+    if IS_PRODUCTION and (len(key) < 50 or len(set(key)) < 5 or key.startswith("django-insecure-")):
+        raise BadSetting("SECRET_KEY", "must be set to at least 50 random characters in production.")
+    if key:
+        return key
+    file = VAR_DIR / "secret_key"
+    if not file.exists():
+        # Of several processes that start at once, one links its key into place whole; the others read that one.
+        with tempfile.NamedTemporaryFile("w", dir=VAR_DIR) as draft:
+            draft.write(secrets.token_urlsafe(64))
+            draft.flush()
+            with contextlib.suppress(FileExistsError):
+                os.link(draft.name, file)
+    return file.read_text()
+
+
+SECRET_KEY = _secret_key()
+
+ALLOWED_HOSTS = env.words("ALLOWED_HOSTS", "" if IS_PRODUCTION else "localhost,127.0.0.1,[::1]")
+if IS_PRODUCTION and (not ALLOWED_HOSTS or "*" in ALLOWED_HOSTS):
+    raise BadSetting("ALLOWED_HOSTS", "must name this server's host names in production, e.g. eval.example.org.")
+CSRF_TRUSTED_ORIGINS = [f"https://{host}" for host in ALLOWED_HOSTS] if IS_PRODUCTION else []
+
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.humanize",
+    "generation",
+    "hits",
+]
+
+MIDDLEWARE = [
+    "evalplatform.middleware.log_requests",
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "evalplatform.middleware.content_security_policy",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+
+ROOT_URLCONF = "evalplatform.urls"
+WSGI_APPLICATION = "evalplatform.wsgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "frontend" / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    }
+]
+
+# --- Database: SQLite in var/ unless DATABASE_URL names a PostgreSQL -------------------------------------------------
+
+_database_url = env.url("DATABASE_URL", ["postgresql", "postgres", "sqlite"])
+if IS_PRODUCTION and not _database_url.startswith("postgres"):
+    raise BadSetting("DATABASE_URL", "must name a PostgreSQL database in production.")
+DATABASES = {
+    "default": postgresql_from_url("DATABASE_URL", _database_url, env.number("DATABASE_POOL_SIZE", 10, 1, 1000))
+    if _database_url.startswith("postgres")
+    else sqlite_in_file(_database_url.removeprefix("sqlite://") or str(VAR_DIR / "evalplatform.sqlite3"))
+}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# --- Celery: files in var/broker unless BROKER_URL names a Redis or RabbitMQ -----------------------------------------
+
+CELERY_BROKER_URL = env.url("BROKER_URL", ["redis", "rediss", "amqp", "amqps"]) or "files://localhost"
+HAS_EMBEDDED_BROKER = CELERY_BROKER_URL.startswith("files:")
+if IS_PRODUCTION and HAS_EMBEDDED_BROKER:
+    raise BadSetting("BROKER_URL", "must name a Redis or RabbitMQ server in production.")
+EMBEDDED_BROKER_DIR = VAR_DIR / "broker"
+if HAS_EMBEDDED_BROKER:
+    CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, object] = {"folder": str(EMBEDDED_BROKER_DIR)}
+else:
+    # Redis gives the task of a vanished worker to another after this time, so no task may run longer. (RabbitMQ
+    # notices at once.) Without the last two, kombu looks for such tasks only every 100 seconds.
+    _lost_after = env.number("BROKER_LOST_TASK_SECONDS", 1800, 1, 86400)
+    CELERY_BROKER_TRANSPORT_OPTIONS = (
+        {
+            "visibility_timeout": _lost_after,
+            "unacked_restore_interval": min(10, _lost_after),
+            "unacked_restore_throttle": 1,
+        }
+        if CELERY_BROKER_URL.startswith("redis")
+        else {}
+    )
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_WORKER_ENABLE_REMOTE_CONTROL = not HAS_EMBEDDED_BROKER
+CELERY_TASK_QUEUES = [Queue("default"), Queue("gpu")]
+CELERY_TASK_DEFAULT_QUEUE = "default"
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+
+# --- Logs: one line an event -----------------------------------------------------------------------------------------
+
+LOGGING = logging_config(
+    level=env.choice("LOG_LEVEL", ["DEBUG", "INFO", "WARNING", "ERROR"], "INFO"),
+    as_json=env.choice("LOG_FORMAT", ["json", "console"], "json" if IS_PRODUCTION else "console") == "json",
+)
+
+# --- Pages -----------------------------------------------------------------------------------------------------------
+
+STATIC_URL = "static/"
+STATIC_ROOT = VAR_DIR / "static"
+STATICFILES_DIRS = [BASE_DIR / "frontend" / "dist"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"
+        if IS_PRODUCTION
+        else "django.contrib.staticfiles.storage.StaticFilesStorage"
+    },
+}
+WHITENOISE_USE_FINDERS = not IS_PRODUCTION
+WHITENOISE_AUTOREFRESH = not IS_PRODUCTION
+
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "home"
+LOGOUT_REDIRECT_URL = "login"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{validator}"}
+    for validator in ("MinimumLengthValidator", "CommonPasswordValidator", "NumericPasswordValidator")
+]
+
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_TZ = True
+
+X_FRAME_OPTIONS = "DENY"
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = IS_PRODUCTION
+if IS_PRODUCTION:
+    SECURE_HSTS_SECONDS = env.number("HSTS_SECONDS", 31_536_000, 1, 63_072_000)
+    SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = True
+    SECURE_REDIRECT_EXEMPT = [r"^health/$"]
+    if env.flag("BEHIND_HTTPS_PROXY", False):
+        SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")

@@ -1,0 +1,163 @@
+"""`make demo`: the main job as far as it exists, on embedded parts only, then the pages to look at it.
+
+Safe to run again: what is there already stays, and only what is missing is made.
+"""
+
+import argparse
+import os
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import django
+
+ROOT = Path(__file__).resolve().parent.parent
+CORPUS = ROOT / "examples" / "corpus"
+DATASETS = {"example-subtitles": "subtitles", "example-emotional": "emotional", "example-empathetic": "empathetic"}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--serve", type=int, default=1, help="0: do the work and exit")
+    parser.add_argument("--port", type=int, default=8000)
+    arguments = parser.parse_args()
+
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "evalplatform.settings")
+    os.environ.setdefault("LOG_LEVEL", "WARNING")
+    django.setup()
+    prepare_database()
+    import_corpus()
+    with celery_worker():
+        check_styles()
+        print_counts()
+        if arguments.serve:
+            serve(free_port(arguments.port))
+
+
+def prepare_database() -> None:
+    from django.core.management import call_command
+
+    say("Preparing the database in var/")
+    call_command("migrate", verbosity=0)
+
+
+def import_corpus() -> None:
+    from django.core.management import call_command
+
+    say("Importing the example corpus")
+    for dataset, file in DATASETS.items():
+        call_command("import_dialogs", CORPUS / f"{file}.jsonl", dataset=dataset)
+    call_command("import_candidates", CORPUS / "candidates.jsonl")
+
+
+def check_styles() -> None:
+    """On the worker, through the broker: the same way that the pages take."""
+    from django.utils import timezone
+
+    from generation.models import Dataset
+    from generation.tasks import check_style_of_dataset
+
+    say("A Celery worker checks whether looks give the human replies away")
+    started_at = timezone.now()
+    datasets = Dataset.objects.filter(name__in=DATASETS)
+    for dataset in datasets:
+        check_style_of_dataset.delay(dataset.pk)
+    deadline = time.monotonic() + 120
+    while datasets.filter(style_checked_at__gte=started_at).count() < len(DATASETS):
+        if time.monotonic() > deadline:
+            sys.exit("The worker did not answer within two minutes; its messages are in var/demo-worker.log.")
+        time.sleep(0.2)
+    for dataset in datasets.all():
+        findings = (dataset.style_findings or {})["findings"]
+        print(f"  {dataset}: {'; '.join(finding['text'] for finding in findings) or 'nothing gives them away'}")
+
+
+def print_counts() -> None:
+    from generation.counting import count_datasets
+    from generation.models import Dataset
+
+    say("There are now")
+    for counts in count_datasets(Dataset.objects.filter(name__in=DATASETS)):
+        replies = sum(coverage.candidate_count for coverage in counts.coverage)
+        print(
+            f"  {counts.dataset}: {counts.dialog_count} dialogs, {counts.gold_count} with a human reply, "
+            f"{replies} replies by {len(counts.coverage)} models"
+        )
+
+
+def serve(port: int) -> None:
+    name, password = demo_login()
+    address = f"http://127.0.0.1:{port}/"
+    command = [sys.executable, "-m", "gunicorn", "--bind", f"127.0.0.1:{port}", "--workers", "2", "--threads", "4"]
+    server = subprocess.Popen([*command, "--log-level", "warning", "evalplatform.wsgi"], cwd=ROOT)
+    try:
+        say("The pages are served")
+        print(f"  home      {address}\n  datasets  {address}datasets/\n  health    {address}health/")
+        print(f"  log in as {name} with the password {password}\n  Ctrl-C stops.")
+        server.wait()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        stop(server)
+
+
+def demo_login() -> tuple[str, str]:
+    """The same login at every run: its password is made once, for this machine only."""
+    from django.conf import settings
+    from django.contrib.auth import get_user_model
+
+    file = settings.VAR_DIR / "demo-password"
+    if not file.exists():
+        file.touch(mode=0o600)
+        file.write_text(secrets.token_urlsafe(9))
+    password = file.read_text()
+    user, _ = get_user_model().objects.get_or_create(username="demo", defaults={"is_staff": True, "is_superuser": True})
+    if not user.check_password(password):
+        user.set_password(password)
+        user.save()
+    return "demo", password
+
+
+@contextmanager
+def celery_worker() -> Iterator[None]:
+    from django.conf import settings
+
+    command = [sys.executable, "-m", "celery", "--app", "evalplatform", "worker"]
+    options = ["--queues", "default,gpu", "--concurrency", "1", "--loglevel", "info"]
+    with (settings.VAR_DIR / "demo-worker.log").open("w") as log:
+        worker = subprocess.Popen([*command, *options], cwd=ROOT, stdout=log, stderr=log)
+        try:
+            yield
+        finally:
+            stop(worker)
+
+
+def stop(process: subprocess.Popen[bytes]) -> None:
+    if process.poll() is None:
+        process.send_signal(signal.SIGTERM)
+        try:
+            process.wait(timeout=20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+
+
+def free_port(wanted: int) -> int:
+    for port in range(wanted, wanted + 50):
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)):
+                return port
+    sys.exit(f"Ports {wanted} to {wanted + 49} are all taken; name another with make demo PORT=...")
+
+
+def say(text: str) -> None:
+    print(f"\n{text}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

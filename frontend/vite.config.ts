@@ -1,0 +1,14 @@
+import { defineConfig } from "vite";
+
+// Plain names: Django's static files storage adds the content hashes in production, so that templates name files once.
+export default defineConfig({
+  base: "/static/",
+  build: {
+    outDir: "dist",
+    emptyOutDir: true,
+    rollupOptions: {
+      input: { researcher: "src/researcher.ts" },
+      output: { entryFileNames: "[name].js", chunkFileNames: "[name].js", assetFileNames: "[name][extname]" },
+    },
+  },
+});

@@ -1,0 +1,111 @@
+"""JSONL: one JSON object a line. docs/formats.md has the keys."""
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from generation.corpora.lines import Line, Problem
+from generation.corpora.records import (
+    MAX_LABEL_CHARACTERS,
+    MAX_NAME_CHARACTERS,
+    BadRecord,
+    CandidateRecord,
+    DialogRecord,
+    checked_id,
+    checked_labels,
+    checked_optional_text,
+    checked_text,
+    checked_turns,
+)
+
+_SOURCE_KEYS = ("conv_id", "turn", "n_turns")
+
+
+def read_dialogs(lines: Iterable[Line | Problem]) -> Iterator[DialogRecord | Problem]:
+    for line in lines:
+        if isinstance(line, Problem):
+            yield line
+            continue
+        try:
+            yield _dialog(line.number, _json_object(line.text))
+        except BadRecord as bad:
+            yield Problem(line.number, str(bad))
+
+
+def read_candidates(lines: Iterable[Line | Problem]) -> Iterator[CandidateRecord | Problem]:
+    """Lines with the replies of many generators (`candidates`), or of one (`generator` and `reply`)."""
+    for line in lines:
+        if isinstance(line, Problem):
+            yield line
+            continue
+        try:
+            values = _json_object(line.text)
+            replies = _replies(values)
+        except BadRecord as bad:
+            yield Problem(line.number, str(bad))
+            continue
+        for generator, text, label in replies:
+            try:
+                yield candidate_record(line.number, values, values.get("context"), generator, text, label)
+            except BadRecord as bad:
+                yield Problem(line.number, f"{generator}: {bad}" if len(replies) > 1 else str(bad))
+
+
+def candidate_record(
+    line: int, values: dict[str, Any], context: Any, generator: Any, text: Any, label: Any
+) -> CandidateRecord:
+    external_id = "" if values.get("id") in (None, "") else checked_id(values["id"])
+    turns = None if context is None else checked_turns(context)
+    if not external_id and turns is None:
+        raise BadRecord("id and context are both missing; one is needed to find the dialog")
+    return CandidateRecord(
+        line=line,
+        dataset=checked_optional_text(values.get("dataset"), "dataset", MAX_NAME_CHARACTERS),
+        external_id=external_id,
+        turns=turns,
+        generator=checked_text(generator, "generator", MAX_NAME_CHARACTERS),
+        text=checked_text(text, "reply"),
+        label=checked_optional_text(label, "label", MAX_LABEL_CHARACTERS),
+    )
+
+
+def _dialog(line: int, values: dict[str, Any]) -> DialogRecord:
+    turns = checked_turns(values.get("context"))
+    return DialogRecord(
+        line=line,
+        external_id=checked_id(values.get("id")),
+        turns=turns,
+        gold=checked_optional_text(values.get("reference"), "reference"),
+        emotion=checked_optional_text(values.get("emotion"), "emotion", MAX_LABEL_CHARACTERS),
+        situation=checked_optional_text(values.get("situation"), "situation"),
+        turn_labels=checked_labels(values.get("context_labels"), turns),
+        gold_label=checked_optional_text(values.get("reference_label"), "reference_label", MAX_LABEL_CHARACTERS),
+        source={key: values[key] for key in _SOURCE_KEYS if isinstance(values.get(key), str | int)},
+    )
+
+
+def _replies(values: dict[str, Any]) -> list[tuple[Any, Any, Any]]:
+    """(generator, reply, label) of one line."""
+    candidates = values.get("candidates")
+    if candidates is None:
+        if "reply" not in values and "generator" not in values:
+            raise BadRecord('"candidates" is missing, and so are "generator" and "reply"')
+        return [(values.get("generator"), values.get("reply"), values.get("label"))]
+    if not isinstance(candidates, dict) or not candidates:
+        raise BadRecord("candidates is not an object of generator names and replies")
+    labels = values.get("predicted_labels") or {}
+    if not isinstance(labels, dict):
+        raise BadRecord("predicted_labels is not an object of generator names and labels")
+    return [(generator, text, labels.get(generator)) for generator, text in candidates.items()]
+
+
+def _json_object(text: str) -> dict[str, Any]:
+    try:
+        values = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise BadRecord(f"broken JSON at column {error.colno}: {error.msg}") from None
+    except (ValueError, RecursionError):  # numbers of thousands of digits, brackets nested thousands deep
+        raise BadRecord("broken JSON: too large a number or too deep a nesting") from None
+    if not isinstance(values, dict):
+        raise BadRecord("the line is JSON, but not an object")
+    return values

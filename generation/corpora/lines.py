@@ -1,0 +1,45 @@
+"""A file as numbered lines of text, at constant memory whatever the file holds."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+MAX_LINE_BYTES = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    number: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Why a line, or one reply of it, stays out."""
+
+    line: int
+    reason: str
+    is_conflict: bool = False
+
+
+def read_lines(path: Path, on_bytes: Callable[[int], None] = lambda count: None) -> Iterator[Line | Problem]:
+    """Every line that is not blank, without its line end. `on_bytes` hears how much of the file is read."""
+    with path.open("rb") as file:
+        number = 0
+        while raw := file.readline(MAX_LINE_BYTES):
+            number += 1
+            on_bytes(len(raw))
+            if len(raw) == MAX_LINE_BYTES and not raw.endswith(b"\n"):
+                while (rest := file.readline(MAX_LINE_BYTES)) and not rest.endswith(b"\n"):
+                    on_bytes(len(rest))
+                yield Problem(number, f"the line is longer than {MAX_LINE_BYTES:,} bytes")
+                continue
+            if number == 1:
+                raw = raw.removeprefix(b"\xef\xbb\xbf")
+            try:
+                text = raw.decode().rstrip("\r\n")
+            except UnicodeDecodeError as error:
+                yield Problem(number, f"invalid UTF-8 at byte {error.start + 1}; save the file as UTF-8")
+                continue
+            if text.strip():
+                yield Line(number, text)

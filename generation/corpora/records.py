@@ -1,0 +1,85 @@
+"""What every reader makes of its format: a dialog or a candidate, checked to be fit for a worker's eyes."""
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+MAX_TEXT_CHARACTERS = 10_000
+MAX_TURNS = 100
+MAX_ID_CHARACTERS = 200
+MAX_NAME_CHARACTERS = 100
+MAX_LABEL_CHARACTERS = 50
+
+# Line breaks and tabs are part of texts; what else is below U+0020, DEL, C1 and lone surrogates never is.
+_CONTROL_CHARACTER = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+class BadRecord(Exception):
+    """The message is the reason that the researcher reads beside the line's number."""
+
+
+@dataclass(frozen=True, slots=True)
+class DialogRecord:
+    line: int
+    external_id: str
+    turns: list[str]
+    gold: str = ""
+    emotion: str = ""
+    situation: str = ""
+    turn_labels: list[str] = field(default_factory=list)
+    gold_label: str = ""
+    source: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateRecord:
+    """A reply, and how to find its dialog: by id, or by exact context when there is no id."""
+
+    line: int
+    dataset: str
+    external_id: str
+    turns: list[str] | None
+    generator: str
+    text: str
+    label: str = ""
+
+
+def checked_text(value: Any, what: str, limit: int = MAX_TEXT_CHARACTERS) -> str:
+    """The value as it is, if it is text with something in it that can be shown."""
+    if not isinstance(value, str):
+        raise BadRecord(f"{what} is missing" if value is None else f"{what} is not text")
+    if not value.strip():
+        raise BadRecord(f"{what} is empty")
+    if len(value) > limit:
+        raise BadRecord(f"{what} has {len(value):,} characters; at most {limit:,} are allowed")
+    if found := _CONTROL_CHARACTER.search(value):
+        raise BadRecord(f"{what} has the control character U+{ord(found[0]):04X} at position {found.start() + 1}")
+    return value
+
+
+def checked_optional_text(value: Any, what: str, limit: int = MAX_TEXT_CHARACTERS) -> str:
+    return "" if value is None or value == "" else checked_text(value, what, limit)
+
+
+def checked_id(value: Any) -> str:
+    """Ids are compared as text; files made by scripts often number their dialogs."""
+    is_number = isinstance(value, int) and not isinstance(value, bool)
+    return checked_text(str(value) if is_number else value, "id", MAX_ID_CHARACTERS)
+
+
+def checked_turns(value: Any) -> list[str]:
+    if not isinstance(value, list):
+        raise BadRecord("context is missing" if value is None else "context is not a list of turns")
+    if not value:
+        raise BadRecord("context has no turns")
+    if len(value) > MAX_TURNS:
+        raise BadRecord(f"context has {len(value)} turns; at most {MAX_TURNS} are allowed")
+    return [checked_text(turn, f"turn {position}") for position, turn in enumerate(value, 1)]
+
+
+def checked_labels(value: Any, turns: list[str]) -> list[str]:
+    if value is None:
+        return []
+    if not isinstance(value, list) or len(value) != len(turns):
+        raise BadRecord(f"context_labels is not a list of {len(turns)} labels, one for each turn")
+    return [checked_text(label, f"context label {i}", MAX_LABEL_CHARACTERS) for i, label in enumerate(value, 1)]

@@ -1,0 +1,53 @@
+"""How much there is: of dialogs, gold replies, and candidates by each generator. A fixed number of queries each."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.db.models import Count
+
+from generation.models import Dataset, Dialog, GenerationRun, Generator
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How many of a dataset's dialogs a generator has answered."""
+
+    generator: Generator
+    candidate_count: int
+    dialog_count: int
+
+    @property
+    def is_complete(self) -> bool:
+        return self.candidate_count == self.dialog_count
+
+
+@dataclass(frozen=True)
+class DatasetCounts:
+    dataset: Dataset
+    dialog_count: int
+    gold_count: int
+    coverage: list[Coverage]
+
+
+def count_datasets(datasets: Iterable[Dataset]) -> list[DatasetCounts]:
+    datasets = list(datasets)
+    dialogs = Dialog.objects.filter(dataset__in=datasets)
+    dialog_counts = dict(dialogs.values_list("dataset").annotate(Count("pk")))
+    gold_counts = dict(dialogs.with_gold().values_list("dataset").annotate(Count("pk")))
+    coverage: dict[int, list[Coverage]] = {dataset.pk: [] for dataset in datasets}
+    generators = Generator.objects.in_bulk()
+    # By run, not by dialog: a run knows its dataset, so no candidate has to be joined with its dialog.
+    runs = GenerationRun.objects.filter(dataset__in=datasets).values_list("dataset", "generator")
+    for dataset_id, generator_id, count in runs.annotate(Count("candidates")).order_by("generator__name"):
+        answered = Coverage(generators[generator_id], count, dialog_counts.get(dataset_id, 0))
+        coverage[dataset_id].append(answered)
+    return [
+        DatasetCounts(dataset, dialog_counts.get(dataset.pk, 0), gold_counts.get(dataset.pk, 0), coverage[dataset.pk])
+        for dataset in datasets
+    ]
+
+
+def count_emotions(dataset: Dataset) -> list[tuple[str, int]]:
+    """Most frequent first."""
+    counts = dataset.dialogs.exclude(emotion="").values_list("emotion").annotate(total=Count("pk"))
+    return list(counts.order_by("-total", "emotion"))

@@ -1,0 +1,295 @@
+"""Files -> dialogs and candidates.
+
+In: a file, and where its lines belong. Out: rows, and counts of what was added, known and refused, each refusal with
+its line and reason. Guaranteed: a bad line never stops the rest, nothing is ever overwritten, the same file again adds
+nothing, and memory does not grow with the file.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import TypeVar
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from evalplatform.errors import EvalPlatformError
+from generation.corpora import candidates_csv, empathetic_dialogues, jsonl
+from generation.corpora.lines import Line, Problem, read_lines
+from generation.corpora.records import MAX_NAME_CHARACTERS, BadRecord, CandidateRecord, DialogRecord, checked_text
+from generation.display import display_text
+from generation.finding import DialogFinder
+from generation.models import Candidate, Dataset, Dialog, GenerationRun, Generator, context_key
+
+BATCH_SIZE = 2_000
+
+DIALOG_FORMATS = {"jsonl": jsonl.read_dialogs, "empathetic-dialogues": empathetic_dialogues.read_dialogs}
+CANDIDATE_FORMATS = {"jsonl": jsonl.read_candidates, "csv": candidates_csv.read_candidates}
+
+Record = TypeVar("Record")
+OnProblem = Callable[[Problem], None]
+
+
+class ImportRefused(EvalPlatformError):
+    """A strict import met a problem: nothing was imported."""
+
+
+@dataclass
+class ImportCounts:
+    added: int = 0
+    known: int = 0
+    rejected: int = 0
+    conflicts: int = 0
+    datasets: set[str] = field(default_factory=set)  # in which something was added
+
+
+@dataclass
+class ImportOptions:
+    strict: bool = False
+    dry_run: bool = False
+    on_problem: OnProblem = lambda problem: None
+    on_bytes: Callable[[int], None] = lambda count: None
+
+
+def import_dialogs(
+    path: Path, dataset_name: str, format: str | None = None, options: ImportOptions | None = None
+) -> ImportCounts:
+    format = format or ("empathetic-dialogues" if path.suffix == ".csv" else "jsonl")
+    name = _checked_name(dataset_name)
+    return _import(
+        path, DIALOG_FORMATS[format], lambda batch: _add_dialogs(name, path.name, batch), options or ImportOptions()
+    )
+
+
+def import_candidates(
+    path: Path, dataset_name: str = "", format: str | None = None, options: ImportOptions | None = None
+) -> ImportCounts:
+    """Replies find their dialog in `dataset_name`, or else in the dataset that their own line names."""
+    options = options or ImportOptions()
+    format = format or ("csv" if path.suffix == ".csv" else "jsonl")
+    importer = _CandidateImporter(path.name, dataset_name)
+    counts = _import(path, CANDIDATE_FORMATS[format], importer.add, options)
+    if not options.dry_run:
+        importer.finish()
+    return counts
+
+
+# --- The frame that both imports share -------------------------------------------------------------------------------
+
+
+class _Report:
+    """Counts what happened, and passes problems on as they come: they may be as many as the file has lines."""
+
+    def __init__(self, on_problem: OnProblem) -> None:
+        self.counts = ImportCounts()
+        self._on_problem = on_problem
+
+    def problem(self, problem: Problem) -> None:
+        if problem.is_conflict:
+            self.counts.conflicts += 1
+        else:
+            self.counts.rejected += 1
+        self._on_problem(problem)
+
+
+@dataclass
+class _Outcome:
+    added: int = 0
+    known: int = 0
+    problems: list[Problem] = field(default_factory=list)
+    datasets: set[str] = field(default_factory=set)
+
+
+def _import(
+    path: Path,
+    read: Callable[[Iterable[Line | Problem]], Iterator[Record | Problem]],
+    add: Callable[[list[Record]], _Outcome],
+    options: ImportOptions,
+) -> ImportCounts:
+    report = _Report(options.on_problem)
+    # Whole-file transaction only where the whole file may have to be undone; else each batch is its own.
+    with transaction.atomic() if options.strict or options.dry_run else nullcontext():
+        try:
+            for batch in _batches(read(read_lines(path, options.on_bytes)), report):
+                _add_safely(add, batch, report)
+        except OSError as error:
+            raise EvalPlatformError(f"{path} can't be read: {error.strerror}.") from error
+        counts = report.counts
+        if options.strict and (refused := counts.rejected + counts.conflicts):
+            raise ImportRefused(f"Nothing imported: {refused:,} problems in {path.name}, and --strict allows none.")
+        if options.dry_run:
+            transaction.set_rollback(True)
+    return counts
+
+
+def _batches(records: Iterator[Record | Problem], report: _Report) -> Iterator[list[Record]]:
+    while chunk := list(islice(records, BATCH_SIZE)):
+        batch: list[Record] = []
+        for record in chunk:
+            if isinstance(record, Problem):
+                report.problem(record)
+            else:
+                batch.append(record)
+        yield batch
+
+
+def _add_safely(add: Callable[[list[Record]], _Outcome], batch: list[Record], report: _Report) -> None:
+    """One batch, all or nothing. If another import adds the same rows meanwhile, look again: they are known now."""
+    for attempt in (1, 2, 3):
+        try:
+            with transaction.atomic():
+                outcome = add(batch)
+            break
+        except IntegrityError:
+            if attempt == 3:
+                raise
+    report.counts.added += outcome.added
+    report.counts.known += outcome.known
+    report.counts.datasets |= outcome.datasets
+    for problem in outcome.problems:
+        report.problem(problem)
+
+
+def _checked_name(name: str) -> str:
+    try:
+        return checked_text(name, "The dataset's name", MAX_NAME_CHARACTERS)
+    except BadRecord as bad:
+        raise EvalPlatformError(f"{bad}.") from None
+
+
+# --- Dialogs ---------------------------------------------------------------------------------------------------------
+
+
+def _add_dialogs(dataset_name: str, file_name: str, batch: list[DialogRecord]) -> _Outcome:
+    dataset, _ = Dataset.objects.get_or_create(name=dataset_name)
+    outcome = _Outcome()
+    stored = {
+        dialog.external_id: dialog
+        for dialog in dataset.dialogs.filter(external_id__in={record.external_id for record in batch})
+    }
+    new: list[Dialog] = []
+    for record in batch:
+        known = stored.get(record.external_id)
+        if known is None:
+            dialog = _dialog_row(dataset, file_name, record)
+            stored[record.external_id] = dialog
+            new.append(dialog)
+            outcome.datasets.add(dataset_name)
+        elif difference := _difference(known, record):
+            outcome.problems.append(Problem(record.line, f"{record.external_id}: {difference}", is_conflict=True))
+        else:
+            outcome.known += 1
+    Dialog.objects.bulk_create(new)
+    outcome.added = len(new)
+    return outcome
+
+
+def _dialog_row(dataset: Dataset, file_name: str, record: DialogRecord) -> Dialog:
+    return Dialog(
+        dataset=dataset,
+        external_id=record.external_id,
+        turns=record.turns,
+        turn_labels=record.turn_labels,
+        gold=record.gold,
+        gold_label=record.gold_label,
+        emotion=record.emotion,
+        situation=record.situation,
+        source={"file": file_name, "line": record.line, **record.source},
+        context_key=context_key(record.turns),
+    )
+
+
+def _difference(known: Dialog, record: DialogRecord) -> str:
+    """What the line says otherwise than the stored dialog. A field that the line leaves out is no contradiction."""
+    pairs = {
+        "context": (known.turns, record.turns),
+        "reference": (known.gold, record.gold),
+        "emotion": (known.emotion, record.emotion),
+        "situation": (known.situation, record.situation),
+        "context_labels": (known.turn_labels, record.turn_labels),
+        "reference_label": (known.gold_label, record.gold_label),
+    }
+    for name, (stored, given) in pairs.items():
+        if given and stored != given:
+            return f"another {name} is stored under this id; the stored one stays"
+    return ""
+
+
+# --- Candidates ------------------------------------------------------------------------------------------------------
+
+
+class _CandidateImporter:
+    """Keeps the few datasets, generators and runs of one file at hand while its candidates stream through."""
+
+    def __init__(self, file_name: str, dataset_name: str) -> None:
+        self._file_name = file_name
+        self._dataset_name = dataset_name
+        self._datasets = {dataset.name: dataset for dataset in Dataset.objects.all()}
+        if dataset_name and dataset_name not in self._datasets:
+            raise EvalPlatformError(f"There is no dataset named {dataset_name!r}; import its dialogs first.")
+        self._run_ids: set[int] = set()
+
+    def add(self, batch: list[CandidateRecord]) -> _Outcome:
+        # Anew for each batch: a batch that was undone takes the generators and runs that it made with it.
+        self._generators: dict[str, Generator] = {}
+        self._runs: dict[tuple[int, int], GenerationRun] = {}
+        outcome = _Outcome()
+        dialogs = DialogFinder([(self._dataset_of(record), record) for record in batch])
+        found: list[tuple[CandidateRecord, Dialog]] = []
+        for record in batch:
+            try:
+                found.append((record, dialogs.find(self._dataset_of(record), record)))
+            except BadRecord as bad:
+                outcome.problems.append(Problem(record.line, str(bad)))
+        stored = {
+            (candidate.dialog_id, candidate.generator_id): candidate.text
+            for candidate in Candidate.objects.filter(dialog__in={dialog.pk for _, dialog in found})
+        }
+        new: list[Candidate] = []
+        for record, dialog in found:
+            generator = self._generator(record.generator)
+            known = stored.get((dialog.pk, generator.pk))
+            if known is None:
+                stored[dialog.pk, generator.pk] = record.text
+                new.append(self._candidate_row(record, dialog, generator))
+                outcome.datasets.add(self._dataset_name or record.dataset)
+            elif known != record.text:
+                reason = f"{dialog.external_id}: another reply by {generator.name} is stored; the stored one stays"
+                outcome.problems.append(Problem(record.line, reason, is_conflict=True))
+            else:
+                outcome.known += 1
+        Candidate.objects.bulk_create(new, batch_size=BATCH_SIZE)
+        outcome.added = len(new)
+        return outcome
+
+    def finish(self) -> None:
+        GenerationRun.objects.filter(pk__in=self._run_ids).update(finished_at=timezone.now())
+
+    def _dataset_of(self, record: CandidateRecord) -> Dataset | None:
+        return self._datasets.get(self._dataset_name or record.dataset)
+
+    def _candidate_row(self, record: CandidateRecord, dialog: Dialog, generator: Generator) -> Candidate:
+        return Candidate(
+            dialog=dialog,
+            generator=generator,
+            run=self._run(generator, dialog.dataset_id),
+            text=record.text,
+            display_text=display_text(record.text, [*dialog.turns, dialog.gold]),
+            predicted_label=record.label,
+        )
+
+    def _generator(self, name: str) -> Generator:
+        if name not in self._generators:
+            self._generators[name], _ = Generator.objects.get_or_create(name=name)
+        return self._generators[name]
+
+    def _run(self, generator: Generator, dataset_id: int) -> GenerationRun:
+        key = (generator.pk, dataset_id)
+        if key not in self._runs:
+            self._runs[key], _ = GenerationRun.objects.get_or_create(
+                generator=generator, dataset_id=dataset_id, origin=self._file_name[-300:], finished_at=None
+            )
+            self._run_ids.add(self._runs[key].pk)
+        return self._runs[key]

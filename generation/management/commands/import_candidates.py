@@ -1,0 +1,37 @@
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from generation.importing import CANDIDATE_FORMATS, ImportCounts, ImportOptions, import_candidates
+from generation.management.import_command import ImportCommand
+from generation.models import Dataset
+from generation.style_check import check_dataset_style
+
+
+class Command(ImportCommand):
+    help = """Imports candidate replies, of any number of generators, to dialogs that are imported already.
+
+    manage.py import_candidates replies.jsonl
+    manage.py import_candidates replies.csv --dataset ED
+
+A reply finds its dialog by id, or by exact context when the line has no id; the dataset is the one named here, or
+else the one that the line names. Problems are reported with their line and the rest goes in; the same file again adds
+nothing; another reply by the same generator to the same dialog is a conflict and never overwrites.
+docs/formats.md describes the formats."""
+    noun = "candidates"
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument("--dataset", default="", metavar="NAME", help="the dataset of the dialogs")
+        parser.add_argument(
+            "--format", choices=sorted(CANDIDATE_FORMATS), help="guessed from the file's name if left out"
+        )
+
+    def run(self, path: Path, options: dict[str, Any], import_options: ImportOptions) -> ImportCounts:
+        return import_candidates(path, options["dataset"], options["format"], import_options)
+
+    def after_import(self, counts: ImportCounts) -> None:
+        for dataset in Dataset.objects.filter(name__in=counts.datasets):
+            for finding in check_dataset_style(dataset).findings:
+                self.stdout.write(f"{dataset}: the human reply can be told by {finding}.")

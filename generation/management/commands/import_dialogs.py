@@ -1,0 +1,27 @@
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from generation.importing import DIALOG_FORMATS, ImportCounts, ImportOptions, import_dialogs
+from generation.management.import_command import ImportCommand
+
+
+class Command(ImportCommand):
+    help = """Imports dialogs from a file into a dataset, which is made if it does not exist.
+
+    manage.py import_dialogs empatheticdialogues/test.csv --dataset ED
+    manage.py import_dialogs my_dialogs.jsonl --dataset OS --dry-run
+
+A line that can't be used is reported with its number and reason, and the rest goes in. The same file again adds
+nothing; an id that is stored with another text is reported as a conflict and never overwritten.
+docs/formats.md describes the formats."""
+    noun = "dialogs"
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument("--dataset", required=True, metavar="NAME", help="the dataset that the dialogs go into")
+        parser.add_argument("--format", choices=sorted(DIALOG_FORMATS), help="guessed from the file's name if left out")
+
+    def run(self, path: Path, options: dict[str, Any], import_options: ImportOptions) -> ImportCounts:
+        return import_dialogs(path, options["dataset"], options["format"], import_options)

@@ -1,0 +1,91 @@
+"""What the two import commands share: options, a progress bar, problems as they come, counts at the end."""
+
+import argparse
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, ClassVar
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+from evalplatform.errors import EvalPlatformError
+from generation.corpora.lines import Problem
+from generation.importing import ImportCounts, ImportOptions
+
+
+class ImportCommand(BaseCommand):
+    noun: ClassVar[str]
+
+    def create_parser(self, *args: Any, **kwargs: Any) -> CommandParser:
+        return super().create_parser(*args, formatter_class=argparse.RawDescriptionHelpFormatter, **kwargs)
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("file", type=Path)
+        parser.add_argument("--strict", action="store_true", help="import all of the file, or nothing of it")
+        parser.add_argument("--dry-run", action="store_true", help="only report what would happen")
+        parser.add_argument("--show", type=int, default=20, metavar="N", help="problems to print (default 20)")
+        parser.add_argument("--problems", type=Path, metavar="FILE", help="write every problem into this file")
+
+    def run(self, path: Path, options: dict[str, Any], import_options: ImportOptions) -> ImportCounts:
+        raise NotImplementedError  # each command's own
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        path: Path = options["file"]
+        try:
+            with ExitStack() as stack:
+                counts = self._import(stack, path, options)
+        except (EvalPlatformError, OSError) as error:
+            raise CommandError(str(error)) from error
+        does = "would be imported" if options["dry_run"] else "imported"
+        self.stdout.write(
+            f"{path.name}: {counts.added:,} {self.noun} {does}, {counts.known:,} already there, "
+            f"{counts.rejected:,} rejected, {counts.conflicts:,} in conflict."
+        )
+        if not options["dry_run"]:
+            self.after_import(counts)
+
+    def after_import(self, counts: ImportCounts) -> None:
+        """What a command has to say about what it just brought in."""
+
+    def _import(self, stack: ExitStack, path: Path, options: dict[str, Any]) -> ImportCounts:
+        file = stack.enter_context(options["problems"].open("w")) if options["problems"] else None
+        # On the console, so that a line above the bar doesn't tear it.
+        console = Console(file=sys.stderr, highlight=False, soft_wrap=True, markup=False)
+        progress = stack.enter_context(_progress_bar(console))
+        bar = progress.add_task(f"Importing {self.noun}", total=path.stat().st_size)
+        shown = 0
+
+        def on_problem(problem: Problem) -> None:
+            nonlocal shown
+            shown += 1
+            line = f"{path.name}:{problem.line}: {problem.reason}"
+            if shown <= options["show"]:
+                console.print(line)
+            elif shown == options["show"] + 1:
+                console.print("More problems follow; --problems FILE writes all of them.")
+            if file:
+                file.write(f"{line}\n")
+
+        return self.run(
+            path,
+            options,
+            ImportOptions(
+                strict=options["strict"],
+                dry_run=options["dry_run"],
+                on_problem=on_problem,
+                on_bytes=lambda count: progress.advance(bar, count),
+            ),
+        )
+
+
+def _progress_bar(console: Console) -> Progress:
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        TimeRemainingColumn(),
+        console=console,
+        disable=not console.is_terminal,
+    )

@@ -1,0 +1,122 @@
+"""Could a worker pick out the human reply by its looks alone?
+
+For each outward feature (length, case, spacing) a guesser that sees nothing else picks, in every dialog, the reply in
+which the feature is strongest, and draws lots among equals. If that finds the gold clearly more often than chance, the
+feature gives it away: checkpoints measure eyesight instead of judgement. Checked on the texts that workers read.
+"""
+
+import math
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from django.utils import timezone
+
+from generation.models import Dataset, Dialog
+
+NOTABLE_EXCESS = 0.10
+MAX_DIALOGS = 2_000
+
+FEATURES: dict[str, Callable[[str], float]] = {
+    "being the longest": len,
+    "being the shortest": lambda text: -len(text),
+    "having capital letters": lambda text: any(character.isupper() for character in text),
+    "having no capital letters": lambda text: not any(character.isupper() for character in text),
+    "beginning with a small letter": lambda text: text[:1].islower(),
+    "beginning with a capital letter": lambda text: text[:1].isupper(),
+    "spaces before punctuation": lambda text: bool(re.search(r"\s[.,!?;:]", text)),
+    "having no spaces before punctuation": lambda text: not re.search(r"\s[.,!?;:]", text),
+    "double spaces": lambda text: "  " in text,
+    "ending without punctuation": lambda text: text.rstrip()[-1:].isalnum(),
+    "ending with punctuation": lambda text: not text.rstrip()[-1:].isalnum(),
+}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A guesser by this feature finds the gold in `hit_rate` of the dialogs, where chance finds it in `chance`."""
+
+    feature: str
+    hit_rate: float
+    chance: float
+    dialog_count: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.feature}: finds the human reply in {self.hit_rate:.0%} of {self.dialog_count:,} dialogs "
+            f"(chance: {self.chance:.0%})"
+        )
+
+
+@dataclass(frozen=True)
+class StyleReport:
+    dialog_count: int
+    findings: list[Finding]
+
+
+def check_style(dialogs: Iterable[tuple[str, Sequence[str]]]) -> StyleReport:
+    """For (gold, candidates' display texts) of each dialog, the features that give the gold away, worst first.
+
+    A feature is reported when the 95 % interval (normal, over dialogs) of hit rate minus chance lies above
+    NOTABLE_EXCESS: a difference too small to use, or too few dialogs to be sure, raises no alarm.
+    """
+    excesses: dict[str, list[float]] = {feature: [] for feature in FEATURES}
+    chances: list[float] = []
+    for gold, candidates in dialogs:
+        others = [text for text in candidates if text != gold]
+        if not others:
+            continue
+        chance = 1 / (1 + len(others))
+        chances.append(chance)
+        for feature, strength in FEATURES.items():
+            excesses[feature].append(_hit_probability(strength, gold, others) - chance)
+    found = [_finding(feature, values, chances) for feature, values in excesses.items() if _is_notable(values)]
+    return StyleReport(len(chances), sorted(found, key=lambda finding: finding.chance - finding.hit_rate))
+
+
+def check_dataset_style(dataset: Dataset) -> StyleReport:
+    """Checks up to MAX_DIALOGS dialogs of the dataset that have a gold and candidates, and notes what was found."""
+    dialogs = (
+        Dialog.objects.with_gold()
+        .filter(dataset=dataset, candidates__isnull=False)
+        .distinct()
+        .order_by("context_key")  # as good as random, and the same each time
+        .prefetch_related("candidates")[:MAX_DIALOGS]
+    )
+    report = check_style(
+        (dialog.gold, [candidate.display_text for candidate in dialog.candidates.all()]) for dialog in dialogs
+    )
+    dataset.style_findings = report_as_json(report)
+    dataset.style_checked_at = timezone.now()
+    dataset.save(update_fields=["style_findings", "style_checked_at"])
+    return report
+
+
+def report_as_json(report: StyleReport) -> dict[str, Any]:
+    return {
+        "dialog_count": report.dialog_count,
+        "findings": [asdict(finding) | {"text": str(finding)} for finding in report.findings],
+    }
+
+
+def _hit_probability(strength: Callable[[str], float], gold: str, others: Sequence[str]) -> float:
+    of_gold = strength(gold)
+    of_others = [strength(text) for text in others]
+    if max(of_others) > of_gold:
+        return 0.0
+    return 1 / (1 + of_others.count(of_gold))
+
+
+def _is_notable(excesses: Sequence[float]) -> bool:
+    count = len(excesses)
+    if count < 2:
+        return False
+    mean = sum(excesses) / count
+    variance = sum((value - mean) ** 2 for value in excesses) / (count - 1)
+    return mean - 1.96 * math.sqrt(variance / count) > NOTABLE_EXCESS
+
+
+def _finding(feature: str, excesses: Sequence[float], chances: Sequence[float]) -> Finding:
+    chance = sum(chances) / len(chances)
+    return Finding(feature, sum(excesses) / len(excesses) + chance, chance, len(excesses))

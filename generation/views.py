@@ -1,0 +1,81 @@
+"""The researcher's pages on datasets, dialogs and candidates."""
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_POST
+from kombu.exceptions import OperationalError
+
+from generation.counting import count_datasets, count_emotions
+from generation.models import Dataset, Dialog
+from generation.tasks import check_style_of_dataset
+
+DIALOGS_PER_PAGE = 25
+
+
+@require_GET
+def list_datasets(request: HttpRequest) -> HttpResponse:
+    return render(request, "generation/datasets.html", {"datasets": count_datasets(Dataset.objects.all())})
+
+
+@require_GET
+def show_dataset(request: HttpRequest, pk: int) -> HttpResponse:
+    dataset = get_object_or_404(Dataset, pk=pk)
+    words, emotion = request.GET.get("q", "").strip(), request.GET.get("emotion", "")
+    dialogs = dataset.dialogs.order_by("pk")
+    if words:
+        dialogs = dialogs.containing(words)
+    if emotion:
+        dialogs = dialogs.filter(emotion=emotion)
+    page = Paginator(dialogs.prefetch_related("candidates"), DIALOGS_PER_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "counts": count_datasets([dataset])[0],
+        "emotions": count_emotions(dataset),
+        "page": page,
+        "words": words,
+        "emotion": emotion,
+    }
+    return render(request, "generation/dataset.html", context)
+
+
+@require_GET
+def show_dialog(request: HttpRequest, pk: int) -> HttpResponse:
+    dialog = get_object_or_404(Dialog.objects.select_related("dataset"), pk=pk)
+    neighbours = Dialog.objects.filter(dataset=dialog.dataset_id)
+    context = {
+        "dialog": dialog,
+        "turns": [
+            {"text": text, "speaker": 1 + position % 2, "label": label}
+            for position, (text, label) in enumerate(zip(dialog.turns, _padded_labels(dialog), strict=True))
+        ],
+        "reply_speaker": 1 + len(dialog.turns) % 2,
+        "candidates": dialog.candidates.select_related("generator").order_by("generator__name"),
+        "previous": neighbours.filter(pk__lt=pk).order_by("-pk").first(),
+        "next": neighbours.filter(pk__gt=pk).order_by("pk").first(),
+    }
+    return render(request, "generation/dialog.html", context)
+
+
+@require_POST
+def request_style_check(request: HttpRequest, pk: int) -> HttpResponse:
+    dataset = get_object_or_404(Dataset, pk=pk)
+    try:
+        check_style_of_dataset.delay(dataset.pk)
+    except OperationalError:
+        messages.error(request, "The check can't start: the broker does not answer. See the Health page.")
+    else:
+        dataset.style_requested_at = timezone.now()
+        dataset.save(update_fields=["style_requested_at"])
+    return redirect("dataset", pk=pk)
+
+
+@require_GET
+def show_style_check(request: HttpRequest, pk: int) -> HttpResponse:
+    """The style panel alone: it asks for itself every second while a check is on its way."""
+    return render(request, "generation/_style_check.html", {"dataset": get_object_or_404(Dataset, pk=pk)})
+
+
+def _padded_labels(dialog: Dialog) -> list[str]:
+    return dialog.turn_labels or [""] * len(dialog.turns)

@@ -1,0 +1,101 @@
+"""A real Chromium, a logged-in researcher, and axe."""
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from tests.conftest import ROOT, load_example_corpus
+
+AXE = ROOT / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
+FLAGS = (
+    "--no-sandbox --disable-gpu --disable-background-networking --disable-component-update --disable-sync "
+    "--no-first-run"
+).split()
+
+CheckAccessibility = Callable[[Page], None]
+
+
+def chromium_path() -> str:
+    """What `make` found or installed; looked for again where the tests run without it."""
+    noted = Path(sys.prefix) / "browser"
+    if noted.exists():
+        return noted.read_text().strip()
+    command = [sys.executable, "-m", "tests.install_browser"]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium_path(), args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(params=["desktop-light", "phone-dark"])
+def context(request: pytest.FixtureRequest, browser: Browser, live_server_url: str) -> Iterator[BrowserContext]:
+    is_phone = request.param == "phone-dark"
+    context = browser.new_context(
+        base_url=live_server_url,
+        viewport={"width": 320, "height": 640} if is_phone else {"width": 1280, "height": 800},
+        color_scheme="dark" if is_phone else "light",
+        has_touch=is_phone,
+    )
+    context.set_default_timeout(15_000)
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def live_server_url(request: pytest.FixtureRequest, transactional_db: None) -> str:
+    load_example_corpus()
+    User.objects.create_user("rosa", password="the-usual-secret")
+    url: str = request.getfixturevalue("live_server").url
+    return url
+
+
+@pytest.fixture
+def page(context: BrowserContext) -> Iterator[Page]:
+    """Fails the test when the browser complained: a script error, a blocked resource, a missing file."""
+    page = context.new_page()
+    complaints: list[str] = []
+    page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    yield page
+    # The browser reports pages that are errors on purpose (a health page that says 503) as well.
+    assert [text for text in complaints if "status of" not in text] == []
+
+
+@pytest.fixture
+def researcher_page(page: Page) -> Page:
+    page.goto("/login/")
+    page.get_by_label("User name").fill("rosa")
+    page.get_by_label("Password").fill("the-usual-secret")
+    page.get_by_role("button", name="Log in").click()
+    page.wait_for_url("**/")
+    return page
+
+
+@pytest.fixture
+def check_accessibility() -> CheckAccessibility:
+    """Nothing serious by axe, and nothing that must be scrolled sideways."""
+
+    def check(page: Page) -> None:
+        page.evaluate(AXE.read_text())
+        violations = page.evaluate("async () => (await axe.run()).violations")
+        serious = [
+            f"{found['id']}: {node['html'][:150]}"
+            for found in violations
+            if found["impact"] in ("serious", "critical")
+            for node in found["nodes"]
+        ]
+        assert serious == []
+        overflow = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert overflow <= 0, f"{page.url} is {overflow} pixels too wide"
+
+    return check

@@ -1,0 +1,103 @@
+"""The cast of the tests: real files, real servers, a researcher."""
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import call_command
+from django.db import connection
+from django.test import Client
+
+from tests.processes import WorkerProcess, stop_all
+from tests.servers import RedisServer
+
+ROOT = Path(__file__).resolve().parent.parent
+CORPUS = ROOT / "examples" / "corpus"
+SHARED_DATA = ROOT.parent / "shared" / "data"
+
+WriteFile = Callable[..., Path]
+
+
+@pytest.fixture
+def shared_data() -> Path:
+    if not SHARED_DATA.exists():
+        pytest.skip("the real data in ../shared/data is not here")
+    return SHARED_DATA
+
+
+@pytest.fixture
+def write_lines(tmp_path: Path) -> WriteFile:
+    """Writes lines into a file: dicts become JSON, text and bytes stay as they are."""
+
+    def write(*lines: Any, name: str = "file.jsonl") -> Path:
+        path = tmp_path / name
+        path.write_bytes(b"".join(_as_bytes(line) + b"\n" for line in lines))
+        return path
+
+    return write
+
+
+def _as_bytes(line: Any) -> bytes:
+    if isinstance(line, bytes):
+        return line
+    return line.encode() if isinstance(line, str) else json.dumps(line).encode()
+
+
+@pytest.fixture
+def example_corpus(db: None) -> None:
+    load_example_corpus()
+
+
+def load_example_corpus() -> None:
+    for name in ("subtitles", "emotional", "empathetic"):
+        call_command("import_dialogs", CORPUS / f"{name}.jsonl", dataset=f"example-{name}", verbosity=0)
+    call_command("import_candidates", CORPUS / "candidates.jsonl", verbosity=0)
+
+
+@pytest.fixture
+def researcher(db: None) -> User:
+    return User.objects.create_user("rosa", password="the-usual-secret")
+
+
+@pytest.fixture
+def researcher_client(client: Client, researcher: User) -> Client:
+    client.force_login(researcher)
+    return client
+
+
+@pytest.fixture
+def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The broker that TEST_BROKER_URL names, or a Redis of its own."""
+    if url := os.environ.get("TEST_BROKER_URL"):
+        yield url
+        return
+    server = RedisServer(tmp_path_factory.mktemp("redis"))
+    yield server.url
+    server.kill()
+
+
+@pytest.fixture
+def start_worker(tmp_path: Path) -> Iterator[Callable[..., WorkerProcess]]:
+    """Starts real Celery workers, which are ended with the test."""
+    started: list[WorkerProcess] = []
+
+    def start(**environment: str) -> WorkerProcess:
+        started.append(WorkerProcess(tmp_path / f"worker{len(started)}.log", environment))
+        return started[-1]
+
+    yield start
+    stop_all(started)
+
+
+@pytest.fixture
+def test_database_url(transactional_db: None) -> str:
+    """Under which other processes find the database of this test."""
+    name = str(connection.settings_dict["NAME"])
+    if connection.vendor == "sqlite":
+        return f"sqlite://{name}"
+    base, _, query = os.environ["TEST_DATABASE_URL"].partition("?")
+    return f"{base.rpartition('/')[0]}/{name}?{query}"

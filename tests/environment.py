@@ -1,0 +1,21 @@
+"""The environment of the tests, set before Django reads its settings: a pytest plugin, loaded with -p."""
+
+import atexit
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+# Made by the first process; xdist's workers inherit it, and each has a folder of its own in it (one broker each).
+if "PYTEST_VAR_DIR" not in os.environ:
+    os.environ["PYTEST_VAR_DIR"] = tempfile.mkdtemp(prefix="evalplatform-tests-")
+    atexit.register(shutil.rmtree, os.environ["PYTEST_VAR_DIR"], ignore_errors=True)
+
+for name in ("SERVER_MODE", "DEBUG", "SECRET_KEY", "ALLOWED_HOSTS", "DATABASE_URL", "BROKER_URL", "LOG_FORMAT"):
+    os.environ.pop(name, None)
+os.environ["VAR_DIR"] = str(Path(os.environ["PYTEST_VAR_DIR"]) / os.environ.get("PYTEST_XDIST_WORKER", "main"))
+os.environ["LOG_LEVEL"] = "WARNING"
+if url := os.environ.get("TEST_DATABASE_URL"):
+    os.environ["DATABASE_URL"] = url
+# Playwright's event loop runs in the test's thread; Django would refuse to touch the database there.
+os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"

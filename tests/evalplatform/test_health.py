@@ -1,0 +1,53 @@
+"""The health page tells database, broker and workers apart."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from django.test import Client
+
+from tests.processes import WorkerProcess, manage, wait_until
+from tests.servers import RedisServer
+
+HEALTH = """
+from evalplatform.health import check_health
+print({part.name: part.is_well for part in check_health()})
+"""
+
+
+def health_of(**environment: str) -> str:
+    return manage("shell", "-v0", "-c", HEALTH, **environment).stdout.strip()
+
+
+def test_without_a_worker_only_the_workers_are_missing(tmp_path: Path) -> None:
+    assert health_of(VAR_DIR=str(tmp_path)) == "{'Database': True, 'Broker': True, 'Workers': False}"
+
+
+def test_with_redis_the_broker_s_own_end_is_told_from_the_workers(
+    tmp_path: Path, start_worker: Callable[..., WorkerProcess]
+) -> None:
+    redis = RedisServer(tmp_path)
+    environment = {"VAR_DIR": str(tmp_path), "BROKER_URL": redis.url}
+    try:
+        start_worker(**environment)
+        all_well = "{'Database': True, 'Broker': True, 'Workers': True}"
+        wait_until(lambda: health_of(**environment) == all_well, "a healthy state")
+    finally:
+        redis.kill()
+
+    assert health_of(**environment) == "{'Database': True, 'Broker': False, 'Workers': False}"
+
+
+def test_a_database_that_is_down_is_told_too(tmp_path: Path) -> None:
+    environment = {"VAR_DIR": str(tmp_path), "DATABASE_URL": f"sqlite://{tmp_path}/missing-folder/db.sqlite3"}
+
+    assert health_of(**environment) == "{'Database': False, 'Broker': True, 'Workers': False}"
+
+
+@pytest.mark.django_db
+def test_monitors_get_json_and_a_status_without_logging_in(client: Client) -> None:
+    response = client.get("/health/", headers={"accept": "application/json"})
+
+    assert response.status_code == 503
+    assert [part["name"] for part in response.json()["parts"]] == ["Database", "Broker", "Workers"]
+    assert client.get("/health/", headers={"accept": "text/html"}).status_code == 503

@@ -1,0 +1,101 @@
+"""A lost worker's task is given to another: on a real Redis and on the embedded broker, with real SIGKILLs."""
+
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from celery import Celery
+from kombu import Connection
+
+from evalplatform.embedded_broker import count_live_workers
+from tests.processes import WorkerProcess, wait_until
+
+StartWorker = Callable[..., WorkerProcess]
+
+
+@pytest.fixture(params=["embedded", "redis"])
+def broker_environment(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, str]:
+    if request.param == "embedded":
+        return {"VAR_DIR": str(tmp_path)}
+    return {"BROKER_URL": request.getfixturevalue("redis_url"), "BROKER_LOST_TASK_SECONDS": "2"}
+
+
+def test_the_task_of_a_killed_worker_is_done_by_another(
+    broker_environment: dict[str, str], start_worker: StartWorker, tmp_path: Path
+) -> None:
+    diary = tmp_path / "diary"
+    first = start_worker(**broker_environment)
+    _send("tests.slow_tasks.hang_the_first_time", str(diary), broker_environment)
+    wait_until(diary.exists, "the first start")
+
+    first.kill()
+    start_worker(**broker_environment)
+
+    wait_until(lambda: "done" in diary.read_text(), "the task's second run")
+    assert diary.read_text().count("started") == 2
+
+
+def test_the_task_of_a_killed_pool_process_is_done_by_the_same_worker(
+    broker_environment: dict[str, str], start_worker: StartWorker, tmp_path: Path
+) -> None:
+    diary = tmp_path / "diary"
+    start_worker(**broker_environment)
+    _send("tests.slow_tasks.hang_the_first_time", str(diary), broker_environment)
+    wait_until(lambda: diary.exists() and "\n" in diary.read_text(), "the first start")
+
+    os.kill(int(diary.read_text().split()[1]), signal.SIGKILL)
+
+    wait_until(lambda: "done" in diary.read_text(), "the task's second run")
+
+
+def test_one_task_is_taken_at_a_time_so_that_the_others_wait_for_a_free_worker(
+    start_worker: StartWorker, tmp_path: Path
+) -> None:
+    environment = {"VAR_DIR": str(tmp_path)}
+    diaries = [tmp_path / f"diary{number}" for number in range(3)]
+    start_worker(**environment)
+
+    for diary in diaries:
+        _send("tests.slow_tasks.hang_the_first_time", str(diary), environment)
+    wait_until(diaries[0].exists, "the first start")
+
+    # One task runs and one may be fetched ahead; the third is still there for another worker.
+    waiting = list((tmp_path / "broker" / "waiting").iterdir())
+    assert len(waiting) >= 1
+    start_worker(**environment)
+    wait_until(lambda: sum(diary.exists() for diary in diaries) == 2, "the start on a second worker")
+
+
+def test_live_workers_are_told_from_dead_ones(start_worker: StartWorker, tmp_path: Path) -> None:
+    first = start_worker(VAR_DIR=str(tmp_path))
+    start_worker(VAR_DIR=str(tmp_path))
+    wait_until(lambda: count_live_workers(tmp_path / "broker") == 2, "the start of two workers")
+
+    first.kill()
+
+    wait_until(lambda: count_live_workers(tmp_path / "broker") == 1, "the end of one")
+
+
+def test_an_unread_message_of_the_embedded_broker_survives_its_sender(tmp_path: Path) -> None:
+    def connect() -> Connection:
+        return Connection("files://localhost", transport_options={"folder": str(tmp_path)})
+
+    with connect() as sender:
+        sender.SimpleQueue("default").put({"number": 7})
+
+    with connect() as receiver:
+        message = receiver.SimpleQueue("default").get(timeout=5)
+        assert message.payload == {"number": 7}
+        message.ack()
+    assert not [path for path in tmp_path.rglob("*") if path.is_file() and path.suffix != ".lock"]
+
+
+def _send(task: str, argument: str, environment: dict[str, str]) -> None:
+    """From a Celery application of its own, since each test has a broker of its own."""
+    url = environment.get("BROKER_URL", "files://localhost")
+    with Celery(broker=url, set_as_current=False) as app:
+        if "VAR_DIR" in environment:
+            app.conf.broker_transport_options = {"folder": f"{environment['VAR_DIR']}/broker"}
+        app.send_task(task, args=[argument], queue="default")

@@ -1,0 +1,130 @@
+"""Settings come from the environment; junk stops the start in one line that names the variable."""
+
+import re
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.db import connection
+
+from tests.processes import ROOT, manage
+
+PRODUCTION = {
+    "SERVER_MODE": "production",
+    "SECRET_KEY": "x4Kq_7" * 20,
+    "ALLOWED_HOSTS": "eval.example.org",
+    "DATABASE_URL": "postgresql://eval:secret@db.example.org/eval",
+    "BROKER_URL": "redis://broker.example.org:6379/0",
+}
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("DEBUG", "flase"),
+        ("SERVER_MODE", "staging"),
+        ("LOG_LEVEL", "loud"),
+        ("LOG_FORMAT", "xml"),
+        ("DATABASE_URL", "mysql://root:hunter2@localhost/eval"),
+        ("DATABASE_URL", "postgresql://root:hunter2@localhost:port/eval"),
+        ("DATABASE_URL", "postgresql://root:hunter2@localhost/"),
+        ("DATABASE_POOL_SIZE", "many"),
+        ("BROKER_URL", "kafka://user:hunter2@localhost"),
+        ("BROKER_LOST_TASK_SECONDS", "-1"),
+    ],
+)
+def test_junk_is_refused_in_one_line_that_names_the_variable(variable: str, value: str, tmp_path: Path) -> None:
+    defaults = {"DATABASE_URL": "postgresql://localhost/eval", "BROKER_URL": "redis://localhost"}
+
+    result = manage("check", **{**defaults, "VAR_DIR": str(tmp_path), variable: value})
+
+    assert result.returncode == 1
+    assert result.stdout == ""
+    assert re.fullmatch(rf"evalplatform: {variable} .+\.\n", result.stderr)
+    assert "hunter2" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        [sys.executable, "-m", "celery", "--app", "evalplatform", "worker"],
+        [sys.executable, "-m", "gunicorn", "--check-config", "evalplatform.wsgi"],
+    ],
+    ids=["celery", "gunicorn"],
+)
+def test_workers_and_web_servers_refuse_junk_as_plainly(command: list[str], tmp_path: Path) -> None:
+    environment = {"DEBUG": "flase", "VAR_DIR": str(tmp_path), "PATH": ""}
+
+    result = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=60)
+
+    assert result.returncode != 0
+    assert result.stderr == "evalplatform: DEBUG is 'flase'; use true or false.\n"
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("SECRET_KEY", ""),
+        ("SECRET_KEY", "short"),
+        ("SECRET_KEY", "x" * 60),
+        ("SECRET_KEY", "django-insecure-" + "x4Kq_7" * 20),
+        ("ALLOWED_HOSTS", ""),
+        ("ALLOWED_HOSTS", "*"),
+        ("DATABASE_URL", ""),
+        ("DATABASE_URL", "sqlite:///tmp/eval.sqlite3"),
+        ("BROKER_URL", ""),
+        ("DEBUG", "true"),
+    ],
+)
+def test_production_refuses_to_start_with_missing_or_unsafe_values(variable: str, value: str, tmp_path: Path) -> None:
+    result = manage("check", **{**PRODUCTION, "VAR_DIR": str(tmp_path), variable: value})
+
+    assert result.returncode == 1
+    assert result.stderr.startswith(f"evalplatform: {variable} must ")
+
+
+def test_production_passes_djangos_deployment_check(tmp_path: Path) -> None:
+    result = manage("check", "--deploy", "--fail-level", "WARNING", **{**PRODUCTION, "VAR_DIR": str(tmp_path)})
+
+    assert result.stderr == ""
+    assert "no issues" in result.stdout
+    assert result.returncode == 0
+
+
+def test_the_secret_key_is_made_once_and_is_nobody_else_s_to_read(tmp_path: Path) -> None:
+    print_key = ["shell", "-v0", "-c", "from django.conf import settings; print(settings.SECRET_KEY)"]
+
+    first, second = (manage(*print_key, VAR_DIR=str(tmp_path)).stdout for _ in range(2))
+
+    assert first == second
+    assert len(first.strip()) > 50
+    assert stat.S_IMODE((tmp_path / "secret_key").stat().st_mode) == 0o600
+
+
+@pytest.mark.django_db
+def test_sqlite_runs_in_wal_mode_and_postgresql_is_pooled() -> None:
+    if connection.vendor == "sqlite":
+        with connection.cursor() as cursor:
+            cursor.execute("PRAGMA journal_mode")
+            assert cursor.fetchone() == ("wal",)
+    else:
+        assert connection.pool is not None  # type: ignore[attr-defined]
+
+
+def test_the_web_process_runs_where_torch_is_not_installed(tmp_path: Path) -> None:
+    script = """
+import sys
+sys.modules["torch"] = None  # what an import meets where it is not installed
+from evalplatform.wsgi import application
+import evalplatform.urls, evalplatform.celery
+evalplatform.celery.app.loader.import_default_modules()
+print("runs")
+"""
+
+    result = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, env={"VAR_DIR": str(tmp_path)}, capture_output=True, text=True
+    )
+
+    assert (result.stdout, result.returncode) == ("runs\n", 0)

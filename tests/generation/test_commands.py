@@ -1,0 +1,81 @@
+"""The import commands as a user meets them."""
+
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from generation.models import Candidate, Dialog
+from tests.conftest import WriteFile
+from tests.processes import manage
+
+
+@pytest.mark.django_db
+def test_the_real_corpus_and_the_published_outputs_come_in_whole_and_only_once(shared_data: Path) -> None:
+    assert _run("import_dialogs", shared_data / "ed_test.jsonl", dataset="ED") == (
+        "ed_test.jsonl: 5,259 dialogs imported, 0 already there, 0 rejected, 0 in conflict.\n"
+    )
+    assert _run("import_dialogs", shared_data / "ed_test.jsonl", dataset="ED") == (
+        "ed_test.jsonl: 0 dialogs imported, 5,259 already there, 0 rejected, 0 in conflict.\n"
+    )
+    assert _run("import_candidates", shared_data / "ed_test_candidates.jsonl").startswith(
+        "ed_test_candidates.jsonl: 26,190 candidates imported, 0 already there, 0 rejected, 0 in conflict.\n"
+    )
+    assert Dialog.objects.count() == 5259
+    assert Candidate.objects.values("dialog").distinct().count() == 2598
+
+
+@pytest.mark.django_db
+def test_candidates_that_give_the_gold_away_are_warned_of_at_once(write_lines: WriteFile) -> None:
+    numbers = range(30)
+    dialogs = [{"id": n, "context": ["Hi!"], "reference": "A long and careful reply by a human."} for n in numbers]
+    replies = [{"id": n, "candidates": {"A": "Short.", "B": "Shorter."}} for n in numbers]
+    _run("import_dialogs", write_lines(*dialogs), dataset="ED")
+
+    output = _run("import_candidates", write_lines(*replies), dataset="ED")
+
+    assert "ED: the human reply can be told by being the longest" in output
+
+
+@pytest.mark.django_db
+def test_problems_go_to_the_screen_up_to_a_limit_and_all_into_a_file(
+    write_lines: WriteFile, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = _run("import_dialogs", write_lines(*["{"] * 5), dataset="ED", show=2, problems=tmp_path / "problems.txt")
+
+    shown = capsys.readouterr().err
+    assert "5 rejected" in output
+    assert shown.count("broken JSON") == 2
+    assert "file.jsonl:1: broken JSON at column 2" in shown
+    assert "--problems FILE writes all of them" in shown
+    assert (tmp_path / "problems.txt").read_text().count("\n") == 5
+
+
+@pytest.mark.django_db
+def test_mistakes_are_one_line(tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="No such file or directory"):
+        _run("import_dialogs", tmp_path / "nowhere.jsonl", dataset="ED")
+    (tmp_path / "empty.jsonl").touch()
+    with pytest.raises(CommandError, match="There is no dataset named 'OS'"):
+        _run("import_candidates", tmp_path / "empty.jsonl", dataset="OS")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_failed_import_ends_with_one_line_and_a_status_that_scripts_see(
+    write_lines: WriteFile, test_database_url: str
+) -> None:
+    result = manage(
+        "import_dialogs", str(write_lines("{")), "--dataset", "ED", "--strict", DATABASE_URL=test_database_url
+    )
+
+    assert result.returncode == 1
+    assert result.stdout == ""
+    assert "Traceback" not in result.stderr
+    assert "Nothing imported: 1 problems in file.jsonl, and --strict allows none." in result.stderr
+
+
+def _run(command: str, path: Path, **options: object) -> str:
+    output = StringIO()
+    call_command(command, path, stdout=output, **options)
+    return output.getvalue()

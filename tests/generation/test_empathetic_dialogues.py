@@ -1,0 +1,98 @@
+"""EmpatheticDialogues in its published, peculiar form."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from evalplatform.errors import EvalPlatformError
+from generation.corpora.empathetic_dialogues import HEADER
+from generation.corpora.lines import Problem
+from generation.importing import ImportOptions, import_dialogs
+from generation.models import Dialog
+from tests.conftest import WriteFile
+
+
+def row(conversation: str, index: int, text: str) -> str:
+    return f"{conversation},{index},proud,I won_comma_ finally,{index % 2},{text},5|5|5_2|2|5,"
+
+
+@pytest.mark.django_db
+def test_every_turn_of_the_listener_is_a_dialog_with_all_that_was_said_before(write_lines: WriteFile) -> None:
+    path = write_lines(
+        HEADER,
+        row("hit:1", 1, 'I won "the" race_comma_ at last'),
+        row("hit:1", 2, 'Wow" great'),
+        row("hit:1", 3, "Yes."),
+        row("hit:1", 4, "Congrats!"),
+        row("hit:2", 1, "It rained."),
+        name="test.csv",
+    )
+
+    counts = import_dialogs(path, "ED")
+
+    assert counts.added == 2
+    first, second = Dialog.objects.order_by("pk")
+    assert first.turns == ['I won "the" race, at last']
+    assert (first.external_id, first.gold, first.emotion, first.situation) == (
+        "hit:1#1",
+        'Wow" great',
+        "proud",
+        "I won, finally",
+    )
+    assert second.turns == ['I won "the" race, at last', 'Wow" great', "Yes."]
+    assert (second.external_id, second.gold) == ("hit:1#3", "Congrats!")
+
+
+@pytest.mark.django_db
+def test_a_damaged_turn_spoils_the_rest_of_its_conversation_only(write_lines: WriteFile) -> None:
+    problems: list[Problem] = []
+    path = write_lines(
+        HEADER,
+        row("hit:1", 1, "One."),
+        row("hit:1", 2, "Two, with a real comma."),
+        row("hit:1", 3, "Three."),
+        row("hit:2", 1, "One."),
+        row("hit:2", 3, "Three without two."),
+        row("hit:3", 1, "One."),
+        row("hit:3", 2, "Two."),
+        row("hit:4", 1, "One."),
+        row("hit:4", 2, " "),
+        name="test.csv",
+    )
+
+    counts = import_dialogs(path, "ED", options=ImportOptions(on_problem=problems.append))
+
+    assert counts.added == 1
+    assert [(problem.line, problem.reason.split(";")[0]) for problem in problems] == [
+        (3, "the line has 9 fields"),
+        (4, "an earlier turn of conversation hit:1 is missing"),
+        (6, "utterance_idx is '3' where turn 2 of hit:2 should follow"),
+        (10, "utterance is empty"),
+    ]
+
+
+@pytest.mark.django_db
+def test_another_csv_is_refused_in_one_line(write_lines: WriteFile) -> None:
+    with pytest.raises(EvalPlatformError, match="Not a file of EmpatheticDialogues"):
+        import_dialogs(write_lines("a,b,c", "1,2,3", name="other.csv"), "ED")
+
+
+@pytest.mark.django_db
+def test_the_published_form_of_the_real_corpus_gives_the_same_dialogs_as_its_jsonl(
+    shared_data: Path, write_lines: WriteFile
+) -> None:
+    rows: dict[tuple[str, int], str] = {}
+    for line in (shared_data / "ed_test.jsonl").read_text().splitlines():
+        values = json.loads(line)
+        conversation = values["conv_id"]
+        for index, text in enumerate([*values["context"], values["reference"]], 1):
+            fields = [conversation, str(index), values["emotion"], values["situation"], "0", text, "", ""]
+            rows[conversation, index] = ",".join(field.replace(",", "_comma_") for field in fields)
+
+    counts = import_dialogs(write_lines(HEADER, *rows.values(), name="test.csv"), "ED")
+
+    assert (counts.added, counts.rejected) == (5259, 0)
+    again = import_dialogs(shared_data / "ed_test.jsonl", "ED")
+    assert again.known + again.conflicts == 5259
+    assert again.added == 0

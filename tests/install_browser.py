@@ -1,0 +1,49 @@
+"""Prints the path of a Chromium for the browser tests, and installs one if there is none."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"]
+
+
+def main() -> None:
+    for find in (installed_browser, playwright_browser, system_package):
+        if path := find():
+            print(path)
+            return
+    sys.exit("The browser tests need Chromium or Chrome: install the package `chromium` and run this again.")
+
+
+def installed_browser() -> str | None:
+    return next((path for name in NAMES if (path := shutil.which(name))), None)
+
+
+def playwright_browser() -> str | None:
+    from playwright.sync_api import sync_playwright
+
+    _run([sys.executable, "-m", "playwright", "install", "chromium"])
+    with sync_playwright() as playwright:
+        path = playwright.chromium.executable_path
+    return path if Path(path).exists() else None
+
+
+def system_package() -> str | None:
+    if os.geteuid() != 0 or not shutil.which("apt-get"):
+        return None
+    _run(["apt-get", "update"])
+    _run(["apt-get", "install", "--yes", "--no-install-recommends", "chromium"])
+    return installed_browser()
+
+
+def _run(command: list[str]) -> None:
+    """Its output is of interest only where it fails, and a failure only means that the next way is tried."""
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    if result.returncode:
+        print(f"{' '.join(command[:4])} did not work, trying on.", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,65 @@
+"""Real processes for the tests: Celery workers that can be killed, and commands run as a user would."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+class WorkerProcess:
+    """A Celery worker with its pool in a process group of its own."""
+
+    def __init__(self, log: Path, environment: dict[str, str]) -> None:
+        self.log = log
+        command = [sys.executable, "-m", "celery", "--app", "evalplatform", "worker", "--include", "tests.slow_tasks"]
+        options = ["--queues", "default,gpu", "--concurrency", "1", "--loglevel", "info"]
+        with log.open("w") as file:
+            self._process = subprocess.Popen(
+                [*command, *options],
+                cwd=ROOT,
+                env={**os.environ, **environment},
+                stdout=file,
+                stderr=file,
+                start_new_session=True,
+            )
+
+    def kill(self) -> None:
+        """SIGKILL to the worker and all of its pool: what a crash of the machine looks like to the broker."""
+        if self._process.poll() is None:
+            os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+
+
+def stop_all(workers: Iterable[WorkerProcess]) -> None:
+    for worker in workers:
+        worker.kill()
+
+
+def manage(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """`manage.py` in a process of its own, as a user runs it."""
+    return subprocess.run(
+        [sys.executable, "manage.py", *arguments],
+        cwd=ROOT,
+        env={**_as_a_user_has_it(os.environ), **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+
+def _as_a_user_has_it(environment: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in environment.items() if name != "DJANGO_ALLOW_ASYNC_UNSAFE"}
+
+
+def wait_until(is_true: Callable[[], bool], what: str, seconds: float = 60) -> None:
+    deadline = time.monotonic() + seconds
+    while not is_true():
+        if time.monotonic() > deadline:
+            raise AssertionError(f"{what} did not happen within {seconds:.0f} seconds")
+        time.sleep(0.05)

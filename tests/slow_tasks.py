@@ -1,0 +1,18 @@
+"""Tasks whose workers the tests kill."""
+
+import os
+import time
+from pathlib import Path
+
+from celery import shared_task
+
+
+@shared_task
+def hang_the_first_time(diary: str) -> None:
+    """Writes its process id into the diary; then hangs if it is the first to do so, and is done otherwise."""
+    with Path(diary).open("a") as file:
+        file.write(f"started {os.getpid()}\n")
+    if Path(diary).read_text().count("started") == 1:
+        time.sleep(600)
+    with Path(diary).open("a") as file:
+        file.write("done\n")
