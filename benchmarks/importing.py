@@ -1,1 +1,115 @@
-"""placeholder"""
+"""How fast dialogs come in, at what memory, and how both grow with the file.
+
+python -m benchmarks.importing [--sizes 10000 1000000] [--database sqlite postgresql]
+
+Each size is imported by `import_dialogs` in a process of its own into a new database. Beside it, in the same run, the
+floor: a bare loop that parses the same file and inserts the same columns with `executemany`, without checks, indexes
+for matching, conflict detection or Django.
+"""
+
+import argparse
+import json
+import os
+import random
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import nullcontext
+from itertools import islice
+from pathlib import Path
+
+from tests.servers import postgresql
+
+ROOT = Path(__file__).resolve().parent.parent
+WORDS = "well then maybe tomorrow we could see whether the river has gone down and ask your sister about it".split()
+MEMORY_LIMIT_MB = 400
+SMALLEST_RATE_RATIO = 0.8
+
+IMPORT = """
+import resource, sys, time, django
+from pathlib import Path
+django.setup()
+from django.core.management import call_command
+from generation.importing import import_dialogs
+call_command("migrate", verbosity=0)
+started = time.perf_counter()
+counts = import_dialogs(Path(sys.argv[1]), "benchmark")
+print(counts.added, time.perf_counter() - started, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 1_000_000])
+    parser.add_argument("--database", nargs="+", choices=["sqlite", "postgresql"], default=["sqlite"])
+    arguments = parser.parse_args()
+    for database in arguments.database:
+        print(f"\nimport_dialogs into {database}")
+        print(f"{'dialogs':>10} {'dialogs/s':>10} {'peak MB':>8} {'floor/s':>9} {'of floor':>9}")
+        rates = [_measure(size, database) for size in arguments.sizes]
+        if len(rates) > 1:
+            print(
+                f"rate at the largest / rate at the smallest: {rates[-1] / rates[0]:.2f} (limit {SMALLEST_RATE_RATIO})"
+            )
+    print(f"memory limit: {MEMORY_LIMIT_MB} MB")
+
+
+def _measure(size: int, database: str) -> float:
+    with tempfile.TemporaryDirectory() as folder, postgresql() if database == "postgresql" else nullcontext("") as url:
+        file = Path(folder) / "dialogs.jsonl"
+        _write_dialogs(file, size)
+        environment = {**os.environ, "VAR_DIR": folder, "DATABASE_URL": url, "LOG_LEVEL": "WARNING"}
+        environment["DJANGO_SETTINGS_MODULE"] = "evalplatform.settings"
+        command = [sys.executable, "-c", IMPORT, str(file)]
+        output = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True).stdout
+        added, seconds, peak_mb = (float(value) for value in output.split())
+        if added != size:
+            sys.exit(f"{added:,.0f} of {size:,} dialogs were imported")
+        rate, floor = size / seconds, size / _bare_loop_seconds(file, Path(folder) / "floor.sqlite3")
+        print(f"{size:>10,} {rate:>10,.0f} {peak_mb:>8,.0f} {floor:>9,.0f} {rate / floor:>9.2f}", flush=True)
+        return rate
+
+
+def _write_dialogs(file: Path, size: int) -> None:
+    rng = random.Random(1)
+    with file.open("w") as lines:
+        for number in range(size):
+            turns = [" ".join(rng.choices(WORDS, k=rng.randint(5, 25))) for _ in range(rng.choice([1, 3, 3, 5]))]
+            values = {
+                "id": f"conversation-{number}#1",
+                "context": turns,
+                "reference": " ".join(rng.choices(WORDS, k=12)),
+                "emotion": rng.choice(WORDS),
+                "context_labels": ["neutral"] * len(turns),
+                "reference_label": "agreeing",
+            }
+            lines.write(json.dumps(values) + "\n")
+
+
+def _bare_loop_seconds(file: Path, database: Path) -> float:
+    connection = sqlite3.connect(database)
+    connection.execute("PRAGMA journal_mode=WAL")
+    connection.execute(
+        "CREATE TABLE dialog (id INTEGER PRIMARY KEY, name TEXT UNIQUE, turns, labels, gold, label, emotion)"
+    )
+    started = time.perf_counter()
+    rows = _rows(file)
+    while batch := list(islice(rows, 2_000)):
+        with connection:
+            connection.executemany("INSERT INTO dialog VALUES (NULL, ?, ?, ?, ?, ?, ?)", batch)
+    return time.perf_counter() - started
+
+
+def _rows(file: Path) -> Iterator[tuple[str, ...]]:
+    with file.open() as lines:
+        for line in lines:
+            values = json.loads(line)
+            turns, labels = json.dumps(values["context"]), json.dumps(values["context_labels"])
+            yield values["id"], turns, labels, values["reference"], values["reference_label"], values["emotion"]
+
+
+if __name__ == "__main__":
+    main()

@@ -6,7 +6,7 @@ import secrets
 import tempfile
 from pathlib import Path
 
-from kombu import Queue
+from kombu import Exchange, Queue
 
 from evalplatform.environment import BadSetting, Environment, postgresql_from_url, sqlite_in_file
 from evalplatform.logs import logging_config
@@ -126,7 +126,8 @@ else:
     )
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = not HAS_EMBEDDED_BROKER
-CELERY_TASK_QUEUES = [Queue("default"), Queue("gpu")]
+# An exchange and a key of its own for each: left to Celery, both would be bound to the same, and get every task twice.
+CELERY_TASK_QUEUES = [Queue(name, Exchange(name), routing_key=name) for name in ("default", "gpu")]
 CELERY_TASK_DEFAULT_QUEUE = "default"
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True

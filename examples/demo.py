@@ -30,6 +30,7 @@ def main() -> None:
 
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "evalplatform.settings")
     os.environ.setdefault("LOG_LEVEL", "WARNING")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # as Ctrl-C: stop what was started, too
     django.setup()
     prepare_database()
     import_corpus()
@@ -104,7 +105,8 @@ def serve(port: int) -> None:
     except KeyboardInterrupt:
         pass
     finally:
-        stop(server)
+        server.terminate()
+        server.wait()
 
 
 def demo_login() -> tuple[str, str]:
@@ -131,20 +133,13 @@ def celery_worker() -> Iterator[None]:
     command = [sys.executable, "-m", "celery", "--app", "evalplatform", "worker"]
     options = ["--queues", "default,gpu", "--concurrency", "1", "--loglevel", "info"]
     with (settings.VAR_DIR / "demo-worker.log").open("w") as log:
-        worker = subprocess.Popen([*command, *options], cwd=ROOT, stdout=log, stderr=log)
+        worker = subprocess.Popen([*command, *options], cwd=ROOT, stdout=log, stderr=log, start_new_session=True)
         try:
             yield
         finally:
-            stop(worker)
-
-
-def stop(process: subprocess.Popen[bytes]) -> None:
-    if process.poll() is None:
-        process.send_signal(signal.SIGTERM)
-        try:
-            process.wait(timeout=20)
-        except subprocess.TimeoutExpired:
-            process.kill()
+            # Tasks are acknowledged late: a kill loses none, and spares the seconds of Celery's own goodbye.
+            os.killpg(worker.pid, signal.SIGKILL)
+            worker.wait()
 
 
 def free_port(wanted: int) -> int:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 
 from django.db.models import Count
 
@@ -29,6 +30,16 @@ class DatasetCounts:
     coverage: list[Coverage]
 
 
+@dataclass(frozen=True)
+class Arrival:
+    """The runs of one file for one dataset: most files bring the replies of several generators."""
+
+    dataset: Dataset
+    origin: str
+    finished_at: datetime | None
+    generators: list[str]
+
+
 def count_datasets(datasets: Iterable[Dataset]) -> list[DatasetCounts]:
     datasets = list(datasets)
     dialogs = Dialog.objects.filter(dataset__in=datasets)
@@ -45,6 +56,18 @@ def count_datasets(datasets: Iterable[Dataset]) -> list[DatasetCounts]:
         DatasetCounts(dataset, dialog_counts.get(dataset.pk, 0), gold_counts.get(dataset.pk, 0), coverage[dataset.pk])
         for dataset in datasets
     ]
+
+
+def recent_arrivals(most: int) -> list[Arrival]:
+    arrivals: dict[tuple[int, str, bool], Arrival] = {}
+    for run in GenerationRun.objects.select_related("generator", "dataset").order_by("-pk").iterator(chunk_size=100):
+        key = (run.dataset_id, run.origin, run.finished_at is None)
+        if key not in arrivals and len(arrivals) == most:
+            break
+        arrival = arrivals.setdefault(key, Arrival(run.dataset, run.origin, run.finished_at, []))
+        if run.generator.name not in arrival.generators:
+            arrival.generators.append(run.generator.name)
+    return list(arrivals.values())
 
 
 def count_emotions(dataset: Dataset) -> list[tuple[str, int]]:

@@ -85,8 +85,8 @@ def start_worker(tmp_path: Path) -> Iterator[Callable[..., WorkerProcess]]:
     """Starts real Celery workers, which are ended with the test."""
     started: list[WorkerProcess] = []
 
-    def start(**environment: str) -> WorkerProcess:
-        started.append(WorkerProcess(tmp_path / f"worker{len(started)}.log", environment))
+    def start(queues: str = "default,gpu", **environment: str) -> WorkerProcess:
+        started.append(WorkerProcess(tmp_path / f"worker{len(started)}.log", environment, queues))
         return started[-1]
 
     yield start

@@ -2,10 +2,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from generation.counting import count_datasets
-from generation.models import Dataset, GenerationRun, Generator
+from generation.counting import count_datasets, recent_arrivals
+from generation.models import Dataset, Generator
 
-RECENT_RUNS = 8
+RECENT_ARRIVALS = 5
 
 
 @require_GET
@@ -17,8 +17,6 @@ def show_home(request: HttpRequest) -> HttpResponse:
         "gold_count": sum(counts.gold_count for counts in datasets),
         "candidate_count": sum(coverage.candidate_count for counts in datasets for coverage in counts.coverage),
         "generator_count": Generator.objects.count(),
-        "recent_runs": GenerationRun.objects.select_related("generator", "dataset").order_by("-started_at")[
-            :RECENT_RUNS
-        ],
+        "arrivals": recent_arrivals(RECENT_ARRIVALS),
     }
     return render(request, "home.html", context)

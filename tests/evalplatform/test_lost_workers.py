@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from celery import Celery
+from django.conf import settings
 from kombu import Connection
 
 from evalplatform.embedded_broker import count_live_workers
@@ -68,6 +69,24 @@ def test_one_task_is_taken_at_a_time_so_that_the_others_wait_for_a_free_worker(
     wait_until(lambda: sum(diary.exists() for diary in diaries) == 2, "the start on a second worker")
 
 
+def test_a_task_for_gpus_waits_for_a_worker_of_that_queue_and_runs_once(
+    broker_environment: dict[str, str], start_worker: StartWorker, tmp_path: Path
+) -> None:
+    gpu_diary, default_diary = tmp_path / "gpu", tmp_path / "default"
+    start_worker(queues="default", **broker_environment)
+
+    _send("tests.slow_tasks.write_diary", str(gpu_diary), broker_environment, queue="gpu")
+    _send("tests.slow_tasks.write_diary", str(default_diary), broker_environment)
+    wait_until(default_diary.exists, "the default task")
+    assert not gpu_diary.exists()
+    start_worker(queues="default,gpu", **broker_environment)
+
+    wait_until(gpu_diary.exists, "the task for GPUs")
+    _send("tests.slow_tasks.write_diary", str(tmp_path / "last"), broker_environment)
+    wait_until((tmp_path / "last").exists, "a later task")
+    assert gpu_diary.read_text() == "done\n"
+
+
 def test_live_workers_are_told_from_dead_ones(start_worker: StartWorker, tmp_path: Path) -> None:
     first = start_worker(VAR_DIR=str(tmp_path))
     start_worker(VAR_DIR=str(tmp_path))
@@ -92,10 +111,11 @@ def test_an_unread_message_of_the_embedded_broker_survives_its_sender(tmp_path: 
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and path.suffix != ".lock"]
 
 
-def _send(task: str, argument: str, environment: dict[str, str]) -> None:
+def _send(task: str, argument: str, environment: dict[str, str], queue: str = "default") -> None:
     """From a Celery application of its own, since each test has a broker of its own."""
     url = environment.get("BROKER_URL", "files://localhost")
     with Celery(broker=url, set_as_current=False) as app:
+        app.conf.task_queues = settings.CELERY_TASK_QUEUES
         if "VAR_DIR" in environment:
             app.conf.broker_transport_options = {"folder": f"{environment['VAR_DIR']}/broker"}
-        app.send_task(task, args=[argument], queue="default")
+        app.send_task(task, args=[argument], queue=queue)

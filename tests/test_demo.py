@@ -1,0 +1,54 @@
+"""`make demo SERVE=0`, as a newcomer runs it: all of the work, counts, status 0; and again."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+from tests.processes import ROOT, wait_until
+
+COMMAND = [sys.executable, "-m", "examples.demo"]
+
+
+def test_the_demo_does_its_work_and_can_be_run_again(tmp_path: Path) -> None:
+    environment = {**os.environ, "VAR_DIR": str(tmp_path), "DATABASE_URL": ""}
+
+    def run() -> str:
+        command = [*COMMAND, "--serve", "0"]
+        return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True).stdout
+
+    first, second = run(), run()
+
+    assert "candidates.jsonl: 240 candidates imported" in first
+    assert "candidates.jsonl: 0 candidates imported, 240 already there" in second
+    counts = re.findall(r"  example-\w+: 20 dialogs, 20 with a human reply, 80 replies by 4 models", second)
+    assert len(counts) == 3
+
+
+def test_the_demo_serves_its_pages_until_it_is_stopped(tmp_path: Path) -> None:
+    environment = {**os.environ, "VAR_DIR": str(tmp_path), "DATABASE_URL": ""}
+    log = tmp_path / "demo.log"
+    with log.open("w") as output:
+        demo = subprocess.Popen([*COMMAND, "--port", "8700"], cwd=ROOT, env=environment, stdout=output, stderr=output)
+    try:
+        wait_until(lambda: "Ctrl-C stops." in log.read_text(), "serving")
+        address = re.findall(r"health +(http://127\.0\.0\.1:\d+/health/)", log.read_text())[0]
+        assert re.search(r"log in as demo with the password \S{8,}", log.read_text())
+
+        wait_until(lambda: _are_all_parts_well(address), "health of all parts")
+    finally:
+        demo.send_signal(signal.SIGTERM)
+        assert demo.wait(timeout=30) == 0
+
+
+def _are_all_parts_well(address: str) -> bool:
+    request = urllib.request.Request(address, headers={"Accept": "application/json"})
+    try:
+        with urllib.request.urlopen(request, timeout=10) as response:
+            return all(part["is_well"] for part in json.load(response)["parts"])
+    except OSError:
+        return False

@@ -1,0 +1,30 @@
+"""Read this first: the whole walk of the data, from a corpus on, through public functions only.
+
+Each later room adds its step here: study, HITs, published, answers, paid and screened, results, export.
+"""
+
+import pytest
+
+from generation.counting import count_datasets
+from generation.importing import import_candidates, import_dialogs
+from generation.models import Candidate, Dataset, Dialog
+from generation.style_check import check_dataset_style
+from tests.conftest import CORPUS
+
+
+@pytest.mark.django_db
+def test_from_a_corpus_to_candidates() -> None:
+    # Corpora become dialogs: a context that waits for a reply, and the reply that a human gave.
+    for name in ("subtitles", "emotional", "empathetic"):
+        import_dialogs(CORPUS / f"{name}.jsonl", f"example-{name}")
+    assert Dialog.objects.with_gold().count() == 60
+
+    # Generators answer them, and their replies become candidates, shown in a form that does not tell who wrote them.
+    import_candidates(CORPUS / "candidates.jsonl")
+    assert all(coverage.is_complete for counts in count_datasets(Dataset.objects.all()) for coverage in counts.coverage)
+    tokenised = Candidate.objects.get(dialog__external_id="empathetic-001", generator__name="listener-small")
+    assert tokenised.text == "that 's awesome , i bet she was very proud of you ."
+    assert tokenised.display_text == "That's awesome, I bet she was very proud of you."
+
+    # Nothing about its looks gives the human reply away.
+    assert [check_dataset_style(dataset).findings for dataset in Dataset.objects.all()] == [[], [], []]
