@@ -18,7 +18,7 @@ test: lint pytest
 
 # The same suite on both databases. TEST_DATABASE_URL and TEST_BROKER_URL name servers to use instead of embedded ones.
 pytest: .venv/installed $(BUILT) .venv/browser
-	$(PY) -m pytest -n 2
+	env -u TEST_DATABASE_URL $(PY) -m pytest -n 2
 	$(PY) -m tests.servers postgresql -- $(PY) -m pytest -n 2
 
 lint: .venv/installed frontend/node_modules/installed

@@ -10,15 +10,17 @@ process dies, however it dies, the kernel lets go of the lock, and the next work
 import contextlib
 import fcntl
 import os
-import shutil
 import time
 import uuid
 from pathlib import Path
 from queue import Empty
 from typing import Any
 
+import structlog
 from kombu.transport import virtual
 from kombu.utils.json import dumps, loads
+
+log = structlog.get_logger("evalplatform.embedded_broker")
 
 LOOK_FOR_DEAD_WORKERS_SECONDS = 2.0
 
@@ -29,8 +31,9 @@ class QoS(virtual.QoS):
         self.channel.forget(delivery_tag)
 
     def reject(self, delivery_tag: str, requeue: bool = False) -> None:
-        super().reject(delivery_tag, requeue)
-        self.channel.forget(delivery_tag)
+        if requeue:
+            self.channel.put_back(delivery_tag)
+        self.ack(delivery_tag)
 
 
 class Channel(virtual.Channel):
@@ -41,7 +44,7 @@ class Channel(virtual.Channel):
         super().__init__(connection, **kwargs)
         self._folder = Path(connection.client.transport_options["folder"])
         self._waiting = self._folder / "waiting"
-        for name in ("drafts", "waiting", "claimed"):
+        for name in ("drafts", "waiting", "claimed", "broken"):
             (self._folder / name).mkdir(parents=True, exist_ok=True)
         self._claims: _Claims | None = None
         self._claimed_files: dict[str, Path] = {}
@@ -49,7 +52,10 @@ class Channel(virtual.Channel):
     def _put(self, queue: str, payload: dict[str, Any], **_: Any) -> None:
         name = f"{queue}~{time.time_ns():020}~{payload['properties']['delivery_tag']}"
         draft = self._folder / "drafts" / name
-        draft.write_text(dumps(payload))
+        with draft.open("w") as file:
+            file.write(dumps(payload))
+            file.flush()
+            os.fsync(file.fileno())
         draft.rename(self._waiting / name)
 
     def _get(self, queue: str, timeout: float | None = None) -> dict[str, Any]:
@@ -62,8 +68,13 @@ class Channel(virtual.Channel):
                 (self._waiting / name).rename(claimed)
             except FileNotFoundError:  # another worker was faster
                 continue
-            payload: dict[str, Any] = loads(claimed.read_text())
-            self._claimed_files[payload["properties"]["delivery_tag"]] = claimed
+            try:
+                payload: dict[str, Any] = loads(claimed.read_text())
+                self._claimed_files[payload["properties"]["delivery_tag"]] = claimed
+            except (ValueError, KeyError):  # cut off by a full disk or a power loss: it must not stop the others
+                log.error("unreadable_message", file=name)
+                claimed.rename(self._folder / "broken" / name)
+                continue
             return payload
         raise Empty()
 
@@ -71,6 +82,11 @@ class Channel(virtual.Channel):
         claimed = self._claimed_files.pop(delivery_tag, None)
         if claimed is not None:
             claimed.unlink(missing_ok=True)
+
+    def put_back(self, delivery_tag: str) -> None:
+        claimed = self._claimed_files.pop(delivery_tag, None)
+        if claimed is not None:
+            claimed.rename(self._waiting / claimed.name)
 
     def _names(self, queue: str) -> list[str]:
         return sorted(name for name in os.listdir(self._waiting) if name.startswith(f"{queue}~"))
@@ -134,9 +150,10 @@ def _put_back(lock_file: Path, waiting: Path) -> None:
     with contextlib.suppress(FileNotFoundError, BlockingIOError), lock_file.open() as lock:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         folder = lock_file.with_suffix("")
+        folder.mkdir(exist_ok=True)  # gone already if another worker was killed right here
         for message in folder.iterdir():
             message.rename(waiting / message.name)
-        shutil.rmtree(folder)
+        folder.rmdir()
         lock_file.unlink()
 
 

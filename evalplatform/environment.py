@@ -3,7 +3,9 @@
 Own code rather than django-environ, because that reads DEBUG=flase as False without a word.
 """
 
+import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 YES = {"1", "true", "yes", "on"}
@@ -50,18 +52,34 @@ class Environment:
     def url(self, name: str, schemes: Sequence[str]) -> str:
         """The address, or "" when unset. The value stays out of the message: it may hold a password."""
         value = self.text(name)
-        if value and urlsplit(value).scheme not in schemes:
+        try:
+            scheme, _, rest = value.partition("://")
+            urlsplit(value).port  # noqa: B018  # reading it is what checks it
+        except ValueError:
+            raise BadSetting(name, "is no address: its host or port can't be read.") from None
+        if value and (scheme not in schemes or not rest):
             raise BadSetting(name, f"must begin with {' or '.join(f'{scheme}://' for scheme in schemes)}.")
         return value
+
+    def hosts(self, name: str, default: str) -> list[str]:
+        hosts = self.words(name, default)
+        for host in hosts:
+            if re.search(r"[\s/@]", host):
+                raise BadSetting(name, f"has {host!r}; use bare host names such as eval.example.org.")
+        return hosts
+
+    def folder(self, name: str, default: Path) -> Path:
+        folder = Path(self.text(name, str(default)))
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise BadSetting(name, f"is {str(folder)!r}, which can't be made: {error.strerror}.") from None
+        return folder
 
 
 def postgresql_from_url(variable: str, url: str, pool_size: int) -> dict[str, object]:
     """DATABASES["default"] for `postgresql://user:password@host:port/name?option=value`."""
     parts = urlsplit(url)
-    try:
-        port = parts.port
-    except ValueError:
-        raise BadSetting(variable, "has a port that is not a number.") from None
     name = unquote(parts.path.lstrip("/"))
     if not name:
         raise BadSetting(variable, "names no database: postgresql://user:password@host:5432/NAME.")
@@ -73,7 +91,7 @@ def postgresql_from_url(variable: str, url: str, pool_size: int) -> dict[str, ob
         "USER": unquote(parts.username or ""),
         "PASSWORD": unquote(parts.password or ""),
         "HOST": parts.hostname or "",
-        "PORT": port or "",
+        "PORT": parts.port or "",
         "CONN_HEALTH_CHECKS": True,
         "OPTIONS": options,
     }

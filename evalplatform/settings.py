@@ -14,8 +14,7 @@ from evalplatform.logs import logging_config
 env = Environment(os.environ)
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-VAR_DIR = Path(env.text("VAR_DIR", str(BASE_DIR / "var")))
-VAR_DIR.mkdir(parents=True, exist_ok=True)
+VAR_DIR = env.folder("VAR_DIR", BASE_DIR / "var")
 
 IS_PRODUCTION = env.choice("SERVER_MODE", ["local", "production"], "local") == "production"
 DEBUG = env.flag("DEBUG", False)
@@ -42,7 +41,7 @@ def _secret_key() -> str:
 
 SECRET_KEY = _secret_key()
 
-ALLOWED_HOSTS = env.words("ALLOWED_HOSTS", "" if IS_PRODUCTION else "localhost,127.0.0.1,[::1]")
+ALLOWED_HOSTS = env.hosts("ALLOWED_HOSTS", "" if IS_PRODUCTION else "localhost,127.0.0.1,[::1]")
 if IS_PRODUCTION and (not ALLOWED_HOSTS or "*" in ALLOWED_HOSTS):
     raise BadSetting("ALLOWED_HOSTS", "must name this server's host names in production, e.g. eval.example.org.")
 CSRF_TRUSTED_ORIGINS = [f"https://{host}" for host in ALLOWED_HOSTS] if IS_PRODUCTION else []

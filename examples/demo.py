@@ -28,6 +28,8 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=8000)
     arguments = parser.parse_args()
 
+    for name in ("DATABASE_URL", "BROKER_URL", "SERVER_MODE"):  # embedded parts only, whatever the shell is set up for
+        os.environ.pop(name, None)
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "evalplatform.settings")
     os.environ.setdefault("LOG_LEVEL", "WARNING")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # as Ctrl-C: stop what was started, too
@@ -101,7 +103,8 @@ def serve(port: int) -> None:
         say("The pages are served")
         print(f"  home      {address}\n  datasets  {address}datasets/\n  health    {address}health/")
         print(f"  log in as {name} with the password {password}\n  Ctrl-C stops.")
-        server.wait()
+        if server.wait():
+            sys.exit("The web server ended by itself; its messages are above.")
     except KeyboardInterrupt:
         pass
     finally:

@@ -20,9 +20,8 @@ _JOINS: list[tuple[re.Pattern[str], str]] = [
     (re.compile(r"\b(got) ta\b"), r"\1ta"),
     (re.compile(r"\b(lem|gim) me\b"), r"\1me"),
     (re.compile(r"(?:\.\s+){2,}\.|\.\s+\.(?!\s*\.)"), "..."),
-    (re.compile(r"\s+([.,!?;:%)\]}])"), r"\1"),
-    (re.compile(r"([(\[{$£€#])\s+(?=\S)"), r"\1"),
-    (re.compile(r"(\w)\s+-\s+(?=\w)"), r"\1-"),
+    (re.compile(r"\s+(?![:;]-?[()\[\]/dop3])([.,!?;:%)\]}])"), r"\1"),  # but not :)
+    (re.compile(r"(?<![:;])([(\[{$£€#])\s+(?=\S)"), r"\1"),
     (re.compile(r"([\"“])\s*([^\"“”]*?)\s*([\"”])"), r"\1\2\3"),
 ]
 

@@ -8,7 +8,6 @@ nothing, and memory does not grow with the file.
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
@@ -24,6 +23,7 @@ from generation.finding import DialogFinder
 from generation.models import Candidate, Dataset, Dialog, GenerationRun, Generator, context_key
 
 BATCH_SIZE = 2_000
+BATCH_BYTES = 8_000_000
 
 DIALOG_FORMATS = {"jsonl": jsonl.read_dialogs, "empathetic-dialogues": empathetic_dialogues.read_dialogs}
 CANDIDATE_FORMATS = {"jsonl": jsonl.read_candidates, "csv": candidates_csv.read_candidates}
@@ -56,7 +56,7 @@ class ImportOptions:
 def import_dialogs(
     path: Path, dataset_name: str, format: str | None = None, options: ImportOptions | None = None
 ) -> ImportCounts:
-    format = format or ("empathetic-dialogues" if path.suffix == ".csv" else "jsonl")
+    format = format or ("empathetic-dialogues" if path.suffix.lower() == ".csv" else "jsonl")
     name = _checked_name(dataset_name)
     return _import(
         path, DIALOG_FORMATS[format], lambda batch: _add_dialogs(name, path.name, batch), options or ImportOptions()
@@ -68,7 +68,7 @@ def import_candidates(
 ) -> ImportCounts:
     """Replies find their dialog in `dataset_name`, or else in the dataset that their own line names."""
     options = options or ImportOptions()
-    format = format or ("csv" if path.suffix == ".csv" else "jsonl")
+    format = format or ("csv" if path.suffix.lower() == ".csv" else "jsonl")
     importer = _CandidateImporter(path.name, dataset_name)
     counts = _import(path, CANDIDATE_FORMATS[format], importer.add, options)
     if not options.dry_run:
@@ -82,9 +82,15 @@ def import_candidates(
 class _Report:
     """Counts what happened, and passes problems on as they come: they may be as many as the file has lines."""
 
-    def __init__(self, on_problem: OnProblem) -> None:
+    def __init__(self, options: ImportOptions) -> None:
         self.counts = ImportCounts()
-        self._on_problem = on_problem
+        self.bytes_read = 0
+        self._on_problem = options.on_problem
+        self._on_bytes = options.on_bytes
+
+    def read(self, byte_count: int) -> None:
+        self.bytes_read += byte_count
+        self._on_bytes(byte_count)
 
     def problem(self, problem: Problem) -> None:
         if problem.is_conflict:
@@ -108,11 +114,11 @@ def _import(
     add: Callable[[list[Record]], _Outcome],
     options: ImportOptions,
 ) -> ImportCounts:
-    report = _Report(options.on_problem)
+    report = _Report(options)
     # Whole-file transaction only where the whole file may have to be undone; else each batch is its own.
     with transaction.atomic() if options.strict or options.dry_run else nullcontext():
         try:
-            for batch in _batches(read(read_lines(path, options.on_bytes)), report):
+            for batch in _batches(read(read_lines(path, report.read)), report):
                 _add_safely(add, batch, report)
         except OSError as error:
             raise EvalPlatformError(f"{path} can't be read: {error.strerror}.") from error
@@ -125,13 +131,18 @@ def _import(
 
 
 def _batches(records: Iterator[Record | Problem], report: _Report) -> Iterator[list[Record]]:
-    while chunk := list(islice(records, BATCH_SIZE)):
-        batch: list[Record] = []
-        for record in chunk:
-            if isinstance(record, Problem):
-                report.problem(record)
-            else:
-                batch.append(record)
+    batch: list[Record] = []
+    first_byte = report.bytes_read
+    for record in records:
+        if isinstance(record, Problem):
+            report.problem(record)
+        else:
+            batch.append(record)
+        # By bytes as well: a line may be a megabyte, and memory must not depend on the file.
+        if batch and (len(batch) >= BATCH_SIZE or report.bytes_read - first_byte > BATCH_BYTES):
+            yield batch
+            batch, first_byte = [], report.bytes_read
+    if batch:
         yield batch
 
 
@@ -213,7 +224,8 @@ def _difference(known: Dialog, record: DialogRecord) -> str:
     }
     for name, (stored, given) in pairs.items():
         if given and stored != given:
-            return f"another {name} is stored under this id; the stored one stays"
+            what = f"another {name} is stored" if stored else f"no {name} is stored"
+            return f"{what} under this id, and a stored dialog is never changed"
     return ""
 
 
@@ -224,12 +236,11 @@ class _CandidateImporter:
     """Keeps the few datasets, generators and runs of one file at hand while its candidates stream through."""
 
     def __init__(self, file_name: str, dataset_name: str) -> None:
-        self._file_name = file_name
+        self._origin = file_name[-300:]
         self._dataset_name = dataset_name
         self._datasets = {dataset.name: dataset for dataset in Dataset.objects.all()}
         if dataset_name and dataset_name not in self._datasets:
             raise EvalPlatformError(f"There is no dataset named {dataset_name!r}; import its dialogs first.")
-        self._run_ids: set[int] = set()
 
     def add(self, batch: list[CandidateRecord]) -> _Outcome:
         # Anew for each batch: a batch that was undone takes the generators and runs that it made with it.
@@ -265,7 +276,8 @@ class _CandidateImporter:
         return outcome
 
     def finish(self) -> None:
-        GenerationRun.objects.filter(pk__in=self._run_ids).update(finished_at=timezone.now())
+        """Closes the runs of this file, those too that an earlier, killed import of it left open."""
+        GenerationRun.objects.filter(origin=self._origin, finished_at=None).update(finished_at=timezone.now())
 
     def _dataset_of(self, record: CandidateRecord) -> Dataset | None:
         return self._datasets.get(self._dataset_name or record.dataset)
@@ -289,7 +301,6 @@ class _CandidateImporter:
         key = (generator.pk, dataset_id)
         if key not in self._runs:
             self._runs[key], _ = GenerationRun.objects.get_or_create(
-                generator=generator, dataset_id=dataset_id, origin=self._file_name[-300:], finished_at=None
+                generator=generator, dataset_id=dataset_id, origin=self._origin, finished_at=None
             )
-            self._run_ids.add(self._runs[key].pk)
         return self._runs[key]

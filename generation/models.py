@@ -12,6 +12,8 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Cast
 
+MOST_SEARCH_WORDS = 20
+
 
 class Dataset(models.Model):
     name = models.CharField(max_length=100, unique=True)
@@ -27,11 +29,6 @@ class Dataset(models.Model):
     def __str__(self) -> str:
         return self.name
 
-    @property
-    def is_style_check_pending(self) -> bool:
-        requested, checked = self.style_requested_at, self.style_checked_at
-        return requested is not None and (checked is None or checked < requested)
-
 
 class DialogQuerySet(models.QuerySet["Dialog"]):
     def with_gold(self) -> "DialogQuerySet":
@@ -40,9 +37,10 @@ class DialogQuerySet(models.QuerySet["Dialog"]):
     def containing(self, words: str) -> "DialogQuerySet":
         """Dialogs in which every one of the words stands: in a turn, the gold, the situation, or as id or emotion."""
         found = self.annotate(turns_text=Cast("turns", models.TextField()))
-        for word in words.split():
+        for word in words.replace("\0", " ").split()[:MOST_SEARCH_WORDS]:
+            in_json = json.dumps(word, ensure_ascii=False)[1:-1]  # as the column's text writes it: " is \"
             found = found.filter(
-                Q(turns_text__icontains=word)
+                Q(turns_text__icontains=in_json)
                 | Q(gold__icontains=word)
                 | Q(situation__icontains=word)
                 | Q(emotion__iexact=word)

@@ -7,7 +7,7 @@ feature gives it away: checkpoints measure eyesight instead of judgement. Checke
 
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from django.utils import timezone
 from generation.models import Dataset, Dialog
 
 NOTABLE_EXCESS = 0.10
+FEWEST_DIALOGS = 20
 MAX_DIALOGS = 2_000
 
 FEATURES: dict[str, Callable[[str], float]] = {
@@ -59,12 +60,12 @@ def check_style(dialogs: Iterable[tuple[str, Sequence[str]]]) -> StyleReport:
     """For (gold, candidates' display texts) of each dialog, the features that give the gold away, worst first.
 
     A feature is reported when the 95 % interval (normal, over dialogs) of hit rate minus chance lies above
-    NOTABLE_EXCESS: a difference too small to use, or too few dialogs to be sure, raises no alarm.
+    NOTABLE_EXCESS, on FEWEST_DIALOGS or more: what is too small to use, or too few to be sure, raises no alarm.
     """
     excesses: dict[str, list[float]] = {feature: [] for feature in FEATURES}
     chances: list[float] = []
     for gold, candidates in dialogs:
-        others = [text for text in candidates if text != gold]
+        others = set(candidates) - {gold}  # equal replies are one card
         if not others:
             continue
         chance = 1 / (1 + len(others))
@@ -89,7 +90,8 @@ def check_dataset_style(dataset: Dataset) -> StyleReport:
     )
     dataset.style_findings = report_as_json(report)
     dataset.style_checked_at = timezone.now()
-    dataset.save(update_fields=["style_findings", "style_checked_at"])
+    dataset.style_requested_at = None
+    dataset.save(update_fields=["style_findings", "style_checked_at", "style_requested_at"])
     return report
 
 
@@ -100,7 +102,7 @@ def report_as_json(report: StyleReport) -> dict[str, Any]:
     }
 
 
-def _hit_probability(strength: Callable[[str], float], gold: str, others: Sequence[str]) -> float:
+def _hit_probability(strength: Callable[[str], float], gold: str, others: Collection[str]) -> float:
     of_gold = strength(gold)
     of_others = [strength(text) for text in others]
     if max(of_others) > of_gold:
@@ -110,7 +112,7 @@ def _hit_probability(strength: Callable[[str], float], gold: str, others: Sequen
 
 def _is_notable(excesses: Sequence[float]) -> bool:
     count = len(excesses)
-    if count < 2:
+    if count < FEWEST_DIALOGS:
         return False
     mean = sum(excesses) / count
     variance = sum((value - mean) ** 2 for value in excesses) / (count - 1)

@@ -23,7 +23,7 @@ def list_datasets(request: HttpRequest) -> HttpResponse:
 @require_GET
 def show_dataset(request: HttpRequest, pk: int) -> HttpResponse:
     dataset = get_object_or_404(Dataset, pk=pk)
-    words, emotion = request.GET.get("q", "").strip(), request.GET.get("emotion", "")
+    words, emotion = request.GET.get("q", "").strip(), request.GET.get("emotion", "").replace("\0", "")
     dialogs = dataset.dialogs.order_by("pk")
     if words:
         dialogs = dialogs.containing(words)
@@ -61,13 +61,13 @@ def show_dialog(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 def request_style_check(request: HttpRequest, pk: int) -> HttpResponse:
     dataset = get_object_or_404(Dataset, pk=pk)
+    # Noted before it is sent: a quick worker may be done before we are.
+    Dataset.objects.filter(pk=pk).update(style_requested_at=timezone.now())
     try:
         check_style_of_dataset.delay(dataset.pk)
     except OperationalError:
+        Dataset.objects.filter(pk=pk).update(style_requested_at=None)
         messages.error(request, "The check can't start: the broker does not answer. See the Health page.")
-    else:
-        dataset.style_requested_at = timezone.now()
-        dataset.save(update_fields=["style_requested_at"])
     return redirect("dataset", pk=pk)
 
 

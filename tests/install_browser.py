@@ -18,7 +18,7 @@ def main() -> None:
 
 
 def installed_browser() -> str | None:
-    return next((path for name in NAMES if (path := shutil.which(name))), None)
+    return next((path for name in NAMES if (path := shutil.which(name)) and runs(path)), None)
 
 
 def playwright_browser() -> str | None:
@@ -27,7 +27,12 @@ def playwright_browser() -> str | None:
     _run([sys.executable, "-m", "playwright", "install", "chromium"])
     with sync_playwright() as playwright:
         path = playwright.chromium.executable_path
-    return path if Path(path).exists() else None
+    return path if Path(path).exists() and runs(path) else None
+
+
+def runs(path: str) -> bool:
+    """A browser that lacks a system library is there and yet of no use."""
+    return subprocess.run([path, "--version"], capture_output=True, check=False).returncode == 0
 
 
 def system_package() -> str | None:

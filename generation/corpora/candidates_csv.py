@@ -2,6 +2,7 @@
 
 import csv
 import json
+from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -10,42 +11,68 @@ from generation.corpora.jsonl import candidate_record
 from generation.corpora.lines import Line, Problem
 from generation.corpora.records import BadRecord, CandidateRecord
 
+MAX_LINES_OF_A_ROW = 200
+
 _NEEDED = {"generator", "reply"}
 
 
 def read_candidates(lines: Iterable[Line | Problem]) -> Iterator[CandidateRecord | Problem]:
-    problems: list[Problem] = []
-    numbers: list[int] = []
-    rows = csv.reader(_texts(lines, problems, numbers))
     columns: list[str] | None = None
-    while True:
-        numbers.clear()
-        try:
-            row = next(rows, None)
-        except csv.Error as error:
-            problems.append(Problem(numbers[0], f"broken CSV: {error}; is a quotation mark left open?"))
-            row = []
-        yield from problems
-        problems.clear()
-        if row is None:
-            return
+    for found in _rows(lines):
+        if isinstance(found, Problem):
+            yield found
+            continue
+        number, row = found
         if columns is None:
             columns = _checked_columns(row)
-        elif row:
-            try:
-                yield _candidate(numbers[0], columns, row)
-            except BadRecord as bad:
-                yield Problem(numbers[0], str(bad))
+            continue
+        try:
+            yield _candidate(number, columns, row)
+        except BadRecord as bad:
+            yield Problem(number, str(bad))
 
 
-def _texts(lines: Iterable[Line | Problem], problems: list[Problem], numbers: list[int]) -> Iterator[str]:
-    """The lines for the CSV parser; what can't be parsed goes to `problems`, and where we are to `numbers`."""
-    for line in lines:
-        if isinstance(line, Problem):
-            problems.append(line)
-        else:
-            numbers.append(line.number)
-            yield f"{line.text}\n"
+def _rows(lines: Iterable[Line | Problem]) -> Iterator[tuple[int, list[str]] | Problem]:
+    """Rows with the number of the line they begin on.
+
+    A quotation mark that is never closed would swallow all that follows, so a row that can't be finished is reported
+    by its first line alone, and reading goes on with the next one.
+    """
+    source = iter(lines)
+    returned: deque[Line | Problem] = deque()
+
+    def next_line() -> Line | Problem | None:
+        return returned.popleft() if returned else next(source, None)
+
+    while (first := next_line()) is not None:
+        if isinstance(first, Problem):
+            yield first
+            continue
+        if not first.text.strip():
+            continue
+        taken: list[Line] = [first]
+        following: Line | Problem | None = None
+        while (row := _parse(taken)) is None and len(taken) < MAX_LINES_OF_A_ROW:
+            following = next_line()
+            if not isinstance(following, Line):
+                break
+            taken.append(following)
+        if isinstance(row, list):
+            yield first.number, row
+            continue
+        yield Problem(first.number, row or "broken CSV: a quotation mark is left open")
+        returned.extendleft(reversed([*taken[1:], *([following] if isinstance(following, Problem) else [])]))
+
+
+def _parse(lines: list[Line]) -> list[str] | str | None:
+    """The row, or None while a quotation mark is open, or what is wrong with it."""
+    try:
+        (row,) = csv.reader(["\n".join(line.text for line in lines)], strict=True)
+    except csv.Error as error:
+        return None if "unexpected end of data" in str(error) else f"broken CSV: {error}"
+    except ValueError:  # more than one row, from a line break inside the line that no quotation mark covers
+        return "broken CSV: a line break outside of quotation marks"
+    return row
 
 
 def _checked_columns(row: list[str]) -> list[str]:

@@ -8,7 +8,7 @@ listener (the even ones) makes a dialog, whose context is all that was said befo
 from collections.abc import Iterable, Iterator
 
 from evalplatform.errors import EvalPlatformError
-from generation.corpora.lines import Line, Problem
+from generation.corpora.lines import Line, Problem, without_blanks
 from generation.corpora.records import (
     MAX_ID_CHARACTERS,
     MAX_LABEL_CHARACTERS,
@@ -26,7 +26,7 @@ def read_dialogs(lines: Iterable[Line | Problem]) -> Iterator[DialogRecord | Pro
     turns: list[str] = []
     is_broken = False
     has_header = False
-    for line in lines:
+    for line in without_blanks(lines):
         if isinstance(line, Problem):
             is_broken = True  # whichever conversation it belonged to now lacks a turn
             yield line

@@ -4,8 +4,9 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from generation.corpora.lines import Line, Problem
+from generation.corpora.lines import Line, Problem, without_blanks
 from generation.corpora.records import (
+    MAX_ID_CHARACTERS,
     MAX_LABEL_CHARACTERS,
     MAX_NAME_CHARACTERS,
     BadRecord,
@@ -22,7 +23,7 @@ _SOURCE_KEYS = ("conv_id", "turn", "n_turns")
 
 
 def read_dialogs(lines: Iterable[Line | Problem]) -> Iterator[DialogRecord | Problem]:
-    for line in lines:
+    for line in without_blanks(lines):
         if isinstance(line, Problem):
             yield line
             continue
@@ -34,7 +35,7 @@ def read_dialogs(lines: Iterable[Line | Problem]) -> Iterator[DialogRecord | Pro
 
 def read_candidates(lines: Iterable[Line | Problem]) -> Iterator[CandidateRecord | Problem]:
     """Lines with the replies of many generators (`candidates`), or of one (`generator` and `reply`)."""
-    for line in lines:
+    for line in without_blanks(lines):
         if isinstance(line, Problem):
             yield line
             continue
@@ -48,7 +49,8 @@ def read_candidates(lines: Iterable[Line | Problem]) -> Iterator[CandidateRecord
             try:
                 yield candidate_record(line.number, values, values.get("context"), generator, text, label)
             except BadRecord as bad:
-                yield Problem(line.number, f"{generator}: {bad}" if len(replies) > 1 else str(bad))
+                # The name as Python writes it: nothing has checked it yet.
+                yield Problem(line.number, f"{generator[:100]!r}: {bad}" if len(replies) > 1 else str(bad))
 
 
 def candidate_record(
@@ -80,8 +82,18 @@ def _dialog(line: int, values: dict[str, Any]) -> DialogRecord:
         situation=checked_optional_text(values.get("situation"), "situation"),
         turn_labels=checked_labels(values.get("context_labels"), turns),
         gold_label=checked_optional_text(values.get("reference_label"), "reference_label", MAX_LABEL_CHARACTERS),
-        source={key: values[key] for key in _SOURCE_KEYS if isinstance(values.get(key), str | int)},
+        source=_source(values),
     )
+
+
+def _source(values: dict[str, Any]) -> dict[str, Any]:
+    found = {key: values[key] for key in _SOURCE_KEYS if isinstance(values.get(key), str | int)}
+    for key, value in found.items():
+        if isinstance(value, str):
+            checked_optional_text(value, key, MAX_ID_CHARACTERS)
+        elif abs(value) > 2**53:
+            raise BadRecord(f"{key} is too large a number")
+    return found
 
 
 def _replies(values: dict[str, Any]) -> list[tuple[Any, Any, Any]]:

@@ -1,6 +1,6 @@
 """A file as numbered lines of text, at constant memory whatever the file holds."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,7 +23,7 @@ class Problem:
 
 
 def read_lines(path: Path, on_bytes: Callable[[int], None] = lambda count: None) -> Iterator[Line | Problem]:
-    """Every line that is not blank, without its line end. `on_bytes` hears how much of the file is read."""
+    """Every line, blank ones too, without its line end. `on_bytes` hears how much of the file is read."""
     with path.open("rb") as file:
         number = 0
         while raw := file.readline(MAX_LINE_BYTES):
@@ -41,5 +41,8 @@ def read_lines(path: Path, on_bytes: Callable[[int], None] = lambda count: None)
             except UnicodeDecodeError as error:
                 yield Problem(number, f"invalid UTF-8 at byte {error.start + 1}; save the file as UTF-8")
                 continue
-            if text.strip():
-                yield Line(number, text)
+            yield Line(number, text)
+
+
+def without_blanks(lines: Iterable[Line | Problem]) -> Iterator[Line | Problem]:
+    return (line for line in lines if isinstance(line, Problem) or line.text.strip())

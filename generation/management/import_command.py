@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import OperationalError, ProgrammingError
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -33,11 +34,15 @@ class ImportCommand(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         path: Path = options["file"]
+        if options["problems"] and options["problems"].resolve() == path.resolve():
+            raise CommandError("--problems names the file that is imported; name another one.")
         try:
             with ExitStack() as stack:
                 counts = self._import(stack, path, options)
         except (EvalPlatformError, OSError) as error:
             raise CommandError(str(error)) from error
+        except (OperationalError, ProgrammingError) as error:
+            raise CommandError(f"The database can't be used: {error}. Was `manage.py migrate` run?") from error
         does = "would be imported" if options["dry_run"] else "imported"
         self.stdout.write(
             f"{path.name}: {counts.added:,} {self.noun} {does}, {counts.known:,} already there, "

@@ -44,6 +44,19 @@ def test_a_database_that_is_down_is_told_too(tmp_path: Path) -> None:
     assert health_of(**environment) == "{'Database': False, 'Broker': True, 'Workers': False}"
 
 
+def test_the_page_itself_comes_when_the_database_is_down(tmp_path: Path) -> None:
+    script = """
+from django.test import Client
+client = Client(headers={"host": "localhost", "accept": "text/html"})
+client.cookies["sessionid"] = "someone"
+response = client.get("/health/")
+print(response.status_code, "does not answer" in response.content.decode())
+"""
+    environment = {"VAR_DIR": str(tmp_path), "DATABASE_URL": f"sqlite://{tmp_path}/missing-folder/db.sqlite3"}
+
+    assert manage("shell", "-v0", "-c", script, **environment).stdout == "503 True\n"
+
+
 @pytest.mark.django_db
 def test_monitors_get_json_and_a_status_without_logging_in(client: Client) -> None:
     response = client.get("/health/", headers={"accept": "application/json"})

@@ -111,6 +111,29 @@ def test_an_unread_message_of_the_embedded_broker_survives_its_sender(tmp_path: 
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and path.suffix != ".lock"]
 
 
+def test_an_unreadable_message_is_set_aside_and_stops_nobody(tmp_path: Path) -> None:
+    with Connection("files://localhost", transport_options={"folder": str(tmp_path)}) as connection:
+        queue = connection.SimpleQueue("default")
+        (tmp_path / "waiting" / "default~00000000000000000000~cut-off").touch()
+        queue.put({"number": 7})
+
+        assert queue.get(timeout=5).payload == {"number": 7}
+    assert [path.name for path in (tmp_path / "broken").iterdir()] == ["default~00000000000000000000~cut-off"]
+
+
+def test_a_requeued_message_is_delivered_again_and_once(tmp_path: Path) -> None:
+    with Connection("files://localhost", transport_options={"folder": str(tmp_path)}) as connection:
+        queue = connection.SimpleQueue("default")
+        queue.put({"number": 7})
+        queue.get(timeout=5).requeue()
+
+        queue.get(timeout=5).ack()
+
+        with pytest.raises(queue.Empty):
+            queue.get(block=False)
+    assert list((tmp_path / "waiting").iterdir()) == []
+
+
 def _send(task: str, argument: str, environment: dict[str, str], queue: str = "default") -> None:
     """From a Celery application of its own, since each test has a broker of its own."""
     url = environment.get("BROKER_URL", "files://localhost")

@@ -33,6 +33,12 @@ PRODUCTION = {
         ("DATABASE_POOL_SIZE", "many"),
         ("BROKER_URL", "kafka://user:hunter2@localhost"),
         ("BROKER_LOST_TASK_SECONDS", "-1"),
+        ("BROKER_URL", "redis://localhost:hunter2/0"),
+        ("DATABASE_URL", "postgresql://root:hunter2@[::1/eval"),
+        ("DATABASE_URL", "sqlite:hunter2"),
+        ("ALLOWED_HOSTS", "https://eval.example.org/"),
+        ("ALLOWED_HOSTS", "eval.example.org other.example.org"),
+        ("VAR_DIR", "/dev/null"),
     ],
 )
 def test_junk_is_refused_in_one_line_that_names_the_variable(variable: str, value: str, tmp_path: Path) -> None:

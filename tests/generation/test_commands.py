@@ -61,6 +61,27 @@ def test_mistakes_are_one_line(tmp_path: Path) -> None:
         _run("import_candidates", tmp_path / "empty.jsonl", dataset="OS")
 
 
+@pytest.mark.django_db
+def test_the_imported_file_is_never_written_over(write_lines: WriteFile) -> None:
+    path = write_lines("{")
+
+    with pytest.raises(CommandError, match="--problems names the file that is imported"):
+        _run("import_dialogs", path, dataset="ED", problems=path)
+    assert path.read_text() == "{\n"
+
+
+def test_a_database_without_tables_is_one_line(write_lines: WriteFile, tmp_path: Path) -> None:
+    environment = {"VAR_DIR": str(tmp_path), "DATABASE_URL": ""}
+
+    result = manage(
+        "import_dialogs", str(write_lines('{"id": 1, "context": ["Hi!"]}')), "--dataset", "ED", **environment
+    )
+
+    assert result.returncode == 1
+    assert "Was `manage.py migrate` run?" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
 @pytest.mark.django_db(transaction=True)
 def test_a_failed_import_ends_with_one_line_and_a_status_that_scripts_see(
     write_lines: WriteFile, test_database_url: str

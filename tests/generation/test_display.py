@@ -20,7 +20,9 @@ from generation.display import display_text, looks_tokenised
         ('he said " come in " ( again ) !', 'He said "come in" (again)!'),
         ("it cost me $ 50 on monday , i 'd say 20 % off", "It cost me $50 on Monday, I'd say 20% off"),
         ("i am sure you will be fine", "I am sure you will be fine"),
-        ("a well - known place in hawaii .", "A well-known place in Hawaii."),
+        ("late - sorry , i am in hawaii .", "Late - sorry, I am in Hawaii."),
+        ("i love it :) so much !", "I love it :) so much!"),
+        ("so sad :( i am sorry .", "So sad :( I am sorry."),
         ("helen 's cat likes us .", "Helen's cat likes us."),
         ("i love the NBA .", "I love the NBA."),
         ("! ! !", "!!!"),
@@ -48,7 +50,7 @@ def test_all_other_text_stays_as_it_is(text: str) -> None:
 
 
 @given(st.text(min_size=1).filter(str.strip))
-def test_display_never_loses_a_letter_and_is_stable(raw: str) -> None:
+def test_display_never_loses_a_letter(raw: str) -> None:
     shown = display_text(raw)
 
     assert shown.strip()

@@ -96,6 +96,7 @@ DAMAGE: list[tuple[Any, str]] = [
     ({"id": "d1", "generator": "A", "reply": "\x00"}, "control character U+0000"),
     (b'{"id": "d1", "generator": "A", "reply": "\xff"}', "invalid UTF-8"),
     ("{", "broken JSON"),
+    ({"id": "d1", "candidates": {"\ud83d": "Hi", "": "Hi"}}, "'\\ud83d': generator has the control character U+D83D"),
 ]
 
 
@@ -109,8 +110,8 @@ def test_each_kind_of_damage_is_reported_by_line_and_the_rest_goes_in(
 
     counts = replies_of(lines, write_lines, problems)
 
-    assert (counts.added, counts.rejected) == (len(DAMAGE), len(DAMAGE))
-    reasons = {problem.line: problem.reason for problem in problems}
+    assert (counts.added, counts.rejected) == (len(DAMAGE), len(DAMAGE) + 1)  # the last line has two bad replies
+    reasons = {problem.line: problem.reason for problem in reversed(problems)}
     for number, (_, reason) in enumerate(DAMAGE):
         assert reason in reasons[2 * number + 1]
 
@@ -122,7 +123,7 @@ def test_one_bad_reply_in_a_line_names_its_generator_and_spares_the_others(
     counts = replies_of([{"id": "d1", "candidates": {"A": "Hi", "B": "", "C": 3}}], write_lines, problems)
 
     assert (counts.added, counts.rejected) == (1, 2)
-    assert [problem.reason for problem in problems] == ["B: reply is empty", "C: reply is not text"]
+    assert [problem.reason for problem in problems] == ["'B': reply is empty", "'C': reply is not text"]
 
 
 @pytest.mark.usefixtures("dialogs")
@@ -151,6 +152,45 @@ def test_damaged_csv_rows_are_reported_by_the_line_they_begin_on(
         (9, "broken CSV"),
     ]
     assert counts.added == 4
+
+
+@pytest.mark.usefixtures("dialogs")
+@pytest.mark.parametrize("after", ["d2,A,Hi", 'd2,A,"Hi"', 'd2,A,"Hi, you"'])
+def test_a_quotation_mark_left_open_costs_its_own_row_only(
+    after: str, write_lines: WriteFile, problems: list[Problem]
+) -> None:
+    lines = ["id,generator,reply", 'd1,A,"never closed', after, "d3,A,Hi"]
+
+    counts = replies_of(lines, write_lines, problems, name="replies.csv")
+
+    assert [problem.line for problem in problems] == [2]
+    assert counts.added == 2
+    assert not Candidate.objects.filter(text__contains="never").exists()
+
+
+@pytest.mark.usefixtures("dialogs")
+def test_blank_lines_inside_a_quoted_reply_are_part_of_it_and_bad_ones_spoil_it(
+    write_lines: WriteFile, problems: list[Problem]
+) -> None:
+    lines = ["id,generator,reply", 'd1,A,"para one', "", 'para two"', "", 'd2,A,"one', b"\xff", 'two"', "d3,A,Hi"]
+
+    replies_of(lines, write_lines, problems, name="replies.csv")
+
+    assert Candidate.objects.get(dialog__external_id="d1").text == "para one\n\npara two"
+    assert not Candidate.objects.filter(dialog__external_id="d2").exists()
+    assert Candidate.objects.filter(dialog__external_id="d3").exists()
+    assert [problem.line for problem in problems][:2] == [6, 7]
+
+
+@pytest.mark.usefixtures("dialogs")
+def test_a_killed_import_that_is_run_again_leaves_no_run_open(write_lines: WriteFile, problems: list[Problem]) -> None:
+    lines = [{"id": "d1", "generator": "A", "reply": "Hi"}, {"id": "d1", "generator": "B", "reply": "Hi"}]
+    replies_of(lines, write_lines, problems)
+    GenerationRun.objects.filter(generator__name="A").update(finished_at=None)  # as if killed before the end
+
+    replies_of(lines, write_lines, problems)
+
+    assert not GenerationRun.objects.filter(finished_at=None).exists()
 
 
 @pytest.mark.usefixtures("dialogs")

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from evalplatform.errors import EvalPlatformError
 from generation import importing
@@ -70,6 +71,9 @@ DAMAGE: list[tuple[Any, str]] = [
     (dialog_line(context_labels=["only one"]), "context_labels is not a list of 2 labels"),
     (b"x" * 1_500_000, "longer than 1,000,000 bytes"),
     (dialog_line(id="d" * 201), "id has 201 characters"),
+    (dialog_line(conv_id="\ud83d"), "conv_id has the control character U+D83D"),
+    (dialog_line(conv_id="a\x00b"), "conv_id has the control character U+0000"),
+    (dialog_line(turn=10**30), "turn is too large a number"),
 ]
 
 
@@ -177,6 +181,35 @@ def test_texts_of_all_kinds_come_back_as_they_were(write_lines: WriteFile) -> No
     import_dialogs(write_lines(dialog_line(context=turns)), "ED")
 
     assert Dialog.objects.get().turns == turns
+
+
+@pytest.mark.django_db
+def test_what_is_stored_without_a_gold_does_not_get_one_later(
+    write_lines: WriteFile, problems: list[Problem], reporting: ImportOptions
+) -> None:
+    import_dialogs(write_lines({"id": "d1", "context": ["Hi!"]}), "ED")
+
+    import_dialogs(write_lines({"id": "d1", "context": ["Hi!"], "reference": "Ho!"}), "ED", options=reporting)
+
+    assert problems[0].reason == "d1: no reference is stored under this id, and a stored dialog is never changed"
+
+
+@pytest.mark.django_db
+def test_a_file_of_nothing_but_damage_makes_no_dataset(write_lines: WriteFile) -> None:
+    assert import_dialogs(write_lines("{", "{"), "ED").rejected == 2
+    assert not Dataset.objects.exists()
+
+
+@pytest.mark.django_db
+def test_long_lines_are_written_in_smaller_batches(write_lines: WriteFile, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importing, "BATCH_BYTES", 1_000)
+    path = write_lines(*[dialog_line(number, reference="word " * 100) for number in range(10)])
+
+    with CaptureQueriesContext(connection) as queries:
+        counts = import_dialogs(path, "ED")
+
+    assert counts.added == 10
+    assert sum("INSERT INTO" in query["sql"] and "dialog" in query["sql"] for query in queries) >= 5
 
 
 @pytest.mark.django_db

@@ -50,12 +50,20 @@ def test_texts_drawn_from_one_urn_raise_no_alarm() -> None:
 
 
 def test_too_few_dialogs_raise_no_alarm_and_none_are_no_error() -> None:
-    assert check_style([("Long long text.", ["Short."])]).findings == []
+    for count in (1, 2, 19):
+        assert check_style([("Long long text.", ["Short."])] * count).findings == []
+    assert check_style([("Long long text.", ["Short."])] * 20).findings != []
     assert check_style([]).dialog_count == 0
 
 
 def test_a_candidate_that_equals_the_gold_is_one_card_with_it() -> None:
     assert check_style([("Same.", ["Same."])]).dialog_count == 0
+
+
+def test_equal_candidates_are_one_card_and_count_once_for_chance() -> None:
+    report = check_style([("A long text.", ["Short."] * 4)] * 30)
+
+    assert report.findings[0].chance == 0.5
 
 
 @pytest.mark.usefixtures("example_corpus")
