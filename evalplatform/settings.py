@@ -112,13 +112,15 @@ if HAS_EMBEDDED_BROKER:
     CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, object] = {"folder": str(EMBEDDED_BROKER_DIR)}
 else:
     # Redis gives the task of a vanished worker to another after this time, so no task may run longer. (RabbitMQ
-    # notices at once.) Without the last two, kombu looks for such tasks only every 100 seconds.
+    # notices at once.) Left to kombu, such tasks are looked for every 100 seconds only, and not at all for 5 minutes
+    # after a worker was killed while it looked.
     _lost_after = env.number("BROKER_LOST_TASK_SECONDS", 1800, 1, 86400)
     CELERY_BROKER_TRANSPORT_OPTIONS = (
         {
             "visibility_timeout": _lost_after,
             "unacked_restore_interval": min(10, _lost_after),
             "unacked_restore_throttle": 1,
+            "unacked_mutex_expire": min(10, _lost_after),
         }
         if CELERY_BROKER_URL.startswith("redis")
         else {}

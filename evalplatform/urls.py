@@ -3,11 +3,10 @@ from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import include, path
 
 from evalplatform.health import show_health
-from hits.views.home import show_home
 
 urlpatterns = [
-    path("", show_home, name="home"),
     path("", include("generation.urls")),
+    path("", include("hits.urls")),
     path("health/", show_health, name="health"),
     path("login/", LoginView.as_view(redirect_authenticated_user=True), name="login"),
     path("logout/", LogoutView.as_view(), name="logout"),

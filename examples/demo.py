@@ -36,6 +36,7 @@ def main() -> None:
     django.setup()
     prepare_database()
     import_corpus()
+    make_study()
     with celery_worker():
         check_styles()
         print_counts()
@@ -57,6 +58,14 @@ def import_corpus() -> None:
     for dataset, file in DATASETS.items():
         call_command("import_dialogs", CORPUS / f"{file}.jsonl", dataset=dataset)
     call_command("import_candidates", CORPUS / "candidates.jsonl")
+
+
+def make_study() -> None:
+    from django.core.management import call_command
+
+    say("Designing the study of examples/demo.toml and building its HITs")
+    call_command("create_study", ROOT / "examples" / "demo.toml")
+    call_command("build_hits", "demo")
 
 
 def check_styles() -> None:
@@ -101,7 +110,8 @@ def serve(port: int) -> None:
     server = subprocess.Popen([*command, "--log-level", "warning", "evalplatform.wsgi"], cwd=ROOT)
     try:
         say("The pages are served")
-        print(f"  home      {address}\n  datasets  {address}datasets/\n  health    {address}health/")
+        for page, path in {"home": "", "datasets": "datasets/", "study": "studies/demo/", "health": "health/"}.items():
+            print(f"  {page:9} {address}{path}")
         print(f"  log in as {name} with the password {password}\n  Ctrl-C stops.")
         if server.wait():
             sys.exit("The web server ended by itself; its messages are above.")

@@ -22,6 +22,14 @@ SHARED_DATA = ROOT.parent / "shared" / "data"
 WriteFile = Callable[..., Path]
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks what does not touch the tests' database: `make test` does not repeat it on PostgreSQL."""
+    for item in items:
+        fixtures = set(getattr(item, "fixturenames", ()))
+        if item.get_closest_marker("django_db") is None and not fixtures & {"db", "transactional_db"}:
+            item.add_marker("once")
+
+
 @pytest.fixture
 def shared_data() -> Path:
     if not SHARED_DATA.exists():

@@ -26,6 +26,9 @@ def test_the_demo_does_its_work_and_can_be_run_again(tmp_path: Path) -> None:
     first, second = run(), run()
 
     assert "candidates.jsonl: 240 candidates imported" in first
+    assert "Built 6 HITs with 60 items, 18 of them checkpoints." in first
+    assert "Built before, nothing changed: 6 HITs" in second
+    assert re.findall("Manifest .*", first) == re.findall("Manifest .*", second)
     assert "candidates.jsonl: 0 candidates imported, 240 already there" in second
     counts = re.findall(r"  example-\w+: 20 dialogs, 20 with a human reply, 80 replies by 4 models", second)
     assert len(counts) == 3

@@ -1,5 +1,6 @@
 """A real Chromium, a logged-in researcher, and axe."""
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -37,8 +38,9 @@ def browser() -> Iterator[Browser]:
         browser.close()
 
 
-@pytest.fixture(params=["desktop-light", "phone-dark"])
+@pytest.fixture(params=["phone-dark"] if os.environ.get("TEST_DATABASE_URL") else ["desktop-light"])
 def context(request: pytest.FixtureRequest, browser: Browser, live_server_url: str) -> Iterator[BrowserContext]:
+    """Two devices on two databases: `make test` runs a laptop on SQLite and a phone on PostgreSQL."""
     is_phone = request.param == "phone-dark"
     context = browser.new_context(
         base_url=live_server_url,

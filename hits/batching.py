@@ -1,0 +1,247 @@
+"""Room 2: a study -> its HITs, frozen.
+
+In: a draft with a design that the data can fill. Out: Hit and HitItem rows, and the study's manifest with its hash.
+Guaranteed: all or nothing, once only, and the same study gives the same HITs byte for byte, on any database.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from evalplatform import __version__
+from generation.models import Candidate, Dialog
+from hits.designing.selecting import ChosenDialog, Selection, order_key, select_dialogs
+from hits.designing.sizing import BatchSize, size_of_batches
+from hits.designing.studies import checked_design
+from hits.models import Hit, HitItem, Study
+from hits.models.design import StudyDesign
+
+BLOCKS_AT_ONCE = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A dialog's place in a block."""
+
+    dataset: str
+    dialog: ChosenDialog
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """What a worker moves: a text, the candidates that it stands for, and whether it is the human reply."""
+
+    text: str
+    candidates: tuple[Candidate, ...]
+    is_gold: bool
+
+    def as_json(self) -> dict[str, Any]:
+        return {"candidates": [candidate.pk for candidate in self.candidates], "gold": self.is_gold}
+
+
+@dataclass(frozen=True)
+class BuiltHits:
+    hit_count: int
+    item_count: int
+    checkpoint_count: int
+    is_new: bool
+
+
+@transaction.atomic
+def build_hits(study: Study) -> BuiltHits:
+    """Builds and freezes; for a study that is frozen already it changes nothing."""
+    study = Study.objects.select_for_update().get(pk=study.pk)
+    if study.is_frozen:
+        return _count(study, is_new=False)
+    design = checked_design(study.design)
+    selections = select_dialogs(design)
+    size = size_of_batches(design, sum(len(selection.dialogs) for selection in selections))
+    blocks = deal(design, selections, size)
+    contents = hashlib.sha256()
+    first_hit = 0
+    numbered = enumerate(blocks)
+    while chunk := list(islice(numbered, BLOCKS_AT_ONCE)):
+        first_hit = _write_blocks(study, design, size, chunk, first_hit, contents)
+    _freeze(study, design, size, contents.hexdigest())
+    return _count(study, is_new=True)
+
+
+def deal(design: StudyDesign, selections: Sequence[Selection], size: BatchSize) -> Iterator[list[Place]]:
+    """Blocks of dialogs in seeded order, each with its datasets as even as the counts allow.
+
+    Like cards around a table: dataset after dataset, each going on where the last one stopped. So every block gets the
+    same number of each dataset but for one, and of all dialogs but for one. The human replies of the checkpoint
+    datasets lie together in the pack, so that every block gets its share of those as well.
+    """
+    pack = _pack(design, selections)[: size.dialog_count]
+    seats = sorted(range(size.block_count), key=lambda seat: order_key(design.seed, "seat", seat))
+    for seat in seats:
+        block = pack[seat :: size.block_count]
+        yield sorted(block, key=lambda place: order_key(design.seed, "place", place.dataset, place.dialog.external_id))
+
+
+def checkpoints_of(design: StudyDesign, block: Sequence[Place]) -> set[int]:
+    """The positions in the block that carry a checkpoint."""
+    eligible = [
+        position
+        for position, place in enumerate(block)
+        if place.dialog.has_gold and place.dataset in design.checkpoints.datasets
+    ]
+
+    def draw(position: int) -> bytes:
+        return order_key(design.seed, "checkpoint", block[position].dataset, block[position].dialog.external_id)
+
+    return set(sorted(eligible, key=draw)[: design.checkpoints.per_hit])
+
+
+def make_cards(candidates: Sequence[Candidate], gold: str | None) -> list[Card]:
+    """One card for each different text, white space aside; in the order of the candidates, a gold of its own last."""
+    texts: dict[str, str] = {}
+    merged: dict[str, list[Candidate]] = {}
+    for candidate in candidates:
+        key = _normalised(candidate.display_text)
+        texts.setdefault(key, candidate.display_text)
+        merged.setdefault(key, []).append(candidate)
+    gold_key = None if gold is None else _normalised(gold)
+    if gold is not None and gold_key is not None and gold_key not in texts:
+        texts[gold_key] = gold
+        merged[gold_key] = []
+    return [Card(text, tuple(merged[key]), key == gold_key) for key, text in texts.items()]
+
+
+def card_order(seed: int, dataset: str, external_id: str, card_count: int, turn: int) -> list[int]:
+    """The cards' order for the `turn`-th worker (from 0) of a dialog.
+
+    A seeded shuffle of the dialog's cards, turned by one place for each further worker: over as many workers as there
+    are cards, each card stands at each place exactly once.
+    """
+    shuffled = sorted(range(card_count), key=lambda card: order_key(seed, "card", dataset, external_id, card))
+    start = turn % card_count
+    return shuffled[start:] + shuffled[:start]
+
+
+def _pack(design: StudyDesign, selections: Sequence[Selection]) -> list[Place]:
+    """All dialogs in dealing order. Runs of one dataset stay together; so do the golds of two checkpoint datasets."""
+    plain: list[Place] = []
+    leading: list[Place] = []
+    golds: list[Place] = []
+    trailing: list[Place] = []
+    for selection in selections:
+        places = [Place(selection.dataset, dialog) for dialog in selection.dialogs]
+        if selection.dataset not in design.checkpoints.datasets or not design.checkpoints.per_hit:
+            plain += places
+            continue
+        rest = [place for place in places if not place.dialog.has_gold]
+        if not golds:
+            leading += rest
+        else:
+            trailing = rest + trailing
+        golds += [place for place in places if place.dialog.has_gold]
+    return leading + golds + trailing + plain
+
+
+def _write_blocks(
+    study: Study,
+    design: StudyDesign,
+    size: BatchSize,
+    blocks: Sequence[tuple[int, list[Place]]],
+    first_hit: int,
+    contents: Any,
+) -> int:
+    """Writes the HITs of these blocks and adds their contents to the hash. Returns the number of the next HIT."""
+    dialogs, candidates = _load(design, [place for _, block in blocks for place in block])
+    hits: list[Hit] = []
+    items: list[HitItem] = []
+    for block_number, block in blocks:
+        checkpoints = checkpoints_of(design, block)
+        block_hits = [
+            Hit(study=study, number=first_hit + len(hits) + offset, block=block_number, assignments=assignments)
+            for offset, assignments in enumerate(size.assignments_of_hits)
+        ]
+        hits += block_hits
+        for position, place in enumerate(block):
+            dialog = dialogs[place.dialog.pk]
+            cards = make_cards(candidates[dialog.pk], dialog.gold if position in checkpoints else None)
+            contents.update(_contents_line(design, block_number, position, place, dialog, candidates[dialog.pk], cards))
+            items += [
+                HitItem(
+                    hit=hit,
+                    position=position,
+                    dialog=dialog,
+                    is_checkpoint=position in checkpoints,
+                    cards=[card.as_json() for card in cards],
+                )
+                for hit in block_hits
+            ]
+    Hit.objects.bulk_create(hits)
+    HitItem.objects.bulk_create(items)
+    return first_hit + len(hits)
+
+
+def _load(design: StudyDesign, places: Sequence[Place]) -> tuple[dict[int, Dialog], dict[int, list[Candidate]]]:
+    """The dialogs, and the candidates of each in the design's order of generators."""
+    pks = [place.dialog.pk for place in places]
+    dialogs = Dialog.objects.in_bulk(pks)
+    rank = {name: number for number, name in enumerate(design.generators)}
+    candidates: dict[int, list[Candidate]] = {pk: [] for pk in pks}
+    rows = Candidate.objects.filter(dialog__in=pks, generator__name__in=rank).select_related("generator")
+    for candidate in sorted(rows, key=lambda candidate: rank[candidate.generator.name]):
+        candidates[candidate.dialog_id].append(candidate)
+    return dialogs, candidates
+
+
+def _contents_line(
+    design: StudyDesign,
+    block: int,
+    position: int,
+    place: Place,
+    dialog: Dialog,
+    candidates: Sequence[Candidate],
+    cards: Sequence[Card],
+) -> bytes:
+    """What stands where, by names and content hashes: no database ids, so that it is the same on every machine."""
+    shown = [[[candidate.generator.name for candidate in card.candidates], card.is_gold] for card in cards]
+    values = [
+        block,
+        position,
+        place.dataset,
+        dialog.external_id,
+        _sha256(json.dumps([dialog.turns, dialog.gold])),
+        [[candidate.generator.name, _sha256(candidate.text)] for candidate in candidates],
+        shown,
+    ]
+    return json.dumps(values, ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
+
+
+def _freeze(study: Study, design: StudyDesign, size: BatchSize, contents_hash: str) -> None:
+    study.design = design.as_json()
+    study.manifest = {
+        "software": f"evalplatform {__version__}",
+        "design": study.design,
+        "dialogs": size.dialog_count,
+        "hits": size.hit_count,
+        "assignments": size.assignment_count,
+        "contents_sha256": contents_hash,
+    }
+    study.manifest_hash = _sha256(json.dumps(study.manifest, sort_keys=True, separators=(",", ":")))
+    study.frozen_at = timezone.now()
+    study.save(update_fields=["design", "manifest", "manifest_hash", "frozen_at"])
+
+
+def _count(study: Study, is_new: bool) -> BuiltHits:
+    items = HitItem.objects.filter(hit__study=study)
+    return BuiltHits(study.hits.count(), items.count(), items.filter(is_checkpoint=True).count(), is_new)
+
+
+def _normalised(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

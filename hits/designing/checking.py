@@ -1,0 +1,210 @@
+"""Everything that is wrong with a design, at once: each problem names its field and says what to do.
+
+In: settings as a study file or the form gives them. Out: a StudyDesign, and a list of problems; an empty list means
+that the HITs can be built. `parse_design` looks at the settings alone, `find_problems` also at the data.
+"""
+
+import difflib
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from generation.models import Dataset, Generator
+from hits.designing.selecting import Selection, missing_replies, select_dialogs
+from hits.designing.sizing import size_of_batches
+from hits.errors import DesignProblem, InvalidStudy
+from hits.models.design import StudyDesign
+
+MOST_IDS_SHOWN = 5
+
+
+def parse_design(settings: Mapping[str, Any]) -> StudyDesign:
+    """Raises InvalidStudy with every problem that the settings alone show."""
+    try:
+        design = StudyDesign.model_validate(settings)
+    except ValidationError as error:
+        raise InvalidStudy([_problem(details) for details in error.errors()]) from None
+    if problems := _contradictions(design):
+        raise InvalidStudy(problems)
+    return design
+
+
+def find_problems(design: StudyDesign) -> list[DesignProblem]:
+    """What the data lacks for this design."""
+    problems = _unknown_names(design)
+    if problems:
+        return problems
+    selections = select_dialogs(design)
+    for part, selection in zip(design.datasets, selections, strict=True):
+        problems += _short_dataset(design, part.dialog_count, selection)
+        if design.data.incomplete == "refuse":
+            problems += _unanswered_dialogs(design, selection)
+    return problems or _too_few_golds(design, selections)
+
+
+def problems_of(settings: Mapping[str, Any]) -> list[DesignProblem]:
+    """Both in one, for pages that show what is left to do."""
+    try:
+        return find_problems(parse_design(settings))
+    except InvalidStudy as invalid:
+        return invalid.problems
+
+
+# --- The settings alone ----------------------------------------------------------------------------------------------
+
+
+def _problem(details: Any) -> DesignProblem:
+    field = ".".join(str(part + 1) if isinstance(part, int) else part for part in details["loc"])
+    messages = {
+        "missing": "is missing",
+        "extra_forbidden": f"is not a setting{_suggestion(details['loc'])}",
+        "string_pattern_mismatch": "use small letters, digits and hyphens, beginning with a letter or digit",
+    }
+    message = messages.get(details["type"], details["msg"].removeprefix("Value error, "))
+    return DesignProblem(field or "study", message)
+
+
+def _suggestion(location: tuple[Any, ...]) -> str:
+    known = _names_at(location[:-1])
+    found = difflib.get_close_matches(str(location[-1]), known, n=1)
+    return f"; did you mean {found[0]}?" if found else f"; known are {', '.join(known)}" if known else ""
+
+
+def _names_at(location: tuple[Any, ...]) -> list[str]:
+    part: Any = StudyDesign
+    for step in location:
+        if isinstance(step, int) or step not in part.model_fields:
+            return []
+        part = part.model_fields[step].annotation
+        if not hasattr(part, "model_fields"):
+            return []
+    return [field.alias or name for name, field in part.model_fields.items()]
+
+
+def _contradictions(design: StudyDesign) -> list[DesignProblem]:
+    problems = []
+    areas = [area.key for area in design.task.areas]
+    datasets = [part.name for part in design.datasets]
+    for field, names in (("datasets", datasets), ("generators", design.generators), ("task.areas", areas)):
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            problems.append(DesignProblem(field, f"{', '.join(twice)} is there twice; name each once"))
+    problems += _unknown_areas(design, areas)
+    problems += _impossible_checkpoints(design, datasets)
+    problems += _impossible_bonus(design, areas)
+    return problems
+
+
+def _unknown_areas(design: StudyDesign, areas: list[str]) -> list[DesignProblem]:
+    used = {"checkpoints.passing_areas": design.checkpoints.passing_areas}
+    for number, reply in enumerate(design.warm_up.replies, 1):
+        used[f"warm_up.replies.{number}.areas"] = reply.areas
+    return [
+        DesignProblem(field, f"{name!r} is no area of this study; its areas are {', '.join(areas)}")
+        for field, names in used.items()
+        for name in names
+        if name not in areas
+    ]
+
+
+def _impossible_checkpoints(design: StudyDesign, datasets: list[str]) -> list[DesignProblem]:
+    checkpoints, per_hit = design.checkpoints, design.hits.dialogs_per_hit
+    if checkpoints.per_hit > per_hit:
+        message = (
+            f"{checkpoints.per_hit} checkpoints don't fit into a HIT of {per_hit} dialogs; lower one or raise the other"
+        )
+        return [DesignProblem("checkpoints.per_hit", message)]
+    if checkpoints.per_hit and not checkpoints.datasets:
+        return [
+            DesignProblem(
+                "checkpoints.datasets", f"is empty; name the datasets to take them from: {', '.join(datasets)}"
+            )
+        ]
+    return [
+        DesignProblem("checkpoints.datasets", f"{name!r} is no dataset of this study; use {', '.join(datasets)}")
+        for name in checkpoints.datasets
+        if name not in datasets
+    ]
+
+
+def _impossible_bonus(design: StudyDesign, areas: list[str]) -> list[DesignProblem]:
+    """A bonus that nobody can win, or that nobody can miss, is a mistake."""
+    pay, checkpoints = design.pay, design.checkpoints
+    if not pay.bonus_cents:
+        return []
+    if pay.bonus_points > checkpoints.per_hit:
+        message = (
+            f"{pay.bonus_points} points can never be won with {checkpoints.per_hit} checkpoints a HIT; "
+            "ask for fewer points, or set pay.bonus to 0"
+        )
+        return [DesignProblem("pay.bonus_points", message)]
+    if pay.bonus_points and not checkpoints.passing_areas:
+        return [DesignProblem("checkpoints.passing_areas", "is empty, so no checkpoint can be passed; name an area")]
+    if pay.bonus_points and set(areas) <= set(checkpoints.passing_areas):
+        return [
+            DesignProblem(
+                "checkpoints.passing_areas", "names every area, so no checkpoint can be missed; leave one out"
+            )
+        ]
+    return []
+
+
+# --- The data --------------------------------------------------------------------------------------------------------
+
+
+def _unknown_names(design: StudyDesign) -> list[DesignProblem]:
+    problems = []
+    datasets = set(Dataset.objects.values_list("name", flat=True))
+    for number, part in enumerate(design.datasets, 1):
+        if part.name not in datasets:
+            known = ", ".join(sorted(datasets)) or "none yet"
+            message = f"there is no dataset {part.name!r}; import it, or use one of: {known}"
+            problems.append(DesignProblem(f"datasets.{number}.name", message))
+    generators = set(Generator.objects.values_list("name", flat=True))
+    for name in design.generators:
+        if name not in generators:
+            known = ", ".join(sorted(generators)) or "none yet"
+            message = f"there is no generator {name!r}; import its replies, or use one of: {known}"
+            problems.append(DesignProblem("generators", message))
+    return problems
+
+
+def _short_dataset(design: StudyDesign, wanted: int, selection: Selection) -> list[DesignProblem]:
+    found = len(selection.dialogs)
+    if found == wanted or (found and design.data.short == "take all"):
+        return []
+    answered = " that all generators have answered" if design.data.incomplete == "skip" else ""
+    message = f"{selection.dataset} has {found:,} dialogs{answered}, and {wanted:,} are asked for; import more"
+    if found:
+        message += f', ask for {found:,}, or set data.short = "take all"'
+    return [DesignProblem("datasets", message)]
+
+
+def _unanswered_dialogs(design: StudyDesign, selection: Selection) -> list[DesignProblem]:
+    problems = []
+    for generator, ids in missing_replies(design, selection, MOST_IDS_SHOWN).items():
+        named = ", ".join(ids.examples) + (", ..." if ids.count > len(ids.examples) else "")
+        message = (
+            f"{generator} has no reply to {ids.count:,} of the {len(selection.dialogs):,} chosen dialogs of "
+            f'{selection.dataset} ({named}); import them, or set data.incomplete = "skip"'
+        )
+        problems.append(DesignProblem("generators", message))
+    return problems
+
+
+def _too_few_golds(design: StudyDesign, selections: list[Selection]) -> list[DesignProblem]:
+    golds = sum(
+        sum(dialog.has_gold for dialog in selection.dialogs)
+        for selection in selections
+        if selection.dataset in design.checkpoints.datasets
+    )
+    size = size_of_batches(design, sum(len(selection.dialogs) for selection in selections))
+    needed = size.block_count * design.checkpoints.per_hit
+    if golds >= needed:
+        return []
+    message = (
+        f"{needed:,} checkpoints are needed ({size.block_count:,} HITs x {design.checkpoints.per_hit}), and only "
+        f"{golds:,} of the chosen dialogs of {', '.join(design.checkpoints.datasets)} have a human reply; "
+        "ask for fewer checkpoints, or for more dialogs of these datasets"
+    )
+    return [DesignProblem("checkpoints.per_hit", message)]

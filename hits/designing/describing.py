@@ -1,0 +1,46 @@
+"""What a design comes to, in words: how many HITs, what it costs at most, what an hour of work pays."""
+
+from collections.abc import Iterator
+
+from hits.designing.sizing import BatchSize, cost_of, hourly_pay_cents, rating_count
+from hits.models.design import StudyDesign
+
+
+def dollars(cents: int) -> str:
+    return f"${cents / 100:,.2f}"
+
+
+def describe_size(design: StudyDesign, size: BatchSize) -> Iterator[str]:
+    sizes = ", ".join(f"{count:,} with {dialogs} dialogs" for dialogs, count in size.block_sizes.items())
+    yield f"{size.dialog_count:,} dialogs make {size.block_count:,} HITs: {sizes}"
+    if len(size.assignments_of_hits) > 1:
+        parts = " + ".join(map(str, size.assignments_of_hits))
+        yield (
+            f"{design.hits.assignments} assignments are split into {parts}, since ten or more on one HIT double the "
+            f"fee: {size.hit_count:,} HITs in all"
+        )
+    if len(size.block_sizes) > 1:
+        yield "the number of dialogs is uneven, so some HITs are one dialog smaller; the pay is the same"
+    if size.dropped_count:
+        yield f"{size.dropped_count:,} dialogs are left out, so that every HIT is full"
+
+
+def describe_cost(design: StudyDesign, size: BatchSize) -> Iterator[str]:
+    cost = cost_of(design, size)
+    ratings = rating_count(design, size)
+    yield from describe_size(design, size)
+    yield (
+        f"{cost.assignment_count:,} assignments: {dollars(cost.reward_cents)} rewards + "
+        f"{dollars(cost.reward_fee_cents)} fees + at most {dollars(cost.bonus_cents + cost.bonus_fee_cents)} bonuses "
+        f"with fees = at most {dollars(cost.total_cents)}"
+    )
+    yield f"{ratings:,} ratings, at most {cost.total_cents / ratings:.2f} cents each"
+
+
+def describe_hourly_pay(design: StudyDesign) -> str:
+    hourly, minimum = hourly_pay_cents(design), design.pay.minimum_hourly_cents
+    pay = f"{dollars(design.pay.reward_cents)} for {design.pay.expected_minutes:g} minutes is {dollars(hourly)} an hour"
+    if hourly >= minimum:
+        return pay
+    fair = -(-minimum * design.pay.expected_minutes // 60)
+    return f"{pay}, below your minimum of {dollars(minimum)}: it takes a reward of {dollars(int(fair))} to reach it"

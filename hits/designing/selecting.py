@@ -1,0 +1,89 @@
+"""Which dialogs a study takes from its datasets: the same for the same seed, on any machine and any database.
+
+Order comes from a hash of the seed and the dialog's id, not from a random generator's state and not from a database's
+collation. So adding dialogs to a dataset later does not reshuffle the others, and no Python version matters.
+"""
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from django.db.models import Count
+
+from generation.models import Candidate, Dataset, Dialog, Generator
+from hits.models.design import StudyDesign
+
+CHUNK = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenDialog:
+    pk: int
+    external_id: str
+    has_gold: bool
+
+
+@dataclass(frozen=True)
+class Selection:
+    dataset: str
+    dialogs: list[ChosenDialog]
+
+
+@dataclass(frozen=True)
+class MissingReplies:
+    count: int
+    examples: list[str]
+
+
+def order_key(*parts: object) -> bytes:
+    """Sorting by it is a shuffle that the parts determine. The separator keeps ("a", "bc") from ("ab", "c")."""
+    return hashlib.blake2b("\x1f".join(map(str, parts)).encode(), digest_size=16).digest()
+
+
+def select_dialogs(design: StudyDesign) -> list[Selection]:
+    """For each dataset of the design, its dialogs in seeded order, as many as asked for (or as there are)."""
+    generators = list(Generator.objects.filter(name__in=design.generators))
+    return [
+        Selection(part.name, _select(design, Dataset.objects.get(name=part.name), part.dialog_count, generators))
+        for part in design.datasets
+    ]
+
+
+def missing_replies(design: StudyDesign, selection: Selection, most_examples: int) -> dict[str, MissingReplies]:
+    """By generator, the chosen dialogs that it has not answered."""
+    missing: dict[str, MissingReplies] = {}
+    for name in design.generators:
+        unanswered: list[str] = []
+        for chunk in chunks(selection.dialogs):
+            pks = [dialog.pk for dialog in chunk]
+            found = Candidate.objects.filter(generator__name=name, dialog__in=pks).values_list("dialog", flat=True)
+            answered = set(found)
+            unanswered += [dialog.external_id for dialog in chunk if dialog.pk not in answered]
+        if unanswered:
+            missing[name] = MissingReplies(len(unanswered), sorted(unanswered)[:most_examples])
+    return missing
+
+
+def chunks(dialogs: list[ChosenDialog], size: int = CHUNK) -> Iterator[list[ChosenDialog]]:
+    remaining = iter(dialogs)
+    while chunk := list(islice(remaining, size)):
+        yield chunk
+
+
+def _select(design: StudyDesign, dataset: Dataset, wanted: int, generators: list[Generator]) -> list[ChosenDialog]:
+    rows = Dialog.objects.filter(dataset=dataset)
+    if design.data.incomplete == "skip":
+        complete = (
+            Candidate.objects.filter(dialog__dataset=dataset, generator__in=generators)
+            .values("dialog")
+            .annotate(answers=Count("pk"))
+            .filter(answers=len(generators))
+        )
+        rows = rows.filter(pk__in=complete.values("dialog"))
+    found = [
+        (order_key(design.seed, dataset.name, external_id), pk, external_id, bool(gold))
+        for pk, external_id, gold in rows.values_list("pk", "external_id", "gold").iterator(chunk_size=CHUNK)
+    ]
+    found.sort()
+    return [ChosenDialog(pk, external_id, has_gold) for _, pk, external_id, has_gold in found[:wanted]]

@@ -1,0 +1,57 @@
+"""How many HITs a number of dialogs makes, of which sizes, and what they cost at most."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+from hits.models.design import StudyDesign
+from hits.mturk.costs import Cost, split_assignments, worst_case_cost
+
+
+@dataclass(frozen=True)
+class BatchSize:
+    """Blocks are sets of dialogs; each is published as one HIT, or as several where many raters are wanted."""
+
+    dialog_count: int
+    dropped_count: int
+    block_count: int
+    assignments_of_hits: list[int]  # of one block's HITs
+
+    @property
+    def hit_count(self) -> int:
+        return self.block_count * len(self.assignments_of_hits)
+
+    @property
+    def assignment_count(self) -> int:
+        return self.block_count * sum(self.assignments_of_hits)
+
+    @property
+    def block_sizes(self) -> dict[int, int]:
+        """{dialogs in a HIT: number of blocks of that size}, larger first."""
+        smaller, larger_count = divmod(self.dialog_count, self.block_count) if self.block_count else (0, 0)
+        sizes = {smaller + 1: larger_count, smaller: self.block_count - larger_count}
+        return {size: count for size, count in sizes.items() if count}
+
+
+def size_of_batches(design: StudyDesign, dialog_count: int) -> BatchSize:
+    """Where the number is uneven, `spread` makes some HITs a dialog smaller, `drop` leaves the rest of them out."""
+    full_blocks, rest = divmod(dialog_count, design.hits.dialogs_per_hit)
+    assignments = split_assignments(design.hits.assignments)
+    if design.hits.uneven_end == "drop" and full_blocks:
+        return BatchSize(dialog_count - rest, rest, full_blocks, assignments)
+    return BatchSize(dialog_count, 0, full_blocks + bool(rest), assignments)
+
+
+def cost_of(design: StudyDesign, size: BatchSize) -> Cost:
+    hits = Counter(size.assignments_of_hits)
+    per_hit = {assignments: count * size.block_count for assignments, count in hits.items()}
+    return worst_case_cost(design.pay.reward_cents, design.pay.bonus_cents, per_hit)
+
+
+def rating_count(design: StudyDesign, size: BatchSize) -> int:
+    """Ratings of generators' replies; those of gold cards come on top."""
+    return size.dialog_count * len(design.generators) * design.hits.assignments
+
+
+def hourly_pay_cents(design: StudyDesign) -> int:
+    """What the reward alone comes to at the expected time; the bonus is not counted on."""
+    return round(design.pay.reward_cents * 60 / design.pay.expected_minutes)

@@ -1,0 +1,84 @@
+"""A valid design in numbers: its HITs, its cost, its hourly pay, and whether looks give the human replies away."""
+
+from dataclasses import dataclass
+
+from generation.models import Dialog
+from generation.style_check import StyleReport, check_style
+from hits.designing.describing import describe_cost, describe_hourly_pay, dollars
+from hits.designing.selecting import Selection, chunks, select_dialogs
+from hits.designing.sizing import BatchSize, cost_of, hourly_pay_cents, rating_count, size_of_batches
+from hits.models.design import StudyDesign
+from hits.mturk.costs import Cost
+
+MOST_DIALOGS_CHECKED = 2_000
+
+
+@dataclass(frozen=True)
+class CostPart:
+    name: str
+    cents: int
+
+    @property
+    def dollars(self) -> str:
+        return dollars(self.cents)
+
+
+@dataclass(frozen=True)
+class Summary:
+    design: StudyDesign
+    size: BatchSize
+    cost: Cost
+    ratings: int
+    hourly_pay_cents: int
+    hourly_pay: str
+    lines: list[str]
+
+    @property
+    def total(self) -> str:
+        return dollars(self.cost.total_cents)
+
+    @property
+    def cost_parts(self) -> list[CostPart]:
+        cost = self.cost
+        return [
+            CostPart("Rewards", cost.reward_cents),
+            CostPart("Fees on rewards", cost.reward_fee_cents),
+            CostPart("Bonuses, at most", cost.bonus_cents),
+            CostPart("Fees on bonuses", cost.bonus_fee_cents),
+        ]
+
+    @property
+    def is_pay_below_minimum(self) -> bool:
+        return self.hourly_pay_cents < self.design.pay.minimum_hourly_cents
+
+
+def summarise(design: StudyDesign) -> Summary:
+    size = size_of_batches(design, sum(len(selection.dialogs) for selection in select_dialogs(design)))
+    return Summary(
+        design,
+        size,
+        cost_of(design, size),
+        rating_count(design, size),
+        hourly_pay_cents(design),
+        describe_hourly_pay(design),
+        list(describe_cost(design, size)),
+    )
+
+
+def check_study_style(design: StudyDesign) -> StyleReport:
+    """The style check on the study's own dialogs that may carry a checkpoint, and on its own generators."""
+    return check_style(
+        (dialog.gold, [one.display_text for one in dialog.candidates.all() if one.generator.name in design.generators])
+        for selection in select_dialogs(design)
+        if selection.dataset in design.checkpoints.datasets
+        for dialog in _with_candidates(selection)
+    )
+
+
+def _with_candidates(selection: Selection) -> list[Dialog]:
+    golds = [dialog for dialog in selection.dialogs if dialog.has_gold][:MOST_DIALOGS_CHECKED]
+    return [
+        dialog
+        for chunk in chunks(golds)
+        for dialog in Dialog.objects.filter(pk__in=[one.pk for one in chunk]).prefetch_related("candidates__generator")
+    ]

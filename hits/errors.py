@@ -1,0 +1,28 @@
+"""What can go wrong between a study and its results."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from evalplatform.errors import EvalPlatformError
+
+
+@dataclass(frozen=True)
+class DesignProblem:
+    """One thing to change: in which field, what is wrong, what to do."""
+
+    field: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.field}: {self.message}"
+
+
+class InvalidStudy(EvalPlatformError):
+    def __init__(self, problems: Sequence[DesignProblem]) -> None:
+        self.problems = list(problems)
+        count = f"{len(self.problems)} problem{'s' if len(self.problems) != 1 else ''}"
+        super().__init__(f"The study has {count}:\n" + "\n".join(f"  {problem}" for problem in self.problems))
+
+
+class StudyFrozen(EvalPlatformError):
+    """The design of a frozen study can't be changed, only copied."""

@@ -1,0 +1,30 @@
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from hits.batching import build_hits
+from hits.designing.studies import get_study
+from hits.management.study_command import StudyCommand
+
+
+class Command(StudyCommand):
+    help = """Builds a study's HITs and freezes its design.
+
+    manage.py build_hits demo
+
+From then on the design can't be changed, only copied into a new study. The manifest's hash names exactly what
+workers will see: the same study gives the same hash on any machine. Building again changes nothing."""
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("study")
+
+    def run(self, options: dict[str, Any]) -> None:
+        study = get_study(options["study"])
+        built = build_hits(study)
+        study.refresh_from_db()
+        did = "Built" if built.is_new else "Built before, nothing changed:"
+        self.stdout.write(
+            f"{did} {built.hit_count:,} HITs with {built.item_count:,} items, "
+            f"{built.checkpoint_count:,} of them checkpoints."
+        )
+        self.stdout.write(f"Manifest {study.manifest_hash}")

@@ -1,0 +1,151 @@
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from hits.designing.planning import Plan, plan_for_difference, plan_for_size
+from hits.management.study_command import StudyCommand
+from hits.mturk.costs import Cost
+from hits.stats.power import MOST_DIALOGS_NEEDED, SIMULATIONS, Effects, Power, Setting
+
+BAR_WIDTH = 40
+
+
+class Command(StudyCommand):
+    help = """Says which difference between two generators a study can detect, and what the study costs at most.
+
+    manage.py plan_study --dialogs 6000 --raters 4 --generators 4
+    manage.py plan_study --difference 5 --raters 4 --generators 4
+
+The first asks what a study of this size can find; the second how many dialogs a difference of 5 percentage points in
+good needs. Both simulate the study many times: every rating is drawn from the proportions of good, okay and bad, with
+effects of the dialog, the reply and the worker, and two generators are compared in a t test over the dialogs, at a
+level that is Bonferroni-corrected for all pairs of generators. The power is the share of simulated studies that find
+the difference.
+
+The effects are shares of the variance behind a rating, and their defaults are moderate guesses. The larger that of the
+reply, the less do more raters help, compared with more dialogs. Nothing is saved and nothing is published."""
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        add = parser.add_argument
+        add("--dialogs", type=int, metavar="N", help="how many dialogs the study has")
+        add("--difference", type=float, metavar="POINTS", help="ask how many dialogs it needs, whatever --dialogs")
+        add("--raters", type=int, default=4, metavar="N", help="workers that rate each dialog (default 4)")
+        add("--generators", type=int, default=4, metavar="N", help="generators that are compared (default 4)")
+        add("--dialogs-per-hit", type=int, default=10, metavar="N", help="dialogs that a worker rates (default 10)")
+        add("--good", type=float, default=0.32, help="share of good of the weaker generator (default .32)")
+        add("--okay", type=float, default=0.31, help="its share of okay (default .31)")
+        add("--bad", type=float, default=0.37, help="its share of bad (default .37)")
+        add("--reward", default="0.40", metavar="DOLLARS", help="for an assignment (default 0.40)")
+        add("--bonus", default="0.10", metavar="DOLLARS", help="the most an assignment earns on top (default 0.10)")
+        add("--power", type=float, default=0.8, help="chance of finding the difference that is wanted (default .8)")
+        add("--alpha", type=float, default=0.05, help="significance level over all pairs (default .05)")
+        for name in ("dialog", "reply", "worker"):
+            share = getattr(Effects(), name)
+            add(f"--effect-{name}", type=float, default=share, metavar="SHARE", help=f"(default {share:g})")
+        add("--simulations", type=int, default=SIMULATIONS, metavar="N", help=f"(default {SIMULATIONS})")
+        add("--seed", type=int, default=1, help="the same seed gives the same answer (default 1)")
+
+    def run(self, options: dict[str, Any]) -> None:
+        try:
+            plan = _plan(options)
+        except ValueError as error:
+            raise CommandError(str(error)) from error
+        self.stdout.write("\n\n".join([_table(plan), _answer(plan, options), _assumptions(plan, options)]))
+
+
+def _plan(options: dict[str, Any]) -> Plan:
+    if options["dialogs"] is None and options["difference"] is None:
+        raise CommandError("Give --dialogs N for what they can find, or --difference POINTS for how many are needed.")
+    reward_cents, bonus_cents = (_cents(name, options[name]) for name in ("reward", "bonus"))
+    setting, power = _setting(options), options["power"]
+    runs = {"simulations": options["simulations"], "seed": options["seed"]}
+    if options["difference"] is None:
+        return plan_for_size(setting, reward_cents, bonus_cents, power, **runs)
+    plan = plan_for_difference(setting, options["difference"] / 100, reward_cents, bonus_cents, power, **runs)
+    if plan is None:
+        raise CommandError(
+            f"No study of up to {MOST_DIALOGS_NEEDED:,} dialogs finds a difference of {options['difference']:g} points "
+            f"with {_percent(power)} power: ask for a larger difference, more raters or less power."
+        )
+    return plan
+
+
+def _setting(options: dict[str, Any]) -> Setting:
+    return Setting(
+        # With --difference any number does: it is replaced by the one that is needed.
+        dialogs=2 if options["dialogs"] is None else options["dialogs"],
+        raters=options["raters"],
+        generators=options["generators"],
+        proportions=(options["good"], options["okay"], options["bad"]),
+        effects=Effects(options["effect_dialog"], options["effect_reply"], options["effect_worker"]),
+        dialogs_per_hit=options["dialogs_per_hit"],
+        alpha=options["alpha"],
+    )
+
+
+def _cents(name: str, dollars: str | float) -> int:
+    try:
+        cents = Decimal(str(dollars)) * 100
+        if cents == int(cents):
+            return int(cents)
+    except (InvalidOperation, OverflowError, ValueError):  # no number, infinite, not a number
+        pass
+    raise CommandError(f"The {name} must be dollars and whole cents, like 0.40, not {dollars}.")
+
+
+def _table(plan: Plan) -> str:
+    setting = plan.setting
+    raters = _count(setting.raters, "rater")
+    heading = f"{setting.dialogs:,} dialogs, {raters} each, {setting.generators} generators"
+    columns = f"{'difference in good':21}{'power':{BAR_WIDTH}}  (its 95 % interval, ~ in the bar)"
+    return "\n".join([heading, "", columns, *map(_row, plan.curve)])
+
+
+def _row(power: Power) -> str:
+    sure, unsure = round(power.low * BAR_WIDTH), round(power.high * BAR_WIDTH)
+    bar = f"{'#' * sure}{'~' * (unsure - sure)}".ljust(BAR_WIDTH, ".")
+    interval = f"{100 * power.low:.0f} to {100 * power.high:.0f} %"
+    return f"{100 * power.difference:>11.1f} points   {bar}  {100 * power.power:>3.0f} % ({interval})"
+
+
+def _answer(plan: Plan, options: dict[str, Any]) -> str:
+    power = f"with {_percent(options['power'])} power"
+    if options["difference"] is not None:
+        found = f"{options['difference']:g} points need {plan.setting.dialogs:,} dialogs to be found {power}"
+    elif plan.detectable is None:
+        found = f"No difference is large enough to be found {power}"
+    else:
+        found = f"The smallest difference found {power} is {100 * plan.detectable:.1f} points of good"
+    return f"{found}; {_count(plan.hits, 'HIT')} {'costs' if plan.hits == 1 else 'cost'} at most {_cost(plan.cost)}."
+
+
+def _cost(cost: Cost) -> str:
+    bonuses = _dollars(cost.bonus_cents + cost.bonus_fee_cents)
+    parts = (
+        f"{_dollars(cost.reward_cents)} rewards + {_dollars(cost.reward_fee_cents)} fees + {bonuses} bonuses with fees"
+    )
+    return f"{_dollars(cost.total_cents)} ({parts})"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %"
+
+
+def _dollars(cents: int) -> str:
+    return f"${cents / 100:,.2f}"
+
+
+def _assumptions(plan: Plan, options: dict[str, Any]) -> str:
+    setting, effects = plan.setting, plan.setting.effects
+    good, okay, bad = map(_percent, setting.proportions)
+    return (
+        f"Assumed: good {good}, okay {okay}, bad {bad}; shares of the variance: dialog {effects.dialog:g}, "
+        f"reply {effects.reply:g}, worker {effects.worker:g}.\n"
+        f"Tested: Bonferroni over {_count(setting.pairs, 'pair')} of generators, each at {setting.alpha_per_pair:.4f}; "
+        f"{options['simulations']:,} simulations, seed {options['seed']}."
+    )

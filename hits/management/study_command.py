@@ -1,0 +1,22 @@
+"""What commands about studies share: help that keeps its line breaks, and one clear line on error."""
+
+import argparse
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from evalplatform.errors import EvalPlatformError
+
+
+class StudyCommand(BaseCommand):
+    def create_parser(self, *args: Any, **kwargs: Any) -> CommandParser:
+        return super().create_parser(*args, formatter_class=argparse.RawDescriptionHelpFormatter, **kwargs)
+
+    def run(self, options: dict[str, Any]) -> None:
+        raise NotImplementedError  # each command's own
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            self.run(options)
+        except EvalPlatformError as error:
+            raise CommandError(str(error)) from error

@@ -1,0 +1,186 @@
+"""A study's design: everything that the paper fixes is a setting, with the paper's value as its default.
+
+The same shape as a study file (docs/studies.md); money is dollars there and integer cents here.
+"""
+
+from decimal import Decimal, InvalidOperation
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    StringConstraints,
+)
+
+from hits.models import design_texts
+from hits.models.countries import COUNTRY_CODES
+
+NAME_PATTERN = r"^[a-z0-9][a-z0-9-]{0,59}$"
+
+Text = Annotated[str, StringConstraints(min_length=1, max_length=10_000, strip_whitespace=True)]
+Name = Annotated[str, Field(min_length=1, max_length=100)]
+
+
+def _cents(value: Any) -> int:
+    """ "0.40", 0.4 or Decimal -> 40. A float's own digits count: 0.29 is 29 cents, not 28.999."""
+    try:
+        cents = Decimal(str(value)) * 100
+    except InvalidOperation:
+        cents = Decimal("NaN")
+    if not cents.is_finite():
+        raise ValueError("is not an amount of dollars; write it as 0.40")
+    if cents != cents.to_integral_value():
+        raise ValueError(f"{value} dollars is not a whole number of cents; write it as 0.40")
+    if not 0 <= cents <= 10_000_000:
+        raise ValueError("must be between 0 and 100,000 dollars")
+    return int(cents)
+
+
+def _at_least_a_cent(cents: int) -> int:
+    if cents < 1:
+        raise ValueError("is below one cent; pay at least 0.01, and better a fair hourly rate")
+    return cents
+
+
+def _country(value: Any) -> str:
+    if value not in COUNTRY_CODES:
+        raise ValueError(f"{value!r} is no country's code; use ISO 3166 codes such as US, AU, NZ, GB, CA")
+    return str(value)
+
+
+Cents = Annotated[int, BeforeValidator(_cents), PlainSerializer(lambda cents: f"{cents / 100:.2f}")]
+Country = Annotated[str, BeforeValidator(_country)]
+
+
+class Part(BaseModel):
+    """Frozen, and strict about names: a misspelt setting is an error, not a default."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+
+class DatasetPart(Part):
+    name: Name
+    dialog_count: int = Field(alias="dialogs", ge=1, le=10_000_000)
+
+
+class DataPolicy(Part):
+    """What happens when the data does not quite fit."""
+
+    incomplete: Literal["refuse", "skip"] = "refuse"  # dialogs that a generator has not answered
+    short: Literal["refuse", "take all"] = "refuse"  # a dataset with fewer dialogs than asked for
+
+
+class HitPart(Part):
+    dialogs_per_hit: int = Field(10, alias="dialogs", ge=1, le=100)
+    assignments: int = Field(4, ge=1, le=90)
+    uneven_end: Literal["spread", "drop"] = "spread"
+
+
+class CheckpointPart(Part):
+    per_hit: int = Field(3, ge=0, le=100)
+    datasets: list[Name] = []
+    passing_areas: list[Name] = ["good", "okay"]
+    max_attempts: int = Field(0, ge=0, le=100)  # 0: as many as one likes
+    counted_attempt: Literal["last", "first"] = "last"
+
+
+class PayPart(Part):
+    reward_cents: Annotated[Cents, AfterValidator(_at_least_a_cent)] = Field(40, alias="reward")
+    bonus_cents: Cents = Field(10, alias="bonus")
+    bonus_points: int = Field(3, ge=0, le=100)
+    expected_minutes: float = Field(15, gt=0, le=1440)
+    minimum_hourly_cents: Cents = Field(725, alias="minimum_hourly")
+    budget_cents: Cents | None = Field(None, alias="budget")
+
+
+class CrowdPart(Part):
+    countries: list[Country] = Field(default=["US", "AU", "NZ", "GB", "CA"], max_length=30)
+    min_approved: int = Field(100, ge=0)
+    min_approval_percent: int = Field(95, ge=0, le=100)
+    max_hits_per_worker: int = Field(50, ge=1)
+    time_limit_minutes: int = Field(60, ge=1, le=60 * 24 * 365)
+    lifetime_days: int = Field(14, ge=1, le=365)
+    auto_approval_days: int = Field(3, ge=0, le=30)
+    frame_height: int = Field(800, ge=300, le=5000)
+
+
+class Area(Part):
+    key: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,29}$")]
+    label: Name
+
+
+class TaskPart(Part):
+    title: Name = design_texts.TITLE
+    description: Text = design_texts.DESCRIPTION
+    keywords: Text = design_texts.KEYWORDS
+    question: Text = design_texts.QUESTION
+    areas: list[Area] = Field(
+        default=[Area(key=key, label=key.title()) for key in ("good", "okay", "bad")], min_length=2
+    )
+    welcome: Text = design_texts.WELCOME
+    instructions: Text = design_texts.INSTRUCTIONS
+    consent: Text = design_texts.CONSENT
+    contact: Text = design_texts.CONTACT
+
+
+class WarmUpReply(Part):
+    text: Text
+    areas: list[Name] = Field(min_length=1)
+    praise: Text = "Good choice."
+    hint: Text = "Perhaps another area?"
+
+
+class WarmUpPart(Part):
+    context: list[Text] = Field(default=design_texts.WARM_UP_CONTEXT, min_length=1)
+    replies: list[WarmUpReply] = Field(
+        default=[WarmUpReply.model_validate(reply) for reply in design_texts.WARM_UP_REPLIES], min_length=1
+    )
+
+
+class SameAnswer(Part):
+    """Leaves out workers who put almost every reply into one and the same area."""
+
+    rule: Literal["same_answer"] = "same_answer"
+    share: float = Field(0.95, gt=0, le=1)
+
+
+class HastyWithoutPoints(Part):
+    """Leaves out workers who were quick and won too few bonus points in the same assignment."""
+
+    rule: Literal["hasty_without_points"] = "hasty_without_points"
+    minutes: float = Field(5, gt=0)
+    points: int = Field(2, ge=0)
+
+
+class TooFewPoints(Part):
+    """Leaves out single assignments with too few bonus points."""
+
+    rule: Literal["too_few_points"] = "too_few_points"
+    points: int = Field(2, ge=0)
+
+
+ScreeningRule = Annotated[SameAnswer | HastyWithoutPoints | TooFewPoints, Field(discriminator="rule")]
+
+
+class StudyDesign(Part):
+    name: Annotated[str, Field(pattern=NAME_PATTERN)]
+    seed: int = Field(2021, ge=0, le=2**53)
+    protocol: Literal["areas"] = "areas"
+    datasets: list[DatasetPart] = Field(min_length=1)
+    generators: list[Name] = Field(min_length=1, max_length=20)
+    data: DataPolicy = DataPolicy()
+    hits: HitPart = HitPart()
+    checkpoints: CheckpointPart = CheckpointPart()
+    pay: PayPart = PayPart()
+    crowd: CrowdPart = CrowdPart()
+    task: TaskPart = TaskPart()
+    warm_up: WarmUpPart = WarmUpPart()
+    screening: list[ScreeningRule] = [SameAnswer(), HastyWithoutPoints(), TooFewPoints()]
+
+    def as_json(self) -> dict[str, Any]:
+        """The shape of a study file."""
+        return self.model_dump(mode="json", by_alias=True)

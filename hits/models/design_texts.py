@@ -1,0 +1,74 @@
+"""What a worker reads unless the study says otherwise. Markdown where it is long."""
+
+import re
+
+
+def _flowing(text: str) -> str:
+    """Paragraphs on one line each: the line breaks here are for this file's readers only."""
+    return re.sub(r"(?<!\n)\n(?![\n-])", " ", text).strip()
+
+
+TITLE = "Rate chatbots' replies in short conversations"
+DESCRIPTION = "Read short conversations and sort the replies of chatbots into good, okay and bad."
+KEYWORDS = "chatbot, conversation, rating, empathy, english, research"
+QUESTION = "Does each reply fit the conversation so far, and the feelings in it? Put it into one of the areas."
+
+WELCOME = _flowing("""
+Thank you for your interest. In this HIT you help us find out which chatbots answer well: you read short conversations
+and sort the replies that chatbots gave, by whether they fit what was said before and the feelings behind it. Many of
+the conversations come from film subtitles.
+""")
+
+INSTRUCTIONS = _flowing("""
+Each task shows a conversation between two people. Speaker 1 is on the left, speaker 2 on the right. Below it are
+several replies that could come next; each was written by a chatbot.
+
+- **Good**: it fits the conversation and the feelings in it.
+- **Okay**: it is acceptable, but bland or slightly off.
+- **Bad**: it does not fit, contradicts what was said, or makes no sense.
+
+Several replies may go into the same area. Judge each on its own merits; there is no right number of good ones.
+
+Some tasks have a bonus point: one of the replies was written by a human. Sort them as carefully as always and press
+*Bonus Validate* to see whether the point is yours.
+""")
+
+CONSENT = _flowing("""
+Your answers are used for research and published without your worker ID. We also record how long each conversation
+takes, when the page is in the background, and how replies are moved. Taking part is voluntary; you may return the HIT
+at any time.
+""")
+
+CONTACT = "Write to us through the marketplace's contact form if anything is unclear or goes wrong."
+
+WARM_UP_CONTEXT = [
+    "You look worn out. Bad day?",
+    "I've been packing since five. The movers come tomorrow, and half of the kitchen is still on the shelves.",
+]
+
+WARM_UP_REPLIES: list[dict[str, object]] = [
+    {
+        "text": "That sounds exhausting. Shall I come over and wrap some plates?",
+        "areas": ["good"],
+        "praise": "Yes: it notices the tiredness and offers help.",
+        "hint": "It notices the tiredness and offers help. Could it be better than that?",
+    },
+    {
+        "text": "Moving is a lot of work.",
+        "areas": ["okay", "good"],
+        "praise": "Right: true and friendly, if a bit bland.",
+        "hint": "It is bland, but it fits.",
+    },
+    {
+        "text": "Congratulations on the new shelves!",
+        "areas": ["bad"],
+        "praise": "Right: nobody said anything about new shelves.",
+        "hint": "Did anyone get new shelves?",
+    },
+    {
+        "text": "I've been packing since five since five since five.",
+        "areas": ["bad"],
+        "praise": "Right: it only repeats, and not even well.",
+        "hint": "Read it once more: does it answer anything?",
+    },
+]

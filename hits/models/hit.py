@@ -1,0 +1,49 @@
+from django.db import models
+from django.db.models import Q
+
+from generation.models import Dialog
+from hits.models.study import Study
+
+
+class Hit(models.Model):
+    """A page of work. HITs of one block hold the same dialogs for different workers; no worker may meet two of them."""
+
+    study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="hits")
+    number = models.PositiveIntegerField()
+    block = models.PositiveIntegerField()
+    assignments = models.PositiveSmallIntegerField()
+
+    class Meta:
+        ordering = ["number"]
+        constraints = [
+            models.UniqueConstraint(fields=["study", "number"], name="one_hit_per_study_and_number"),
+            models.CheckConstraint(condition=Q(assignments__gte=1), name="hit_has_assignments"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.study} HIT {self.number}"
+
+
+class HitItem(models.Model):
+    """A dialog at a position in a HIT, with its cards.
+
+    `cards` is a list in canonical order (the design's generators, a gold of its own last). Each card is
+    `{"candidates": [ids of the candidates that it stands for], "gold": whether it is the human reply}`. Opaque ids, the
+    order on the page and the texts are made when a worker opens it.
+    """
+
+    hit = models.ForeignKey(Hit, on_delete=models.PROTECT, related_name="items")
+    position = models.PositiveSmallIntegerField()
+    dialog = models.ForeignKey(Dialog, on_delete=models.PROTECT, related_name="+")
+    is_checkpoint = models.BooleanField()
+    cards = models.JSONField()
+
+    class Meta:
+        ordering = ["position"]
+        constraints = [
+            models.UniqueConstraint(fields=["hit", "position"], name="one_item_per_hit_and_position"),
+            models.UniqueConstraint(fields=["hit", "dialog"], name="one_item_per_hit_and_dialog"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.hit} item {self.position}"

@@ -1,0 +1,44 @@
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+
+class StudyQuerySet(models.QuerySet["Study"]):
+    def drafts(self) -> "StudyQuerySet":
+        return self.filter(frozen_at=None)
+
+    def frozen(self) -> "StudyQuerySet":
+        return self.exclude(frozen_at=None)
+
+
+class Study(models.Model):
+    """An experiment. A draft may hold anything; once frozen, design and manifest never change, only copies do."""
+
+    name = models.SlugField(max_length=60, unique=True)
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="studies")
+    design = models.JSONField()
+    manifest = models.JSONField(null=True, editable=False)
+    manifest_hash = models.CharField(max_length=64, blank=True, editable=False)
+    copied_from = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="copies")
+    created_at = models.DateTimeField(auto_now_add=True)
+    frozen_at = models.DateTimeField(null=True, editable=False)
+
+    objects = StudyQuerySet.as_manager()
+
+    class Meta:
+        verbose_name_plural = "studies"
+        ordering = ["-created_at"]
+        constraints = [
+            models.CheckConstraint(condition=~Q(name=""), name="study_has_a_name"),
+            models.CheckConstraint(
+                condition=Q(frozen_at=None, manifest_hash="") | Q(frozen_at__isnull=False, manifest_hash__gt=""),
+                name="study_is_frozen_with_its_hash",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def is_frozen(self) -> bool:
+        return self.frozen_at is not None

@@ -1,0 +1,17 @@
+from django.urls import path
+
+from hits.views import home, studies, study_form
+
+urlpatterns = [
+    path("", home.show_home, name="home"),
+    path("studies/", studies.list_studies, name="studies"),
+    path("studies/create/", studies.create, name="create-study"),
+    path("studies/<slug:name>/", studies.show_study, name="study"),
+    path("studies/<slug:name>/build/", studies.build, name="build-study"),
+    path("studies/<slug:name>/copy/", studies.copy, name="copy-study"),
+    path("studies/<slug:name>/hits/<int:number>/", studies.show_hit, name="hit"),
+    path("studies/<slug:name>/edit/<slug:step>/", study_form.edit_study, name="edit-study"),
+    path("studies/<slug:name>/preview/task/", study_form.preview_task, name="preview-task"),
+    path("studies/<slug:name>/preview/cost/", study_form.preview_cost, name="preview-cost"),
+    path("studies/<slug:name>/plan/", study_form.show_plan, name="study-plan"),
+]

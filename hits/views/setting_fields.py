@@ -1,0 +1,149 @@
+"""How a setting of a study stands in a form, and how it is read back.
+
+A field is named after its setting ("pay.reward"), as in a study file. Fields only turn text into lists and numbers;
+whether a value makes sense is for `hits.designing.checking` to say, which says it for files in the same words.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import QueryDict
+
+from hits.models.design import StudyDesign
+
+Reader = Callable[[QueryDict, str], Any]
+
+DEFAULTS: dict[str, Any] = StudyDesign.model_validate(
+    {"name": "x", "datasets": [{"name": "x", "dialogs": 1}], "generators": ["x"]}
+).as_json() | {"name": "", "datasets": [], "generators": []}
+
+
+@dataclass(frozen=True)
+class SettingField:
+    path: str
+    label: str
+    kind: str = "text"
+    help: str = ""
+    choices: Sequence[tuple[str, str]] = ()
+
+    @property
+    def template(self) -> str:
+        simple = {"text", "number", "money", "words"}
+        long = {"markdown", "lines", "areas"}
+        return f"hits/fields/{'input' if self.kind in simple else 'textarea' if self.kind in long else self.kind}.html"
+
+    def read(self, post: QueryDict) -> Any:
+        return READERS[self.kind](post, self.path)
+
+    def value_in(self, settings: Mapping[str, Any]) -> Any:
+        """As the form shows it."""
+        value = get_setting(settings, self.path)
+        if isinstance(value, list) and self.kind in WRITERS:
+            return WRITERS[self.kind](value)
+        return "" if value is None else in_short(value)
+
+
+def in_short(value: Any) -> Any:
+    """15.0 minutes are shown as 15."""
+    return f"{value:g}" if isinstance(value, float) else value
+
+
+def get_setting(settings: Mapping[str, Any], path: str) -> Any:
+    """What the draft holds, or else the default."""
+    found: Any = settings
+    default: Any = DEFAULTS
+    for part in path.split("."):
+        found = found.get(part) if isinstance(found, Mapping) else None
+        default = default.get(part) if isinstance(default, Mapping) else None
+    return default if found is None else found
+
+
+def set_setting(settings: Mapping[str, Any], path: str, value: Any) -> dict[str, Any]:
+    """A copy with the value in its place; an empty value takes the setting out, so that its default holds."""
+    first, _, rest = path.partition(".")
+    if rest:
+        part = settings.get(first)
+        value = set_setting(part if isinstance(part, Mapping) else {}, rest, value)
+    if value is None or value == "" or (rest and value == {}):
+        return {name: kept for name, kept in settings.items() if name != first}
+    return {**settings, first: value}
+
+
+def _text(post: QueryDict, path: str) -> str:
+    # Browsers send CRLF; a file has LF, and both must give the same study.
+    return post.get(path, "").replace("\r\n", "\n").strip()
+
+
+def _number(post: QueryDict, path: str) -> Any:
+    return _as_number(_text(post, path))
+
+
+def _as_number(text: str) -> Any:
+    """The number, or what was typed if it is none: checking will say so."""
+    text = text.strip()
+    if re.fullmatch(r"-?\d{1,15}", text):
+        return int(text)
+    return float(text) if re.fullmatch(r"\d{1,15}\.\d{1,15}", text) else text
+
+
+def _lines(post: QueryDict, path: str) -> list[str]:
+    return [line.strip() for line in _text(post, path).splitlines() if line.strip()]
+
+
+def _words(post: QueryDict, path: str) -> list[str]:
+    return _text(post, path).replace(",", " ").split()
+
+
+def _areas(post: QueryDict, path: str) -> list[dict[str, str]]:
+    pairs = [line.partition(":") for line in _lines(post, path)]
+    return [{"key": key.strip(), "label": label.strip() or key.strip()} for key, _, label in pairs]
+
+
+def _dataset_counts(post: QueryDict, path: str) -> list[dict[str, Any]]:
+    names = post.getlist(f"{path}.name")
+    counts = [_as_number(count) for count in post.getlist(f"{path}.dialogs")]
+    return [
+        {"name": name, "dialogs": count} for name, count in zip(names, counts, strict=False) if count not in ("", 0)
+    ]
+
+
+def _warm_up_replies(post: QueryDict, path: str) -> list[dict[str, Any]]:
+    columns = [post.getlist(f"{path}.{name}") for name in ("text", "areas", "praise", "hint")]
+    replies = [
+        {"text": text.strip(), "areas": areas.replace(",", " ").split(), "praise": praise.strip(), "hint": hint.strip()}
+        for text, areas, praise, hint in zip(*columns, strict=False)
+        if text.strip()
+    ]
+    return [{name: value for name, value in reply.items() if value} for reply in replies]
+
+
+def _screening(post: QueryDict, path: str) -> list[dict[str, Any]]:
+    rules = []
+    for rule in post.getlist(path):
+        names = [key.removeprefix(f"{path}.{rule}.") for key in post if key.startswith(f"{path}.{rule}.")]
+        rules.append({"rule": rule, **{name: _number(post, f"{path}.{rule}.{name}") for name in sorted(names)}})
+    return rules
+
+
+WRITERS: dict[str, Callable[[list[Any]], str]] = {
+    "words": lambda value: ", ".join(map(str, value)),
+    "lines": lambda value: "\n".join(map(str, value)),
+    "areas": lambda value: "\n".join(f"{area['key']}: {area['label']}" for area in value),
+}
+
+READERS: dict[str, Reader] = {
+    "text": _text,
+    "markdown": _text,
+    "number": _number,
+    "money": _text,
+    "choice": _text,
+    "many": lambda post, path: post.getlist(path),
+    "lines": _lines,
+    "words": _words,
+    "areas": _areas,
+    "dataset_counts": _dataset_counts,
+    "warm_up_replies": _warm_up_replies,
+    "screening": _screening,
+}

@@ -1,0 +1,123 @@
+"""The researcher's pages on studies: the list, one study, its HITs, and building and copying it."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.core.paginator import Paginator
+from django.db.models import Count
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from evalplatform.errors import EvalPlatformError
+from hits.batching import build_hits
+from hits.designing.checking import problems_of
+from hits.designing.studies import copy_study, start_draft
+from hits.designing.summarising import check_study_style, summarise
+from hits.models import Study
+from hits.models.design import StudyDesign
+from hits.views.setting_fields import in_short
+from hits.views.study_steps import STEPS
+from hits.views.worker_preview import preview_hit, preview_texts
+
+HITS_PER_PAGE = 30
+
+
+@require_GET
+def list_studies(request: HttpRequest) -> HttpResponse:
+    return render(request, "hits/studies.html", {"studies": Study.objects.select_related("owner")})
+
+
+@require_POST
+def create(request: HttpRequest) -> HttpResponse:
+    try:
+        study = start_draft(request.POST.get("name", "").strip(), _user(request))
+    except EvalPlatformError as error:
+        messages.error(request, str(error))
+        return redirect("studies")
+    return redirect("edit-study", name=study.name, step="data")
+
+
+@require_GET
+def show_study(request: HttpRequest, name: str) -> HttpResponse:
+    study = get_object_or_404(Study, name=name)
+    problems = [] if study.is_frozen else problems_of(study.design)
+    design = None if problems else StudyDesign.model_validate(study.design)
+    hits = study.hits.annotate(item_count=Count("items")).order_by("number")
+    context = {
+        "study": study,
+        "problems": problems,
+        "summary": design and summarise(design),
+        "style": design and check_study_style(design),
+        "page": Paginator(hits, HITS_PER_PAGE).get_page(request.GET.get("page")),
+        "design": _design_rows(study),
+    }
+    return render(request, "hits/study.html", context)
+
+
+@require_POST
+def build(request: HttpRequest, name: str) -> HttpResponse:
+    study = get_object_or_404(Study, name=name)
+    try:
+        built = build_hits(study)
+    except EvalPlatformError as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, f"{built.hit_count:,} HITs are built, and the design is frozen.")
+    return redirect("study", name=name)
+
+
+@require_POST
+def copy(request: HttpRequest, name: str) -> HttpResponse:
+    study = get_object_or_404(Study, name=name)
+    try:
+        copied = copy_study(study, request.POST.get("name", "").strip(), _user(request))
+    except EvalPlatformError as error:
+        messages.error(request, str(error))
+        return redirect("study", name=name)
+    return redirect("edit-study", name=copied.name, step="data")
+
+
+@require_GET
+def show_hit(request: HttpRequest, name: str, number: int) -> HttpResponse:
+    study = get_object_or_404(Study, name=name)
+    hit = get_object_or_404(study.hits, number=number)
+    design = StudyDesign.model_validate(study.design)
+    context = {
+        "study": study,
+        "hit": hit,
+        "texts": preview_texts(design.task),
+        "items": preview_hit(hit, design),
+        "previous_number": number - 1,
+        "next_number": number + 1,
+        "has_next": study.hits.filter(number=number + 1).exists(),
+    }
+    return render(request, "hits/hit.html", context)
+
+
+def _design_rows(study: Study) -> list[dict[str, Any]]:
+    return [
+        {
+            "title": step.title,
+            "rows": [
+                {"label": field.label, "value": _in_words(field.value_in(study.design))} for field in step.fields()
+            ],
+        }
+        for step in STEPS
+    ]
+
+
+def _in_words(value: Any) -> Any:
+    """Lists of settings a line each, their parts apart; all else as the form shows it."""
+    if isinstance(value, dict):
+        return " · ".join(str(_in_words(part)) for part in value.values())
+    if isinstance(value, list):
+        return ("\n" if any(isinstance(one, dict) for one in value) else ", ").join(
+            str(_in_words(one)) for one in value
+        )
+    return "none" if value == "" else in_short(value)
+
+
+def _user(request: HttpRequest) -> User | None:
+    return request.user if isinstance(request.user, User) else None

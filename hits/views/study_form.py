@@ -1,0 +1,136 @@
+"""The study form: six steps that save drafts, a live preview of the worker's page, live cost, and the planner."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from pydantic import ValidationError
+
+from hits.designing.checking import problems_of
+from hits.designing.planning import Plan, plan_for_difference, plan_for_size
+from hits.designing.studies import save_draft
+from hits.designing.summarising import Summary, summarise
+from hits.models import Study
+from hits.models.design import StudyDesign, TaskPart, WarmUpPart
+from hits.stats.power import Setting
+from hits.views.setting_fields import DEFAULTS, set_setting
+from hits.views.study_form_rows import dataset_rows, plan_rows, screening_rows, warm_up_rows
+from hits.views.study_steps import STEPS, Step
+from hits.views.worker_preview import preview_texts, preview_warm_up
+
+
+@require_http_methods(["GET", "POST"])
+def edit_study(request: HttpRequest, name: str, step: str) -> HttpResponse:
+    study = get_object_or_404(Study, name=name)
+    current = next((found for found in STEPS if found.key == step), None)
+    if current is None or study.is_frozen:
+        return redirect("study", name=name)
+    if request.method == "POST":
+        return _save(request, study, current)
+    problems = problems_of(study.design)
+    context = {
+        "study": study,
+        "step": current,
+        "steps": [{"step": one, "problem_count": sum(one.owns(problem) for problem in problems)} for one in STEPS],
+        "problems": [problem for problem in problems if current.owns(problem)],
+        "fields": [{"field": field, "value": field.value_in(study.design)} for field in current.fields()],
+        "next_step": STEPS[STEPS.index(current) + 1] if current is not STEPS[-1] else None,
+        **_extras(study, current),
+    }
+    return render(request, "hits/edit_study.html", context)
+
+
+def _extras(study: Study, step: Step) -> dict[str, Any]:
+    """What single steps show beside plain fields."""
+    if step.key == "data":
+        return {"datasets": dataset_rows(study.design)}
+    if step.key == "task":
+        return {"preview": _preview(study.design), "warm_up_replies": warm_up_rows(study.design)}
+    if step.key == "checkpoints":
+        return {"screening_rules": screening_rows(study.design)}
+    if step.key == "plan":
+        return {"summary": _summary(study.design)}
+    return {}
+
+
+@require_POST
+def preview_task(request: HttpRequest, name: str) -> HttpResponse:
+    """The worker's page with what is typed at this moment; nothing is saved."""
+    study = get_object_or_404(Study, name=name)
+    return render(request, "hits/_task_preview.html", {"preview": _preview(_typed(request.POST, study, "task"))})
+
+
+@require_POST
+def preview_cost(request: HttpRequest, name: str) -> HttpResponse:
+    study = get_object_or_404(Study, name=name)
+    return render(request, "hits/_summary.html", {"summary": _summary(_typed(request.POST, study, "plan"))})
+
+
+@require_GET
+def show_plan(request: HttpRequest, name: str) -> HttpResponse:
+    """What the study can show: by simulation, which takes some seconds, so it comes when asked for."""
+    study = get_object_or_404(Study, name=name)
+    problems = problems_of(study.design)
+    if problems:
+        return render(request, "hits/_plan.html", {"problem": "Solve the study's problems first."})
+    design = StudyDesign.model_validate(study.design)
+    try:
+        plan = _plan(request.GET, design)
+    except (ValueError, OverflowError) as error:
+        return render(request, "hits/_plan.html", {"problem": str(error)})
+    return render(request, "hits/_plan.html", {"plan": plan and plan_rows(plan), "has_asked": True})
+
+
+def _plan(query: QueryDict, design: StudyDesign) -> Plan | None:
+    summary = summarise(design)
+    if len(design.generators) < 2:
+        raise ValueError("A difference takes two models; this study has one.")
+    setting = Setting(
+        dialogs=summary.size.dialog_count,
+        raters=design.hits.assignments,
+        generators=len(design.generators),
+        dialogs_per_hit=design.hits.dialogs_per_hit,
+    )
+    pay = (design.pay.reward_cents, design.pay.bonus_cents)
+    wanted = query.get("difference", "").strip()
+    if not wanted:
+        return plan_for_size(setting, *pay)
+    try:
+        difference = float(wanted) / 100
+    except ValueError:
+        raise ValueError(f"{wanted!r} is no number of points.") from None
+    return plan_for_difference(setting, difference, *pay)
+
+
+def _save(request: HttpRequest, study: Study, step: Step) -> HttpResponse:
+    save_draft(study, _typed(request.POST, study, step.key))
+    messages.success(request, "The draft is saved.")
+    following = request.POST.get("go", "")
+    if following in [one.key for one in STEPS]:
+        return redirect("edit-study", name=study.name, step=following)
+    return redirect("study", name=study.name)
+
+
+def _typed(post: QueryDict, study: Study, step_key: str) -> dict[str, Any]:
+    """The draft with what is typed in this step."""
+    settings = dict(study.design)
+    step = next(one for one in STEPS if one.key == step_key)
+    for field in step.fields():
+        settings = set_setting(settings, field.path, field.read(post))
+    return settings
+
+
+def _summary(settings: dict[str, Any]) -> Summary | None:
+    return None if problems_of(settings) else summarise(StudyDesign.model_validate(settings))
+
+
+def _preview(settings: dict[str, Any]) -> dict[str, Any] | None:
+    """None while what is typed makes no valid task."""
+    try:
+        task = TaskPart.model_validate({**DEFAULTS["task"], **settings.get("task", {})})
+        warm_up = WarmUpPart.model_validate({**DEFAULTS["warm_up"], **settings.get("warm_up", {})})
+    except ValidationError:
+        return None
+    return {"texts": preview_texts(task), "item": preview_warm_up(warm_up)}

@@ -1,0 +1,80 @@
+"""Rows for the parts of the study form that are more than a field: datasets, warm-up, screening, the planner."""
+
+from collections.abc import Mapping
+from typing import Any, get_args
+
+from generation.counting import count_datasets
+from generation.models import Dataset
+from hits.designing.describing import dollars
+from hits.designing.planning import Plan
+from hits.models.design import HastyWithoutPoints, SameAnswer, ScreeningRule, TooFewPoints
+from hits.views.setting_fields import get_setting, in_short
+
+SPARE_REPLIES = 2
+
+RULE_TEXTS: dict[type, str] = {
+    SameAnswer: "workers who put almost all replies into the same area (share of it)",
+    HastyWithoutPoints: "workers who took less than so many minutes and won fewer than so many points",
+    TooFewPoints: "single assignments with fewer than so many points",
+}
+
+
+def dataset_rows(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """All datasets with how many dialogs are asked for; those of the draft first, in its order."""
+    asked = {part["name"]: part["dialogs"] for part in get_setting(settings, "datasets")}
+    order = {name: place for place, name in enumerate(asked)}
+    counted = sorted(
+        count_datasets(Dataset.objects.all()), key=lambda counts: order.get(counts.dataset.name, len(order))
+    )
+    return [
+        {
+            "dataset": counts.dataset,
+            "dialog_count": counts.dialog_count,
+            "gold_count": counts.gold_count,
+            "asked": asked.get(counts.dataset.name, 0),
+        }
+        for counts in counted
+    ]
+
+
+def warm_up_rows(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [*get_setting(settings, "warm_up.replies"), *[{"areas": []}] * SPARE_REPLIES]
+
+
+def screening_rows(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
+    chosen = {rule.get("rule"): rule for rule in get_setting(settings, "screening")}
+    rows = []
+    for model in get_args(get_args(ScreeningRule)[0]):
+        defaults = model().model_dump()
+        name = defaults.pop("rule")
+        values = chosen.get(name, {})
+        parameters = [{"name": key, "value": in_short(values.get(key, default))} for key, default in defaults.items()]
+        rows.append({"name": name, "is_on": name in chosen, "description": RULE_TEXTS[model], "parameters": parameters})
+    return rows
+
+
+def plan_rows(plan: Plan) -> dict[str, Any]:
+    effects = plan.setting.effects
+    good, okay, bad = plan.setting.proportions
+    pairs = plan.setting.generators * (plan.setting.generators - 1) // 2
+    return {
+        "dialogs": f"{plan.setting.dialogs:,}",
+        "raters": plan.setting.raters,
+        "hits": f"{plan.hits:,}",
+        "total": dollars(plan.cost.total_cents),
+        "detectable": None if plan.detectable is None else f"{plan.detectable * 100:.1f}",
+        "rows": [
+            {
+                "points": f"{power.difference * 100:.1f}",
+                "percent": round(power.power * 100),
+                "low": round(power.low * 100),
+                "high": round(power.high * 100),
+            }
+            for power in plan.curve
+        ],
+        "assumptions": (
+            f"Assumed: {good:.0%} good, {okay:.0%} okay, {bad:.0%} bad; {effects.dialog:.0%} of the spread from the "
+            f"dialog, {effects.reply:.0%} from the reply, {effects.worker:.0%} from the worker; a t test over dialogs, "
+            f"corrected for {pairs} pairs of models. The command plan_study takes other assumptions."
+        ),
+    }

@@ -1,0 +1,124 @@
+"""The six steps of the study form: which settings each one asks for."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from generation.models import Generator
+from hits.errors import DesignProblem
+from hits.views.setting_fields import SettingField
+
+
+@dataclass(frozen=True)
+class Step:
+    key: str
+    title: str
+    lead: str
+    prefixes: tuple[str, ...]
+    fields: Callable[[], list[SettingField]]
+
+    def owns(self, problem: DesignProblem) -> bool:
+        return any(problem.field == prefix or problem.field.startswith(f"{prefix}.") for prefix in self.prefixes)
+
+
+def _data_fields() -> list[SettingField]:
+    return [
+        SettingField("datasets", "How many dialogs of each dataset", "dataset_counts"),
+        SettingField("seed", "Seed", "number", "The same seed gives the same HITs on any machine."),
+        SettingField(
+            "data.incomplete",
+            "Dialogs that a model has not answered",
+            "choice",
+            choices=[("refuse", "are a problem to solve first"), ("skip", "are left out")],
+        ),
+        SettingField(
+            "data.short",
+            "A dataset with fewer dialogs than asked for",
+            "choice",
+            choices=[("refuse", "is a problem to solve first"), ("take all", "gives all that it has")],
+        ),
+    ]
+
+
+def _generator_fields() -> list[SettingField]:
+    names = [(name, name) for name in Generator.objects.values_list("name", flat=True)]
+    return [SettingField("generators", "Whose replies are rated", "many", choices=names)]
+
+
+def _task_fields() -> list[SettingField]:
+    return [
+        SettingField("task.title", "Title on the marketplace"),
+        SettingField("task.description", "Description on the marketplace"),
+        SettingField("task.keywords", "Keywords on the marketplace", help="separated by commas"),
+        SettingField("task.question", "Question above the areas"),
+        SettingField("task.areas", "Areas in order, one a line", "areas", "key: what the worker reads"),
+        SettingField("task.welcome", "Welcome", "markdown"),
+        SettingField("task.instructions", "Instructions", "markdown"),
+        SettingField("warm_up.context", "Warm-up conversation, one turn a line", "lines"),
+        SettingField("warm_up.replies", "Warm-up replies", "warm_up_replies"),
+        SettingField("task.consent", "Consent", "markdown"),
+        SettingField("task.contact", "Contact", "markdown"),
+    ]
+
+
+def _checkpoint_fields() -> list[SettingField]:
+    return [
+        SettingField("checkpoints.per_hit", "Checkpoints a HIT", "number"),
+        SettingField("checkpoints.datasets", "Taken from these datasets", "words", "separated by commas"),
+        SettingField("checkpoints.passing_areas", "Passed when the human reply is put into", "words"),
+        SettingField("checkpoints.max_attempts", "Attempts at most", "number", "0: as many as one likes"),
+        SettingField(
+            "checkpoints.counted_attempt",
+            "The attempt that counts",
+            "choice",
+            choices=[("last", "the last"), ("first", "the first")],
+        ),
+        SettingField("screening", "What is left out of the results", "screening", "Nobody's pay depends on it."),
+    ]
+
+
+def _crowd_fields() -> list[SettingField]:
+    return [
+        SettingField("crowd.countries", "Countries", "words", "ISO codes, separated by commas; none: everywhere"),
+        SettingField("crowd.min_approved", "Approved assignments at least", "number"),
+        SettingField("crowd.min_approval_percent", "Approval rate at least, in percent", "number"),
+        SettingField("crowd.max_hits_per_worker", "HITs a worker may do at most", "number"),
+        SettingField("crowd.time_limit_minutes", "Time limit of an assignment, in minutes", "number"),
+        SettingField("crowd.lifetime_days", "HITs are on offer for, in days", "number"),
+        SettingField("crowd.auto_approval_days", "Approved automatically after, in days", "number"),
+        SettingField("crowd.frame_height", "Height of the frame, in pixels", "number"),
+    ]
+
+
+def _plan_fields() -> list[SettingField]:
+    return [
+        SettingField("hits.dialogs", "Dialogs a HIT", "number"),
+        SettingField("hits.assignments", "Workers for each dialog", "number"),
+        SettingField(
+            "hits.uneven_end",
+            "When the dialogs don't fill the last HIT",
+            "choice",
+            choices=[("spread", "some HITs are one dialog smaller"), ("drop", "the rest is left out")],
+        ),
+        SettingField("pay.reward", "Reward for a HIT, in dollars", "money"),
+        SettingField("pay.bonus", "Bonus, in dollars", "money"),
+        SettingField("pay.bonus_points", "Points that earn the bonus", "number"),
+        SettingField("pay.expected_minutes", "Minutes that a HIT takes", "number"),
+        SettingField("pay.minimum_hourly", "What an hour must pay at least, in dollars", "money"),
+        SettingField("pay.budget", "Budget, in dollars", "money", "Publishing stops before it is crossed."),
+    ]
+
+
+STEPS = [
+    Step("data", "Data", "Which dialogs are rated.", ("name", "datasets", "seed", "data"), _data_fields),
+    Step("models", "Models", "Whose replies are compared.", ("generators",), _generator_fields),
+    Step("task", "Task", "What workers read and do.", ("task", "warm_up"), _task_fields),
+    Step(
+        "checkpoints",
+        "Checkpoints",
+        "Dialogs in which the human reply is hidden among the cards, and what is left out of the results.",
+        ("checkpoints", "screening"),
+        _checkpoint_fields,
+    ),
+    Step("crowd", "Crowd", "Who may work on it.", ("crowd", "protocol"), _crowd_fields),
+    Step("plan", "Plan and cost", "How many raters, at which pay, to show what.", ("hits", "pay"), _plan_fields),
+]

@@ -1,0 +1,91 @@
+"""The worker's page as the researcher's pages show it: the same texts and cards, without the controls."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.safestring import SafeString
+
+from generation.models import Candidate
+from hits.batching import card_order
+from hits.designing.markdown import render_markdown
+from hits.models import Hit, HitItem
+from hits.models.design import Area, StudyDesign, TaskPart, WarmUpPart
+
+
+@dataclass(frozen=True)
+class PreviewTurn:
+    speaker: int
+    text: str
+
+
+@dataclass(frozen=True)
+class PreviewCard:
+    text: str
+    note: str = ""  # for the researcher's eyes only
+
+
+@dataclass(frozen=True)
+class PreviewItem:
+    heading: str
+    turns: list[PreviewTurn]
+    cards: list[PreviewCard]
+    is_checkpoint: bool
+    dialog_id: int | None = None
+
+
+@dataclass(frozen=True)
+class PreviewTexts:
+    question: str
+    areas: list[Area]
+    welcome: SafeString
+    instructions: SafeString
+    consent: SafeString
+    contact: SafeString
+
+
+def preview_texts(task: TaskPart) -> PreviewTexts:
+    return PreviewTexts(
+        task.question,
+        task.areas,
+        render_markdown(task.welcome),
+        render_markdown(task.instructions),
+        render_markdown(task.consent),
+        render_markdown(task.contact),
+    )
+
+
+def preview_warm_up(warm_up: WarmUpPart) -> PreviewItem:
+    cards = [PreviewCard(reply.text, f"belongs into {' or '.join(reply.areas)}") for reply in warm_up.replies]
+    return PreviewItem("Warm-up", _turns(warm_up.context), cards, is_checkpoint=False)
+
+
+def preview_hit(hit: Hit, design: StudyDesign) -> list[PreviewItem]:
+    """The items as the first worker of the HIT will see them."""
+    items = list(hit.items.select_related("dialog__dataset"))
+    pks = [pk for item in items for card in item.cards for pk in card["candidates"]]
+    candidates = Candidate.objects.select_related("generator").in_bulk(pks)
+    return [_preview_item(item, len(items), design, candidates) for item in items]
+
+
+def _preview_item(item: HitItem, item_count: int, design: StudyDesign, candidates: dict[int, Candidate]) -> PreviewItem:
+    dialog = item.dialog
+    cards = [_preview_card(card, dialog.gold, candidates) for card in item.cards]
+    order = card_order(design.seed, dialog.dataset.name, dialog.external_id, len(cards), turn=0)
+    return PreviewItem(
+        heading=f"Conversation {item.position + 1}/{item_count}",
+        turns=_turns(dialog.turns),
+        cards=[cards[place] for place in order],
+        is_checkpoint=item.is_checkpoint,
+        dialog_id=dialog.pk,
+    )
+
+
+def _preview_card(card: dict[str, Any], gold: str, candidates: dict[int, Candidate]) -> PreviewCard:
+    found = [candidates[pk] for pk in card["candidates"]]
+    names = [candidate.generator.name for candidate in found]
+    text = found[0].display_text if found else gold
+    return PreviewCard(text, ", ".join([*names, "human reply"] if card["gold"] else names))
+
+
+def _turns(texts: list[str]) -> list[PreviewTurn]:
+    return [PreviewTurn(1 + position % 2, text) for position, text in enumerate(texts)]

@@ -1,0 +1,139 @@
+"""Studies in real Chromium: designed in six steps, costed, built, looked at."""
+
+import re
+
+from playwright.sync_api import Page, expect
+
+from hits.batching import build_hits
+from hits.designing.checking import parse_design
+from hits.designing.studies import create_study, read_study_file
+from hits.models import Study
+from tests.browser.conftest import CheckAccessibility
+from tests.conftest import ROOT
+
+DEMO = read_study_file(ROOT / "examples" / "demo.toml")
+
+
+def test_the_form_gives_the_same_study_as_the_file(
+    researcher_page: Page, check_accessibility: CheckAccessibility
+) -> None:
+    page = researcher_page
+    page.get_by_role("link", name="Studies", exact=True).click()
+    check_accessibility(page)
+    page.get_by_label("Name").fill("demo")
+    page.get_by_role("button", name="Start").click()
+
+    expect(page.get_by_text("to solve in this step")).to_be_visible()
+    check_accessibility(page)
+    for dataset in ("example-emotional", "example-empathetic", "example-subtitles"):
+        page.get_by_label(dataset).fill("20")
+    page.get_by_role("button", name="Save and go on").click()
+    for generator in ("generic", "listener-large", "listener-small", "parrot"):
+        page.get_by_label(generator).check()
+    check_accessibility(page)
+    page.get_by_role("button", name="Save and go on").click()
+    check_accessibility(page)
+    page.get_by_role("button", name="Save and go on").click()
+    expect(page.get_by_text("name the datasets to take them from")).to_be_visible()
+    page.get_by_label("Taken from these datasets").fill("example-empathetic")
+    check_accessibility(page)
+    page.get_by_role("button", name="Save and go on").click()
+    check_accessibility(page)
+    page.get_by_role("button", name="Save and go on").click()
+    expect(page.get_by_text("is $1.60 an hour, below your minimum of $7.25")).to_be_visible()
+    check_accessibility(page)
+    page.get_by_role("button", name="Save and show the study").click()
+
+    expect(page.get_by_text("A draft.")).to_be_visible()
+    check_accessibility(page)
+    assert parse_design(Study.objects.get(name="demo").design) == parse_design(DEMO)
+    page.get_by_role("button", name="Build the HITs and freeze").click()
+    expect(page.get_by_text("6 HITs are built")).to_be_visible()
+    built = Study.objects.get(name="demo")
+    expect(page.get_by_text(built.manifest_hash)).to_be_visible()
+    Study.objects.filter(pk=built.pk).update(name="demo-by-form")
+    from_file = create_study(DEMO)
+    build_hits(from_file)
+    from_file.refresh_from_db()
+    assert from_file.manifest_hash == built.manifest_hash
+
+
+def test_a_draft_keeps_what_is_typed_right_or_wrong_and_says_what_to_solve(
+    researcher_page: Page, check_accessibility: CheckAccessibility
+) -> None:
+    page = researcher_page
+    create_study(DEMO)
+    page.goto("/studies/demo/edit/crowd/")
+
+    page.get_by_label("Countries").fill("US, UK")
+    page.get_by_label("Approved assignments at least").fill("many")
+    page.get_by_role("button", name="Save and go on").click()
+    page.get_by_role("link", name=re.compile("Crowd 2 to solve")).click()
+
+    expect(page.get_by_text("'UK' is no country's code")).to_be_visible()
+    expect(page.get_by_label("Approved assignments at least")).to_have_value("many")
+    check_accessibility(page)
+    page.goto("/studies/demo/")
+    expect(page.get_by_text("2 things to solve before the HITs can be built")).to_be_visible()
+    expect(page.get_by_role("button", name="Build")).to_have_count(0)
+
+
+def test_the_worker_s_page_and_the_cost_follow_what_is_typed(researcher_page: Page) -> None:
+    page = researcher_page
+    create_study(DEMO)
+    page.goto("/studies/demo/edit/task/")
+
+    page.get_by_label("Question above the areas").fill("Is it kind?")
+    preview = page.get_by_label("The worker's page")
+    expect(preview.get_by_text("Is it kind?")).to_be_visible()
+    page.get_by_label("Instructions (Markdown)").fill("<script>alert(1)</script> **bold** [x](javascript:alert(1))")
+    expect(preview.locator("strong", has_text="bold")).to_be_visible()
+    assert preview.locator("script").count() == 0
+    assert preview.locator("a[href^=javascript]").count() == 0
+    page.get_by_label("Areas in order, one a line").fill("kind: Kind\nunkind: Unkind")
+    expect(preview.get_by_text("Unkind")).to_be_visible()
+
+    page.goto("/studies/demo/edit/plan/")
+    page.get_by_label("Reward for a HIT, in dollars").fill("2.00")
+    expect(page.get_by_text("is $8.00 an hour.")).to_be_visible()
+    expect(page.get_by_text("$60.48").first).to_be_visible()
+    assert Study.objects.get(name="demo").design["pay"]["reward"] == "0.40"
+
+
+def test_the_planner_answers_both_ways_round(researcher_page: Page, check_accessibility: CheckAccessibility) -> None:
+    page = researcher_page
+    create_study(DEMO)
+    page.goto("/studies/demo/edit/plan/")
+
+    page.get_by_role("button", name="Simulate").click()
+    expect(page.get_by_text("With 60 dialogs and 4 raters each")).to_be_visible(timeout=60_000)
+    check_accessibility(page)
+    page.get_by_label("Difference that you want to find").fill("10")
+    page.get_by_role("button", name="Simulate").click()
+
+    expect(page.get_by_text(re.compile(r"With 1\d0 dialogs and 4 raters each"))).to_be_visible(timeout=60_000)
+    page.get_by_label("Difference that you want to find").fill("much")
+    page.get_by_role("button", name="Simulate").click()
+    expect(page.get_by_text("'much' is no number of points.")).to_be_visible()
+
+
+def test_a_frozen_study_shows_its_hits_and_can_be_copied(
+    researcher_page: Page, check_accessibility: CheckAccessibility
+) -> None:
+    page = researcher_page
+    build_hits(create_study(DEMO))
+    page.goto("/studies/demo/edit/data/")
+
+    expect(page).to_have_url(re.compile("/studies/demo/$"))
+    check_accessibility(page)
+    page.get_by_role("link", name="HIT 0", exact=True).click()
+    expect(page.get_by_text("Conversation 10/10")).to_be_visible()
+    expect(page.get_by_text("checkpoint", exact=True)).to_have_count(3)
+    check_accessibility(page)
+    page.get_by_role("link", name="HIT 1 →").click()
+    page.get_by_role("link", name="demo", exact=True).click()
+    page.get_by_label("Name").fill("second")
+    page.get_by_role("button", name="Copy").click()
+
+    expect(page.get_by_label("example-emotional")).to_have_value("20")
+    assert Study.objects.get(name="second").copied_from == Study.objects.get(name="demo")

@@ -1,0 +1,234 @@
+"""Room 1: settings -> a Study, or every problem at once."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evalplatform.errors import EvalPlatformError
+from generation.models import Candidate, Dialog
+from hits.batching import build_hits
+from hits.designing.checking import find_problems, parse_design
+from hits.designing.describing import describe_cost, describe_hourly_pay
+from hits.designing.selecting import select_dialogs
+from hits.designing.sizing import cost_of, hourly_pay_cents, size_of_batches
+from hits.designing.studies import copy_study, create_study, get_study, read_study_file, save_draft
+from hits.errors import InvalidStudy, StudyFrozen
+from hits.models import Study
+from hits.mturk.costs import split_assignments
+from tests.conftest import ROOT
+
+EXAMPLES = ROOT / "examples"
+
+
+def settings(**changes: Any) -> dict[str, Any]:
+    return {**read_study_file(EXAMPLES / "demo.toml"), **changes}
+
+
+def problems_of(given: dict[str, Any]) -> list[str]:
+    try:
+        design = parse_design(given)
+    except InvalidStudy as error:
+        return [str(problem) for problem in error.problems]
+    return [str(problem) for problem in find_problems(design)]
+
+
+def test_the_paper_s_experiment_is_the_example_to_the_letter() -> None:
+    design = parse_design(read_study_file(EXAMPLES / "meed2.toml"))
+
+    assert [(part.name, part.dialog_count) for part in design.datasets] == [("OS", 2000), ("EDOS", 2000), ("ED", 2000)]
+    assert len(design.generators) == 4
+    assert (design.hits.dialogs_per_hit, design.hits.assignments) == (10, 4)
+    assert (design.checkpoints.per_hit, design.checkpoints.datasets) == (3, ["ED"])
+    assert design.checkpoints.passing_areas == ["good", "okay"]
+    assert (design.pay.reward_cents, design.pay.bonus_cents, design.pay.bonus_points) == (40, 10, 3)
+    assert design.crowd.countries == ["US", "AU", "NZ", "GB", "CA"]
+    assert (design.crowd.min_approved, design.crowd.min_approval_percent) == (100, 95)
+    assert design.crowd.max_hits_per_worker == 50
+    assert [rule.rule for rule in design.screening] == ["same_answer", "hasty_without_points", "too_few_points"]
+
+
+def test_what_a_file_leaves_out_is_the_paper_s_value() -> None:
+    whole = parse_design(read_study_file(EXAMPLES / "meed2.toml"))
+    needed = {name: value for name, value in read_study_file(EXAMPLES / "meed2.toml").items() if name in NEEDED}
+
+    assert parse_design({**needed, "checkpoints": {"datasets": ["ED"]}}) == whole
+
+
+NEEDED = ("name", "datasets", "generators")
+
+
+def test_the_paper_s_experiment_costs_what_it_cost_to_the_cent() -> None:
+    design = parse_design(read_study_file(EXAMPLES / "meed2.toml"))
+
+    size = size_of_batches(design, 6000)
+    cost = cost_of(design, size)
+
+    assert (size.hit_count, size.assignment_count) == (600, 2400)
+    assert (cost.reward_cents, cost.reward_fee_cents) == (960_00, 192_00)
+    assert cost.bonus_cents + cost.bonus_fee_cents == 288_00
+    assert "96,000 ratings, at most 1.50 cents each" in list(describe_cost(design, size))
+
+
+def test_the_hourly_pay_is_said_and_warned_of_when_it_is_below_the_minimum() -> None:
+    design = parse_design(read_study_file(EXAMPLES / "meed2.toml"))
+    fair = parse_design(settings(pay={"reward": "1.82"}))
+
+    assert hourly_pay_cents(design) == 160
+    assert describe_hourly_pay(design) == (
+        "$0.40 for 15 minutes is $1.60 an hour, below your minimum of $7.25: it takes a reward of $1.82 to reach it"
+    )
+    assert describe_hourly_pay(fair) == "$1.82 for 15 minutes is $7.28 an hour"
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"name": "My Study"}, "name: use small letters, digits and hyphens"),
+        ({"pay": {"reward": 0}}, "pay.reward: is below one cent; pay at least 0.01"),
+        ({"pay": {"reward": 0.004}}, "pay.reward: 0.004 dollars is not a whole number of cents"),
+        ({"pay": {"reward": "much"}}, "pay.reward: is not an amount of dollars"),
+        ({"pay": {"reward": "NaN"}}, "pay.reward: is not an amount of dollars"),
+        ({"pay": {"rewrad": 1}}, "pay.rewrad: is not a setting; did you mean reward?"),
+        ({"zzz": 1}, "zzz: is not a setting; known are name, seed"),
+        ({"crowd": {"countries": ["US", "UK"]}}, "crowd.countries.2: 'UK' is no country's code"),
+        ({"generators": []}, "generators: List should have at least 1 item"),
+        ({"generators": ["generic", "generic"]}, "generators: generic is there twice"),
+        ({"pay": {"bonus_points": 4}}, "pay.bonus_points: 4 points can never be won with 3 checkpoints a HIT"),
+        ({"checkpoints": {"per_hit": 3}}, "checkpoints.datasets: is empty; name the datasets"),
+        ({"checkpoints": {"datasets": ["OS"]}}, "checkpoints.datasets: 'OS' is no dataset of this study"),
+        (
+            {"checkpoints": {"datasets": ["example-empathetic"], "passing_areas": []}},
+            "checkpoints.passing_areas: is empty, so no checkpoint can be passed",
+        ),
+        (
+            {"checkpoints": {"datasets": ["example-empathetic"], "passing_areas": ["good", "okay", "bad"]}},
+            "checkpoints.passing_areas: names every area",
+        ),
+        (
+            {"checkpoints": {"datasets": ["example-empathetic"], "passing_areas": ["great"]}},
+            "checkpoints.passing_areas: 'great' is no area of this study; its areas are good, okay, bad",
+        ),
+        (
+            {"hits": {"dialogs": 2}},
+            "checkpoints.per_hit: 3 checkpoints don't fit into a HIT of 2 dialogs",
+        ),
+        ({"screening": [{"rule": "vibes"}]}, "screening.1: Input tag 'vibes'"),
+        ({"generators": ["generic", "GPT"]}, "generators: there is no generator 'GPT'; import its replies"),
+        (
+            {"datasets": [{"name": "OS", "dialogs": 1}], "checkpoints": {"datasets": ["OS"]}},
+            "datasets.1.name: there is no dataset 'OS'; import it, or use one of: example-emotional",
+        ),
+        (
+            {"datasets": [{"name": "example-empathetic", "dialogs": 30}]},
+            "datasets: example-empathetic has 20 dialogs, and 30 are asked for; import more, ask for 20",
+        ),
+        (
+            {
+                "datasets": [
+                    {"name": "example-empathetic", "dialogs": 2},
+                    {"name": "example-emotional", "dialogs": 18},
+                ],
+            },
+            "checkpoints.per_hit: 6 checkpoints are needed (2 HITs x 3), and only 2 of the chosen dialogs",
+        ),
+    ],
+)
+@pytest.mark.usefixtures("example_corpus")
+def test_a_problem_names_its_field_and_says_what_to_do(changes: dict[str, Any], problem: str) -> None:
+    found = problems_of(settings(**changes))
+
+    assert len(found) == 1
+    assert found[0].startswith(problem)
+
+
+@pytest.mark.usefixtures("example_corpus")
+def test_all_problems_come_at_once() -> None:
+    found = problems_of(settings(name="!", pay={"reward": 0, "bonus": -1}, crowd={"countries": ["XX"]}, nonsense=1))
+
+    assert [line.split(":")[0] for line in found] == [
+        "name",
+        "pay.reward",
+        "pay.bonus",
+        "crowd.countries.1",
+        "nonsense",
+    ]
+
+
+@pytest.mark.usefixtures("example_corpus")
+def test_unanswered_dialogs_are_counted_and_named() -> None:
+    Candidate.objects.filter(
+        generator__name="parrot", dialog__external_id__in=["emotional-003", "emotional-001"]
+    ).delete()
+
+    assert problems_of(settings()) == [
+        "generators: parrot has no reply to 2 of the 20 chosen dialogs of example-emotional (emotional-001, "
+        'emotional-003); import them, or set data.incomplete = "skip"'
+    ]
+
+
+@pytest.mark.usefixtures("example_corpus")
+def test_policies_take_what_is_there_instead_of_refusing() -> None:
+    Candidate.objects.filter(generator__name="parrot", dialog__external_id="emotional-001").delete()
+
+    assert "19 dialogs that all generators have answered" in problems_of(settings(data={"incomplete": "skip"}))[0]
+    assert problems_of(settings(data={"incomplete": "skip", "short": "take all"})) == []
+
+
+def test_a_file_that_is_no_toml_is_one_clear_message(tmp_path: Path) -> None:
+    file = tmp_path / "study.toml"
+    file.write_text("name = nonsense")
+
+    with pytest.raises(EvalPlatformError, match=r"study.toml is not valid TOML: .*line 1"):
+        read_study_file(file)
+    with pytest.raises(EvalPlatformError, match="No such file"):
+        read_study_file(tmp_path / "nowhere.toml")
+
+
+@pytest.mark.usefixtures("example_corpus")
+def test_the_same_file_again_gives_the_same_study_and_another_design_is_refused() -> None:
+    study = create_study(settings())
+
+    assert create_study(settings()).pk == study.pk
+    with pytest.raises(EvalPlatformError, match="There is a study named 'demo' with another design"):
+        create_study(settings(seed=7))
+    with pytest.raises(EvalPlatformError, match=r"There is no study named 'nope'\. Studies: demo\."):
+        get_study("nope")
+
+
+@pytest.mark.usefixtures("example_corpus")
+def test_a_frozen_study_can_be_copied_but_not_changed() -> None:
+    study = create_study(settings())
+    save_draft(study, settings(seed=5))
+    build_hits(study)
+    study.refresh_from_db()
+
+    with pytest.raises(StudyFrozen, match="Copy it into a new study"):
+        save_draft(study, settings(seed=6))
+
+    copy = copy_study(study, "demo-again")
+    assert copy.design == {**study.design, "name": "demo-again"}
+    assert (copy.copied_from, copy.is_frozen) == (study, False)
+    with pytest.raises(EvalPlatformError, match="already; choose another name"):
+        copy_study(study, "demo-again")
+    assert Study.objects.get(name="demo").design["seed"] == 5
+
+
+def test_many_assignments_are_split_before_the_fee_doubles() -> None:
+    assert [split_assignments(count) for count in (1, 9, 10, 19)] == [[1], [9], [5, 5], [7, 6, 6]]
+    for count in range(1, 91):
+        assert sum(split_assignments(count)) == count
+        assert max(split_assignments(count)) <= 9
+
+
+@pytest.mark.usefixtures("example_corpus")
+def test_dialogs_are_chosen_by_the_seed_and_not_reshuffled_by_later_imports() -> None:
+    few = settings(datasets=[{"name": "example-empathetic", "dialogs": 10}])
+    before = [dialog.external_id for dialog in select_dialogs(parse_design(few))[0].dialogs]
+    Dialog.objects.filter(external_id__in=sorted(before)[:1]).update(external_id="renamed")
+
+    after = [dialog.external_id for dialog in select_dialogs(parse_design(few))[0].dialogs]
+    other = [dialog.external_id for dialog in select_dialogs(parse_design({**few, "seed": 9}))[0].dialogs]
+
+    assert len(set(before) & set(after)) >= 9
+    assert set(other) != set(before)

@@ -1,0 +1,45 @@
+"""create_study and build_hits as a user meets them."""
+
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from tests.conftest import ROOT
+
+DEMO = ROOT / "examples" / "demo.toml"
+
+
+def run(command: str, argument: object) -> str:
+    output = StringIO()
+    call_command(command, argument, stdout=output)
+    return output.getvalue()
+
+
+@pytest.mark.usefixtures("example_corpus")
+def test_a_file_becomes_a_costed_study_and_its_hits() -> None:
+    created, built, again = run("create_study", DEMO), run("build_hits", "demo"), run("build_hits", "demo")
+
+    assert created == (
+        "Study demo:\n"
+        "  60 dialogs make 6 HITs: 6 with 10 dialogs\n"
+        "  24 assignments: $9.60 rewards + $1.92 fees + at most $2.88 bonuses with fees = at most $14.40\n"
+        "  960 ratings, at most 1.50 cents each\n"
+        "  $0.40 for 15 minutes is $1.60 an hour, below your minimum of $7.25: it takes a reward of $1.82 to reach it\n"
+    )
+    assert built.startswith("Built 6 HITs with 60 items, 18 of them checkpoints.\nManifest ")
+    assert again.replace("Built before, nothing changed:", "Built") == built
+
+
+@pytest.mark.usefixtures("example_corpus")
+def test_mistakes_are_said_plainly(tmp_path: Path) -> None:
+    broken = tmp_path / "broken.toml"
+    broken.write_text(DEMO.read_text().replace('"parrot"', '"parot"').replace("dialogs = 20", "dialogs = 25"))
+
+    with pytest.raises(CommandError) as refused:
+        run("create_study", broken)
+    with pytest.raises(CommandError, match=r"There is no study named 'demo'\. Studies: none yet\."):
+        run("build_hits", "demo")
+
+    assert str(refused.value).startswith("The study has 1 problem:\n  generators: there is no generator 'parot'")
