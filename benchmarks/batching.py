@@ -21,11 +21,13 @@ BUILD = """
 import resource, sys, time, django
 django.setup()
 from django.core.management import call_command
-from benchmarks.batching_data import make_study
+from benchmarks.batching_data import make_data
+from hits.designing.studies import create_study
 from hits.batching import build_hits
 call_command("migrate", verbosity=0)
-study = make_study(int(sys.argv[1]))
+settings = make_data(int(sys.argv[1]))
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+study = create_study(settings)
 started = time.perf_counter()
 built = build_hits(study)
 seconds = time.perf_counter() - started

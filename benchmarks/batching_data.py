@@ -3,21 +3,22 @@
 import random
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from generation.models import Candidate, Dataset, Dialog, GenerationRun, Generator, context_key
-from hits.designing.studies import create_study, read_study_file
-from hits.models import Study
+from hits.designing.studies import read_study_file
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 WORDS = "well then maybe tomorrow we could see whether the river has gone down and ask your sister about it".split()
 
 
-def make_study(dialog_count: int) -> Study:
+def make_data(dialog_count: int) -> dict[str, Any]:
+    """Returns the settings of a study that fits the data."""
     settings = read_study_file(EXAMPLES / "meed2.toml")
     for part in settings["datasets"]:
         part["dialogs"] = dialog_count // 3
         _fill(Dataset.objects.create(name=part["name"]), part["dialogs"], settings["generators"])
-    return create_study(settings)
+    return settings
 
 
 def _fill(dataset: Dataset, dialog_count: int, generator_names: list[str]) -> None:

@@ -7,6 +7,7 @@ Own code: Moses' detokeniser leaves "do n't" apart and nothing well-kept truecas
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 _SPACED_PUNCTUATION = re.compile(r"\s[.,!?;:](?:\s|$)|\s(?:n't|'(?:s|m|re|ve|ll|d))\b|\w ' (?:s|m|t|re|ve|ll|d)\b")
 _JOINED_PUNCTUATION = re.compile(r"\w[.,!?;:'](?:\s|$|\w)")
@@ -61,7 +62,7 @@ def display_text(raw: str, context: Iterable[str] = ()) -> str:
     """
     if not looks_tokenised(raw):
         return raw
-    return _truecase(_detokenise(raw), _names_in(context))
+    return _truecase(_detokenise(raw), _names_in(tuple(context)))
 
 
 def looks_tokenised(text: str) -> bool:
@@ -95,7 +96,8 @@ def _capitalise(word: str, capitalised: dict[str, str]) -> str:
     return capitalised.get(stem, stem) + apostrophe + ending
 
 
-def _names_in(context: Iterable[str]) -> dict[str, str]:
+@lru_cache(maxsize=64)  # a dialog's candidates come one after the other
+def _names_in(context: tuple[str, ...]) -> dict[str, str]:
     """Words that the context capitalises inside a sentence and never writes small: names, most likely."""
     names: dict[str, str] = {}
     small: set[str] = set()

@@ -12,6 +12,8 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Cast
 
+from generation.display import display_text
+
 MOST_SEARCH_WORDS = 20
 
 
@@ -82,6 +84,11 @@ class Dialog(models.Model):
 
     def __str__(self) -> str:
         return self.external_id
+
+    @property
+    def display_gold(self) -> str:
+        """The gold as it stands on a card: tidied like the candidates beside it, where it needs it."""
+        return display_text(self.gold, self.turns)
 
 
 def context_key(turns: Sequence[str]) -> int:

@@ -86,7 +86,7 @@ def check_dataset_style(dataset: Dataset) -> StyleReport:
         .prefetch_related("candidates")[:MAX_DIALOGS]
     )
     report = check_style(
-        (dialog.gold, [candidate.display_text for candidate in dialog.candidates.all()]) for dialog in dialogs
+        (dialog.display_gold, [candidate.display_text for candidate in dialog.candidates.all()]) for dialog in dialogs
     )
     dataset.style_findings = report_as_json(report)
     dataset.style_checked_at = timezone.now()

@@ -6,7 +6,7 @@ Guaranteed: all or nothing, once only, and the same study gives the same HITs by
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from evalplatform import __version__
 from generation.models import Candidate, Dialog
-from hits.designing.selecting import ChosenDialog, Selection, order_key, select_dialogs
+from hits.designing.selecting import ChosenDialog, Selection, fill_blocks, order_key, select_dialogs
 from hits.designing.sizing import BatchSize, size_of_batches
 from hits.designing.studies import checked_design
 from hits.models import Hit, HitItem, Study
@@ -54,20 +54,22 @@ class BuiltHits:
 
 
 @transaction.atomic
-def build_hits(study: Study) -> BuiltHits:
-    """Builds and freezes; for a study that is frozen already it changes nothing."""
+def build_hits(study: Study, on_progress: Callable[[int, int], None] = lambda done, total: None) -> BuiltHits:
+    """Builds and freezes; for a study that is frozen already it changes nothing. `on_progress` hears of HITs made."""
     study = Study.objects.select_for_update().get(pk=study.pk)
     if study.is_frozen:
         return _count(study, is_new=False)
     design = checked_design(study.design)
-    selections = select_dialogs(design)
-    size = size_of_batches(design, sum(len(selection.dialogs) for selection in selections))
+    chosen = select_dialogs(design)
+    size = size_of_batches(design, sum(len(selection.dialogs) for selection in chosen))
+    selections = fill_blocks(design, chosen)
     blocks = deal(design, selections, size)
     contents = hashlib.sha256()
     first_hit = 0
     numbered = enumerate(blocks)
     while chunk := list(islice(numbered, BLOCKS_AT_ONCE)):
         first_hit = _write_blocks(study, design, size, chunk, first_hit, contents)
+        on_progress(first_hit, size.hit_count)
     _freeze(study, design, size, contents.hexdigest())
     return _count(study, is_new=True)
 
@@ -79,7 +81,7 @@ def deal(design: StudyDesign, selections: Sequence[Selection], size: BatchSize) 
     same number of each dataset but for one, and of all dialogs but for one. The human replies of the checkpoint
     datasets lie together in the pack, so that every block gets its share of those as well.
     """
-    pack = _pack(design, selections)[: size.dialog_count]
+    pack = _pack(design, selections)
     seats = sorted(range(size.block_count), key=lambda seat: order_key(design.seed, "seat", seat))
     for seat in seats:
         block = pack[seat :: size.block_count]
@@ -127,7 +129,11 @@ def card_order(seed: int, dataset: str, external_id: str, card_count: int, turn:
 
 
 def _pack(design: StudyDesign, selections: Sequence[Selection]) -> list[Place]:
-    """All dialogs in dealing order. Runs of one dataset stay together; so do the golds of two checkpoint datasets."""
+    """All dialogs in dealing order. Runs of one dataset stay together, and so do the golds of checkpoint datasets.
+
+    With three or more checkpoint datasets that also have dialogs without a gold, both can't be had: the golds win, and
+    a block may then have two more of such a dataset than another.
+    """
     plain: list[Place] = []
     leading: list[Place] = []
     golds: list[Place] = []
@@ -167,8 +173,9 @@ def _write_blocks(
         hits += block_hits
         for position, place in enumerate(block):
             dialog = dialogs[place.dialog.pk]
-            cards = make_cards(candidates[dialog.pk], dialog.gold if position in checkpoints else None)
-            contents.update(_contents_line(design, block_number, position, place, dialog, candidates[dialog.pk], cards))
+            cards = make_cards(candidates[dialog.pk], dialog.display_gold if position in checkpoints else None)
+            content_hash = _content_hash(place, dialog, candidates[dialog.pk], cards)
+            contents.update(f"{block_number} {position} {content_hash}\n".encode())
             items += [
                 HitItem(
                     hit=hit,
@@ -176,6 +183,7 @@ def _write_blocks(
                     dialog=dialog,
                     is_checkpoint=position in checkpoints,
                     cards=[card.as_json() for card in cards],
+                    content_hash=content_hash,
                 )
                 for hit in block_hits
             ]
@@ -196,27 +204,14 @@ def _load(design: StudyDesign, places: Sequence[Place]) -> tuple[dict[int, Dialo
     return dialogs, candidates
 
 
-def _contents_line(
-    design: StudyDesign,
-    block: int,
-    position: int,
-    place: Place,
-    dialog: Dialog,
-    candidates: Sequence[Candidate],
-    cards: Sequence[Card],
-) -> bytes:
-    """What stands where, by names and content hashes: no database ids, so that it is the same on every machine."""
-    shown = [[[candidate.generator.name for candidate in card.candidates], card.is_gold] for card in cards]
+def _content_hash(place: Place, dialog: Dialog, candidates: Sequence[Candidate], cards: Sequence[Card]) -> str:
+    """Of what stands in an item, by names and texts: no database ids, so that it is the same on every machine."""
     values = [
-        block,
-        position,
-        place.dataset,
-        dialog.external_id,
-        _sha256(json.dumps([dialog.turns, dialog.gold])),
-        [[candidate.generator.name, _sha256(candidate.text)] for candidate in candidates],
-        shown,
+        [place.dataset, dialog.external_id, dialog.turns, dialog.gold],
+        [[candidate.generator.name, candidate.text, candidate.display_text] for candidate in candidates],
+        [[[one.generator.name for one in card.candidates], card.text, card.is_gold] for card in cards],
     ]
-    return json.dumps(values, ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
+    return _sha256(json.dumps(values, separators=(",", ":")))
 
 
 def _freeze(study: Study, design: StudyDesign, size: BatchSize, contents_hash: str) -> None:
@@ -225,6 +220,7 @@ def _freeze(study: Study, design: StudyDesign, size: BatchSize, contents_hash: s
         "software": f"evalplatform {__version__}",
         "design": study.design,
         "dialogs": size.dialog_count,
+        "blocks": size.block_count,
         "hits": size.hit_count,
         "assignments": size.assignment_count,
         "contents_sha256": contents_hash,

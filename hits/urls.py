@@ -4,8 +4,7 @@ from hits.views import home, studies, study_form
 
 urlpatterns = [
     path("", home.show_home, name="home"),
-    path("studies/", studies.list_studies, name="studies"),
-    path("studies/create/", studies.create, name="create-study"),
+    path("studies/", studies.list_or_create, name="studies"),
     path("studies/<slug:name>/", studies.show_study, name="study"),
     path("studies/<slug:name>/build/", studies.build, name="build-study"),
     path("studies/<slug:name>/copy/", studies.copy, name="copy-study"),

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -45,7 +45,7 @@ def manage(*arguments: str, **environment: str) -> subprocess.CompletedProcess[s
     return subprocess.run(
         [sys.executable, "manage.py", *arguments],
         cwd=ROOT,
-        env={**_as_a_user_has_it(os.environ), **environment},
+        env={**as_a_user_has_it(), **environment},
         capture_output=True,
         text=True,
         check=False,
@@ -53,8 +53,8 @@ def manage(*arguments: str, **environment: str) -> subprocess.CompletedProcess[s
     )
 
 
-def _as_a_user_has_it(environment: Mapping[str, str]) -> dict[str, str]:
-    return {name: value for name, value in environment.items() if name != "DJANGO_ALLOW_ASYNC_UNSAFE"}
+def as_a_user_has_it() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name != "DJANGO_ALLOW_ASYNC_UNSAFE"}
 
 
 def wait_until(is_true: Callable[[], bool], what: str, seconds: float = 60) -> None:

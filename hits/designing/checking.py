@@ -11,57 +11,99 @@ from typing import Any
 from pydantic import ValidationError
 
 from generation.models import Dataset, Generator
-from hits.designing.selecting import Selection, missing_replies, select_dialogs
+from hits.designing.selecting import Selection, fill_blocks, missing_replies, select_dialogs
 from hits.designing.sizing import size_of_batches
 from hits.errors import DesignProblem, InvalidStudy
-from hits.models.design import StudyDesign
+from hits.models.design import StudyDesign, TooFewPoints
 
 MOST_IDS_SHOWN = 5
 
 
 def parse_design(settings: Mapping[str, Any]) -> StudyDesign:
     """Raises InvalidStudy with every problem that the settings alone show."""
-    try:
-        design = StudyDesign.model_validate(settings)
-    except ValidationError as error:
-        raise InvalidStudy([_problem(details) for details in error.errors()]) from None
-    if problems := _contradictions(design):
+    design, problems = _read(settings)
+    if design is not None:
+        problems += _contradictions(design)
+    if problems or design is None:
         raise InvalidStudy(problems)
     return design
+
+
+def problems_of(settings: Mapping[str, Any]) -> list[DesignProblem]:
+    """All problems at once: of single settings, between them, and with the data. Empty: the HITs can be built."""
+    design, problems = _read(settings)
+    if design is None:
+        return problems
+    for further in (_contradictions(design), find_problems(design)):
+        # What could not be read stands at its default here, and what contradicts itself has consequences: a part of the
+        # design that has a problem already is not blamed for what follows from it.
+        named = {_part_of(problem) for problem in problems}
+        problems = problems + [problem for problem in further if _part_of(problem) not in named]
+    return problems
+
+
+def _part_of(problem: DesignProblem) -> str:
+    return problem.field.split(".")[0]
 
 
 def find_problems(design: StudyDesign) -> list[DesignProblem]:
     """What the data lacks for this design."""
     problems = _unknown_names(design)
-    if problems:
-        return problems
-    selections = select_dialogs(design)
-    for part, selection in zip(design.datasets, selections, strict=True):
-        problems += _short_dataset(design, part.dialog_count, selection)
+    known = design.model_copy(
+        update={
+            "datasets": [part for part in design.datasets if Dataset.objects.filter(name=part.name).exists()],
+            "generators": list(Generator.objects.filter(name__in=design.generators).values_list("name", flat=True)),
+        }
+    )
+    selections = select_dialogs(known)
+    for part, selection in zip(known.datasets, selections, strict=True):
+        problems += _short_dataset(known, part.dialog_count, selection)
         if design.data.incomplete == "refuse":
-            problems += _unanswered_dialogs(design, selection)
-    return problems or _too_few_golds(design, selections)
-
-
-def problems_of(settings: Mapping[str, Any]) -> list[DesignProblem]:
-    """Both in one, for pages that show what is left to do."""
-    try:
-        return find_problems(parse_design(settings))
-    except InvalidStudy as invalid:
-        return invalid.problems
+            problems += _unanswered_dialogs(known, selection)
+    return problems or _too_few_golds(design, fill_blocks(design, selections))
 
 
 # --- The settings alone ----------------------------------------------------------------------------------------------
 
 
+def _read(settings: Mapping[str, Any]) -> tuple[StudyDesign | None, list[DesignProblem]]:
+    """The design, with what can't be read at its default, and the problems; None if even that can't be made."""
+    try:
+        return StudyDesign.model_validate(settings), []
+    except ValidationError as error:
+        errors = error.errors()
+    problems = [_problem(details) for details in errors]
+    readable = settings
+    for details in errors:
+        readable = _without(readable, details["loc"])
+    try:
+        return StudyDesign.model_validate(readable), problems
+    except ValidationError:
+        return None, problems
+
+
+def _without(settings: Any, location: tuple[Any, ...]) -> Any:
+    """A copy without the setting; without its whole list, where the location points into one."""
+    if not isinstance(settings, Mapping) or not location or location[0] not in settings:
+        return settings
+    first, *rest = location
+    kept = {name: value for name, value in settings.items() if name != first}
+    if rest and isinstance(settings[first], Mapping):
+        return {**kept, first: _without(settings[first], tuple(rest))}
+    return kept
+
+
 def _problem(details: Any) -> DesignProblem:
     field = ".".join(str(part + 1) if isinstance(part, int) else part for part in details["loc"])
-    messages = {
-        "missing": "is missing",
-        "extra_forbidden": f"is not a setting{_suggestion(details['loc'])}",
-        "string_pattern_mismatch": "use small letters, digits and hyphens, beginning with a letter or digit",
-    }
-    message = messages.get(details["type"], details["msg"].removeprefix("Value error, "))
+    message = details["msg"].removeprefix("Value error, ")
+    if details["type"] == "missing":
+        message = "is missing"
+    elif details["type"] == "extra_forbidden":
+        message = f"is not a setting{_suggestion(details['loc'])}"
+    elif field == "name":
+        message = "use small letters, digits and hyphens, beginning with a letter or digit"
+    elif details["type"] == "string_pattern_mismatch":
+        message = "use small letters, digits and underscores, beginning with a letter"
     return DesignProblem(field or "study", message)
 
 
@@ -92,6 +134,7 @@ def _contradictions(design: StudyDesign) -> list[DesignProblem]:
     problems += _unknown_areas(design, areas)
     problems += _impossible_checkpoints(design, datasets)
     problems += _impossible_bonus(design, areas)
+    problems += _impossible_screening(design)
     return problems
 
 
@@ -138,15 +181,33 @@ def _impossible_bonus(design: StudyDesign, areas: list[str]) -> list[DesignProbl
             "ask for fewer points, or set pay.bonus to 0"
         )
         return [DesignProblem("pay.bonus_points", message)]
-    if pay.bonus_points and not checkpoints.passing_areas:
+    if not pay.bonus_points:
+        return [
+            DesignProblem("pay.bonus_points", "is 0, so everyone gets the bonus; ask for a point, or raise the reward")
+        ]
+    if not checkpoints.passing_areas:
         return [DesignProblem("checkpoints.passing_areas", "is empty, so no checkpoint can be passed; name an area")]
-    if pay.bonus_points and set(areas) <= set(checkpoints.passing_areas):
+    if set(areas) <= set(checkpoints.passing_areas):
         return [
             DesignProblem(
                 "checkpoints.passing_areas", "names every area, so no checkpoint can be missed; leave one out"
             )
         ]
     return []
+
+
+def _impossible_screening(design: StudyDesign) -> list[DesignProblem]:
+    """A rule that asks for more points than there are would leave everything out."""
+    most = design.checkpoints.per_hit
+    return [
+        DesignProblem(
+            f"screening.{number}.points",
+            f"{rule.points} points can never be won with {most} checkpoints a HIT, so nothing would be kept; "
+            "lower it, or leave the rule out",
+        )
+        for number, rule in enumerate(design.screening, 1)
+        if isinstance(rule, TooFewPoints) and rule.points > most
+    ]
 
 
 # --- The data --------------------------------------------------------------------------------------------------------

@@ -19,8 +19,8 @@ def describe_size(design: StudyDesign, size: BatchSize) -> Iterator[str]:
             f"{design.hits.assignments} assignments are split into {parts}, since ten or more on one HIT double the "
             f"fee: {size.hit_count:,} HITs in all"
         )
-    if len(size.block_sizes) > 1:
-        yield "the number of dialogs is uneven, so some HITs are one dialog smaller; the pay is the same"
+    if min(size.block_sizes, default=design.hits.dialogs_per_hit) < design.hits.dialogs_per_hit:
+        yield f"the dialogs don't fill HITs of {design.hits.dialogs_per_hit}, so some are smaller, at the same pay"
     if size.dropped_count:
         yield f"{size.dropped_count:,} dialogs are left out, so that every HIT is full"
 

@@ -12,6 +12,7 @@ from itertools import islice
 from django.db.models import Count
 
 from generation.models import Candidate, Dataset, Dialog, Generator
+from hits.designing.sizing import size_of_batches
 from hits.models.design import StudyDesign
 
 CHUNK = 5_000
@@ -28,6 +29,7 @@ class ChosenDialog:
 class Selection:
     dataset: str
     dialogs: list[ChosenDialog]
+    skipped_count: int = 0  # that a generator has not answered
 
 
 @dataclass(frozen=True)
@@ -45,9 +47,19 @@ def select_dialogs(design: StudyDesign) -> list[Selection]:
     """For each dataset of the design, its dialogs in seeded order, as many as asked for (or as there are)."""
     generators = list(Generator.objects.filter(name__in=design.generators))
     return [
-        Selection(part.name, _select(design, Dataset.objects.get(name=part.name), part.dialog_count, generators))
-        for part in design.datasets
+        _select(design, Dataset.objects.get(name=part.name), part.dialog_count, generators) for part in design.datasets
     ]
+
+
+def fill_blocks(design: StudyDesign, selections: list[Selection]) -> list[Selection]:
+    """With `drop`, without the few dialogs that fill no HIT: from the largest dataset, those without a gold first."""
+    dropped = size_of_batches(design, sum(len(selection.dialogs) for selection in selections)).dropped_count
+    kept = [list(selection.dialogs) for selection in selections]
+    for _ in range(dropped):
+        largest = max(kept, key=len)
+        without_gold = [place for place, dialog in enumerate(largest) if not dialog.has_gold]
+        del largest[without_gold[-1] if without_gold else -1]
+    return [Selection(selection.dataset, dialogs) for selection, dialogs in zip(selections, kept, strict=True)]
 
 
 def missing_replies(design: StudyDesign, selection: Selection, most_examples: int) -> dict[str, MissingReplies]:
@@ -71,8 +83,9 @@ def chunks(dialogs: list[ChosenDialog], size: int = CHUNK) -> Iterator[list[Chos
         yield chunk
 
 
-def _select(design: StudyDesign, dataset: Dataset, wanted: int, generators: list[Generator]) -> list[ChosenDialog]:
+def _select(design: StudyDesign, dataset: Dataset, wanted: int, generators: list[Generator]) -> Selection:
     rows = Dialog.objects.filter(dataset=dataset)
+    dialog_count = rows.count()
     if design.data.incomplete == "skip":
         complete = (
             Candidate.objects.filter(dialog__dataset=dataset, generator__in=generators)
@@ -86,4 +99,5 @@ def _select(design: StudyDesign, dataset: Dataset, wanted: int, generators: list
         for pk, external_id, gold in rows.values_list("pk", "external_id", "gold").iterator(chunk_size=CHUNK)
     ]
     found.sort()
-    return [ChosenDialog(pk, external_id, has_gold) for _, pk, external_id, has_gold in found[:wanted]]
+    chosen = [ChosenDialog(pk, external_id, has_gold) for _, pk, external_id, has_gold in found[:wanted]]
+    return Selection(dataset.name, chosen, skipped_count=dialog_count - len(found))

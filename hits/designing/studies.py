@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
 from evalplatform.errors import EvalPlatformError
-from hits.designing.checking import find_problems, parse_design
+from hits.designing.checking import parse_design, problems_of
 from hits.errors import InvalidStudy, StudyFrozen
 from hits.models import Study
 from hits.models.design import NAME_PATTERN, StudyDesign
@@ -30,7 +30,7 @@ def create_study(settings: Mapping[str, Any], owner: User | None = None) -> Stud
     design = checked_design(settings)
     known = Study.objects.filter(name=design.name).first()
     if known:
-        if known.design == design.as_json():
+        if _is_same(known.design, design):
             return known
         raise EvalPlatformError(
             f"There is a study named {design.name!r} with another design. Change the name in the file, "
@@ -39,11 +39,17 @@ def create_study(settings: Mapping[str, Any], owner: User | None = None) -> Stud
     return Study.objects.create(name=design.name, design=design.as_json(), owner=owner)
 
 
+def _is_same(settings: Mapping[str, Any], design: StudyDesign) -> bool:
+    try:
+        return parse_design(settings) == design
+    except InvalidStudy:
+        return False
+
+
 def checked_design(settings: Mapping[str, Any]) -> StudyDesign:
-    design = parse_design(settings)
-    if problems := find_problems(design):
+    if problems := problems_of(settings):
         raise InvalidStudy(problems)
-    return design
+    return parse_design(settings)
 
 
 def start_draft(name: str, owner: User | None) -> Study:
@@ -59,10 +65,11 @@ def start_draft(name: str, owner: User | None) -> Study:
 
 def save_draft(study: Study, settings: Mapping[str, Any]) -> None:
     """Drafts keep what was typed, right or wrong; the name alone must be free."""
-    if study.is_frozen:
+    design = {**settings, "name": study.name}
+    # In one statement: it may have been frozen since this study was read.
+    if not Study.objects.drafts().filter(pk=study.pk).update(design=design):
         raise StudyFrozen(f"{study} is frozen: its design can't be changed any more. Copy it into a new study instead.")
-    study.design = {**settings, "name": study.name}
-    study.save(update_fields=["design"])
+    study.design = design
 
 
 @transaction.atomic

@@ -1,5 +1,6 @@
 """A valid design in numbers: its HITs, its cost, its hourly pay, and whether looks give the human replies away."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from generation.models import Dialog
@@ -7,8 +8,9 @@ from generation.style_check import StyleReport, check_style
 from hits.designing.describing import describe_cost, describe_hourly_pay, dollars
 from hits.designing.selecting import Selection, chunks, select_dialogs
 from hits.designing.sizing import BatchSize, cost_of, hourly_pay_cents, rating_count, size_of_batches
+from hits.models import Study
 from hits.models.design import StudyDesign
-from hits.mturk.costs import Cost
+from hits.mturk.costs import Cost, split_assignments
 
 MOST_DIALOGS_CHECKED = 2_000
 
@@ -53,7 +55,21 @@ class Summary:
 
 
 def summarise(design: StudyDesign) -> Summary:
-    size = size_of_batches(design, sum(len(selection.dialogs) for selection in select_dialogs(design)))
+    """Of a draft, with what its data gives today."""
+    selections = select_dialogs(design)
+    size = size_of_batches(design, sum(len(selection.dialogs) for selection in selections))
+    return _summary(design, size, list(_describe_choice(design, selections)))
+
+
+def summarise_frozen(study: Study) -> Summary:
+    """Of what was built, whatever has been imported since."""
+    design = StudyDesign.model_validate(study.design)
+    manifest = study.manifest or {}
+    size = BatchSize(manifest["dialogs"], 0, manifest["blocks"], split_assignments(design.hits.assignments))
+    return _summary(design, size, [])
+
+
+def _summary(design: StudyDesign, size: BatchSize, notes: list[str]) -> Summary:
     return Summary(
         design,
         size,
@@ -61,14 +77,26 @@ def summarise(design: StudyDesign) -> Summary:
         rating_count(design, size),
         hourly_pay_cents(design),
         describe_hourly_pay(design),
-        list(describe_cost(design, size)),
+        [*describe_cost(design, size), *notes],
     )
+
+
+def _describe_choice(design: StudyDesign, selections: Sequence[Selection]) -> Iterator[str]:
+    """Where the data gives less than was asked for, or is chosen from less than there is."""
+    for part, selection in zip(design.datasets, selections, strict=True):
+        if len(selection.dialogs) < part.dialog_count:
+            yield f"{part.name} gives {len(selection.dialogs):,} of the {part.dialog_count:,} dialogs asked for"
+        if selection.skipped_count:
+            yield f"{part.name}: {selection.skipped_count:,} dialogs are passed over: not every model answered them"
 
 
 def check_study_style(design: StudyDesign) -> StyleReport:
     """The style check on the study's own dialogs that may carry a checkpoint, and on its own generators."""
     return check_style(
-        (dialog.gold, [one.display_text for one in dialog.candidates.all() if one.generator.name in design.generators])
+        (
+            dialog.display_gold,
+            [one.display_text for one in dialog.candidates.all() if one.generator.name in design.generators],
+        )
         for selection in select_dialogs(design)
         if selection.dataset in design.checkpoints.datasets
         for dialog in _with_candidates(selection)

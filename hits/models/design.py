@@ -3,7 +3,8 @@
 The same shape as a study file (docs/studies.md); money is dollars there and integer cents here.
 """
 
-from decimal import Decimal, InvalidOperation
+import re
+from decimal import Decimal
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -21,15 +22,24 @@ from hits.models.countries import COUNTRY_CODES
 
 NAME_PATTERN = r"^[a-z0-9][a-z0-9-]{0,59}$"
 
-Text = Annotated[str, StringConstraints(min_length=1, max_length=10_000, strip_whitespace=True)]
-Name = Annotated[str, Field(min_length=1, max_length=100)]
+
+def _printable(value: str) -> str:
+    if found := re.search(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]", value):
+        raise ValueError(f"has the control character U+{ord(found[0]):04X}; take it out")
+    return value
+
+
+Text = Annotated[
+    str, StringConstraints(min_length=1, max_length=10_000, strip_whitespace=True), AfterValidator(_printable)
+]
+Name = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_printable)]
 
 
 def _cents(value: Any) -> int:
     """ "0.40", 0.4 or Decimal -> 40. A float's own digits count: 0.29 is 29 cents, not 28.999."""
     try:
         cents = Decimal(str(value)) * 100
-    except InvalidOperation:
+    except ArithmeticError:
         cents = Decimal("NaN")
     if not cents.is_finite():
         raise ValueError("is not an amount of dollars; write it as 0.40")
@@ -47,7 +57,7 @@ def _at_least_a_cent(cents: int) -> int:
 
 
 def _country(value: Any) -> str:
-    if value not in COUNTRY_CODES:
+    if not isinstance(value, str) or value not in COUNTRY_CODES:
         raise ValueError(f"{value!r} is no country's code; use ISO 3166 codes such as US, AU, NZ, GB, CA")
     return str(value)
 
@@ -59,7 +69,7 @@ Country = Annotated[str, BeforeValidator(_country)]
 class Part(BaseModel):
     """Frozen, and strict about names: a misspelt setting is an error, not a default."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class DatasetPart(Part):
@@ -92,16 +102,16 @@ class PayPart(Part):
     reward_cents: Annotated[Cents, AfterValidator(_at_least_a_cent)] = Field(40, alias="reward")
     bonus_cents: Cents = Field(10, alias="bonus")
     bonus_points: int = Field(3, ge=0, le=100)
-    expected_minutes: float = Field(15, gt=0, le=1440)
+    expected_minutes: float = Field(15, gt=0, le=1440, allow_inf_nan=False)
     minimum_hourly_cents: Cents = Field(725, alias="minimum_hourly")
     budget_cents: Cents | None = Field(None, alias="budget")
 
 
 class CrowdPart(Part):
     countries: list[Country] = Field(default=["US", "AU", "NZ", "GB", "CA"], max_length=30)
-    min_approved: int = Field(100, ge=0)
+    min_approved: int = Field(100, ge=0, le=1_000_000)
     min_approval_percent: int = Field(95, ge=0, le=100)
-    max_hits_per_worker: int = Field(50, ge=1)
+    max_hits_per_worker: int = Field(50, ge=1, le=1_000_000)
     time_limit_minutes: int = Field(60, ge=1, le=60 * 24 * 365)
     lifetime_days: int = Field(14, ge=1, le=365)
     auto_approval_days: int = Field(3, ge=0, le=30)
@@ -114,9 +124,10 @@ class Area(Part):
 
 
 class TaskPart(Part):
-    title: Name = design_texts.TITLE
-    description: Text = design_texts.DESCRIPTION
-    keywords: Text = design_texts.KEYWORDS
+    # The first three go to the marketplace, which takes no longer ones.
+    title: Annotated[Text, Field(max_length=128)] = design_texts.TITLE
+    description: Annotated[Text, Field(max_length=2000)] = design_texts.DESCRIPTION
+    keywords: Annotated[Text, Field(max_length=1000)] = design_texts.KEYWORDS
     question: Text = design_texts.QUESTION
     areas: list[Area] = Field(
         default=[Area(key=key, label=key.title()) for key in ("good", "okay", "bad")], min_length=2
@@ -145,22 +156,22 @@ class SameAnswer(Part):
     """Leaves out workers who put almost every reply into one and the same area."""
 
     rule: Literal["same_answer"] = "same_answer"
-    share: float = Field(0.95, gt=0, le=1)
+    share: float = Field(0.95, gt=0, le=1, allow_inf_nan=False)
 
 
 class HastyWithoutPoints(Part):
     """Leaves out workers who were quick and won too few bonus points in the same assignment."""
 
     rule: Literal["hasty_without_points"] = "hasty_without_points"
-    minutes: float = Field(5, gt=0)
-    points: int = Field(2, ge=0)
+    minutes: float = Field(5, gt=0, le=1440, allow_inf_nan=False)
+    points: int = Field(2, ge=0, le=100)
 
 
 class TooFewPoints(Part):
     """Leaves out single assignments with too few bonus points."""
 
     rule: Literal["too_few_points"] = "too_few_points"
-    points: int = Field(2, ge=0)
+    points: int = Field(2, ge=0, le=100)
 
 
 ScreeningRule = Annotated[SameAnswer | HastyWithoutPoints | TooFewPoints, Field(discriminator="rule")]

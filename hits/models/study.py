@@ -1,3 +1,5 @@
+import uuid
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
@@ -15,11 +17,14 @@ class Study(models.Model):
     """An experiment. A draft may hold anything; once frozen, design and manifest never change, only copies do."""
 
     name = models.SlugField(max_length=60, unique=True)
+    # Names the study to marketplaces. Not the manifest's hash: two machines may run the same design in one account.
+    key = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="studies")
     design = models.JSONField()
     manifest = models.JSONField(null=True, editable=False)
     manifest_hash = models.CharField(max_length=64, blank=True, editable=False)
     copied_from = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="copies")
+    build_requested_at = models.DateTimeField(null=True, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
     frozen_at = models.DateTimeField(null=True, editable=False)
 

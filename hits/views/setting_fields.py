@@ -13,6 +13,8 @@ from django.http import QueryDict
 
 from hits.models.design import StudyDesign
 
+LISTS_OF_TABLES = ("datasets", "task.areas", "warm_up.replies", "screening")
+
 Reader = Callable[[QueryDict, str], Any]
 
 DEFAULTS: dict[str, Any] = StudyDesign.model_validate(
@@ -37,12 +39,40 @@ class SettingField:
     def read(self, post: QueryDict) -> Any:
         return READERS[self.kind](post, self.path)
 
+    def is_unchanged(self, post: QueryDict, settings: Mapping[str, Any]) -> bool:
+        """Whether the form says nothing new: a field can't show every line break and digit that a file can hold."""
+        value = get_setting(settings, self.path)
+        read = self.read(post)
+        if self.kind == "warm_up_replies":
+            return _replies_in_short(read) == _replies_in_short(value)
+        if self.kind == "screening":
+            return _rules_by_name(read) == _rules_by_name(value)
+        if self.kind not in ("many", "dataset_counts"):
+            return _collapsed(post.get(self.path, "")) == _collapsed(self.value_in(settings))
+        return bool(read == value)
+
     def value_in(self, settings: Mapping[str, Any]) -> Any:
         """As the form shows it."""
         value = get_setting(settings, self.path)
         if isinstance(value, list) and self.kind in WRITERS:
             return WRITERS[self.kind](value)
         return "" if value is None else in_short(value)
+
+
+def _replies_in_short(replies: list[Any]) -> list[list[str]]:
+    return [[_collapsed(reply.get(name)) for name in ("text", "areas", "praise", "hint")] for reply in replies]
+
+
+def _rules_by_name(rules: list[Any]) -> dict[str, dict[str, Any]]:
+    defaults = {rule["rule"]: rule for rule in DEFAULTS["screening"]}
+    return {rule.get("rule"): {**defaults.get(rule.get("rule"), {}), **rule} for rule in rules}
+
+
+def _collapsed(value: Any) -> str:
+    if isinstance(value, list):
+        value = " ".join(map(str, value))
+    # Without any white space: browsers drop line breaks from one-line fields.
+    return "".join(str(value or "").replace(",", " ").split())
 
 
 def in_short(value: Any) -> Any:
@@ -57,7 +87,14 @@ def get_setting(settings: Mapping[str, Any], path: str) -> Any:
     for part in path.split("."):
         found = found.get(part) if isinstance(found, Mapping) else None
         default = default.get(part) if isinstance(default, Mapping) else None
-    return default if found is None else found
+    return found if found is not None and _has_shape_of(found, default, path) else default
+
+
+def _has_shape_of(found: Any, default: Any, path: str) -> bool:
+    """Drafts may hold anything; a list where a text should be must not break the page that repairs it."""
+    if path in LISTS_OF_TABLES:
+        return isinstance(found, list) and all(isinstance(one, Mapping) for one in found)
+    return isinstance(found, list) == isinstance(default, list) and not isinstance(found, Mapping)
 
 
 def set_setting(settings: Mapping[str, Any], path: str, value: Any) -> dict[str, Any]:
@@ -71,9 +108,14 @@ def set_setting(settings: Mapping[str, Any], path: str, value: Any) -> dict[str,
     return {**settings, first: value}
 
 
+def _all(post: QueryDict, path: str) -> list[str]:
+    """Without the NUL that PostgreSQL can't store."""
+    return [value.replace("\0", "") for value in post.getlist(path)]
+
+
 def _text(post: QueryDict, path: str) -> str:
     # Browsers send CRLF; a file has LF, and both must give the same study.
-    return post.get(path, "").replace("\r\n", "\n").strip()
+    return post.get(path, "").replace("\r\n", "\n").replace("\0", "").strip()
 
 
 def _number(post: QueryDict, path: str) -> Any:
@@ -102,15 +144,15 @@ def _areas(post: QueryDict, path: str) -> list[dict[str, str]]:
 
 
 def _dataset_counts(post: QueryDict, path: str) -> list[dict[str, Any]]:
-    names = post.getlist(f"{path}.name")
-    counts = [_as_number(count) for count in post.getlist(f"{path}.dialogs")]
+    names = _all(post, f"{path}.name")
+    counts = [_as_number(count) for count in _all(post, f"{path}.dialogs")]
     return [
         {"name": name, "dialogs": count} for name, count in zip(names, counts, strict=False) if count not in ("", 0)
     ]
 
 
 def _warm_up_replies(post: QueryDict, path: str) -> list[dict[str, Any]]:
-    columns = [post.getlist(f"{path}.{name}") for name in ("text", "areas", "praise", "hint")]
+    columns = [_all(post, f"{path}.{name}") for name in ("text", "areas", "praise", "hint")]
     replies = [
         {"text": text.strip(), "areas": areas.replace(",", " ").split(), "praise": praise.strip(), "hint": hint.strip()}
         for text, areas, praise, hint in zip(*columns, strict=False)
@@ -121,7 +163,7 @@ def _warm_up_replies(post: QueryDict, path: str) -> list[dict[str, Any]]:
 
 def _screening(post: QueryDict, path: str) -> list[dict[str, Any]]:
     rules = []
-    for rule in post.getlist(path):
+    for rule in _all(post, path):
         names = [key.removeprefix(f"{path}.{rule}.") for key in post if key.startswith(f"{path}.{rule}.")]
         rules.append({"rule": rule, **{name: _number(post, f"{path}.{rule}.{name}") for name in sorted(names)}})
     return rules
@@ -130,7 +172,7 @@ def _screening(post: QueryDict, path: str) -> list[dict[str, Any]]:
 WRITERS: dict[str, Callable[[list[Any]], str]] = {
     "words": lambda value: ", ".join(map(str, value)),
     "lines": lambda value: "\n".join(map(str, value)),
-    "areas": lambda value: "\n".join(f"{area['key']}: {area['label']}" for area in value),
+    "areas": lambda value: "\n".join(f"{area.get('key', '')}: {area.get('label', '')}" for area in value),
 }
 
 READERS: dict[str, Reader] = {
@@ -139,7 +181,7 @@ READERS: dict[str, Reader] = {
     "number": _number,
     "money": _text,
     "choice": _text,
-    "many": lambda post, path: post.getlist(path),
+    "many": _all,
     "lines": _lines,
     "words": _words,
     "areas": _areas,

@@ -8,29 +8,30 @@ from django.core.paginator import Paginator
 from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_GET, require_POST
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from kombu.exceptions import OperationalError
 
 from evalplatform.errors import EvalPlatformError
 from hits.batching import build_hits
 from hits.designing.checking import problems_of
-from hits.designing.studies import copy_study, start_draft
-from hits.designing.summarising import check_study_style, summarise
+from hits.designing.studies import checked_design, copy_study, start_draft
+from hits.designing.summarising import check_study_style, summarise, summarise_frozen
 from hits.models import Study
 from hits.models.design import StudyDesign
+from hits.tasks import build_hits_of_study
 from hits.views.setting_fields import in_short
 from hits.views.study_steps import STEPS
 from hits.views.worker_preview import preview_hit, preview_texts
 
 HITS_PER_PAGE = 30
+MOST_DIALOGS_BUILT_AT_ONCE = 3_000
 
 
-@require_GET
-def list_studies(request: HttpRequest) -> HttpResponse:
-    return render(request, "hits/studies.html", {"studies": Study.objects.select_related("owner")})
-
-
-@require_POST
-def create(request: HttpRequest) -> HttpResponse:
+@require_http_methods(["GET", "POST"])
+def list_or_create(request: HttpRequest) -> HttpResponse:
+    if request.method == "GET":
+        return render(request, "hits/studies.html", {"studies": Study.objects.select_related("owner")})
     try:
         study = start_draft(request.POST.get("name", "").strip(), _user(request))
     except EvalPlatformError as error:
@@ -44,11 +45,12 @@ def show_study(request: HttpRequest, name: str) -> HttpResponse:
     study = get_object_or_404(Study, name=name)
     problems = [] if study.is_frozen else problems_of(study.design)
     design = None if problems else StudyDesign.model_validate(study.design)
+    summary = summarise_frozen(study) if study.is_frozen else design and summarise(design)
     hits = study.hits.annotate(item_count=Count("items")).order_by("number")
     context = {
         "study": study,
         "problems": problems,
-        "summary": design and summarise(design),
+        "summary": summary,
         "style": design and check_study_style(design),
         "page": Paginator(hits, HITS_PER_PAGE).get_page(request.GET.get("page")),
         "design": _design_rows(study),
@@ -60,12 +62,25 @@ def show_study(request: HttpRequest, name: str) -> HttpResponse:
 def build(request: HttpRequest, name: str) -> HttpResponse:
     study = get_object_or_404(Study, name=name)
     try:
-        built = build_hits(study)
+        design = checked_design(study.design)
+        if sum(part.dialog_count for part in design.datasets) > MOST_DIALOGS_BUILT_AT_ONCE:
+            _build_on_worker(study)
+        else:
+            built = build_hits(study)
+            messages.success(request, f"{built.hit_count:,} HITs are built, and the design is frozen.")
     except EvalPlatformError as error:
         messages.error(request, str(error))
-    else:
-        messages.success(request, f"{built.hit_count:,} HITs are built, and the design is frozen.")
     return redirect("study", name=name)
+
+
+def _build_on_worker(study: Study) -> None:
+    """A large study takes longer than a browser and a web server wait."""
+    Study.objects.filter(pk=study.pk).update(build_requested_at=timezone.now())
+    try:
+        build_hits_of_study.delay(study.pk)
+    except OperationalError:
+        Study.objects.filter(pk=study.pk).update(build_requested_at=None)
+        raise EvalPlatformError("Building can't start: the broker does not answer. See the Health page.") from None
 
 
 @require_POST

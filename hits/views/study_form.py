@@ -12,10 +12,11 @@ from hits.designing.checking import problems_of
 from hits.designing.planning import Plan, plan_for_difference, plan_for_size
 from hits.designing.studies import save_draft
 from hits.designing.summarising import Summary, summarise
+from hits.errors import StudyFrozen
 from hits.models import Study
 from hits.models.design import StudyDesign, TaskPart, WarmUpPart
 from hits.stats.power import Setting
-from hits.views.setting_fields import DEFAULTS, set_setting
+from hits.views.setting_fields import SettingField, set_setting
 from hits.views.study_form_rows import dataset_rows, plan_rows, screening_rows, warm_up_rows
 from hits.views.study_steps import STEPS, Step
 from hits.views.worker_preview import preview_texts, preview_warm_up
@@ -35,11 +36,20 @@ def edit_study(request: HttpRequest, name: str, step: str) -> HttpResponse:
         "step": current,
         "steps": [{"step": one, "problem_count": sum(one.owns(problem) for problem in problems)} for one in STEPS],
         "problems": [problem for problem in problems if current.owns(problem)],
-        "fields": [{"field": field, "value": field.value_in(study.design)} for field in current.fields()],
+        "fields": [_field_row(field, study) for field in current.fields()],
         "next_step": STEPS[STEPS.index(current) + 1] if current is not STEPS[-1] else None,
         **_extras(study, current),
     }
     return render(request, "hits/edit_study.html", context)
+
+
+def _field_row(field: SettingField, study: Study) -> dict[str, Any]:
+    value = field.value_in(study.design)
+    choices = list(field.choices)
+    if field.kind == "many":  # the chosen ones first and in their order, which is the order that is saved again
+        order = {name: place for place, name in enumerate(value)}
+        choices.sort(key=lambda choice: order.get(choice[0], len(order)))
+    return {"field": field, "value": value, "choices": choices}
 
 
 def _extras(study: Study, step: Step) -> dict[str, Any]:
@@ -105,7 +115,11 @@ def _plan(query: QueryDict, design: StudyDesign) -> Plan | None:
 
 
 def _save(request: HttpRequest, study: Study, step: Step) -> HttpResponse:
-    save_draft(study, _typed(request.POST, study, step.key))
+    try:
+        save_draft(study, _typed(request.POST, study, step.key))
+    except StudyFrozen as frozen:
+        messages.error(request, str(frozen))
+        return redirect("study", name=study.name)
     messages.success(request, "The draft is saved.")
     following = request.POST.get("go", "")
     if following in [one.key for one in STEPS]:
@@ -118,7 +132,8 @@ def _typed(post: QueryDict, study: Study, step_key: str) -> dict[str, Any]:
     settings = dict(study.design)
     step = next(one for one in STEPS if one.key == step_key)
     for field in step.fields():
-        settings = set_setting(settings, field.path, field.read(post))
+        if not field.is_unchanged(post, settings):
+            settings = set_setting(settings, field.path, field.read(post))
     return settings
 
 
@@ -129,8 +144,8 @@ def _summary(settings: dict[str, Any]) -> Summary | None:
 def _preview(settings: dict[str, Any]) -> dict[str, Any] | None:
     """None while what is typed makes no valid task."""
     try:
-        task = TaskPart.model_validate({**DEFAULTS["task"], **settings.get("task", {})})
-        warm_up = WarmUpPart.model_validate({**DEFAULTS["warm_up"], **settings.get("warm_up", {})})
+        task = TaskPart.model_validate(settings.get("task", {}))
+        warm_up = WarmUpPart.model_validate(settings.get("warm_up", {}))
     except ValidationError:
         return None
     return {"texts": preview_texts(task), "item": preview_warm_up(warm_up)}

@@ -21,7 +21,7 @@ RULE_TEXTS: dict[type, str] = {
 
 def dataset_rows(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
     """All datasets with how many dialogs are asked for; those of the draft first, in its order."""
-    asked = {part["name"]: part["dialogs"] for part in get_setting(settings, "datasets")}
+    asked = {part.get("name"): part.get("dialogs") for part in get_setting(settings, "datasets")}
     order = {name: place for place, name in enumerate(asked)}
     counted = sorted(
         count_datasets(Dataset.objects.all()), key=lambda counts: order.get(counts.dataset.name, len(order))
@@ -38,7 +38,12 @@ def dataset_rows(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def warm_up_rows(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
-    return [*get_setting(settings, "warm_up.replies"), *[{"areas": []}] * SPARE_REPLIES]
+    replies = [{**reply, "areas": _as_list(reply.get("areas"))} for reply in get_setting(settings, "warm_up.replies")]
+    return [*replies, *[{"areas": []}] * SPARE_REPLIES]
+
+
+def _as_list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def screening_rows(settings: Mapping[str, Any]) -> list[dict[str, Any]]:

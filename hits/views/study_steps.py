@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from generation.models import Generator
+from generation.models import Dataset, Generator
 from hits.errors import DesignProblem
 from hits.views.setting_fields import SettingField
 
@@ -60,10 +60,14 @@ def _task_fields() -> list[SettingField]:
     ]
 
 
+def _dataset_names() -> list[tuple[str, str]]:
+    return [(name, name) for name in Dataset.objects.values_list("name", flat=True)]
+
+
 def _checkpoint_fields() -> list[SettingField]:
     return [
         SettingField("checkpoints.per_hit", "Checkpoints a HIT", "number"),
-        SettingField("checkpoints.datasets", "Taken from these datasets", "words", "separated by commas"),
+        SettingField("checkpoints.datasets", "Taken from these datasets", "many", choices=_dataset_names()),
         SettingField("checkpoints.passing_areas", "Passed when the human reply is put into", "words"),
         SettingField("checkpoints.max_attempts", "Attempts at most", "number", "0: as many as one likes"),
         SettingField(
@@ -97,7 +101,7 @@ def _plan_fields() -> list[SettingField]:
             "hits.uneven_end",
             "When the dialogs don't fill the last HIT",
             "choice",
-            choices=[("spread", "some HITs are one dialog smaller"), ("drop", "the rest is left out")],
+            choices=[("spread", "some HITs are smaller"), ("drop", "the rest is left out")],
         ),
         SettingField("pay.reward", "Reward for a HIT, in dollars", "money"),
         SettingField("pay.bonus", "Bonus, in dollars", "money"),

@@ -35,7 +35,7 @@ def test_the_form_gives_the_same_study_as_the_file(
     check_accessibility(page)
     page.get_by_role("button", name="Save and go on").click()
     expect(page.get_by_text("name the datasets to take them from")).to_be_visible()
-    page.get_by_label("Taken from these datasets").fill("example-empathetic")
+    page.get_by_label("example-empathetic").check()
     check_accessibility(page)
     page.get_by_role("button", name="Save and go on").click()
     check_accessibility(page)

@@ -16,7 +16,7 @@ from generation.models import Candidate, Dataset, Dialog, Generator
 from hits.batching import build_hits, card_order, checkpoints_of, deal, make_cards
 from hits.designing.checking import parse_design
 from hits.designing.describing import describe_size
-from hits.designing.selecting import ChosenDialog, Selection
+from hits.designing.selecting import ChosenDialog, Selection, fill_blocks
 from hits.designing.sizing import size_of_batches
 from hits.designing.studies import create_study, read_study_file
 from hits.models import Hit, HitItem, Study
@@ -70,11 +70,13 @@ def test_every_dialog_has_one_place_and_blocks_are_even(
         "hits": {"dialogs": per_hit, "uneven_end": uneven_end},
         "checkpoints": {"per_hit": 0},
         "pay": {"bonus": 0},
+        "screening": [],
     }
     design = parse_design(given_settings)
     size = size_of_batches(design, sum(counts))
 
-    blocks = list(deal(design, [chosen(*pair) for pair in zip(names, counts, strict=True)], size))
+    selections = fill_blocks(design, [chosen(*pair) for pair in zip(names, counts, strict=True)])
+    blocks = list(deal(design, selections, size))
 
     places = [place for block in blocks for place in block]
     assert len(set(places)) == len(places) == size.dialog_count
@@ -85,8 +87,16 @@ def test_every_dialog_has_one_place_and_blocks_are_even(
         assert max(of_dataset) - min(of_dataset) <= 1
 
 
-@given(st.integers(0, 40), st.integers(0, 40), st.integers(0, 40), st.integers(0, 2**32))
-def test_golds_of_two_datasets_together_reach_every_block(first: int, second: int, others: int, seed: int) -> None:
+@given(
+    st.integers(0, 40),
+    st.integers(0, 40),
+    st.integers(0, 40),
+    st.sampled_from(["spread", "drop"]),
+    st.integers(0, 2**32),
+)
+def test_golds_of_two_datasets_together_reach_every_block(
+    first: int, second: int, others: int, uneven_end: str, seed: int
+) -> None:
     golds = [chosen("A", first + 5, first), chosen("B", second + 3, second), chosen("C", others + 1, 0)]
     total = sum(len(selection.dialogs) for selection in golds)
     design = parse_design(
@@ -95,15 +105,17 @@ def test_golds_of_two_datasets_together_reach_every_block(first: int, second: in
             "seed": seed,
             "datasets": [{"name": name, "dialogs": 1} for name in "ABC"],
             "generators": ["g"],
+            "hits": {"uneven_end": uneven_end},
             "checkpoints": {"datasets": ["A", "B"], "per_hit": 2},
             "pay": {"bonus_points": 2},
         }
     )
     size = size_of_batches(design, total)
+    kept = fill_blocks(design, golds)
 
-    blocks = list(deal(design, golds, size))
+    blocks = list(deal(design, kept, size))
 
-    if first + second >= 2 * size.block_count:
+    if sum(dialog.has_gold for selection in kept for dialog in selection.dialogs) >= 2 * size.block_count:
         assert all(len(checkpoints_of(design, block)) == 2 for block in blocks)
 
 
@@ -111,10 +123,15 @@ def test_uneven_ends_are_said_to_the_researcher() -> None:
     spread = parse_design(MEED2)
     drop = parse_design({**MEED2, "hits": {"uneven_end": "drop"}})
     many = parse_design({**MEED2, "hits": {"assignments": 10}})
+    few = list(describe_size(spread, size_of_batches(spread, 12)))
 
+    assert few == [
+        "12 dialogs make 2 HITs: 2 with 6 dialogs",
+        "the dialogs don't fill HITs of 10, so some are smaller, at the same pay",
+    ]
     assert list(describe_size(spread, size_of_batches(spread, 6005))) == [
         "6,005 dialogs make 601 HITs: 596 with 10 dialogs, 5 with 9 dialogs",
-        "the number of dialogs is uneven, so some HITs are one dialog smaller; the pay is the same",
+        "the dialogs don't fill HITs of 10, so some are smaller, at the same pay",
     ]
     assert list(describe_size(drop, size_of_batches(drop, 6005))) == [
         "6,000 dialogs make 600 HITs: 600 with 10 dialogs",
@@ -168,6 +185,25 @@ def test_merging_keeps_every_candidate_on_exactly_one_card(texts: list[str], dat
     assert sum(card.is_gold for card in cards) == (gold is not None)
 
 
+def test_dropped_dialogs_come_from_the_largest_dataset_and_leave_the_golds() -> None:
+    design = parse_design({**MEED2, "hits": {"uneven_end": "drop"}})
+    selections = [chosen("OS", 6), chosen("EDOS", 3), chosen("ED", 10, golds=3)]
+
+    kept = fill_blocks(design, selections)
+
+    assert [len(selection.dialogs) for selection in kept] == [3, 3, 4]
+    assert sum(dialog.has_gold for dialog in kept[2].dialogs) == 3
+
+
+def test_a_tokenised_gold_is_shown_and_merged_like_the_replies_beside_it() -> None:
+    dialog = Dialog(turns=["My cat died."], gold="oh no , i am sorry")
+    reply = Candidate(generator=Generator(name="a"), text="oh no , i am sorry", display_text="Oh no, I am sorry")
+
+    (card,) = make_cards([reply], dialog.display_gold)
+
+    assert (card.text, card.is_gold, len(card.candidates)) == ("Oh no, I am sorry", True, 1)
+
+
 def test_a_reply_like_the_gold_is_one_card_with_it() -> None:
     cards = make_cards([candidate("a", "Well  done!"), candidate("b", "Oh.")], "Well done!")
 
@@ -188,7 +224,7 @@ def test_the_demo_gives_the_same_hash_on_every_machine_and_database(demo_study: 
     assert _layout_hash(demo_study) == DEMO_LAYOUT
 
 
-DEMO_HASH = "891e791e20b43f72726ab8c8b5b9b9ba5766f20eaa8570c570713cb227b60cbd"
+DEMO_HASH = "42132592268231d1adf66080ef9468f442b529ff5e6eeae969585e2708dbe3b8"
 DEMO_LAYOUT = "e0eb9dfe4f38e67b6537b0bf08da4a3a64f69881ffca784756e859f56305a3f0"
 
 
@@ -260,8 +296,13 @@ def test_another_seed_gives_other_hits_and_another_hash(demo_study: Study) -> No
     assert other.manifest_hash != demo_study.manifest_hash
 
 
-def test_the_hash_covers_the_texts_that_workers_will_see(example_corpus: None) -> None:
-    Dialog.objects.filter(external_id="empathetic-001").update(gold="Changed.")
+@pytest.mark.parametrize("changed", ["gold", "turns", "text", "display_text"])
+def test_the_hash_covers_the_texts_that_workers_will_see(example_corpus: None, changed: str) -> None:
+    dialog = Dialog.objects.get(external_id="empathetic-001")
+    if changed in ("gold", "turns"):
+        Dialog.objects.filter(pk=dialog.pk).update(**{changed: "Changed." if changed == "gold" else ["Changed."]})
+    else:
+        Candidate.objects.filter(dialog=dialog, generator__name="generic").update(**{changed: "Changed."})
     study = create_study(DEMO)
 
     build_hits(study)

@@ -8,12 +8,14 @@ import pytest
 from evalplatform.errors import EvalPlatformError
 from generation.models import Candidate, Dialog
 from hits.batching import build_hits
-from hits.designing.checking import find_problems, parse_design
+from hits.designing import checking
+from hits.designing.checking import parse_design
 from hits.designing.describing import describe_cost, describe_hourly_pay
 from hits.designing.selecting import select_dialogs
 from hits.designing.sizing import cost_of, hourly_pay_cents, size_of_batches
 from hits.designing.studies import copy_study, create_study, get_study, read_study_file, save_draft
-from hits.errors import InvalidStudy, StudyFrozen
+from hits.designing.summarising import summarise, summarise_frozen
+from hits.errors import StudyFrozen
 from hits.models import Study
 from hits.mturk.costs import split_assignments
 from tests.conftest import ROOT
@@ -26,11 +28,7 @@ def settings(**changes: Any) -> dict[str, Any]:
 
 
 def problems_of(given: dict[str, Any]) -> list[str]:
-    try:
-        design = parse_design(given)
-    except InvalidStudy as error:
-        return [str(problem) for problem in error.problems]
-    return [str(problem) for problem in find_problems(design)]
+    return [str(problem) for problem in checking.problems_of(given)]
 
 
 def test_the_paper_s_experiment_is_the_example_to_the_letter() -> None:
@@ -143,6 +141,74 @@ def test_a_problem_names_its_field_and_says_what_to_do(changes: dict[str, Any], 
 
 
 @pytest.mark.usefixtures("example_corpus")
+def test_problems_of_settings_between_them_and_with_the_data_come_together() -> None:
+    found = problems_of(
+        settings(
+            crowd={"countries": ["UK"]},
+            pay={"bonus_points": 4},
+            generators=["generic", "GPT"],
+            datasets=[{"name": "example-empathetic", "dialogs": 30}, {"name": "OS", "dialogs": 1}],
+        )
+    )
+
+    assert [line.split(":")[0] for line in found] == [
+        "crowd.countries.1",
+        "pay.bonus_points",
+        "datasets.2.name",
+        "generators",
+        "datasets",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("given", "field"),
+    [
+        ({"pay": {"reward": "1e999999"}}, "pay.reward"),
+        ({"pay": {"expected_minutes": float("inf")}}, "pay.expected_minutes"),
+        ({"pay": {"reward_cents": 40}}, "pay.reward_cents"),
+        ({"crowd": {"countries": [["US"]]}}, "crowd.countries.1"),
+        ({"task": {"question": "a\0b"}}, "task.question"),
+        ({"task": {"title": "t" * 129}}, "task.title"),
+        (
+            {"task": {"areas": [{"key": "very-good", "label": "Very good"}, {"key": "bad", "label": "Bad"}]}},
+            "task.areas.1.key",
+        ),
+        ({"screening": [{"rule": "too_few_points", "points": 9}]}, "screening.1.points"),
+        ({"pay": {"bonus_points": 0}}, "pay.bonus_points"),
+        ({"datasets": "x"}, "datasets"),
+        ({"task": 5}, "task"),
+    ],
+)
+@pytest.mark.usefixtures("example_corpus")
+def test_odd_values_are_problems_and_never_crashes(given: dict[str, Any], field: str) -> None:
+    assert field in [line.split(":")[0] for line in problems_of(settings(**given))]
+
+
+@pytest.mark.usefixtures("example_corpus")
+def test_what_the_data_gives_less_is_said() -> None:
+    Candidate.objects.filter(generator__name="parrot", dialog__external_id="emotional-001").delete()
+    design = parse_design(settings(data={"incomplete": "skip", "short": "take all"}))
+
+    lines = summarise(design).lines
+
+    assert "example-emotional gives 19 of the 20 dialogs asked for" in lines
+    assert "example-emotional: 1 dialogs are passed over: not every model answered them" in lines
+
+
+@pytest.mark.usefixtures("example_corpus")
+def test_a_frozen_study_s_cost_is_that_of_what_was_built() -> None:
+    study = create_study(settings(datasets=[{"name": "example-empathetic", "dialogs": 30}], data={"short": "take all"}))
+    build_hits(study)
+    study.refresh_from_db()
+    before = summarise_frozen(study)
+    extra = Dialog.objects.filter(dataset__name="example-subtitles")
+    extra.update(dataset=Dialog.objects.filter(dataset__name="example-empathetic")[0].dataset)
+
+    assert summarise_frozen(study) == before
+    assert before.size.hit_count == study.hits.count() == 2
+
+
+@pytest.mark.usefixtures("example_corpus")
 def test_all_problems_come_at_once() -> None:
     found = problems_of(settings(name="!", pay={"reward": 0, "bonus": -1}, crowd={"countries": ["XX"]}, nonsense=1))
 
@@ -200,12 +266,12 @@ def test_the_same_file_again_gives_the_same_study_and_another_design_is_refused(
 def test_a_frozen_study_can_be_copied_but_not_changed() -> None:
     study = create_study(settings())
     save_draft(study, settings(seed=5))
-    build_hits(study)
-    study.refresh_from_db()
+    build_hits(study)  # the study that we hold does not know of it yet, as a page that was opened before
 
     with pytest.raises(StudyFrozen, match="Copy it into a new study"):
         save_draft(study, settings(seed=6))
 
+    study.refresh_from_db()
     copy = copy_study(study, "demo-again")
     assert copy.design == {**study.design, "name": "demo-again"}
     assert (copy.copied_from, copy.is_frozen) == (study, False)

@@ -8,7 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from scipy.stats import nct, norm, t, ttest_1samp
 
-from hits.designing.planning import plan_for_difference, plan_for_size
+from hits.designing.planning import FEWEST_SIMULATIONS_FOR_A_SIZE, plan_for_difference, plan_for_size
 from hits.stats.power import (
     Effects,
     Setting,
@@ -258,7 +258,7 @@ def test_a_plan_for_a_difference_has_the_dialogs_that_it_needs_or_is_none() -> N
     plan = plan_for_difference(setting, 0.05, reward_cents=40, bonus_cents=10)
 
     assert plan is not None
-    assert plan.setting.dialogs == dialogs_needed(setting, 0.05)
+    assert plan.setting.dialogs == dialogs_needed(setting, 0.05, simulations=FEWEST_SIMULATIONS_FOR_A_SIZE)
     assert plan.detectable == pytest.approx(0.05, abs=0.002)
     assert plan.cost.assignment_count == plan.hits * 4 == plan.setting.dialogs // 10 * 4
     assert plan_for_difference(setting, 0.0001, reward_cents=40, bonus_cents=10) is None
@@ -290,7 +290,7 @@ def test_the_command_answers_how_many_dialogs_a_difference_needs() -> None:
     output = _plan_study("--difference", "10", "--generators", "2", "--good", ".5", "--okay", ".3", "--bad", ".2")
 
     setting = Setting(dialogs=2, raters=4, proportions=(0.5, 0.3, 0.2))
-    dialogs = dialogs_needed(setting, 0.1)
+    dialogs = dialogs_needed(setting, 0.1, simulations=FEWEST_SIMULATIONS_FOR_A_SIZE)
     assert f"10 points need {dialogs} dialogs to be found with 80 % power;" in output
     assert "Assumed: good 50 %, okay 30 %, bad 20 %" in output
     assert "Bonferroni over 1 pair of generators, each at 0.0500" in output

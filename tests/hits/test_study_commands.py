@@ -42,4 +42,7 @@ def test_mistakes_are_said_plainly(tmp_path: Path) -> None:
     with pytest.raises(CommandError, match=r"There is no study named 'demo'\. Studies: none yet\."):
         run("build_hits", "demo")
 
-    assert str(refused.value).startswith("The study has 1 problem:\n  generators: there is no generator 'parot'")
+    problems = str(refused.value).splitlines()
+    assert problems[0] == "The study has 4 problems:"
+    assert problems[1].startswith("  generators: there is no generator 'parot'")
+    assert "example-emotional has 20 dialogs, and 25 are asked for" in problems[2]

@@ -4,7 +4,7 @@ from django.core.management.base import CommandParser
 
 from hits.batching import build_hits
 from hits.designing.studies import get_study
-from hits.management.study_command import StudyCommand
+from hits.management.study_command import StudyCommand, progress_bar
 
 
 class Command(StudyCommand):
@@ -20,7 +20,9 @@ workers will see: the same study gives the same hash on any machine. Building ag
 
     def run(self, options: dict[str, Any]) -> None:
         study = get_study(options["study"])
-        built = build_hits(study)
+        with progress_bar() as progress:
+            bar = progress.add_task("Building", total=None)
+            built = build_hits(study, lambda done, total: progress.update(bar, completed=done, total=total))
         study.refresh_from_db()
         did = "Built" if built.is_new else "Built before, nothing changed:"
         self.stdout.write(

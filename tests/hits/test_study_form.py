@@ -1,0 +1,152 @@
+"""The study form without a browser: what a file can hold survives it, and no draft breaks a page."""
+
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from generation.models import Dataset
+from hits.designing.checking import parse_design
+from hits.designing.studies import create_study
+from hits.models import Study
+from tests.hits.conftest import DEMO
+
+STEPS = ("data", "models", "task", "checkpoints", "crowd", "plan")
+
+TRICKY: dict[str, Any] = {
+    **DEMO,
+    "generators": ["parrot", "generic", "listener-small", "listener-large"],
+    "datasets": list(reversed(DEMO["datasets"])),
+    "task": {"question": "First line\nsecond line"},
+    "pay": {"expected_minutes": 7.3333333, "bonus": 0, "bonus_points": 0},
+    "warm_up": {
+        "context": ["One turn\nof two lines"],
+        "replies": [{"text": "Two\nlines", "areas": ["good", "okay"]}, {"text": "Bad", "areas": ["bad"]}],
+    },
+    "screening": [{"rule": "too_few_points", "points": 2}, {"rule": "too_few_points", "points": 1}],
+}
+
+
+class FormReader(HTMLParser):
+    """The successful controls of a page's large form, as a browser would send them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fields: list[tuple[str, str]] = []
+        self._textarea: str | None = None
+        self._select = ""
+        self._text = ""
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        values = {name: value or "" for name, value in attributes}
+        name = values.get("name", "")
+        if tag == "input" and name and (values.get("type") != "checkbox" or "checked" in values):
+            self.fields.append((name, values.get("value", "").replace("\n", "")))
+        elif tag == "textarea":
+            self._textarea, self._text = name, ""
+        elif tag == "select":
+            self._select = name
+        elif tag == "option" and "selected" in values:
+            self.fields.append((self._select, values.get("value", "")))
+
+    def handle_data(self, data: str) -> None:
+        self._text += data
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "textarea" and self._textarea:
+            self.fields.append((self._textarea, self._text.removeprefix("\n").replace("\n", "\r\n")))
+
+
+def send_back(client: Client, name: str, step: str) -> None:
+    """Opens a step and saves it without a change."""
+    reader = FormReader()
+    reader.feed(client.get(f"/studies/{name}/edit/{step}/").content.decode())
+    data: dict[str, list[str]] = {}
+    for field, value in reader.fields:
+        data.setdefault(field, []).append(value)
+    assert client.post(f"/studies/{name}/edit/{step}/", data).status_code == 302
+
+
+@pytest.mark.usefixtures("example_corpus")
+@pytest.mark.parametrize("given", [DEMO, TRICKY], ids=["demo", "tricky"])
+def test_saving_every_step_unchanged_changes_nothing(researcher_client: Client, given: dict[str, Any]) -> None:
+    create_study(given)
+
+    for step in STEPS:
+        send_back(researcher_client, "demo", step)
+
+    assert parse_design(Study.objects.get().design).as_json() == parse_design(given).as_json()
+
+
+@pytest.mark.usefixtures("example_corpus")
+def test_names_with_commas_and_spaces_survive_the_form(researcher_client: Client) -> None:
+    Dataset.objects.filter(name="example-empathetic").update(name="My set, v1")
+    renamed = [{**part, "name": part["name"].replace("example-empathetic", "My set, v1")} for part in DEMO["datasets"]]
+    given = {**DEMO, "datasets": renamed, "checkpoints": {"datasets": ["My set, v1"]}}
+    create_study(given)
+
+    for step in STEPS:
+        send_back(researcher_client, "demo", step)
+
+    assert parse_design(Study.objects.get().design) == parse_design(given)
+
+
+@pytest.mark.usefixtures("example_corpus")
+@pytest.mark.parametrize(
+    "design",
+    [
+        {"datasets": "x"},
+        {"datasets": [1]},
+        {"datasets": [{}]},
+        {"warm_up": {"replies": 5}},
+        {"warm_up": "x"},
+        {"task": "x"},
+        {"task": {"areas": [1]}},
+        {"task": {"areas": [{}]}},
+        {"screening": "x"},
+        {"screening": [1]},
+        {"generators": {"a": 1}},
+        {"pay": {"reward": "1e999999"}},
+        {"pay": []},
+    ],
+    ids=str,
+)
+def test_a_malformed_draft_breaks_no_page(researcher_client: Client, design: dict[str, Any]) -> None:
+    Study.objects.create(name="odd", design={**DEMO, "name": "odd", **design})
+
+    addresses = ["/studies/", "/studies/odd/", *[f"/studies/odd/edit/{step}/" for step in STEPS]]
+
+    assert [researcher_client.get(address).status_code for address in addresses] == [200] * len(addresses)
+
+
+@pytest.mark.usefixtures("example_corpus")
+def test_nonsense_that_is_posted_is_kept_out_or_named_and_never_an_error(researcher_client: Client) -> None:
+    create_study(DEMO)
+    nonsense = {"pay.reward": "\0", "datasets.name": ["a"], "datasets.dialogs": ["x", "y"], "screening": ["\0", "q"]}
+
+    for step in STEPS:
+        response = researcher_client.post(f"/studies/demo/edit/{step}/", {**nonsense, "go": "nowhere"}, follow=True)
+        assert response.status_code == 200
+    for address in ("preview/task/", "preview/cost/"):
+        assert researcher_client.post(f"/studies/demo/{address}", nonsense).status_code == 200
+    assert researcher_client.get("/studies/demo/plan/", {"difference": "nan"}).status_code == 200
+
+
+@pytest.mark.usefixtures("example_corpus")
+@pytest.mark.parametrize("name", ["create", "new", "studies"])
+def test_any_name_has_its_page_and_bad_names_are_refused(researcher_client: Client, name: str) -> None:
+    researcher_client.post("/studies/", {"name": name})
+    refused = researcher_client.post("/studies/", {"name": "Not A Name"}, follow=True)
+
+    assert researcher_client.get(f"/studies/{name}/").status_code == 200
+    assert "be a study&#x27;s name" in refused.content.decode()
+
+
+@pytest.mark.usefixtures("example_corpus")
+def test_the_file_of_a_study_that_was_made_in_the_form_is_the_same_study(researcher_client: Client) -> None:
+    study = create_study(DEMO)
+    for step in STEPS:
+        send_back(researcher_client, "demo", step)
+
+    assert create_study(DEMO).pk == study.pk
