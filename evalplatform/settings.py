@@ -56,6 +56,7 @@ INSTALLED_APPS = [
     "django.contrib.humanize",
     "generation",
     "hits",
+    "hits.localturk",
 ]
 
 MIDDLEWARE = [
@@ -135,6 +136,13 @@ CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+
+# --- Marketplace: one that runs here, unless MTURK_ENVIRONMENT says otherwise ----------------------------------------
+
+MTURK_ENVIRONMENT = env.choice("MTURK_ENVIRONMENT", ["local", "sandbox", "production"], "local")
+MTURK_LOCAL_URL = env.url("MTURK_LOCAL_URL", ["http"])  # a `manage.py localturk` elsewhere; else it is in this process
+MTURK_CALLS_PER_SECOND = env.number("MTURK_CALLS_PER_SECOND", 50, 1, 1000)
+PUBLIC_URL = env.url("PUBLIC_URL", ["https", "http"]).rstrip("/") or "http://127.0.0.1:8000"
 
 # --- Logs: one line an event -----------------------------------------------------------------------------------------
 

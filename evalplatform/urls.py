@@ -7,6 +7,8 @@ from evalplatform.health import show_health
 urlpatterns = [
     path("", include("generation.urls")),
     path("", include("hits.urls")),
+    path("localturk/", include("hits.localturk.urls")),
+    path("market/", include("hits.localturk.worker_urls")),
     path("health/", show_health, name="health"),
     path("login/", LoginView.as_view(redirect_authenticated_user=True), name="login"),
     path("logout/", LogoutView.as_view(), name="logout"),

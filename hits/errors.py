@@ -26,3 +26,16 @@ class InvalidStudy(EvalPlatformError):
 
 class StudyFrozen(EvalPlatformError):
     """The design of a frozen study can't be changed, only copied."""
+
+
+class MarketUnavailable(EvalPlatformError):
+    """The marketplace did not answer, or asked us to wait. Whether it acted is not known; trying again is safe."""
+
+
+class MarketRefused(EvalPlatformError):
+    """The marketplace said no, with its own code and words. The run goes on without this one."""
+
+    def __init__(self, code: str, message: str) -> None:
+        self.code = code
+        self.message = message
+        super().__init__(f"The marketplace refused ({code}): {message}")

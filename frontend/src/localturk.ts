@@ -1,0 +1,69 @@
+// The worker's side of the local marketplace. The one thing here that needs a script is the running clock.
+import "./localturk.css";
+
+const URGENT_SECONDS = 60;
+const DONE = "localturk: done";
+
+for (const clock of document.querySelectorAll<HTMLElement>("[data-clock]")) {
+  startClock(clock);
+}
+
+// In the frame, the answer to externalSubmit tells the page around it that the clock may stop.
+if (document.querySelector("[data-done]") !== null && window.parent !== window) {
+  window.parent.postMessage(DONE, window.location.origin);
+}
+
+function startClock(clock: HTMLElement): void {
+  const allowed = Number(clock.dataset["allowedSeconds"]);
+  const usedAtLoad = Number(clock.dataset["usedSeconds"]);
+  const loadedAt = Date.now();
+  // Not a count of ticks: browsers slow the timers of hidden tabs down, and laptops sleep.
+  const secondsUsed = (): number => Math.min(allowed, usedAtLoad + (Date.now() - loadedAt) / 1000);
+  let minuteSaid = Math.floor(usedAtLoad / 60);
+
+  const show = (): void => {
+    const used = Math.floor(secondsUsed());
+    const left = allowed - used;
+    const isOver = left <= 0;
+    fill(clock, "used", clockText(used));
+    fill(clock, "left", isOver ? "Time is over" : `${clockText(left)} left`);
+    clock.toggleAttribute("data-urgent", left < URGENT_SECONDS);
+    const minute = Math.floor(used / 60);
+    // A screen reader hears it once a minute, and once at the end.
+    if (minute !== minuteSaid || isOver) {
+      minuteSaid = minute;
+      fill(clock, "said", isOver ? "The time for this HIT is over." : `${minutes(minute)} used, ${minutes(Math.ceil(left / 60))} left.`);
+    }
+    if (isOver) {
+      window.clearInterval(timer);
+    }
+  };
+
+  const timer = window.setInterval(show, 1000);
+  show();
+  window.addEventListener("message", (event) => {
+    if (event.origin === window.location.origin && event.data === DONE) {
+      window.clearInterval(timer);
+      clock.removeAttribute("data-urgent");
+      fill(clock, "left", "Submitted");
+    }
+  });
+}
+
+function fill(clock: HTMLElement, name: string, text: string): void {
+  const part = clock.querySelector(`[data-${name}]`);
+  if (part !== null && part.textContent !== text) {
+    part.textContent = text;
+  }
+}
+
+/** 65 -> "01:05", 3725 -> "1:02:05": as the server writes it. */
+function clockText(seconds: number): string {
+  const hours = Math.floor(seconds / 3600);
+  const rest = [Math.floor(seconds / 60) % 60, seconds % 60].map((part) => String(part).padStart(2, "0")).join(":");
+  return hours > 0 ? `${hours}:${rest}` : rest;
+}
+
+function minutes(count: number): string {
+  return count === 1 ? "1 minute" : `${count} minutes`;
+}

@@ -1,0 +1,38 @@
+from django.db import models
+from django.db.models import Q
+
+
+class ClockOffset(models.Model):
+    """How far this marketplace's time is ahead of the real one: one row at most, so that every process sees it."""
+
+    ahead = models.DurationField()
+
+    class Meta:
+        constraints = [models.CheckConstraint(condition=Q(pk=1), name="localturk_one_clock")]
+
+    def __str__(self) -> str:
+        return f"{self.ahead} ahead"
+
+
+class Fault(models.Model):
+    """A fault that was asked for, with its running state; `faults` says what each kind does."""
+
+    class Kind(models.TextChoices):
+        THROTTLE = "throttle"
+        LATENCY = "latency"
+        FAIL_BEFORE = "fail-before"
+        DROP_AFTER = "drop-after"
+        INSUFFICIENT_FUNDS = "insufficient-funds"
+
+    kind = models.CharField(max_length=20, choices=Kind)
+    amount = models.FloatField(default=0, help_text="calls a second, or milliseconds")
+    operation = models.CharField(max_length=64, blank=True, help_text="the one that it strikes; all when empty")
+    probability = models.FloatField(default=1)
+    seed = models.BigIntegerField(default=0)
+    times_left = models.PositiveIntegerField(null=True, help_text="how often it strikes yet; for ever when empty")
+    call_count = models.PositiveBigIntegerField(default=0)
+    bucket_level = models.FloatField(null=True)
+    bucket_filled_at = models.FloatField(null=True, help_text="seconds since 1970, real time")
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.amount:g}"

@@ -1,0 +1,44 @@
+"""Pages by key: a page costs the same whether it is the first or the thousandth."""
+
+import base64
+import binascii
+import json
+from typing import Any, TypeVar
+
+from django.db.models import Model, QuerySet
+
+from hits.localturk.errors import invalid
+
+DEFAULT_PAGE_SIZE = 10  # as MTurk does, when MaxResults is not given
+
+M = TypeVar("M", bound=Model)
+
+
+def page_of(
+    rows: QuerySet[M], params: dict[str, Any], scope: str, newest_first: bool = False
+) -> tuple[list[M], dict[str, Any]]:
+    """The rows of this page, and the answer's NumResults and NextToken. `scope` names the listing with its filters."""
+    size = params.get("MaxResults", DEFAULT_PAGE_SIZE)
+    if token := params.get("NextToken"):
+        after = _read_token(token, scope)
+        rows = rows.filter(pk__lt=after) if newest_first else rows.filter(pk__gt=after)
+    found = list(rows.order_by("-pk" if newest_first else "pk")[: size + 1])
+    page = found[:size]
+    counts: dict[str, Any] = {"NumResults": len(page)}
+    if len(found) > size:
+        counts["NextToken"] = _write_token(scope, page[-1].pk)
+    return page, counts
+
+
+def _write_token(scope: str, pk: int) -> str:
+    return base64.urlsafe_b64encode(json.dumps([scope, pk]).encode()).decode()
+
+
+def _read_token(token: str, scope: str) -> int:
+    try:
+        of, pk = json.loads(base64.urlsafe_b64decode(token.encode()))
+    except (binascii.Error, ValueError, TypeError):
+        of, pk = None, None
+    if of != scope or not isinstance(pk, int):
+        raise invalid("NextToken", "was not given out by this operation with these parameters.")
+    return pk

@@ -1,0 +1,58 @@
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from hits.localturk.faults import Kind, add_process_fault
+from hits.localturk.seeding import ensure_worker_accounts
+from hits.localturk.server import MarketplaceServer, RequestHandler
+
+
+class Command(BaseCommand):
+    help = """Serves the local marketplace: Mechanical Turk's Requester API, without Amazon.
+
+    manage.py localturk --port 8010
+    manage.py localturk --port 8010 --throttle 10 --latency-ms 150
+
+Point any boto3 code at it with endpoint_url=http://127.0.0.1:8010 and any credentials; signatures are not looked at,
+so serve it on this machine only. It shares its HITs, workers and money with the pages of this installation.
+
+The options from --throttle on make it behave badly, for as long as this process runs: what a client must survive."""
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        add = parser.add_argument
+        add("--port", type=int, required=True, help="0 takes any free port")
+        add("--host", default="127.0.0.1")
+        add("--throttle", type=float, metavar="N", help="answer ThrottlingException above N calls a second")
+        add("--latency-ms", type=float, metavar="MS", help="let every call take that long")
+        add("--fail-before", type=float, metavar="P", help="ServiceFault with probability P, before anything is done")
+        add("--drop-after", type=float, metavar="P", help="with probability P, act and close without an answer")
+        add("--insufficient-funds", action="store_true", help="refuse everything that costs money")
+        add("--operations", default="", metavar="A,B", help="let the faults strike these operations only")
+        add("--times", type=int, metavar="N", help="let each fault strike N times only")
+        add("--seed", type=int, default=0, help="the same seed gives the same faults (default 0)")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        _set_faults(options)
+        ensure_worker_accounts()
+        try:
+            server = MarketplaceServer((options["host"], options["port"]), RequestHandler)
+        except OSError as error:
+            raise CommandError(f"Can't serve on {options['host']}:{options['port']}: {error.strerror}.") from error
+        self.stdout.write(f"Local marketplace on http://{options['host']}:{server.server_port} (end with Ctrl-C)")
+        self.stdout.flush()
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            server.server_close()
+
+
+def _set_faults(options: dict[str, Any]) -> None:
+    limits = {"operation": options["operations"], "times_left": options["times"], "seed": options["seed"]}
+    for kind, amount in ((Kind.THROTTLE, options["throttle"]), (Kind.LATENCY, options["latency_ms"])):
+        if amount is not None:
+            add_process_fault(kind, amount, **limits)
+    for kind, probability in ((Kind.FAIL_BEFORE, options["fail_before"]), (Kind.DROP_AFTER, options["drop_after"])):
+        if probability is not None:
+            add_process_fault(kind, probability=probability, **limits)
+    if options["insufficient_funds"]:
+        add_process_fault(Kind.INSUFFICIENT_FUNDS, **limits)

@@ -1,0 +1,30 @@
+from typing import Any
+
+from django.core.management.base import CommandParser
+from django.utils import timezone
+
+from hits.designing.studies import get_study
+from hits.management.study_command import StudyCommand
+from hits.markets import open_market
+from hits.models import MarketEnvironment
+from hits.publishing import resume_study, stop_study
+
+
+class Command(StudyCommand):
+    help = """Takes a study's HITs off the market at once, or puts them back.
+
+    manage.py stop_study demo
+    manage.py stop_study demo --resume
+
+Workers who hold an assignment may still finish and submit it: they are paid as always."""
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("study")
+        parser.add_argument("--environment", choices=MarketEnvironment.values, default=MarketEnvironment.LOCAL)
+        parser.add_argument("--resume", action="store_true", help="put stopped HITs on offer again")
+
+    def run(self, options: dict[str, Any]) -> None:
+        study, environment = get_study(options["study"]), options["environment"]
+        act, did = (resume_study, "on offer again") if options["resume"] else (stop_study, "taken off the market")
+        count = act(study, environment, open_market(environment), timezone.now)
+        self.stdout.write(f"{count:,} HITs {did}.")

@@ -1,0 +1,12 @@
+"""The question of a HIT: our page's address in a frame. ElementTree escapes what an address may hold."""
+
+from xml.etree import ElementTree
+
+EXTERNAL_QUESTION = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2006-07-14/ExternalQuestion.xsd"
+
+
+def external_question(url: str, frame_height: int) -> str:
+    root = ElementTree.Element("ExternalQuestion", xmlns=EXTERNAL_QUESTION)
+    ElementTree.SubElement(root, "ExternalURL").text = url
+    ElementTree.SubElement(root, "FrameHeight").text = str(frame_height)
+    return ElementTree.tostring(root, encoding="unicode")

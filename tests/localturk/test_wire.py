@@ -1,0 +1,100 @@
+import http.client
+import json
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from botocore.exceptions import ClientError
+from django.test import Client
+
+from hits.localturk.operations import NOT_OFFERED, OPERATIONS
+from hits.localturk.validation import service_model
+from hits.localturk.wire import TARGET_PREFIX, handle
+from tests.localturk.acting import create_hit
+from tests.localturk.conftest import boto_client
+
+JSON = "application/x-amz-json-1.1"
+
+
+def test_every_operation_of_the_service_model_is_answered() -> None:
+    assert sorted([*OPERATIONS, *NOT_OFFERED]) == sorted(service_model().operation_names)
+
+
+@pytest.mark.parametrize(
+    ("method", "params"),
+    [
+        ("get_file_upload_url", {"AssignmentId": "3A", "QuestionIdentifier": "q"}),
+        ("list_review_policy_results_for_hit", {"HITId": "3A"}),
+        ("update_notification_settings", {"HITTypeId": "3A", "Active": False}),
+    ],
+)
+def test_what_is_not_offered_says_so(db: None, in_process_turk: Any, method: str, params: dict[str, Any]) -> None:
+    with pytest.raises(ClientError, match="not offered by the local marketplace"):
+        getattr(in_process_turk, method)(**params)
+
+
+@pytest.mark.parametrize(
+    ("operation", "body", "code"),
+    [
+        ("MakeCoffee", b"{}", "AWS.MechanicalTurk.InvalidOperation"),
+        ("", b"{}", "AWS.MechanicalTurk.InvalidOperation"),
+        ("GetHIT", b"{", "SerializationException"),
+        ("GetHIT", b"[]", "SerializationException"),
+        ("GetHIT", b"\xff", "SerializationException"),
+        ("GetHIT", b"{}", "AWS.MissingParameters"),
+        ("GetHIT", b'{"HITId": 7}', "AWS.MechanicalTurk.InvalidParameterValue"),
+        ("GetHIT", b'{"HITId": null}', "AWS.MechanicalTurk.InvalidParameterValue"),
+        ("GetHIT", b'{"HITId": "3A", "Colour": "red"}', "AWS.MechanicalTurk.InvalidParameterValue"),
+        ("ListHITs", b'{"MaxResults": 0}', "AWS.MechanicalTurk.InvalidParameterValue"),
+        ("UpdateExpirationForHIT", b'{"HITId": "3A", "ExpireAt": "soon"}', "AWS.MechanicalTurk.InvalidParameterValue"),
+    ],
+)
+def test_a_broken_request_is_an_error_in_the_shape_of_the_wire(
+    db: None, operation: str, body: bytes, code: str
+) -> None:
+    status, headers, answer = handle(operation, body)
+
+    error = json.loads(answer)
+    assert (status, headers["Content-Type"]) == (400, JSON)
+    assert (error["__type"], error["TurkErrorCode"]) == ("RequestError", code)
+    assert error["Message"]
+
+
+def test_times_are_numbers_on_the_wire(db: None, in_process_turk: Any) -> None:
+    hit_id = create_hit(in_process_turk)
+
+    _, _, answer = handle("GetHIT", json.dumps({"HITId": hit_id}).encode())
+
+    assert isinstance(json.loads(answer)["HIT"]["CreationTime"], float)
+
+
+def test_the_web_process_answers_too_and_asks_for_no_login(db: None, in_process_turk: Any) -> None:
+    hit_id = create_hit(in_process_turk)
+    client = Client(enforce_csrf_checks=True)
+    target = {"X-Amz-Target": f"{TARGET_PREFIX}GetHIT"}
+
+    answer = client.post("/localturk/api/", json.dumps({"HITId": hit_id}), content_type=JSON, headers=target)
+
+    assert (answer.status_code, answer["Content-Type"]) == (200, JSON)
+    assert json.loads(answer.content)["HIT"]["HITId"] == hit_id
+    assert client.get("/localturk/api/").status_code == 405
+
+
+def test_an_open_connection_keeps_nobody_waiting(transactional_db: None, server_url: str) -> None:
+    idle = http.client.HTTPConnection(urlsplit(server_url).netloc, timeout=10)
+    headers = {"X-Amz-Target": f"{TARGET_PREFIX}GetAccountBalance", "Content-Type": JSON}
+    for _ in range(2):
+        idle.request("POST", "/", b"{}", headers)
+        assert idle.getresponse().read()
+
+    assert boto_client(server_url).get_account_balance()["AvailableBalance"] == "10000.00"
+    idle.close()
+
+
+def test_only_the_root_is_served(server_url: str) -> None:
+    connection = http.client.HTTPConnection(urlsplit(server_url).netloc, timeout=10)
+
+    connection.request("POST", "/elsewhere", b"{}")
+
+    assert connection.getresponse().status == 404
+    connection.close()
