@@ -32,6 +32,7 @@ lint: .venv/installed frontend/node_modules/installed
 bench: .venv/installed $(BUILT)
 	$(PY) -m benchmarks.importing --database sqlite postgresql
 	$(PY) -m benchmarks.batching
+	$(PY) -m benchmarks.publishing
 
 # --- Set-up: each step leaves a file, so that the next run skips it ---
 
