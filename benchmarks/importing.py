@@ -21,6 +21,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import psycopg
@@ -31,10 +32,12 @@ ROOT = Path(__file__).resolve().parent.parent
 WORDS = "well then maybe tomorrow we could see whether the river has gone down and ask your sister about it".split()
 MEMORY_LIMIT_MB = 400
 SMALLEST_RATE_RATIO = 0.8
+REPEATS = 4
 
 IMPORT = """
 import resource, sys, time, django
 from pathlib import Path
+from statistics import median
 django.setup()
 from django.core.management import call_command
 from generation.importing import import_dialogs
@@ -50,17 +53,22 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 1_000_000])
     parser.add_argument("--database", nargs="+", choices=["sqlite", "postgresql"], default=["sqlite"])
     arguments = parser.parse_args()
+    is_broken = False
     for database in arguments.database:
         print(f"\nimport_dialogs into {database}")
         print(f"{'dialogs':>10} {'dialogs/s':>10} {'peak MB':>8} {'floor/s':>9} {'of floor':>9}")
-        # The smallest once more at the end: other work on the machine comes and goes, and would pass for growth.
-        measured = [_measure(size, database) for size in [*arguments.sizes, arguments.sizes[0]]]
-        ratio = measured[-2].rate / ((measured[0].rate + measured[-1].rate) / 2)
+        # The smallest several times, before and after: a machine's speed comes and goes, and would pass for growth.
+        smallest, *larger = arguments.sizes
+        before = [_measure(smallest, database) for _ in range(REPEATS)]
+        measured = [_measure(size, database) for size in larger]
+        after = [_measure(smallest, database) for _ in range(REPEATS)]
+        ratio = measured[-1].rate / median(one.rate for one in before + after)
         peak_mb = max(one.peak_mb for one in measured)
-        print(f"rate at the largest / at the smallest: {ratio:.2f} (limit {SMALLEST_RATE_RATIO})")
+        print(f"rate at the largest / median at the smallest: {ratio:.2f} (limit {SMALLEST_RATE_RATIO})")
         print(f"peak memory: {peak_mb:.0f} MB (limit {MEMORY_LIMIT_MB})")
-        if ratio < SMALLEST_RATE_RATIO or peak_mb > MEMORY_LIMIT_MB:
-            sys.exit("A limit is broken. On a machine that does other work at the same time, measure again.")
+        is_broken |= ratio < SMALLEST_RATE_RATIO or peak_mb > MEMORY_LIMIT_MB
+    if is_broken:
+        sys.exit("A limit is broken. On a machine that does other work at the same time, measure again.")
 
 
 @dataclass(frozen=True)

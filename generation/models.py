@@ -61,7 +61,8 @@ class PlainJSONEncoder(json.JSONEncoder):
 class Dialog(models.Model):
     """A context of alternating turns (speaker 1 begins) that waits for a reply, and perhaps a human's own reply."""
 
-    dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="dialogs")
+    # Without an index of its own: both indexes below begin with it. Likewise the candidates' dialog.
+    dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="dialogs", db_index=False)
     external_id = models.CharField(max_length=200)
     turns = models.JSONField(encoder=PlainJSONEncoder)
     turn_labels = models.JSONField(default=list)
@@ -140,7 +141,7 @@ class GenerationRun(models.Model):
 class Candidate(models.Model):
     """One reply by one generator. `text` is what it wrote; `display_text` is what a worker reads."""
 
-    dialog = models.ForeignKey(Dialog, on_delete=models.PROTECT, related_name="candidates")
+    dialog = models.ForeignKey(Dialog, on_delete=models.PROTECT, related_name="candidates", db_index=False)
     generator = models.ForeignKey(Generator, on_delete=models.PROTECT, related_name="candidates")
     run = models.ForeignKey(GenerationRun, on_delete=models.PROTECT, related_name="candidates")
     text = models.TextField()
