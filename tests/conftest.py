@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.management import call_command
 from django.db import connection
 from django.test import Client
 
+from generation.importing import import_candidates, import_dialogs
 from tests.processes import WorkerProcess, stop_all
 from tests.servers import RedisServer
 
@@ -23,10 +23,17 @@ WriteFile = Callable[..., Path]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks what does not touch the tests' database: `make test` does not repeat it on PostgreSQL."""
+    """Marks what `make test` does not repeat on PostgreSQL: what touches no database, and what is about something else.
+
+    That is the real data, which is about formats, and the emulator over HTTP, which is about the wire: the same
+    operations run in-process on both databases.
+    """
     for item in items:
         fixtures = set(getattr(item, "fixturenames", ()))
-        if item.get_closest_marker("django_db") is None and not fixtures & {"db", "transactional_db"}:
+        touches_database = item.get_closest_marker("django_db") or fixtures & {"db", "transactional_db"}
+        parameters = getattr(getattr(item, "callspec", None), "params", {}).values()
+        is_on_the_wire = "http" in parameters or "over HTTP" in parameters
+        if not touches_database or is_on_the_wire or "shared_data" in fixtures:
             item.add_marker("once")
 
 
@@ -62,8 +69,8 @@ def example_corpus(db: None) -> None:
 
 def load_example_corpus() -> None:
     for name in ("subtitles", "emotional", "empathetic"):
-        call_command("import_dialogs", CORPUS / f"{name}.jsonl", dataset=f"example-{name}", verbosity=0)
-    call_command("import_candidates", CORPUS / "candidates.jsonl", verbosity=0)
+        import_dialogs(CORPUS / f"{name}.jsonl", f"example-{name}")
+    import_candidates(CORPUS / "candidates.jsonl")
 
 
 @pytest.fixture

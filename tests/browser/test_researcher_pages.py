@@ -95,7 +95,8 @@ def test_the_style_check_runs_on_a_worker_and_its_answer_appears_by_itself(
 ) -> None:
     page = researcher_page
     page.get_by_role("link", name="example-empathetic").first.click()
-    page.get_by_role("button", name="Check again").click()
+    expect(page.get_by_text("Not checked yet.")).to_be_visible()
+    page.get_by_role("button", name="Check now").click()
     expect(page.get_by_text("Checking…")).to_be_visible()
     check_accessibility(page)
     page.get_by_role("link", name="Health", exact=True).click()
