@@ -5,7 +5,6 @@ Guaranteed: all or nothing, once only, and the same study gives the same HITs by
 """
 
 import hashlib
-import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -19,6 +18,7 @@ from generation.models import Candidate, Dialog
 from hits.designing.selecting import ChosenDialog, Selection, fill_blocks, order_key, select_dialogs
 from hits.designing.sizing import BatchSize, size_of_batches
 from hits.designing.studies import checked_design
+from hits.manifest import as_line, item_line, sha256
 from hits.models import Hit, HitItem, Study
 from hits.models.design import StudyDesign
 
@@ -64,13 +64,14 @@ def build_hits(study: Study, on_progress: Callable[[int, int], None] = lambda do
     size = size_of_batches(design, sum(len(selection.dialogs) for selection in chosen))
     selections = fill_blocks(design, chosen)
     blocks = deal(design, selections, size)
-    contents = hashlib.sha256()
+    manifest = _manifest_head(design, size)
+    file_hash = hashlib.sha256(as_line(manifest))
     first_hit = 0
     numbered = enumerate(blocks)
     while chunk := list(islice(numbered, BLOCKS_AT_ONCE)):
-        first_hit = _write_blocks(study, design, size, chunk, first_hit, contents)
+        first_hit = _write_blocks(study, design, size, chunk, first_hit, file_hash)
         on_progress(first_hit, size.hit_count)
-    _freeze(study, design, size, contents.hexdigest())
+    _freeze(study, manifest, file_hash.hexdigest())
     return _count(study, is_new=True)
 
 
@@ -158,9 +159,9 @@ def _write_blocks(
     size: BatchSize,
     blocks: Sequence[tuple[int, list[Place]]],
     first_hit: int,
-    contents: Any,
+    file_hash: Any,
 ) -> int:
-    """Writes the HITs of these blocks and adds their contents to the hash. Returns the number of the next HIT."""
+    """Writes the HITs of these blocks and adds their lines to the hash. Returns the number of the next HIT."""
     dialogs, candidates = _load(design, [place for _, block in blocks for place in block])
     hits: list[Hit] = []
     items: list[HitItem] = []
@@ -174,19 +175,21 @@ def _write_blocks(
         for position, place in enumerate(block):
             dialog = dialogs[place.dialog.pk]
             cards = make_cards(candidates[dialog.pk], dialog.display_gold if position in checkpoints else None)
-            content_hash = _content_hash(place, dialog, candidates[dialog.pk], cards)
-            contents.update(f"{block_number} {position} {content_hash}\n".encode())
-            items += [
+            of_block = [
                 HitItem(
                     hit=hit,
                     position=position,
                     dialog=dialog,
                     is_checkpoint=position in checkpoints,
                     cards=[card.as_json() for card in cards],
-                    content_hash=content_hash,
                 )
                 for hit in block_hits
             ]
+            line = item_line(block_number, of_block[0], {one.pk: one for one in candidates[dialog.pk]})
+            file_hash.update(line)
+            for item in of_block:
+                item.content_hash = sha256(line)
+            items += of_block
     Hit.objects.bulk_create(hits)
     HitItem.objects.bulk_create(items)
     return first_hit + len(hits)
@@ -195,7 +198,7 @@ def _write_blocks(
 def _load(design: StudyDesign, places: Sequence[Place]) -> tuple[dict[int, Dialog], dict[int, list[Candidate]]]:
     """The dialogs, and the candidates of each in the design's order of generators."""
     pks = [place.dialog.pk for place in places]
-    dialogs = Dialog.objects.in_bulk(pks)
+    dialogs = Dialog.objects.select_related("dataset").in_bulk(pks)
     rank = {name: number for number, name in enumerate(design.generators)}
     candidates: dict[int, list[Candidate]] = {pk: [] for pk in pks}
     rows = Candidate.objects.filter(dialog__in=pks, generator__name__in=rank).select_related("generator")
@@ -204,28 +207,21 @@ def _load(design: StudyDesign, places: Sequence[Place]) -> tuple[dict[int, Dialo
     return dialogs, candidates
 
 
-def _content_hash(place: Place, dialog: Dialog, candidates: Sequence[Candidate], cards: Sequence[Card]) -> str:
-    """Of what stands in an item, by names and texts: no database ids, so that it is the same on every machine."""
-    values = [
-        [place.dataset, dialog.external_id, dialog.turns, dialog.gold],
-        [[candidate.generator.name, candidate.text, candidate.display_text] for candidate in candidates],
-        [[[one.generator.name for one in card.candidates], card.text, card.is_gold] for card in cards],
-    ]
-    return _sha256(json.dumps(values, separators=(",", ":")))
-
-
-def _freeze(study: Study, design: StudyDesign, size: BatchSize, contents_hash: str) -> None:
-    study.design = design.as_json()
-    study.manifest = {
+def _manifest_head(design: StudyDesign, size: BatchSize) -> dict[str, Any]:
+    return {
         "software": f"evalplatform {__version__}",
-        "design": study.design,
+        "design": design.as_json(),
         "dialogs": size.dialog_count,
         "blocks": size.block_count,
         "hits": size.hit_count,
         "assignments": size.assignment_count,
-        "contents_sha256": contents_hash,
     }
-    study.manifest_hash = _sha256(json.dumps(study.manifest, sort_keys=True, separators=(",", ":")))
+
+
+def _freeze(study: Study, manifest: dict[str, Any], manifest_hash: str) -> None:
+    study.design = manifest["design"]
+    study.manifest = manifest
+    study.manifest_hash = manifest_hash
     study.frozen_at = timezone.now()
     study.save(update_fields=["design", "manifest", "manifest_hash", "frozen_at"])
 
@@ -237,7 +233,3 @@ def _count(study: Study, is_new: bool) -> BuiltHits:
 
 def _normalised(text: str) -> str:
     return " ".join(text.split())
-
-
-def _sha256(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()

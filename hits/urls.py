@@ -8,6 +8,7 @@ urlpatterns = [
     path("studies/<slug:name>/", studies.show_study, name="study"),
     path("studies/<slug:name>/build/", studies.build, name="build-study"),
     path("studies/<slug:name>/copy/", studies.copy, name="copy-study"),
+    path("studies/<slug:name>/manifest.jsonl", studies.download_manifest, name="study-manifest"),
     path("studies/<slug:name>/hits/<int:number>/", studies.show_hit, name="hit"),
     path("studies/<slug:name>/edit/<slug:step>/", study_form.edit_study, name="edit-study"),
     path("studies/<slug:name>/preview/task/", study_form.preview_task, name="preview-task"),

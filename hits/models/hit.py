@@ -29,8 +29,8 @@ class HitItem(models.Model):
 
     `cards` is a list in canonical order (the design's generators, a gold of its own last). Each card is
     `{"candidates": [ids of the candidates that it stands for], "gold": whether it is the human reply}`. Opaque ids, the
-    order on the page and the texts are made when a worker opens it. `content_hash` covers every text of it; the hash of
-    the study's manifest covers all of these.
+    order on the page and the texts are made when a worker opens it. `content_hash` is that of its line in
+    the study's manifest, which covers every text of it.
     """
 
     hit = models.ForeignKey(Hit, on_delete=models.PROTECT, related_name="items")

@@ -6,7 +6,7 @@ from django.contrib import messages
 from django.contrib.auth.models import User
 from django.core.paginator import Paginator
 from django.db.models import Count
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -17,6 +17,7 @@ from hits.batching import build_hits
 from hits.designing.checking import problems_of
 from hits.designing.studies import checked_design, copy_study, start_draft
 from hits.designing.summarising import check_study_style, summarise, summarise_frozen
+from hits.manifest import manifest_lines
 from hits.models import Study
 from hits.models.design import StudyDesign
 from hits.tasks import build_hits_of_study
@@ -92,6 +93,13 @@ def copy(request: HttpRequest, name: str) -> HttpResponse:
         messages.error(request, str(error))
         return redirect("study", name=name)
     return redirect("edit-study", name=copied.name, step="data")
+
+
+@require_GET
+def download_manifest(request: HttpRequest, name: str) -> StreamingHttpResponse:
+    study = get_object_or_404(Study.objects.frozen(), name=name)
+    headers = {"Content-Disposition": f'attachment; filename="{study.name}-manifest.jsonl"'}
+    return StreamingHttpResponse(manifest_lines(study), content_type="application/jsonl", headers=headers)
 
 
 @require_GET

@@ -60,7 +60,7 @@ def preview_warm_up(warm_up: WarmUpPart) -> PreviewItem:
 
 
 def preview_hit(hit: Hit, design: StudyDesign) -> list[PreviewItem]:
-    """The items as the first worker of the HIT will see them."""
+    """The items as the first worker of these dialogs will see them."""
     items = list(hit.items.select_related("dialog__dataset"))
     pks = [pk for item in items for card in item.cards for pk in card["candidates"]]
     candidates = Candidate.objects.select_related("generator").in_bulk(pks)
@@ -69,7 +69,7 @@ def preview_hit(hit: Hit, design: StudyDesign) -> list[PreviewItem]:
 
 def _preview_item(item: HitItem, item_count: int, design: StudyDesign, candidates: dict[int, Candidate]) -> PreviewItem:
     dialog = item.dialog
-    cards = [_preview_card(card, dialog.gold, candidates) for card in item.cards]
+    cards = [_preview_card(card, dialog.display_gold, candidates) for card in item.cards]
     order = card_order(design.seed, dialog.dataset.name, dialog.external_id, len(cards), turn=0)
     return PreviewItem(
         heading=f"Conversation {item.position + 1}/{item_count}",

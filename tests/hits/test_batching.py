@@ -19,6 +19,7 @@ from hits.designing.describing import describe_size
 from hits.designing.selecting import ChosenDialog, Selection, fill_blocks
 from hits.designing.sizing import size_of_batches
 from hits.designing.studies import create_study, read_study_file
+from hits.manifest import manifest_lines
 from hits.models import Hit, HitItem, Study
 from tests.conftest import ROOT, WriteFile
 
@@ -224,7 +225,34 @@ def test_the_demo_gives_the_same_hash_on_every_machine_and_database(demo_study: 
     assert _layout_hash(demo_study) == DEMO_LAYOUT
 
 
-DEMO_HASH = "42132592268231d1adf66080ef9468f442b529ff5e6eeae969585e2708dbe3b8"
+def test_the_manifest_names_every_dialog_and_candidate_and_its_own_hash_is_the_studys(demo_study: Study) -> None:
+    build_hits(demo_study)
+
+    demo_study.refresh_from_db()
+    lines = list(manifest_lines(demo_study))
+    head, *items = [json.loads(line) for line in lines]
+    assert hashlib.sha256(b"".join(lines)).hexdigest() == demo_study.manifest_hash
+    assert head["design"]["seed"] == 2021
+    assert {(item["dataset"], item["dialog"]) for item in items} == set(
+        Dialog.objects.values_list("dataset__name", "external_id")
+    )
+    named = [one["generator"] for item in items for card in item["cards"] for one in card["candidates"]]
+    assert Counter(named) == dict.fromkeys(DEMO["generators"], 60)
+
+
+def test_a_text_that_was_changed_behind_our_back_no_longer_gives_the_hash(demo_study: Study) -> None:
+    build_hits(demo_study)
+    Candidate.objects.filter(dialog__external_id="emotional-017").update(display_text="Changed.")
+
+    demo_study.refresh_from_db()
+    lines = list(manifest_lines(demo_study))
+
+    assert hashlib.sha256(b"".join(lines)).hexdigest() != demo_study.manifest_hash
+    changed = [line for line in lines[1:] if not HitItem.objects.filter(content_hash=hashlib.sha256(line).hexdigest())]
+    assert [json.loads(line)["dialog"] for line in changed] == ["emotional-017"]
+
+
+DEMO_HASH = "787552d75950d0f433e79da310244b589ed54a8c2008c389738c33d7575dd7ce"
 DEMO_LAYOUT = "e0eb9dfe4f38e67b6537b0bf08da4a3a64f69881ffca784756e859f56305a3f0"
 
 

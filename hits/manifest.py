@@ -1,0 +1,84 @@
+"""What a frozen study's hash covers, as a file: the design, then every dialog and candidate with the hash of its texts.
+
+JSON Lines. The first line is the study: its design with all texts, seed and screening rules, the software, the counts.
+Each further line is a dialog at its place in a block. A dialog's id is its dataset and name, a candidate's the dialog
+and its generator: database ids differ between machines, and this file does not. The study's hash is the SHA-256 of the
+file, so that `sha256sum` checks it.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+from generation.models import Candidate, Dialog
+from hits.models import Hit, HitItem, Study
+
+BLOCKS_AT_ONCE = 100
+
+
+def manifest_lines(study: Study) -> Iterator[bytes]:
+    """The file of a frozen study, from what the database holds now: if it is not what was frozen, the hash shows it."""
+    yield as_line(study.manifest or {})
+    blocks = _first_hit_of_each_block(study)
+    while chunk := list(islice(blocks, BLOCKS_AT_ONCE)):
+        items = HitItem.objects.filter(hit__in=chunk).select_related("hit", "dialog__dataset")
+        ordered = sorted(items, key=lambda item: (item.hit.block, item.position))
+        candidates = candidates_of(ordered)
+        for item in ordered:
+            yield item_line(item.hit.block, item, candidates)
+
+
+def item_line(block: int, item: HitItem, candidates: Mapping[int, Candidate]) -> bytes:
+    dialog = item.dialog
+    return as_line(
+        {
+            "block": block,
+            "position": item.position,
+            "dataset": dialog.dataset.name,
+            "dialog": dialog.external_id,
+            "dialog_sha256": _hash_of_dialog(dialog),
+            "checkpoint": item.is_checkpoint,
+            "cards": [
+                {
+                    "candidates": [_candidate_entry(candidates[pk]) for pk in card["candidates"]],
+                    "gold": card["gold"],
+                }
+                for card in item.cards
+            ],
+        }
+    )
+
+
+def candidates_of(items: Sequence[HitItem]) -> dict[int, Candidate]:
+    """The candidates on the items' cards, with their generators."""
+    pks = {pk for item in items for card in item.cards for pk in card["candidates"]}
+    return Candidate.objects.select_related("generator").in_bulk(pks)
+
+
+def as_line(values: dict[str, Any]) -> bytes:
+    return json.dumps(values, sort_keys=True, separators=(",", ":")).encode() + b"\n"
+
+
+def sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _candidate_entry(candidate: Candidate) -> dict[str, str]:
+    return {
+        "generator": candidate.generator.name,
+        "sha256": sha256(as_line({"text": candidate.text, "shown": candidate.display_text})),
+    }
+
+
+def _hash_of_dialog(dialog: Dialog) -> str:
+    return sha256(as_line({"turns": dialog.turns, "gold": dialog.gold, "shown_gold": dialog.display_gold}))
+
+
+def _first_hit_of_each_block(study: Study) -> Iterator[Hit]:
+    last_block = None
+    for hit in study.hits.order_by("block", "number").iterator():
+        if hit.block != last_block:
+            yield hit
+        last_block = hit.block
