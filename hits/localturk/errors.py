@@ -53,6 +53,15 @@ def wrong_state(what: str, allowed: str, current: str) -> RequestError:
     return RequestError(f"AWS.MechanicalTurk.Invalid{what}State", message)
 
 
+def undeletable(current: str) -> RequestError:
+    """MTurk's own words, which Dallinger looks for, also where the state is right and an assignment is not judged."""
+    message = (
+        f"This HIT is currently in the state '{current}'.  "
+        "This operation can be called with a status of: Reviewing, Reviewable"
+    )
+    return RequestError("AWS.MechanicalTurk.InvalidHITState", message)
+
+
 def invalid(parameter: str, problem: str) -> RequestError:
     return RequestError("AWS.MechanicalTurk.InvalidParameterValue", f"{parameter} {problem}")
 

@@ -16,9 +16,10 @@ LENGTHS = {
     "RequesterFeedback": (0, 1024),
     "Subject": (1, 200),
     "MessageText": (1, 4096),
-    "Reason": (1, 1024),  # a guess: AWS gives a limit for feedback only
+    "Reason": (0, 1024),  # a guess: AWS gives a limit for feedback only
     "WorkerIds": (1, 100),
 }
+NEED_REASON = ("SendBonus", "CreateWorkerBlock")
 RANGES = {
     "AssignmentDurationInSeconds": (30, YEAR_SECONDS),
     "LifetimeInSeconds": (30, YEAR_SECONDS),
@@ -44,6 +45,8 @@ def check_limits(operation: str, params: dict[str, Any]) -> None:
             _check_range(name, value, *RANGES[name])
         if name in MONEY:
             _check_money(name, value)
+    if operation in NEED_REASON:
+        _check_range("The length of Reason", len(params["Reason"]), 1, LENGTHS["Reason"][1])
     if operation in ("CreateHIT", "CreateHITWithHITType"):
         check_question(params)
     _check_requirements(params.get("QualificationRequirements", []))

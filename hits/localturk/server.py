@@ -1,6 +1,7 @@
 """The marketplace over HTTP, for any boto3 code with this as its endpoint_url. Signatures are not looked at."""
 
 import socket
+from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -18,10 +19,16 @@ class MarketplaceServer(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 128
 
+    def __init__(self, host: str, port: int, tell: Callable[[str], object] | None = None) -> None:
+        """`tell` hears of every call before it is answered: the operation and the HTTP status."""
+        super().__init__((host, port), RequestHandler)
+        self.tell = tell
+
 
 class RequestHandler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
+    server: MarketplaceServer
     wbufsize = -1  # head and body in one packet: botocore would wait 40 ms for the second one otherwise
 
     def setup(self) -> None:
@@ -38,9 +45,13 @@ class RequestHandler(BaseHTTPRequestHandler):
             self._send((404, {}, b""))
             return
         body = self.rfile.read(length)
+        operation = operation_of(self.headers.get("X-Amz-Target"))
         try:
-            self._send(handle(operation_of(self.headers.get("X-Amz-Target")), body))
+            response = handle(operation, body)
+            self._tell(f"{operation} {response[0]}")
+            self._send(response)
         except ConnectionDropped:
+            self._tell(f"{operation} dropped")
             self.close_connection = True
             self.connection.shutdown(socket.SHUT_RDWR)
         finally:
@@ -52,6 +63,10 @@ class RequestHandler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:
         """Quiet: hundreds of calls a minute are what it is for."""
+
+    def _tell(self, line: str) -> None:
+        if self.server.tell:
+            self.server.tell(line)
 
     def _send(self, response: Response) -> None:
         status, headers, body = response

@@ -1,19 +1,14 @@
-"""What the worker's pages show: offers, queue, past work and clock in words, the frame's address, and kind refusals."""
+"""What the worker's pages show in words: offers, queue, past work and the clock."""
 
-import re
 from dataclasses import dataclass
 from datetime import datetime
-from urllib.parse import urlencode, urlsplit
 
 from django.db.models import Exists, OuterRef
 
-from evalplatform.middleware import CONTENT_SECURITY_POLICY
-from hits.localturk.errors import RequestError
 from hits.localturk.models import HitType, TurkAssignment, TurkHit, WorkerAccount
 from hits.localturk.qualifying import guards_discovery, judged_counts, requirement_words, standing_of
-from hits.localturk.questions import external_url, frame_height, parse_question
 from hits.localturk.rendering import dollars
-from hits.localturk.working import Reason, Refusal, next_hit, offers
+from hits.localturk.working import Refusal, next_hit, offers
 
 REQUESTER = "EvalPlatform, on this computer"
 MOST_PAST_ROWS = 50
@@ -22,8 +17,6 @@ IN_WORDS = {"Submitted": "submitted, waits for approval", "Approved": "approved"
     "Abandoned": "went back: the time was over",
 }
 PAID = ("Submitted", "Approved")
-NOT_AVAILABLE = "ASSIGNMENT_ID_NOT_AVAILABLE"
-ORIGIN = re.compile(r"https?://[A-Za-z0-9.-]+(:[0-9]+)?")
 
 
 @dataclass(frozen=True)
@@ -215,138 +208,3 @@ def duration_words(seconds: int) -> str:
         if count:
             parts.append(f"{count} {name}{'s' if count != 1 else ''}")
     return " ".join(parts[:2]) or "none"
-
-
-# --- The frame -------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Frame:
-    """`height` in pixels; 0 stands for the height of the window."""
-
-    url: str
-    origin: str
-    height: int
-
-    @property
-    def policy(self) -> str:
-        """'self' for the answer to externalSubmit, which replaces the page in the frame."""
-        return f"{CONTENT_SECURITY_POLICY}; frame-src 'self' {self.origin}"
-
-
-def preview_frame(hit: TurkHit) -> Frame | None:
-    return _frame(hit, {"assignmentId": NOT_AVAILABLE, "hitId": hit.hit_id})
-
-
-def work_frame(assignment: TurkAssignment, submit_to: str) -> Frame | None:
-    parameters = {
-        "assignmentId": assignment.assignment_id,
-        "hitId": assignment.hit.hit_id,
-        "workerId": assignment.worker.worker_id,
-        "turkSubmitTo": submit_to,
-    }
-    return _frame(assignment.hit, parameters)
-
-
-def _frame(hit: TurkHit, parameters: dict[str, str]) -> Frame | None:
-    """None for other kinds of questions, and for addresses that a policy can't name."""
-    root = parse_question(hit.question)
-    try:
-        url = urlsplit(external_url(root))
-        height = frame_height(root)
-    except RequestError:
-        return None
-    origin = f"{url.scheme}://{url.netloc}"
-    if not ORIGIN.fullmatch(origin):
-        return None
-    query = "&".join(filter(None, [url.query, urlencode(parameters)]))
-    return Frame(url._replace(query=query).geturl(), origin, height)
-
-
-# --- Instead of the page that was asked for --------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Notice:
-    title: str
-    words: str
-    status: int = 409
-
-    @property
-    def is_done(self) -> bool:
-        """There is no work left to do, so the clock above the frame may stop."""
-        return self.status == 200
-
-
-NOT_FOUND = Notice(
-    "There is nothing at this address",
-    "The HIT or assignment is not known here. It may have been deleted, or the address mistyped.",
-    404,
-)
-
-ACCEPT_REFUSED = {
-    Reason.BLOCKED: Notice(
-        "This requester does not take your work",
-        "The requester has blocked this worker. HITs of others are not affected, and what you have submitted is paid.",
-        403,
-    ),
-    Reason.NOT_QUALIFIED: Notice(
-        "This HIT asks for other qualifications",
-        "It is meant for workers with another background or history, and says nothing about the quality of your work.",
-        403,
-    ),
-    Reason.EXPIRED: Notice(
-        "This HIT is over", "Its time on the marketplace has ended, or the requester has taken it off.", 410
-    ),
-    Reason.NONE_LEFT: Notice(
-        "Others were faster",
-        "All assignments of this HIT are taken. One comes back when somebody returns it, so looking again may help.",
-    ),
-    Reason.ALREADY_DONE: Notice(
-        "You have done this HIT", "Each worker does a HIT once, and yours is submitted. Thank you for it."
-    ),
-}
-
-NOT_HELD_NOW = {
-    Reason.ALREADY_DONE: Notice(
-        "This is submitted already", "All is well: your work arrived the first time, and it counts once.", 200
-    ),
-    Reason.TOO_LATE: Notice(
-        "The time is over",
-        "The time allowed ran out before this was submitted, and the HIT went back to other workers. "
-        "Returned or late HITs don't count against you.",
-    ),
-    Reason.NOT_HELD: Notice(
-        "You returned this HIT", "It went back to other workers. If some are left, you can accept it again."
-    ),
-}
-
-
-def someone_elses(name: str) -> Notice:
-    words = f"It is held by {name}. Choose that worker under “Change worker” to go on with it."
-    return Notice("This assignment belongs to another worker", words, 403)
-
-
-# --- Answers to externalSubmit, shown in the frame ---
-
-
-def submitted(reward: str) -> Notice:
-    return Notice("Thank you, your work is submitted", f"{reward} will be yours when the requester approves it.", 200)
-
-
-UNKNOWN_ASSIGNMENT = Notice(
-    "This assignment is not known",
-    "Nothing was submitted: the form's assignmentId is none that was given out here. "
-    "Open the HIT from your queue, and submit it from there.",
-    404,
-)
-NO_FURTHER_FIELD = Notice(
-    "The form was empty",
-    "Nothing was submitted: besides assignmentId, a form must have at least one more field. The HIT is still yours.",
-    400,
-)
-TOO_LARGE = Notice(
-    "This is too much for one form",
-    "Nothing was submitted: a form may hold up to 1 MB in 1,000 fields. The HIT is still yours.",
-    413,
-)

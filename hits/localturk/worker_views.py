@@ -18,12 +18,15 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from evalplatform.middleware import CONTENT_SECURITY_POLICY
+from hits.localturk import worker_notices as notices
 from hits.localturk import worker_rows as rows
 from hits.localturk.clock import Clock
 from hits.localturk.lifecycle import settle
 from hits.localturk.models import TurkAssignment, TurkHit, WorkerAccount
 from hits.localturk.seeding import ensure_worker_accounts
-from hits.localturk.worker_rows import Frame, Notice, money
+from hits.localturk.worker_frame import Frame, preview_frame, work_frame
+from hits.localturk.worker_notices import Notice
+from hits.localturk.worker_rows import money
 from hits.localturk.working import (
     Reason,
     Refusal,
@@ -67,7 +70,7 @@ def worker_page(view: WorkerView) -> View:
         try:
             return view(request, worker, **ids)
         except ObjectDoesNotExist:
-            return _notice(request, worker, rows.NOT_FOUND)
+            return _notice(request, worker, notices.NOT_FOUND)
 
     return show
 
@@ -120,7 +123,7 @@ def preview_hit(request: HttpRequest, worker: WorkerAccount, hit_id: str) -> Htt
     if refusal := can_preview(worker, hit):
         return _refuse(request, worker, hit, refusal)
     context = {"offer": rows.offer_row(worker, hit, can_accept(worker, hit, now))}
-    return _framed(request, "localturk/preview.html", rows.preview_frame(hit), {"worker": worker, **context})
+    return _framed(request, "localturk/preview.html", preview_frame(hit), {"worker": worker, **context})
 
 
 @worker_page
@@ -151,7 +154,7 @@ def work(request: HttpRequest, worker: WorkerAccount, assignment_id: str) -> Htt
         "clock": rows.clock_row(assignment, now),
     }
     submit_to = request.build_absolute_uri(reverse("market")).rstrip("/")
-    return _framed(request, "localturk/work.html", rows.work_frame(assignment, submit_to), context)
+    return _framed(request, "localturk/work.html", work_frame(assignment, submit_to), context)
 
 
 @worker_page
@@ -169,7 +172,7 @@ def return_hit(request: HttpRequest, worker: WorkerAccount, assignment_id: str) 
     try:
         return_assignment(assignment_id, worker, now)
     except Refused as refused:
-        return _notice(request, worker, rows.NOT_HELD_NOW[refused.refusal.reason])
+        return _notice(request, worker, notices.NOT_HELD_NOW[refused.refusal.reason])
     return redirect("market-hits")
 
 
@@ -193,11 +196,11 @@ def _assignment(assignment_id: str, worker: WorkerAccount) -> TurkAssignment:
 
 def _why_not_held(assignment: TurkAssignment, worker: WorkerAccount) -> Notice | None:
     if assignment.worker != worker:
-        return rows.someone_elses(assignment.worker.name)
+        return notices.someone_elses(assignment.worker.name)
     reasons = {"Returned": Reason.NOT_HELD, "Abandoned": Reason.TOO_LATE}
     if assignment.status == TurkAssignment.Status.ACCEPTED:
         return None
-    return rows.NOT_HELD_NOW[reasons.get(assignment.status, Reason.ALREADY_DONE)]
+    return notices.NOT_HELD_NOW[reasons.get(assignment.status, Reason.ALREADY_DONE)]
 
 
 def _refuse(request: HttpRequest, worker: WorkerAccount, hit: TurkHit, refusal: Refusal) -> HttpResponse:
@@ -206,7 +209,7 @@ def _refuse(request: HttpRequest, worker: WorkerAccount, hit: TurkHit, refusal: 
         held = worker.assignments.live().get(hit=hit)
         return redirect("market-work", assignment_id=held.assignment_id)
     asked = rows.requirement_rows(worker, hit.hit_type) if refusal.reason == Reason.NOT_QUALIFIED else []
-    return _notice(request, worker, rows.ACCEPT_REFUSED[refusal.reason], requirements=asked)
+    return _notice(request, worker, notices.ACCEPT_REFUSED[refusal.reason], requirements=asked)
 
 
 def _notice(request: HttpRequest, worker: WorkerAccount, notice: Notice, **context: Any) -> HttpResponse:
@@ -230,7 +233,7 @@ def _framed(request: HttpRequest, template: str, frame: Frame | None, context: d
 @require_POST
 def external_submit(request: HttpRequest) -> HttpResponse:
     fields = _fields(request)
-    notice = rows.TOO_LARGE if fields is None else _submit(fields)
+    notice = notices.TOO_LARGE if fields is None else _submit(fields)
     response = render(request, "localturk/framed_notice.html", {"notice": notice}, status=notice.status)
     response.headers["Content-Security-Policy"] = IN_OUR_FRAME
     return response
@@ -261,11 +264,11 @@ def _submit(fields: dict[str, list[str]]) -> Notice:
     # The latest: who returned it may not hand it in for the one who holds the same id now.
     assignment = found.order_by("pk").last()
     if assignment is None:
-        return rows.UNKNOWN_ASSIGNMENT
+        return notices.UNKNOWN_ASSIGNMENT
     if not fields:
-        return rows.NO_FURTHER_FIELD
+        return notices.NO_FURTHER_FIELD
     try:
         submit(assignment_id, assignment.worker, fields, Clock().now())
     except Refused as refused:
-        return rows.NOT_HELD_NOW[refused.refusal.reason]
-    return rows.submitted(money(assignment.hit.hit_type.reward_cents))
+        return notices.NOT_HELD_NOW[refused.refusal.reason]
+    return notices.submitted(money(assignment.hit.hit_type.reward_cents))

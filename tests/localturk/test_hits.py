@@ -104,17 +104,31 @@ def test_expiry_to_a_past_time_ends_a_hit_and_to_a_later_one_opens_it_again(turk
 
 def test_a_hit_is_deleted_only_when_it_is_reviewable_and_all_is_judged(turk: Any, alice: Worker) -> None:
     hit_id = create_hit(turk, MaxAssignments=1)
-    open_code = code_of(turk.delete_hit, HITId=hit_id)
+    still_open = refusal_of(turk.delete_hit, HITId=hit_id)
     assignment_id = do_hit(hit_id, alice)
-    unjudged_code = code_of(turk.delete_hit, HITId=hit_id)
+    unjudged = refusal_of(turk.delete_hit, HITId=hit_id)
     turk.approve_assignment(AssignmentId=assignment_id)
 
     turk.delete_hit(HITId=hit_id)
 
-    assert open_code == unjudged_code == "InvalidHITState"
+    gone = refusal_of(turk.delete_hit, HITId=hit_id)
     assert get_hit(turk, hit_id)["HITStatus"] == "Disposed"
     assert turk.list_hits()["HITs"] == []
-    assert code_of(turk.delete_hit, HITId=hit_id) == "InvalidHITState"
+    assert {code for code, _ in (still_open, unjudged, gone)} == {"AWS.MechanicalTurk.InvalidHITState"}
+    # Dallinger looks for these words.
+    assert "currently in the state 'Assignable'" in still_open[1]
+    assert "currently in the state 'Reviewable'" in unjudged[1]
+    assert "currently in the state 'Disposed'" in gone[1]
+
+
+def test_a_hit_under_review_can_be_deleted_too(turk: Any) -> None:
+    hit_id = create_hit(turk)
+    turk.update_expiration_for_hit(HITId=hit_id, ExpireAt=datetime(2015, 1, 1, tzinfo=UTC))
+    turk.update_hit_review_status(HITId=hit_id)
+
+    turk.delete_hit(HITId=hit_id)
+
+    assert get_hit(turk, hit_id)["HITStatus"] == "Disposed"
 
 
 def test_fewer_than_ten_assignments_never_become_ten(turk: Any) -> None:
@@ -163,7 +177,7 @@ def test_a_hit_takes_on_another_type(turk: Any) -> None:
     assert turk.get_account_balance()["OnHoldBalance"] == "1.20"
 
 
-@pytest.mark.parametrize(("page_size", "pages"), [(100, 2), (40, 3)])
+@pytest.mark.parametrize(("page_size", "pages"), [(100, 3), (40, 4)])
 def test_every_hit_is_on_exactly_one_page(turk: Any, page_size: int, pages: int) -> None:
     hit_type = turk.create_hit_type(**TYPE_PARAMS)["HITTypeId"]
     made = [
@@ -179,6 +193,18 @@ def test_every_hit_is_on_exactly_one_page(turk: Any, page_size: int, pages: int)
     assert len(listed) == pages
     assert listed[0]["NumResults"] == page_size
     assert turk.list_hits()["NumResults"] == 10
+
+
+def test_the_last_page_is_an_empty_one_as_clients_of_mturk_expect(turk: Any, alice: Worker) -> None:
+    """Mephisto and oTree read on while a page has rows, with the token that such a page always has on MTurk."""
+    do_hit(create_hit(turk), alice)
+    for hit in turk.list_hits()["HITs"]:
+        first = turk.list_assignments_for_hit(HITId=hit["HITId"])
+
+    last = turk.list_assignments_for_hit(HITId=hit["HITId"], NextToken=first["NextToken"])
+
+    assert (first["NumResults"], last["NumResults"], last["Assignments"]) == (1, 0, [])
+    assert "NextToken" not in last
 
 
 def test_a_page_token_of_another_listing_is_refused(turk: Any) -> None:

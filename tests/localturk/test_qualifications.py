@@ -111,6 +111,20 @@ def test_a_test_needs_its_duration_and_is_never_granted_automatically(turk: Any)
     assert code_of(turk.create_qualification_type, **both) == "InvalidParameterValue"
 
 
+def test_a_reason_may_be_empty_where_it_is_not_required(turk: Any, alice: Worker) -> None:
+    """Dallinger and Mephisto send an empty one when they take a qualification back."""
+    held = {"WorkerId": alice.worker_id, "QualificationTypeId": create_type(turk)}
+    turk.associate_qualification_with_worker(**held)
+
+    turk.disassociate_qualification_from_worker(**held, Reason="")
+    turk.delete_worker_block(WorkerId=alice.worker_id, Reason="")
+
+    assert code_of(turk.get_qualification_score, **held) == "InvalidQualificationState"
+    assert code_of(turk.create_worker_block, WorkerId=alice.worker_id, Reason="") == "AWS.ParameterOutOfRange"
+    paid = {"AssignmentId": do_hit(create_hit(turk), alice), "WorkerId": alice.worker_id, "BonusAmount": "0.05"}
+    assert code_of(turk.send_bonus, **paid, Reason="") == "AWS.ParameterOutOfRange"
+
+
 def test_blocks_are_set_listed_and_lifted(turk: Any, alice: Worker) -> None:
     turk.create_worker_block(WorkerId=alice.worker_id, Reason="Random clicks")
     blocks = turk.list_worker_blocks()["WorkerBlocks"]

@@ -1,5 +1,6 @@
 import http.client
 import json
+import threading
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -8,6 +9,7 @@ from botocore.exceptions import ClientError
 from django.test import Client
 
 from hits.localturk.operations import NOT_OFFERED, OPERATIONS
+from hits.localturk.server import MarketplaceServer
 from hits.localturk.validation import service_model
 from hits.localturk.wire import TARGET_PREFIX, handle
 from tests.localturk.acting import create_hit
@@ -98,3 +100,20 @@ def test_only_the_root_is_served(server_url: str) -> None:
 
     assert connection.getresponse().status == 404
     connection.close()
+
+
+def test_a_server_that_is_asked_to_tells_each_call_with_its_status(transactional_db: None) -> None:
+    told: list[str] = []
+    server = MarketplaceServer("127.0.0.1", 0, told.append)
+    server.daemon_threads = False  # so that closing it waits for their connections to the database
+    threading.Thread(target=server.serve_forever).start()
+    connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=10)
+
+    for operation in ("GetAccountBalance", "GetHIT"):
+        connection.request("POST", "/", b"{}", {"X-Amz-Target": f"{TARGET_PREFIX}{operation}", "Content-Type": JSON})
+        connection.getresponse().read()
+
+    connection.close()
+    server.shutdown()
+    server.server_close()
+    assert told == ["GetAccountBalance 200", "GetHIT 400"]

@@ -6,8 +6,8 @@ Where AWS is silent: an expiry lies at most a year ahead, and one in the past is
 from datetime import datetime, timedelta
 
 from hits.localturk import funds, ids
-from hits.localturk.errors import RequestError, invalid, wrong_state
-from hits.localturk.lifecycle import refresh
+from hits.localturk.errors import RequestError, invalid, undeletable, wrong_state
+from hits.localturk.lifecycle import lock_hit, refresh
 from hits.localturk.limits import RANGES, YEAR_SECONDS
 from hits.localturk.models import HitType, TurkHit
 from hits.localturk.operations.finding import find_hit, find_hit_to_change, find_hit_type
@@ -51,11 +51,10 @@ def get_hit(params: Params, now: datetime) -> Answer:
 
 @operation("DeleteHIT")
 def delete_hit(params: Params, now: datetime) -> Answer:
-    hit = find_hit_to_change(params["HITId"])
-    if hit.status != TurkHit.Status.REVIEWABLE:
-        raise wrong_state("HIT", "Reviewable", hit.status)
-    if hit.submitted_count:
-        raise wrong_state("HIT", "Reviewable with all assignments approved or rejected", "some are only submitted")
+    """AWS documents Reviewable only; what MTurk answers says that Reviewing will do."""
+    hit = lock_hit(find_hit(params["HITId"]).pk)
+    if hit.status not in (TurkHit.Status.REVIEWABLE, TurkHit.Status.REVIEWING) or hit.submitted_count:
+        raise undeletable(hit.status)
     hit.status = TurkHit.Status.DISPOSED
     refresh(hit, now)
     return {}

@@ -4,7 +4,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from hits.localturk.faults import Kind, add_process_fault
 from hits.localturk.seeding import ensure_worker_accounts
-from hits.localturk.server import MarketplaceServer, RequestHandler
+from hits.localturk.server import MarketplaceServer
 
 
 class Command(BaseCommand):
@@ -15,6 +15,7 @@ class Command(BaseCommand):
 
 Point any boto3 code at it with endpoint_url=http://127.0.0.1:8010 and any credentials; signatures are not looked at,
 so serve it on this machine only. It shares its HITs, workers and money with the pages of this installation.
+With -v 2 it prints each call with its HTTP status: what a tool asks for, and what it is refused.
 
 The options from --throttle on make it behave badly, for as long as this process runs: what a client must survive."""
 
@@ -34,8 +35,9 @@ The options from --throttle on make it behave badly, for as long as this process
     def handle(self, *args: Any, **options: Any) -> None:
         _set_faults(options)
         ensure_worker_accounts()
+        tell = self._tell if options["verbosity"] > 1 else None
         try:
-            server = MarketplaceServer((options["host"], options["port"]), RequestHandler)
+            server = MarketplaceServer(options["host"], options["port"], tell)
         except OSError as error:
             raise CommandError(f"Can't serve on {options['host']}:{options['port']}: {error.strerror}.") from error
         self.stdout.write(f"Local marketplace on http://{options['host']}:{server.server_port} (end with Ctrl-C)")
@@ -44,6 +46,10 @@ The options from --throttle on make it behave badly, for as long as this process
             server.serve_forever()
         except KeyboardInterrupt:
             server.server_close()
+
+    def _tell(self, line: str) -> None:
+        self.stdout.write(line)
+        self.stdout.flush()
 
 
 def _set_faults(options: dict[str, Any]) -> None:
