@@ -7,7 +7,7 @@ SERVE ?= 1
 PORT ?= 8000
 PY := .venv/bin/python
 BUILT := frontend/dist/researcher.js
-FRONTEND_SOURCES := $(shell find frontend/src frontend/public frontend/vite.config.ts frontend/tsconfig.json -type f)
+FRONTEND_SOURCES := $(shell find frontend/src frontend/public frontend/templates/work frontend/vite.config.ts frontend/check_size.mjs frontend/tsconfig.json -type f)
 
 .PHONY: demo test lint bench pytest constraints clean
 
@@ -33,6 +33,8 @@ bench: .venv/installed $(BUILT)
 	$(PY) -m benchmarks.importing --database sqlite postgresql
 	$(PY) -m benchmarks.batching
 	$(PY) -m benchmarks.publishing
+	$(PY) -m benchmarks.publishing_chaos
+	$(PY) -m benchmarks.third_party_clients
 
 # --- Set-up: each step leaves a file, so that the next run skips it ---
 

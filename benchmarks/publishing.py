@@ -2,19 +2,21 @@
 
 python -m benchmarks.publishing [--hits 600]
 
-The local marketplace runs as a server of its own. Beside our publishing, in the same run, plain boto3: the same calls
-from 16 threads with `standard` retries. Floors: latency x HITs / threads, and HITs / allowed calls a second.
+The local marketplace runs as a server with a database of its own. Beside our publishing, in the same run, plain boto3:
+the same calls from 16 threads with `standard` retries. Floors: latency x HITs / threads, and HITs / calls a second.
 """
 
 import argparse
 import os
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -70,17 +72,13 @@ publishing.run(getattr(publishing, sys.argv[1]), int(sys.argv[2]), os.environ["O
 def run(publish: Callable[[str, int], float], count: int, options: list[str]) -> None:
     from django.core.management import call_command
 
-    from hits.localturk import in_process
-    from hits.mturk.client import Market, boto_client
-
     call_command("migrate", verbosity=0)
     _make_study(count)
-    with _server(options) as url:
-        print(publish(url, count))
-    client = boto_client("http://localturk.invalid", has_own_credentials=False)
-    in_process.attach(client)
-    for hit in Market(client, 10_000).list_hits():
-        print(hit.annotation)
+    with marketplace(Path(os.environ["VAR_DIR"]), *options) as other:
+        print(publish(other.url, count))
+    with closing(sqlite3.connect(other.database)) as connection:
+        for (annotation,) in connection.execute("SELECT requester_annotation FROM localturk_turkhit"):
+            print(annotation)
 
 
 def _make_study(count: int) -> None:
@@ -91,13 +89,27 @@ def _make_study(count: int) -> None:
     build_hits(create_study(make_data(count * 10)))
 
 
+@dataclass(frozen=True)
+class Marketplace:
+    url: str
+    database: Path
+    process_id: int
+
+
 @contextmanager
-def _server(options: list[str]) -> Iterator[str]:
-    command = [sys.executable, "manage.py", "localturk", "--port", "0", *options]
-    server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+def marketplace(folder: Path, *options: str) -> Iterator[Marketplace]:
+    """`manage.py localturk` as a process with a database of its own, as another company's."""
+    database = folder / "marketplace.sqlite3"
+    environment = {**os.environ, "DATABASE_URL": f"sqlite://{database}"}
+    manage = [sys.executable, "manage.py"]
+    subprocess.run([*manage, "migrate", "--verbosity", "0"], cwd=ROOT, env=environment, check=True)
+    command = [*manage, "localturk", "--port", "0", *options]
+    with (folder / "marketplace.log").open("w") as log:
+        server = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=log, text=True)
     try:
         assert server.stdout is not None
-        yield next(word for word in server.stdout.readline().split() if word.startswith("http"))
+        url = next(word for word in server.stdout.readline().split() if word.startswith("http"))
+        yield Marketplace(url, database, server.pid)
     finally:
         server.terminate()
         server.wait()
@@ -108,7 +120,8 @@ def _publish_ours(url: str, count: int) -> float:
 
     from hits.models import Study
     from hits.mturk.client import Market, boto_client
-    from hits.publishing import plan_publishing, publish_hits
+    from hits.publishing.creating import publish_hits
+    from hits.publishing.planning import plan_publishing
 
     plan = plan_publishing(Study.objects.get(), "local")
     market = Market(boto_client(url, has_own_credentials=False), calls_per_second=1000)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from kombu import Exchange, Queue
 
+from evalplatform import __version__
 from evalplatform.environment import BadSetting, Environment, postgresql_from_url, sqlite_in_file
 from evalplatform.logs import logging_config
 
@@ -54,6 +55,8 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "django.contrib.staticfiles",
     "django.contrib.humanize",
+    "rest_framework",
+    "drf_spectacular",
     "generation",
     "hits",
     "hits.localturk",
@@ -85,6 +88,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "hits.views.navigation.local_market",
             ],
         },
     }
@@ -166,6 +170,19 @@ STORAGES = {
 }
 WHITENOISE_USE_FINDERS = not IS_PRODUCTION
 WHITENOISE_AUTOREFRESH = not IS_PRODUCTION
+
+REST_FRAMEWORK = {
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "UNAUTHENTICATED_USER": None,
+}
+# 3.1, for pydantic says "null" and "prefixItems".
+SPECTACULAR_SETTINGS = {
+    "TITLE": "EvalPlatform",
+    "VERSION": __version__,
+    "OAS_VERSION": "3.1.0",
+    "SERVE_INCLUDE_SCHEMA": False,
+}
 
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "home"

@@ -20,6 +20,13 @@ import django
 ROOT = Path(__file__).resolve().parent.parent
 CORPUS = ROOT / "examples" / "corpus"
 DATASETS = {"example-subtitles": "subtitles", "example-emotional": "emotional", "example-empathetic": "empathetic"}
+PAGES = {
+    "home": "",
+    "datasets": "datasets/",
+    "study": "studies/demo/",
+    "work as a worker": "market/",
+    "health": "health/",
+}
 
 
 def main() -> None:
@@ -32,16 +39,19 @@ def main() -> None:
         os.environ.pop(name, None)
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "evalplatform.settings")
     os.environ.setdefault("LOG_LEVEL", "WARNING")
+    port = free_port(arguments.port)
+    os.environ["PUBLIC_URL"] = f"http://127.0.0.1:{port}"  # where published HITs find the worker's page
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # as Ctrl-C: stop what was started, too
     django.setup()
     prepare_database()
     import_corpus()
     make_study()
+    publish_study()
     with celery_worker():
         check_styles()
         print_counts()
         if arguments.serve:
-            serve(free_port(arguments.port))
+            serve(port)
 
 
 def prepare_database() -> None:
@@ -66,6 +76,13 @@ def make_study() -> None:
     say("Designing the study of examples/demo.toml and building its HITs")
     call_command("create_study", ROOT / "examples" / "demo.toml")
     call_command("build_hits", "demo")
+
+
+def publish_study() -> None:
+    from django.core.management import call_command
+
+    say("Publishing its HITs to the marketplace that runs here")
+    call_command("publish_hits", "demo")
 
 
 def check_styles() -> None:
@@ -110,8 +127,8 @@ def serve(port: int) -> None:
     server = subprocess.Popen([*command, "--log-level", "warning", "evalplatform.wsgi"], cwd=ROOT)
     try:
         say("The pages are served")
-        for page, path in {"home": "", "datasets": "datasets/", "study": "studies/demo/", "health": "health/"}.items():
-            print(f"  {page:9} {address}{path}")
+        for page, path in PAGES.items():
+            print(f"  {page:18} {address}{path}")
         print(f"  log in as {name} with the password {password}\n  Ctrl-C stops.")
         if server.wait():
             sys.exit("The web server ended by itself; its messages are above.")

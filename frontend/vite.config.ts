@@ -7,7 +7,7 @@ export default defineConfig({
     outDir: "dist",
     emptyOutDir: true,
     rollupOptions: {
-      input: { researcher: "src/researcher.ts", localturk: "src/localturk.ts" },
+      input: { researcher: "src/researcher.ts", localturk: "src/localturk.ts", worker: "src/worker/main.ts" },
       output: { entryFileNames: "[name].js", chunkFileNames: "[name].js", assetFileNames: "[name][extname]" },
     },
   },

@@ -22,7 +22,7 @@ from generation.display import display_text
 from generation.finding import DialogFinder
 from generation.models import Candidate, Dataset, Dialog, GenerationRun, Generator, context_key
 
-BATCH_SIZE = 2_000
+BATCH_SIZE = 10_000
 BATCH_BYTES = 8_000_000
 
 DIALOG_FORMATS = {"jsonl": jsonl.read_dialogs, "empathetic-dialogues": empathetic_dialogues.read_dialogs}

@@ -10,17 +10,25 @@ from hits.models import MarketEnvironment
 from hits.mturk.client import ENDPOINTS, Market, boto_client
 
 WORKER_PATH = "/work"
+ATTEMPTS = 12
 
 
-def open_market(environment: str) -> Market:
+def open_market(environment: str, attempts: int = ATTEMPTS) -> Market:
+    """`attempts` is less where somebody waits for the answer."""
     if environment != MarketEnvironment.LOCAL:
-        client = boto_client(ENDPOINTS[environment])
+        client = boto_client(ENDPOINTS[environment], attempts=attempts)
     elif settings.MTURK_LOCAL_URL:
-        client = boto_client(settings.MTURK_LOCAL_URL, has_own_credentials=False)
+        client = boto_client(settings.MTURK_LOCAL_URL, has_own_credentials=False, attempts=attempts)
     else:
-        client = boto_client("http://localturk.invalid", has_own_credentials=False)
+        client = boto_client("http://localturk.invalid", has_own_credentials=False, attempts=attempts)
         in_process.attach(client)
     return Market(client, settings.MTURK_CALLS_PER_SECOND)
+
+
+def enter_market(environment: str) -> tuple[Market, str]:
+    """For publishing: the market, and where its workers find our page. Refused when this server may not."""
+    check_is_allowed(environment)
+    return open_market(environment), worker_page_url(environment)
 
 
 def worker_page_url(environment: str) -> str:
@@ -44,3 +52,8 @@ def check_is_allowed(environment: str) -> None:
             "Publishing to production needs MTURK_ENVIRONMENT=production in the environment, beside "
             "--environment production."
         )
+
+
+def offered_environments() -> list[MarketEnvironment]:
+    """What the pages offer: up to the one that this server is set to."""
+    return list(MarketEnvironment)[: 1 + MarketEnvironment.values.index(settings.MTURK_ENVIRONMENT)]

@@ -25,6 +25,15 @@ class CostPart:
         return dollars(self.cents)
 
 
+def parts_of(cost: Cost) -> list[CostPart]:
+    return [
+        CostPart("Rewards", cost.reward_cents),
+        CostPart("Fees on rewards", cost.reward_fee_cents),
+        CostPart("Bonuses, at most", cost.bonus_cents),
+        CostPart("Fees on bonuses", cost.bonus_fee_cents),
+    ]
+
+
 @dataclass(frozen=True)
 class Summary:
     design: StudyDesign
@@ -41,13 +50,7 @@ class Summary:
 
     @property
     def cost_parts(self) -> list[CostPart]:
-        cost = self.cost
-        return [
-            CostPart("Rewards", cost.reward_cents),
-            CostPart("Fees on rewards", cost.reward_fee_cents),
-            CostPart("Bonuses, at most", cost.bonus_cents),
-            CostPart("Fees on bonuses", cost.bonus_fee_cents),
-        ]
+        return parts_of(self.cost)
 
     @property
     def is_pay_below_minimum(self) -> bool:

@@ -1,3 +1,5 @@
+from datetime import datetime, timedelta
+
 from django.db import models
 from django.db.models import Q
 
@@ -5,8 +7,25 @@ from hits.models.hit import Hit, HitItem
 from hits.models.publication import MarketEnvironment
 
 
+class AssignmentQuerySet(models.QuerySet["Assignment"]):
+    def submitted(self) -> "AssignmentQuerySet":
+        return self.exclude(submitted_at=None)
+
+    def done_or_in_hand(self, now: datetime, time_limit: timedelta) -> "AssignmentQuerySet":
+        """What counts towards a worker's limit: what was submitted, and what is being worked on."""
+        in_hand = Q(submitted_at=None, taken_over_at=None, held_at__gt=now - time_limit)
+        return self.filter(Q(submitted_at__isnull=False) | in_hand)
+
+
 class Assignment(models.Model):
     """A worker's work on a HIT, from when they open it. A marketplace may hand the same id to another worker later."""
+
+    class Ending(models.TextChoices):
+        """Without a submission that the marketplace confirms."""
+
+        GIVEN_UP = "given up"  # returned, or abandoned: the marketplace does not tell us which
+        TAKEN_OVER = "taken over"
+        UNCONFIRMED = "unconfirmed"  # handed in to us, and not to the marketplace
 
     hit = models.ForeignKey(Hit, on_delete=models.PROTECT, related_name="opened_assignments")
     environment = models.CharField(max_length=10, choices=MarketEnvironment)
@@ -14,6 +33,15 @@ class Assignment(models.Model):
     mturk_worker_id = models.CharField(max_length=64)
     turn = models.PositiveIntegerField()  # the how-manieth to open these dialogs, from 0: it decides the cards' order
     opened_at = models.DateTimeField()
+    held_at = models.DateTimeField()  # since when the time runs: anew when the same worker accepts it again
+    taken_over_at = models.DateTimeField(null=True)  # when another worker opened the same id
+    step = models.CharField(max_length=20, default="welcome")
+    feedback = models.TextField(blank=True)
+    submitted_at = models.DateTimeField(null=True)  # by our page; what counts is that the marketplace confirms it
+    ended_as = models.CharField(max_length=12, blank=True, choices=Ending)
+    ended_at = models.DateTimeField(null=True)
+
+    objects = AssignmentQuerySet.as_manager()
 
     class Meta:
         constraints = [
@@ -36,12 +64,18 @@ class Answer(models.Model):
 
     `value` belongs to the study's protocol: `{"areas": {"0": "good", ...}}` by the card's place in `HitItem.cards`.
     Likert ratings and comparisons are other keys of the same column, so that they need no migration of what exists.
+    `moves` is a list of [active milliseconds, place on the page, area], as the page told it.
     """
 
     assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="answers")
     item = models.ForeignKey(HitItem, on_delete=models.PROTECT, related_name="answers")
     card_order = models.JSONField()
     value = models.JSONField()
+    revision = models.PositiveIntegerField(default=1)  # one more with each save: a tab that saw an older one is told
+    active_ms = models.PositiveIntegerField(default=0)
+    hidden_ms = models.PositiveIntegerField(default=0)
+    moves = models.JSONField(default=list)
+    problem = models.TextField(blank=True)  # what the worker says is wrong with this dialog
     saved_at = models.DateTimeField()
 
     class Meta:
@@ -51,3 +85,24 @@ class Answer(models.Model):
 
     def __str__(self) -> str:
         return f"{self.item} by {self.assignment}"
+
+
+class BonusCheck(models.Model):
+    """An attempt at a checkpoint: which placement was validated, when, and whether it won. Append-only."""
+
+    assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="bonus_checks")
+    item = models.ForeignKey(HitItem, on_delete=models.PROTECT, related_name="bonus_checks")
+    attempt = models.PositiveSmallIntegerField()
+    value = models.JSONField()  # as in Answer
+    is_won = models.BooleanField()
+    active_ms = models.PositiveIntegerField()
+    checked_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["attempt"]
+        constraints = [
+            models.UniqueConstraint(fields=["assignment", "item", "attempt"], name="one_check_per_item_and_attempt")
+        ]
+
+    def __str__(self) -> str:
+        return f"attempt {self.attempt} at {self.item} by {self.assignment}"

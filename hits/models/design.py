@@ -105,6 +105,8 @@ class PayPart(Part):
     expected_minutes: float = Field(15, gt=0, le=1440, allow_inf_nan=False)
     minimum_hourly_cents: Cents = Field(725, alias="minimum_hourly")
     budget_cents: Cents | None = Field(None, alias="budget")
+    approval: Literal["at once", "after a delay", "by hand"] = "at once"
+    approval_delay_hours: int = Field(24, ge=0, le=30 * 24)
 
 
 class CrowdPart(Part):
@@ -174,7 +176,80 @@ class TooFewPoints(Part):
     points: int = Field(2, ge=0, le=100)
 
 
-ScreeningRule = Annotated[SameAnswer | HastyWithoutPoints | TooFewPoints, Field(discriminator="rule")]
+# The three above are the paper's. What follows is opt-in; docs/screening.md says what each one looks at.
+
+Share = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)]
+
+
+class TooFastPerDialog(Part):
+    """Leaves out workers who spent less than so many seconds on at least this share of their dialogs."""
+
+    rule: Literal["too_fast_per_dialog"] = "too_fast_per_dialog"
+    seconds: float = Field(10.0, gt=0, le=3600, allow_inf_nan=False)
+    share: Share = 0.5
+
+
+class StraightLines(Part):
+    """Leaves out workers who put all replies of a dialog into the same area, in at least this share of the dialogs."""
+
+    rule: Literal["straight_lines"] = "straight_lines"
+    share: Share = 0.8
+
+
+class PositionBias(Part):
+    """Leaves out workers whose areas follow the card's place on the page: unlikely by chance, and strong (0 to 1)."""
+
+    rule: Literal["position_bias"] = "position_bias"
+    p_value: Share = 0.01
+    strength: Share = 0.4
+
+
+class DisagreementOnEasyItems(Part):
+    """Leaves out workers who disagree with this share of the replies on which the others agree, unlikely by chance."""
+
+    rule: Literal["disagreement_on_easy_items"] = "disagreement_on_easy_items"
+    agreement: float = Field(1.0, gt=0.5, le=1, allow_inf_nan=False)
+    others: int = Field(3, ge=2, le=90)
+    share: Share = 0.6
+    p_value: Share = 0.01
+
+
+class FirstAttemptFailures(Part):
+    """Leaves out workers who won too few of their checkpoints at the first attempt."""
+
+    rule: Literal["first_attempt_failures"] = "first_attempt_failures"
+    share: Share = 0.5
+    checkpoints: int = Field(6, ge=1, le=10_000)
+
+
+class Inattention(Part):
+    """Leaves out workers who had the page in a hidden tab for most of the time, in at least this share of dialogs."""
+
+    rule: Literal["inattention"] = "inattention"
+    share: Share = 0.5
+
+
+class Copies(Part):
+    """Leaves out workers who gave almost the same answers as another one, far beyond what chance explains."""
+
+    rule: Literal["copies"] = "copies"
+    share: Share = 0.9
+    p_value: Share = 0.001
+
+
+ScreeningRule = Annotated[
+    SameAnswer
+    | HastyWithoutPoints
+    | TooFewPoints
+    | TooFastPerDialog
+    | StraightLines
+    | PositionBias
+    | DisagreementOnEasyItems
+    | FirstAttemptFailures
+    | Inattention
+    | Copies,
+    Field(discriminator="rule"),
+]
 
 
 class StudyDesign(Part):

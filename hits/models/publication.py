@@ -18,6 +18,16 @@ class PublicationQuerySet(models.QuerySet["Publication"]):
         """Meant to be published, without word from the marketplace: it may or may not be there."""
         return self.filter(mturk_hit_id="")
 
+    def refused(self) -> "PublicationQuerySet":
+        return self.unconfirmed().exclude(refusal="")
+
+    def begun(self) -> "PublicationQuerySet":
+        """Left behind by a run that was interrupted, or being published at this moment."""
+        return self.unconfirmed().filter(refusal="")
+
+    def stopped(self) -> "PublicationQuerySet":
+        return self.confirmed().exclude(stopped_at=None)
+
     def open(self) -> "PublicationQuerySet":
         return self.confirmed().filter(stopped_at=None)
 
@@ -28,6 +38,7 @@ class Publication(models.Model):
     hit = models.ForeignKey(Hit, on_delete=models.PROTECT, related_name="publications")
     environment = models.CharField(max_length=10, choices=MarketEnvironment)
     mturk_hit_id = models.CharField(max_length=64, blank=True)
+    run = models.ForeignKey("PublishingRun", null=True, on_delete=models.SET_NULL, related_name="publications")
     wave = models.PositiveSmallIntegerField(default=1)
     intended_at = models.DateTimeField()
     published_at = models.DateTimeField(null=True)

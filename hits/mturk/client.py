@@ -12,6 +12,7 @@ from typing import Any
 import boto3
 from botocore.config import Config
 
+from evalplatform.errors import EvalPlatformError
 from hits.errors import MarketRefused
 from hits.mturk.pacing import Pacer
 from hits.mturk.types import HitTypeSpec, MarketAssignment, MarketBonus, MarketHit, NewHit
@@ -34,13 +35,15 @@ PAGE_SIZE = 100
 LONG_AGO = datetime(2015, 1, 1, tzinfo=UTC)
 
 HIT_EXISTS = "AWS.MechanicalTurk.HitAlreadyExists"
-INSUFFICIENT_FUNDS = "AWS.MechanicalTurk.InsufficientFunds"
-_RETRIED_CODES = {
-    "ServiceFault",
-    "ThrottlingException",
-    "Throttling",
-    "RequestLimitExceeded",
-    "TooManyRequestsException",
+QUALIFICATION_EXISTS = "AWS.MechanicalTurk.QualificationTypeAlreadyExists"
+# Refusals that say nothing of a single HIT: the next one would meet the same.
+ABOUT_THE_ACCOUNT = {
+    "AWS.MechanicalTurk.InsufficientFunds",
+    "AWS.NotAuthorized",
+    "AccessDeniedException",
+    "ExpiredTokenException",
+    "InvalidSignatureException",
+    "UnrecognizedClientException",
 }
 
 
@@ -53,8 +56,16 @@ def boto_client(endpoint_url: str, *, has_own_credentials: bool = True, threads:
         read_timeout=30,
         max_pool_connections=threads,
     )
-    keys = {} if has_own_credentials else {"aws_access_key_id": "local", "aws_secret_access_key": "local"}
-    return boto3.session.Session().client("mturk", endpoint_url=endpoint_url, config=config, **keys)
+    session = boto3.session.Session()
+    if not has_own_credentials:
+        keys = {"aws_access_key_id": "local", "aws_secret_access_key": "local"}
+        return session.client("mturk", endpoint_url=endpoint_url, config=config, **keys)
+    if session.region_name not in (None, REGION):
+        raise EvalPlatformError(
+            f"Your AWS settings name the region {session.region_name}, and Mechanical Turk is in {REGION} only. Set "
+            f"AWS_DEFAULT_REGION={REGION} if these credentials are the ones that you mean."
+        )
+    return session.client("mturk", endpoint_url=endpoint_url, config=config)
 
 
 class Market:
@@ -161,18 +172,32 @@ class Market:
         pages = self._pages("list_bonus_payments", "BonusPayments", AssignmentId=mturk_assignment_id)
         return (bonus_from(found) for found in pages)
 
+    def list_bonuses_of_hit(self, mturk_hit_id: str) -> Iterator[MarketBonus]:
+        pages = self._pages("list_bonus_payments", "BonusPayments", HITId=mturk_hit_id)
+        return (bonus_from(found) for found in pages)
+
     # --- Workers ---
 
     def own_qualification(self, name: str, description: str) -> str:
         """The id of our qualification of this name, made if it is not there."""
+        if known := self._find_qualification(name):
+            return known
+        try:
+            made = self._call(
+                "create_qualification_type", Name=name, Description=description, QualificationTypeStatus="Active"
+            )
+        except MarketRefused as refused:
+            if refused.code == QUALIFICATION_EXISTS and (known := self._find_qualification(name)):
+                return known  # another run made it a moment ago
+            raise
+        return str(made["QualificationType"]["QualificationTypeId"])
+
+    def _find_qualification(self, name: str) -> str:
         query = {"Query": name, "MustBeRequestable": False, "MustBeOwnedByCaller": True}
         for found in self._pages("list_qualification_types", "QualificationTypes", **query):
             if found["Name"] == name:
                 return str(found["QualificationTypeId"])
-        made = self._call(
-            "create_qualification_type", Name=name, Description=description, QualificationTypeStatus="Active"
-        )
-        return str(made["QualificationType"]["QualificationTypeId"])
+        return ""
 
     def give_qualification(self, worker_id: str, qualification_type_id: str, value: int = 1) -> None:
         self._call(

@@ -7,11 +7,11 @@ whether a value makes sense is for `hits.designing.checking` to say, which says 
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 from django.http import QueryDict
 
-from hits.models.design import StudyDesign
+from hits.models.design import ScreeningRule, StudyDesign
 
 LISTS_OF_TABLES = ("datasets", "task.areas", "warm_up.replies", "screening")
 
@@ -20,6 +20,8 @@ Reader = Callable[[QueryDict, str], Any]
 DEFAULTS: dict[str, Any] = StudyDesign.model_validate(
     {"name": "x", "datasets": [{"name": "x", "dialogs": 1}], "generators": ["x"]}
 ).as_json() | {"name": "", "datasets": [], "generators": []}
+
+RULE_DEFAULTS = {model().rule: model().model_dump() for model in get_args(get_args(ScreeningRule)[0])}
 
 
 @dataclass(frozen=True)
@@ -64,8 +66,7 @@ def _replies_in_short(replies: list[Any]) -> list[list[str]]:
 
 
 def _rules_by_name(rules: list[Any]) -> dict[str, dict[str, Any]]:
-    defaults = {rule["rule"]: rule for rule in DEFAULTS["screening"]}
-    return {rule.get("rule"): {**defaults.get(rule.get("rule"), {}), **rule} for rule in rules}
+    return {rule.get("rule"): {**RULE_DEFAULTS.get(rule.get("rule"), {}), **rule} for rule in rules}
 
 
 def _collapsed(value: Any) -> str:

@@ -21,6 +21,7 @@ from hits.manifest import manifest_lines
 from hits.models import Study
 from hits.models.design import StudyDesign
 from hits.tasks import build_hits_of_study
+from hits.views.publishing import publishing_panel
 from hits.views.setting_fields import in_short
 from hits.views.study_steps import STEPS
 from hits.views.worker_preview import preview_hit, preview_texts
@@ -55,6 +56,7 @@ def show_study(request: HttpRequest, name: str) -> HttpResponse:
         "style": design and check_study_style(design),
         "page": Paginator(hits, HITS_PER_PAGE).get_page(request.GET.get("page")),
         "design": _design_rows(study),
+        "publishing": study.is_frozen and publishing_panel(study, request.GET),
     }
     return render(request, "hits/study.html", context)
 

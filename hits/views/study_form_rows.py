@@ -7,15 +7,22 @@ from generation.counting import count_datasets
 from generation.models import Dataset
 from hits.designing.describing import dollars
 from hits.designing.planning import Plan
-from hits.models.design import HastyWithoutPoints, SameAnswer, ScreeningRule, TooFewPoints
+from hits.models.design import ScreeningRule
 from hits.views.setting_fields import get_setting, in_short
 
 SPARE_REPLIES = 2
 
-RULE_TEXTS: dict[type, str] = {
-    SameAnswer: "workers who put almost all replies into the same area (share of it)",
-    HastyWithoutPoints: "workers who took less than so many minutes and won fewer than so many points",
-    TooFewPoints: "single assignments with fewer than so many points",
+RULE_TEXTS = {
+    "same_answer": "workers who put almost all replies into the same area (share of it)",
+    "hasty_without_points": "workers who took less than so many minutes and won fewer than so many points",
+    "too_few_points": "single assignments with fewer than so many points",
+    "too_fast_per_dialog": "workers who spent less than so many seconds on this share of the dialogs",
+    "straight_lines": "workers who put all replies of a dialog into one area, in this share of the dialogs",
+    "position_bias": "workers whose areas follow the place on the page (p-value, strength from 0 to 1)",
+    "disagreement_on_easy_items": "workers who disagree with this share of what so many others agree on",
+    "first_attempt_failures": "workers who failed this share of checkpoints at first, if they met so many",
+    "inattention": "workers who had the page in a hidden tab most of the time, in this share of the dialogs",
+    "copies": "workers who gave this share of answers as another one did, beyond chance (p-value)",
 }
 
 
@@ -54,7 +61,7 @@ def screening_rows(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
         name = defaults.pop("rule")
         values = chosen.get(name, {})
         parameters = [{"name": key, "value": in_short(values.get(key, default))} for key, default in defaults.items()]
-        rows.append({"name": name, "is_on": name in chosen, "description": RULE_TEXTS[model], "parameters": parameters})
+        rows.append({"name": name, "is_on": name in chosen, "description": RULE_TEXTS[name], "parameters": parameters})
     return rows
 
 

@@ -109,6 +109,13 @@ def _plan_fields() -> list[SettingField]:
         SettingField("pay.expected_minutes", "Minutes that a HIT takes", "number"),
         SettingField("pay.minimum_hourly", "What an hour must pay at least, in dollars", "money"),
         SettingField("pay.budget", "Budget, in dollars", "money", "Publishing stops before it is crossed."),
+        SettingField(
+            "pay.approval",
+            "What workers hand in is approved",
+            "choice",
+            choices=[("at once", "at once"), ("after a delay", "after a delay"), ("by hand", "by hand, in the pages")],
+        ),
+        SettingField("pay.approval_delay_hours", "Hours of that delay", "number"),
     ]
 
 

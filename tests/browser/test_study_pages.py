@@ -1,4 +1,4 @@
-"""Studies in real Chromium: designed in six steps, costed, built, looked at."""
+"""Studies in real Chromium: designed in six steps, costed, built, published, looked at."""
 
 import re
 
@@ -7,7 +7,8 @@ from playwright.sync_api import Page, expect
 from hits.batching import build_hits
 from hits.designing.checking import parse_design
 from hits.designing.studies import create_study, read_study_file
-from hits.models import Study
+from hits.models import PublishingRun, Study
+from hits.tasks import publish_hits_of_run
 from tests.browser.conftest import CheckAccessibility
 from tests.conftest import ROOT
 
@@ -115,6 +116,31 @@ def test_the_planner_answers_both_ways_round(researcher_page: Page, check_access
     page.get_by_label("Difference that you want to find").fill("much")
     page.get_by_role("button", name="Simulate").click()
     expect(page.get_by_text("'much' is no number of points.")).to_be_visible()
+
+
+def test_a_study_is_published_watched_and_stopped_from_its_page(
+    researcher_page: Page, check_accessibility: CheckAccessibility
+) -> None:
+    page = researcher_page
+    build_hits(create_study(DEMO))
+    page.goto("/studies/demo/")
+    page.get_by_label("HITs in this wave").fill("2")
+    expect(page.get_by_text("2 HITs, 8 assignments: at most $4.80")).to_be_visible()
+    check_accessibility(page)
+
+    page.get_by_role("button", name="Publish to the local marketplace").click()
+    expect(page.get_by_text("Waiting for a worker")).to_be_visible()
+    check_accessibility(page)
+    publish_hits_of_run(PublishingRun.objects.get().pk)
+    expect(page.get_by_text("All 2 HITs are published.")).to_be_visible()
+    check_accessibility(page)
+    page.get_by_role("button", name="Stop").click()
+    expect(page.get_by_text("2 HITs are off the market.")).to_be_visible()
+    page.get_by_role("button", name="Resume").click()
+    expect(page.get_by_text("2 HITs are on offer again.")).to_be_visible()
+    page.get_by_role("link", name="look at them as a worker does").click()
+
+    expect(page).to_have_url(re.compile("/market/$"))
 
 
 def test_a_frozen_study_shows_its_hits_and_can_be_copied(

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from django.utils import timezone
 
 from hits.batching import build_hits
 from hits.designing.studies import create_study, read_study_file
 from hits.localturk import in_process
-from hits.models import Study
+from hits.models import Hit, Study
 from hits.mturk.client import Market, boto_client
 from tests.conftest import ROOT
 from tests.processes import as_a_user_has_it, wait_until
@@ -25,6 +26,14 @@ def demo_study(example_corpus: None) -> Study:
     study = create_study(DEMO)
     build_hits(study)
     study.refresh_from_db()
+    return study
+
+
+@pytest.fixture
+def bare_study(db: None) -> Study:
+    """Frozen, with the demo's design and 6 HITs without dialogs: all that publishing looks at, and quickly made."""
+    study = Study.objects.create(name="demo", design=DEMO, manifest_hash="-", frozen_at=timezone.now())
+    Hit.objects.bulk_create(Hit(study=study, number=number, block=number, assignments=4) for number in range(6))
     return study
 
 

@@ -252,7 +252,7 @@ def test_a_text_that_was_changed_behind_our_back_no_longer_gives_the_hash(demo_s
     assert [json.loads(line)["dialog"] for line in changed] == ["emotional-017"]
 
 
-DEMO_HASH = "787552d75950d0f433e79da310244b589ed54a8c2008c389738c33d7575dd7ce"
+DEMO_HASH = "b8185b341e489a765f706fbeedc850b2576cf39d579bd34ebe90c0cea4570298"
 DEMO_LAYOUT = "e0eb9dfe4f38e67b6537b0bf08da4a3a64f69881ffca784756e859f56305a3f0"
 
 

@@ -1,16 +1,17 @@
-from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from django.conf import settings
 from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
-from hits.designing.describing import describe_hourly_pay, dollars
 from hits.designing.studies import get_study
 from hits.management.study_command import StudyCommand, progress_bar
-from hits.markets import check_is_allowed, open_market, worker_page_url
+from hits.markets import enter_market
 from hits.models import MarketEnvironment
-from hits.publishing import PublishingPlan, check_funds, plan_publishing, publish_hits
+from hits.publishing.creating import PublishingResult, publish_hits, settle_plan
+from hits.publishing.describing import cents_from_dollars, describe_plan
+from hits.publishing.planning import PublishingPlan, check_funds, plan_publishing
+from hits.publishing.worker_page import check_worker_page
 
 
 class Command(StudyCommand):
@@ -35,18 +36,19 @@ budget."""
 
     def run(self, options: dict[str, Any]) -> None:
         study, environment = get_study(options["study"]), options["environment"]
-        budget_cents = _cents(options["budget"])
+        budget_cents = cents_from_dollars(options["budget"], "--budget")
         if options["hits"] is not None and options["hits"] < 1:
             raise CommandError("--hits must be at least 1.")
-        check_is_allowed(environment)
-        page_url = worker_page_url(environment)
         plan = plan_publishing(study, environment, options["hits"])
-        for line in _describe(plan):
-            self.stdout.write(line)
         if not plan.hits:
+            self.stdout.write(f"All HITs of {study} are published on the {environment} marketplace already.")
             return
-        market = open_market(environment)
+        market, page_url = enter_market(environment)
+        plan = settle_plan(plan, market, timezone.now())
+        for line in describe_plan(plan):
+            self.stdout.write(line)
         check_funds(plan, market, budget_cents)
+        check_worker_page(study, page_url, environment)
         if options["dry_run"]:
             self.stdout.write("Dry run: nothing is published.")
             return
@@ -54,18 +56,21 @@ budget."""
         with progress_bar() as progress:
             bar = progress.add_task("Publishing", total=len(plan.hits))
             result = publish_hits(plan, market, page_url, timezone.now, lambda count: progress.advance(bar, count))
+        self._report(plan, result)
+
+    def _report(self, plan: PublishingPlan, result: PublishingResult) -> None:
         self.stdout.write(
-            f"{result.published:,} HITs published, {result.adopted:,} found there already, "
+            f"{result.published:,} HITs published, {plan.adopted_count + result.adopted:,} found there already, "
             f"{sum(result.refused.values()):,} refused."
         )
         for reason, count in result.refused.items():
             self.stdout.write(f"  {count:,} times: {reason}")
         if result.stopped_by:
-            raise CommandError(f"Stopped: {result.stopped_by}. Run the same command again to go on.")
-        self.stdout.write(f"Look at it: {settings.PUBLIC_URL}/studies/{study}/")
+            raise CommandError(f"Stopped: {str(result.stopped_by).rstrip('.')}. Run the same command again to go on.")
+        self.stdout.write(f"Look at it: {settings.PUBLIC_URL}/studies/{plan.study}/")
 
     def _confirm(self, plan: PublishingPlan, options: dict[str, Any], budget_cents: int | None) -> None:
-        if plan.environment != MarketEnvironment.PRODUCTION:
+        if plan.environment != MarketEnvironment.PRODUCTION or not plan.hits:
             return
         if options["yes"]:
             if budget_cents is None:
@@ -73,23 +78,3 @@ budget."""
             return
         if input(f"This spends real money. Type the study's name to publish it ({plan.study}): ") != plan.study.name:
             raise CommandError("That is not the study's name: nothing is published.")
-
-
-def _describe(plan: PublishingPlan) -> list[str]:
-    if not plan.hits:
-        return [f"All HITs of {plan.study} are published on the {plan.environment} marketplace already."]
-    spent = f", beside at most {dollars(plan.spent.total_cents)} before" if plan.spent.total_cents else ""
-    return [
-        f"{plan.study} on the {plan.environment} marketplace, wave {plan.wave}: {len(plan.hits):,} HITs, "
-        f"{plan.cost.assignment_count:,} assignments, at most {dollars(plan.cost.total_cents)}{spent}.",
-        f"{describe_hourly_pay(plan.design)}.",
-    ]
-
-
-def _cents(budget: str | None) -> int | None:
-    if budget is None:
-        return None
-    try:
-        return int(Decimal(budget) * 100)
-    except (InvalidOperation, ValueError, OverflowError):
-        raise CommandError(f"--budget is {budget!r}; write dollars, as 1500 or 99.50.") from None

@@ -1,13 +1,13 @@
 from typing import Any
 
-from django.core.management.base import CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
 from hits.designing.studies import get_study
 from hits.management.study_command import StudyCommand
 from hits.markets import open_market
 from hits.models import MarketEnvironment
-from hits.publishing import resume_study, stop_study
+from hits.publishing.stopping import resume_study, stop_study
 
 
 class Command(StudyCommand):
@@ -26,5 +26,9 @@ Workers who hold an assignment may still finish and submit it: they are paid as 
     def run(self, options: dict[str, Any]) -> None:
         study, environment = get_study(options["study"]), options["environment"]
         act, did = (resume_study, "on offer again") if options["resume"] else (stop_study, "taken off the market")
-        count = act(study, environment, open_market(environment), timezone.now)
-        self.stdout.write(f"{count:,} HITs {did}.")
+        result = act(study, environment, open_market(environment), timezone.now)
+        self.stdout.write(f"{result.changed:,} HITs {did}.")
+        for reason, count in result.refused.items():
+            self.stdout.write(f"  {count:,} were not: {reason}")
+        if result.stopped_by:
+            raise CommandError(f"{str(result.stopped_by).rstrip('.')}. Run the same command again to go on.")

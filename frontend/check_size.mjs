@@ -1,0 +1,33 @@
+// What a worker's browser fetches before it can begin: printed by every build, which fails when it is too much.
+import { readFileSync } from "node:fs";
+import { gzipSync } from "node:zlib";
+
+const LIMIT_BYTES = 60_000;
+const LIMIT_REQUESTS = 5;
+const PAGE_BYTES = 12_000; // allowed for the HTML with ten dialogs
+
+const here = (path) => new URL(path, import.meta.url);
+const templates = ["base", "hit"].map((name) => readFileSync(here(`templates/work/${name}.html`), "utf8")).join("");
+const files = [...templates.matchAll(/\{% static '([^']+)' %\}/g)].map(([, name]) => name);
+const script = readFileSync(here("dist/worker.js"), "utf8");
+const parts = [...script.matchAll(/(?:import|from)\s*\(?["']([^"']+)["']/g)].map(([, name]) => name);
+
+if (parts.length > 0) {
+  fail(`worker.js loads further files (${parts.join(", ")}); it must be one.`);
+}
+const sizes = files.map((name) => [name, gzipSync(readFileSync(here(`dist/${name}`))).length]);
+const total = sizes.reduce((sum, [, bytes]) => sum + bytes, PAGE_BYTES);
+const requests = files.length + 1;
+const kilobytes = (bytes) => `${(bytes / 1000).toFixed(1)} kB`;
+console.log(
+  `The worker's page, gzipped: ${sizes.map(([name, bytes]) => `${name} ${kilobytes(bytes)}`).join(" + ")} + page ${kilobytes(PAGE_BYTES)} ` +
+    `= ${kilobytes(total)} of ${kilobytes(LIMIT_BYTES)}; ${requests} of ${LIMIT_REQUESTS} requests.`,
+);
+if (total > LIMIT_BYTES || requests > LIMIT_REQUESTS) {
+  fail("That is too much for a slow phone.");
+}
+
+function fail(reason) {
+  console.error(`check_size: ${reason}`);
+  process.exit(1);
+}

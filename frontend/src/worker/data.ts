@@ -1,0 +1,112 @@
+// What the server puts on the page, and what the page and the server tell each other afterwards.
+
+export interface Area {
+  key: string;
+  label: string;
+}
+
+/** Active milliseconds in the dialog, the card's place, and the area ("" is none). */
+export type Move = [ms: number, place: number, area: string];
+
+/** The area's key by the card's place. */
+export type Placements = Record<string, string>;
+
+export interface Answer {
+  revision: number;
+  areas: Placements;
+  active_ms: number;
+  hidden_ms: number;
+  moves: Move[];
+}
+
+export interface Bonus {
+  attempts: number;
+  won: boolean;
+  attempts_left: number | null;
+}
+
+export interface Dialog {
+  turns: string[];
+  cards: string[];
+  has_bonus: boolean;
+  answer: Answer;
+  bonus: Bonus | null;
+  problem: string;
+}
+
+export interface WarmUpReply {
+  text: string;
+  areas: string[];
+  praise: string;
+  hint: string;
+}
+
+export interface Facts {
+  dialogs: number;
+  expected_minutes: number;
+  time_limit_minutes: number;
+  reward: string;
+  bonus: string;
+  bonus_rule: string;
+  bonus_dialogs: number;
+  max_hits: number;
+}
+
+/** What the marketplace is to receive, by a form of its own. */
+export interface Submission {
+  action: string;
+  fields: Record<string, string>;
+  code: string;
+}
+
+export interface PageData {
+  mode: "preview" | "work" | "submitted";
+  token: string;
+  title: string;
+  question: string;
+  areas: Area[];
+  // Made from Markdown and sanitised by the server.
+  welcome: string;
+  instructions: string;
+  consent: string;
+  contact: string;
+  facts: Facts;
+  warm_up: { turns: string[]; replies: WarmUpReply[] };
+  dialogs: Dialog[];
+  step: string;
+  seconds_used: number;
+  seconds_allowed: number;
+  points: number;
+  feedback: string;
+  submission: Submission | null;
+}
+
+export interface DialogSave extends Answer {
+  position: number;
+  problem: string;
+}
+
+export interface SaveBody {
+  step: string;
+  feedback?: string;
+  dialogs: DialogSave[];
+}
+
+export type ConflictingDialog = DialogSave & { conflict: true; bonus?: Bonus | null };
+
+export type DialogSaved = { position: number; revision: number; conflict: false } | ConflictingDialog;
+
+export interface CheckAnswer {
+  won: boolean;
+  points: number;
+  bonus: Bonus;
+  revision: number;
+}
+
+export function readPageData(): PageData {
+  return JSON.parse(document.getElementById("hit")?.textContent ?? "") as PageData;
+}
+
+export function unplacedCount(dialog: Dialog): number {
+  return dialog.cards.filter((_, place) => dialog.answer.areas[place] === undefined).length;
+}

@@ -1,0 +1,90 @@
+// The last page: a word to the researchers if one likes, and Submit.
+import { type Dialog, type PageData, type Submission, unplacedCount } from "./data";
+import { button, count, h, say } from "./dom";
+import { Refusal } from "./requests";
+import type { Step } from "./shell";
+
+const LONGEST_FEEDBACK = 5000;
+
+export interface FinishActions {
+  onFeedback(): void;
+  goToDialog(position: number): void;
+  submit(onWaiting: () => void): Promise<Submission>;
+  onSubmitted(submission: Submission): void;
+}
+
+export function finishStep(data: PageData, actions: FinishActions): Step {
+  const result = h("p", { class: "message", role: "status" });
+  const feedback = h("textarea", { id: "feedback", rows: 4, maxlength: LONGEST_FEEDBACK, dir: "auto" });
+  feedback.value = data.feedback;
+  feedback.addEventListener("input", () => {
+    data.feedback = feedback.value;
+    actions.onFeedback();
+  });
+
+  let isSubmitting = false;
+  const submit = async (): Promise<void> => {
+    if (isSubmitting) {
+      return;
+    }
+    if (unfinished(data.dialogs).length > 0) {
+      say(result, "Some conversations are not finished yet: see above.");
+      return;
+    }
+    isSubmitting = true;
+    say(result, "Submitting…");
+    try {
+      const waiting = "No connection: your answers are kept, and go off when it is back.";
+      actions.onSubmitted(await actions.submit(() => say(result, waiting)));
+    } catch (error) {
+      say(
+        result,
+        error instanceof Refusal ? error.message : "Our server did not answer. Nothing is lost: please press Submit again.",
+      );
+    }
+    isSubmitting = false;
+  };
+
+  const content = h(
+    "div",
+    { class: "step-parts" },
+    h(
+      "section",
+      { class: "panel" },
+      h("h2", {}, "Thank you"),
+      h("p", {}, "You may still go back and change what you like. Submit hands your work over, and then it stays as it is."),
+      unfinishedList(data.dialogs, actions.goToDialog),
+      h("label", { for: "feedback" }, "Anything that you would like to tell us? (optional)"),
+      feedback,
+    ),
+  );
+  const action = h(
+    "div",
+    { class: "submit" },
+    result,
+    button("Submit", "button", () => void submit()),
+  );
+  return { heading: "Finish", content, action, missing: () => "", leave: () => undefined };
+}
+
+function unfinished(dialogs: Dialog[]): [position: number, unplaced: number][] {
+  return dialogs
+    .map((dialog, position): [number, number] => [position, unplacedCount(dialog)])
+    .filter(([, unplaced]) => unplaced > 0);
+}
+
+function unfinishedList(dialogs: Dialog[], goToDialog: (position: number) => void): HTMLElement | null {
+  const missing = unfinished(dialogs);
+  if (missing.length === 0) {
+    return null;
+  }
+  const rows = missing.map(([position, unplaced]) =>
+    h(
+      "li",
+      {},
+      button(`Conversation ${position + 1}`, "button-link", () => goToDialog(position)),
+      `: ${count(unplaced, "reply", "replies")} without a place`,
+    ),
+  );
+  return h("div", { class: "note note-warning" }, h("p", {}, "Before you submit, please finish:"), h("ul", {}, ...rows));
+}

@@ -1,0 +1,76 @@
+// Welcome, and the instructions with a warm-up that answers each reply in words and counts for nothing.
+import { Board } from "./board";
+import { conversation } from "./conversation";
+import type { PageData, Placements } from "./data";
+import { button, count, h, prose, quoted, say } from "./dom";
+import { introduction } from "./introduction";
+import type { Step } from "./shell";
+
+const nothing = (): string => "";
+
+export function welcomeStep(data: PageData): Step {
+  return { heading: "Welcome", content: introduction(data), missing: nothing, leave: () => undefined };
+}
+
+export function instructionsStep(data: PageData, placements: Placements, announce: (words: string) => void): Step {
+  const { turns, replies } = data.warm_up;
+  const result = h("p", { class: "message", role: "status" });
+  const board = new Board({
+    areas: data.areas,
+    texts: replies.map((reply) => reply.text),
+    placements: () => placements,
+    announce,
+    onMove: () => say(result, ""),
+  });
+
+  const validate = (): void => {
+    let fitting = 0;
+    replies.forEach((reply, place) => {
+      const area = placements[place];
+      const isFitting = area !== undefined && reply.areas.includes(area);
+      fitting += Number(isFitting);
+      board.note(place, area === undefined ? "Not placed yet." : isFitting ? reply.praise : reply.hint, isFitting);
+    });
+    say(
+      result,
+      fitting === replies.length
+        ? "All of them fit. You are ready: go on with Next."
+        : `${fitting} of ${count(replies.length, "reply fits", "replies fit")} so far. ` +
+            "Move any reply and validate again, as often as you like, or go on with Next.",
+    );
+  };
+
+  const content = h(
+    "div",
+    { class: "step-parts" },
+    h(
+      "section",
+      { class: "panel panel-halves" },
+      prose(data.instructions),
+      h(
+        "div",
+        { class: "prose" },
+        data.facts.bonus_rule !== "" && h("p", { class: "note note-gold" }, data.facts.bonus_rule),
+        h(
+          "p",
+          { class: "hint" },
+          "Everything is saved as you go. You can go back at any time, and open these instructions again from every page.",
+        ),
+      ),
+    ),
+    h(
+      "section",
+      { class: "panel" },
+      h("h2", {}, "Warm-up"),
+      h("p", {}, "Try it here. It does not count, and Validate explains each reply."),
+      h(
+        "div",
+        { class: "task" },
+        h("div", { class: "task-reading" }, conversation(turns), quoted("p", "question", data.question)),
+        board.element,
+        h("div", { class: "validate" }, button("Validate", "button button-quiet", validate), result),
+      ),
+    ),
+  );
+  return { heading: "Instructions", content, hasInstructions: true, missing: nothing, leave: () => board.destroy() };
+}

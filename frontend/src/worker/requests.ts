@@ -1,0 +1,56 @@
+// One way to ask our server. Two ways to fail: a refusal is final, the unreachable is tried again.
+import type { ConflictingDialog } from "./data";
+
+const PATIENCE_MS = 20_000;
+const KEEPALIVE_LIMIT = 60_000;
+
+export class Refusal extends Error {
+  constructor(
+    readonly code: string,
+    message: string,
+    /** With a conflict: what the server holds instead. */
+    readonly dialog: ConflictingDialog | null = null,
+  ) {
+    super(message);
+  }
+}
+
+export class Unreachable extends Error {
+  constructor(readonly retryAfterMs = 0) {
+    super("No answer from the server.");
+  }
+}
+
+export type Endpoint = "save" | "check" | "submit";
+
+export async function post<T>(endpoint: Endpoint, token: string, content: object): Promise<T> {
+  const body = JSON.stringify(content);
+  const response = await reach(endpoint, token, body);
+  if (response.status === 429 || response.status >= 500) {
+    throw new Unreachable(Number(response.headers.get("Retry-After")) * 1000 || 0);
+  }
+  const answer: unknown = await response.json().catch(() => {
+    throw new Unreachable();
+  });
+  if (!response.ok) {
+    const { code, message, dialog } = answer as { code?: string; message?: string; dialog?: ConflictingDialog };
+    throw new Refusal(code ?? "invalid", message ?? "Something went wrong on our side.", dialog ?? null);
+  }
+  return answer as T;
+}
+
+async function reach(endpoint: Endpoint, token: string, body: string): Promise<Response> {
+  try {
+    return await fetch(`/work/api/${endpoint}/`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json", Authorization: `Assignment ${token}` },
+      body,
+      credentials: "omit",
+      // The page may be closed right after the last move. Browsers allow this up to 64 KiB.
+      keepalive: body.length < KEEPALIVE_LIMIT,
+      signal: AbortSignal.timeout(PATIENCE_MS),
+    });
+  } catch {
+    throw new Unreachable();
+  }
+}

@@ -1,0 +1,113 @@
+// What stands around every step: the header with its facts, Back and Next, and the voice for screen readers.
+import { button, h, say } from "./dom";
+import type { SaveState } from "./saving";
+
+export interface Step {
+  heading: string;
+  content: HTMLElement;
+  /** What is missing before one can go on, in words; "" when nothing is. */
+  missing(): string;
+  /** What one may want to know before going on, once; "" when there is nothing. */
+  remind?(): string;
+  leave(): void;
+  /** The step itself shows the instructions. */
+  hasInstructions?: boolean;
+  /** In place of Next. */
+  action?: HTMLElement;
+}
+
+export interface ShellOptions {
+  clock: HTMLElement;
+  hasPoints: boolean;
+  onInstructions(): void;
+  onBack(): void;
+  onNext(): void;
+}
+
+export class Shell {
+  private readonly heading = h("h1", { class: "step-heading", tabindex: -1 });
+  private readonly points = h("span", { class: "points" });
+  private readonly saved = h("span", { class: "saved" });
+  private readonly progress = h("div", { class: "progress", "aria-hidden": "true" });
+  private readonly notice = h("p", { class: "note notice", role: "status" });
+  private readonly content = h("div", { class: "step" });
+  private readonly message = h("p", { class: "message", role: "status" });
+  private readonly instructions: HTMLButtonElement;
+  private readonly back: HTMLButtonElement;
+  private readonly next: HTMLButtonElement;
+  private readonly action = h("div", { class: "step-action" });
+  private readonly voice = h("div", { class: "visually-hidden", role: "status", "data-voice": true });
+
+  constructor(root: HTMLElement, options: ShellOptions) {
+    this.back = button("Back", "button button-quiet", () => options.onBack());
+    this.next = button("Next", "button", () => options.onNext());
+    this.instructions = button("Instructions", "button button-quiet button-small", () => options.onInstructions());
+    const facts = h("div", { class: "header-facts" }, options.clock, options.hasPoints && this.points, this.saved);
+    root.replaceChildren(
+      h("header", { class: "header" }, this.heading, facts, this.instructions, this.progress),
+      h("main", { class: "work" }, this.notice, this.content, h("div", { class: "nav" }, this.back, this.message, this.action)),
+      this.voice,
+    );
+  }
+
+  /** For screen readers only. */
+  readonly announce = (words: string): void => say(this.voice, words);
+
+  /** Next to the button that was pressed. */
+  tell(words: string): void {
+    say(this.message, words);
+  }
+
+  /** Above the step, until the next step. */
+  notify(words: string): void {
+    say(this.notice, words);
+  }
+
+  show(step: Step, index: number, lastIndex: number, isFirst: boolean): void {
+    say(this.heading, step.heading);
+    this.progress.style.setProperty("--done", String(index / lastIndex));
+    this.content.replaceChildren(step.content);
+    this.action.replaceChildren(step.action ?? this.next);
+    this.back.hidden = index === 0;
+    this.instructions.hidden = step.hasInstructions === true;
+    this.tell("");
+    this.notify("");
+    this.showReadiness(step);
+    if (!isFirst) {
+      window.scrollTo(0, 0);
+      this.heading.focus({ preventScroll: true });
+    }
+  }
+
+  /** Next can always be pressed: when something is missing, it says what. */
+  showReadiness(step: Step): void {
+    this.next.setAttribute("aria-disabled", String(step.missing() !== ""));
+  }
+
+  showPoints(points: number, of: number): void {
+    say(this.points, `Bonus points: ${points} of ${of}`);
+  }
+
+  showSaveState(state: SaveState, detail: string): void {
+    const words = {
+      saved: "Saved",
+      saving: "Saving…",
+      offline: `Offline: ${detail}, sent when the connection is back`,
+      failed: `Not saved: ${detail}`,
+    }[state];
+    const wasTrouble = isTrouble(this.saved.dataset["state"]);
+    this.saved.dataset["state"] = state;
+    if (this.saved.textContent === words) {
+      return;
+    }
+    this.saved.textContent = words;
+    // Not each "Saved" after each move: only when something is wrong, and when it is right again.
+    if (isTrouble(state) || (wasTrouble && state === "saved")) {
+      this.announce(words);
+    }
+  }
+}
+
+function isTrouble(state: string | undefined): boolean {
+  return state === "offline" || state === "failed";
+}

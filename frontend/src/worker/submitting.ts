@@ -1,0 +1,45 @@
+// Our server has the answers; now the marketplace gets them, by a form of its own as it asks for. This can be repeated.
+import type { Submission } from "./data";
+import { button, h } from "./dom";
+
+const SECONDS_TO_SEE_THE_CODE = 1;
+
+export function showSubmitted(root: HTMLElement, submission: Submission, isFirstTime: boolean): void {
+  const heading = h("h1", { class: "step-heading", tabindex: -1 }, "Your answers are safe");
+  const words = isFirstTime
+    ? "They are saved with us, and go to the marketplace now."
+    : "They are saved with us. If the marketplace has not taken them yet, hand them over again: that can't do harm.";
+  root.replaceChildren(
+    h("header", { class: "header" }, heading),
+    h(
+      "main",
+      {},
+      h(
+        "section",
+        { class: "panel" },
+        h("p", { role: "status" }, words),
+        h("p", {}, "Your completion code:"),
+        h("p", { class: "code" }, submission.code),
+        h("p", { class: "hint" }, "It proves that you are done. Keep it until the marketplace says that the HIT is submitted."),
+        h(
+          "div",
+          {},
+          button("Submit to the marketplace again", "button", () => handOver(submission)),
+        ),
+      ),
+    ),
+  );
+  if (isFirstTime) {
+    heading.focus();
+    window.setTimeout(() => handOver(submission), SECONDS_TO_SEE_THE_CODE * 1000);
+  }
+}
+
+function handOver({ action, fields }: Submission): void {
+  const inputs = Object.entries(fields).map(([name, value]) => h("input", { type: "hidden", name, value }));
+  const form = h("form", { method: "post", action, hidden: true }, ...inputs);
+  document.body.append(form);
+  // Not form.submit(): a field of that name would hide the method.
+  HTMLFormElement.prototype.submit.call(form);
+  form.remove();
+}

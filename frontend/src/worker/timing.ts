@@ -1,0 +1,34 @@
+// How long a worker looks at a dialog, and how long it stands open in a hidden tab. Both are named in the consent.
+import type { Answer } from "./data";
+
+export class Stopwatch {
+  private answer: (() => Answer) | null = null;
+  private since = 0;
+  private wasVisible = true;
+
+  constructor() {
+    document.addEventListener("visibilitychange", () => this.lap());
+  }
+
+  /** A function, since a conflict exchanges the answer. */
+  start(answer: () => Answer): void {
+    this.lap();
+    this.answer = answer;
+  }
+
+  stop(): void {
+    this.lap();
+    this.answer = null;
+  }
+
+  /** Adds what has passed since the last lap to the answer. */
+  lap(): void {
+    const now = performance.now();
+    const passed = Math.round(now - this.since);
+    if (this.answer !== null) {
+      this.answer()[this.wasVisible ? "active_ms" : "hidden_ms"] += passed;
+    }
+    this.since = now;
+    this.wasVisible = document.visibilityState === "visible";
+  }
+}

@@ -1,0 +1,34 @@
+"""The back door to raw rows: to look, never to change."""
+
+from django.contrib import admin
+
+from generation.admin import ReadOnlyAdmin
+from hits.models import Hit, Publication, PublishingRun, Study
+
+
+@admin.register(Study)
+class StudyAdmin(ReadOnlyAdmin):
+    list_display = ["name", "owner", "created_at", "frozen_at", "manifest_hash"]
+    search_fields = ["name"]
+    list_select_related = True
+
+
+@admin.register(Hit)
+class HitAdmin(ReadOnlyAdmin):
+    list_display = ["study", "number", "block", "assignments"]
+    list_filter = ["study"]
+    list_select_related = True
+
+
+@admin.register(PublishingRun)
+class PublishingRunAdmin(ReadOnlyAdmin):
+    list_display = ["study", "environment", "requested_by", "requested_at", "finished_at", "outcome"]
+    list_filter = ["environment"]
+    list_select_related = True
+
+
+@admin.register(Publication)
+class PublicationAdmin(ReadOnlyAdmin):
+    list_display = ["hit", "environment", "wave", "mturk_hit_id", "published_at", "stopped_at", "refusal"]
+    list_filter = ["environment", "wave"]
+    list_select_related = ["hit__study"]

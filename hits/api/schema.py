@@ -1,0 +1,17 @@
+"""How the endpoints describe themselves (OpenAPI)."""
+
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from drf_spectacular.openapi import AutoSchema
+
+
+class AssignmentTokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+    target_class = "hits.api.worker.AssignmentToken"
+    name = "assignment"
+
+    def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, str]:
+        return {
+            "type": "apiKey",
+            "in": "header",
+            "name": "Authorization",
+            "description": "`Assignment <token>`, with the token that the worker's page carries.",
+        }

@@ -1,0 +1,216 @@
+"""Room 5: what the marketplace confirms -> Submission and Rating rows.
+
+In: a study's published HITs and a market. Out: a Submission with its Ratings for each assignment that the marketplace
+has, all or nothing each; and for each that it does not have, what became of it. Guaranteed: nothing that was only said
+to our pages counts; answers that we have lost come back from the marketplace's copy; running it twice, or two at once,
+changes nothing.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.db.models import Count, Q
+
+from hits.models import Answer, Assignment, HitItem, Publication, Rating, Study, Submission
+from hits.models.assignment import AssignmentQuerySet
+from hits.mturk.answers import fields_of
+from hits.mturk.client import Market
+from hits.mturk.types import MarketAssignment, MarketHit
+from hits.publishing.calling import THREADS, call_in_threads
+from hits.serving.copies import read_copy, rebuild_answers
+from hits.serving.frozen import FrozenHit, frozen_hit
+
+GRACE = timedelta(minutes=5)  # between the end of the time and the marketplace's last word on it
+
+Ending = Assignment.Ending
+OnProgress = Callable[[int, int], None]
+
+
+@dataclass
+class Collected:
+    new: int = 0
+    rebuilt: int = 0
+    without_answers: int = 0
+    changed: int = 0  # approved or rejected since we last looked
+    ended: int = 0  # given up, run out of time, taken over, or never handed in
+
+
+def collect(
+    study: Study,
+    environment: str,
+    market: Market,
+    now: datetime,
+    on_progress: OnProgress = lambda done, total: None,
+    threads: int = THREADS,
+) -> Collected:
+    """Asks for the list of HITs, and then only for the assignments of those in which something has happened."""
+    publications = {
+        one.mturk_hit_id: one
+        for one in Publication.objects.filter(hit__study=study, environment=environment).confirmed()
+    }
+    numbers = dict(study.hits.values_list("pk", "number"))
+    known = _known_counts(study, environment)
+    stirred = [
+        publications[hit.mturk_hit_id]
+        for hit in _ours(market.list_hits(), publications)
+        if _counts(hit) != known.get(publications[hit.mturk_hit_id].hit_id, (0, 0))
+    ]
+    result = Collected()
+    done = 0
+
+    def ask(publication: Publication) -> list[MarketAssignment]:
+        return list(market.list_assignments(publication.mturk_hit_id))
+
+    for outcomes in call_in_threads(ask, stirred, threads):
+        for publication, outcome in outcomes:
+            hit = frozen_hit(study.key, numbers[publication.hit_id])
+            for found in outcome.result():
+                _store(hit, publication, found, now, result)
+            done += 1
+        on_progress(done, len(stirred))
+    result.ended = _end_what_is_over(study, environment, now)
+    return result
+
+
+def _ours(hits: Iterable[MarketHit], publications: dict[str, Publication]) -> Iterator[MarketHit]:
+    """Newest first, and no further than the last of ours: the account may hold many older ones of other projects."""
+    waiting = set(publications)
+    for hit in hits:
+        if hit.mturk_hit_id in waiting:
+            waiting.remove(hit.mturk_hit_id)
+            yield hit
+        if not waiting:
+            return
+
+
+def _counts(hit: MarketHit) -> tuple[int, int]:
+    """How many were submitted, and how many of those are approved or rejected."""
+    return hit.max_assignments - hit.pending_count - hit.available_count, hit.completed_count
+
+
+def _known_counts(study: Study, environment: str) -> dict[int, tuple[int, int]]:
+    rows = (
+        Submission.objects.filter(assignment__hit__study=study, assignment__environment=environment)
+        .values("assignment__hit")
+        .annotate(submitted=Count("pk"), completed=Count("pk", filter=~Q(status=Submission.Status.SUBMITTED)))
+    )
+    return {row["assignment__hit"]: (row["submitted"], row["completed"]) for row in rows}
+
+
+# --- One assignment --------------------------------------------------------------------------------------------------
+
+
+def _store(hit: FrozenHit, publication: Publication, found: MarketAssignment, now: datetime, result: Collected) -> None:
+    with transaction.atomic():
+        assignment = _assignment(hit, publication, found)
+        submission = Submission.objects.filter(assignment=assignment).first()
+        if submission is not None:
+            if submission.status != found.status:
+                submission.status = found.status
+                submission.save(update_fields=["status"])
+                result.changed += 1
+            return
+        submission = Submission(
+            assignment=assignment,
+            status=found.status,
+            accepted_at=found.accepted_at,
+            submitted_at=found.submitted_at or now,
+            auto_approval_at=found.auto_approval_at,
+            answer_xml=found.answer_xml,
+            collected_at=now,
+        )
+        _settle_answers(hit, submission, found)
+        submission.save()
+        if not submission.problem:
+            _save_ratings(hit, submission)
+        _others_with_its_id(assignment).update(ended_as=Ending.TAKEN_OVER, ended_at=now)
+        result.new += 1
+        result.rebuilt += submission.is_rebuilt
+        result.without_answers += bool(submission.problem)
+
+
+def _assignment(hit: FrozenHit, publication: Publication, found: MarketAssignment) -> Assignment:
+    """Locked. Made anew if we have never seen it, or no longer have it."""
+    who = {
+        "environment": publication.environment,
+        "mturk_assignment_id": found.mturk_assignment_id,
+        "mturk_worker_id": found.mturk_worker_id,
+    }
+    copy = read_copy(found.mturk_assignment_id, found.mturk_worker_id, fields_of(found.answer_xml))
+    seen = {"hit_id": hit.pk, "turn": copy.turn if copy else 0, "opened_at": found.accepted_at}
+    assignment, _ = Assignment.objects.select_for_update().get_or_create(
+        **who, defaults={**seen, "held_at": found.accepted_at}
+    )
+    return assignment
+
+
+def _settle_answers(hit: FrozenHit, submission: Submission, found: MarketAssignment) -> None:
+    """Ours if they are complete, else the marketplace's copy of them, else the reason why there are none."""
+    assignment = submission.assignment
+    if assignment.hit_id != hit.pk:
+        submission.problem = "Our page was opened for another HIT with this assignment."
+        return
+    if assignment.submitted_at is None or not _is_complete(hit, assignment):
+        copy = read_copy(found.mturk_assignment_id, found.mturk_worker_id, fields_of(found.answer_xml))
+        if copy is None or len(copy.dialogs) != len(hit.items):
+            submission.problem = "It was submitted without our page: neither we nor the marketplace have its answers."
+            return
+        rebuild_answers(hit, assignment, copy, submission.submitted_at)
+        submission.is_rebuilt = True
+        assignment.turn = copy.turn
+        assignment.feedback = copy.feedback
+        assignment.submitted_at = submission.submitted_at
+    assignment.ended_as = ""
+    assignment.ended_at = None
+    assignment.save(update_fields=["turn", "feedback", "submitted_at", "ended_as", "ended_at"])
+
+
+def _is_complete(hit: FrozenHit, assignment: Assignment) -> bool:
+    placed = {answer.item_id: len(answer.value["areas"]) for answer in Answer.objects.filter(assignment=assignment)}
+    return all(placed.get(item.pk) == item.card_count for item in hit.items)
+
+
+def _save_ratings(hit: FrozenHit, submission: Submission) -> None:
+    cards = dict(HitItem.objects.filter(hit=hit.pk).values_list("pk", "cards"))
+    answers = Answer.objects.filter(assignment=submission.assignment_id)
+    Rating.objects.bulk_create(
+        rating for answer in answers for rating in _ratings_of(submission, answer, cards[answer.item_id])
+    )
+
+
+def _ratings_of(submission: Submission, answer: Answer, cards: Sequence[dict[str, object]]) -> Iterator[Rating]:
+    for place, number in enumerate(answer.card_order):
+        card = cards[number]
+        candidates: Sequence[int | None] = card["candidates"]
+        for candidate in [*candidates, *([None] if card["gold"] else [])]:
+            yield Rating(
+                submission=submission,
+                item_id=answer.item_id,
+                candidate_id=candidate,
+                card=number,
+                place=place,
+                value=answer.value["areas"][str(number)],
+            )
+
+
+# --- What the marketplace does not have ------------------------------------------------------------------------------
+
+
+def _others_with_its_id(assignment: Assignment) -> AssignmentQuerySet:
+    same = Assignment.objects.filter(
+        environment=assignment.environment, mturk_assignment_id=assignment.mturk_assignment_id, submission=None
+    )
+    return same.exclude(pk=assignment.pk).exclude(ended_as=Ending.TAKEN_OVER)
+
+
+def _end_what_is_over(study: Study, environment: str, now: datetime) -> int:
+    """Whose time is over without a word from the marketplace: given up, or handed in to us alone."""
+    limit = timedelta(minutes=study.design["crowd"]["time_limit_minutes"])
+    over = Assignment.objects.filter(
+        hit__study=study, environment=environment, submission=None, ended_as="", held_at__lt=now - limit - GRACE
+    )
+    taken = over.exclude(taken_over_at=None).update(ended_as=Ending.TAKEN_OVER, ended_at=now)
+    unconfirmed = over.exclude(submitted_at=None).update(ended_as=Ending.UNCONFIRMED, ended_at=now)
+    return taken + unconfirmed + over.update(ended_as=Ending.GIVEN_UP, ended_at=now)

@@ -1,0 +1,66 @@
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+from django.utils import timezone
+from rich.progress import Progress, TaskID
+
+from hits.designing.describing import dollars
+from hits.designing.studies import get_study
+from hits.management.study_command import StudyCommand, progress_bar
+from hits.markets import open_market
+from hits.models import MarketEnvironment, Payment
+from hits.syncing import Synced, sync
+
+
+class Command(StudyCommand):
+    help = """Collects what workers have submitted, approves and pays it, and caps who has done enough.
+
+    manage.py sync_hits demo
+    manage.py sync_hits demo --environment production
+
+Run it as often as you like, also while another one runs: every answer is collected once, every reward and bonus is
+paid once. Celery's beat does the same every few minutes."""
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("study")
+        parser.add_argument("--environment", choices=MarketEnvironment.values, default=MarketEnvironment.LOCAL)
+
+    def run(self, options: dict[str, Any]) -> None:
+        study, environment = get_study(options["study"]), options["environment"]
+        with progress_bar() as progress:
+            synced = sync(study, environment, open_market(environment), timezone.now, _Bars(progress))
+        owed = Payment.objects.filter(
+            submission__assignment__hit__study=study, submission__assignment__environment=environment
+        ).owed()
+        self._report(synced, owed.cents())
+
+    def _report(self, synced: Synced, owed_cents: int) -> None:
+        collected, paid, limited = synced.collected, synced.paid, synced.limited
+        self.stdout.write(
+            f"{collected.new:,} submissions collected ({collected.rebuilt:,} rebuilt from the marketplace, "
+            f"{collected.without_answers:,} without answers), {collected.ended:,} assignments ended without one."
+        )
+        self.stdout.write(
+            f"{paid.rewards:,} rewards and {paid.bonuses:,} bonuses paid, {dollars(paid.cents)} with fees "
+            f"({paid.found:,} were paid already). {limited.capped:,} workers have reached the limit."
+        )
+        for reason, count in paid.refused.items():
+            self.stdout.write(f"  {count:,} times: {reason}")
+        if paid.stopped_by:
+            raise CommandError(
+                f"Paying stopped: {str(paid.stopped_by).rstrip('.')}. {dollars(owed_cents)} are still owed; "
+                "add funds and run the same command again."
+            )
+
+
+class _Bars:
+    """A bar for each stage, from when it begins."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._bars: dict[str, TaskID] = {}
+
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        if stage not in self._bars:
+            self._bars[stage] = self._progress.add_task(stage, total=total)
+        self._progress.update(self._bars[stage], completed=done, total=total)

@@ -1,0 +1,80 @@
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from hits.models.publication import MarketEnvironment
+from hits.models.study import Study
+from hits.models.submission import Submission
+
+
+class ScreeningRunQuerySet(models.QuerySet["ScreeningRun"]):
+    def current(self, study: Study, environment: str) -> "ScreeningRun | None":
+        """The newest that was not undone: what the results go by."""
+        return self.filter(study=study, environment=environment, undone_at=None).first()
+
+
+class ScreeningRun(models.Model):
+    """That a study's work was screened: by which rules, with which funnel. What it leaves out are its exclusions.
+
+    `rules` and `funnel` are JSON, as in a study file and as hits.screening.funnel has it. Never changed but to undo it.
+    """
+
+    study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="screening_runs")
+    environment = models.CharField(max_length=10, choices=MarketEnvironment)
+    rules = models.JSONField()
+    is_frozen_rules = models.BooleanField()  # the study's own; else it is exploratory
+    funnel = models.JSONField()
+    made_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    made_at = models.DateTimeField()
+    undone_at = models.DateTimeField(null=True)
+
+    objects = ScreeningRunQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-pk"]
+
+    def __str__(self) -> str:
+        return f"screening of {self.study} on {self.environment}"
+
+    @property
+    def kind(self) -> str:
+        return "by the study's own rules" if self.is_frozen_rules else "exploratory, by other rules"
+
+
+class Exclusion(models.Model):
+    """That a rule leaves a worker, or a single submission, out of the results, and why. Nobody's pay depends on it.
+
+    `step` is the rule's place among the run's rules, from 0. `evidence` is plain facts, such as
+    `{"share": 0.98, "area": "good", "cards": 215}`.
+    """
+
+    run = models.ForeignKey(ScreeningRun, on_delete=models.PROTECT, related_name="exclusions")
+    step = models.PositiveSmallIntegerField()
+    rule = models.CharField(max_length=40)
+    parameters = models.JSONField()
+    mturk_worker_id = models.CharField(max_length=64, blank=True)
+    submission = models.ForeignKey(Submission, null=True, on_delete=models.PROTECT, related_name="exclusions")
+    evidence = models.JSONField()
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["run", "step", "mturk_worker_id"],
+                condition=~Q(mturk_worker_id=""),
+                name="one_exclusion_per_rule_and_worker",
+            ),
+            models.UniqueConstraint(
+                fields=["run", "step", "submission"],
+                condition=Q(submission__isnull=False),
+                name="one_exclusion_per_rule_and_submission",
+            ),
+            models.CheckConstraint(
+                condition=Q(mturk_worker_id="", submission__isnull=False)
+                | Q(mturk_worker_id__gt="", submission__isnull=True),
+                name="exclusion_is_of_a_worker_or_a_submission",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.rule} in {self.run}"

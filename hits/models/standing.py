@@ -1,0 +1,61 @@
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from hits.models.publication import MarketEnvironment
+from hits.models.study import Study
+
+
+class StudyMarket(models.Model):
+    """What a study has of its own on a marketplace: the qualification that keeps workers from seeing more of it."""
+
+    study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="markets")
+    environment = models.CharField(max_length=10, choices=MarketEnvironment)
+    stop_qualification_id = models.CharField(max_length=64)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["study", "environment"], name="one_market_per_environment")]
+
+    def __str__(self) -> str:
+        return f"{self.study} on {self.environment}"
+
+
+class StandingQuerySet(models.QuerySet["Standing"]):
+    def active(self) -> "StandingQuerySet":
+        return self.filter(lifted_at=None)
+
+
+class Standing(models.Model):
+    """That a worker gets no more HITs of a study, why, and whether the marketplace knows. Lifted, never deleted."""
+
+    class Kind(models.TextChoices):
+        CAP = "cap"  # has done as many as the study allows
+        SOFT = "soft block"  # by a qualification of our own: nobody else learns of it
+        HARD = "hard block"  # Amazon's own, which hurts the worker's standing there
+
+    study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="standings")
+    environment = models.CharField(max_length=10, choices=MarketEnvironment)
+    mturk_worker_id = models.CharField(max_length=64)
+    kind = models.CharField(max_length=10, choices=Kind)
+    reason = models.TextField()
+    made_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    made_at = models.DateTimeField()
+    applied_at = models.DateTimeField(null=True)  # when the marketplace was told
+    lifted_at = models.DateTimeField(null=True)
+    lift_reason = models.TextField(blank=True)
+    lift_applied_at = models.DateTimeField(null=True)
+
+    objects = StandingQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["study", "environment", "mturk_worker_id", "kind"],
+                condition=Q(lifted_at=None),
+                name="one_active_standing_per_worker_and_kind",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} of {self.mturk_worker_id} in {self.study}"

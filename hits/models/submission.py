@@ -1,0 +1,65 @@
+from django.db import models
+from django.db.models import Q
+
+from generation.models import Candidate
+from hits.models.assignment import Assignment
+from hits.models.hit import HitItem
+
+
+class SubmissionQuerySet(models.QuerySet["Submission"]):
+    def waiting(self) -> "SubmissionQuerySet":
+        """Neither approved nor rejected, as far as we have heard."""
+        return self.filter(status=Submission.Status.SUBMITTED)
+
+
+class Submission(models.Model):
+    """That the marketplace confirms an assignment: what counts, and what is paid. Its answers are the Rating rows."""
+
+    class Status(models.TextChoices):
+        SUBMITTED = "Submitted"
+        APPROVED = "Approved"
+        REJECTED = "Rejected"
+
+    assignment = models.OneToOneField(Assignment, on_delete=models.PROTECT, related_name="submission")
+    status = models.CharField(max_length=10, choices=Status)
+    accepted_at = models.DateTimeField()
+    submitted_at = models.DateTimeField()
+    auto_approval_at = models.DateTimeField(null=True)
+    answer_xml = models.TextField()
+    is_rebuilt = models.BooleanField(default=False)  # our own answers were gone, and came back from the marketplace
+    problem = models.TextField(blank=True)  # why there are no ratings, where there are none
+    collected_at = models.DateTimeField()
+
+    objects = SubmissionQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return f"submission of {self.assignment}"
+
+
+class Rating(models.Model):
+    """One reply, judged by one worker. A card that stands for several candidates makes a row for each of them.
+
+    `candidate` is empty for the human reply. `value` belongs to the protocol: an area's key. Append-only.
+    """
+
+    submission = models.ForeignKey(Submission, on_delete=models.PROTECT, related_name="ratings")
+    item = models.ForeignKey(HitItem, on_delete=models.PROTECT, related_name="ratings")
+    candidate = models.ForeignKey(Candidate, null=True, on_delete=models.PROTECT, related_name="ratings")
+    card = models.PositiveSmallIntegerField()  # in HitItem.cards
+    place = models.PositiveSmallIntegerField()  # where it stood on the page
+    value = models.CharField(max_length=30)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["submission", "item", "candidate"],
+                condition=Q(candidate__isnull=False),
+                name="one_rating_per_submission_and_candidate",
+            ),
+            models.UniqueConstraint(
+                fields=["submission", "item"], condition=Q(candidate=None), name="one_rating_of_the_human_reply"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.value} for card {self.card} of {self.item}"

@@ -1,0 +1,265 @@
+"""Room 6: approvals and bonuses, through a ledger.
+
+In: submissions that the marketplace confirms. Out: one Payment row for each reward and bonus, paid. Guaranteed: each is
+paid exactly once, whatever is killed, repeated or run twice at once, also after the token's 24 hours and on a database
+that was restored to an earlier state: the intent is saved first, and before money moves we look whether it has moved.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import partial
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from evalplatform.errors import EvalPlatformError
+from hits.errors import MarketRefused, MarketUnavailable
+from hits.models import BonusCheck, Event, Payment, Publication, Study, Submission
+from hits.models.design import StudyDesign
+from hits.models.submission import SubmissionQuerySet
+from hits.mturk.client import ABOUT_THE_ACCOUNT, Market
+from hits.mturk.costs import bonus_fee_cents, reward_fee_cents
+from hits.publishing.calling import THREADS, call_in_threads
+from hits.serving.bonus import Points
+
+Kind = Payment.Kind
+Status = Submission.Status
+OnProgress = Callable[[int, int], None]
+
+OUR_CALL, FOUND = "our call", "found there"
+
+
+@dataclass
+class Paid:
+    rewards: int = 0
+    bonuses: int = 0
+    found: int = 0  # on the marketplace already: approved by itself, or by a run that was killed
+    cents: int = 0  # with fees
+    refused: dict[str, int] = field(default_factory=dict)
+    stopped_by: MarketRefused | MarketUnavailable | None = None
+
+
+def pay(
+    study: Study,
+    environment: str,
+    market: Market,
+    now: Callable[[], datetime],
+    on_progress: OnProgress = lambda done, total: None,
+    threads: int = THREADS,
+) -> Paid:
+    """Pays what is due, rewards first. What is refused for want of money stops the run; the next one goes on."""
+    record_dues(study, environment, now())
+    result = Paid()
+    jobs = _jobs(study, environment, market)
+    total = sum(len(job.payments) for job in jobs)
+    done = 0
+    for outcomes in call_in_threads(lambda job: job.call(), jobs, threads, lambda: not result.stopped_by):
+        with transaction.atomic():
+            for job, future in outcomes:
+                _save_outcomes(job.payments, future.result(), now(), result)
+                done += len(job.payments)
+        on_progress(done, total)
+    return result
+
+
+@dataclass
+class _Job:
+    """Payments that are dealt with together, in a thread that talks to the marketplace only."""
+
+    payments: Sequence[Payment]
+    call: Callable[[], "list[_Outcome]"]
+
+
+def _jobs(study: Study, environment: str, market: Market) -> list[_Job]:
+    """Each reward by itself, then the bonuses HIT by HIT: one question tells which of a HIT's were paid before."""
+    owed = _owed(study, environment)
+    mturk_hit_ids = dict(
+        Publication.objects.filter(hit__study=study, environment=environment).values_list("hit", "mturk_hit_id")
+    )
+    by_hit: dict[int, list[Payment]] = {}
+    for payment in owed:
+        if payment.kind != Kind.REWARD:
+            by_hit.setdefault(payment.submission.assignment.hit_id, []).append(payment)
+    rewards = [_Job([one], partial(_approve, market, one)) for one in owed if one.kind == Kind.REWARD]
+    bonuses = [_Job(ones, partial(_send_bonuses, market, mturk_hit_ids[hit], ones)) for hit, ones in by_hit.items()]
+    return rewards + bonuses
+
+
+# --- What is due -----------------------------------------------------------------------------------------------------
+
+
+@transaction.atomic
+def record_dues(study: Study, environment: str, now: datetime) -> None:
+    """Saves the intents: a reward for each submission that may be approved, and the bonus that was won with it."""
+    design = StudyDesign.model_validate(study.design)
+    unrecorded = _submissions(study, environment).exclude(payments__kind=Kind.REWARD)
+    due = [one for one in unrecorded if _is_due(design, one, now)]
+    Payment.objects.bulk_create(
+        (payment for submission in due for payment in _dues(design, submission, now)), ignore_conflicts=True
+    )
+
+
+def approve_by_hand(submissions: Iterable[Submission], now: datetime) -> None:
+    """As a researcher asked for in the pages; the next run pays."""
+    for submission in submissions:
+        design = StudyDesign.model_validate(submission.assignment.hit.study.design)
+        Payment.objects.bulk_create(_dues(design, submission, now), ignore_conflicts=True)
+
+
+def reject(submission: Submission, reason: str, market: Market, by: User | None, now: datetime) -> None:
+    """By hand only, one at a time, with a reason that the worker reads. Nothing else here ever rejects."""
+    if not reason.strip():
+        raise EvalPlatformError("Write a reason: the worker reads it, and it is the least that we owe them.")
+    if Payment.objects.paid().filter(submission=submission, kind=Kind.REWARD).exists():
+        raise EvalPlatformError("This assignment was paid already; what is paid can't be taken back.")
+    market.reject(submission.assignment.mturk_assignment_id, reason.strip())
+    with transaction.atomic():
+        Submission.objects.filter(pk=submission.pk).update(status=Status.REJECTED)
+        Payment.objects.owed().filter(submission=submission).update(
+            cancelled_at=now, refusal=f"rejected by hand: {reason.strip()}"
+        )
+        study = submission.assignment.hit.study
+        Event.objects.create(study=study, at=now, actor=by, text=f"rejected an assignment: {reason.strip()}")
+
+
+def bonus_points(submission: Submission) -> int:
+    """From the stored checks, by the attempt that the study counts."""
+    design = StudyDesign.model_validate(submission.assignment.hit.study.design)
+    return _points(design, submission)
+
+
+def _points(design: StudyDesign, submission: Submission) -> int:
+    return Points(design.checkpoints, BonusCheck.objects.filter(assignment=submission.assignment_id)).total
+
+
+def _is_due(design: StudyDesign, submission: Submission, now: datetime) -> bool:
+    if submission.status == Status.REJECTED:
+        return False
+    if submission.status == Status.APPROVED or design.pay.approval == "at once":
+        return True
+    delay = timedelta(hours=design.pay.approval_delay_hours)
+    return design.pay.approval == "after a delay" and submission.submitted_at + delay <= now
+
+
+def _dues(design: StudyDesign, submission: Submission, now: datetime) -> Iterator[Payment]:
+    hit = submission.assignment.hit
+    reward = design.pay.reward_cents
+    yield Payment(
+        submission=submission,
+        kind=Kind.REWARD,
+        cents=reward,
+        fee_cents=reward_fee_cents(reward, hit.assignments),
+        intended_at=now,
+    )
+    bonus, points = design.pay.bonus_cents, _points(design, submission)
+    if bonus and points >= design.pay.bonus_points and not submission.problem:
+        yield Payment(
+            submission=submission,
+            kind=Kind.BONUS,
+            cents=bonus,
+            fee_cents=bonus_fee_cents(bonus),
+            reason=f"{points} bonus points in “{design.task.title}”. Thank you! {mark(Kind.BONUS)}",
+            intended_at=now,
+        )
+
+
+def mark(kind: str) -> str:
+    """At the end of a bonus's reason: by it and the assignment, a bonus of ours is known there for ever."""
+    return f"[{kind}]"
+
+
+def _submissions(study: Study, environment: str) -> SubmissionQuerySet:
+    return Submission.objects.filter(assignment__hit__study=study, assignment__environment=environment).select_related(
+        "assignment__hit__study"
+    )
+
+
+def _owed(study: Study, environment: str) -> list[Payment]:
+    of_study = Payment.objects.filter(
+        submission__assignment__hit__study=study, submission__assignment__environment=environment
+    )
+    return list(of_study.owed().select_related("submission__assignment__hit__study"))
+
+
+# --- The marketplace's side, in threads ------------------------------------------------------------------------------
+
+
+@dataclass
+class _Outcome:
+    paid_by: str = ""
+    status: str = ""  # the submission's, where we learned it
+    error: MarketRefused | MarketUnavailable | None = None
+
+
+def _approve(market: Market, payment: Payment) -> list[_Outcome]:
+    """There is no token for an approval. So: if it is refused, look at what the assignment's state is."""
+    assignment_id = payment.submission.assignment.mturk_assignment_id
+    if payment.submission.status == Status.APPROVED:
+        return [_Outcome(FOUND, Status.APPROVED)]
+    try:
+        market.approve(assignment_id)
+    except MarketRefused as refused:
+        try:
+            status = market.get_assignment(assignment_id).status
+        except (MarketRefused, MarketUnavailable):
+            return [_Outcome(error=refused)]
+        if status == Status.APPROVED:
+            return [_Outcome(FOUND, status)]
+        return [_Outcome(status=status, error=refused)]
+    except MarketUnavailable as unavailable:
+        return [_Outcome(error=unavailable)]
+    return [_Outcome(OUR_CALL, Status.APPROVED)]
+
+
+def _send_bonuses(market: Market, mturk_hit_id: str, payments: Sequence[Payment]) -> list[_Outcome]:
+    try:
+        paid = list(market.list_bonuses_of_hit(mturk_hit_id))
+    except (MarketRefused, MarketUnavailable) as error:
+        return [_Outcome(error=error) for _ in payments]
+    there = {(one.mturk_assignment_id, one.reason.rpartition(" ")[2]) for one in paid}
+    return [
+        _Outcome(FOUND)
+        if (payment.submission.assignment.mturk_assignment_id, mark(payment.kind)) in there
+        else _send_bonus(market, payment)
+        for payment in payments
+    ]
+
+
+def _send_bonus(market: Market, payment: Payment) -> _Outcome:
+    who = payment.submission.assignment
+    try:
+        market.send_bonus(who.mturk_worker_id, who.mturk_assignment_id, payment.cents, payment.reason, payment.token)
+    except (MarketRefused, MarketUnavailable) as error:
+        # Also a token that another run used a moment ago: the next run will find that bonus on the list.
+        return _Outcome(error=error)
+    return _Outcome(OUR_CALL)
+
+
+# --- Outcomes --------------------------------------------------------------------------------------------------------
+
+
+def _save_outcomes(payments: Sequence[Payment], outcomes: Sequence[_Outcome], now: datetime, result: Paid) -> None:
+    for payment, outcome in zip(payments, outcomes, strict=True):
+        this = Payment.objects.filter(pk=payment.pk, paid_at=None)
+        if outcome.status:
+            Submission.objects.filter(pk=payment.submission_id).update(status=outcome.status)
+        if outcome.paid_by:
+            this.update(paid_at=now, paid_by=outcome.paid_by, refusal="")
+            _count(payment, outcome, result)
+        elif outcome.status == Status.REJECTED:
+            this.update(cancelled_at=now, refusal="rejected on the marketplace")
+        elif outcome.error is not None:
+            this.update(refusal=str(outcome.error))
+            result.refused[str(outcome.error)] = result.refused.get(str(outcome.error), 0) + 1
+            if isinstance(outcome.error, MarketUnavailable) or outcome.error.code in ABOUT_THE_ACCOUNT:
+                result.stopped_by = outcome.error
+
+
+def _count(payment: Payment, outcome: _Outcome, result: Paid) -> None:
+    if payment.kind == Kind.REWARD:
+        result.rewards += 1
+    else:
+        result.bonuses += 1
+    result.found += outcome.paid_by == FOUND
+    result.cents += payment.cents + payment.fee_cents

@@ -1,0 +1,47 @@
+"""Many calls to the marketplace at once. Threads only talk to it; the caller saves, in one thread."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from queue import Empty, SimpleQueue
+from typing import TypeVar
+
+THREADS = 16
+SIGN_OF_LIFE_SECONDS = 5.0
+GATHER_SECONDS = 0.03  # several outcomes are saved together: a commit for each would cost more than the calls
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+def call_in_threads(
+    call: Callable[[T], R], items: Iterable[T], threads: int, goes_on: Callable[[], bool] = lambda: True
+) -> Iterator[list[tuple[T, "Future[R]"]]]:
+    """Yields outcomes as they come, several at a time, and none when nothing came for some seconds.
+
+    When it no longer `goes_on`, what is on its way is still waited for and yielded: it may well have happened.
+    """
+    if not goes_on():
+        return
+    done: SimpleQueue[Future[R]] = SimpleQueue()
+    with ThreadPoolExecutor(threads) as pool:
+        running = {pool.submit(call, one): one for one in items}
+        for future in running:
+            future.add_done_callback(done.put)
+        try:
+            while running:
+                yield [(running.pop(future), future) for future in _gather(done) if future in running]
+                if not goes_on():
+                    running = {future: one for future, one in running.items() if not future.cancel()}
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _gather(done: "SimpleQueue[Future[R]]") -> Iterator["Future[R]"]:
+    try:
+        yield done.get(timeout=SIGN_OF_LIFE_SECONDS)
+        time.sleep(GATHER_SECONDS)
+        while True:
+            yield done.get_nowait()
+    except Empty:
+        return

@@ -1,0 +1,184 @@
+"""Intent, call, outcome: each HIT of a plan once on the marketplace."""
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from django.db import transaction
+
+from hits.errors import MarketRefused, MarketUnavailable
+from hits.models import Hit, Publication, PublishingRun, Study
+from hits.models.design import StudyDesign
+from hits.mturk.client import ABOUT_THE_ACCOUNT, Market
+from hits.mturk.qualifications import crowd_requirements
+from hits.mturk.question import external_question
+from hits.mturk.types import HitTypeSpec, NewHit
+from hits.publishing.calling import THREADS, call_in_threads
+from hits.publishing.planning import PublishingPlan, without_confirmed
+from hits.publishing.stop_qualification import (
+    find_stop_qualification,
+    known_stop_qualification,
+    note_stop_qualification,
+)
+
+OnProgress = Callable[[int], None]
+
+
+@dataclass
+class PublishingResult:
+    published: int = 0
+    adopted: int = 0
+    refused: dict[str, int] = field(default_factory=dict)
+    stopped_by: MarketRefused | MarketUnavailable | None = None
+
+
+def publish_hits(
+    plan: PublishingPlan,
+    market: Market,
+    page_url: str,
+    now: Callable[[], datetime],
+    on_progress: OnProgress = lambda count: None,
+    goes_on: Callable[[], bool] = lambda: True,
+    threads: int = THREADS,
+) -> PublishingResult:
+    """Publishes what the plan names. Whatever is on the marketplace already is adopted first.
+
+    `on_progress` hears how many HITs were dealt with, also when it were none for some seconds.
+    """
+    qualification_id = known_stop_qualification(plan.study, plan.environment)
+
+    def prepare() -> tuple[str, str]:
+        stop_id = qualification_id or find_stop_qualification(plan.study, market)
+        return stop_id, market.create_hit_type(hit_type_of(plan.design, stop_id))
+
+    with ThreadPoolExecutor(1) as pool:
+        prepared = pool.submit(prepare)  # meanwhile
+        result = PublishingResult(adopted=adopt_orphans(plan.study, plan.environment, market, now()))
+        waiting = _save_intents(plan, now())
+    stop_id, hit_type_id = prepared.result()
+    note_stop_qualification(plan.study, plan.environment, stop_id)
+    on_progress(len(plan.hits) - len(waiting))
+    requests = {one.pk: _new_hit(plan, one, hit_type_id, page_url) for one in waiting}
+
+    def create(publication: Publication) -> str:
+        return market.create_hit(requests[publication.pk])
+
+    for outcomes in call_in_threads(create, waiting, threads, lambda: not result.stopped_by and goes_on()):
+        with transaction.atomic():
+            for publication, outcome in outcomes:
+                _save_outcome(publication, outcome, now(), result)
+        on_progress(len(outcomes))
+    return result
+
+
+def settle_plan(plan: PublishingPlan, market: Market, now: datetime) -> PublishingPlan:
+    """Looks first what an interrupted run left on the marketplace: it holds its money already, and needs no more."""
+    if not plan.begun_count:
+        return plan
+    adopt_orphans(plan.study, plan.environment, market, now)
+    return without_confirmed(plan)
+
+
+def adopt_orphans(study: Study, environment: str, market: Market, now: datetime) -> int:
+    """Finds HITs of this study that stand on the marketplace without our knowing their ids, and notes them.
+
+    By our own id in the annotation, since a token is forgotten after 24 hours. HITs of other projects are left alone.
+    """
+    ours = Publication.objects.filter(hit__study=study, environment=environment)
+    known = set(ours.confirmed().values_list("hit__number", flat=True))
+    numbers = {annotation_of(study, number): number for number in study.hits.values_list("number", flat=True)}
+    orphans: dict[int, str] = {}
+    for found in market.list_hits():
+        number = numbers.get(found.annotation)
+        if number is not None and number not in known and found.status != "Disposed":
+            orphans.setdefault(number, found.mturk_hit_id)
+    with transaction.atomic():
+        for hit in study.hits.filter(number__in=orphans):
+            _adopt(hit, environment, orphans[hit.number], now)
+    return len(orphans)
+
+
+def annotation_of(study: Study, hit_number: int) -> str:
+    return f"evalplatform {study.key} {hit_number}"
+
+
+def token_of(study: Study, hit_number: int) -> str:
+    """Of at most 64 characters. The environment is not in it: each has tokens of its own."""
+    return f"{study.key.hex}-{hit_number}"
+
+
+def hit_type_of(design: StudyDesign, stop_qualification_id: str = "") -> HitTypeSpec:
+    """Not for workers who have the study's stop qualification: they have done enough, or were asked to stop."""
+    crowd = design.crowd
+    return HitTypeSpec(
+        title=design.task.title,
+        description=design.task.description,
+        keywords=design.task.keywords,
+        reward_cents=design.pay.reward_cents,
+        assignment_duration_seconds=crowd.time_limit_minutes * 60,
+        auto_approval_delay_seconds=crowd.auto_approval_days * 86_400,
+        requirements=crowd_requirements(
+            crowd.countries, crowd.min_approved, crowd.min_approval_percent, stop_qualification_id
+        ),
+    )
+
+
+@transaction.atomic
+def _save_intents(plan: PublishingPlan, now: datetime) -> list[Publication]:
+    """Returns the publications that are not confirmed yet. Two runs at once make one row a HIT."""
+    Publication.objects.bulk_create(
+        [
+            Publication(hit=hit, environment=plan.environment, wave=plan.wave, run=plan.run, intended_at=now)
+            for hit in plan.hits
+        ],
+        ignore_conflicts=True,
+    )
+    planned = {hit.pk for hit in plan.hits}
+    unconfirmed = Publication.objects.filter(hit__study=plan.study, environment=plan.environment).unconfirmed()
+    waiting = [one for one in unconfirmed.select_related("hit").order_by("hit__number") if one.hit_id in planned]
+    if plan.run:
+        _take_over([one for one in waiting if one.run_id != plan.run.pk], plan.run)
+    return waiting
+
+
+def _take_over(interrupted: list[Publication], run: PublishingRun) -> None:
+    for publication in interrupted:
+        publication.run = run
+    Publication.objects.bulk_update(interrupted, ["run"], batch_size=500)
+
+
+def _new_hit(plan: PublishingPlan, publication: Publication, hit_type_id: str, page_url: str) -> NewHit:
+    number = publication.hit.number
+    return NewHit(
+        hit_type_id=hit_type_id,
+        question_xml=external_question(f"{page_url}/{plan.study.key}/{number}/", plan.design.crowd.frame_height),
+        max_assignments=publication.hit.assignments,
+        lifetime_seconds=plan.design.crowd.lifetime_days * 86_400,
+        annotation=annotation_of(plan.study, number),
+        token=token_of(plan.study, number),
+    )
+
+
+def _save_outcome(publication: Publication, outcome: "Future[str]", now: datetime, result: PublishingResult) -> None:
+    this = Publication.objects.filter(pk=publication.pk)
+    try:
+        mturk_hit_id = outcome.result()
+    except MarketRefused as refused:
+        result.refused[str(refused)] = result.refused.get(str(refused), 0) + 1
+        if refused.code in ABOUT_THE_ACCOUNT:
+            result.stopped_by = refused  # that says nothing of the HIT, which waits as those after it
+        else:
+            this.unconfirmed().update(refusal=str(refused))
+    except MarketUnavailable as unavailable:
+        result.stopped_by = unavailable
+    else:
+        this.update(mturk_hit_id=mturk_hit_id, published_at=now, refusal="")
+        result.published += 1
+
+
+def _adopt(hit: Hit, environment: str, mturk_hit_id: str, now: datetime) -> None:
+    found = {"mturk_hit_id": mturk_hit_id, "published_at": now, "refusal": ""}
+    Publication.objects.update_or_create(
+        hit=hit, environment=environment, defaults=found, create_defaults={**found, "intended_at": now}
+    )

@@ -1,0 +1,60 @@
+"""A plan in words and numbers, and how many of a study's HITs stand where."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+
+from evalplatform.errors import EvalPlatformError
+from hits.designing.describing import describe_hourly_pay, dollars
+from hits.models import Publication, Study
+from hits.publishing.planning import PublishingPlan
+
+MOST_CENTS = 100_000_000_00
+
+
+@dataclass(frozen=True)
+class MarketCounts:
+    """Of a study on one marketplace."""
+
+    on_offer: int
+    stopped: int
+    begun: int
+    refused: int
+    unpublished: int
+
+    @property
+    def to_publish(self) -> int:
+        return self.begun + self.refused + self.unpublished
+
+
+def count_publications(study: Study, environment: str) -> MarketCounts:
+    ours = Publication.objects.filter(hit__study=study, environment=environment)
+    return MarketCounts(
+        on_offer=ours.open().count(),
+        stopped=ours.stopped().count(),
+        begun=ours.begun().count(),
+        refused=ours.refused().count(),
+        unpublished=study.hits.count() - ours.count(),
+    )
+
+
+def describe_plan(plan: PublishingPlan) -> Iterator[str]:
+    spent = f", beside at most {dollars(plan.spent.total_cents)} before" if plan.spent.total_cents else ""
+    interrupted = " left by an interrupted run" if plan.begun_count == len(plan.hits) > 0 else ""
+    yield (
+        f"{plan.study} on the {plan.environment} marketplace, wave {plan.wave}: {len(plan.hits):,} HITs{interrupted}, "
+        f"{plan.cost.assignment_count:,} assignments, at most {dollars(plan.cost.total_cents)}{spent}."
+    )
+    yield f"{describe_hourly_pay(plan.design)}."
+
+
+def cents_from_dollars(amount: str | None, name: str) -> int | None:
+    if amount is None:
+        return None
+    try:
+        cents = Decimal(amount) * 100
+        if 0 <= cents <= MOST_CENTS and cents == cents.to_integral_value():
+            return int(cents)
+    except ArithmeticError:
+        pass
+    raise EvalPlatformError(f"{name} is {amount!r}; write dollars, as 1500 or 99.50.")

@@ -1,0 +1,73 @@
+"""Taking a study's HITs off the market, and putting them back. Workers who hold an assignment may still submit it."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from django.db import transaction
+
+from hits.errors import MarketRefused, MarketUnavailable
+from hits.models import Publication, PublishingRun, Study
+from hits.models.design import StudyDesign
+from hits.mturk.client import Market
+from hits.publishing.calling import THREADS, call_in_threads
+from hits.publishing.creating import adopt_orphans
+
+
+@dataclass
+class StoppingResult:
+    """Of stopping as of resuming. Who was `refused` is left as it was; it may have been deleted elsewhere."""
+
+    changed: int = 0
+    refused: dict[str, int] = field(default_factory=dict)
+    stopped_by: MarketUnavailable | None = None
+
+
+def stop_study(study: Study, environment: str, market: Market, now: Callable[[], datetime]) -> StoppingResult:
+    """Expires every open HIT at once, those too whose publishing was interrupted. A run that publishes now ends."""
+    _end_runs(study, environment, now())
+    ours = Publication.objects.filter(hit__study=study, environment=environment)
+    if ours.unconfirmed().exists():
+        adopt_orphans(study, environment, market, now())
+    return _change(ours.open(), lambda one: market.expire_hit(one.mturk_hit_id), lambda: {"stopped_at": now()})
+
+
+def resume_study(study: Study, environment: str, market: Market, now: Callable[[], datetime]) -> StoppingResult:
+    """Puts stopped HITs on offer again, for the study's lifetime from now on."""
+    lifetime = timedelta(days=StudyDesign.model_validate(study.design).crowd.lifetime_days)
+    stopped = Publication.objects.filter(hit__study=study, environment=environment).stopped()
+    return _change(
+        stopped, lambda one: market.extend_hit(one.mturk_hit_id, now() + lifetime), lambda: {"stopped_at": None}
+    )
+
+
+def _change(
+    publications: Iterable[Publication],
+    call: Callable[[Publication], None],
+    fields: Callable[[], dict[str, datetime | None]],
+) -> StoppingResult:
+    result = StoppingResult()
+    for outcomes in call_in_threads(call, list(publications), THREADS, lambda: not result.stopped_by):
+        changed = []
+        for publication, outcome in outcomes:
+            try:
+                outcome.result()
+            except MarketRefused as refused:
+                result.refused[str(refused)] = result.refused.get(str(refused), 0) + 1
+            except MarketUnavailable as unavailable:
+                result.stopped_by = unavailable
+            else:
+                changed.append(publication.pk)
+        result.changed += Publication.objects.filter(pk__in=changed).update(**fields())
+    return result
+
+
+@transaction.atomic
+def _end_runs(study: Study, environment: str, now: datetime) -> None:
+    """A living worker sees the wish and ends by itself; what nobody works on ends here."""
+    runs = PublishingRun.objects.select_for_update().unfinished().filter(study=study, environment=environment)
+    for run in runs:
+        run.stop_requested_at = now
+        if run.started_at is None or run.is_quiet(now):
+            run.finished_at, run.outcome = now, "Stopped before it was done."
+        run.save(update_fields=["stop_requested_at", "finished_at", "outcome"])

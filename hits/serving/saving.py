@@ -1,0 +1,199 @@
+"""Saves, bonus checks and the submission of one assignment, one after the other: the row is locked."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+
+from hits.models import Answer, Assignment, BonusCheck
+from hits.mturk.worker_sites import SUBMIT_PATH
+from hits.serving.bonus import Points, bonus_state
+from hits.serving.copies import write_copy
+from hits.serving.frozen import FrozenHit, FrozenItem, frozen_hit
+from hits.serving.opening import check_is_open
+from hits.serving.page import answer_of, by_card
+from hits.serving.refusals import Refusal, WorkRefused
+from hits.serving.tokens import Ticket, completion_code
+
+
+@dataclass(frozen=True)
+class DialogState:
+    """What a page says about one dialog; cards by their places, times and moves from the beginning of the dialog."""
+
+    position: int
+    revision: int  # the one that the page saw last
+    areas: Mapping[str, str]
+    active_ms: int = 0
+    hidden_ms: int = 0
+    moves: Sequence[Any] = field(default_factory=list)
+    problem: str = ""
+
+
+def save_dialogs(
+    ticket: Ticket, dialogs: Sequence[DialogState], now: datetime, step: str = "", feedback: str | None = None
+) -> list[dict[str, Any]]:
+    """Where the page was, and each dialog unless another tab has said otherwise meanwhile; then, what is stored."""
+    with _held(ticket, now) as (hit, assignment):
+        _note_place(assignment, step, feedback)
+        return [_save_dialog(hit, assignment, dialog, now) for dialog in dialogs]
+
+
+def check_bonus(ticket: Ticket, dialog: DialogState, attempt: int, now: datetime) -> dict[str, Any]:
+    """Whether the point is won. The same attempt again gets the same answer, without counting twice."""
+    with _held(ticket, now) as (hit, assignment):
+        item = _item(hit, dialog.position)
+        if item.gold_card is None:
+            raise WorkRefused(Refusal.INVALID)
+        areas = _checked_areas(hit, item, dialog.areas)
+        if len(areas) < item.card_count:
+            raise _incomplete([(item.position, item.card_count - len(areas))])
+        rules = hit.study.design.checkpoints
+        order = item.order(hit.study.design.seed, assignment.turn)
+        value = {"areas": by_card(order, areas)}
+        points = Points(rules, BonusCheck.objects.filter(assignment=assignment))
+        saved = _save_dialog(hit, assignment, dialog, now)
+        known = points.of_item(item.pk)
+        if saved["conflict"]:
+            raise WorkRefused(Refusal.CONFLICT, dialog={**saved, "bonus": bonus_state(item, points)})
+        if attempt <= len(known):
+            if known[attempt - 1].value != value:
+                raise WorkRefused(Refusal.CONFLICT, dialog={**saved, "bonus": bonus_state(item, points)})
+        elif points.attempts_left(item.pk) == 0:
+            raise WorkRefused(Refusal.NO_ATTEMPTS_LEFT)
+        elif attempt > len(known) + 1:
+            raise WorkRefused(Refusal.INVALID)
+        else:
+            is_won = value["areas"][str(item.gold_card)] in rules.passing_areas
+            BonusCheck.objects.create(
+                assignment=assignment,
+                item_id=item.pk,
+                attempt=attempt,
+                value=value,
+                is_won=is_won,
+                active_ms=dialog.active_ms,
+                checked_at=now,
+            )
+            points = Points(rules, BonusCheck.objects.filter(assignment=assignment))
+        bonus = bonus_state(item, points)
+        return {**saved, "won": points.of_item(item.pk)[attempt - 1].is_won, "points": points.total, "bonus": bonus}
+
+
+def submit(ticket: Ticket, dialogs: Sequence[DialogState], feedback: str, now: datetime) -> dict[str, Any]:
+    """Complete, or refused with what is missing. Again: the same answer, so that a lost one can be asked for."""
+    with _held(ticket, now, is_submitted_allowed=True) as (hit, assignment):
+        if assignment.submitted_at is None:
+            for dialog in dialogs:
+                saved = _save_dialog(hit, assignment, dialog, now)
+                if saved["conflict"]:
+                    raise WorkRefused(Refusal.CONFLICT, dialog=saved)
+            _check_is_complete(hit, assignment)
+            assignment.feedback = feedback
+            assignment.step = "finish"
+            assignment.submitted_at = now
+            assignment.save(update_fields=["feedback", "step", "submitted_at"])
+        return submission(hit, assignment, ticket.submit_to)
+
+
+def submission(hit: FrozenHit, assignment: Assignment, submit_to: str) -> dict[str, Any]:
+    """What the page hands to the marketplace: the answers too, from which ours can be rebuilt."""
+    code = completion_code(assignment)
+    fields = {"assignmentId": assignment.mturk_assignment_id, "completionCode": code, **write_copy(hit, assignment)}
+    return {"action": f"{submit_to}{SUBMIT_PATH}", "fields": fields, "code": code}
+
+
+@contextmanager
+def _held(ticket: Ticket, now: datetime, is_submitted_allowed: bool = False) -> Iterator[tuple[FrozenHit, Assignment]]:
+    """The assignment that the token names, locked until the end, if the worker may still change it."""
+    hit = frozen_hit(ticket.study_key, ticket.hit_number)
+    with transaction.atomic():
+        assignment = (
+            Assignment.objects.select_for_update()
+            .filter(
+                environment=ticket.environment,
+                mturk_assignment_id=ticket.assignment_id,
+                mturk_worker_id=ticket.worker_id,
+                hit=hit.pk,
+            )
+            .first()
+        )
+        if assignment is None:  # the database was restored to a time before; a reload of the page makes it anew
+            raise WorkRefused(Refusal.TOKEN_INVALID)
+        if assignment.submitted_at is not None and not is_submitted_allowed:
+            raise WorkRefused(Refusal.ALREADY_SUBMITTED)
+        check_is_open(hit.study, assignment, now)
+        yield hit, assignment
+
+
+def _note_place(assignment: Assignment, step: str, feedback: str | None) -> None:
+    changed = []
+    if step and step != assignment.step:
+        assignment.step = step
+        changed.append("step")
+    if feedback is not None and feedback != assignment.feedback:
+        assignment.feedback = feedback
+        changed.append("feedback")
+    if changed:
+        assignment.save(update_fields=changed)
+
+
+def _save_dialog(hit: FrozenHit, assignment: Assignment, dialog: DialogState, now: datetime) -> dict[str, Any]:
+    item = _item(hit, dialog.position)
+    areas = _checked_areas(hit, item, dialog.areas)
+    order = item.order(hit.study.design.seed, assignment.turn)
+    value = {"areas": by_card(order, areas)}
+    stored = Answer.objects.filter(assignment=assignment, item=item.pk).first()
+    if stored is None:
+        stored = Answer(assignment=assignment, item_id=item.pk, card_order=order, revision=0, value={"areas": {}})
+    is_same = stored.value == value and stored.problem == dialog.problem
+    if dialog.revision != stored.revision and not is_same:
+        conflict = {"position": dialog.position, "conflict": True, "problem": stored.problem}
+        return {**conflict, **answer_of(stored)}
+    if dialog.revision == stored.revision or dialog.active_ms > stored.active_ms:
+        stored.value = value
+        stored.problem = dialog.problem
+        stored.revision += 1
+        stored.active_ms = max(stored.active_ms, dialog.active_ms)
+        stored.hidden_ms = max(stored.hidden_ms, dialog.hidden_ms)
+        stored.moves = list(dialog.moves)
+        stored.saved_at = now
+        stored.save()
+    return {"position": dialog.position, "revision": stored.revision, "conflict": False}
+
+
+def _item(hit: FrozenHit, position: int) -> FrozenItem:
+    if position >= len(hit.items):
+        raise WorkRefused(Refusal.INVALID)
+    return hit.items[position]
+
+
+def _checked_areas(hit: FrozenHit, item: FrozenItem, areas: Mapping[str, str]) -> dict[str, str]:
+    known = {area.key for area in hit.study.design.task.areas}
+    places = {str(place) for place in range(item.card_count)}
+    if not (areas.keys() <= places and set(areas.values()) <= known):
+        raise WorkRefused(Refusal.INVALID)
+    return dict(areas)
+
+
+def _check_is_complete(hit: FrozenHit, assignment: Assignment) -> None:
+    placed = {answer.item_id: len(answer.value["areas"]) for answer in Answer.objects.filter(assignment=assignment)}
+    missing = [
+        (item.position, item.card_count - placed.get(item.pk, 0))
+        for item in hit.items
+        if placed.get(item.pk, 0) < item.card_count
+    ]
+    if missing:
+        raise _incomplete(missing)
+
+
+def _incomplete(missing: Sequence[tuple[int, int]]) -> WorkRefused:
+    parts = [
+        f"{count} {'reply' if count == 1 else 'replies'} of conversation {position + 1}" for position, count in missing
+    ]
+    return WorkRefused(
+        Refusal.INCOMPLETE,
+        f"Still without a place: {', '.join(parts)}.",
+        missing=[{"position": position, "cards": count} for position, count in missing],
+    )

@@ -1,0 +1,53 @@
+"""Who a page is: a signed token, issued from the marketplace's own parameters when the page is opened.
+
+No cookies, which don't work in a frame. A token names the worker, the assignment and the HIT by their own
+ids rather than by a row's number: after a database was restored, a number may be someone else's.
+"""
+
+import base64
+from dataclasses import astuple, dataclass
+from uuid import UUID
+
+from django.core.signing import BadSignature, Signer
+from django.utils.crypto import salted_hmac
+
+from hits.models import Assignment
+from hits.serving.refusals import Refusal, WorkRefused
+
+_signer = Signer(salt="hits.serving.assignment")
+_copy_signer = Signer(salt="hits.serving.copy")
+
+
+@dataclass(frozen=True)
+class Ticket:
+    study_key: UUID
+    hit_number: int
+    environment: str
+    assignment_id: str
+    worker_id: str
+    submit_to: str  # the marketplace's site, which was checked when the page was opened
+
+
+def sign_token(ticket: Ticket) -> str:
+    return _signer.sign(".".join(str(value) for value in astuple(ticket)))
+
+
+def read_token(token: str) -> Ticket:
+    try:
+        key, number, *others = _signer.unsign(token).split(".", 5)
+    except BadSignature:
+        raise WorkRefused(Refusal.TOKEN_INVALID) from None
+    return Ticket(UUID(key), int(number), *others)
+
+
+def sign_copy(assignment_id: str, worker_id: str, answers: str) -> str:
+    """For the answers that the marketplace keeps: whoever rebuilds ours from them knows that they are ours."""
+    return _copy_signer.signature(f"{assignment_id}.{worker_id}.{answers}")
+
+
+def completion_code(assignment: Assignment) -> str:
+    """What a worker can quote if the marketplace did not get the submission: ours to verify, nobody's to guess."""
+    who = f"{assignment.environment}.{assignment.mturk_assignment_id}.{assignment.mturk_worker_id}"
+    digest = salted_hmac("hits.serving.completion", who, algorithm="sha256").digest()
+    code = base64.b32encode(digest)[:8].decode()
+    return f"{code[:4]}-{code[4:]}"

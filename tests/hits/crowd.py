@@ -1,0 +1,60 @@
+"""Workers who go the whole way: accept on the local marketplace, work on our page, hand in on the marketplace."""
+
+from datetime import UTC, datetime
+
+from hits.localturk import working
+from hits.localturk.clock import Clock
+from hits.localturk.models import TurkHit, WorkerAccount
+from hits.localturk.seeding import ensure_worker_accounts
+from hits.models import Hit, Publication, Study
+from hits.mturk.client import Market
+from hits.publishing.creating import publish_hits
+from hits.publishing.planning import plan_publishing
+from tests.hits.working import Worker
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+def publish(study: Study, market: Market, hits: int | None = None) -> None:
+    result = publish_hits(plan_publishing(study, "local", hits), market, "https://eval.example.org/work", now)
+    assert not result.refused, result
+
+
+def people() -> list[WorkerAccount]:
+    """Five who meet the paper's requirements."""
+    return ensure_worker_accounts()[:5]
+
+
+class CrowdWorker(Worker):
+    """Has accepted a HIT of ours."""
+
+    def __init__(self, hit: Hit, account: WorkerAccount) -> None:
+        self.account = account
+        self.mturk_hit_id = Publication.objects.get(hit=hit).mturk_hit_id
+        accepted = working.accept(account, TurkHit.objects.get(hit_id=self.mturk_hit_id), Clock().now())
+        super().__init__(hit, account.worker_id, accepted.assignment_id)
+        self.open()
+
+    def parameters(self, **others: str) -> dict[str, str]:
+        return super().parameters(**{"hitId": self.mturk_hit_id, **others})
+
+    def win_all_bonuses(self) -> None:
+        for position, dialog in enumerate(self.data["dialogs"]):
+            if dialog["has_bonus"]:
+                self.check(position, self.all_in(position, "good"))
+        self.open()
+
+    def finish(self, area: str = "good") -> "CrowdWorker":
+        """Submits to us and to the marketplace."""
+        answer = self.submit(self.everything(area)).json()
+        self.hand_in(answer["fields"])
+        return self
+
+    def hand_in(self, fields: dict[str, str]) -> None:
+        listed = {name: [value] for name, value in fields.items()}
+        working.submit(self.assignment_id, self.account, listed, Clock().now())
+
+    def give_back(self) -> None:
+        working.return_assignment(self.assignment_id, self.account, Clock().now())

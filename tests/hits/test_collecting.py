@@ -1,0 +1,155 @@
+"""Room 5: what the marketplace confirms becomes submissions and ratings, completely and once."""
+
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+
+from hits.collecting import Collected, collect
+from hits.models import Answer, Assignment, BonusCheck, Hit, Rating, Study, Submission
+from hits.mturk.client import Market
+from tests.hits.crowd import CrowdWorker, now, people, publish
+from tests.hits.working import Worker
+
+Ending = Assignment.Ending
+
+
+@pytest.fixture
+def hit(demo_study: Study, market: Market) -> Hit:
+    publish(demo_study, market)
+    return demo_study.hits.get(number=0)
+
+
+def run(hit: Hit, market: Market, hours_later: float = 0) -> Collected:
+    return collect(hit.study, "local", market, now() + timedelta(hours=hours_later))
+
+
+def test_a_confirmed_submission_becomes_a_rating_for_each_reply(hit: Hit, market: Market) -> None:
+    worker = CrowdWorker(hit, people()[0]).finish("okay")
+
+    assert run(hit, market).new == 1
+
+    submission = Submission.objects.get()
+    assert (submission.assignment, submission.status, submission.problem) == (worker.assignment, "Submitted", "")
+    ratings = Rating.objects.select_related("item")
+    assert {rating.value for rating in ratings} == {"okay"}
+    by_item = Counter(rating.item.position for rating in ratings)
+    assert by_item == {item.position: 4 + item.is_checkpoint for item in hit.items.all()}
+    assert ratings.filter(candidate=None).count() == 3
+
+
+def test_a_card_of_several_models_counts_for_each_of_them(demo_study: Study, market: Market) -> None:
+    publish(demo_study, market)
+    hit = demo_study.hits.get(items__dialog__external_id="emotional-017")
+    CrowdWorker(hit, people()[0]).finish()
+
+    run(hit, market)
+
+    merged = Rating.objects.filter(item__dialog__external_id="emotional-017")
+    assert merged.values("candidate").distinct().count() == 4
+    assert merged.values("card").distinct().count() == 3
+
+
+def test_again_or_twice_at_once_changes_nothing(hit: Hit, market: Market) -> None:
+    for account in people()[:3]:
+        CrowdWorker(hit, account).finish()
+
+    def run_in_thread(_: int) -> int:
+        try:
+            return run(hit, market).new
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(2) as threads:
+        assert sum(threads.map(run_in_thread, range(2))) == 3
+
+    assert run(hit, market) == Collected()
+    assert Rating.objects.count() == 3 * 43
+
+
+def test_a_page_visit_without_a_confirmed_submission_never_counts(hit: Hit, market: Market) -> None:
+    worker = CrowdWorker(hit, people()[0])
+    worker.submit()
+    forger = Worker(hit, "FORGER", "GUESSED")
+    forger.visit(hitId=worker.mturk_hit_id)
+
+    assert run(hit, market).new == 0
+    assert run(hit, market, hours_later=2).ended == 2
+    endings = dict(Assignment.objects.values_list("mturk_worker_id", "ended_as"))
+    assert endings == {worker.worker_id: Ending.UNCONFIRMED, "FORGER": Ending.GIVEN_UP}
+    assert Rating.objects.count() == 0
+
+
+def test_a_late_confirmation_undoes_the_ending(hit: Hit, market: Market) -> None:
+    worker = CrowdWorker(hit, people()[0])
+    fields = worker.submit().json()["fields"]
+    run(hit, market, hours_later=2)
+
+    worker.hand_in(fields)
+
+    assert run(hit, market).new == 1
+    assert worker.assignment.ended_as == ""
+
+
+def test_answers_that_we_lost_come_back_from_the_marketplace(hit: Hit, market: Market) -> None:
+    CrowdWorker(hit, people()[0]).finish("good")
+    worker = CrowdWorker(hit, people()[1])
+    worker.save(2, {"0": "bad"}, active_ms=4321, moves=[[17, 0, "bad"]])
+    worker.open()
+    worker.win_all_bonuses()
+    worker.finish("okay")
+    before = _everything_about(worker)
+    Answer.objects.all().delete()
+    BonusCheck.objects.all().delete()
+    Assignment.objects.all().delete()
+
+    collected = run(hit, market)
+
+    assert (collected.new, collected.rebuilt, collected.without_answers) == (2, 2, 0)
+    assert _everything_about(worker) == before
+    assert Rating.objects.filter(submission__assignment=worker.assignment, value="okay").count() == 43
+
+
+def _everything_about(worker: CrowdWorker) -> list[object]:
+    fields = ("item", "card_order", "value", "active_ms", "hidden_ms", "moves", "problem")
+    answers = Answer.objects.filter(assignment=worker.assignment).order_by("item").values_list(*fields)
+    checks = BonusCheck.objects.filter(assignment=worker.assignment).order_by("item", "attempt")
+    return [worker.assignment.turn, list(answers), list(checks.values_list("item", "attempt", "value", "is_won"))]
+
+
+def test_a_copy_that_is_not_ours_is_not_believed(hit: Hit, market: Market) -> None:
+    first = CrowdWorker(hit, people()[0])
+    stolen = first.submit(first.everything("good")).json()["fields"]
+    forger = CrowdWorker(hit, people()[1])
+    forger.hand_in(stolen)
+
+    collected = run(hit, market)
+
+    assert (collected.new, collected.without_answers) == (1, 1)
+    assert "neither we nor the marketplace" in Submission.objects.get().problem
+    assert Rating.objects.count() == 0
+
+
+def test_an_assignment_that_changed_hands_counts_for_who_handed_it_in(hit: Hit, market: Market) -> None:
+    first = CrowdWorker(hit, people()[0])
+    first.save(0, first.all_in(0, "bad"))
+    first.give_back()
+    second = CrowdWorker(hit, people()[1]).finish("okay")
+    assert first.assignment_id == second.assignment_id
+
+    run(hit, market)
+
+    assert Submission.objects.get().assignment == second.assignment
+    assert first.assignment.ended_as == Ending.TAKEN_OVER
+    assert set(Rating.objects.values_list("value", flat=True)) == {"okay"}
+
+
+def test_an_approval_that_happened_elsewhere_is_heard_of(hit: Hit, market: Market) -> None:
+    worker = CrowdWorker(hit, people()[0]).finish()
+    run(hit, market)
+    market.approve(worker.assignment_id)
+
+    assert run(hit, market).changed == 1
+    assert Submission.objects.get().status == "Approved"

@@ -1,0 +1,101 @@
+"""Who gets no more HITs: by the cap, or by a researcher's decision; on our page and on the marketplace."""
+
+import pytest
+
+from evalplatform.errors import EvalPlatformError
+from hits.batching import build_hits
+from hits.collecting import collect
+from hits.designing.studies import create_study
+from hits.limiting import Limited, block, limit_workers, unblock
+from hits.localturk import working
+from hits.localturk.clock import Clock
+from hits.localturk.models import TurkHit, WorkerAccount, WorkerBlock
+from hits.models import Event, Hit, Publication, Standing, Study
+from hits.mturk.client import Market
+from tests.hits.conftest import DEMO
+from tests.hits.crowd import CrowdWorker, now, people, publish
+from tests.hits.working import Worker
+
+
+@pytest.fixture
+def hits(example_corpus: None, market: Market) -> list[Hit]:
+    study = create_study({**DEMO, "crowd": {"max_hits_per_worker": 1}})
+    build_hits(study)
+    study.refresh_from_db()
+    publish(study, market)
+    return list(study.hits.all())
+
+
+def sync(study: Study, market: Market) -> Limited:
+    collect(study, "local", market, now())
+    return limit_workers(study, "local", market, now())
+
+
+def may_accept(account: WorkerAccount, hit: Hit) -> bool:
+    mturk_hit_id = Publication.objects.get(hit=hit).mturk_hit_id
+    turk_hit = TurkHit.objects.get(hit_id=mturk_hit_id)
+    return working.can_accept(account, turk_hit, Clock().now()) is None
+
+
+def test_who_has_done_enough_sees_no_more_within_one_sync(hits: list[Hit], market: Market) -> None:
+    alice, bruno = people()[:2]
+    CrowdWorker(hits[0], alice).finish()
+    assert may_accept(alice, hits[1])
+
+    assert sync(hits[0].study, market) == Limited(capped=1, told=1)
+
+    assert not may_accept(alice, hits[1])
+    assert may_accept(bruno, hits[1])
+    assert Worker(hits[1], alice.worker_id, "A2").visit(hitId=_id(hits[1])).context["code"] == "limit-reached"
+    assert sync(hits[0].study, market) == Limited()
+
+
+def test_a_soft_block_keeps_a_worker_away_and_can_be_lifted(hits: list[Hit], market: Market) -> None:
+    alice, study = people()[0], hits[0].study
+    block(study, "local", alice.worker_id, "soft block", "Answers at random.", None, now())
+    assert Worker(hits[1], alice.worker_id, "A2").visit(hitId=_id(hits[1])).context["code"] == "not-eligible"
+    sync(study, market)
+    assert not may_accept(alice, hits[0])
+
+    unblock(study, "local", alice.worker_id, "A misunderstanding.", None, now())
+    sync(study, market)
+
+    assert may_accept(alice, hits[0])
+    assert not WorkerBlock.objects.exists()
+    assert [event.text for event in Event.objects.order_by("pk")] == [
+        "soft block of a worker: Answers at random.",
+        "unblocked a worker: A misunderstanding.",
+    ]
+
+
+def test_a_hard_block_is_made_only_when_asked_for(hits: list[Hit], market: Market) -> None:
+    alice, study = people()[0], hits[0].study
+    block(study, "local", alice.worker_id, "hard block", "Threatens us.", None, now())
+    block(study, "local", alice.worker_id, "hard block", "Threatens us.", None, now())
+
+    sync(study, market)
+
+    assert WorkerBlock.objects.get().worker == alice
+    unblock(study, "local", alice.worker_id, "Has apologised.", None, now())
+    sync(study, market)
+    assert not WorkerBlock.objects.exists()
+
+
+def test_a_run_that_was_killed_after_its_call_tells_again_without_harm(hits: list[Hit], market: Market) -> None:
+    alice, study = people()[0], hits[0].study
+    block(study, "local", alice.worker_id, "soft block", "Answers at random.", None, now())
+    sync(study, market)
+    Standing.objects.update(applied_at=None)
+
+    assert sync(study, market).told == 1
+    assert not may_accept(alice, hits[0])
+
+
+@pytest.mark.parametrize("reason", ["", "  "])
+def test_a_block_needs_a_reason(hits: list[Hit], reason: str) -> None:
+    with pytest.raises(EvalPlatformError, match="reason"):
+        block(hits[0].study, "local", "W1", "soft block", reason, None, now())
+
+
+def _id(hit: Hit) -> str:
+    return Publication.objects.get(hit=hit).mturk_hit_id

@@ -1,0 +1,221 @@
+"""Publishing that is asked for in the pages and carried out by a worker."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from celery import Celery
+from django.conf import settings as django_settings
+from django.contrib.auth.models import User
+from django.contrib.messages import get_messages
+from django.test import Client
+from pytest_django import Settings
+
+from evalplatform.errors import EvalPlatformError
+from hits.errors import MarketUnavailable
+from hits.localturk import in_process
+from hits.localturk.faults import Kind, add_fault, clear_faults
+from hits.localturk.models import Account
+from hits.models import Publication, PublishingRun, Study
+from hits.mturk.client import Market, boto_client
+from hits.publishing.runs import carry_out_run, count_run, request_run
+from hits.publishing.stopping import stop_study
+from tests.hits.test_publishing import assert_each_hit_is_there_once, hits_on
+from tests.processes import WorkerProcess, wait_until
+
+PAGE = "http://127.0.0.1:8000/work"
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+@pytest.fixture
+def impatient_market(transactional_db: None) -> Market:
+    client = boto_client("http://localturk.invalid", has_own_credentials=False, attempts=1)
+    in_process.attach(client)
+    return Market(client, calls_per_second=1000)
+
+
+def ask_for(study: Study, most_hits: int | None = None) -> PublishingRun:
+    return request_run(study, "local", most_hits, None, None, now())
+
+
+def carry_out(run: PublishingRun, market: Market) -> PublishingRun:
+    carry_out_run(run, lambda environment: (market, PAGE), now)
+    run.refresh_from_db()
+    return run
+
+
+def test_a_run_publishes_its_wave_and_says_so(bare_study: Study, market: Market) -> None:
+    run = carry_out(ask_for(bare_study, 4), market)
+
+    assert (run.outcome, run.finished_at is not None) == ("All 4 HITs are published.", True)
+    assert sum(hits_on(market, bare_study).values()) == 4
+
+
+def test_a_second_run_is_refused_while_one_is_unfinished(bare_study: Study, market: Market) -> None:
+    first = ask_for(bare_study, 2)
+
+    with pytest.raises(EvalPlatformError, match="demo is being published on the local marketplace already"):
+        ask_for(bare_study)
+    carry_out(first, market)
+    carry_out(ask_for(bare_study), market)
+
+    assert_each_hit_is_there_once(market, bare_study)
+    with pytest.raises(EvalPlatformError, match="All HITs of demo are published on the local marketplace already"):
+        ask_for(bare_study)
+
+
+def test_a_run_that_is_carried_out_again_keeps_to_its_hits(bare_study: Study, impatient_market: Market) -> None:
+    run = ask_for(bare_study, 4)
+    add_fault(Kind.FAIL_BEFORE, operation="CreateHITWithHITType")
+    with pytest.raises(MarketUnavailable):
+        carry_out(run, impatient_market)
+    run.refresh_from_db()
+    assert run.outcome.endswith("It is tried again in a minute.")
+    assert count_run(run).total == 4
+
+    clear_faults()
+    carry_out(run, impatient_market)
+    carry_out(run, impatient_market)  # delivered once more, though it is finished
+
+    assert run.outcome.startswith("All 4 HITs are published.")
+    assert sum(hits_on(impatient_market, bare_study).values()) == Publication.objects.count() == 4
+
+
+def test_what_stands_in_the_way_becomes_the_outcome(bare_study: Study, market: Market) -> None:
+    with pytest.raises(EvalPlatformError, match="above the given budget"):
+        request_run(bare_study, "local", None, 14_39, None, now())
+    Account.objects.create(pk=1, balance_cents=14_39)
+
+    run = carry_out(ask_for(bare_study), market)
+
+    assert "the account holds $14.39" in run.outcome
+    assert run.finished_at is not None
+    assert not Publication.objects.exists()
+
+
+def test_want_of_funds_on_the_way_ends_a_run_and_the_next_goes_on(bare_study: Study, market: Market) -> None:
+    add_fault(Kind.INSUFFICIENT_FUNDS, times_left=1)
+    run = carry_out(ask_for(bare_study), market)
+    assert "InsufficientFunds" in run.outcome
+    assert not Publication.objects.refused().exists()  # it said nothing of the HIT
+
+    run = carry_out(ask_for(bare_study), market)
+
+    assert run.outcome.startswith("All ")
+    assert_each_hit_is_there_once(market, bare_study)
+
+
+def test_stopping_ends_a_run_that_nobody_works_on(bare_study: Study, market: Market) -> None:
+    run = ask_for(bare_study)
+
+    stop_study(bare_study, "local", market, now)
+    carry_out(run, market)
+
+    assert run.outcome == "Stopped before it was done."
+    assert not hits_on(market, bare_study)
+
+
+def test_a_run_that_is_stopped_on_its_way_leaves_nothing_on_offer(bare_study: Study, market: Market) -> None:
+    run = ask_for(bare_study)
+    PublishingRun.objects.filter(pk=run.pk).update(started_at=now(), stop_requested_at=now())
+
+    carry_out(run, market)
+
+    assert run.outcome == "0 of 6 HITs are published. It was stopped, and they are off the market."
+    assert not Publication.objects.open().exists()
+
+
+@pytest.mark.usefixtures("market")
+def test_the_page_shows_the_cost_asks_and_follows(researcher_client: Client, demo_study: Study) -> None:
+    def page() -> str:
+        return researcher_client.get("/studies/demo/").content.decode()
+
+    assert "6 HITs, 24 assignments: at most $14.40" in page()
+    cost = researcher_client.get("/studies/demo/publishing/cost/?hits=2&budget=1").content.decode()
+    assert "2 HITs, 8 assignments: at most $4.80" in cost
+    assert "above the given budget of $1.00" in cost
+
+    researcher_client.post("/studies/demo/publish/", {"market": "local", "hits": "2"})
+    assert "Waiting for a worker" in page()
+    run = PublishingRun.objects.get()
+    assert (run.most_hits, run.requested_by) == (2, User.objects.get())
+    researcher_client.post("/studies/demo/publish/", {"market": "local"})
+    assert "is being published" in page()
+    PublishingRun.objects.update(requested_at=now() - timedelta(minutes=3))
+    assert "Start it again" in page()
+    researcher_client.post("/studies/demo/publish/again/", {"market": "local"})
+    assert "Start it again" not in page()
+
+
+@pytest.mark.usefixtures("demo_study")
+def test_what_can_t_be_meant_is_refused_at_once(researcher_client: Client, settings: Settings) -> None:
+    settings.MTURK_ENVIRONMENT, settings.PUBLIC_URL = "production", "https://eval.example.org"
+    bad = [
+        ({"market": "local", "hits": "0"}, "'0' is no number of HITs"),
+        ({"market": "local", "hits": "²"}, "'²' is no number of HITs"),
+        ({"market": "local", "budget": "much"}, "The budget is 'much'"),
+        ({"market": "local", "budget": "1e30"}, "The budget is '1e30'"),
+        ({"market": "moon\n"}, "Choose a marketplace."),
+        ({"market": "production"}, "That is not the study's name: nothing is published."),
+        ({"market": "production", "typed_name": "Demo"}, "That is not the study's name: nothing is published."),
+    ]
+
+    for fields, message in bad:
+        answer = researcher_client.post("/studies/demo/publish/", fields)
+        told = [str(one) for one in get_messages(answer.wsgi_request)]
+        assert message in told[-1]
+
+    assert not PublishingRun.objects.exists()
+
+
+@pytest.mark.usefixtures("demo_study")
+def test_other_marketplaces_are_offered_only_where_the_settings_allow_them(
+    researcher_client: Client, settings: Settings
+) -> None:
+    assert "Sandbox" not in researcher_client.get("/studies/demo/?market=production").content.decode()
+    refused = researcher_client.post("/studies/demo/publish/", {"market": "production"}, follow=True)
+    assert "needs MTURK_ENVIRONMENT=production" in refused.content.decode()
+
+    settings.MTURK_ENVIRONMENT = "production"
+
+    page = researcher_client.get("/studies/demo/?market=production").content.decode()
+    assert "market-production" in page
+    assert "Type the study's name to publish it" in page
+
+
+@pytest.mark.once
+def test_a_killed_worker_s_run_is_finished_by_another(
+    bare_study: Study,
+    http_market: Market,
+    localturk_url: str,
+    test_database_url: str,
+    start_worker: Callable[..., WorkerProcess],
+    tmp_path: Path,
+) -> None:
+    add_fault(Kind.LATENCY, 1_000, operation="CreateHITWithHITType")
+    run = ask_for(bare_study, 5)
+    environment = {"DATABASE_URL": test_database_url, "VAR_DIR": str(tmp_path), "MTURK_LOCAL_URL": localturk_url}
+    _send("hits.tasks.publish_hits_of_run", run.pk, tmp_path)
+
+    first = start_worker(**environment)
+    wait_until(Publication.objects.begun().exists, "the first intents")
+    first.kill()
+    clear_faults()
+    start_worker(**environment)
+
+    wait_until(lambda: PublishingRun.objects.filter(finished_at__isnull=False).exists(), "the end of the run")
+    run.refresh_from_db()
+    assert run.outcome.startswith("All 5 HITs are published.")
+    assert_each_hit_is_there_once(http_market, bare_study, 5)
+
+
+def _send(task: str, argument: int, folder: Path) -> None:
+    """From a Celery application of its own, since this test has a broker of its own."""
+    with Celery(broker="files://localhost", set_as_current=False) as app:
+        app.conf.task_queues = django_settings.CELERY_TASK_QUEUES
+        app.conf.broker_transport_options = {"folder": f"{folder}/broker"}
+        app.send_task(task, args=[argument], queue="default")
