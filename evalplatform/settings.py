@@ -140,6 +140,14 @@ CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+# `celery --app evalplatform beat`, or `worker --beat` where there is one worker only.
+CELERY_BEAT_SCHEDULE = {
+    "sync": {
+        "task": "hits.tasks.sync_published_studies",
+        "schedule": 60 * env.number("SYNC_MINUTES", 5, 1, 1440),
+    }
+}
+CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "celerybeat-schedule")
 
 # --- Marketplace: one that runs here, unless MTURK_ENVIRONMENT says otherwise ----------------------------------------
 

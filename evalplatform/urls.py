@@ -1,7 +1,6 @@
 from django.contrib import admin
 from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import include, path
-
 from drf_spectacular.views import SpectacularAPIView
 
 from evalplatform.health import show_health

@@ -1,0 +1,52 @@
+"""The round of every few minutes, as a command and by Celery."""
+
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from hits.localturk.models import Account, TurkAssignment
+from hits.models import Payment, Study
+from hits.mturk.client import Market
+from hits.syncing import unsettled_studies
+from hits.tasks import sync_hits_of_study
+from tests.hits.crowd import CrowdWorker, people, publish
+
+
+@pytest.fixture
+def worked(demo_study: Study, market: Market) -> Study:
+    publish(demo_study, market)
+    worker = CrowdWorker(demo_study.hits.get(number=0), people()[0])
+    worker.win_all_bonuses()
+    worker.finish()
+    return demo_study
+
+
+def run(study: Study) -> str:
+    out = StringIO()
+    call_command("sync_hits", study.name, stdout=out)
+    return out.getvalue()
+
+
+def test_the_command_collects_and_pays_and_says_so(worked: Study) -> None:
+    first, again = run(worked), run(worked)
+
+    assert "1 submissions collected (0 rebuilt from the marketplace, 0 without answers)" in first
+    assert "1 rewards and 1 bonuses paid, $0.60 with fees (0 were paid already)" in first
+    assert "0 rewards and 0 bonuses paid" in again
+
+
+def test_too_little_money_is_one_clear_line(worked: Study) -> None:
+    Account.objects.update(balance_cents=Account.objects.get().held_cents)
+
+    with pytest.raises(CommandError, match=r"InsufficientFunds.* \$0\.12 are still owed; add funds"):
+        run(worked)
+
+
+def test_celery_syncs_what_is_not_settled(worked: Study) -> None:
+    assert unsettled_studies() == [(worked.pk, "local")]
+
+    sync_hits_of_study(worked.pk, "local")
+
+    assert TurkAssignment.objects.get().status == "Approved"
+    assert Payment.objects.owed().count() == 0
