@@ -101,6 +101,8 @@ def sqlite_in_file(path: str) -> dict[str, object]:
     return {
         "ENGINE": "django.db.backends.sqlite3",
         "NAME": path,
+        # Kept open: reading the schema anew, and writing the log back when the last one closes, cost more than a save.
+        "CONN_MAX_AGE": None,
         "OPTIONS": {
             # Several processes write: readers never wait (WAL), and a writer takes the lock when it begins, so that
             # it waits for another writer instead of failing halfway with "database is locked".

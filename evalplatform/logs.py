@@ -16,7 +16,11 @@ _SHARED_PROCESSORS: list[Any] = [
 def logging_config(level: str, as_json: bool) -> dict[str, Any]:
     """The standard library's and structlog's loggers end in the same formatter."""
     structlog.configure(
-        processors=[*_SHARED_PROCESSORS, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        processors=[
+            structlog.stdlib.filter_by_level,  # first: what is not logged costs nothing
+            *_SHARED_PROCESSORS,
+            structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
+        ],
         logger_factory=structlog.stdlib.LoggerFactory(),
         wrapper_class=structlog.stdlib.BoundLogger,
         cache_logger_on_first_use=True,

@@ -8,13 +8,10 @@ from hits.models.publication import MarketEnvironment
 
 
 class AssignmentQuerySet(models.QuerySet["Assignment"]):
-    def submitted(self) -> "AssignmentQuerySet":
-        return self.exclude(submitted_at=None)
-
     def done_or_in_hand(self, now: datetime, time_limit: timedelta) -> "AssignmentQuerySet":
         """What counts towards a worker's limit: what was submitted, and what is being worked on."""
         in_hand = Q(submitted_at=None, taken_over_at=None, held_at__gt=now - time_limit)
-        return self.filter(Q(submitted_at__isnull=False) | in_hand)
+        return self.filter(Q(submitted_at__isnull=False, ended_as="") | in_hand)
 
 
 class Assignment(models.Model):

@@ -185,7 +185,7 @@ class TooFastPerDialog(Part):
     """Leaves out workers who spent less than so many seconds on at least this share of their dialogs."""
 
     rule: Literal["too_fast_per_dialog"] = "too_fast_per_dialog"
-    seconds: float = Field(10.0, gt=0, le=3600, allow_inf_nan=False)
+    seconds: float = Field(15.0, gt=0, le=3600, allow_inf_nan=False)
     share: Share = 0.5
 
 
@@ -219,7 +219,7 @@ class FirstAttemptFailures(Part):
 
     rule: Literal["first_attempt_failures"] = "first_attempt_failures"
     share: Share = 0.5
-    checkpoints: int = Field(6, ge=1, le=10_000)
+    checkpoints: int = Field(9, ge=1, le=10_000)
 
 
 class Inattention(Part):

@@ -179,16 +179,14 @@ class Market:
     # --- Workers ---
 
     def own_qualification(self, name: str, description: str) -> str:
-        """The id of our qualification of this name, made if it is not there."""
-        if known := self._find_qualification(name):
-            return known
+        """The id of our qualification of this name, made if it is not there: names are unique among our own."""
         try:
             made = self._call(
                 "create_qualification_type", Name=name, Description=description, QualificationTypeStatus="Active"
             )
         except MarketRefused as refused:
             if refused.code == QUALIFICATION_EXISTS and (known := self._find_qualification(name)):
-                return known  # another run made it a moment ago
+                return known
             raise
         return str(made["QualificationType"]["QualificationTypeId"])
 

@@ -1,5 +1,6 @@
 """Many calls to the marketplace at once. Threads only talk to it; the caller saves, in one thread."""
 
+import contextlib
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -8,7 +9,7 @@ from typing import TypeVar
 
 THREADS = 16
 SIGN_OF_LIFE_SECONDS = 5.0
-GATHER_SECONDS = 0.03  # several outcomes are saved together: a commit for each would cost more than the calls
+GATHER_SECONDS = 0.1  # several outcomes are saved together: a commit for each would cost more than the calls
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -30,18 +31,20 @@ def call_in_threads(
             future.add_done_callback(done.put)
         try:
             while running:
-                yield [(running.pop(future), future) for future in _gather(done) if future in running]
+                gathered = _gather(done, most=len(running))
+                yield [(running.pop(future), future) for future in gathered if future in running]
                 if not goes_on():
                     running = {future: one for future, one in running.items() if not future.cancel()}
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _gather(done: "SimpleQueue[Future[R]]") -> Iterator["Future[R]"]:
-    try:
-        yield done.get(timeout=SIGN_OF_LIFE_SECONDS)
-        time.sleep(GATHER_SECONDS)
-        while True:
-            yield done.get_nowait()
-    except Empty:
-        return
+def _gather(done: "SimpleQueue[Future[R]]", most: int) -> list["Future[R]"]:
+    """What is done, and what gets done in the next moment."""
+    gathered: list[Future[R]] = []
+    until = time.monotonic() + SIGN_OF_LIFE_SECONDS
+    with contextlib.suppress(Empty):
+        while len(gathered) < most:
+            gathered.append(done.get(timeout=max(0, until - time.monotonic())))
+            until = min(until, time.monotonic() + GATHER_SECONDS)
+    return gathered

@@ -15,7 +15,10 @@ class Points:
         self._rules = rules
         self._checks: dict[int, list[BonusCheck]] = {}
         for check in checks:
-            self._checks.setdefault(check.item_id, []).append(check)
+            self.add(check)
+
+    def add(self, check: BonusCheck) -> None:
+        self._checks.setdefault(check.item_id, []).append(check)
 
     def of_item(self, item_pk: int) -> list[BonusCheck]:
         return self._checks.get(item_pk, [])

@@ -11,6 +11,7 @@ from hits.models import Answer, Assignment, BonusCheck
 from hits.serving.bonus import Points
 from hits.serving.frozen import FrozenHit
 from hits.serving.page import answer_of, by_card, by_place
+from hits.serving.rows import answers_of, checks_of
 from hits.serving.tokens import sign_copy
 
 
@@ -41,8 +42,8 @@ class AnswersCopy(BaseModel):
 
 def write_copy(hit: FrozenHit, assignment: Assignment) -> dict[str, str]:
     """The fields of the form. Cards by their places: it passes through the worker's browser."""
-    answers = {answer.item_id: answer for answer in Answer.objects.filter(assignment=assignment)}
-    points = Points(hit.study.design.checkpoints, BonusCheck.objects.filter(assignment=assignment))
+    answers = answers_of(assignment)
+    points = Points(hit.study.design.checkpoints, checks_of(assignment))
     copy = {
         "version": 1,
         "turn": assignment.turn,

@@ -1,7 +1,10 @@
 """What never changes once a study is frozen, kept at hand: a save needs little, and needs it fast."""
 
+from collections import OrderedDict
 from dataclasses import dataclass
 from functools import lru_cache
+from threading import Lock
+from typing import Any
 from uuid import UUID
 
 from django.utils.safestring import SafeString
@@ -10,6 +13,12 @@ from hits.batching import card_order
 from hits.designing.markdown import render_markdown
 from hits.models import Hit, HitItem, Study
 from hits.models.design import StudyDesign
+from hits.mturk.costs import split_assignments
+
+MOST_KEPT = 2048
+
+_kept: OrderedDict[tuple[UUID, int], "FrozenHit"] = OrderedDict()
+_lock = Lock()
 
 
 @dataclass(frozen=True)
@@ -28,8 +37,14 @@ class FrozenItem:
     position: int
     dataset: str
     external_id: str
-    card_count: int
+    turns: list[str]
+    gold: str
+    cards: tuple[tuple[int, ...], ...]  # the candidates that each stands for; none for a gold of its own
     gold_card: int | None  # set where the item is a checkpoint
+
+    @property
+    def card_count(self) -> int:
+        return len(self.cards)
 
     def order(self, seed: int, turn: int) -> list[int]:
         """The cards in the order in which the `turn`-th worker sees them: the card at each place."""
@@ -42,6 +57,7 @@ class FrozenHit:
     study: FrozenStudy
     number: int
     block: int
+    block_hits: tuple[int, ...]  # all HITs with the same dialogs, itself included
     assignments: int
     items: tuple[FrozenItem, ...]
 
@@ -61,20 +77,47 @@ def frozen_study(key: UUID) -> FrozenStudy:
     )
 
 
-@lru_cache(maxsize=2048)
 def frozen_hit(study_key: UUID, number: int) -> FrozenHit:
-    """Raises Hit.DoesNotExist or Study.DoesNotExist."""
+    """As it was loaded last. Raises Hit.DoesNotExist or Study.DoesNotExist."""
+    with _lock:
+        kept = _kept.get((study_key, number))
+    return load_hit(study_key, number) if kept is None else kept
+
+
+def load_hit(study_key: UUID, number: int) -> FrozenHit:
+    """From the database, and kept for the saves that follow: an opening costs the same with any number of HITs."""
     study = frozen_study(study_key)
-    hit = Hit.objects.get(study=study.pk, number=number)
-    rows = HitItem.objects.filter(hit=hit).values_list(
-        "pk", "position", "dialog__dataset__name", "dialog__external_id", "cards", "is_checkpoint"
+    rows = HitItem.objects.filter(hit__study=study.pk, hit__number=number).order_by("position")
+    values = list(
+        rows.values_list(
+            *("hit", "hit__block", "hit__assignments", "pk", "position", "cards", "is_checkpoint"),
+            *("dialog__dataset__name", "dialog__external_id", "dialog__turns", "dialog__gold"),
+        )
     )
-    items = tuple(
-        FrozenItem(pk, position, dataset, external_id, len(cards), _gold_card(cards) if is_checkpoint else None)
-        for pk, position, dataset, external_id, cards, is_checkpoint in rows.order_by("position")
+    if not values:
+        raise Hit.DoesNotExist
+    pk, block, assignments = values[0][:3]
+    hit = FrozenHit(
+        pk, study, number, block, _hits_of_block(study, pk, number, block), assignments, tuple(map(_item, values))
     )
-    return FrozenHit(hit.pk, study, hit.number, hit.block, hit.assignments, items)
+    with _lock:
+        _kept[study_key, number] = hit
+        if len(_kept) > MOST_KEPT:
+            _kept.popitem(last=False)
+    return hit
 
 
-def _gold_card(cards: list[dict[str, object]]) -> int:
-    return next(number for number, card in enumerate(cards) if card["gold"])
+def _item(values: tuple[Any, ...]) -> FrozenItem:
+    _, _, _, pk, position, cards, is_checkpoint, dataset, external_id, turns, gold = values
+    gold_card = next(number for number, card in enumerate(cards) if card["gold"]) if is_checkpoint else None
+    candidates = tuple(tuple(card["candidates"]) for card in cards)
+    return FrozenItem(pk, position, dataset, external_id, turns, gold, candidates, gold_card)
+
+
+def _hits_of_block(study: FrozenStudy, pk: int, number: int, block: int) -> tuple[int, ...]:
+    """They are neighbours. By their numbers, which have an index; mostly, a block is one HIT."""
+    hits_per_block = len(split_assignments(study.design.hits.assignments))
+    if hits_per_block == 1:
+        return (pk,)
+    near = Hit.objects.filter(study=study.pk, number__gt=number - hits_per_block, number__lt=number + hits_per_block)
+    return tuple(near.filter(block=block).values_list("pk", flat=True))

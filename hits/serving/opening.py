@@ -1,18 +1,18 @@
 """A worker opens a HIT: who they are, whether they may work on it, and the Assignment row that this makes."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from urllib.parse import urlsplit
 
 from django.db import transaction
 
-from hits.models import Assignment, MarketEnvironment, Publication, Standing, Study
-from hits.models.assignment import AssignmentQuerySet
+from hits.models import Assignment, MarketEnvironment, Publication, Standing
 from hits.mturk.worker_sites import NOT_AVAILABLE, SUBMIT_SITES
 from hits.serving.frozen import FrozenHit, FrozenStudy
 from hits.serving.refusals import Refusal, WorkRefused
+from hits.serving.rows import assignments_of_hits, assignments_with_id, find_assignment, lock_study
 
 
 @dataclass(frozen=True)
@@ -86,9 +86,7 @@ def origin_of(url: str) -> str:
 
 
 def _known(hit: FrozenHit, environment: str, visit: Visit) -> Assignment | None:
-    known = Assignment.objects.filter(
-        environment=environment, mturk_assignment_id=visit.assignment_id, mturk_worker_id=visit.worker_id
-    ).first()
+    known = find_assignment(environment, visit.assignment_id, visit.worker_id)
     if known is not None and known.hit_id != hit.pk:
         raise WorkRefused(Refusal.OUTSIDE_MARKETPLACE)
     return known
@@ -97,29 +95,28 @@ def _known(hit: FrozenHit, environment: str, visit: Visit) -> Assignment | None:
 @transaction.atomic
 def _open_new(hit: FrozenHit, environment: str, visit: Visit, now: datetime) -> Assignment:
     # Locked by the study: openings of one block, which is several HITs, are counted one after the other.
-    Study.objects.select_for_update().values_list("pk").get(pk=hit.study.pk)
+    lock_study(hit.study.pk)
     known = _known(hit, environment, visit)
     if known is not None:
         return known
-    _check_may_begin(hit, environment, visit.worker_id, now)
-    _others_with_its_id(environment, visit.assignment_id, visit.worker_id).update(taken_over_at=now)
-    of_block = Assignment.objects.filter(environment=environment, hit__study=hit.study.pk, hit__block=hit.block)
+    of_block = assignments_of_hits(environment, hit.block_hits)
+    _check_may_begin(hit, environment, visit.worker_id, of_block, now)
+    _take_over(environment, visit.assignment_id, visit.worker_id, now)
     return Assignment.objects.create(
         hit_id=hit.pk,
         environment=environment,
         mturk_assignment_id=visit.assignment_id,
         mturk_worker_id=visit.worker_id,
-        turn=of_block.count(),
+        turn=len(of_block),
         opened_at=now,
         held_at=now,
     )
 
 
-def _check_may_begin(hit: FrozenHit, environment: str, worker_id: str, now: datetime) -> None:
-    design = hit.study.design
-    of_study = Assignment.objects.filter(environment=environment, hit__study=hit.study.pk)
-    of_worker = of_study.filter(mturk_worker_id=worker_id)
-    if of_worker.filter(hit__block=hit.block).exclude(hit=hit.pk).exists():
+def _check_may_begin(
+    hit: FrozenHit, environment: str, worker_id: str, of_block: Sequence[Assignment], now: datetime
+) -> None:
+    if any(one.mturk_worker_id == worker_id and one.hit_id != hit.pk for one in of_block):
         raise WorkRefused(Refusal.NOT_ELIGIBLE)
     standings = Standing.objects.active().filter(study=hit.study.pk, environment=environment)
     if standings.filter(mturk_worker_id=worker_id).exclude(kind=Standing.Kind.CAP).exists():
@@ -128,23 +125,24 @@ def _check_may_begin(hit: FrozenHit, environment: str, worker_id: str, now: date
             "you, and what you have done is paid."
         )
         raise WorkRefused(Refusal.NOT_ELIGIBLE, message)
-    limit = design.crowd.max_hits_per_worker
+    limit = hit.study.design.crowd.max_hits_per_worker
+    of_worker = Assignment.objects.filter(environment=environment, hit__study=hit.study.pk, mturk_worker_id=worker_id)
     if of_worker.exclude(hit=hit.pk).done_or_in_hand(now, time_limit(hit.study)).count() >= limit:
         message = (
             f"Each worker may do {limit:,} HITs of this study, so that many people are heard, and you have done yours: "
             "thank you! Please return this HIT; returning does not count against you."
         )
         raise WorkRefused(Refusal.LIMIT_REACHED, message)
-    if of_study.filter(hit=hit.pk).submitted().count() >= hit.assignments:
+    # What was handed in to us alone, and not to the marketplace, fills no place once we know it.
+    handed_in = [one for one in of_block if one.hit_id == hit.pk and one.submitted_at is not None and not one.ended_as]
+    if len(handed_in) >= hit.assignments:
         raise WorkRefused(Refusal.STUDY_FULL)
 
 
 @transaction.atomic
 def _hold_again(study: FrozenStudy, assignment: Assignment, now: datetime) -> Assignment:
     """Whoever holds it by the marketplace's word will be told apart when it is collected; both rows stay."""
-    _others_with_its_id(assignment.environment, assignment.mturk_assignment_id, assignment.mturk_worker_id).update(
-        taken_over_at=now
-    )
+    _take_over(assignment.environment, assignment.mturk_assignment_id, assignment.mturk_worker_id, now)
     if now > assignment.held_at + time_limit(study):
         assignment.held_at = now
     assignment.taken_over_at = None
@@ -152,7 +150,9 @@ def _hold_again(study: FrozenStudy, assignment: Assignment, now: datetime) -> As
     return assignment
 
 
-def _others_with_its_id(environment: str, assignment_id: str, worker_id: str) -> AssignmentQuerySet:
-    return Assignment.objects.filter(
-        environment=environment, mturk_assignment_id=assignment_id, submitted_at=None, taken_over_at=None
-    ).exclude(mturk_worker_id=worker_id)
+def _take_over(environment: str, assignment_id: str, worker_id: str, now: datetime) -> None:
+    """From whoever else has it in hand: mostly, nobody."""
+    if any(one.mturk_worker_id != worker_id for one in assignments_with_id(environment, assignment_id)):
+        same_id = Assignment.objects.filter(environment=environment, mturk_assignment_id=assignment_id)
+        in_hand = same_id.filter(submitted_at=None, taken_over_at=None)
+        in_hand.exclude(mturk_worker_id=worker_id).update(taken_over_at=now)

@@ -1,14 +1,24 @@
 """What the browser gets: the whole HIT at once, in this worker's order, and nothing that tells who wrote what."""
 
+import json
 from typing import Any
 
+from django.utils.safestring import SafeString, mark_safe
+
+from generation.display import display_text
 from generation.models import Candidate
 from hits.designing.describing import dollars
-from hits.manifest import candidates_of
-from hits.models import Answer, Assignment, BonusCheck, HitItem
+from hits.models import Answer, Assignment
 from hits.models.design import StudyDesign
 from hits.serving.bonus import Points, bonus_state
-from hits.serving.frozen import FrozenHit
+from hits.serving.frozen import FrozenHit, FrozenItem
+from hits.serving.rows import answers_of, checks_of
+
+
+def as_json_in_html(page: dict[str, Any]) -> SafeString:
+    """What Django's json_script writes, without its walk through every character of all the dialogs."""
+    text = json.dumps(page)
+    return mark_safe(text.replace("&", "\\u0026").replace("<", "\\u003C").replace(">", "\\u003E"))  # noqa: S308
 
 
 def preview_page(hit: FrozenHit) -> dict[str, Any]:
@@ -16,26 +26,23 @@ def preview_page(hit: FrozenHit) -> dict[str, Any]:
 
 
 def work_page(hit: FrozenHit, assignment: Assignment, token: str, seconds_used: float) -> dict[str, Any]:
-    answers = {answer.item_id: answer for answer in Answer.objects.filter(assignment=assignment)}
-    points = Points(hit.study.design.checkpoints, BonusCheck.objects.filter(assignment=assignment))
-    rows = list(HitItem.objects.filter(hit=hit.pk).select_related("dialog").order_by("position"))
-    candidates = candidates_of(rows)
+    answers = answers_of(assignment)
+    points = Points(hit.study.design.checkpoints, checks_of(assignment))
+    texts = _candidate_texts(hit)
     return {
         **_texts(hit),
         "mode": "work",
         "token": token,
         "dialogs": [
             {
-                "turns": row.dialog.turns,
-                "cards": [
-                    _card_text(row, card, candidates) for card in item.order(hit.study.design.seed, assignment.turn)
-                ],
+                "turns": item.turns,
+                "cards": [_card_text(item, card, texts) for card in item.order(hit.study.design.seed, assignment.turn)],
                 "has_bonus": item.gold_card is not None,
                 "answer": answer_of(answers.get(item.pk)),
                 "bonus": bonus_state(item, points),
                 "problem": answers[item.pk].problem if item.pk in answers else "",
             }
-            for item, row in zip(hit.items, rows, strict=True)
+            for item in hit.items
         ],
         "step": assignment.step,
         "seconds_used": seconds_used,
@@ -65,9 +72,14 @@ def by_card(card_order: list[int], areas_by_place: dict[str, str]) -> dict[str, 
     return {str(card_order[int(place)]): area for place, area in areas_by_place.items()}
 
 
-def _card_text(row: HitItem, card_number: int, candidates: dict[int, Candidate]) -> str:
-    pks = row.cards[card_number]["candidates"]
-    return candidates[pks[0]].display_text if pks else row.dialog.display_gold
+def _candidate_texts(hit: FrozenHit) -> dict[int, str]:
+    pks = {pk for item in hit.items for candidates in item.cards for pk in candidates[:1]}
+    return dict(Candidate.objects.filter(pk__in=pks).values_list("pk", "display_text"))
+
+
+def _card_text(item: FrozenItem, card_number: int, texts: dict[int, str]) -> str:
+    candidates = item.cards[card_number]
+    return texts[candidates[0]] if candidates else display_text(item.gold, item.turns)
 
 
 def _texts(hit: FrozenHit) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from hits.serving.frozen import FrozenHit, FrozenItem, frozen_hit
 from hits.serving.opening import check_is_open
 from hits.serving.page import answer_of, by_card
 from hits.serving.refusals import Refusal, WorkRefused
+from hits.serving.rows import answer_to, answers_of, checks_of, find_assignment, write_answer, write_check, write_place
 from hits.serving.tokens import Ticket, completion_code
 
 
@@ -53,7 +54,7 @@ def check_bonus(ticket: Ticket, dialog: DialogState, attempt: int, now: datetime
         rules = hit.study.design.checkpoints
         order = item.order(hit.study.design.seed, assignment.turn)
         value = {"areas": by_card(order, areas)}
-        points = Points(rules, BonusCheck.objects.filter(assignment=assignment))
+        points = Points(rules, checks_of(assignment))
         saved = _save_dialog(hit, assignment, dialog, now)
         known = points.of_item(item.pk)
         if saved["conflict"]:
@@ -67,7 +68,7 @@ def check_bonus(ticket: Ticket, dialog: DialogState, attempt: int, now: datetime
             raise WorkRefused(Refusal.INVALID)
         else:
             is_won = value["areas"][str(item.gold_card)] in rules.passing_areas
-            BonusCheck.objects.create(
+            check = BonusCheck(
                 assignment=assignment,
                 item_id=item.pk,
                 attempt=attempt,
@@ -76,7 +77,8 @@ def check_bonus(ticket: Ticket, dialog: DialogState, attempt: int, now: datetime
                 active_ms=dialog.active_ms,
                 checked_at=now,
             )
-            points = Points(rules, BonusCheck.objects.filter(assignment=assignment))
+            write_check(check)
+            points.add(check)
         bonus = bonus_state(item, points)
         return {**saved, "won": points.of_item(item.pk)[attempt - 1].is_won, "points": points.total, "bonus": bonus}
 
@@ -109,17 +111,9 @@ def _held(ticket: Ticket, now: datetime, is_submitted_allowed: bool = False) -> 
     """The assignment that the token names, locked until the end, if the worker may still change it."""
     hit = frozen_hit(ticket.study_key, ticket.hit_number)
     with transaction.atomic():
-        assignment = (
-            Assignment.objects.select_for_update()
-            .filter(
-                environment=ticket.environment,
-                mturk_assignment_id=ticket.assignment_id,
-                mturk_worker_id=ticket.worker_id,
-                hit=hit.pk,
-            )
-            .first()
-        )
-        if assignment is None:  # the database was restored to a time before; a reload of the page makes it anew
+        assignment = find_assignment(ticket.environment, ticket.assignment_id, ticket.worker_id, is_to_be_locked=True)
+        if assignment is None or assignment.hit_id != hit.pk:
+            # The database was restored to a time before; a reload of the page makes it anew.
             raise WorkRefused(Refusal.TOKEN_INVALID)
         if assignment.submitted_at is not None and not is_submitted_allowed:
             raise WorkRefused(Refusal.ALREADY_SUBMITTED)
@@ -128,15 +122,11 @@ def _held(ticket: Ticket, now: datetime, is_submitted_allowed: bool = False) -> 
 
 
 def _note_place(assignment: Assignment, step: str, feedback: str | None) -> None:
-    changed = []
-    if step and step != assignment.step:
-        assignment.step = step
-        changed.append("step")
-    if feedback is not None and feedback != assignment.feedback:
-        assignment.feedback = feedback
-        changed.append("feedback")
-    if changed:
-        assignment.save(update_fields=changed)
+    before = assignment.step, assignment.feedback
+    assignment.step = step or assignment.step
+    assignment.feedback = assignment.feedback if feedback is None else feedback
+    if (assignment.step, assignment.feedback) != before:
+        write_place(assignment)
 
 
 def _save_dialog(hit: FrozenHit, assignment: Assignment, dialog: DialogState, now: datetime) -> dict[str, Any]:
@@ -144,7 +134,7 @@ def _save_dialog(hit: FrozenHit, assignment: Assignment, dialog: DialogState, no
     areas = _checked_areas(hit, item, dialog.areas)
     order = item.order(hit.study.design.seed, assignment.turn)
     value = {"areas": by_card(order, areas)}
-    stored = Answer.objects.filter(assignment=assignment, item=item.pk).first()
+    stored = answer_to(assignment, item.pk)
     if stored is None:
         stored = Answer(assignment=assignment, item_id=item.pk, card_order=order, revision=0, value={"areas": {}})
     is_same = stored.value == value and stored.problem == dialog.problem
@@ -159,7 +149,7 @@ def _save_dialog(hit: FrozenHit, assignment: Assignment, dialog: DialogState, no
         stored.hidden_ms = max(stored.hidden_ms, dialog.hidden_ms)
         stored.moves = list(dialog.moves)
         stored.saved_at = now
-        stored.save()
+        write_answer(stored)
     return {"position": dialog.position, "revision": stored.revision, "conflict": False}
 
 
@@ -178,7 +168,7 @@ def _checked_areas(hit: FrozenHit, item: FrozenItem, areas: Mapping[str, str]) -
 
 
 def _check_is_complete(hit: FrozenHit, assignment: Assignment) -> None:
-    placed = {answer.item_id: len(answer.value["areas"]) for answer in Answer.objects.filter(assignment=assignment)}
+    placed = {item_pk: len(answer.value["areas"]) for item_pk, answer in answers_of(assignment).items()}
     missing = [
         (item.position, item.card_count - placed.get(item.pk, 0))
         for item in hit.items

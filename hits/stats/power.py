@@ -35,7 +35,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtr, ndtri, stdtrit
+import scipy  # which loads scipy.special when it is first used: that takes a second, and few processes plan studies
 
 Floats = npt.NDArray[np.floating]
 Integers = npt.NDArray[np.integer]
@@ -222,7 +222,7 @@ def _shifts(setting: Setting, differences: Sequence[float]) -> list[float]:
                 f"The better generator can have 0 to {100 * setting.largest_difference:.1f} points more of good, since "
                 f"the other has {100 * good:.1f} %, not {100 * difference:g} points."
             )
-    return [float(ndtri(good + difference) - ndtri(good)) for difference in differences]
+    return [float(scipy.special.ndtri(good + difference) - scipy.special.ndtri(good)) for difference in differences]
 
 
 def _is_hopeless(setting: Setting, shift: float, power: float, simulations: int, seed: int) -> bool:
@@ -234,8 +234,8 @@ def _is_hopeless(setting: Setting, shift: float, power: float, simulations: int,
     totals, squares = (sums.sum() for sums in next(_hit_sums(setting, [shift], simulations, seed)))
     count = simulations * min(setting.dialogs, _block_dialogs(setting))
     variance = squares / count - (totals / count) ** 2
-    gain = setting.raters * sum(ndtr(shift - cut) - ndtr(-cut) for cut in _cuts(setting))
-    quantiles = ndtri(1 - setting.alpha_per_pair / 2) + ndtri(power)
+    gain = setting.raters * sum(scipy.special.ndtr(shift - cut) - scipy.special.ndtr(-cut) for cut in _cuts(setting))
+    quantiles = scipy.special.ndtri(1 - setting.alpha_per_pair / 2) + scipy.special.ndtri(power)
     return bool(quantiles > 0 and quantiles**2 * variance > 2 * setting.dialogs * gain**2)
 
 
@@ -265,7 +265,7 @@ def _is_detected(setting: Setting, total: Integers, squares: Integers, dialogs: 
     The values are sums over raters and not means: t is the same, and whole numbers find a spread of 0 exactly.
     """
     freedom = np.maximum(dialogs - 1, 1)
-    critical = stdtrit(freedom, 1 - setting.alpha_per_pair / 2)
+    critical = scipy.special.stdtrit(freedom, 1 - setting.alpha_per_pair / 2)
     spread = dialogs * squares - total**2
     return np.asarray((spread > 0) & (total**2 > critical**2 * spread / freedom))
 
@@ -335,11 +335,11 @@ def _scores(setting: Setting, latents: Floats, shift: float = 0) -> npt.NDArray[
 
 def _cuts(setting: Setting) -> tuple[float, float]:
     good, _, bad = setting.proportions
-    return float(ndtri(bad)), float(ndtri(1 - good))
+    return float(scipy.special.ndtri(bad)), float(scipy.special.ndtri(1 - good))
 
 
 def _wilson_interval(share: float, count: int) -> tuple[float, float]:
-    z = float(ndtri(0.975))
+    z = float(scipy.special.ndtri(0.975))
     middle = (share + z**2 / (2 * count)) / (1 + z**2 / count)
     half = z / (1 + z**2 / count) * math.sqrt(share * (1 - share) / count + z**2 / (4 * count**2))
     return max(0.0, middle - half), min(1.0, middle + half)

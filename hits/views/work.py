@@ -15,9 +15,9 @@ from django.views.decorators.http import require_GET
 
 from hits.models import Hit, Study
 from hits.mturk.worker_sites import SUBMIT_SITES, WORKER_SITES
-from hits.serving.frozen import FrozenHit, frozen_hit
+from hits.serving.frozen import FrozenHit, load_hit
 from hits.serving.opening import Visit, open_assignment, origin_of
-from hits.serving.page import preview_page, work_page
+from hits.serving.page import as_json_in_html, preview_page, work_page
 from hits.serving.refusals import Refusal, WorkRefused
 from hits.serving.saving import submission
 from hits.serving.tokens import Ticket, sign_token
@@ -33,13 +33,15 @@ CAN_BE_HELD_AGAIN = {Refusal.TAKEN_OVER, Refusal.TIME_OVER}
 @require_GET
 def show_hit(request: HttpRequest, study_key: UUID, number: int) -> HttpResponse:
     try:
-        hit = frozen_hit(study_key, number)
+        hit = load_hit(study_key, number)
     except (Study.DoesNotExist, Hit.DoesNotExist):
         raise Http404 from None
     visit = Visit(*(request.GET.get(name, "") for name in ("assignmentId", "hitId", "workerId", "turkSubmitTo")))
     try:
         page = preview_page(hit) if visit.is_preview else _work(request, hit, study_key, visit)
-        response = render(request, "work/hit.html", {"title": hit.study.design.task.title, "data": page})
+        response = render(
+            request, "work/hit.html", {"title": hit.study.design.task.title, "data": as_json_in_html(page)}
+        )
     except WorkRefused as refused:
         response = _refuse(request, refused)
     response.headers["Content-Security-Policy"] = _policy(request)

@@ -167,6 +167,8 @@ def test_a_hit_with_all_its_answers_says_that_it_is_full(example_corpus: None) -
     Worker(hit, "A", "A1").open().submit()
 
     assert refusal(Worker(hit, "B", "A2")) == (403, "study-full")
+    Assignment.objects.update(ended_as=Assignment.Ending.UNCONFIRMED)  # the marketplace never got it
+    assert Worker(hit, "B", "A2").open().data["mode"] == "work"
 
 
 def test_no_worker_meets_the_dialogs_of_a_split_hit_twice(example_corpus: None) -> None:

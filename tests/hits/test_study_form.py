@@ -10,6 +10,7 @@ from generation.models import Dataset
 from hits.designing.checking import parse_design
 from hits.designing.studies import create_study
 from hits.models import Study
+from hits.views.study_form_rows import RULE_TEXTS
 from tests.hits.conftest import DEMO
 
 STEPS = ("data", "models", "task", "checkpoints", "crowd", "plan")
@@ -25,6 +26,11 @@ TRICKY: dict[str, Any] = {
         "replies": [{"text": "Two\nlines", "areas": ["good", "okay"]}, {"text": "Bad", "areas": ["bad"]}],
     },
     "screening": [{"rule": "too_few_points", "points": 2}, {"rule": "too_few_points", "points": 1}],
+}
+
+ALL_RULES: dict[str, Any] = {
+    **DEMO,
+    "screening": [{"rule": name} for name in RULE_TEXTS] + [{"rule": "copies", "share": 0.7}],
 }
 
 
@@ -69,7 +75,7 @@ def send_back(client: Client, name: str, step: str) -> None:
 
 
 @pytest.mark.usefixtures("example_corpus")
-@pytest.mark.parametrize("given", [DEMO, TRICKY], ids=["demo", "tricky"])
+@pytest.mark.parametrize("given", [DEMO, TRICKY, ALL_RULES], ids=["demo", "tricky", "all rules"])
 def test_saving_every_step_unchanged_changes_nothing(researcher_client: Client, given: dict[str, Any]) -> None:
     create_study(given)
 

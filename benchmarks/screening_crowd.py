@@ -1,0 +1,197 @@
+"""Frames of the paper's study as a simulated crowd would fill them, without a database: the crowd of
+hits.simulated_crowd works on a page that is made up here. Three further types of spammers come along."""
+
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from hits.batching import card_order
+from hits.designing.selecting import order_key
+from hits.designing.studies import read_study_file
+from hits.models.design import StudyDesign
+from hits.ratings_frame import Frames
+from hits.simulated_crowd.channels import Reply
+from hits.simulated_crowd.judging import Judge, Writers
+from hits.simulated_crowd.knowing import KnownDialog
+from hits.simulated_crowd.people import Crowd, SimulatedWorker
+from hits.simulated_crowd.scheduling import Ending, Limits, Opening, Past, Stint, plan_stints
+from hits.simulated_crowd.truths import HUMAN, Truth
+from hits.simulated_crowd.visiting import DATA_START, Visit
+from hits.simulated_crowd.worker_types import WorkerType
+
+DESIGN = StudyDesign.model_validate(read_study_file(Path(__file__).parent.parent / "examples" / "meed2.toml"))
+AREAS = [area.key for area in DESIGN.task.areas]
+
+BY_PLACE = WorkerType("by-place", attention=0, minutes=6, introduction_seconds=10)
+LINES = WorkerType("straight-lines", attention=0, minutes=6, introduction_seconds=10)
+COPYING = WorkerType("copying", attention=1, minutes=8, introduction_seconds=10)
+
+
+@dataclass
+class SimulatedFrames:
+    frames: Frames
+    types: dict[str, str]  # by worker
+
+
+def simulate_frames(crowd: Crowd, hit_count: int) -> SimulatedFrames:
+    openings = [Opening(str(number), number, number, number, 10, 4) for number in range(hit_count)]
+    pasts = {worker.worker_id: Past() for worker in crowd.workers}
+    limits = Limits(DESIGN.crowd.max_hits_per_worker, DESIGN.crowd.time_limit_minutes * 60)
+    stints = list(plan_stints(openings, crowd.workers, pasts, limits))
+    turns: dict[int, int] = {}
+    ratings: list[tuple[Any, ...]] = []
+    submissions: list[tuple[Any, ...]] = []
+    for number, stint in enumerate(one for one in stints if one.ending == Ending.SUBMITTED):
+        hit = stint.opening.number
+        page = _work(stint, crowd.truth, turns.setdefault(hit, 0))
+        turns[hit] += 1
+        ratings += page.rating_rows(number, stint)
+        submissions.append(page.submission_row(number, stint))
+    types = {worker.worker_id: worker.type.name for worker in crowd.workers}
+    return SimulatedFrames(_frames(ratings, submissions), types)
+
+
+def _work(stint: Stint, truth: Truth, turn: int) -> "_Page":
+    page = _Page(_dialogs_of(stint.opening.number), turn)
+    visit = Visit(page, _judge(stint.worker, truth), DESIGN, page.dialogs, stint.pace)
+    visit.open("/work/")
+    visit.work_through(len(page.dialogs))
+    return page
+
+
+# --- Spammers that the crowd itself does not have --------------------------------------------------------------------
+
+
+def _judge(worker: SimulatedWorker, truth: Truth) -> Judge:
+    kinds = {BY_PLACE.name: _ByPlace, LINES.name: _Lines, COPYING.name: _Copying}
+    return kinds.get(worker.type.name, Judge)(worker, truth, len(AREAS))
+
+
+class _ByPlace(Judge):
+    """Down the page: good, okay, bad, bad, good."""
+
+    _last: KnownDialog | None = None
+    _place = 0
+
+    def area(self, dialog: KnownDialog, writers: Writers) -> int:
+        self._place = self._place + 1 if dialog is self._last else 0
+        self._last = dialog
+        return (0, 1, 2, 2, 0)[self._place]
+
+
+class _Lines(Judge):
+    """All of a dialog in one area, another time in another."""
+
+    def area(self, dialog: KnownDialog, writers: Writers) -> int:
+        return order_key(*self.worker.key, dialog.external_id)[0] % len(AREAS)
+
+
+class _Copying(Judge):
+    """Accounts of one person, whose opinions they all send."""
+
+    def area(self, dialog: KnownDialog, writers: Writers) -> int:
+        person = SimulatedWorker(-1, COPYING, self.worker.seed)
+        return Judge(person, self._truth, len(AREAS)).area(dialog, writers)
+
+
+# --- The page --------------------------------------------------------------------------------------------------------
+
+
+def _dialogs_of(hit: int) -> list[KnownDialog]:
+    """Ten: three or four of each dataset; the first three of ED carry a checkpoint."""
+    return [
+        KnownDialog(
+            part := DESIGN.datasets[position % 3].name,
+            f"{part}-{hit}-{position}",
+            {name: (name,) for name in [*DESIGN.generators, *([HUMAN] if _is_checkpoint(position) else [])]},
+        )
+        for position in range(10)
+    ]
+
+
+def _is_checkpoint(position: int) -> bool:
+    return position % 3 == 2
+
+
+@dataclass
+class _Page:
+    """Says what our own page would say, and remembers what it heard."""
+
+    dialogs: Sequence[KnownDialog]
+    turn: int
+    site: str = ""
+    states: dict[int, dict[str, Any]] = field(default_factory=dict)
+    checks: dict[int, list[bool]] = field(default_factory=dict)
+
+    def whole_stint(self) -> AbstractContextManager[object]:
+        return nullcontext()
+
+    def order(self, position: int) -> list[int]:
+        dialog = self.dialogs[position]
+        return card_order(DESIGN.seed, dialog.dataset, dialog.external_id, len(dialog.writers), self.turn)
+
+    def send(self, method: str, path: str, body: bytes = b"", headers: Mapping[str, str] | None = None) -> Reply:
+        if method == "GET":
+            return Reply(200, f"{DATA_START}{json.dumps(self._data())}</script>")
+        said = json.loads(body)
+        if path.endswith("/check/"):
+            return Reply(200, json.dumps(self._check(said)))
+        for state in said["dialogs"]:
+            self.states[state["position"]] = state
+        return Reply(200, json.dumps({"dialogs": [{"conflict": False, "revision": 1} for _ in said["dialogs"]]}))
+
+    def _data(self) -> dict[str, Any]:
+        return {"token": "", "dialogs": [self._dialog(position) for position in range(len(self.dialogs))]}
+
+    def _dialog(self, position: int) -> dict[str, Any]:
+        names = list(self.dialogs[position].writers)
+        return {
+            "cards": [names[card] for card in self.order(position)],
+            "has_bonus": _is_checkpoint(position),
+            "bonus": {"attempts": 0, "won": False, "attempts_left": None},
+            "answer": {"revision": 0, "areas": {}},
+        }
+
+    def _check(self, said: dict[str, Any]) -> dict[str, Any]:
+        position = said["position"]
+        gold = self.order(position).index(len(self.dialogs[position].writers) - 1)
+        is_won = said["areas"][str(gold)] in DESIGN.checkpoints.passing_areas
+        self.checks.setdefault(position, []).append(is_won)
+        return {"revision": 1, "won": is_won, "bonus": {"attempts_left": None}}
+
+    def rating_rows(self, number: int, stint: Stint) -> list[tuple[Any, ...]]:
+        hit = stint.opening.number
+        return [
+            (number, stint.worker.worker_id, 10 * hit + position, 10 * hit + position, card, place,
+             state["areas"][str(place)], state["active_ms"], state["hidden_ms"])
+            for position, state in sorted(self.states.items())
+            for place, card in enumerate(self.order(position))
+        ]  # fmt: skip
+
+    def submission_row(self, number: int, stint: Stint) -> tuple[Any, ...]:
+        active = sum(stint.pace.active_ms) / 1000
+        attempts = [checks for checks in self.checks.values() if checks]
+        return (
+            number, stint.worker.worker_id, stint.opening.number, len(self.dialogs), active,
+            min(active, stint.ends - stint.starts), sum(map(_is_checkpoint, range(10))),
+            sum(checks[-1] for checks in attempts), sum(checks[0] for checks in attempts), sum(map(len, attempts)),
+        )  # fmt: skip
+
+
+def _frames(ratings: list[tuple[Any, ...]], submissions: list[tuple[Any, ...]]) -> Frames:
+    names = ["submission", "worker", "item", "dialog", "card", "place", "value", "active_ms", "hidden_ms"]
+    of_ratings = pd.DataFrame(ratings, columns=names)
+    of_ratings["value"] = pd.Categorical(of_ratings["value"], categories=AREAS)
+    of_ratings["score"] = 3 - of_ratings["value"].cat.codes
+    of_ratings["is_first_of_card"] = True
+    names = ["submission", "worker", "hit", "dialogs", "active_seconds", "work_seconds", "checkpoints"]
+    of_submissions = pd.DataFrame(submissions, columns=[*names, "points", "first_points", "attempts"])
+    workers = sorted(of_submissions["worker"].unique())
+    for frame in (of_ratings, of_submissions):
+        frame["worker"] = pd.Categorical(frame["worker"], categories=workers)
+    return Frames(of_ratings.sort_values(["submission", "item", "card"]), of_submissions)

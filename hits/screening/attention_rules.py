@@ -1,0 +1,49 @@
+"""Rules about how someone worked: pace, hidden tabs, first attempts at checkpoints."""
+
+from typing import Any
+
+import pandas as pd
+
+from hits.models.design import FirstAttemptFailures, Inattention, TooFastPerDialog
+from hits.ratings_frame import Frames
+from hits.screening.findings import FEWEST_DIALOGS, Finding, findings_of
+
+
+def too_fast_per_dialog(frames: Frames, rule: TooFastPerDialog) -> list[Finding]:
+    """Less than `seconds` in front of the dialog, for at least `share` of all dialogs of the worker."""
+    answers = frames.answers
+    of_submission = frames.submissions.set_index("submission").loc[answers["submission"]]
+    evenly = of_submission["work_seconds"] / of_submission["dialogs"]
+    # Where the page measured nothing, the marketplace's time is spread over the dialogs.
+    seconds = (answers["active_ms"] / 1000).where((of_submission["active_seconds"] > 0).to_numpy(), evenly.to_numpy())
+    by_worker = seconds.groupby(answers["worker"], observed=True)
+    share = (seconds < rule.seconds).groupby(answers["worker"], observed=True).mean()
+    facts = pd.DataFrame({"share": share, "dialogs": by_worker.size(), "median_seconds": by_worker.median()})
+    return findings_of(facts[_is_at_least(share, rule.share) & (facts["dialogs"] >= FEWEST_DIALOGS)])
+
+
+def inattention(frames: Frames, rule: Inattention) -> list[Finding]:
+    """The tab was hidden for longer than it was in front, in at least `share` of the dialogs. By dialogs, since one
+    long break is no inattention."""
+    answers = frames.answers
+    is_away = answers["hidden_ms"] > answers["active_ms"]
+    times = answers.groupby("worker", observed=True)[["hidden_ms", "active_ms"]].sum()
+    by_worker = is_away.groupby(answers["worker"], observed=True)
+    facts = pd.DataFrame({"share": by_worker.mean(), "dialogs": by_worker.size()})
+    facts["hidden_share_of_time"] = times["hidden_ms"] / times.sum(axis=1)
+    return findings_of(facts[_is_at_least(facts["share"], rule.share) & (facts["dialogs"] >= FEWEST_DIALOGS)])
+
+
+def first_attempt_failures(frames: Frames, rule: FirstAttemptFailures) -> list[Finding]:
+    """Not won at the first attempt, or never tried: at least `share` of the worker's checkpoints, of which there must
+    be some. Who tries until it is green has all points in the end, so the bonus does not show it."""
+    names = ["checkpoints", "first_points", "points", "attempts"]
+    facts = frames.submissions.groupby("worker", observed=True)[names].sum()
+    facts = facts[facts["checkpoints"] >= rule.checkpoints]
+    share = 1 - facts["first_points"] / facts["checkpoints"]
+    facts.insert(0, "share", share)
+    return findings_of(facts[_is_at_least(share, rule.share)])
+
+
+def _is_at_least(shares: "pd.Series[Any]", least: float) -> "pd.Series[bool]":
+    return shares >= least - 1e-9

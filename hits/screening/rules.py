@@ -1,0 +1,42 @@
+"""The one list of rules: what a study may name -> the function that looks for it."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, get_args
+
+from hits.models import design as settings
+from hits.models.design import Part, ScreeningRule
+from hits.ratings_frame import Frames
+from hits.screening.attention_rules import first_attempt_failures, inattention, too_fast_per_dialog
+from hits.screening.comparing_rules import copies, disagreement_on_easy_items
+from hits.screening.findings import Finding
+from hits.screening.paper_rules import hasty_without_points, same_answer, too_few_points
+from hits.screening.pattern_rules import position_bias, straight_lines
+
+RULES: dict[type[Part], Callable[[Frames, Any], list[Finding]]] = {
+    settings.SameAnswer: same_answer,
+    settings.HastyWithoutPoints: hasty_without_points,
+    settings.TooFewPoints: too_few_points,
+    settings.TooFastPerDialog: too_fast_per_dialog,
+    settings.StraightLines: straight_lines,
+    settings.PositionBias: position_bias,
+    settings.DisagreementOnEasyItems: disagreement_on_easy_items,
+    settings.FirstAttemptFailures: first_attempt_failures,
+    settings.Inattention: inattention,
+    settings.Copies: copies,
+}
+
+
+def apply_rules(frames: Frames, rules: Sequence[ScreeningRule]) -> list[list[Finding]]:
+    """What each rule finds, each on all of the work: their order changes the counting, never the outcome."""
+    if frames.ratings.empty:
+        return [[] for _ in rules]
+    return [RULES[type(rule)](frames, rule) for rule in rules]
+
+
+def find_flags(frames: Frames, named: Sequence[ScreeningRule]) -> dict[str, list[Finding]]:
+    """By rule, what the rules that are not named would find with their defaults: to look at, it leaves nothing out."""
+    names = {rule.rule for rule in named}
+    others = [model() for model in get_args(get_args(ScreeningRule)[0])]
+    others = [rule for rule in others if rule.rule not in names]
+    found = apply_rules(frames, others)
+    return {rule.rule: findings for rule, findings in zip(others, found, strict=True) if findings}

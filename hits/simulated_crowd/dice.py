@@ -1,0 +1,26 @@
+"""Chance that depends only on what it is about (a seed, a worker, a dialog), never on what was drawn before."""
+
+import math
+from statistics import NormalDist
+
+from hits.designing.selecting import order_key
+
+_STANDARD_NORMAL = NormalDist()
+
+
+def uniform(*about: object) -> float:
+    """Between 0 and 1, and never either."""
+    return ((int.from_bytes(order_key(*about)[:8], "big") >> 12) + 0.5) / 2**52
+
+
+def normal(*about: object) -> float:
+    return _STANDARD_NORMAL.inv_cdf(uniform(*about))
+
+
+def lognormal(median: float, spread: float, *about: object) -> float:
+    """`spread` is the standard deviation of the logarithm."""
+    return median * math.exp(spread * normal(*about))
+
+
+def happens(chance: float, *about: object) -> bool:
+    return uniform(*about) < chance

@@ -1,0 +1,110 @@
+"""What is true of the replies: which share of careful ratings puts them into each area, best area first.
+
+A truth is a TOML file: truths/table5.toml is one of the two that come along. What it does not mention has its defaults.
+"""
+
+import tomllib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
+
+from evalplatform.errors import EvalPlatformError
+from hits.stats.power import Effects
+
+PRESETS = {path.stem: path for path in sorted((Path(__file__).parent / "truths").glob("*.toml"))}
+HUMAN = ""  # as whose reply: no generator has this name
+
+
+def _shares(values: tuple[float, ...]) -> tuple[float, ...]:
+    total = sum(values)
+    if len(values) < 2 or not all(value >= 0 for value in values) or not abs(total - 1) <= 0.01:
+        raise ValueError("must be shares of the areas, best first, which add up to 1, like [0.3, 0.3, 0.4]")
+    return tuple(value / total for value in values)
+
+
+def _effects(values: Any) -> Any:
+    if isinstance(values, dict):
+        try:
+            return Effects(**values)
+        except TypeError:
+            raise ValueError("must be shares of the variance named dialog, reply and worker") from None
+    return values
+
+
+Shares = Annotated[tuple[float, ...], AfterValidator(_shares)]
+
+
+class DatasetTruth(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    default: Shares | None = None
+    human: Shares | None = None
+    generators: dict[str, Shares] = {}
+
+
+class Truth(DatasetTruth):
+    default: Shares = (0.3, 0.3, 0.4)
+    human: Shares = (0.7, 0.2, 0.1)
+    datasets: dict[str, DatasetTruth] = {}
+    effects: Annotated[Effects, BeforeValidator(_effects)] = Effects()
+
+    def shares(self, dataset: str, writer: str) -> tuple[float, ...]:
+        """Of a generator's replies to a dataset; what is said of both comes before what is said of the generator."""
+        here = self.datasets.get(dataset, DatasetTruth())
+        if writer == HUMAN:
+            return here.human or self.human
+        return here.generators.get(writer) or self.generators.get(writer) or here.default or self.default
+
+    def cuts(self, dataset: str, writers: Sequence[str], area_count: int) -> list[float]:
+        """Of a card. One that stands for several is one reply, and so as good as they are on average."""
+        columns = zip(*(cuts_of(self.shares(dataset, writer), area_count) for writer in writers), strict=True)
+        return [sum(column) / len(writers) for column in columns]
+
+    def unmentioned(self, datasets: Iterable[str], generators: Iterable[str]) -> list[str]:
+        """The generators of which nothing is said, for some of these datasets at least."""
+        names = list(datasets)
+
+        def is_mentioned(generator: str) -> bool:
+            return all(generator in self.datasets.get(name, DatasetTruth()).generators for name in names)
+
+        return [name for name in generators if name not in self.generators and not is_mentioned(name)]
+
+
+def cuts_of(shares: Sequence[float], area_count: int) -> list[float]:
+    """The shares of ratings above each border between areas, from the best down.
+
+    For as many areas as there are shares these are their running sums. For another number of areas, whatever lies
+    between them is spread evenly.
+    """
+    sums = [0.0]
+    for share in shares:
+        sums.append(sums[-1] + share)
+    cuts = []
+    for border in range(1, area_count):
+        whole, part = divmod(border * len(shares), area_count)
+        rest = part / area_count * shares[whole] if part else 0.0
+        cuts.append(min(1.0, sums[whole] + rest))
+    return cuts
+
+
+def read_truth(name: str) -> Truth:
+    """By the name of one that comes along, or by the path of a file."""
+    path = PRESETS.get(name, Path(name))
+    try:
+        return Truth.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+    except OSError as error:
+        known = ", ".join(PRESETS)
+        raise EvalPlatformError(
+            f"{name} is neither a truth that comes along ({known}) nor a file to read: {error.strerror}."
+        ) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise EvalPlatformError(f"{path.name} is not valid TOML: {error}.") from error
+    except ValidationError as error:
+        problems = (
+            f"{'.'.join(map(str, one['loc']))}: {one['msg'].removeprefix('Value error, ')}" for one in error.errors()
+        )
+        raise EvalPlatformError(
+            f"{path.name} is no truth:\n" + "\n".join(f"  {problem}" for problem in problems)
+        ) from error

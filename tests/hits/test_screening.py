@@ -1,0 +1,272 @@
+"""Room 7: a study's work is screened by its own rules or by others, again, and undone; nothing is lost by it."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from io import StringIO
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+
+from evalplatform.errors import EvalPlatformError
+from hits.collecting import collect
+from hits.errors import InvalidStudy
+from hits.models import Answer, Assignment, BonusCheck, Event, Exclusion, Hit, Rating, ScreeningRun, Study, Submission
+from hits.models.design import SameAnswer, TooFewPoints
+from hits.mturk.client import Market
+from hits.paying import bonus_points
+from hits.pseudonyms import pseudonym, worker_ids
+from hits.ratings_frame import ratings_frame, study_frames, submissions_frame
+from hits.screening.keeping import excluded_by, kept_frame, kept_ratings, screened_frame, unscreened_count
+from hits.screening.runs import parse_rules, screen, undo
+from tests.conftest import WriteFile
+from tests.hits.crowd import CrowdWorker, now, people, publish
+
+BEGIN = datetime(2026, 11, 16, 8, tzinfo=UTC)
+AREAS = ("good", "okay", "bad")
+
+
+def hand_in(
+    study: Study,
+    worker: str,
+    number: int = 0,
+    area: Callable[[int, int], str] = lambda position, card: AREAS[(3 * position + card) % 3],
+    minutes: float = 15,
+    points: int = 3,
+    environment: str = "local",
+) -> Submission:
+    """As if it had been worked on, confirmed and collected."""
+    hit = Hit.objects.get(study=study, number=number)
+    assignment = Assignment.objects.create(
+        hit=hit, environment=environment, mturk_assignment_id=f"{worker}-{number}", mturk_worker_id=worker, turn=0,
+        opened_at=BEGIN, held_at=BEGIN, submitted_at=BEGIN,
+    )  # fmt: skip
+    submission = Submission.objects.create(
+        assignment=assignment, status="Submitted", accepted_at=BEGIN, submitted_at=BEGIN + timedelta(minutes=minutes),
+        answer_xml="", collected_at=BEGIN,
+    )  # fmt: skip
+    answers: list[Answer] = []
+    ratings: list[Rating] = []
+    checks: list[BonusCheck] = []
+    for item in hit.items.all():
+        areas = {str(card): area(item.position, card) for card in range(len(item.cards))}
+        about = {"assignment": assignment, "item": item, "value": {"areas": areas}}
+        answers.append(Answer(**about, card_order=list(range(len(areas))), active_ms=minutes * 5000, saved_at=BEGIN))
+        if item.is_checkpoint:
+            won = len(checks) < points
+            checks.append(BonusCheck(**about, attempt=1, is_won=won, active_ms=0, checked_at=BEGIN))
+        for number_of_card, card in enumerate(item.cards):
+            for candidate in [*card["candidates"], *([None] if card["gold"] else [])]:
+                where = {"card": number_of_card, "place": number_of_card, "value": areas[str(number_of_card)]}
+                ratings.append(Rating(submission=submission, item=item, candidate_id=candidate, **where))
+    Answer.objects.bulk_create(answers)
+    BonusCheck.objects.bulk_create(checks)
+    Rating.objects.bulk_create(ratings)
+    return submission
+
+
+@pytest.fixture
+def worked(demo_study: Study) -> Study:
+    """Four workers, of whom one always says good, one is hasty in one of two HITs, and one was unlucky once."""
+    hand_in(demo_study, "SAME", 0, lambda position, card: "good")
+    hand_in(demo_study, "HASTY", 0, minutes=4, points=1)
+    hand_in(demo_study, "HASTY", 1)
+    hand_in(demo_study, "FINE", 0)
+    hand_in(demo_study, "FINE", 1, points=0)
+    hand_in(demo_study, "SAME", 2, lambda position, card: "good", environment="sandbox")
+    return demo_study
+
+
+def rows(study: Study) -> list[tuple[str, str, int | None]]:
+    """Of the current run: which rule, about whom."""
+    found = Exclusion.objects.filter(run=ScreeningRun.objects.current(study, "local"))
+    return [(one.rule, one.mturk_worker_id, one.submission_id) for one in found]
+
+
+# --- The frames ------------------------------------------------------------------------------------------------------
+
+
+def test_the_frames_say_what_really_was_collected(demo_study: Study, market: Market) -> None:
+    publish(demo_study, market)
+    hit = demo_study.hits.get(items__dialog__external_id="emotional-017")  # two models wrote the same reply
+    worker = CrowdWorker(hit, people()[0])
+    worker.save(0, worker.all_in(0, "okay"), active_ms=4000, hidden_ms=1000)
+    worker.open()
+    worker.win_all_bonuses()
+    worker.finish("okay")
+    collect(demo_study, "local", market, now())
+
+    frames = study_frames(demo_study, "local")
+
+    ratings = Rating.objects.select_related("item__dialog__dataset", "candidate__generator")
+    expected = [
+        (
+            one.submission_id, one.item.dialog.dataset.name, one.item.dialog.external_id, one.item.position, one.card,
+            one.place, one.candidate.generator.name if one.candidate else None, one.candidate is None, one.value, 2,
+        )
+        for one in ratings.order_by("submission", "item__position", "card", "candidate")
+    ]  # fmt: skip
+    names = ["submission", "dataset", "external_id", "position", "card", "place", "generator", "is_gold", "value"]
+    table = frames.ratings.astype({"generator": object})[[*names, "score"]]
+    assert [tuple(row) for row in table.where(table.notna(), None).itertuples(index=False)] == expected
+    assert len(frames.cards) == len(frames.ratings) - 1
+    assert len(frames.answers) == 10
+    submission = frames.submissions.iloc[0]
+    assert submission["worker"] == pseudonym(demo_study, worker.worker_id)
+    assert submission["points"] == bonus_points(Submission.objects.get()) == 3
+    measured = ("dialogs", "active_seconds", "hidden_seconds", "checkpoints", "first_points", "attempts")
+    assert [submission[name] for name in measured] == [10, 4, 1, 3, 3, 3]
+    assert submission["work_seconds"] < 4  # the marketplace's clock: the browser said more than has passed
+
+
+@pytest.mark.usefixtures("worked")
+@pytest.mark.parametrize("counted", ["first", "last"])
+def test_the_attempt_that_the_study_counts_makes_the_points(counted: str) -> None:
+    study = Study.objects.get()
+    study.design["checkpoints"]["counted_attempt"] = counted
+    study.save()
+    for check in BonusCheck.objects.filter(assignment__mturk_assignment_id="FINE-1"):
+        check.pk, check.attempt, check.is_won = None, 2, True
+        check.save()
+
+    frame = submissions_frame(study, "local")
+
+    fine = frame[frame["hit"] == 1].iloc[1]
+    assert (fine["points"], fine["first_points"], fine["attempts"]) == (0 if counted == "first" else 3, 0, 6)
+
+
+def test_frames_of_no_work_have_the_same_columns(worked: Study) -> None:
+    empty, full = study_frames(worked, "production"), study_frames(worked, "local")
+
+    assert (len(empty.ratings), len(empty.submissions)) == (0, 0)
+    assert list(empty.ratings.dtypes.astype(str)) == list(full.ratings.dtypes.astype(str))
+    assert list(empty.submissions.columns) == list(full.submissions.columns)
+
+
+def test_frames_take_few_queries_and_hold_no_workers_id(worked: Study, django_assert_max_num_queries: object) -> None:
+    with django_assert_max_num_queries(8):  # type: ignore[operator]
+        frames = study_frames(worked, "local")
+
+    text = frames.ratings.to_csv() + frames.submissions.to_csv()
+    assert not any(name in text for name in ("SAME", "HASTY", "FINE"))
+
+
+def test_pseudonyms_are_stable_in_a_study_and_differ_between_studies(worked: Study) -> None:
+    other = Study.objects.create(name="other", design={})
+
+    names = worker_ids(worked, "local")
+
+    assert sorted(names.values()) == ["FINE", "HASTY", "SAME"]
+    assert all(pseudonym(worked, worker_id) == name for name, worker_id in names.items())
+    assert pseudonym(other, "FINE") not in names
+
+
+# --- Screening -------------------------------------------------------------------------------------------------------
+
+
+def test_the_papers_rules_leave_out_workers_and_assignments_and_nothing_is_lost(worked: Study) -> None:
+    before = (Submission.objects.count(), Rating.objects.count())
+
+    screened = screen(worked, "local", now())
+
+    unlucky = Submission.objects.get(assignment__mturk_assignment_id="FINE-1").pk
+    hasty = Submission.objects.get(assignment__mturk_assignment_id="HASTY-0").pk
+    assert rows(worked) == [
+        ("same_answer", "SAME", None),
+        ("hasty_without_points", "HASTY", None),
+        ("too_few_points", "", hasty),
+        ("too_few_points", "", unlucky),
+    ]
+    assert Exclusion.objects.all()[0].evidence == {"share": 1.0, "area": "good", "cards": 42}
+    assert [step.left.answers for step in screened.funnel.steps] == [40, 20, 10]
+    assert (screened.run.is_frozen_rules, screened.is_new) == (True, True)
+    assert (Submission.objects.count(), Rating.objects.count()) == before
+
+
+def test_screening_again_changes_nothing_until_there_is_more_work(worked: Study) -> None:
+    first = screen(worked, "local", now())
+    again = screen(worked, "local", now())
+
+    assert (again.run, again.is_new) == (first.run, False)
+    assert (ScreeningRun.objects.count(), Event.objects.count()) == (1, 1)
+
+    hand_in(worked, "NEW", 2)
+    assert unscreened_count(first.run) == 1
+    later = screen(worked, "local", now())
+    assert later.is_new
+    assert later.funnel.received.assignments == 6
+    assert unscreened_count(later.run) == 0
+
+
+def test_other_rules_are_marked_as_exploratory_and_can_be_undone(worked: Study, researcher: User) -> None:
+    frozen = screen(worked, "local", now()).run
+    other = screen(worked, "local", now(), [TooFewPoints(points=3)], researcher).run
+
+    assert (frozen.is_frozen_rules, other.is_frozen_rules) == (True, False)
+    assert {rule for rule, _, _ in rows(worked)} == {"too_few_points"}
+
+    assert undo(worked, "local", now(), researcher) == frozen
+    assert len(rows(worked)) == 4
+    assert undo(worked, "local", now()) is None
+    with pytest.raises(EvalPlatformError, match="no screening of demo on the local marketplace"):
+        undo(worked, "local", now())
+    assert Exclusion.objects.filter(run=other).exists()
+    assert [event.actor for event in Event.objects.order_by("pk")] == [None, researcher, researcher, None]
+    assert "exploratory" in Event.objects.order_by("pk")[1].text
+
+
+def test_what_is_kept_is_said_once_in_the_frame_the_rows_and_the_numbers(worked: Study) -> None:
+    assert len(kept_frame(worked, "local")) == len(ratings_frame(worked, "local"))
+
+    screened = screen(worked, "local", now())
+
+    frame = screened_frame(worked, "local")
+    assert frame["is_kept"].sum() == kept_ratings(worked, "local").count() == screened.funnel.kept.ratings
+    assert list(frame["excluded_by"].cat.categories) == ["same_answer", "hasty_without_points", "too_few_points"]
+    assert frame.groupby("excluded_by", observed=True)["submission"].nunique().to_dict() == {
+        "same_answer": 1,
+        "hasty_without_points": 2,
+        "too_few_points": 1,
+    }
+    without = kept_frame(worked, "local", ignoring=["hasty_without_points"])
+    assert without["submission"].nunique() == 2  # the hasty worker's other HIT is back; that without points is not
+    late = hand_in(worked, "SAME", 3)
+    assert excluded_by(screened.run)[late.pk] == "same_answer"
+
+
+def test_only_a_study_with_hits_is_screened_and_by_rules_that_make_sense(worked: Study) -> None:
+    with pytest.raises(EvalPlatformError, match="has no HITs yet"):
+        screen(Study(name="draft", design=worked.design), "local", now())
+    with pytest.raises(InvalidStudy, match="4 points can never be won"):
+        parse_rules(worked, {"screening": [{"rule": "too_few_points", "points": 4}]})
+    assert parse_rules(worked, {"screening": [{"rule": "same_answer"}]}) == [SameAnswer()]
+
+
+# --- The command -----------------------------------------------------------------------------------------------------
+
+
+def run_command(*arguments: object) -> str:
+    output = StringIO()
+    call_command("screen_study", "demo", *map(str, arguments), stdout=output)
+    return output.getvalue()
+
+
+def test_the_command_prints_the_funnel_and_the_evidence(worked: Study, write_lines: WriteFile) -> None:
+    output = run_command("--flags")
+
+    lines = {" ".join(line.split()) for line in output.splitlines()}
+    assert "received 3 5 50 215" in lines
+    assert "- same_answer (share 0.95) -1 -1 -10 -43" in lines
+    assert "- too_few_points (points 2) -1 -1 -10 -43 (1 more were out already)" in lines
+    assert "kept 1 1 10 43" in lines
+    assert f"{pseudonym(worked, 'SAME')} same_answer: share 1, area good, cards 42" in lines
+    assert f"{pseudonym(worked, 'SAME')} straight_lines: share 1, dialogs 10" in lines
+    assert "HASTY" not in output
+    assert "Nothing has changed" in run_command()
+
+    rules = write_lines("[[screening]]", 'rule = "too_few_points"', "points = 3", name="rules.toml")
+    assert "EXPLORATORY" in run_command("--rules", rules)
+    assert "by the study's own rules" in run_command("--undo")
+    wrong = write_lines("[[screening]]", 'rule = "vibes"', name="wrong.toml")
+    with pytest.raises(CommandError, match=r"screening\.1: Input tag 'vibes'"):
+        run_command("--rules", wrong)

@@ -1,0 +1,312 @@
+"""Each rule on small frames made by hand: what it finds, what it leaves alone, and which facts it gives."""
+
+import random
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hits.models.design import (
+    Copies,
+    DisagreementOnEasyItems,
+    FirstAttemptFailures,
+    HastyWithoutPoints,
+    Inattention,
+    PositionBias,
+    SameAnswer,
+    ScreeningRule,
+    StraightLines,
+    TooFastPerDialog,
+    TooFewPoints,
+)
+from hits.screening.findings import Finding
+from hits.screening.funnel import Counts, make_funnel
+from hits.screening.rules import apply_rules, find_flags
+from hits.stats.association import association_within_strata
+from tests.hits.frames import Work, frames_of
+
+VARIED = ["gobg", "bgob", "ogbb", "bbgo", "gbog", "oggb", "bogo", "gboo", "obbg", "goob"]
+
+
+def found(rule: ScreeningRule, *works: Work) -> dict[str, Finding]:
+    return {finding.worker: finding for finding in apply_rules(frames_of(*works), [rule])[0]}
+
+
+# --- The paper's -----------------------------------------------------------------------------------------------------
+
+
+def test_the_same_answer_almost_always_is_found_at_the_share_and_not_below() -> None:
+    at_the_share = ["gggg"] * 4 + ["gggb"]  # 19 of 20
+    below = ["gggg"] * 3 + ["gggb", "oggg"]  # 18 of 20
+
+    result = found(SameAnswer(), Work("A", at_the_share), Work("B", below), Work("C", VARIED))
+
+    assert result == {"A": Finding("A", {"share": 0.95, "area": "good", "cards": 20})}
+
+
+def test_the_same_answer_is_asked_of_all_hits_of_a_worker_and_each_card_counts_once() -> None:
+    one_bad_day = [Work("A", ["bbbb"] * 5, hit=0), Work("A", VARIED, hit=1)]
+    twice_written = Work("B", ["bbbo"] * 5, merged=[0, 1, 2])  # by models 30 of 35 are bad, by cards 15 of 20
+    two_dialogs = Work("C", ["gggg", "gggg"])
+
+    assert found(SameAnswer(share=0.8), *one_bad_day, twice_written, two_dialogs) == {}
+
+
+def test_haste_and_too_few_points_must_meet_in_one_hit_and_then_the_worker_is_out() -> None:
+    fast, slow = 299, 300
+    works = [
+        Work("both", VARIED, hit=1, points=1, work_seconds=fast),
+        Work("both", VARIED, hit=2, points=3, work_seconds=slow),
+        Work("apart", VARIED, hit=1, points=3, work_seconds=fast),
+        Work("apart", VARIED, hit=2, points=1, work_seconds=slow),
+        Work("enough", VARIED, points=2, work_seconds=fast),
+    ]
+
+    result = found(HastyWithoutPoints(), *works)
+
+    evidence = {"minutes": 4.983, "points": 1, "hit": 1, "assignments": 1, "of": 2}
+    assert result == {"both": Finding("both", evidence)}
+
+
+def test_too_few_points_name_the_assignment_and_not_the_worker() -> None:
+    findings = apply_rules(
+        frames_of(Work("A", VARIED, hit=4, points=1), Work("A", VARIED, hit=5, points=2)), [TooFewPoints()]
+    )[0]
+
+    assert findings == [Finding("A", {"points": 1, "checkpoints": 3, "hit": 4}, submission=1)]
+
+
+# --- Attention -------------------------------------------------------------------------------------------------------
+
+
+def test_too_fast_is_who_hurries_through_most_dialogs() -> None:
+    half = [4.0] * 5 + [60.0] * 5
+    fewer = [4.0] * 4 + [60.0] * 6
+
+    result = found(TooFastPerDialog(), Work("A", VARIED, seconds=half), Work("B", VARIED, seconds=fewer))
+
+    assert result == {"A": Finding("A", {"share": 0.5, "dialogs": 10, "median_seconds": 32.0})}
+
+
+def test_where_nothing_was_measured_the_marketplaces_time_is_spread_over_the_dialogs() -> None:
+    unmeasured = [0.0] * 10
+
+    result = found(
+        TooFastPerDialog(),
+        Work("A", VARIED, seconds=unmeasured, work_seconds=90),
+        Work("B", VARIED, seconds=unmeasured, work_seconds=600),
+    )
+
+    assert result == {"A": Finding("A", {"share": 1.0, "dialogs": 10, "median_seconds": 9.0})}
+
+
+def test_a_long_break_is_no_inattention_and_hidden_tabs_all_the_time_are() -> None:
+    a_break = [1800.0] + [0.0] * 9
+    elsewhere = [100.0] * 6 + [0.0] * 4
+
+    result = found(
+        Inattention(), Work("A", VARIED, hidden_seconds=elsewhere), Work("B", VARIED, hidden_seconds=a_break)
+    )
+
+    assert result == {"A": Finding("A", {"share": 0.6, "dialogs": 10, "hidden_share_of_time": 0.4})}
+
+
+def test_points_that_took_several_attempts_are_first_attempt_failures() -> None:
+    works = [
+        Work("hunts", VARIED, hit=1, points=3, first_points=1, attempts=6),
+        Work("hunts", VARIED, hit=2, points=3, first_points=2, attempts=5),
+        Work("knows", VARIED, hit=1),
+        Work("knows", VARIED, hit=2, first_points=1, attempts=5),
+        Work("once", VARIED, hit=1, first_points=0),
+    ]
+
+    result = found(FirstAttemptFailures(checkpoints=6), *works)
+
+    evidence = {"share": 0.5, "checkpoints": 6, "first_points": 3, "points": 6, "attempts": 11}
+    assert result == {"hunts": Finding("hunts", evidence)}
+
+
+# --- Patterns --------------------------------------------------------------------------------------------------------
+
+
+def test_straight_lines_may_change_their_area() -> None:
+    lines = ["gggg", "bbbb", "oooo", "gggg", "bbbbb", "gooo", "b"]  # a dialog of one card is no line
+
+    result = found(StraightLines(), Work("A", lines), Work("B", VARIED))
+
+    assert result == {"A": Finding("A", {"share": 0.8333, "dialogs": 6})}
+
+
+def test_areas_that_follow_the_place_are_found_and_one_area_for_all_is_not() -> None:
+    by_place, turned = "gobb", [0, 1, 2, 3] * 5
+    dialogs = ["".join(by_place[(card + turn) % 4] for card in range(4)) for turn in turned]
+
+    result = found(
+        PositionBias(),
+        Work("A", dialogs, turned=turned),
+        Work("B", VARIED * 2, turned=turned),
+        Work("C", ["gggg"] * 20, turned=turned),
+    )
+
+    assert list(result) == ["A"]
+    evidence = result["A"].evidence
+    assert evidence["usual_areas"] == "good, okay, bad, bad"
+    assert (evidence["strength"], evidence["cards"], evidence["workers_tested"]) == (1.0, 80, 3)
+    assert evidence["p_value"] < 1e-6
+
+
+def test_the_association_of_the_formulas_example() -> None:
+    strata = np.repeat(np.arange(10), 2)
+    places = np.tile([0, 1], 10)
+
+    table = association_within_strata(np.zeros(20, int), strata, places, places)
+
+    row = table.loc[0]
+    assert (row["statistic"], row["freedom"], row["strength"]) == (pytest.approx(10), 1, pytest.approx(1))
+    assert row["p_value"] == pytest.approx(0.0015654, rel=1e-4)
+
+
+def test_the_association_agrees_with_all_permutations_within_dialogs() -> None:
+    """Exact: every way to deal the areas of three dialogs, 6 x 6 x 6, with the mean and spread of each cell."""
+    dialogs = [[0, 1, 2], [0, 0, 1], [2, 1, 0]]
+    dealt = [
+        np.array([*first, *second, *third])
+        for first in permutations(dialogs[0])
+        for second in permutations(dialogs[1])
+        for third in permutations(dialogs[2])
+    ]
+    places, strata = np.tile([0, 1, 2], 3), np.repeat([0, 1, 2], 3)
+
+    def statistic(areas: np.ndarray) -> float:
+        return float(association_within_strata(np.zeros(9, int), strata, places, areas)["statistic"].iloc[0])
+
+    tables = np.array([np.bincount(places * 3 + areas, minlength=9) for areas in dealt], float)
+    away = tables - tables.mean(axis=0)
+    covariance = away.T @ away / len(away)
+    for number in (0, 17, 101):
+        expected = away[number] @ np.linalg.pinv(covariance) @ away[number]
+        assert statistic(dealt[number]) == pytest.approx(expected)
+
+
+def test_by_chance_few_workers_seem_to_follow_the_place() -> None:
+    rng = np.random.default_rng(1)
+    workers, dialogs, cards = 400, 10, 4
+    shape = workers * dialogs * cards
+
+    table = association_within_strata(
+        np.repeat(np.arange(workers), dialogs * cards),
+        np.repeat(np.arange(workers * dialogs), cards),
+        np.tile(np.arange(cards), workers * dialogs),
+        rng.choice(3, shape, p=[0.3, 0.3, 0.4]),
+    )
+
+    assert 0.02 < (table["p_value"] < 0.05).mean() < 0.08
+
+
+# --- Beside others ---------------------------------------------------------------------------------------------------
+
+
+def test_disagreement_counts_only_where_all_others_agree_and_the_worker_is_left_out_of_them() -> None:
+    agreed = ["gbog"] * 10
+    split = ["gbog"] * 5 + ["bgbo"] * 5
+    contrary = ["bgbb"] * 10
+
+    result = found(
+        DisagreementOnEasyItems(),
+        *[Work(name, agreed) for name in ("A", "B", "C")],
+        Work("D", contrary),
+        Work("E", split, hit=1),
+        Work("F", agreed, hit=1),
+    )
+
+    # A, B and C never have three others who agree, since D is one of them.
+    assert list(result) == ["D"]
+    evidence = result["D"].evidence
+    assert (evidence["easy_cards"], evidence["disagreed"], evidence["share"]) == (40, 40, 1.0)
+
+
+def test_copies_are_found_with_their_partner_and_agreement_by_chance_is_not() -> None:
+    rng = random.Random(7)
+
+    def opinions() -> list[str]:
+        return ["".join(rng.choices("gob", k=4)) for _ in range(10)]
+
+    original = opinions()
+    copy = [*original[:9], original[9][:3] + ("g" if original[9][3] != "g" else "b")]
+
+    result = found(
+        Copies(),
+        Work("A", original),
+        Work("B", copy),
+        *[Work(name, opinions()) for name in ("C", "D")],
+        *[Work(name, ["gggg"] * 10) for name in ("E", "F")],
+    )
+
+    assert {name: finding.evidence["other"] for name, finding in result.items()} == {"A": "B", "B": "A"}
+    evidence = result["A"].evidence
+    assert (evidence["identical"], evidence["of"], evidence["similar_workers"]) == (39, 40, 1)
+    assert evidence["p_value"] < 1e-6
+
+
+# --- All of them -----------------------------------------------------------------------------------------------------
+
+PAPER: list[ScreeningRule] = [SameAnswer(), HastyWithoutPoints(), TooFewPoints()]
+
+
+def test_the_funnel_counts_an_assignment_at_the_first_rule_that_names_it() -> None:
+    frames = frames_of(
+        Work("same", ["gggg"] * 10, work_seconds=100, points=0),
+        Work("hasty", VARIED, hit=1, work_seconds=100, points=1),
+        Work("hasty", VARIED, hit=2),
+        Work("unlucky", VARIED, hit=1, points=1),
+        Work("unlucky", VARIED, hit=2, merged=[0]),
+        Work("fine", VARIED),
+    )
+
+    funnel = make_funnel(frames, PAPER, apply_rules(frames, PAPER))
+
+    def numbers(counts: Counts) -> tuple[int, ...]:
+        return counts.workers, counts.assignments, counts.answers, counts.ratings
+
+    assert numbers(funnel.received) == (4, 6, 60, 250)
+    assert [(step.rule, *numbers(step.left_out), step.named_before) for step in funnel.steps] == [
+        ("same_answer", 1, 1, 10, 40, 0),
+        ("hasty_without_points", 1, 2, 20, 80, 1),
+        ("too_few_points", 1, 1, 10, 40, 2),
+    ]
+    assert [numbers(step.left) for step in funnel.steps] == [(3, 5, 50, 210), (2, 3, 30, 130), (2, 2, 20, 90)]
+    assert funnel.kept == funnel.steps[-1].left
+
+
+def test_flags_are_of_rules_that_are_not_named() -> None:
+    frames = frames_of(Work("A", ["gggg"] * 10, points=0, first_points=0), Work("B", VARIED))
+
+    flags = find_flags(frames, [SameAnswer()])
+
+    assert {name: [finding.worker for finding in findings] for name, findings in flags.items()} == {
+        "too_few_points": ["A"],
+        "straight_lines": ["A"],
+    }
+
+
+DIALOGS = st.lists(st.text("gob", min_size=1, max_size=4), min_size=1, max_size=3)
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.lists(st.builds(Work, st.sampled_from("ABC"), DIALOGS, st.integers(0, 3), points=st.integers(0, 3))))
+def test_no_rule_fails_on_any_work_and_what_is_left_out_and_kept_is_everything(works: list[Work]) -> None:
+    frames = frames_of(Work("A", VARIED, hit=9), *works)
+    every: list[ScreeningRule] = [
+        *PAPER, TooFastPerDialog(), StraightLines(), PositionBias(), DisagreementOnEasyItems(), FirstAttemptFailures(),
+        Inattention(), Copies(),
+    ]  # fmt: skip
+
+    findings = apply_rules(frames, every)
+    funnel = make_funnel(frames, every, findings)
+
+    assert findings == apply_rules(frames, every)
+    for name in ("assignments", "answers", "ratings"):
+        left_out = sum(getattr(step.left_out, name) for step in funnel.steps)
+        assert left_out + getattr(funnel.kept, name) == getattr(funnel.received, name)
