@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import connection
 from django.test import Client
+from pytest_django import DjangoDbBlocker
 
 from generation.importing import import_candidates, import_dialogs
+from hits.localturk.models import WorkerAccount
+from tests import localturk_process
 from tests.processes import WorkerProcess, stop_all
 from tests.servers import RedisServer
 
@@ -110,9 +112,15 @@ def start_worker(tmp_path: Path) -> Iterator[Callable[..., WorkerProcess]]:
 
 @pytest.fixture
 def test_database_url(transactional_db: None) -> str:
-    """Under which other processes find the database of this test."""
-    name = str(connection.settings_dict["NAME"])
-    if connection.vendor == "sqlite":
-        return f"sqlite://{name}"
-    base, _, query = os.environ["TEST_DATABASE_URL"].partition("?")
-    return f"{base.rpartition('/')[0]}/{name}?{query}"
+    return localturk_process.database_url()
+
+
+@pytest.fixture(scope="session")
+def localturk_url(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[str]:
+    """One server for all tests, on their database. It makes workers when it starts; tests make their own."""
+    with django_db_blocker.unblock():
+        server = localturk_process.LocalTurkProcess()
+        url = server.url
+        WorkerAccount.objects.all().delete()
+    yield url
+    server.stop()

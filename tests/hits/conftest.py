@@ -1,11 +1,5 @@
 """The marketplace of the tests: the one client, in-process and over HTTP."""
 
-import socket
-import subprocess
-import sys
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from django.utils import timezone
 
@@ -15,7 +9,6 @@ from hits.localturk import in_process
 from hits.models import Hit, Study
 from hits.mturk.client import Market, boto_client
 from tests.conftest import ROOT
-from tests.processes import as_a_user_has_it, wait_until
 
 DEMO = read_study_file(ROOT / "examples" / "demo.toml")
 
@@ -45,30 +38,7 @@ def market(transactional_db: None) -> Market:
 
 
 @pytest.fixture
-def localturk_url(test_database_url: str, tmp_path: Path) -> Iterator[str]:
-    """`manage.py localturk` in a process of its own, on this test's database."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, "manage.py", "localturk", "--port", str(port)]
-    environment = {**as_a_user_has_it(), "DATABASE_URL": test_database_url}
-    with (tmp_path / "localturk.log").open("w") as log:
-        server = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
-    try:
-        wait_until(lambda: _answers(port), "the start of localturk")
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        server.terminate()
-        server.wait()
-
-
-def _answers(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
-
-
-@pytest.fixture
-def http_market(localturk_url: str) -> Market:
+def http_market(transactional_db: None, localturk_url: str) -> Market:
     return Market(boto_client(localturk_url, has_own_credentials=False), calls_per_second=1000)
 
 

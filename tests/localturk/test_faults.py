@@ -118,6 +118,6 @@ def test_a_server_is_told_its_faults_when_it_starts(start_server: StartServer) -
     assert outcomes(turk, 2) == ".."
 
 
-def test_a_taken_port_is_one_clear_line(transactional_db: None, server_url: str) -> None:
+def test_a_taken_port_is_one_clear_line(transactional_db: None, localturk_url: str) -> None:
     with pytest.raises(CommandError, match="Address already in use"):
-        call_command("localturk", port=int(server_url.rpartition(":")[2]))
+        call_command("localturk", port=int(localturk_url.rpartition(":")[2]))

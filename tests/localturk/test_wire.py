@@ -82,19 +82,19 @@ def test_the_web_process_answers_too_and_asks_for_no_login(db: None, in_process_
     assert client.get("/localturk/api/").status_code == 405
 
 
-def test_an_open_connection_keeps_nobody_waiting(transactional_db: None, server_url: str) -> None:
-    idle = http.client.HTTPConnection(urlsplit(server_url).netloc, timeout=10)
+def test_an_open_connection_keeps_nobody_waiting(transactional_db: None, localturk_url: str) -> None:
+    idle = http.client.HTTPConnection(urlsplit(localturk_url).netloc, timeout=10)
     headers = {"X-Amz-Target": f"{TARGET_PREFIX}GetAccountBalance", "Content-Type": JSON}
     for _ in range(2):
         idle.request("POST", "/", b"{}", headers)
         assert idle.getresponse().read()
 
-    assert boto_client(server_url).get_account_balance()["AvailableBalance"] == "10000.00"
+    assert boto_client(localturk_url).get_account_balance()["AvailableBalance"] == "10000.00"
     idle.close()
 
 
-def test_only_the_root_is_served(server_url: str) -> None:
-    connection = http.client.HTTPConnection(urlsplit(server_url).netloc, timeout=10)
+def test_only_the_root_is_served(localturk_url: str) -> None:
+    connection = http.client.HTTPConnection(urlsplit(localturk_url).netloc, timeout=10)
 
     connection.request("POST", "/elsewhere", b"{}")
 
