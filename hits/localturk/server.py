@@ -1,11 +1,14 @@
 """The marketplace over HTTP, for any boto3 code with this as its endpoint_url. Signatures are not looked at."""
 
 import socket
+import sys
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from django.db import connection, connections
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.backends.signals import connection_created
 
 from hits.localturk.errors import ConnectionDropped
 from hits.localturk.wire import Response, handle, operation_of
@@ -23,6 +26,12 @@ class MarketplaceServer(ThreadingHTTPServer):
         """`tell` hears of every call before it is answered: the operation and the HTTP status."""
         super().__init__((host, port), RequestHandler)
         self.tell = tell
+        connection_created.connect(_hurry)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that was killed is no error of ours."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
 
 class RequestHandler(BaseHTTPRequestHandler):
@@ -30,13 +39,6 @@ class RequestHandler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
     server: MarketplaceServer
     wbufsize = -1  # head and body in one packet: botocore would wait 40 ms for the second one otherwise
-
-    def setup(self) -> None:
-        super().setup()
-        if connection.vendor == "sqlite":
-            # The last HITs may be lost in a power cut, none by a crash: good enough for a marketplace that is played.
-            with connection.cursor() as cursor:
-                cursor.execute("PRAGMA synchronous = NORMAL")
 
     def do_POST(self) -> None:
         length = int(self.headers.get("Content-Length") or 0)
@@ -76,6 +78,13 @@ class RequestHandler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
         self.wfile.flush()
+
+
+def _hurry(connection: BaseDatabaseWrapper, **_: Any) -> None:
+    """The last HITs may be lost in a power cut, none by a crash: good enough for a marketplace that is played."""
+    if connection.vendor == "sqlite":
+        with connection.cursor() as cursor:
+            cursor.execute("PRAGMA synchronous = NORMAL")
 
 
 def _hand_back_connection() -> None:

@@ -10,7 +10,7 @@ from django.db import connection
 
 from hits.localturk import working
 from hits.localturk.clock import Clock
-from hits.localturk.models import Account, TurkAssignment, TurkHit, WorkerAccount
+from hits.localturk.models import Account, BonusPayment, TurkAssignment, TurkHit, WorkerAccount
 from hits.localturk.working import Reason, Refused
 from tests.localturk.acting import create_hit, do_hit, hit_params
 
@@ -112,3 +112,25 @@ def test_an_assignment_is_paid_once_however_it_is_approved(
 
     assert succeeded == (1 if operation == "approve_assignment" else 12)
     assert Account.objects.get().balance_cents == 10_000_00 - 48
+
+
+def test_bonuses_and_approvals_of_one_hit_do_not_wait_for_each_other(
+    transactional_db: None, in_process_turk: Any, workers: dict[str, WorkerAccount]
+) -> None:
+    able = [workers[name] for name in ("Alice", "Bruno", "Clare", "Dario")]
+    hit_id = create_hit(in_process_turk, MaxAssignments=4)
+    done = [do_hit(hit_id, worker) for worker in able]
+
+    def settle(number: int) -> None:
+        assignment, worker = done[number % 4], able[number % 4]
+        if number < 4:
+            in_process_turk.approve_assignment(AssignmentId=assignment)
+        else:
+            in_process_turk.send_bonus(
+                AssignmentId=assignment, WorkerId=worker.worker_id, BonusAmount="0.10", Reason="Thanks."
+            )
+
+    at_once(settle, 8)
+
+    assert TurkAssignment.objects.filter(status="Approved").count() == 4
+    assert BonusPayment.objects.count() == 4

@@ -4,7 +4,7 @@ from decimal import Decimal
 from hits.localturk import funds, ids
 from hits.localturk.errors import RequestError, does_not_exist, invalid
 from hits.localturk.models import BonusPayment, LedgerEntry, TurkAssignment, WorkerMessage
-from hits.localturk.operations.finding import find_assignment, find_hit, find_worker
+from hits.localturk.operations.finding import find_assignment, find_assignment_to_change, find_hit, find_worker
 from hits.localturk.operations.registry import Answer, Params, operation
 from hits.localturk.paging import page_of
 from hits.localturk.rendering import bonus_shape, dollars
@@ -15,7 +15,8 @@ from hits.mturk.costs import bonus_fee_cents
 @operation("SendBonus")
 def send_bonus(params: Params, now: datetime) -> Answer:
     """For any assignment that was handed in, approved or not: AWS asks only that the worker did it."""
-    assignment = find_assignment(params["AssignmentId"])
+    # The HIT is locked first, then the money, as everywhere: an approval at the same moment would wait for us for ever.
+    _, assignment = find_assignment_to_change(params["AssignmentId"])
     if assignment.status == TurkAssignment.Status.ACCEPTED:
         raise does_not_exist(
             "Assignment", assignment.assignment_id
