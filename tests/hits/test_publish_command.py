@@ -104,7 +104,11 @@ def test_the_process_ends_with_one_line_and_a_status(bare_study: Study, test_dat
 
 
 def test_the_worker_page_is_opened_before_anything_is_published_elsewhere(
-    bare_study: Study, localturk_url: str, settings: Settings, monkeypatch: pytest.MonkeyPatch
+    transactional_db: None,
+    bare_study: Study,
+    localturk_url: str,
+    settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # The sandbox is played by the local marketplace, at an address that only real credentials would be sent to.
     monkeypatch.setitem(ENDPOINTS, "sandbox", localturk_url)
