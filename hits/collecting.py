@@ -18,6 +18,7 @@ from hits.models.assignment import AssignmentQuerySet
 from hits.mturk.answers import fields_of
 from hits.mturk.client import Market
 from hits.mturk.types import MarketAssignment, MarketHit
+from hits.places import note_places
 from hits.publishing.calling import THREADS, call_in_threads
 from hits.serving.copies import read_copy, rebuild_answers
 from hits.serving.frozen import FrozenHit, frozen_hit
@@ -52,9 +53,10 @@ def collect(
     }
     numbers = dict(study.hits.values_list("pk", "number"))
     known = _known_counts(study, environment)
+    listed = list(_ours(market.list_hits(), publications))
     stirred = [
         publications[hit.mturk_hit_id]
-        for hit in _ours(market.list_hits(), publications)
+        for hit in listed
         if _counts(hit) != known.get(publications[hit.mturk_hit_id].hit_id, (0, 0))
     ]
     result = Collected()
@@ -71,6 +73,7 @@ def collect(
             done += 1
         on_progress(done, len(stirred))
     result.ended = _end_what_is_over(study, environment, now)
+    note_places(study, environment, listed, publications, now)
     return result
 
 

@@ -10,12 +10,13 @@ from django.db import transaction
 from django.db.models import Sum
 
 from evalplatform.errors import EvalPlatformError
+from hits.budgeting import budget_of, refuse_over_budget
 from hits.designing.describing import dollars
+from hits.dues import mark
 from hits.models import Answer, Event, Payment, Study, Submission
 from hits.models.design import StudyDesign
 from hits.models.submission import SubmissionQuerySet
 from hits.mturk.costs import bonus_fee_cents
-from hits.paying import mark
 
 FEWEST = 2  # a spread needs at least two
 
@@ -35,6 +36,7 @@ class RealPay:
 
 @dataclass(frozen=True)
 class TopUp:
+    environment: str
     hourly_cents: int
     cents_each: int
     submissions: Sequence[Submission]
@@ -64,12 +66,13 @@ def propose_top_up(study: Study, environment: str, hourly_cents: int) -> TopUp:
     if each <= 0:
         raise EvalPlatformError(f"The median worker gets {dollars(pay.hourly_cents)} an hour already.")
     waiting = _submissions(study, environment).exclude(payments__kind=Payment.Kind.TOP_UP)
-    return TopUp(hourly_cents, each, list(waiting))
+    return TopUp(environment, hourly_cents, each, list(waiting))
 
 
 @transaction.atomic
 def confirm_top_up(study: Study, top_up: TopUp, by: User | None, now: datetime) -> None:
-    """Into the ledger; the next sync pays."""
+    """Into the ledger; the next sync pays. Refused above the study's budget."""
+    refuse_over_budget(budget_of(study, top_up.environment), top_up.total_cents, "This top-up", "Choose a lower rate.")
     reason = f"A top-up, since the HIT took longer than we thought. Thank you! {mark(Payment.Kind.TOP_UP)}"
     Payment.objects.bulk_create(
         [

@@ -5,7 +5,7 @@ paid exactly once, whatever is killed, repeated or run twice at once, also after
 that was restored to an earlier state: the intent is saved first, and before money moves we look whether it has moved.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
@@ -14,14 +14,12 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from evalplatform.errors import EvalPlatformError
+from hits.dues import dues, mark, submissions_without_dues
 from hits.errors import MarketRefused, MarketUnavailable
-from hits.models import BonusCheck, Event, Payment, Publication, Study, Submission
+from hits.models import Event, Payment, Publication, Study, Submission
 from hits.models.design import StudyDesign
-from hits.models.submission import SubmissionQuerySet
 from hits.mturk.client import ABOUT_THE_ACCOUNT, Market
-from hits.mturk.costs import bonus_fee_cents, reward_fee_cents
 from hits.publishing.calling import THREADS, call_in_threads
-from hits.serving.bonus import Points
 
 Kind = Payment.Kind
 Status = Submission.Status
@@ -93,10 +91,9 @@ def _jobs(study: Study, environment: str, market: Market) -> list[_Job]:
 def record_dues(study: Study, environment: str, now: datetime) -> None:
     """Saves the intents: a reward for each submission that may be approved, and the bonus that was won with it."""
     design = StudyDesign.model_validate(study.design)
-    unrecorded = _submissions(study, environment).exclude(payments__kind=Kind.REWARD)
-    due = [one for one in unrecorded if _is_due(design, one, now)]
+    due = [one for one in submissions_without_dues(study, environment) if _is_due(design, one, now)]
     Payment.objects.bulk_create(
-        (payment for submission in due for payment in _dues(design, submission, now)), ignore_conflicts=True
+        (payment for submission in due for payment in dues(design, submission, now)), ignore_conflicts=True
     )
 
 
@@ -104,7 +101,7 @@ def approve_by_hand(submissions: Iterable[Submission], now: datetime) -> None:
     """As a researcher asked for in the pages; the next run pays."""
     for submission in submissions:
         design = StudyDesign.model_validate(submission.assignment.hit.study.design)
-        Payment.objects.bulk_create(_dues(design, submission, now), ignore_conflicts=True)
+        Payment.objects.bulk_create(dues(design, submission, now), ignore_conflicts=True)
 
 
 def reject(submission: Submission, reason: str, market: Market, by: User | None, now: datetime) -> None:
@@ -123,56 +120,11 @@ def reject(submission: Submission, reason: str, market: Market, by: User | None,
         Event.objects.create(study=study, at=now, actor=by, text=f"rejected an assignment: {reason.strip()}")
 
 
-def bonus_points(submission: Submission) -> int:
-    """From the stored checks, by the attempt that the study counts."""
-    design = StudyDesign.model_validate(submission.assignment.hit.study.design)
-    return _points(design, submission)
-
-
-def _points(design: StudyDesign, submission: Submission) -> int:
-    return Points(design.checkpoints, BonusCheck.objects.filter(assignment=submission.assignment_id)).total
-
-
 def _is_due(design: StudyDesign, submission: Submission, now: datetime) -> bool:
-    if submission.status == Status.REJECTED:
-        return False
     if submission.status == Status.APPROVED or design.pay.approval == "at once":
         return True
     delay = timedelta(hours=design.pay.approval_delay_hours)
     return design.pay.approval == "after a delay" and submission.submitted_at + delay <= now
-
-
-def _dues(design: StudyDesign, submission: Submission, now: datetime) -> Iterator[Payment]:
-    hit = submission.assignment.hit
-    reward = design.pay.reward_cents
-    yield Payment(
-        submission=submission,
-        kind=Kind.REWARD,
-        cents=reward,
-        fee_cents=reward_fee_cents(reward, hit.assignments),
-        intended_at=now,
-    )
-    bonus, points = design.pay.bonus_cents, _points(design, submission)
-    if bonus and points >= design.pay.bonus_points and not submission.problem:
-        yield Payment(
-            submission=submission,
-            kind=Kind.BONUS,
-            cents=bonus,
-            fee_cents=bonus_fee_cents(bonus),
-            reason=f"{points} bonus points in “{design.task.title}”. Thank you! {mark(Kind.BONUS)}",
-            intended_at=now,
-        )
-
-
-def mark(kind: str) -> str:
-    """At the end of a bonus's reason: by it and the assignment, a bonus of ours is known there for ever."""
-    return f"[{kind}]"
-
-
-def _submissions(study: Study, environment: str) -> SubmissionQuerySet:
-    return Submission.objects.filter(assignment__hit__study=study, assignment__environment=environment).select_related(
-        "assignment__hit__study"
-    )
 
 
 def _owed(study: Study, environment: str) -> list[Payment]:

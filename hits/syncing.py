@@ -4,15 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Sum
-
 from hits.collecting import Collected, collect
 from hits.limiting import Limited, limit_workers
 from hits.models import Payment, Publication, Study, Submission
-from hits.models.payment import PaymentQuerySet
-from hits.models.submission import SubmissionQuerySet
 from hits.mturk.client import Market
 from hits.paying import Paid, pay
+from hits.places import open_places
 
 OnProgress = Callable[[str, int, int], None]
 
@@ -25,23 +22,22 @@ class Synced:
 
 
 def unsettled_studies() -> list[tuple[int, str]]:
-    """Studies by marketplace on which something may still happen: work to come, or money to be paid."""
-    wanted = Publication.objects.confirmed().values_list("hit__study", "environment").annotate(Sum("hit__assignments"))
+    """Studies by marketplace on which something may still happen: work to come, to be approved, or to be paid."""
+    published = Publication.objects.confirmed().order_by("hit__study", "environment")
+    studies = Study.objects.in_bulk(published.values_list("hit__study", flat=True).distinct())
     return [
         (study_id, environment)
-        for study_id, environment, count in wanted.order_by("hit__study", "environment")
-        if _settled(study_id, environment).count() < count or _owed(study_id, environment).exists()
+        for study_id, environment in published.values_list("hit__study", "environment").distinct()
+        if _is_unsettled(studies[study_id], environment)
     ]
 
 
-def _settled(study_id: int, environment: str) -> SubmissionQuerySet:
-    of_study = Submission.objects.filter(assignment__hit__study=study_id, assignment__environment=environment)
-    return of_study.exclude(status=Submission.Status.SUBMITTED)
-
-
-def _owed(study_id: int, environment: str) -> PaymentQuerySet:
-    of_study = Payment.objects.filter(submission__assignment__hit__study=study_id)
-    return of_study.filter(submission__assignment__environment=environment).owed()
+def _is_unsettled(study: Study, environment: str) -> bool:
+    waiting = Submission.objects.waiting().filter(assignment__hit__study=study, assignment__environment=environment)
+    owed = Payment.objects.owed().filter(
+        submission__assignment__hit__study=study, submission__assignment__environment=environment
+    )
+    return waiting.exists() or owed.exists() or bool(open_places(study, environment))
 
 
 def sync(

@@ -5,6 +5,7 @@ from hits.models.hit import Hit, HitItem
 from hits.models.payment import Payment
 from hits.models.publication import MarketEnvironment, Publication
 from hits.models.publishing_run import PublishingRun
+from hits.models.replacement import Replacement
 from hits.models.standing import Standing, StudyMarket
 from hits.models.study import Study
 from hits.models.submission import Rating, Submission
@@ -22,6 +23,7 @@ __all__ = [
     "Publication",
     "PublishingRun",
     "Rating",
+    "Replacement",
     "ScreeningRun",
     "Standing",
     "Study",

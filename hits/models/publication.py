@@ -43,6 +43,8 @@ class Publication(models.Model):
     intended_at = models.DateTimeField()
     published_at = models.DateTimeField(null=True)
     stopped_at = models.DateTimeField(null=True)
+    # When we heard that it is off the market with nobody at work on it: nothing more comes of it.
+    closed_at = models.DateTimeField(null=True)
     refusal = models.TextField(blank=True)
 
     objects = PublicationQuerySet.as_manager()

@@ -45,6 +45,12 @@ class Cost:
         return self.reward_cents + self.reward_fee_cents + self.bonus_cents + self.bonus_fee_cents
 
 
+def cents_per_assignment(reward_cents: int, bonus_cents: int, assignments_per_hit: int) -> int:
+    """At most, with fees: if the worker wins the bonus."""
+    fees = reward_fee_cents(reward_cents, assignments_per_hit) + bonus_fee_cents(bonus_cents)
+    return reward_cents + bonus_cents + fees
+
+
 def worst_case_cost(reward_cents: int, bonus_cents: int, assignments_of_hits: dict[int, int]) -> Cost:
     """For `{assignments a HIT: number of such HITs}`, if every worker wins the bonus.
 

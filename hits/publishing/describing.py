@@ -39,7 +39,8 @@ def count_publications(study: Study, environment: str) -> MarketCounts:
 
 
 def describe_plan(plan: PublishingPlan) -> Iterator[str]:
-    spent = f", beside at most {dollars(plan.spent.total_cents)} before" if plan.spent.total_cents else ""
+    before = plan.budget.committed_cents
+    spent = f", beside at most {dollars(before)} before" if before else ""
     interrupted = " left by an interrupted run" if plan.begun_count == len(plan.hits) > 0 else ""
     yield (
         f"{plan.study} on the {plan.environment} marketplace, wave {plan.wave}: {len(plan.hits):,} HITs{interrupted}, "

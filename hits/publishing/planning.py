@@ -3,9 +3,10 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from django.db.models import Max, QuerySet
+from django.db.models import Max
 
 from evalplatform.errors import EvalPlatformError
+from hits.budgeting import Budget, budget_of, refuse_over_budget
 from hits.designing.describing import dollars
 from hits.models import Hit, Publication, PublishingRun, Study
 from hits.models.design import StudyDesign
@@ -24,14 +25,14 @@ class PublishingPlan:
     hits: list[Hit]
     begun_count: int  # of these, left by a run that was interrupted: they may be on the marketplace already
     cost: Cost  # of these HITs, at most
-    spent: Cost  # of those that are published already, at most
+    budget: Budget  # without these HITs
     wave: int
     run: PublishingRun | None = None
     adopted_count: int = 0  # that this plan named at first, and that were found on the marketplace
 
     @property
     def total_cents(self) -> int:
-        return self.cost.total_cents + self.spent.total_cents
+        return self.cost.total_cents + self.budget.committed_cents
 
 
 def plan_publishing(
@@ -62,7 +63,7 @@ def plan_publishing(
         hits=hits,
         begun_count=len({hit.pk for hit in begun} & {hit.pk for hit in hits}),
         cost=_cost(design, hits),
-        spent=_cost(design, _confirmed_hits(study, environment)),
+        budget=budget_of(study, environment, {hit.pk for hit in hits}),
         wave=_wave(ours),
         run=run,
     )
@@ -70,25 +71,21 @@ def plan_publishing(
 
 def without_confirmed(plan: PublishingPlan) -> PublishingPlan:
     """The same plan after some of its HITs were found on the marketplace."""
-    confirmed = {hit.pk: hit for hit in _confirmed_hits(plan.study, plan.environment)}
+    ours = Publication.objects.filter(hit__study=plan.study, environment=plan.environment)
+    confirmed = set(ours.confirmed().values_list("hit", flat=True))
     hits = [hit for hit in plan.hits if hit.pk not in confirmed]
     return replace(
         plan,
         hits=hits,
         cost=_cost(plan.design, hits),
-        spent=_cost(plan.design, confirmed.values()),
+        budget=budget_of(plan.study, plan.environment, {hit.pk for hit in hits}),
         adopted_count=len(plan.hits) - len(hits),
     )
 
 
 def check_budget(plan: PublishingPlan, budget_cents: int | None) -> None:
-    limits = [("the given budget", budget_cents), ("the study's budget", plan.design.pay.budget_cents)]
-    for name, limit in limits:
-        if limit is not None and plan.total_cents > limit:
-            raise EvalPlatformError(
-                f"Publishing {len(plan.hits):,} HITs would bring the study to at most {dollars(plan.total_cents)}, "
-                f"above {name} of {dollars(limit)}. Publish fewer HITs at a time, or raise the budget."
-            )
+    what, instead = f"Publishing {len(plan.hits):,} HITs", "Publish fewer HITs at a time, or raise the budget."
+    refuse_over_budget(plan.budget, plan.cost.total_cents, what, instead, budget_cents)
 
 
 def check_funds(plan: PublishingPlan, market: Market, budget_cents: int | None) -> None:
@@ -100,11 +97,6 @@ def check_funds(plan: PublishingPlan, market: Market, budget_cents: int | None) 
             f"These HITs cost at most {dollars(plan.cost.total_cents)}, and the account holds {dollars(balance)}. "
             "Publish fewer HITs at a time, or add funds."
         )
-
-
-def _confirmed_hits(study: Study, environment: str) -> QuerySet[Hit]:
-    confirmed = Publication.objects.filter(hit__study=study, environment=environment).confirmed()
-    return study.hits.filter(publications__in=confirmed)
 
 
 def _wave(ours: PublicationQuerySet) -> int:

@@ -6,10 +6,12 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 
+from hits.budgeting import budget_of, cents_of, refuse_over_budget
 from hits.errors import MarketRefused, MarketUnavailable
 from hits.models import Publication, PublishingRun, Study
 from hits.models.design import StudyDesign
 from hits.mturk.client import Market
+from hits.places import closed_places
 from hits.publishing.calling import THREADS, call_in_threads
 from hits.publishing.creating import adopt_orphans
 
@@ -33,11 +35,19 @@ def stop_study(study: Study, environment: str, market: Market, now: Callable[[],
 
 
 def resume_study(study: Study, environment: str, market: Market, now: Callable[[], datetime]) -> StoppingResult:
-    """Puts stopped HITs on offer again, for the study's lifetime from now on."""
-    lifetime = timedelta(days=StudyDesign.model_validate(study.design).crowd.lifetime_days)
+    """Puts stopped HITs on offer again, for the study's lifetime from now on. Refused above the study's budget."""
+    design = StudyDesign.model_validate(study.design)
+    lifetime = timedelta(days=design.crowd.lifetime_days)
     stopped = Publication.objects.filter(hit__study=study, environment=environment).stopped()
+    again_cents = cents_of(design, closed_places(study, environment))
+    refuse_over_budget(
+        budget_of(study, environment),
+        *(again_cents, "Putting the HITs back on offer", "Leave them, or copy the study with a higher budget."),
+    )
     return _change(
-        stopped, lambda one: market.extend_hit(one.mturk_hit_id, now() + lifetime), lambda: {"stopped_at": None}
+        stopped,
+        lambda one: market.extend_hit(one.mturk_hit_id, now() + lifetime),
+        lambda: {"stopped_at": None, "closed_at": None},
     )
 
 

@@ -200,7 +200,7 @@ def _plan_rows(plan: PublishingPlan) -> dict[str, Any]:
     return {
         "cost_parts": parts_of(plan.cost),
         "cost": dollars(plan.cost.total_cents),
-        "spent": plan.spent.total_cents and dollars(plan.spent.total_cents),
+        "spent": plan.budget.committed_cents and dollars(plan.budget.committed_cents),
         "total": dollars(plan.total_cents),
         "study_budget": plan.design.pay.budget_cents is not None and dollars(plan.design.pay.budget_cents),
         "hourly_pay": describe_hourly_pay(plan.design),

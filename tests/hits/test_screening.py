@@ -10,11 +10,11 @@ from django.core.management import CommandError, call_command
 
 from evalplatform.errors import EvalPlatformError
 from hits.collecting import collect
+from hits.dues import bonus_points
 from hits.errors import InvalidStudy
 from hits.models import Answer, Assignment, BonusCheck, Event, Exclusion, Hit, Rating, ScreeningRun, Study, Submission
-from hits.models.design import SameAnswer, TooFewPoints
+from hits.models.design import SameAnswer, StudyDesign, TooFewPoints
 from hits.mturk.client import Market
-from hits.paying import bonus_points
 from hits.pseudonyms import pseudonym, worker_ids
 from hits.ratings_frame import ratings_frame, study_frames, submissions_frame
 from hits.screening.keeping import excluded_by, kept_frame, kept_ratings, screened_frame, unscreened_count
@@ -112,8 +112,9 @@ def test_the_frames_say_what_really_was_collected(demo_study: Study, market: Mar
     assert len(frames.cards) == len(frames.ratings) - 1
     assert len(frames.answers) == 10
     submission = frames.submissions.iloc[0]
+    design = StudyDesign.model_validate(demo_study.design)
     assert submission["worker"] == pseudonym(demo_study, worker.worker_id)
-    assert submission["points"] == bonus_points(Submission.objects.get()) == 3
+    assert submission["points"] == bonus_points(design, Submission.objects.get()) == 3
     measured = ("dialogs", "active_seconds", "hidden_seconds", "checkpoints", "first_points", "attempts")
     assert [submission[name] for name in measured] == [10, 4, 1, 3, 3, 3]
     assert submission["work_seconds"] < 4  # the marketplace's clock: the browser said more than has passed

@@ -1,0 +1,51 @@
+"""What a confirmed submission earns: its reward, and the bonus that was won with it, by the stored checks."""
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from hits.models import Payment, Study, Submission
+from hits.models.design import StudyDesign
+from hits.models.submission import SubmissionQuerySet
+from hits.mturk.costs import bonus_fee_cents, reward_fee_cents
+from hits.serving.bonus import Points
+
+Kind = Payment.Kind
+
+
+def submissions_without_dues(study: Study, environment: str) -> SubmissionQuerySet:
+    """Confirmed, and not in the ledger yet: neither rejected nor decided on."""
+    of_study = Submission.objects.filter(assignment__hit__study=study, assignment__environment=environment)
+    open_ones = of_study.exclude(payments__kind=Kind.REWARD).exclude(status=Submission.Status.REJECTED)
+    return open_ones.select_related("assignment__hit__study").prefetch_related("assignment__bonus_checks")
+
+
+def dues(design: StudyDesign, submission: Submission, now: datetime) -> Iterator[Payment]:
+    """Lines for the ledger, not saved."""
+    reward = design.pay.reward_cents
+    yield Payment(
+        submission=submission,
+        kind=Kind.REWARD,
+        cents=reward,
+        fee_cents=reward_fee_cents(reward, submission.assignment.hit.assignments),
+        intended_at=now,
+    )
+    bonus, points = design.pay.bonus_cents, bonus_points(design, submission)
+    if bonus and points >= design.pay.bonus_points and not submission.problem:
+        yield Payment(
+            submission=submission,
+            kind=Kind.BONUS,
+            cents=bonus,
+            fee_cents=bonus_fee_cents(bonus),
+            reason=f"{points} bonus points in “{design.task.title}”. Thank you! {mark(Kind.BONUS)}",
+            intended_at=now,
+        )
+
+
+def bonus_points(design: StudyDesign, submission: Submission) -> int:
+    """By the attempt that the study counts."""
+    return Points(design.checkpoints, submission.assignment.bonus_checks.all()).total
+
+
+def mark(kind: str) -> str:
+    """At the end of a bonus's reason: by it and the assignment, a bonus of ours is known there for ever."""
+    return f"[{kind}]"

@@ -1,0 +1,111 @@
+"""What a study has cost, owes and may still cost; and nothing is offered above its budget."""
+
+from datetime import timedelta
+
+import pytest
+
+from hits.batching import build_hits
+from hits.budgeting import Budget, OverBudget, budget_of, refuse_over_budget
+from hits.collecting import collect
+from hits.designing.studies import create_study
+from hits.localturk.clock import Clock
+from hits.models import Publication, Replacement, Study, Submission
+from hits.mturk.client import Market
+from hits.paying import pay, reject
+from hits.publishing.planning import check_budget, plan_publishing
+from hits.publishing.stopping import resume_study, stop_study
+from tests.hits.conftest import DEMO
+from tests.hits.crowd import CrowdWorker, now, people, publish
+
+EACH = 40 + 8 + 10 + 2  # the reward, the bonus, and both fees
+
+
+@pytest.fixture
+def study(example_corpus: None) -> Study:
+    """By hand, so that confirmed work stays owed; with a budget for the first two HITs and one assignment more."""
+    made = create_study({**DEMO, "pay": {"approval": "by hand", "budget": f"{9 * EACH / 100:.2f}"}})
+    build_hits(made)
+    made.refresh_from_db()
+    return made
+
+
+def test_every_cent_is_open_then_owed_then_spent(study: Study, market: Market) -> None:
+    publish(study, market, hits=1)
+    assert budget_of(study, "local") == Budget(9 * EACH, 0, 0, 4 * EACH)
+
+    winner = CrowdWorker(study.hits.get(number=0), people()[0])
+    winner.win_all_bonuses()
+    winner.finish()
+    CrowdWorker(study.hits.get(number=0), people()[1]).finish()
+    collect(study, "local", market, now())
+    assert budget_of(study, "local") == Budget(9 * EACH, 0, 48 + EACH, 2 * EACH)
+
+    Submission.objects.filter(assignment__mturk_assignment_id=winner.assignment_id).update(status="Approved")
+    pay(study, "local", market, now)
+    after = budget_of(study, "local")
+    assert after == Budget(9 * EACH, EACH, 48, 2 * EACH)
+    assert after.left_cents == 9 * EACH - EACH - 48 - 2 * EACH
+
+
+def test_rejected_work_costs_nothing(study: Study, market: Market) -> None:
+    publish(study, market, hits=1)
+    CrowdWorker(study.hits.get(number=0), people()[0]).finish()
+    collect(study, "local", market, now())
+
+    reject(Submission.objects.get(), "It was empty.", market, None, now())
+
+    assert budget_of(study, "local") == Budget(9 * EACH, 0, 0, 3 * EACH)
+
+
+def test_publishing_counts_what_is_owed_and_open(study: Study, market: Market) -> None:
+    publish(study, market, hits=1)
+
+    check_budget(plan_publishing(study, "local", 1), None)
+    with pytest.raises(OverBudget, match=r"2 HITs .* at most \$7.20, above the study's budget of \$5.40"):
+        check_budget(plan_publishing(study, "local", 2), None)
+    with pytest.raises(OverBudget, match=r"at most \$4.80, above the given budget of \$4.79"):
+        check_budget(plan_publishing(study, "local", 1), 4_79)
+
+
+def test_hits_that_nobody_can_fill_any_more_cost_nothing_until_they_are_put_back(study: Study, market: Market) -> None:
+    publish(study, market, hits=2)
+    holder = CrowdWorker(study.hits.get(number=0), people()[0])
+    stop_study(study, "local", market, now)
+    collect(study, "local", market, now())
+    assert budget_of(study, "local").open_cents == 4 * EACH  # of the HIT that somebody still works on
+
+    holder.finish()
+    collect(study, "local", market, now())
+    assert budget_of(study, "local") == Budget(9 * EACH, 0, 48, 0)
+
+    publish(study, market, hits=2)
+    with pytest.raises(OverBudget, match="Putting the HITs back on offer would bring the study to at most"):
+        resume_study(study, "local", market, now)
+    assert Publication.objects.stopped().count() == 2
+
+
+def test_expired_hits_are_noted_when_the_marketplace_says_so(study: Study, market: Market) -> None:
+    publish(study, market, hits=1)
+    Clock().advance(timedelta(days=15))
+
+    collect(study, "local", market, now())
+
+    assert budget_of(study, "local").open_cents == 0
+
+
+def test_what_is_begun_may_be_there_and_what_was_refused_is_not(bare_study: Study) -> None:
+    hits = list(bare_study.hits.all())
+    Publication.objects.create(hit=hits[0], environment="local", intended_at=now())
+    Publication.objects.create(hit=hits[1], environment="local", intended_at=now(), refusal="no")
+    Replacement.objects.create(hit=hits[0], environment="local", places=6, added=2, reopened=0, intended_at=now())
+
+    assert budget_of(bare_study, "local").open_cents == 6 * EACH
+    assert budget_of(bare_study, "sandbox").open_cents == 0
+
+
+def test_without_a_budget_nothing_is_refused() -> None:
+    budget = Budget(None, 1, 2, 3)
+
+    refuse_over_budget(budget, 10**9, "All of it", "")
+
+    assert budget.left_cents is None
