@@ -3,7 +3,7 @@
 from django.contrib import admin
 
 from generation.admin import ReadOnlyAdmin
-from hits.models import Hit, Publication, PublishingRun, Study
+from hits.models import Exclusion, Hit, Publication, PublishingRun, Replacement, ScreeningRun, Study
 
 
 @admin.register(Study)
@@ -32,3 +32,25 @@ class PublicationAdmin(ReadOnlyAdmin):
     list_display = ["hit", "environment", "wave", "mturk_hit_id", "published_at", "stopped_at", "refusal"]
     list_filter = ["environment", "wave"]
     list_select_related = ["hit__study"]
+
+
+@admin.register(Replacement)
+class ReplacementAdmin(ReadOnlyAdmin):
+    list_display = ["hit", "environment", "places", "added", "reopened", "intended_at", "confirmed_at", "refusal"]
+    list_filter = ["environment"]
+    list_select_related = ["hit__study"]
+
+
+@admin.register(ScreeningRun)
+class ScreeningRunAdmin(ReadOnlyAdmin):
+    list_display = ["study", "environment", "kind", "made_by", "made_at", "undone_at"]
+    list_filter = ["environment", "is_frozen_rules"]
+    list_select_related = True
+
+
+@admin.register(Exclusion)
+class ExclusionAdmin(ReadOnlyAdmin):
+    list_display = ["run", "step", "rule", "submission", "evidence"]  # no worker's id: the pages show pseudonyms
+    list_filter = ["rule"]
+    list_select_related = ["run__study", "submission__assignment"]
+    exclude = ["mturk_worker_id"]

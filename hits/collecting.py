@@ -6,7 +6,7 @@ to our pages counts; answers that we have lost come back from the marketplace's 
 changes nothing.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -47,13 +47,10 @@ def collect(
     threads: int = THREADS,
 ) -> Collected:
     """Asks for the list of HITs, and then only for the assignments of those in which something has happened."""
-    publications = {
-        one.mturk_hit_id: one
-        for one in Publication.objects.filter(hit__study=study, environment=environment).confirmed()
-    }
+    publications = our_publications(study, environment)
     numbers = dict(study.hits.values_list("pk", "number"))
     known = _known_counts(study, environment)
-    listed = list(_ours(market.list_hits(), publications))
+    listed = list(our_hits(market, publications))
     stirred = [
         publications[hit.mturk_hit_id]
         for hit in listed
@@ -77,10 +74,16 @@ def collect(
     return result
 
 
-def _ours(hits: Iterable[MarketHit], publications: dict[str, Publication]) -> Iterator[MarketHit]:
+def our_publications(study: Study, environment: str) -> dict[str, Publication]:
+    """By the marketplace's id."""
+    confirmed = Publication.objects.filter(hit__study=study, environment=environment).confirmed()
+    return {one.mturk_hit_id: one for one in confirmed}
+
+
+def our_hits(market: Market, publications: Collection[str]) -> Iterator[MarketHit]:
     """Newest first, and no further than the last of ours: the account may hold many older ones of other projects."""
     waiting = set(publications)
-    for hit in hits:
+    for hit in market.list_hits():
         if hit.mturk_hit_id in waiting:
             waiting.remove(hit.mturk_hit_id)
             yield hit

@@ -63,13 +63,13 @@ def note_places(
     closed = {one.pk for one, hit in hits if hit.status not in OPEN_STATUSES}
     ours.filter(pk__in=closed, closed_at=None).update(closed_at=now)
     ours.exclude(pk__in=closed).exclude(closed_at=None).update(closed_at=None)
-    known = _confirmed_places(study, environment)
+    known = confirmed_places(study, environment)
     for publication, hit in hits:
         if hit.max_assignments > known.get(publication.hit_id, hit.max_assignments):
             _note_replacement(publication, hit.max_assignments, known[publication.hit_id], now)
 
 
-def _confirmed_places(study: Study, environment: str) -> dict[int, int]:
+def confirmed_places(study: Study, environment: str) -> dict[int, int]:
     made = dict(study.hits.values_list("pk", "assignments"))
     confirmed = Replacement.objects.filter(hit__study=study, environment=environment).exclude(confirmed_at=None)
     return made | dict(confirmed.order_by().values("hit").annotate(most=Max("places")).values_list("hit", "most"))

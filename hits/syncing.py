@@ -1,4 +1,7 @@
-"""The round that is made every few minutes: collect what the marketplace confirms, pay it, cap who has done enough."""
+"""The round that is made every few minutes: collect what the marketplace confirms, pay it, cap who has done enough.
+
+Where the study wants that, more assignments are asked for in place of those that were lost, too.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,9 +10,11 @@ from datetime import datetime
 from hits.collecting import Collected, collect
 from hits.limiting import Limited, limit_workers
 from hits.models import Payment, Publication, Study, Submission
+from hits.models.design import StudyDesign
 from hits.mturk.client import Market
 from hits.paying import Paid, pay
 from hits.places import open_places
+from hits.replacing import Replaced, has_unreplaced_losses, replace_lost_assignments
 
 OnProgress = Callable[[str, int, int], None]
 
@@ -19,6 +24,7 @@ class Synced:
     collected: Collected
     paid: Paid
     limited: Limited
+    replaced: Replaced | None  # where the study wants that at each sync
 
 
 def unsettled_studies() -> list[tuple[int, str]]:
@@ -37,7 +43,13 @@ def _is_unsettled(study: Study, environment: str) -> bool:
     owed = Payment.objects.owed().filter(
         submission__assignment__hit__study=study, submission__assignment__environment=environment
     )
-    return waiting.exists() or owed.exists() or bool(open_places(study, environment))
+    if waiting.exists() or owed.exists() or open_places(study, environment):
+        return True
+    return _replaces_by_itself(study) and has_unreplaced_losses(study, environment)
+
+
+def _replaces_by_itself(study: Study) -> bool:
+    return StudyDesign.model_validate(study.design).hits.replacements == "at each sync"
 
 
 def sync(
@@ -51,4 +63,5 @@ def sync(
     collected = collect(study, environment, market, now(), lambda done, total: on_progress("Collecting", done, total))
     limited = limit_workers(study, environment, market, now())
     paid = pay(study, environment, market, now, lambda done, total: on_progress("Paying", done, total))
-    return Synced(collected, paid, limited)
+    replaced = replace_lost_assignments(study, environment, market, now) if _replaces_by_itself(study) else None
+    return Synced(collected, paid, limited, replaced)

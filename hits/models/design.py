@@ -88,6 +88,7 @@ class HitPart(Part):
     dialogs_per_hit: int = Field(10, alias="dialogs", ge=1, le=100)
     assignments: int = Field(4, ge=1, le=90)
     uneven_end: Literal["spread", "drop"] = "spread"
+    replacements: Literal["by hand", "at each sync"] = "by hand"  # for what was left out, rejected or expired
 
 
 class CheckpointPart(Part):

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from django.db import transaction
 
-from hits.models import Assignment, MarketEnvironment, Publication, Standing
+from hits.models import Assignment, MarketEnvironment, Publication, Replacement, Standing
 from hits.mturk.worker_sites import NOT_AVAILABLE, SUBMIT_SITES
 from hits.serving.frozen import FrozenHit, FrozenStudy
 from hits.serving.refusals import Refusal, WorkRefused
@@ -135,8 +135,14 @@ def _check_may_begin(
         raise WorkRefused(Refusal.LIMIT_REACHED, message)
     # What was handed in to us alone, and not to the marketplace, fills no place once we know it.
     handed_in = [one for one in of_block if one.hit_id == hit.pk and one.submitted_at is not None and not one.ended_as]
-    if len(handed_in) >= hit.assignments:
+    if len(handed_in) >= hit.assignments and len(handed_in) >= _places(hit, environment):
         raise WorkRefused(Refusal.STUDY_FULL)
+
+
+def _places(hit: FrozenHit, environment: str) -> int:
+    """With those that were asked for since, to replace what was lost. Asked for only where a HIT seems full."""
+    standing = Replacement.objects.standing().filter(hit=hit.pk, environment=environment)
+    return max(hit.assignments, *standing.values_list("places", flat=True), 0)
 
 
 @transaction.atomic

@@ -103,6 +103,12 @@ def _plan_fields() -> list[SettingField]:
             "choice",
             choices=[("spread", "some HITs are smaller"), ("drop", "the rest is left out")],
         ),
+        SettingField(
+            "hits.replacements",
+            "More workers for what is left out, rejected or expired",
+            "choice",
+            choices=[("by hand", "when you ask for them"), ("at each sync", "by itself, within the budget")],
+        ),
         SettingField("pay.reward", "Reward for a HIT, in dollars", "money"),
         SettingField("pay.bonus", "Bonus, in dollars", "money"),
         SettingField("pay.bonus_points", "Points that earn the bonus", "number"),

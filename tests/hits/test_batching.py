@@ -252,7 +252,7 @@ def test_a_text_that_was_changed_behind_our_back_no_longer_gives_the_hash(demo_s
     assert [json.loads(line)["dialog"] for line in changed] == ["emotional-017"]
 
 
-DEMO_HASH = "b8185b341e489a765f706fbeedc850b2576cf39d579bd34ebe90c0cea4570298"
+DEMO_HASH = "e224f726b9abe6d39b41fcc276bc5d5525f23a6f53b05d4ccb57da037814c427"
 DEMO_LAYOUT = "e0eb9dfe4f38e67b6537b0bf08da4a3a64f69881ffca784756e859f56305a3f0"
 
 

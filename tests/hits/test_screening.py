@@ -17,7 +17,8 @@ from hits.models.design import SameAnswer, StudyDesign, TooFewPoints
 from hits.mturk.client import Market
 from hits.pseudonyms import pseudonym, worker_ids
 from hits.ratings_frame import ratings_frame, study_frames, submissions_frame
-from hits.screening.keeping import excluded_by, kept_frame, kept_ratings, screened_frame, unscreened_count
+from hits.screening.excluded import excluded_by
+from hits.screening.keeping import kept_frame, kept_ratings, screened_frame, unscreened_count
 from hits.screening.runs import parse_rules, screen, undo
 from tests.conftest import WriteFile
 from tests.hits.crowd import CrowdWorker, now, people, publish

@@ -44,6 +44,9 @@ paid once. Celery's beat does the same every few minutes."""
             f"{paid.rewards:,} rewards and {paid.bonuses:,} bonuses paid, {dollars(paid.cents)} with fees "
             f"({paid.found:,} were paid already). {limited.capped:,} workers have reached the limit."
         )
+        if synced.replaced:
+            replaced = synced.replaced
+            self.stdout.write(f"{replaced.added + replaced.reopened:,} lost assignments are on offer again.")
         for reason, count in paid.refused.items():
             self.stdout.write(f"  {count:,} times: {reason}")
         if paid.stopped_by:

@@ -1,0 +1,60 @@
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+from django.utils import timezone
+
+from hits.designing.describing import dollars
+from hits.designing.studies import get_study
+from hits.management.study_command import StudyCommand
+from hits.markets import check_is_allowed, open_market
+from hits.models import MarketEnvironment
+from hits.publishing.describing import cents_from_dollars
+from hits.replacing import Replaced, replace_lost_assignments
+
+
+class Command(StudyCommand):
+    help = """Offers assignments again in place of those that a study has lost.
+
+    manage.py sync_hits demo
+    manage.py screen_study demo
+    manage.py replace_assignments demo --dry-run
+    manage.py replace_assignments demo --budget 100
+
+Lost is what the study's own screening rules leave out (not an exploration), what was rejected by hand or came without
+answers, and what expired before anybody took it. A HIT can have nine assignments at most, and nothing is asked for
+above the study's budget or the given one. Run it again at any time: nothing is asked for twice."""
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("study")
+        parser.add_argument("--environment", choices=MarketEnvironment.values, default=MarketEnvironment.LOCAL)
+        parser.add_argument("--budget", metavar="DOLLARS", help="as far as the study can't cost more than this in all")
+        parser.add_argument("--dry-run", action="store_true", help="only show what would happen and what it costs")
+
+    def run(self, options: dict[str, Any]) -> None:
+        study, environment = get_study(options["study"]), options["environment"]
+        budget_cents = cents_from_dollars(options["budget"], "--budget")
+        check_is_allowed(environment)
+        replaced = replace_lost_assignments(
+            *(study, environment, open_market(environment), timezone.now),
+            budget_cents=budget_cents,
+            is_dry_run=options["dry_run"],
+        )
+        for line in describe_replaced(replaced):
+            self.stdout.write(line)
+        if options["dry_run"]:
+            self.stdout.write("Dry run: nothing is asked for.")
+        if replaced.stopped_by:
+            raise CommandError(f"Stopped: {str(replaced.stopped_by).rstrip('.')}. Run the same command again to go on.")
+
+
+def describe_replaced(replaced: Replaced) -> list[str]:
+    lines = [
+        f"{replaced.added:,} assignments added and {replaced.reopened:,} reopened, at most {dollars(replaced.cents)}."
+    ]
+    if replaced.beyond_budget:
+        lines.append(f"{replaced.beyond_budget:,} more would cross the budget.")
+    if replaced.beyond_nine:
+        lines.append(f"{replaced.beyond_nine:,} can't be replaced: a HIT has nine assignments at most.")
+    if replaced.stopped:
+        lines.append(f"{replaced.stopped:,} are of HITs that were stopped: put them back with stop_study --resume.")
+    return lines + [f"  {count:,} times: {reason}" for reason, count in replaced.refused.items()]
