@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 from django.db import connection
 
+from evalplatform.errors import EvalPlatformError
 from hits.batching import build_hits
 from hits.collecting import collect
 from hits.designing.studies import create_study
@@ -13,7 +14,8 @@ from hits.localturk.clock import Clock
 from hits.localturk.models import Account, BonusPayment, TurkAssignment
 from hits.models import Hit, Payment, Study, Submission
 from hits.mturk.client import Market
-from hits.paying import Paid, approve_by_hand, pay
+from hits.paying import Paid, approve_by_hand, pay, record_dues, reject
+from hits.screening.runs import screen
 from tests.hits.conftest import DEMO
 from tests.hits.crowd import CrowdWorker, now, people, publish
 
@@ -146,3 +148,47 @@ def test_what_was_rejected_elsewhere_is_not_paid(hit: Hit, market: Market) -> No
 
     assert (paid.rewards, on_the_marketplace()) == (0, (0, 0))
     assert Payment.objects.get().cancelled_at is not None
+
+
+def test_rejecting_is_by_hand_with_a_reason_that_the_worker_reads(hit: Hit, market: Market) -> None:
+    worker = CrowdWorker(hit, people()[0]).finish()
+    CrowdWorker(hit, people()[1]).finish()
+    collect(hit.study, "local", market, now())
+    record_dues(hit.study, "local", now())
+    submission = Submission.objects.get(assignment__mturk_assignment_id=worker.assignment_id)
+
+    with pytest.raises(EvalPlatformError, match="Write a reason"):
+        reject(submission, "  ", market, None, now())
+    reject(submission, "All dialogs were left empty.", market, None, now())
+    paid = pay(hit.study, "local", market, now)
+
+    rejected = TurkAssignment.objects.get(assignment_id=worker.assignment_id)
+    assert (rejected.status, rejected.requester_feedback) == ("Rejected", "All dialogs were left empty.")
+    assert (paid.rewards, on_the_marketplace()) == (1, (1, 0))
+    submission.refresh_from_db()
+    assert (submission.status, submission.payments.get().paid_at) == ("Rejected", None)
+    assert "rejected an assignment: All dialogs were left empty." in [one.text for one in hit.study.events.all()]
+
+
+def test_what_is_approved_can_not_be_rejected_any_more(hit: Hit, market: Market) -> None:
+    CrowdWorker(hit, people()[0]).finish()
+    settle(hit.study, market)
+
+    with pytest.raises(EvalPlatformError, match="paid already"):
+        reject(Submission.objects.get(), "Too late.", market, None, now())
+    # Also when our own note of it was lost: the marketplace says no.
+    Payment.objects.update(paid_at=None)
+    with pytest.raises(EvalPlatformError, match="refused"):
+        reject(Submission.objects.get(), "Too late.", market, None, now())
+    assert Payment.objects.get().cancelled_at is None
+
+
+def test_screening_leaves_out_and_pays_all_the_same(hit: Hit, market: Market) -> None:
+    CrowdWorker(hit, people()[0]).finish()
+    collect(hit.study, "local", market, now())
+
+    screened = screen(hit.study, "local", now())
+
+    assert screened.run.exclusions.exists()
+    assert settle(hit.study, market).rewards == 1
+    assert not TurkAssignment.objects.filter(status="Rejected").exists()
