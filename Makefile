@@ -35,6 +35,10 @@ bench: .venv/installed $(BUILT)
 	$(PY) -m benchmarks.publishing
 	$(PY) -m benchmarks.publishing_chaos
 	$(PY) -m benchmarks.third_party_clients
+	$(PY) -m benchmarks.sync_chaos
+	$(PY) -m benchmarks.full_size
+	$(PY) -m benchmarks.screening
+	$(PY) -m benchmarks.ratings_frame
 
 # --- Set-up: each step leaves a file, so that the next run skips it ---
 

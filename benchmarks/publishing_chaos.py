@@ -6,28 +6,19 @@ Each run publishes a study of its own over HTTP to `manage.py localturk`, which 
 It is ended by SIGKILL at a random moment, or meets a random fault, or both; sometimes two runs go on at once; sometimes
 more than 24 hours pass afterwards, so that the marketplace has forgotten its tokens. Then it is started again without
 faults, and the marketplace's table is compared with ours.
-
-The runs are processes forked from this one, which spares each the second that Python needs to load everything.
 """
 
 import argparse
-import multiprocessing
-import os
 import random
 import signal
 import sys
-import tempfile
 import time
 import uuid
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
-from datetime import timedelta
-from io import StringIO
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.publishing import ROOT, marketplace
+from benchmarks.publishing import ROOT
+from benchmarks.two_sides import MARKET, Server, let_time_pass, some_faults, start_command, two_sides
 
 if TYPE_CHECKING:
     from multiprocessing.context import ForkProcess
@@ -37,7 +28,6 @@ if TYPE_CHECKING:
 HITS = 25
 STRANGERS = 20
 STUDIES_KEPT = 8
-FAULTS = ("throttle", "latency", "fail-before", "drop-after", "insufficient-funds")
 MUST_BE_ZERO = ("HITs lost", "HITs double", "HITs of others changed", "restarts that failed")
 REPORTED = (
     "runs",
@@ -57,8 +47,6 @@ REPORTED = (
     "HITs of others in the account",
     *MUST_BE_ZERO,
 )
-MARKET = "market"  # the alias of the marketplace's own database, which only this process looks into
-FORK = multiprocessing.get_context("fork")
 
 
 def main() -> None:
@@ -69,8 +57,8 @@ def main() -> None:
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("Ended."))  # and so end the marketplace, too
     started = time.perf_counter()
-    with _two_sides(options.database_url) as server_id:
-        chaos = Chaos(random.Random(options.seed), server_id)
+    with two_sides(options.database_url) as server:
+        chaos = Chaos(random.Random(options.seed), server)
         while chaos.tally["runs"] < options.runs:
             chaos.play()
         chaos.look_at_strangers()
@@ -83,55 +71,25 @@ def main() -> None:
         sys.exit("Publishing is not exactly once.")
 
 
-@contextmanager
-def _two_sides(database_url: str) -> Iterator[int]:
-    """Django is set up for our side; the marketplace's database is open beside it. Yields its server's process id."""
-    with tempfile.TemporaryDirectory() as name, marketplace(Path(name)) as other:
-        os.environ |= {
-            "VAR_DIR": name,
-            "DATABASE_URL": database_url,
-            "LOG_LEVEL": "ERROR",
-            "MTURK_LOCAL_URL": other.url,
-        }
-        os.environ |= {"DJANGO_SETTINGS_MODULE": "evalplatform.settings", "MTURK_CALLS_PER_SECOND": "1000"}
-        import django
-        from django.conf import settings
-
-        from evalplatform.environment import sqlite_in_file
-
-        settings.DATABASES[MARKET] = sqlite_in_file(str(other.database))
-        django.setup()
-        from django.core.management import call_command
-        from django.db import connections
-
-        from hits.management.commands import publish_hits  # noqa: F401  # loaded here, and so in every fork
-
-        call_command("migrate", verbosity=0)
-        yield other.process_id
-        connections.close_all()
-
-
 class Chaos:
-    def __init__(self, rng: random.Random, server_id: int) -> None:
-        from hits.localturk.models import Account
+    def __init__(self, rng: random.Random, server: Server) -> None:
         from hits.markets import open_market
 
         self._rng = rng
         self.tally: Counter[str] = Counter()
         self.problems: list[str] = []
         self._played: list[Study] = []
-        Account.objects.using(MARKET).update_or_create(pk=1, defaults={"balance_cents": 10**9})
         self._market = open_market("local")
         self._strangers_before = self._make_strangers()
-        self._server_tasks = Path(f"/proc/{server_id}/task")
-        self._idle_tasks = self._count_tasks()
+        self._server = server
+        server.note_idle()  # with the connection that this process keeps open
 
     def play(self) -> None:
         """Counted as a run unless nothing happened to it: it may be done before it can be killed."""
         study = _make_study(f"chaos-{uuid.UUID(int=self._rng.getrandbits(128))}")
         kills = self.tally["processes killed"]
-        with self._faults() as kind:
-            processes = [_start(study) for _ in range(1 + (self._rng.random() < 0.2))]
+        with some_faults(self._rng) as kind:
+            processes = [start_command("publish_hits", study.name) for _ in range(1 + (self._rng.random() < 0.2))]
             for process in processes:
                 self._disturb(process, study, is_faulty=kind is not None)
         if kind is not None or self.tally["processes killed"] > kills:
@@ -140,8 +98,8 @@ class Chaos:
             self.tally["  two at once"] += len(processes) > 1
         is_later = self._rng.random() < 0.3
         if is_later:
-            self._wait_for_what_is_on_its_way()
-            _let_a_day_pass(self._rng.uniform(24.1, 48))
+            self._server.wait_for_what_is_on_its_way()
+            let_time_pass(self._rng.uniform(24.1, 48))
         self._restart(study, is_later)
         if not self._compare(study):
             what = f"met by {kind}, {len(processes)} at once" + ", restarted a day later" * is_later
@@ -153,26 +111,6 @@ class Chaos:
         self.tally["HITs of others changed"] = STRANGERS - len(self._strangers_before & self._strangers())
 
     # --- What is done to a run ---
-
-    @contextmanager
-    def _faults(self) -> Iterator[str | None]:
-        """Always some latency, so that there is a time between a call and its answer in which to die."""
-        from hits.localturk.models import Fault
-
-        faults = Fault.objects.using(MARKET)
-        faults.create(kind="latency", amount=self._rng.uniform(5, 60))
-        kind = self._rng.choice(FAULTS) if self._rng.random() < 0.5 else None
-        if kind is not None:
-            amounts = {"throttle": self._rng.uniform(10, 20), "latency": self._rng.uniform(100, 400)}
-            faults.create(
-                kind=kind,
-                amount=amounts.get(kind, 0),
-                probability=1 if kind in amounts else self._rng.uniform(0.2, 1),
-                times_left=None if kind in amounts else self._rng.randint(1, 8),
-                seed=self._rng.randrange(10**6),
-            )
-        yield kind
-        faults.all().delete()
 
     def _disturb(self, process: "ForkProcess", study: "Study", is_faulty: bool) -> None:
         """Killed at a random moment, by the clock or by how much is there; left to its fault half of the time."""
@@ -191,18 +129,10 @@ class Chaos:
             self.tally["processes killed"] += 1
             self.tally[f"  {_how_far(study)}"] += 1
 
-    def _wait_for_what_is_on_its_way(self) -> None:
-        """A killed run's last requests are still being answered; no request takes a day. The server's threads tell."""
-        while self._count_tasks() > self._idle_tasks:
-            time.sleep(0.01)
-
-    def _count_tasks(self) -> int:
-        return sum(1 for _ in self._server_tasks.iterdir())
-
     def _restart(self, study: "Study", is_later: bool) -> None:
         self.tally["restarts"] += 1
         self.tally["  more than 24 hours later"] += is_later
-        process = _start(study)
+        process = start_command("publish_hits", study.name)
         process.join(120)
         self.tally["restarts that failed"] += process.exitcode != 0
 
@@ -250,41 +180,11 @@ class Chaos:
         return set(TurkHit.objects.using(MARKET).order_by("pk").values_list()[:STRANGERS])
 
 
-def _start(study: "Study") -> "ForkProcess":
-    from django.db import connections
-
-    connections.close_all()  # a connection must not be shared with a child, nor a pool of them
-    ours: Any = connections["default"]
-    if ours.vendor == "postgresql":
-        ours.close_pool()
-    process = FORK.Process(target=_publish, args=(study.name,))
-    process.start()
-    return process
-
-
-def _publish(name: str) -> None:
-    """In the child: what `manage.py publish_hits NAME` does once it is loaded."""
-    from django.core.management import CommandError, call_command
-
-    try:
-        call_command("publish_hits", name, stdout=StringIO())
-    except CommandError:
-        sys.exit(1)
-
-
 def _how_far(study: "Study") -> str:
     known, there = set(_known_ids(study)), set(_ids_there(study))
     if not there:
         return "before their first HIT was there"
     return "when some were there that we did not know" if there - known else "at another moment"
-
-
-def _let_a_day_pass(hours: float) -> None:
-    from hits.localturk.models import ClockOffset
-
-    offsets = ClockOffset.objects.using(MARKET)
-    ahead = offsets.values_list("ahead", flat=True).first() or timedelta()
-    offsets.update_or_create(pk=1, defaults={"ahead": ahead + timedelta(hours=hours)})
 
 
 def _make_study(name: str) -> "Study":

@@ -47,6 +47,7 @@ def main() -> None:
     import_corpus()
     make_study()
     publish_study()
+    let_a_crowd_work()
     with celery_worker():
         check_styles()
         print_counts()
@@ -83,6 +84,18 @@ def publish_study() -> None:
 
     say("Publishing its HITs to the marketplace that runs here")
     call_command("publish_hits", "demo")
+
+
+def let_a_crowd_work() -> None:
+    """On four of the six HITs: two are left for whoever looks at the marketplace."""
+    from django.core.management import call_command
+
+    say("A simulated crowd works on four of them")
+    call_command("simulate_crowd", "demo", hits=4)
+    say("Collecting what was handed in, and paying it")
+    call_command("sync_hits", "demo")
+    say("Screening it by the paper's rules")
+    call_command("screen_study", "demo")
 
 
 def check_styles() -> None:

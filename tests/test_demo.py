@@ -30,6 +30,12 @@ def test_the_demo_does_its_work_and_can_be_run_again(tmp_path: Path) -> None:
     assert "Built before, nothing changed: 6 HITs" in second
     assert re.findall("Manifest .*", first) == re.findall("Manifest .*", second)
     assert "candidates.jsonl: 0 candidates imported, 240 already there" in second
+    assert "16 assignments submitted" in first
+    assert "16 submissions collected (0 rebuilt from the marketplace, 0 without answers)" in first
+    assert "16 rewards" in first
+    assert "Screening of demo on local, by the study's own rules." in first
+    assert "Nothing was on offer." in second
+    assert "0 rewards and 0 bonuses paid" in second
     counts = re.findall(r"  example-\w+: 20 dialogs, 20 with a human reply, 80 replies by 4 models", second)
     assert len(counts) == 3
 

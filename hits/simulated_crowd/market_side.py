@@ -43,7 +43,7 @@ def find_openings(study: Study, hit_count: int | None, now: datetime) -> list[Op
     if not published.exists():
         raise EvalPlatformError(f"No HIT of {study} is on the local marketplace: run publish_hits {study} first.")
     dialog_counts = dict(study.hits.annotate(count=Count("items")).values_list("pk", "count"))
-    on_market = TurkHit.objects.filter(hit_id__in=published.values("mturk_hit_id"))
+    on_market = TurkHit.objects.filter(hit_id__in=list(published.values_list("mturk_hit_id", flat=True)))
     if not on_market.exists():
         raise EvalPlatformError(
             f"The HITs of {study} are on a local marketplace with another database (MTURK_LOCAL_URL), and a simulated "

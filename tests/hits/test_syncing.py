@@ -1,5 +1,7 @@
 """The round of every few minutes, as a command and by Celery."""
 
+import subprocess
+import sys
 from io import StringIO
 
 import pytest
@@ -10,7 +12,9 @@ from hits.models import Payment, Study
 from hits.mturk.client import Market
 from hits.syncing import unsettled_studies
 from hits.tasks import sync_hits_of_study
+from tests.conftest import ROOT
 from tests.hits.crowd import CrowdWorker, people, publish
+from tests.processes import as_a_user_has_it
 
 
 @pytest.fixture
@@ -50,3 +54,15 @@ def test_celery_syncs_what_is_not_settled(worked: Study) -> None:
 
     assert TurkAssignment.objects.get().status == "Approved"
     assert Payment.objects.owed().count() == 0
+
+
+def test_syncs_killed_met_by_faults_and_restored_databases_lose_nothing_and_pay_once(test_database_url: str) -> None:
+    """The short form of `python -m benchmarks.sync_chaos`, which plays 200 such rounds."""
+    command = [sys.executable, "-m", "benchmarks.sync_chaos", "--rounds", "2", "--database-url", test_database_url]
+
+    chaos = subprocess.run(command, cwd=ROOT, env=as_a_user_has_it(), capture_output=True, text=True, check=False)
+
+    assert chaos.returncode == 0, chaos.stdout + chaos.stderr
+    assert "0 answers lost" in chaos.stdout
+    assert "0 payments double" in chaos.stdout
+    assert "0 payments missing" in chaos.stdout

@@ -1,0 +1,400 @@
+"""Collecting and paying that is killed and tripped over and over: is every answer here, and everything paid once?
+
+python -m benchmarks.sync_chaos [--rounds 200] [--seed 1]
+
+Each round has a study of its own, published to `manage.py localturk`, which has a process and a database of its own. A
+simulated crowd works on it, while `sync_hits` runs once or twice at a time, meets faults, and is ended by SIGKILL at
+random moments; sometimes our database is restored to an earlier state, and sometimes a day or four pass, so that the
+marketplace has forgotten its tokens or has approved by itself. Then it is started again without faults. What workers
+handed in was noted on the way; the marketplace's own tables and ours are compared with it.
+"""
+
+import argparse
+import random
+import signal
+import sys
+import time
+import uuid
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.publishing import ROOT
+from benchmarks.two_sides import MARKET, Server, let_time_pass, some_faults, start_command, two_sides
+
+if TYPE_CHECKING:
+    from multiprocessing.context import ForkProcess
+
+    from django.db.models import Model
+
+    from hits.models import Assignment, Study
+
+ROUNDS_KEPT = 8
+WORKERS = 12
+MUST_BE_ZERO = ("answers lost", "answers changed", "payments double", "payments missing", "payments to the wrong")
+AND_ZERO = ("cents of difference between our ledger and the marketplace's", "last syncs that failed")
+REPORTED = (
+    "rounds",
+    "  met by throttle",
+    "  met by latency",
+    "  met by fail-before",
+    "  met by drop-after",
+    "  met by insufficient-funds",
+    "  two syncs at once",
+    "  restored to an earlier state",
+    "  a day or four later",
+    "syncs killed",
+    "  with money moved that we had not noted",
+    "  at another moment",
+    "assignments handed in",
+    "answers of them",
+    "rewards",
+    "bonuses",
+    *MUST_BE_ZERO,
+    *AND_ZERO,
+)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--database-url", default="", help="for our side; a new SQLite file unless given")
+    options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("Ended."))  # and so end the marketplace, too
+    started = time.perf_counter()
+    with two_sides(options.database_url) as server:
+        chaos = Chaos(random.Random(options.seed), server)
+        while chaos.tally["rounds"] < options.rounds:
+            chaos.play()
+    for what in REPORTED:
+        print(f"{chaos.tally[what]:>7,} {what}")
+    for problem in chaos.problems:
+        print(problem)
+    print(f"{time.perf_counter() - started:>7,.0f} seconds (seed {options.seed})", flush=True)
+    if any(chaos.tally[what] for what in (*MUST_BE_ZERO, *AND_ZERO)):
+        sys.exit("Collecting and paying is not exactly once.")
+
+
+class Chaos:
+    def __init__(self, rng: random.Random, server: Server) -> None:
+        self._rng = rng
+        self._server = server
+        self.tally: Counter[str] = Counter()
+        self.problems: list[str] = []
+        self._played: list[str] = []
+        _import_corpus()
+
+    def play(self) -> None:
+        study = _make_study(f"chaos-{uuid.UUID(int=self._rng.getrandbits(128))}", self._rng)
+        round_ = _Round(study, self._rng, self._server, self.tally)
+        round_.play()
+        self.tally["rounds"] += 1
+        self.problems += [f"{study}: {what}, {round_.story}" for what in round_.compare()]
+        self._forget_old_ones(study)
+
+    def _forget_old_ones(self, study: "Study") -> None:
+        """Otherwise each round would look through more and more HITs."""
+        from hits.localturk.models import TurkHit
+
+        self._played.append(f"evalplatform {study.key} ")
+        if len(self._played) > ROUNDS_KEPT:
+            old = TurkHit.objects.filter(requester_annotation__startswith=self._played.pop(0))
+            old.update(status=TurkHit.Status.DISPOSED)
+
+
+@dataclass
+class _Round:
+    study: "Study"
+    rng: random.Random
+    server: Server
+    tally: Counter[str]
+    handed_in: dict[tuple[str, str], "_HandedIn"] = field(default_factory=dict)  # by assignment and worker
+    story: str = ""
+
+    def play(self) -> None:
+        hit_count = self.study.hits.count()
+        with some_faults(self.rng) as kind:
+            self._work(self.rng.randint(0, hit_count))
+            earlier = _Snapshot(self.study) if self.rng.random() < 0.5 else None
+            before = [self._start()] if self.rng.random() < 0.6 else []
+            if self.rng.random() < 0.5:
+                self._disturb_all(before)  # else it goes on while workers hand in
+            self._work(hit_count)
+            self._disturb_all(before)
+            at_once = 1 + (self.rng.random() < 0.4)
+            self._sync(at_once)
+        is_restored = earlier is not None and self.rng.random() < 0.7
+        hours = self.rng.choice([0, 0, 0, 30, 96])
+        if hours:
+            self.server.wait_for_what_is_on_its_way()
+            let_time_pass(hours)
+        if is_restored and earlier is not None:
+            earlier.restore()
+            if self.rng.random() < 0.3:
+                self._sync(1)
+        self.tally[f"  met by {kind}"] += 1
+        self.tally["  two syncs at once"] += at_once > 1
+        self.tally["  restored to an earlier state"] += is_restored
+        self.tally["  a day or four later"] += bool(hours)
+        self.story = f"met by {kind}, {at_once} at once, restored: {is_restored}, {hours} hours later"
+        self._finish()
+
+    def _work(self, hit_count: int) -> None:
+        """The crowd on the first HITs; what was handed in is noted here, whatever becomes of our database."""
+        from hits.models import Assignment
+        from hits.simulated_crowd.people import Crowd
+        from hits.simulated_crowd.simulating import simulate
+        from hits.simulated_crowd.truths import read_truth
+
+        if hit_count:
+            crowd = Crowd(WORKERS, read_truth("demo"), seed=self.study.design["seed"])
+            simulate(self.study, crowd, _both_sides_at_once(), hit_count=hit_count)
+        for assignment in Assignment.objects.filter(hit__study=self.study).exclude(submitted_at=None):
+            key = assignment.mturk_assignment_id, assignment.mturk_worker_id
+            if key not in self.handed_in:
+                self.handed_in[key] = _HandedIn.of(assignment)
+
+    def _sync(self, at_once: int) -> None:
+        self._disturb_all([self._start() for _ in range(at_once)])
+
+    def _start(self) -> "ForkProcess":
+        return start_command("sync_hits", self.study.name)
+
+    def _disturb_all(self, processes: "list[ForkProcess]") -> None:
+        """Killed at a random moment, or left to its fault."""
+        for process in processes:
+            if process.is_alive():
+                self._disturb(process)
+
+    def _disturb(self, process: "ForkProcess") -> None:
+        if self.rng.random() < 0.25:
+            process.join(120)
+        else:
+            count = self.rng.randint(0, len(self.handed_in))
+            until = time.monotonic() + self.rng.uniform(0, 3)
+            while process.is_alive() and time.monotonic() < until and _approved(self.study) < count:
+                time.sleep(0.005)
+            process.join(self.rng.uniform(0, 0.15))
+        if process.is_alive():
+            process.kill()
+            process.join()
+            self.tally["syncs killed"] += 1
+            self.tally[f"  {_how_far(self.study)}"] += 1
+
+    def _finish(self) -> None:
+        """Twice: the first may still meet what the killed ones have on its way, and leaves it to the next."""
+        for _ in range(2):
+            process = self._start()
+            process.join(120)
+            self.tally["last syncs that failed"] += process.exitcode != 0
+            self.server.wait_for_what_is_on_its_way()
+
+    # --- What came of it ---
+
+    def compare(self) -> Iterator[str]:
+        from hits.localturk.models import TurkAssignment
+        from hits.models import Rating
+
+        there = TurkAssignment.objects.filter(hit__requester_annotation__startswith=_annotation(self.study))
+        there = there.filter(status__in=["Submitted", "Approved", "Rejected"])
+        tally: Counter[str] = Counter()
+        of_study = Rating.objects.filter(submission__assignment__hit__study=self.study)
+        for assignment in there.select_related("worker"):
+            key = assignment.assignment_id, assignment.worker.worker_id
+            ratings = of_study.filter(
+                submission__assignment__mturk_assignment_id=key[0], submission__assignment__mturk_worker_id=key[1]
+            )
+            self._compare_one(assignment, self.handed_in[key], Counter(map(_rating, ratings)), tally)
+        tally["answers lost"] += max(0, len(self.handed_in) - len(there)) * self._dialog_count()
+        ours, theirs = _cents_here(self.study), _cents_there(self.study)
+        tally[AND_ZERO[0]] = abs(ours - theirs)
+        self.tally.update(tally)
+        yield from (f"{count} {what}" for what, count in tally.items() if count and what in (*MUST_BE_ZERO, *AND_ZERO))
+
+    def _compare_one(self, there: Any, handed_in: "_HandedIn", ratings: Counter[Any], tally: Counter[str]) -> None:
+        tally["assignments handed in"] += 1
+        tally["answers of them"] += self._dialog_count()
+        if not ratings:
+            tally["answers lost"] += self._dialog_count()
+        tally["answers changed"] += bool(ratings) and ratings != handed_in.ratings
+        rewards = there.ledger_entries.filter(kind="Reward").count()
+        bonuses = there.bonus_payments.count()
+        due = int(handed_in.has_won)
+        tally["rewards"] += rewards
+        tally["bonuses"] += bonuses
+        tally["payments missing"] += (rewards < 1) + (bonuses < due)
+        tally["payments double"] += max(0, rewards - 1) + max(0, bonuses - 1)
+        tally["payments to the wrong"] += bonuses > 0 and not due
+
+    def _dialog_count(self) -> int:
+        return int(self.study.design["hits"]["dialogs"])
+
+
+@dataclass(frozen=True)
+class _HandedIn:
+    """What a worker said, and whether it wins the bonus."""
+
+    ratings: Counter[Any]
+    has_won: bool
+
+    @classmethod
+    def of(cls, assignment: "Assignment") -> "_HandedIn":
+        items = {item.pk: item for item in assignment.hit.items.all()}
+        ratings: Counter[Any] = Counter()
+        for answer in assignment.answers.all():
+            for place, card in enumerate(answer.card_order):
+                cards = items[answer.item_id].cards[card]
+                for candidate in [*cards["candidates"], *([None] if cards["gold"] else [])]:
+                    ratings[answer.item_id, candidate, card, place, answer.value["areas"][str(card)]] += 1
+        last = {check.item_id: check.is_won for check in assignment.bonus_checks.order_by("attempt")}
+        return cls(ratings, sum(last.values()) >= assignment.hit.study.design["pay"]["bonus_points"])
+
+
+class _Snapshot:
+    """Our rows of a study, but for the study itself and its HITs; the marketplace has a database of its own."""
+
+    def __init__(self, study: "Study") -> None:
+        self._study = study
+        self._rows = {model: list(self._of_study(model, path)) for model, path in _tables()}
+
+    def restore(self) -> None:
+        from django.db import transaction
+
+        with transaction.atomic():
+            for model, path in reversed(_tables()):
+                self._of_study(model, path).delete()
+            for model, _ in _tables():
+                model._base_manager.bulk_create(self._rows[model])
+            _reset_ids([model for model, _ in _tables()])
+
+    def _of_study(self, model: "type[Model]", path: str) -> Any:
+        return model._base_manager.filter(**{path: self._study.pk})
+
+
+def _tables() -> "list[tuple[type[Model], str]]":
+    from hits import models
+
+    return [
+        (models.StudyMarket, "study"),
+        (models.Publication, "hit__study"),
+        (models.Replacement, "hit__study"),
+        (models.Standing, "study"),
+        (models.Event, "study"),
+        (models.Assignment, "hit__study"),
+        (models.Answer, "assignment__hit__study"),
+        (models.BonusCheck, "assignment__hit__study"),
+        (models.Submission, "assignment__hit__study"),
+        (models.Rating, "submission__assignment__hit__study"),
+        (models.Payment, "submission__assignment__hit__study"),
+    ]
+
+
+def _reset_ids(models: "list[type[Model]]") -> None:
+    """A restored database gives the same ids again, to other rows than those that the marketplace has seen."""
+    from django.core.management.color import no_style
+    from django.db import connection
+
+    statements = connection.ops.sequence_reset_sql(no_style(), models)
+    if connection.vendor == "sqlite":
+        tables = [model._meta.db_table for model in models]
+        most = "coalesce((SELECT max(id) FROM {0}), 0)"
+        statements = [f"UPDATE sqlite_sequence SET seq = {most.format(one)} WHERE name = '{one}'" for one in tables]
+    with connection.cursor() as cursor:
+        for statement in statements:
+            cursor.execute(statement)
+
+
+def _both_sides_at_once() -> Any:
+    from django.db import transaction
+
+    from hits.simulated_crowd.channels import InProcess
+
+    class BothSides(InProcess):
+        """A stint is one transaction on our side and one on the marketplace's, which its own process may be writing."""
+
+        def whole_stint(self) -> AbstractContextManager[object]:
+            stack = ExitStack()
+            stack.enter_context(transaction.atomic(using=MARKET))
+            stack.enter_context(super().whole_stint())
+            return stack
+
+    return BothSides()
+
+
+def _import_corpus() -> None:
+    from io import StringIO
+
+    from django.core.management import call_command
+
+    corpus = ROOT / "examples" / "corpus"
+    for name in ("subtitles", "emotional", "empathetic"):
+        call_command("import_dialogs", corpus / f"{name}.jsonl", dataset=f"example-{name}", stdout=StringIO())
+    call_command("import_candidates", corpus / "candidates.jsonl", stdout=StringIO())
+
+
+def _make_study(name: str, rng: random.Random) -> "Study":
+    """Small HITs, published: the money and the races are the same."""
+    from django.utils import timezone
+
+    from hits.batching import build_hits
+    from hits.designing.studies import create_study, read_study_file
+    from hits.markets import open_market
+    from hits.models import Study
+    from hits.publishing.creating import publish_hits
+    from hits.publishing.planning import plan_publishing
+
+    settings: dict[str, Any] = {
+        **read_study_file(ROOT / "examples" / "demo.toml"),
+        "name": name,
+        "seed": rng.randrange(2**31),
+        "datasets": [{"name": "example-empathetic", "dialogs": 6}, {"name": "example-subtitles", "dialogs": 3}],
+        "hits": {"dialogs": 3, "assignments": 3},
+        "checkpoints": {"per_hit": 2, "datasets": ["example-empathetic"]},
+        "pay": {"bonus_points": 2},
+        "screening": [],
+    }
+    build_hits(create_study(settings))
+    study = Study.objects.get(name=name)
+    url = "http://127.0.0.1:8000/work"
+    publish_hits(plan_publishing(study, "local"), open_market("local"), url, timezone.now)
+    return study
+
+
+def _annotation(study: "Study") -> str:
+    return f"evalplatform {study.key} "
+
+
+def _approved(study: "Study") -> int:
+    from hits.localturk.models import TurkAssignment
+
+    of_study = TurkAssignment.objects.filter(hit__requester_annotation__startswith=_annotation(study))
+    return of_study.filter(status="Approved").count()
+
+
+def _how_far(study: "Study") -> str:
+    is_behind = _cents_there(study) > _cents_here(study)
+    return "with money moved that we had not noted" if is_behind else "at another moment"
+
+
+def _cents_here(study: "Study") -> int:
+    from hits.models import Payment
+
+    return Payment.objects.filter(submission__assignment__hit__study=study).paid().cents()
+
+
+def _cents_there(study: "Study") -> int:
+    from hits.localturk.models import LedgerEntry
+
+    entries = LedgerEntry.objects.filter(assignment__hit__requester_annotation__startswith=_annotation(study))
+    return sum(entry.amount_cents + entry.fee_cents for entry in entries)
+
+
+def _rating(rating: Any) -> tuple[Any, ...]:
+    return rating.item_id, rating.candidate_id, rating.card, rating.place, rating.value
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,140 @@
+"""What the chaos benchmarks share: a marketplace with a process and a database of its own, as another company has them,
+runs of ours that are forked, disturbed and killed, and a look into the marketplace's tables."""
+
+import multiprocessing
+import os
+import random
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.publishing import marketplace
+
+if TYPE_CHECKING:
+    from multiprocessing.context import ForkProcess
+
+MARKET = "market"  # the alias of the marketplace's own database, which only the benchmark's process looks into
+FAULTS = ("throttle", "latency", "fail-before", "drop-after", "insufficient-funds")
+FORK = multiprocessing.get_context("fork")
+
+
+class MarketRouter:
+    """The benchmark's own process finds the marketplace's tables where they are; our runs reach it over HTTP only."""
+
+    def db_for_read(self, model: Any, **_: Any) -> str | None:
+        return MARKET if model._meta.app_label == "localturk" else None
+
+    db_for_write = db_for_read
+
+    def allow_migrate(self, db: str, app_label: str, **_: Any) -> bool | None:
+        return None
+
+
+@contextmanager
+def two_sides(database_url: str) -> Iterator["Server"]:
+    """Django is set up for our side; the marketplace's database is open beside it."""
+    with tempfile.TemporaryDirectory() as name, marketplace(Path(name)) as other:
+        os.environ |= {
+            "VAR_DIR": name,
+            "DATABASE_URL": database_url,
+            "LOG_LEVEL": "ERROR",
+            "MTURK_LOCAL_URL": other.url,
+        }
+        os.environ |= {"DJANGO_SETTINGS_MODULE": "evalplatform.settings", "MTURK_CALLS_PER_SECOND": "1000"}
+        import django
+        from django.conf import settings
+
+        from evalplatform.environment import sqlite_in_file
+
+        settings.DATABASES[MARKET] = sqlite_in_file(str(other.database))
+        settings.DATABASE_ROUTERS = ["benchmarks.two_sides.MarketRouter"]
+        django.setup()
+        from django.core.management import call_command
+        from django.db import connections
+
+        from hits.localturk.models import Account
+        from hits.management.commands import publish_hits, sync_hits  # noqa: F401  # loaded here, so in every fork
+
+        call_command("migrate", verbosity=0)
+        Account.objects.using(MARKET).update_or_create(pk=1, defaults={"balance_cents": 10**9})
+        yield Server(other.process_id)
+        connections.close_all()
+
+
+@dataclass
+class Server:
+    """The marketplace's process. Its threads tell whether requests are on their way."""
+
+    process_id: int
+
+    def __post_init__(self) -> None:
+        self._idle = self._count_threads()
+
+    def note_idle(self) -> None:
+        self._idle = self._count_threads()
+
+    def wait_for_what_is_on_its_way(self) -> None:
+        """A killed run's last requests are still being answered; no request takes a day."""
+        while self._count_threads() > self._idle:
+            time.sleep(0.01)
+
+    def _count_threads(self) -> int:
+        return sum(1 for _ in Path(f"/proc/{self.process_id}/task").iterdir())
+
+
+def start_command(*command: str) -> "ForkProcess":
+    """What `manage.py COMMAND` does once it is loaded, in a process forked from this one: that spares it a second."""
+    from django.db import connections
+
+    connections.close_all()  # a connection must not be shared with a child, nor a pool of them
+    ours: Any = connections["default"]
+    if ours.vendor == "postgresql":
+        ours.close_pool()
+    process = FORK.Process(target=_run, args=command)
+    process.start()
+    return process
+
+
+def _run(*command: str) -> None:
+    from django.core.management import CommandError, call_command
+
+    try:
+        call_command(*command, stdout=StringIO())
+    except CommandError:
+        sys.exit(1)
+
+
+@contextmanager
+def some_faults(rng: random.Random) -> Iterator[str | None]:
+    """Half of the time one of them. Always some latency: a time between a call and its answer in which to die."""
+    from hits.localturk.models import Fault
+
+    faults = Fault.objects.using(MARKET)
+    faults.create(kind="latency", amount=rng.uniform(5, 60))
+    kind = rng.choice(FAULTS) if rng.random() < 0.5 else None
+    if kind is not None:
+        amounts = {"throttle": rng.uniform(10, 20), "latency": rng.uniform(100, 400)}
+        faults.create(
+            kind=kind,
+            amount=amounts.get(kind, 0),
+            probability=1 if kind in amounts else rng.uniform(0.2, 1),
+            times_left=None if kind in amounts else rng.randint(1, 8),
+            seed=rng.randrange(10**6),
+        )
+    yield kind
+    faults.all().delete()
+
+
+def let_time_pass(hours: float) -> None:
+    from hits.localturk.models import ClockOffset
+
+    offsets = ClockOffset.objects.using(MARKET)
+    ahead = offsets.values_list("ahead", flat=True).first() or timedelta()
+    offsets.update_or_create(pk=1, defaults={"ahead": ahead + timedelta(hours=hours)})
