@@ -88,7 +88,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "hits.views.navigation.local_market",
+                "hits.views.navigation.surroundings",
             ],
         },
     }

@@ -16,6 +16,7 @@ from django.db.models import Count
 from evalplatform.errors import EvalPlatformError
 from hits.models import Event, Standing, Study, Submission
 from hits.mturk.client import Market
+from hits.pseudonyms import pseudonym
 from hits.publishing.stop_qualification import stop_qualification
 
 Kind = Standing.Kind
@@ -55,7 +56,8 @@ def block(
             lifted_at=None,
             defaults={"reason": reason.strip(), "made_by": by, "made_at": now},
         )
-        Event.objects.create(study=study, at=now, actor=by, text=f"{kind} of a worker: {reason.strip()}")
+        name = pseudonym(study, worker_id)
+        Event.objects.create(study=study, at=now, actor=by, text=f"{kind} of {name}: {reason.strip()}")
 
 
 def unblock(study: Study, environment: str, worker_id: str, reason: str, by: User | None, now: datetime) -> int:
@@ -64,7 +66,8 @@ def unblock(study: Study, environment: str, worker_id: str, reason: str, by: Use
     with transaction.atomic():
         active = Standing.objects.active().filter(study=study, environment=environment, mturk_worker_id=worker_id)
         count = active.exclude(kind=Kind.CAP).update(lifted_at=now, lift_reason=reason.strip())
-        Event.objects.create(study=study, at=now, actor=by, text=f"unblocked a worker: {reason.strip()}")
+        text = f"unblocked {pseudonym(study, worker_id)}: {reason.strip()}"
+        Event.objects.create(study=study, at=now, actor=by, text=text)
     return count
 
 

@@ -19,6 +19,7 @@ from hits.errors import MarketRefused, MarketUnavailable
 from hits.models import Event, Payment, Publication, Study, Submission
 from hits.models.design import StudyDesign
 from hits.mturk.client import ABOUT_THE_ACCOUNT, Market
+from hits.pseudonyms import pseudonym
 from hits.publishing.calling import THREADS, call_in_threads
 
 Kind = Payment.Kind
@@ -97,11 +98,20 @@ def record_dues(study: Study, environment: str, now: datetime) -> None:
     )
 
 
-def approve_by_hand(submissions: Iterable[Submission], now: datetime) -> None:
-    """As a researcher asked for in the pages; the next run pays."""
-    for submission in submissions:
-        design = StudyDesign.model_validate(submission.assignment.hit.study.design)
-        Payment.objects.bulk_create(dues(design, submission, now), ignore_conflicts=True)
+@transaction.atomic
+def approve_by_hand(submissions: Iterable[Submission], now: datetime, by: User | None = None) -> int:
+    """As a researcher asked for in the pages; the next run pays. Of one study. What was decided before stays so."""
+    waiting = [one for one in submissions if one.status == Status.SUBMITTED]
+    decided = Payment.objects.filter(submission__in=waiting, kind=Kind.REWARD).values_list("submission", flat=True)
+    new = [one for one in waiting if one.pk not in set(decided)]
+    if not new:
+        return 0
+    study = new[0].assignment.hit.study
+    design = StudyDesign.model_validate(study.design)
+    Payment.objects.bulk_create((due for one in new for due in dues(design, one, now)), ignore_conflicts=True)
+    which = _whose(new[0]) if len(new) == 1 else f"{len(new):,} assignments"
+    Event.objects.create(study=study, at=now, actor=by, text=f"approved {which} by hand")
+    return len(new)
 
 
 def reject(submission: Submission, reason: str, market: Market, by: User | None, now: datetime) -> None:
@@ -117,7 +127,14 @@ def reject(submission: Submission, reason: str, market: Market, by: User | None,
             cancelled_at=now, refusal=f"rejected by hand: {reason.strip()}"
         )
         study = submission.assignment.hit.study
-        Event.objects.create(study=study, at=now, actor=by, text=f"rejected an assignment: {reason.strip()}")
+        text = f"rejected {_whose(submission)}: {reason.strip()}"
+        Event.objects.create(study=study, at=now, actor=by, text=text)
+
+
+def _whose(submission: Submission) -> str:
+    assignment = submission.assignment
+    worker = pseudonym(assignment.hit.study, assignment.mturk_worker_id)
+    return f"the assignment of {worker} on HIT {assignment.hit.number}"
 
 
 def _is_due(design: StudyDesign, submission: Submission, now: datetime) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from hits.collecting import Collected, collect
+from hits.designing.describing import dollars
 from hits.limiting import Limited, limit_workers
 from hits.models import Payment, Publication, Study, Submission
 from hits.models.design import StudyDesign
@@ -25,6 +26,20 @@ class Synced:
     paid: Paid
     limited: Limited
     replaced: Replaced | None  # where the study wants that at each sync
+
+
+def describe_sync(synced: Synced) -> str:
+    """In one line, for the event log."""
+    collected, paid = synced.collected, synced.paid
+    parts = [
+        f"{collected.new:,} new submissions",
+        f"{paid.rewards:,} rewards and {paid.bonuses:,} bonuses paid ({dollars(paid.cents)} with fees)",
+    ]
+    if synced.limited.capped:
+        parts.append(f"{synced.limited.capped:,} workers have done enough")
+    if paid.stopped_by:
+        parts.append(f"paying stopped: {paid.stopped_by}")
+    return "; ".join(parts)
 
 
 def unsettled_studies() -> list[tuple[int, str]]:

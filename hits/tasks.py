@@ -2,15 +2,17 @@
 
 import structlog
 from celery import Task, shared_task
+from django.contrib.auth.models import User
 from django.utils import timezone
 
+from evalplatform.errors import EvalPlatformError
 from hits.batching import build_hits
 from hits.errors import MarketUnavailable
 from hits.markets import enter_market, open_market
-from hits.models import PublishingRun, Study
+from hits.models import Event, PublishingRun, Study
 from hits.publishing.runs import carry_out_run, finish_run
 from hits.publishing.stopping import resume_study, stop_study
-from hits.syncing import sync, unsettled_studies
+from hits.syncing import describe_sync, sync, unsettled_studies
 
 log = structlog.get_logger("hits.tasks")
 
@@ -43,19 +45,57 @@ def sync_published_studies() -> None:
 
 
 @shared_task
-def sync_hits_of_study(study_id: int, environment: str) -> None:
+def sync_hits_of_study(study_id: int, environment: str, user_id: int | None = None) -> None:
+    """`user_id` is whoever asked for it in the pages, and finds the outcome in the event log."""
     study = Study.objects.get(pk=study_id)
-    synced = sync(study, environment, open_market(environment), timezone.now)
+    try:
+        synced = sync(study, environment, open_market(environment), timezone.now)
+    except EvalPlatformError as error:
+        _answer(study, user_id, f"the sync on {environment} ended early: {error}")
+        raise
+    _answer(study, user_id, f"synced on {environment}: {describe_sync(synced)}")
     log.info(
         "synced", study=study.name, environment=environment, new=synced.collected.new, paid_cents=synced.paid.cents
     )
 
 
 @shared_task
-def stop_hits_of_study(study_id: int, environment: str) -> None:
-    stop_study(Study.objects.get(pk=study_id), environment, open_market(environment), timezone.now)
+def screen_work_of_study(study_id: int, environment: str, user_id: int | None = None) -> None:
+    from hits.screening.runs import screen  # pandas comes with it, which web processes do without
+
+    study = Study.objects.get(pk=study_id)
+    screened = screen(study, environment, timezone.now(), by=_user(user_id))
+    if not screened.is_new:
+        _answer(study, user_id, f"screened the work on {environment} again: nothing has changed")
 
 
 @shared_task
-def resume_hits_of_study(study_id: int, environment: str) -> None:
-    resume_study(Study.objects.get(pk=study_id), environment, open_market(environment), timezone.now)
+def undo_screening_of_study(study_id: int, environment: str, user_id: int | None = None) -> None:
+    from hits.screening.runs import undo
+
+    study = Study.objects.get(pk=study_id)
+    try:
+        undo(study, environment, timezone.now(), _user(user_id))
+    except EvalPlatformError as error:
+        _answer(study, user_id, f"wanted to undo a screening: {error}")
+
+
+@shared_task
+def stop_hits_of_study(study_id: int, environment: str, user_id: int | None = None) -> None:
+    study = Study.objects.get(pk=study_id)
+    stop_study(study, environment, open_market(environment), timezone.now, _user(user_id))
+
+
+@shared_task
+def resume_hits_of_study(study_id: int, environment: str, user_id: int | None = None) -> None:
+    study = Study.objects.get(pk=study_id)
+    resume_study(study, environment, open_market(environment), timezone.now, _user(user_id))
+
+
+def _user(user_id: int | None) -> User | None:
+    return None if user_id is None else User.objects.filter(pk=user_id).first()
+
+
+def _answer(study: Study, user_id: int | None, text: str) -> None:
+    if user_id is not None:
+        Event.objects.create(study=study, at=timezone.now(), actor=_user(user_id), text=text)

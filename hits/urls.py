@@ -1,6 +1,6 @@
 from django.urls import path
 
-from hits.views import home, publishing, studies, study_form
+from hits.views import assignments, home, monitor, publishing, records, studies, study_form, workers
 
 urlpatterns = [
     path("", home.show_home, name="home"),
@@ -19,5 +19,24 @@ urlpatterns = [
     path("studies/<slug:name>/edit/<slug:step>/", study_form.edit_study, name="edit-study"),
     path("studies/<slug:name>/preview/task/", study_form.preview_task, name="preview-task"),
     path("studies/<slug:name>/preview/cost/", study_form.preview_cost, name="preview-cost"),
+    path("studies/<slug:name>/monitor/", monitor.show_monitor, name="monitor"),
+    path("studies/<slug:name>/monitor/live/", monitor.show_live, name="monitor-live"),
+    path("studies/<slug:name>/sync/", monitor.sync_now, name="sync-study"),
+    path("studies/<slug:name>/screen/", monitor.screen_now, name="screen-study"),
+    path("studies/<slug:name>/screen/undo/", monitor.undo_screening, name="undo-screening"),
+    path("studies/<slug:name>/top-up/", monitor.top_up, name="top-up"),
+    path("studies/<slug:name>/workers/", workers.show_workers, name="workers"),
+    path("studies/<slug:name>/workers/<slug:worker>/", workers.show_worker, name="worker"),
+    path("studies/<slug:name>/workers/<slug:worker>/id/", workers.reveal_worker, name="reveal-worker"),
+    path("studies/<slug:name>/workers/<slug:worker>/block/", workers.block_worker, name="block-worker"),
+    path("studies/<slug:name>/workers/<slug:worker>/unblock/", workers.unblock_worker, name="unblock-worker"),
+    path("studies/<slug:name>/assignments/", assignments.show_assignments, name="assignments"),
+    path("studies/<slug:name>/assignments/approve/", assignments.approve_waiting, name="approve-waiting"),
+    path("studies/<slug:name>/assignments/<int:key>/", assignments.show_assignment, name="assignment"),
+    path("studies/<slug:name>/assignments/<int:key>/approve/", assignments.approve_assignment, name="approve"),
+    path("studies/<slug:name>/assignments/<int:key>/reject/", assignments.reject_assignment, name="reject"),
+    path("studies/<slug:name>/ledger/", records.show_ledger, name="ledger"),
+    path("studies/<slug:name>/ledger.csv", records.download_ledger, name="ledger-csv"),
+    path("studies/<slug:name>/events/", records.show_events, name="events"),
     path("studies/<slug:name>/plan/", study_form.show_plan, name="study-plan"),
 ]

@@ -10,7 +10,7 @@ from django.db.models.functions import Coalesce
 
 from evalplatform.errors import EvalPlatformError
 from hits.errors import MarketUnavailable
-from hits.models import PublishingRun, Study
+from hits.models import Event, PublishingRun, Study
 from hits.mturk.client import Market
 from hits.publishing.creating import PublishingResult, publish_hits, settle_plan
 from hits.publishing.planning import check_budget, check_funds, plan_publishing
@@ -58,6 +58,8 @@ def request_run(
     try:
         with transaction.atomic():
             run.save()
+            text = f"asked for {len(plan.hits):,} HITs to be published on the {environment} market"
+            Event.objects.create(study=study, at=now, actor=requested_by, text=text)
     except IntegrityError:
         raise EvalPlatformError(f"{study} is being published on the {environment} marketplace already.") from None
     return run

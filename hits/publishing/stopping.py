@@ -4,11 +4,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from django.contrib.auth.models import User
 from django.db import transaction
 
 from hits.budgeting import budget_of, cents_of, refuse_over_budget
 from hits.errors import MarketRefused, MarketUnavailable
-from hits.models import Publication, PublishingRun, Study
+from hits.models import Event, Publication, PublishingRun, Study
 from hits.models.design import StudyDesign
 from hits.mturk.client import Market
 from hits.places import closed_places
@@ -25,16 +26,22 @@ class StoppingResult:
     stopped_by: MarketUnavailable | None = None
 
 
-def stop_study(study: Study, environment: str, market: Market, now: Callable[[], datetime]) -> StoppingResult:
+def stop_study(
+    study: Study, environment: str, market: Market, now: Callable[[], datetime], by: User | None = None
+) -> StoppingResult:
     """Expires every open HIT at once, those too whose publishing was interrupted. A run that publishes now ends."""
     _end_runs(study, environment, now())
     ours = Publication.objects.filter(hit__study=study, environment=environment)
     if ours.unconfirmed().exists():
         adopt_orphans(study, environment, market, now())
-    return _change(ours.open(), lambda one: market.expire_hit(one.mturk_hit_id), lambda: {"stopped_at": now()})
+    result = _change(ours.open(), lambda one: market.expire_hit(one.mturk_hit_id), lambda: {"stopped_at": now()})
+    _note(study, by, now(), result.changed, f"took {result.changed:,} HITs off the {environment} market")
+    return result
 
 
-def resume_study(study: Study, environment: str, market: Market, now: Callable[[], datetime]) -> StoppingResult:
+def resume_study(
+    study: Study, environment: str, market: Market, now: Callable[[], datetime], by: User | None = None
+) -> StoppingResult:
     """Puts stopped HITs on offer again, for the study's lifetime from now on. Refused above the study's budget."""
     design = StudyDesign.model_validate(study.design)
     lifetime = timedelta(days=design.crowd.lifetime_days)
@@ -44,11 +51,18 @@ def resume_study(study: Study, environment: str, market: Market, now: Callable[[
         budget_of(study, environment),
         *(again_cents, "Putting the HITs back on offer", "Leave them, or copy the study with a higher budget."),
     )
-    return _change(
+    result = _change(
         stopped,
         lambda one: market.extend_hit(one.mturk_hit_id, now() + lifetime),
         lambda: {"stopped_at": None, "closed_at": None},
     )
+    _note(study, by, now(), result.changed, f"put {result.changed:,} HITs back on the {environment} market")
+    return result
+
+
+def _note(study: Study, by: User | None, now: datetime, count: int, text: str) -> None:
+    if count:
+        Event.objects.create(study=study, at=now, actor=by, text=text)
 
 
 def _change(

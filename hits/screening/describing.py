@@ -1,8 +1,8 @@
 """The funnel and the evidence in words, for the terminal and for event logs."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
+from hits.screening.facts import describe_facts
 from hits.screening.findings import Finding
 from hits.screening.funnel import Counts, Funnel
 
@@ -37,11 +37,3 @@ def describe_evidence(rule: str, findings: Sequence[Finding]) -> Iterator[str]:
         else:
             which = "; ".join(describe_facts(finding.evidence) for finding in found)
             yield f"{worker}  {rule} in {len(found)} assignment{'s' if len(found) != 1 else ''}: {which}"
-
-
-def describe_facts(facts: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name.replace('_', ' ')} {_in_short(value)}" for name, value in facts.items())
-
-
-def _in_short(value: Any) -> str:
-    return f"{value:.3g}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)

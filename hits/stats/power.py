@@ -37,6 +37,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy  # which loads scipy.special when it is first used: that takes a second, and few processes plan studies
 
+from hits.stats.intervals import wilson_interval
+
 Floats = npt.NDArray[np.floating]
 Integers = npt.NDArray[np.integer]
 
@@ -144,7 +146,7 @@ def power_curve(
 ) -> list[Power]:
     shares = _detected_shares(setting, differences, simulations, seed)
     return [
-        Power(difference, share, *_wilson_interval(share, simulations))
+        Power(difference, share, *wilson_interval(share, simulations))
         for difference, share in zip(differences, shares, strict=True)
     ]
 
@@ -336,10 +338,3 @@ def _scores(setting: Setting, latents: Floats, shift: float = 0) -> npt.NDArray[
 def _cuts(setting: Setting) -> tuple[float, float]:
     good, _, bad = setting.proportions
     return float(scipy.special.ndtri(bad)), float(scipy.special.ndtri(1 - good))
-
-
-def _wilson_interval(share: float, count: int) -> tuple[float, float]:
-    z = float(scipy.special.ndtri(0.975))
-    middle = (share + z**2 / (2 * count)) / (1 + z**2 / count)
-    half = z / (1 + z**2 / count) * math.sqrt(share * (1 - share) / count + z**2 / (4 * count**2))
-    return max(0.0, middle - half), min(1.0, middle + half)

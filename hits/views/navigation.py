@@ -2,10 +2,14 @@
 
 from django.conf import settings
 from django.http import HttpRequest
+from django.urls import reverse
 
 from hits.models import MarketEnvironment
 
 
-def local_market(request: HttpRequest) -> dict[str, bool]:
-    """The local marketplace has pages only where it is the one in use."""
-    return {"has_local_market": settings.MTURK_ENVIRONMENT == MarketEnvironment.LOCAL}
+def surroundings(request: HttpRequest) -> dict[str, bool]:
+    """The local marketplace has pages only where it is the one in use; a study has many pages below its own."""
+    return {
+        "has_local_market": settings.MTURK_ENVIRONMENT == MarketEnvironment.LOCAL,
+        "is_in_studies": request.path.startswith(reverse("studies")),
+    }

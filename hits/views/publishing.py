@@ -7,13 +7,11 @@ from urllib.parse import urlencode
 
 from django.conf import settings
 from django.contrib import messages
-from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
-from kombu.exceptions import OperationalError
 
 from evalplatform.errors import EvalPlatformError
 from hits.designing.describing import describe_hourly_pay, dollars
@@ -26,14 +24,14 @@ from hits.publishing.planning import PublishingPlan, check_budget, plan_publishi
 from hits.publishing.runs import count_run, finish_run, request_run
 from hits.publishing.stopping import StoppingResult, resume_study, stop_study
 from hits.tasks import publish_hits_of_run, resume_hits_of_study, stop_hits_of_study
+from hits.views.study_pages import ATTEMPTS_WHILE_SOMEONE_WAITS, chosen_environment, delay, user_of
 
 MOST_HITS_CHANGED_AT_ONCE = 500
-ATTEMPTS_WHILE_SOMEONE_WAITS = 4
 
 
 def publishing_panel(study: Study, query: QueryDict) -> dict[str, Any]:
     """What `hits/_publishing.html` shows."""
-    environment = _environment(study, query)
+    environment = chosen_environment(study, query)
     return {
         "environment": environment,
         "offered": offered_environments(),
@@ -48,7 +46,7 @@ def publishing_panel(study: Study, query: QueryDict) -> dict[str, Any]:
 def show_publishing(request: HttpRequest, name: str) -> HttpResponse:
     """The run's progress, asked for again and again; the whole panel when it has come to its end."""
     study = get_object_or_404(Study.objects.frozen(), name=name)
-    environment = _environment(study, request.GET)
+    environment = chosen_environment(study, request.GET)
     progress = {"environment": environment, **_run_context(study, environment)}
     if progress["run"] and progress["run"].finished_at is None:
         return render(request, "hits/_publishing_run.html", {"study": study, "publishing": progress})
@@ -61,7 +59,7 @@ def show_publishing(request: HttpRequest, name: str) -> HttpResponse:
 @require_GET
 def show_publishing_cost(request: HttpRequest, name: str) -> HttpResponse:
     study = get_object_or_404(Study.objects.frozen(), name=name)
-    cost = _cost_context(study, _environment(study, request.GET), request.GET)
+    cost = _cost_context(study, chosen_environment(study, request.GET), request.GET)
     return render(request, "hits/_publishing_cost.html", {"study": study, "publishing": cost})
 
 
@@ -73,8 +71,7 @@ def publish(request: HttpRequest, name: str) -> HttpResponse:
         _check_environment(environment)
         if environment == MarketEnvironment.PRODUCTION and request.POST.get("typed_name", "").strip() != study.name:
             raise EvalPlatformError("That is not the study's name: nothing is published.")
-        user = request.user if isinstance(request.user, User) else None
-        run = request_run(study, environment, *_wave_and_budget(request.POST), user, timezone.now())
+        run = request_run(study, environment, *_wave_and_budget(request.POST), user_of(request), timezone.now())
         _send(run)
     except EvalPlatformError as error:
         messages.error(request, str(error))
@@ -112,18 +109,22 @@ def _change(
     """At once, in this process: whoever stops a study must not wait for a worker. But thousands take their time."""
     study = get_object_or_404(Study, name=name)
     environment = request.POST.get("market", "")
+    user = user_of(request)
     try:
         if environment not in MarketEnvironment.values:
             raise EvalPlatformError("Choose a marketplace.")
         counts = count_publications(study, environment)
         if counts.on_offer + counts.stopped > MOST_HITS_CHANGED_AT_ONCE:
-            _delay(on_worker, study.pk, environment)
+            delay(on_worker, study.pk, environment, user.pk if user else None)
             messages.info(request, f"A worker is putting the HITs {where}. Open this page again to see how far it is.")
         else:
-            result = act(study, environment, open_market(environment, ATTEMPTS_WHILE_SOMEONE_WAITS), timezone.now)
+            market = open_market(environment, ATTEMPTS_WHILE_SOMEONE_WAITS)
+            result = act(study, environment, market, timezone.now, user)
             _tell(request, result, where)
     except EvalPlatformError as error:
         messages.error(request, str(error))
+    if request.POST.get("back") == "monitor":
+        return redirect(f"{reverse('monitor', args=[study.name])}?{urlencode({'market': environment})}")
     return _back(study, environment)
 
 
@@ -151,30 +152,14 @@ def _wave_and_budget(fields: QueryDict) -> tuple[int | None, int | None]:
 
 def _send(run: PublishingRun) -> None:
     try:
-        _delay(publish_hits_of_run, run.pk)
+        delay(publish_hits_of_run, run.pk)
     except EvalPlatformError as error:
         finish_run(run, str(error), timezone.now())
         raise
 
 
-def _delay(task: Any, *ids: object) -> None:
-    try:
-        task.delay(*ids)
-    except OperationalError:
-        raise EvalPlatformError("It can't start: the broker does not answer. See the Health page.") from None
-
-
 def _back(study: Study, environment: str) -> HttpResponse:
     return redirect(f"{reverse('study', args=[study.name])}?{urlencode({'market': environment})}#publishing")
-
-
-def _environment(study: Study, query: QueryDict) -> str:
-    """The one asked for, else the last one used."""
-    offered = offered_environments()
-    if (asked := query.get("market", "")) in offered:
-        return asked
-    last_run = study.publishing_runs.filter(environment__in=offered).first()
-    return last_run.environment if last_run else MarketEnvironment.LOCAL
 
 
 def _run_context(study: Study, environment: str) -> dict[str, Any]:

@@ -56,7 +56,7 @@ def preview_texts(task: TaskPart) -> PreviewTexts:
 
 def preview_warm_up(warm_up: WarmUpPart) -> PreviewItem:
     cards = [PreviewCard(reply.text, f"belongs into {' or '.join(reply.areas)}") for reply in warm_up.replies]
-    return PreviewItem("Warm-up", _turns(warm_up.context), cards, is_checkpoint=False)
+    return PreviewItem("Warm-up", preview_turns(warm_up.context), cards, is_checkpoint=False)
 
 
 def preview_hit(hit: Hit, design: StudyDesign) -> list[PreviewItem]:
@@ -69,23 +69,23 @@ def preview_hit(hit: Hit, design: StudyDesign) -> list[PreviewItem]:
 
 def _preview_item(item: HitItem, item_count: int, design: StudyDesign, candidates: dict[int, Candidate]) -> PreviewItem:
     dialog = item.dialog
-    cards = [_preview_card(card, dialog.display_gold, candidates) for card in item.cards]
+    cards = [preview_card(card, dialog.display_gold, candidates) for card in item.cards]
     order = card_order(design.seed, dialog.dataset.name, dialog.external_id, len(cards), turn=0)
     return PreviewItem(
         heading=f"Conversation {item.position + 1}/{item_count}",
-        turns=_turns(dialog.turns),
+        turns=preview_turns(dialog.turns),
         cards=[cards[place] for place in order],
         is_checkpoint=item.is_checkpoint,
         dialog_id=dialog.pk,
     )
 
 
-def _preview_card(card: dict[str, Any], gold: str, candidates: dict[int, Candidate]) -> PreviewCard:
+def preview_card(card: dict[str, Any], gold: str, candidates: dict[int, Candidate]) -> PreviewCard:
     found = [candidates[pk] for pk in card["candidates"]]
     names = [candidate.generator.name for candidate in found]
     text = found[0].display_text if found else gold
     return PreviewCard(text, ", ".join([*names, "human reply"] if card["gold"] else names))
 
 
-def _turns(texts: list[str]) -> list[PreviewTurn]:
+def preview_turns(texts: list[str]) -> list[PreviewTurn]:
     return [PreviewTurn(1 + position % 2, text) for position, text in enumerate(texts)]

@@ -12,6 +12,7 @@ from hits.localturk.clock import Clock
 from hits.localturk.models import TurkHit, WorkerAccount, WorkerBlock
 from hits.models import Event, Hit, Publication, Standing, Study
 from hits.mturk.client import Market
+from hits.pseudonyms import pseudonym
 from tests.hits.conftest import DEMO
 from tests.hits.crowd import CrowdWorker, now, people, publish
 from tests.hits.working import Worker
@@ -62,9 +63,10 @@ def test_a_soft_block_keeps_a_worker_away_and_can_be_lifted(hits: list[Hit], mar
 
     assert may_accept(alice, hits[0])
     assert not WorkerBlock.objects.exists()
+    name = pseudonym(study, alice.worker_id)
     assert [event.text for event in Event.objects.order_by("pk")] == [
-        "soft block of a worker: Answers at random.",
-        "unblocked a worker: A misunderstanding.",
+        f"soft block of {name}: Answers at random.",
+        f"unblocked {name}: A misunderstanding.",
     ]
 
 

@@ -1,0 +1,104 @@
+"""The ledger as researchers read it: a line for each reward, bonus and top-up with intent and outcome, and its sums."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Count, F, Q, Sum
+
+from hits.models import Payment, Study
+from hits.models.payment import PaymentQuerySet
+from hits.pseudonyms import pseudonym
+
+IS_PAID = Q(paid_at__isnull=False)
+IS_OWED = Q(paid_at=None, cancelled_at=None)
+STATES = {
+    "paid": IS_PAID,
+    "owed": IS_OWED,
+    "refused": IS_OWED & ~Q(refusal=""),
+    "cancelled": Q(cancelled_at__isnull=False),
+}
+COLUMNS = (
+    *("payment", "kind", "worker", "hit", "assignment", "cents", "fee_cents", "state"),
+    *("intended_at", "paid_at", "paid_by", "cancelled_at", "refusal", "reason"),
+)
+
+
+@dataclass(frozen=True)
+class LedgerSum:
+    """In cents, with fees."""
+
+    kind: str
+    count: int
+    paid_cents: int
+    owed_cents: int
+    cancelled_cents: int
+
+
+def payments_of(study: Study, environment: str, state: str = "") -> PaymentQuerySet:
+    """The newest first."""
+    of_study = Payment.objects.filter(
+        submission__assignment__hit__study=study, submission__assignment__environment=environment
+    )
+    return of_study.filter(STATES[state] if state else Q()).order_by("-pk")
+
+
+def state_of(payment: Payment) -> str:
+    if payment.paid_at:
+        return "paid"
+    if payment.cancelled_at:
+        return "cancelled"
+    return "refused" if payment.refusal else "owed"
+
+
+def sum_ledger(study: Study, environment: str) -> list[LedgerSum]:
+    """By kind, and of all."""
+    cents = F("cents") + F("fee_cents")
+    rows = (
+        payments_of(study, environment)
+        .order_by()
+        .values("kind")
+        .annotate(
+            count=Count("pk"),
+            paid=Sum(cents, filter=IS_PAID),
+            owed=Sum(cents, filter=IS_OWED),
+            cancelled=Sum(cents, filter=STATES["cancelled"]),
+        )
+    )
+    by_kind = {row["kind"]: row for row in rows}
+    sums = [_sum(kind.value, [by_kind[kind]]) for kind in Payment.Kind if kind in by_kind]
+    return [*sums, _sum("all", by_kind.values())] if sums else []
+
+
+def _sum(kind: str, rows: Iterable[Mapping[str, Any]]) -> LedgerSum:
+    def total(name: str) -> int:
+        return sum(row[name] or 0 for row in rows)
+
+    return LedgerSum(kind, total("count"), total("paid"), total("owed"), total("cancelled"))
+
+
+def refusals_of(study: Study, environment: str) -> list[tuple[str, int]]:
+    """Why what is owed could not be paid so far, and how often."""
+    refused = payments_of(study, environment, "refused").order_by().values("refusal")
+    return list(refused.annotate(count=Count("pk")).values_list("refusal", "count").order_by("-count"))
+
+
+def ledger_rows(study: Study, environment: str, has_worker_ids: bool = False) -> Iterator[tuple[object, ...]]:
+    """Under COLUMNS, the oldest first. Workers by their pseudonyms, unless whoever asks may know the ids."""
+    names: dict[str, str] = {}
+    payments = payments_of(study, environment).order_by("pk").select_related("submission__assignment__hit")
+    for payment in payments.defer("submission__answer_xml").iterator(chunk_size=2000):
+        assignment = payment.submission.assignment
+        who = assignment.mturk_worker_id
+        if who not in names:
+            names[who] = who if has_worker_ids else pseudonym(study, who)
+        yield (
+            *(payment.pk, payment.kind, names[who], assignment.hit.number, assignment.pk),
+            *(payment.cents, payment.fee_cents, state_of(payment)),
+            *(_time(payment.intended_at), _time(payment.paid_at), payment.paid_by, _time(payment.cancelled_at)),
+            *(payment.refusal, payment.reason),
+        )
+
+
+def _time(at: object) -> str:
+    return at.isoformat() if hasattr(at, "isoformat") else ""

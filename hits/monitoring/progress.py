@@ -1,0 +1,118 @@
+"""How far a study is: what was published, accepted, submitted, approved and given back, and how fast it comes in."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db.models import Count, Q, Sum
+from django.db.models.functions import TruncHour
+
+from hits.models import Assignment, Publication, Study, Submission
+
+MOST_BINS = 72
+HOUR = timedelta(hours=1)
+
+Ending = Assignment.Ending
+Status = Submission.Status
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Of assignments."""
+
+    published: int
+    accepted: int  # opened on our page by a worker, which is when we hear of it
+    in_hand: int
+    submitted: int
+    waiting: int  # neither approved nor rejected
+    approved: int
+    rejected: int
+    given_up: int
+    taken_over: int
+    unconfirmed: int
+    without_answers: int
+
+    @property
+    def missing(self) -> int:
+        return max(0, self.published - self.submitted)
+
+
+def count_progress(study: Study, environment: str) -> Progress:
+    has_none = Q(submission=None)
+    counts = Assignment.objects.filter(hit__study=study, environment=environment).aggregate(
+        accepted=Count("pk"),
+        in_hand=Count("pk", filter=has_none & Q(ended_as="")),
+        submitted=Count("submission"),
+        waiting=Count("pk", filter=Q(submission__status=Status.SUBMITTED)),
+        approved=Count("pk", filter=Q(submission__status=Status.APPROVED)),
+        rejected=Count("pk", filter=Q(submission__status=Status.REJECTED)),
+        given_up=Count("pk", filter=has_none & Q(ended_as=Ending.GIVEN_UP)),
+        taken_over=Count("pk", filter=has_none & Q(ended_as=Ending.TAKEN_OVER)),
+        unconfirmed=Count("pk", filter=has_none & Q(ended_as=Ending.UNCONFIRMED)),
+        without_answers=Count("pk", filter=Q(submission__isnull=False) & ~Q(submission__problem="")),
+    )
+    return Progress(published=_published(study, environment), **counts)
+
+
+def _published(study: Study, environment: str) -> int:
+    ours = Publication.objects.filter(hit__study=study, environment=environment).confirmed()
+    return int(ours.aggregate(total=Sum("hit__assignments"))["total"] or 0)
+
+
+@dataclass(frozen=True)
+class Bin:
+    starts_at: datetime
+    count: int
+
+
+@dataclass(frozen=True)
+class Pace:
+    """Submissions by time, in bins of whole hours without gaps. There is at least one."""
+
+    bins: list[Bin]
+    hours_per_bin: int
+
+    @property
+    def total(self) -> int:
+        return sum(one.count for one in self.bins)
+
+    @property
+    def ends_at(self) -> datetime:
+        return self.bins[-1].starts_at + self.hours_per_bin * HOUR
+
+    @property
+    def busiest(self) -> Bin:
+        return max(self.bins, key=lambda one: one.count)
+
+    @property
+    def most_per_hour(self) -> float:
+        return self.busiest.count / self.hours_per_bin
+
+    @property
+    def mean_per_hour(self) -> float:
+        return self.total / (len(self.bins) * self.hours_per_bin)
+
+
+def submissions_per_hour(study: Study, environment: str) -> Pace | None:
+    """None as long as there are none."""
+    of_study = Submission.objects.filter(assignment__hit__study=study, assignment__environment=environment)
+    by_hour = dict(
+        of_study.annotate(hour=TruncHour("submitted_at"))
+        .values("hour")
+        .annotate(count=Count("pk"))
+        .values_list("hour", "count")
+    )
+    if not by_hour:
+        return None
+    first, last = min(by_hour), max(by_hour)
+    hours = (last - first) // HOUR + 1
+    hours_per_bin = -(-hours // MOST_BINS)
+    return Pace(list(_bins(by_hour, first, -(-hours // hours_per_bin), hours_per_bin)), hours_per_bin)
+
+
+def _bins(by_hour: dict[datetime, int], first: datetime, bins: int, hours_per_bin: int) -> Iterator[Bin]:
+    counts = [0] * bins
+    for hour, count in by_hour.items():
+        counts[(hour - first) // HOUR // hours_per_bin] += count
+    for number, count in enumerate(counts):
+        yield Bin(first + number * hours_per_bin * HOUR, count)

@@ -1,0 +1,22 @@
+"""How sure one can be of a share."""
+
+from math import sqrt
+from statistics import NormalDist
+
+Z = NormalDist().inv_cdf(0.975)
+
+
+def wilson_interval(share: float, count: int) -> tuple[float, float]:
+    """The 95 % interval of a share that was seen in `count` trials (Wilson 1927).
+
+        (p + z^2/2n  ±  z sqrt(p (1 - p) / n + z^2/4n^2)) / (1 + z^2/n)
+
+    Its ends are the shares from which p lies exactly z standard errors away; unlike p ± z s it never leaves 0 to 1, and
+    says something sensible of none or all of a few.
+
+    >>> [round(end, 3) for end in wilson_interval(0.9, 10)]
+    [0.596, 0.982]
+    """
+    middle = (share + Z**2 / (2 * count)) / (1 + Z**2 / count)
+    half = Z / (1 + Z**2 / count) * sqrt(share * (1 - share) / count + Z**2 / (4 * count**2))
+    return max(0.0, middle - half), min(1.0, middle + half)

@@ -1,0 +1,111 @@
+"""An assignment as its worker saw and answered it: dialogs, cards where they were put, each attempt at a checkpoint."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from generation.models import Candidate
+from hits.batching import card_order
+from hits.models import Answer, Assignment, BonusCheck, HitItem
+from hits.models.design import Area, StudyDesign
+from hits.views.worker_preview import PreviewCard, PreviewTurn, preview_card, preview_turns
+
+
+@dataclass(frozen=True)
+class ShownCard:
+    """`place` is where it stood on the page, from 1."""
+
+    place: int
+    card: PreviewCard
+    is_gold: bool
+    area: str  # its key; empty if it was not placed
+
+
+@dataclass(frozen=True)
+class AreaWithCards:
+    label: str
+    cards: list[ShownCard]
+
+
+@dataclass(frozen=True)
+class Attempt:
+    number: int
+    is_won: bool
+    gold_area: str
+    active_seconds: float
+
+
+@dataclass(frozen=True)
+class AnsweredDialog:
+    item: HitItem
+    turns: list[PreviewTurn]
+    areas: list[AreaWithCards]  # as the study has them; last, if there are any, the cards that were not placed
+    attempts: list[Attempt]
+    active_seconds: float
+    hidden_seconds: float
+    move_count: int
+    problem: str
+    is_answered: bool
+
+    @property
+    def number(self) -> int:
+        return self.item.position + 1
+
+
+def answered_dialogs(assignment: Assignment) -> list[AnsweredDialog]:
+    design = StudyDesign.model_validate(assignment.hit.study.design)
+    items = list(HitItem.objects.filter(hit=assignment.hit_id).select_related("dialog__dataset"))
+    keys = [key for item in items for card in item.cards for key in card["candidates"]]
+    candidates = Candidate.objects.select_related("generator").in_bulk(keys)
+    answers = {answer.item_id: answer for answer in Answer.objects.filter(assignment=assignment)}
+    checks: dict[int, list[BonusCheck]] = {}
+    for check in BonusCheck.objects.filter(assignment=assignment).order_by("attempt"):
+        checks.setdefault(check.item_id, []).append(check)
+    return [
+        _answered(item, assignment, design, candidates, answers.get(item.pk), checks.get(item.pk, [])) for item in items
+    ]
+
+
+def _answered(
+    item: HitItem,
+    assignment: Assignment,
+    design: StudyDesign,
+    candidates: dict[int, Candidate],
+    answer: Answer | None,
+    checks: Sequence[BonusCheck],
+) -> AnsweredDialog:
+    cards = [preview_card(card, item.dialog.display_gold, candidates) for card in item.cards]
+    placed = answer.value["areas"] if answer else {}
+    order = answer.card_order if answer else _order(item, design, assignment.turn)
+    shown = [
+        ShownCard(place, cards[number], item.cards[number]["gold"], placed.get(str(number), ""))
+        for place, number in enumerate(order, start=1)
+    ]
+    return AnsweredDialog(
+        item=item,
+        turns=preview_turns(item.dialog.turns),
+        areas=_by_area(design.task.areas, shown),
+        attempts=[_attempt(item, check, design.task.areas) for check in checks],
+        active_seconds=answer.active_ms / 1000 if answer else 0,
+        hidden_seconds=answer.hidden_ms / 1000 if answer else 0,
+        move_count=len(answer.moves) if answer else 0,
+        problem=answer.problem if answer else "",
+        is_answered=answer is not None,
+    )
+
+
+def _order(item: HitItem, design: StudyDesign, turn: int) -> list[int]:
+    """Before anything is saved: as the page would show it."""
+    return card_order(design.seed, item.dialog.dataset.name, item.dialog.external_id, len(item.cards), turn)
+
+
+def _by_area(areas: Sequence[Area], shown: Sequence[ShownCard]) -> list[AreaWithCards]:
+    found = [AreaWithCards(area.label, [one for one in shown if one.area == area.key]) for area in areas]
+    rest = [one for one in shown if not one.area]
+    return [*found, AreaWithCards("Not placed", rest)] if rest else found
+
+
+def _attempt(item: HitItem, check: BonusCheck, areas: Sequence[Area]) -> Attempt:
+    gold = next(number for number, card in enumerate(item.cards) if card["gold"])
+    key = check.value["areas"].get(str(gold), "")
+    label = next((area.label for area in areas if area.key == key), "nowhere")
+    return Attempt(check.attempt, check.is_won, label, check.active_ms / 1000)

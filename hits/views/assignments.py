@@ -1,0 +1,155 @@
+"""Assignments: the list, and one as its worker saw and answered it; approving by hand, and rejecting a single one."""
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_POST
+
+from evalplatform.errors import EvalPlatformError
+from hits.designing.describing import dollars
+from hits.markets import open_market
+from hits.models import Assignment, Study, Submission
+from hits.models.design import StudyDesign
+from hits.models.submission import SubmissionQuerySet
+from hits.monitoring import ledger
+from hits.monitoring.assignments import STATES, assignment_rows, find_assignments
+from hits.monitoring.workers import flags_by_worker
+from hits.mturk.costs import reward_fee_cents
+from hits.paying import approve_by_hand, reject
+from hits.views.answered_work import answered_dialogs
+from hits.views.study_pages import ATTEMPTS_WHILE_SOMEONE_WAITS, find_study, surroundings, user_of
+
+ASSIGNMENTS_PER_PAGE = 50
+
+
+@require_GET
+def show_assignments(request: HttpRequest, name: str) -> HttpResponse:
+    study, environment = find_study(request, name)
+    state = request.GET.get("state", "")
+    state = state if state in STATES else ""
+    page = Paginator(find_assignments(study, environment, state), ASSIGNMENTS_PER_PAGE)
+    found = page.get_page(request.GET.get("page"))
+    context = {
+        **surroundings(study, environment),
+        "page": found,
+        "assignments": assignment_rows(study, list(found)),
+        "states": list(STATES),
+        "state": state,
+        "undecided": _undecided(study, environment).count() if _is_by_hand(study) else 0,
+    }
+    return render(request, "hits/assignments.html", context)
+
+
+@require_GET
+def show_assignment(request: HttpRequest, name: str, key: int) -> HttpResponse:
+    study, _ = find_study(request, name)
+    assignment = _assignment(study, key)
+    submission = getattr(assignment, "submission", None)
+    dialogs = answered_dialogs(assignment)
+    payments = list(submission.payments.all()) if submission else []
+    context = {
+        **surroundings(study, assignment.environment),
+        "row": assignment_rows(study, [assignment])[0],
+        "assignment": assignment,
+        "submission": submission,
+        "dialogs": dialogs,
+        "hidden_minutes": sum(dialog.hidden_seconds for dialog in dialogs) / 60,
+        "checkpoints": sum(dialog.item.is_checkpoint for dialog in dialogs),
+        "payments": [(one, ledger.state_of(one), dollars(one.cents)) for one in payments],
+        "flags": _flags(study, assignment),
+        **_decision(study, assignment, submission, bool(payments)),
+    }
+    return render(request, "hits/assignment.html", context)
+
+
+@require_POST
+def approve_assignment(request: HttpRequest, name: str, key: int) -> HttpResponse:
+    study, _ = find_study(request, name)
+    assignment = _assignment(study, key)
+    count = approve_by_hand(_submissions(study).filter(assignment=assignment), timezone.now(), user_of(request))
+    _tell_approved(request, count)
+    return _back(study, assignment)
+
+
+@require_POST
+def approve_waiting(request: HttpRequest, name: str) -> HttpResponse:
+    study, environment = find_study(request, name)
+    waiting = _undecided(study, environment)
+    if request.POST.get("count") != str(len(waiting)):
+        messages.error(request, "More work has come in since you looked. Look again, and approve then.")
+    else:
+        _tell_approved(request, approve_by_hand(waiting, timezone.now(), user_of(request)))
+    return redirect(f"{reverse('assignments', args=[study.name])}?{urlencode({'market': environment})}")
+
+
+@require_POST
+def reject_assignment(request: HttpRequest, name: str, key: int) -> HttpResponse:
+    study, _ = find_study(request, name)
+    assignment = _assignment(study, key)
+    submission = get_object_or_404(_submissions(study), assignment=assignment)
+    try:
+        if request.POST.get("is_meant") != "yes":
+            raise EvalPlatformError("Tick that you mean it: a rejection takes the worker's pay, and hurts their name.")
+        market = open_market(assignment.environment, ATTEMPTS_WHILE_SOMEONE_WAITS)
+        reject(submission, request.POST.get("reason", ""), market, user_of(request), timezone.now())
+        messages.success(request, "The assignment is rejected. The worker reads your reason.")
+    except EvalPlatformError as error:
+        messages.error(request, str(error))
+    return _back(study, assignment)
+
+
+def _tell_approved(request: HttpRequest, count: int) -> None:
+    if count:
+        plural = "s are" if count > 1 else " is"
+        messages.success(request, f"{count:,} assignment{plural} approved, and in the ledger: the next sync pays.")
+    else:
+        messages.error(request, "There was nothing to approve: it was decided before.")
+
+
+def _decision(
+    study: Study, assignment: Assignment, submission: Submission | None, has_payments: bool
+) -> dict[str, Any]:
+    """What can still be decided: approving what nobody has approved, rejecting what is not paid."""
+    design = StudyDesign.model_validate(study.design)
+    is_waiting = submission is not None and submission.status == Submission.Status.SUBMITTED
+    reward = design.pay.reward_cents
+    return {
+        "can_approve": is_waiting and not has_payments,
+        "can_reject": is_waiting,
+        "reward": dollars(reward),
+        "reward_with_fee": dollars(reward + reward_fee_cents(reward, assignment.hit.assignments)),
+    }
+
+
+def _flags(study: Study, assignment: Assignment) -> list[Any]:
+    found = flags_by_worker(study, assignment.environment, assignment.mturk_worker_id)
+    flags = found.get(assignment.mturk_worker_id, [])
+    return [flag for flag in flags if flag.assignment_pk in (None, assignment.pk)]
+
+
+def _assignment(study: Study, key: int) -> Assignment:
+    found = Assignment.objects.filter(hit__study=study).select_related("hit__study", "submission")
+    return get_object_or_404(found.defer("submission__answer_xml"), pk=key)
+
+
+def _submissions(study: Study) -> SubmissionQuerySet:
+    return Submission.objects.filter(assignment__hit__study=study).select_related("assignment__hit__study")
+
+
+def _undecided(study: Study, environment: str) -> SubmissionQuerySet:
+    waiting = _submissions(study).filter(assignment__environment=environment).waiting()
+    return waiting.filter(payments=None)
+
+
+def _is_by_hand(study: Study) -> bool:
+    return StudyDesign.model_validate(study.design).pay.approval == "by hand"
+
+
+def _back(study: Study, assignment: Assignment) -> HttpResponse:
+    return redirect("assignment", name=study.name, key=assignment.pk)

@@ -1,0 +1,190 @@
+"""A study's monitor: how far it is, how fast, at which pay and quality; pausing it, syncing, screening, topping up."""
+
+from datetime import timedelta
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_POST
+
+from evalplatform.errors import EvalPlatformError
+from hits.designing.describing import dollars
+from hits.designing.summarising import CostPart
+from hits.fair_pay import RealPay, confirm_top_up, propose_top_up, real_pay
+from hits.models import Event, ScreeningRun, Study
+from hits.models.design import StudyDesign
+from hits.monitoring.checkpoints import Passed, passed_by_worker
+from hits.monitoring.ledger import refusals_of, sum_ledger
+from hits.monitoring.progress import Progress, count_progress, submissions_per_hour
+from hits.publishing.describing import MarketCounts, cents_from_dollars, count_publications
+from hits.tasks import screen_work_of_study, sync_hits_of_study, undo_screening_of_study
+from hits.views.pictures import pace_picture
+from hits.views.screening_rows import funnel_rows
+from hits.views.study_pages import delay, find_study, surroundings, user_of
+
+LATELY = timedelta(minutes=1)
+MOST_EVENTS = 4
+
+
+@require_GET
+def show_monitor(request: HttpRequest, name: str) -> HttpResponse:
+    study, environment = find_study(request, name)
+    context = {
+        **surroundings(study, environment),
+        "monitor": _live(study, environment),
+        "counts": count_publications(study, environment),
+        "top_up": _top_up(study, environment, request.GET.get("hourly", "").strip()),
+    }
+    return render(request, "hits/monitor.html", context)
+
+
+@require_GET
+def show_live(request: HttpRequest, name: str) -> HttpResponse:
+    """The figures alone, asked for again and again while something may change."""
+    study, environment = find_study(request, name)
+    context = {"study": study, "market": environment, "monitor": _live(study, environment)}
+    return render(request, "hits/_monitor.html", context)
+
+
+@require_POST
+def sync_now(request: HttpRequest, name: str) -> HttpResponse:
+    return _ask(request, name, sync_hits_of_study, "asked for a sync")
+
+
+@require_POST
+def screen_now(request: HttpRequest, name: str) -> HttpResponse:
+    return _ask(request, name, screen_work_of_study, "asked for the work to be screened by the study's own rules")
+
+
+@require_POST
+def undo_screening(request: HttpRequest, name: str) -> HttpResponse:
+    return _ask(request, name, undo_screening_of_study, "asked for the last screening to be undone")
+
+
+@require_POST
+def top_up(request: HttpRequest, name: str) -> HttpResponse:
+    """Only what was shown: if more has come in since, it has to be looked at again."""
+    study, environment = find_study(request, name)
+    try:
+        hourly_cents = cents_from_dollars(request.POST.get("hourly", "").strip(), "The hourly rate") or 0
+        proposal = propose_top_up(study, environment, hourly_cents)
+        if request.POST.get("total_cents") != str(proposal.total_cents):
+            raise EvalPlatformError("More work has come in since you looked, and the top-up is another. Look again.")
+        confirm_top_up(study, proposal, user_of(request), timezone.now())
+        messages.success(
+            request, f"The top-up of {dollars(proposal.cents_each)} each is in the ledger: a sync pays it."
+        )
+    except EvalPlatformError as error:
+        messages.error(request, str(error))
+    return _back(study, environment)
+
+
+def _ask(request: HttpRequest, name: str, task: Any, text: str) -> HttpResponse:
+    study, environment = find_study(request, name)
+    user = user_of(request)
+    try:
+        delay(task, study.pk, environment, user.pk if user else None)
+        Event.objects.create(study=study, at=timezone.now(), actor=user, text=f"{text} ({environment})")
+        messages.info(request, "A worker does it now; what comes of it is said below.")
+    except EvalPlatformError as error:
+        messages.error(request, str(error))
+    return _back(study, environment)
+
+
+def _back(study: Study, environment: str) -> HttpResponse:
+    return redirect(f"{reverse('monitor', args=[study.name])}?{urlencode({'market': environment})}")
+
+
+# --- What the page shows ---------------------------------------------------------------------------------------------
+
+
+def _live(study: Study, environment: str) -> dict[str, Any]:
+    progress = count_progress(study, environment)
+    counts = count_publications(study, environment)
+    events = list(study.events.select_related("actor")[:MOST_EVENTS])
+    money = _money(study, environment)
+    pace = submissions_per_hour(study, environment)
+    run = ScreeningRun.objects.current(study, environment)
+    passed = sum(passed_by_worker(study, environment).values(), Passed())
+    is_recent = bool(events) and timezone.now() - events[0].at < LATELY
+    return {
+        "progress": progress,
+        "counts": counts,
+        "money": money,
+        "refusals": refusals_of(study, environment),
+        "picture": pace and pace_picture(pace),
+        "pay": _pay(study, environment, progress),
+        "passed": passed,
+        "screening": run and funnel_rows(run),
+        "events": events,
+        "now": timezone.now(),
+        "is_live": is_recent or _may_change(progress, counts, money),
+    }
+
+
+def _may_change(progress: Progress, counts: MarketCounts, money: dict[str, Any]) -> bool:
+    is_open = counts.on_offer and progress.missing
+    return bool(is_open or counts.begun or progress.in_hand or progress.waiting or money["owed_cents"])
+
+
+def _money(study: Study, environment: str) -> dict[str, Any]:
+    sums = sum_ledger(study, environment)
+    cap = StudyDesign.model_validate(study.design).pay.budget_cents
+    spent, owed = (sums[-1].paid_cents, sums[-1].owed_cents) if sums else (0, 0)
+    return {
+        "owed_cents": owed,
+        "scale_cents": cap or spent + owed or 1,
+        "parts": [CostPart("Spent", spent), CostPart("Owed", owed)],
+        "words": f"Of a budget of {dollars(cap)}." if cap is not None else "The study has no budget of its own.",
+    }
+
+
+def _pay(study: Study, environment: str, progress: Progress) -> dict[str, Any]:
+    """Median and spread, or why there is none."""
+    pay = real_pay(study, environment)
+    if pay is None:
+        few = progress.submitted - progress.rejected < 2
+        return {"problem": "it takes two submissions at least" if few else "the pages have measured no time"}
+    design = StudyDesign.model_validate(study.design)
+    low, middle, high = pay.minutes_quartiles
+    return {
+        "real": pay,
+        "minutes": f"{middle:.1f}",
+        "minutes_low": f"{low:.1f}",
+        "minutes_high": f"{high:.1f}",
+        "hourly": dollars(pay.hourly_cents),
+        **_spread(pay, design.pay.reward_cents),
+        "minimum": dollars(design.pay.minimum_hourly_cents),
+        "is_below_minimum": pay.hourly_cents < design.pay.minimum_hourly_cents,
+    }
+
+
+def _spread(pay: RealPay, reward_cents: int) -> dict[str, str]:
+    """Who takes longer earns less an hour."""
+    low, _, high = pay.minutes_quartiles
+    return {
+        "hourly_low": dollars(round(reward_cents * 60 / high)) if high else "",
+        "hourly_high": dollars(round(reward_cents * 60 / low)) if low else "",
+    }
+
+
+def _top_up(study: Study, environment: str, hourly: str) -> dict[str, Any]:
+    minimum = StudyDesign.model_validate(study.design).pay.minimum_hourly_cents
+    if not hourly:
+        return {"hourly": f"{minimum / 100:.2f}"}
+    try:
+        proposal = propose_top_up(study, environment, cents_from_dollars(hourly, "The hourly rate") or 0)
+    except EvalPlatformError as error:
+        return {"hourly": hourly, "problem": str(error)}
+    if not proposal.submissions:
+        return {"hourly": hourly, "problem": "Every submission has had its top-up already."}
+    return {
+        "hourly": hourly,
+        "proposal": proposal,
+        "each": dollars(proposal.cents_each),
+        "total": dollars(proposal.total_cents),
+    }

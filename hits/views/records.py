@@ -1,0 +1,94 @@
+"""The study's two books: the ledger of all that is paid and owed, and the log of who did what and when."""
+
+import csv
+from collections.abc import Iterator
+
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_http_methods
+
+from hits.designing.describing import dollars
+from hits.models import Event, Study
+from hits.monitoring.ledger import COLUMNS, STATES, ledger_rows, payments_of, state_of, sum_ledger
+from hits.pseudonyms import pseudonym
+from hits.views.study_pages import find_study, surroundings, user_of
+
+PAYMENTS_PER_PAGE = 50
+EVENTS_PER_PAGE = 50
+
+
+@require_GET
+def show_ledger(request: HttpRequest, name: str) -> HttpResponse:
+    study, environment = find_study(request, name)
+    state = request.GET.get("state", "")
+    state = state if state in STATES else ""
+    payments = payments_of(study, environment, state).select_related("submission__assignment__hit")
+    page = Paginator(payments.defer("submission__answer_xml"), PAYMENTS_PER_PAGE).get_page(request.GET.get("page"))
+    context = {
+        **surroundings(study, environment),
+        "page": page,
+        "rows": [
+            {
+                "payment": payment,
+                "worker": pseudonym(study, payment.submission.assignment.mturk_worker_id),
+                "assignment": payment.submission.assignment,
+                "state": state_of(payment),
+                "amount": dollars(payment.cents),
+                "fee": dollars(payment.fee_cents),
+            }
+            for payment in page
+        ],
+        "sums": [
+            {
+                "kind": one.kind,
+                "count": one.count,
+                "paid": dollars(one.paid_cents),
+                "owed": dollars(one.owed_cents),
+                "cancelled": dollars(one.cancelled_cents),
+            }
+            for one in sum_ledger(study, environment)
+        ],
+        "states": list(STATES),
+        "state": state,
+    }
+    return render(request, "hits/ledger.html", context)
+
+
+@require_http_methods(["GET", "POST"])
+def download_ledger(request: HttpRequest, name: str) -> StreamingHttpResponse:
+    """With pseudonyms; by POST with the marketplace's own ids, and that is noted."""
+    study, environment = find_study(request, name)
+    has_worker_ids = request.method == "POST"
+    if has_worker_ids:
+        text = f"downloaded the ledger ({environment}) with the workers' own ids"
+        Event.objects.create(study=study, at=timezone.now(), actor=user_of(request), text=text)
+    headers = {
+        "Content-Disposition": f'attachment; filename="{study.name}-{environment}-ledger.csv"',
+        "Cache-Control": "no-store",
+    }
+    lines = _csv_lines(study, environment, has_worker_ids)
+    return StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8", headers=headers)
+
+
+@require_GET
+def show_events(request: HttpRequest, name: str) -> HttpResponse:
+    study, environment = find_study(request, name)
+    events = study.events.select_related("actor")
+    page = Paginator(events, EVENTS_PER_PAGE).get_page(request.GET.get("page"))
+    return render(request, "hits/events.html", {**surroundings(study, environment), "page": page})
+
+
+class _Line:
+    """What csv writes into: it hands on each line instead of keeping it."""
+
+    def write(self, line: str) -> str:
+        return line
+
+
+def _csv_lines(study: Study, environment: str, has_worker_ids: bool) -> Iterator[str]:
+    writer = csv.writer(_Line())
+    yield writer.writerow(COLUMNS)
+    for row in ledger_rows(study, environment, has_worker_ids):
+        yield writer.writerow(row)

@@ -1,0 +1,125 @@
+"""The workers of a study, by their pseudonyms; blocking one softly, and asking for who it is, which is noted."""
+
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_POST
+
+from evalplatform.errors import EvalPlatformError
+from hits.limiting import block, unblock
+from hits.models import Event, Standing, Study
+from hits.monitoring.assignments import assignment_rows, find_assignments
+from hits.monitoring.workers import WorkerRow, find_worker, list_workers
+from hits.views.study_pages import find_study, surroundings, user_of
+
+WORKERS_PER_PAGE = 50
+ASSIGNMENTS_PER_PAGE = 30
+
+ORDERS: dict[str, tuple[str, Callable[[WorkerRow], Any]]] = {
+    "submitted": ("most submitted", lambda row: (-row.submitted, row.name)),
+    "flags": ("most flags", lambda row: (-len(row.flags), row.name)),
+    "fast": ("fastest", lambda row: (row.median_minutes is None, row.median_minutes, row.name)),
+    "passed": (
+        "fewest checkpoints passed",
+        lambda row: (row.passed.percent is None, row.passed.percent, row.name),
+    ),
+    "given-up": ("most given up", lambda row: (-row.given_up, row.name)),
+}
+SHOWN: dict[str, tuple[str, Callable[[WorkerRow], bool]]] = {
+    "": ("all", lambda row: True),
+    "flagged": ("with flags", lambda row: bool(row.flags)),
+    "blocked": ("blocked", lambda row: bool(row.blocks)),
+}
+
+
+@require_GET
+def show_workers(request: HttpRequest, name: str) -> HttpResponse:
+    study, environment = find_study(request, name)
+    order = request.GET.get("order", "")
+    shown = request.GET.get("show", "")
+    order, shown = order if order in ORDERS else "submitted", shown if shown in SHOWN else ""
+    rows = sorted(filter(SHOWN[shown][1], list_workers(study, environment)), key=ORDERS[order][1])
+    context = {
+        **surroundings(study, environment),
+        "page": Paginator(rows, WORKERS_PER_PAGE).get_page(request.GET.get("page")),
+        "orders": [(key, label) for key, (label, _) in ORDERS.items()],
+        "order": order,
+        "shows": [(key, label) for key, (label, _) in SHOWN.items()],
+        "show": shown,
+    }
+    return render(request, "hits/workers.html", context)
+
+
+@require_GET
+def show_worker(request: HttpRequest, name: str, worker: str) -> HttpResponse:
+    study, environment = find_study(request, name)
+    return _render(request, study, environment, worker)
+
+
+@require_POST
+@never_cache
+def reveal_worker(request: HttpRequest, name: str, worker: str) -> HttpResponse:
+    """Only in the answer to this request: there is no address under which the id can be looked at."""
+    study, environment = find_study(request, name)
+    worker_id = _worker_id(study, environment, worker)
+    text = f"looked at the marketplace's own id of {worker}"
+    Event.objects.create(study=study, at=timezone.now(), actor=user_of(request), text=text)
+    return _render(request, study, environment, worker, worker_id)
+
+
+@require_POST
+def block_worker(request: HttpRequest, name: str, worker: str) -> HttpResponse:
+    study, environment = find_study(request, name)
+    worker_id = _worker_id(study, environment, worker)
+    reason = request.POST.get("reason", "")
+    try:
+        block(study, environment, worker_id, Standing.Kind.SOFT, reason, user_of(request), timezone.now())
+        messages.success(request, f"{worker} gets no more HITs of this study. The next sync tells the marketplace.")
+    except EvalPlatformError as error:
+        messages.error(request, str(error))
+    return _back(study, environment, worker)
+
+
+@require_POST
+def unblock_worker(request: HttpRequest, name: str, worker: str) -> HttpResponse:
+    study, environment = find_study(request, name)
+    worker_id = _worker_id(study, environment, worker)
+    try:
+        unblock(study, environment, worker_id, request.POST.get("reason", ""), user_of(request), timezone.now())
+        messages.success(request, f"{worker} may work on this study again. The next sync tells the marketplace.")
+    except EvalPlatformError as error:
+        messages.error(request, str(error))
+    return _back(study, environment, worker)
+
+
+def _render(request: HttpRequest, study: Study, environment: str, worker: str, revealed_id: str = "") -> HttpResponse:
+    worker_id = _worker_id(study, environment, worker)
+    assignments = find_assignments(study, environment, worker_id=worker_id)
+    page = Paginator(assignments, ASSIGNMENTS_PER_PAGE).get_page(request.GET.get("page"))
+    context = {
+        **surroundings(study, environment),
+        "row": list_workers(study, environment, worker_id)[0],
+        "revealed_id": revealed_id,
+        "page": page,
+        "assignments": assignment_rows(study, list(page)),
+    }
+    return render(request, "hits/worker.html", context)
+
+
+def _worker_id(study: Study, environment: str, worker: str) -> str:
+    found = find_worker(study, environment, worker)
+    if found is None:
+        raise Http404(f"No worker of {study} is called {worker}.")
+    return found
+
+
+def _back(study: Study, environment: str, worker: str) -> HttpResponse:
+    return redirect(f"{reverse('worker', args=[study.name, worker])}?{urlencode({'market': environment})}")
