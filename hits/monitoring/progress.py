@@ -4,10 +4,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Count, Q, Sum
+from django.db.models import Count, Q
 from django.db.models.functions import TruncHour
 
 from hits.models import Assignment, Publication, Study, Submission
+from hits.places import open_places, replaced_places
 
 MOST_BINS = 72
 HOUR = timedelta(hours=1)
@@ -20,7 +21,7 @@ Status = Submission.Status
 class Progress:
     """Of assignments."""
 
-    published: int
+    published: int  # with replacements
     accepted: int  # opened on our page by a worker, which is when we hear of it
     in_hand: int
     submitted: int
@@ -31,10 +32,7 @@ class Progress:
     taken_over: int
     unconfirmed: int
     without_answers: int
-
-    @property
-    def missing(self) -> int:
-        return max(0, self.published - self.submitted)
+    to_come: int  # on offer or in somebody's hands, as far as we know
 
 
 def count_progress(study: Study, environment: str) -> Progress:
@@ -51,12 +49,14 @@ def count_progress(study: Study, environment: str) -> Progress:
         unconfirmed=Count("pk", filter=has_none & Q(ended_as=Ending.UNCONFIRMED)),
         without_answers=Count("pk", filter=Q(submission__isnull=False) & ~Q(submission__problem="")),
     )
-    return Progress(published=_published(study, environment), **counts)
+    to_come = sum(places.count for places in open_places(study, environment))
+    return Progress(published=_published(study, environment), to_come=to_come, **counts)
 
 
 def _published(study: Study, environment: str) -> int:
     ours = Publication.objects.filter(hit__study=study, environment=environment).confirmed()
-    return int(ours.aggregate(total=Sum("hit__assignments"))["total"] or 0)
+    more = replaced_places(study, environment)
+    return sum(max(made, more.get(hit, 0)) for hit, made in ours.values_list("hit", "hit__assignments"))
 
 
 @dataclass(frozen=True)

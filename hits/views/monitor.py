@@ -12,13 +12,14 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
 from evalplatform.errors import EvalPlatformError
+from hits.budgeting import Budget, budget_of
 from hits.designing.describing import dollars
 from hits.designing.summarising import CostPart
 from hits.fair_pay import RealPay, confirm_top_up, propose_top_up, real_pay
 from hits.models import Event, ScreeningRun, Study
 from hits.models.design import StudyDesign
 from hits.monitoring.checkpoints import Passed, passed_by_worker
-from hits.monitoring.ledger import refusals_of, sum_ledger
+from hits.monitoring.ledger import refusals_of
 from hits.monitoring.progress import Progress, count_progress, submissions_per_hour
 from hits.publishing.describing import MarketCounts, cents_from_dollars, count_publications
 from hits.tasks import screen_work_of_study, sync_hits_of_study, undo_screening_of_study
@@ -127,20 +128,34 @@ def _live(study: Study, environment: str) -> dict[str, Any]:
 
 
 def _may_change(progress: Progress, counts: MarketCounts, money: dict[str, Any]) -> bool:
-    is_open = counts.on_offer and progress.missing
-    return bool(is_open or counts.begun or progress.in_hand or progress.waiting or money["owed_cents"])
+    return bool(progress.to_come or counts.begun or progress.waiting or money["owed_cents"])
 
 
 def _money(study: Study, environment: str) -> dict[str, Any]:
-    sums = sum_ledger(study, environment)
-    cap = StudyDesign.model_validate(study.design).pay.budget_cents
-    spent, owed = (sums[-1].paid_cents, sums[-1].owed_cents) if sums else (0, 0)
+    budget = budget_of(study, environment)
+    parts = [
+        CostPart("Spent", budget.spent_cents),
+        CostPart("Owed", budget.owed_cents),
+        CostPart("Still open, at most", budget.open_cents),
+    ]
     return {
-        "owed_cents": owed,
-        "scale_cents": cap or spent + owed or 1,
-        "parts": [CostPart("Spent", spent), CostPart("Owed", owed)],
-        "words": f"Of a budget of {dollars(cap)}." if cap is not None else "The study has no budget of its own.",
+        "owed_cents": budget.owed_cents,
+        "scale_cents": max(budget.cap_cents or 0, budget.committed_cents, 1),
+        "parts": parts,
+        "words": _in_words(budget),
+        "is_above": budget.left_cents is not None and budget.left_cents < 0,
     }
+
+
+def _in_words(budget: Budget) -> str:
+    """Fees are in all of it."""
+    if budget.cap_cents is None or budget.left_cents is None:
+        return f"{dollars(budget.committed_cents)} in all, at most and with fees. The study has no budget of its own."
+    if budget.left_cents < 0:
+        return f"At most {dollars(-budget.left_cents)} above the budget of {dollars(budget.cap_cents)}, fees included."
+    return (
+        f"At least {dollars(budget.left_cents)} are left of the budget of {dollars(budget.cap_cents)}, fees included."
+    )
 
 
 def _pay(study: Study, environment: str, progress: Progress) -> dict[str, Any]:
