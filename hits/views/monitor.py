@@ -34,10 +34,11 @@ MOST_EVENTS = 4
 @require_GET
 def show_monitor(request: HttpRequest, name: str) -> HttpResponse:
     study, environment = find_study(request, name)
+    live = _live(study, environment)
     context = {
         **surroundings(study, environment),
-        "monitor": _live(study, environment),
-        "counts": count_publications(study, environment),
+        "monitor": live,
+        "counts": live["counts"],
         "top_up": _top_up(study, environment, request.GET.get("hourly", "").strip()),
     }
     return render(request, "hits/monitor.html", context)

@@ -1,10 +1,12 @@
 """Pictures that are drawn on the server: coordinates for an SVG, and the same in words."""
 
 from dataclasses import dataclass
+from datetime import datetime
 
-from hits.monitoring.progress import Pace
+from hits.monitoring.progress import HOUR, Pace
 
 BAR_WIDTH, HEIGHT = 10, 100
+FEWEST_BARS = 12
 
 
 @dataclass(frozen=True)
@@ -23,24 +25,28 @@ class Picture:
     width: int
     height: int
     bars: list[Bar]
+    starts_at: datetime
     pace: Pace
     caption: str
 
 
 def pace_picture(pace: Pace) -> Picture:
     most = pace.busiest.count or 1
+    # So that the first hours are no walls: they stand at the right end of half a day.
+    empty = max(0, FEWEST_BARS - len(pace.bins))
     bars = []
-    for number, one in enumerate(pace.bins):
+    for number, one in enumerate(pace.bins, start=empty):
         height = round(HEIGHT * one.count / most, 2)
         label = f"{one.starts_at:%d %b %H:%M}: {one.count / pace.hours_per_bin:.3g} per hour"
         bars.append(Bar(number * BAR_WIDTH + 1, round(HEIGHT - height, 2), BAR_WIDTH - 2, height, label))
-    return Picture(BAR_WIDTH * len(bars), HEIGHT, bars, pace, _in_words(pace))
+    starts_at = pace.bins[0].starts_at - empty * pace.hours_per_bin * HOUR
+    return Picture(BAR_WIDTH * (empty + len(bars)), HEIGHT, bars, starts_at, pace, _in_words(pace))
 
 
 def _in_words(pace: Pace) -> str:
     first, last = f"{pace.bins[0].starts_at:%d %b %Y %H:%M}", f"{pace.ends_at:%d %b %Y %H:%M}"
     busiest = f"{pace.busiest.starts_at:%d %b %H:%M}"
-    bars = "hour" if pace.hours_per_bin == 1 else f"{pace.hours_per_bin} hours"
+    bars = "one hour" if pace.hours_per_bin == 1 else f"{pace.hours_per_bin} hours"
     return (
         f"{pace.total:,} submissions from {first} to {last} UTC, {pace.mean_per_hour:.3g} an hour on average and at "
         f"most {pace.most_per_hour:.3g} an hour, from {busiest} on. A bar is {bars}."

@@ -1,0 +1,84 @@
+"""A running study's pages in real Chromium: watched, looked into, decided on."""
+
+import re
+
+from playwright.sync_api import Page, expect
+
+from hits.batching import build_hits
+from hits.designing.studies import create_study, read_study_file
+from hits.markets import open_market
+from hits.models import Study
+from hits.pseudonyms import pseudonym
+from hits.tasks import screen_work_of_study, sync_hits_of_study
+from tests.browser.conftest import CheckAccessibility
+from tests.conftest import ROOT
+from tests.hits.crowd import CrowdWorker, people, publish
+
+DEMO = read_study_file(ROOT / "examples" / "demo.toml")
+
+
+def work(study: Study, who: int, area: str) -> str:
+    """As which pseudonym."""
+    account = people()[who]
+    worker = CrowdWorker(study.hits.get(number=0), account)
+    worker.win_all_bonuses()
+    worker.finish(area)
+    worker.assignment.answers.update(active_ms=60_000)
+    return pseudonym(study, account.worker_id)
+
+
+def test_a_researcher_watches_a_study_and_looks_into_a_workers_answers(
+    researcher_page: Page, check_accessibility: CheckAccessibility
+) -> None:
+    page = researcher_page
+    study = create_study({**DEMO, "pay": {"approval": "by hand", "budget": "100.00"}})
+    build_hits(study)
+    study.refresh_from_db()
+    publish(study, open_market("local"))
+    name = work(study, 0, "good")
+    work(study, 1, "bad")
+    page.goto("/studies/demo/")
+    page.get_by_role("link", name="Monitor", exact=True).click()
+    check_accessibility(page)
+
+    # The figures follow by themselves, once a worker has done what was asked for.
+    page.get_by_role("button", name="Sync now").click()
+    expect(page.get_by_text("A worker does it now")).to_be_visible()
+    sync_hits_of_study(study.pk, "local")
+    screen_work_of_study(study.pk, "local")
+    expect(page.get_by_text("10.0 minutes")).to_be_visible()
+    expect(page.get_by_role("img", name=re.compile("^2 submissions from"))).to_be_visible()
+    expect(page.get_by_role("row", name=re.compile("left out: same_answer"))).to_be_visible()
+    page.get_by_role("link", name="A top-up").click()
+    page.get_by_role("button", name="Show what it costs").click()
+    expect(page.get_by_role("button", name="Confirm the top-up of $1.96")).to_be_visible()
+    check_accessibility(page)
+
+    page.get_by_role("link", name="Workers", exact=True).click()
+    check_accessibility(page)
+    page.get_by_role("link", name=name).click()
+    page.get_by_label("Why (for whoever looks at it later)").fill("All the same.")
+    page.get_by_role("button", name="Block softly").click()
+    expect(page.get_by_role("button", name="Unblock")).to_be_visible()
+    page.get_by_role("button", name="Show the worker's id").click()
+    expect(page.get_by_text(people()[0].worker_id)).to_be_visible()
+    check_accessibility(page)
+
+    page.get_by_role("link", name="Assignments", exact=True).click()
+    check_accessibility(page)
+    page.get_by_role("link", name=re.compile("^HIT 0")).first.click()
+    expect(page.get_by_role("heading", name="Dialog 10")).to_be_visible()
+    page.get_by_text("Reject it instead").click()
+    expect(page.get_by_label("The reason, which the worker reads")).to_be_visible()
+    check_accessibility(page)
+    page.get_by_role("button", name="Approve").click()
+    expect(page.get_by_text("1 assignment is approved")).to_be_visible()
+
+    page.get_by_role("link", name="Ledger", exact=True).click()
+    check_accessibility(page)
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Download as CSV").click()
+    assert ",reward," in download.value.path().read_text()
+    page.get_by_role("link", name="Events", exact=True).click()
+    expect(page.get_by_text(f"soft block of {name}: All the same.")).to_be_visible()
+    check_accessibility(page)

@@ -1,0 +1,367 @@
+"""The researcher's pages on a running study: figures, workers, assignments, ledger, events, and what is done there."""
+
+import csv
+import io
+import re
+from datetime import timedelta
+from html import unescape
+
+import pytest
+from django.contrib.auth.models import User
+from django.contrib.messages import get_messages
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from hits.batching import build_hits
+from hits.designing.studies import create_study
+from hits.localturk.models import BonusPayment, TurkAssignment
+from hits.models import Assignment, Event, Payment, Publication, Standing, Study, Submission
+from hits.monitoring.progress import submissions_per_hour
+from hits.mturk.client import Market
+from hits.pseudonyms import pseudonym
+from hits.syncing import sync
+from hits.tasks import screen_work_of_study, sync_hits_of_study, undo_screening_of_study
+from tests.hits.conftest import DEMO
+from tests.hits.crowd import CrowdWorker, now, people, publish
+
+LISTS = ("monitor/", "monitor/live/", "workers/", "assignments/", "ledger/", "events/")
+
+
+def work(study: Study, who: int, hit: int, area: str = "good", wins: bool = False) -> CrowdWorker:
+    worker = CrowdWorker(study.hits.get(number=hit), people()[who])
+    if wins:
+        worker.win_all_bonuses()
+    worker.finish(area)
+    Assignment.objects.get(pk=worker.assignment.pk).answers.update(active_ms=30_000 * (who + 1))
+    return worker
+
+
+@pytest.fixture
+def worked(demo_study: Study, market: Market) -> Study:
+    """Two did a HIT, the second without points; a third one has just begun. Collected, paid and screened."""
+    publish(demo_study, market)
+    work(demo_study, 0, 0, wins=True)
+    work(demo_study, 1, 0, area="bad")
+    CrowdWorker(demo_study.hits.get(number=1), people()[2])
+    sync(demo_study, "local", market, now)
+    screen_work_of_study(demo_study.pk, "local")
+    return demo_study
+
+
+@pytest.fixture
+def by_hand(example_corpus: None, market: Market) -> Study:
+    """Approved by hand; two submissions are collected."""
+    study = create_study({**DEMO, "pay": {"approval": "by hand"}})
+    build_hits(study)
+    study.refresh_from_db()
+    publish(study, market, 1)
+    work(study, 0, 0, wins=True)
+    work(study, 1, 0, area="bad")
+    sync(study, "local", market, now)
+    return study
+
+
+def text_of(client: Client, address: str) -> str:
+    """What one reads, without tags."""
+    response = client.get(f"/studies/demo/{address}")
+    assert response.status_code == 200, (address, response.status_code)
+    return unescape(" ".join(re.sub(r"<[^>]+>", " ", response.content.decode()).split()))
+
+
+def messages_of(response: object) -> str:
+    return " ".join(str(message) for message in get_messages(response.wsgi_request))  # type: ignore[attr-defined]
+
+
+def name_of(study: Study, who: int) -> str:
+    return pseudonym(study, people()[who].worker_id)
+
+
+def events() -> list[str]:
+    return [event.text for event in Event.objects.order_by("pk")]
+
+
+# --- To look at ------------------------------------------------------------------------------------------------------
+
+
+def test_the_monitor_says_how_far_a_study_is(researcher_client: Client, worked: Study) -> None:
+    page = text_of(researcher_client, "monitor/")
+
+    for words in ("published 24", "accepted 3", "submitted 2", "approved 2", "returned or run out 0"):
+        assert words in page
+    assert "Spent $1.08" in page
+    assert "Still open, at most $13.20" in page
+    assert "7.5 minutes median of 2; half of them between 6.2 and 8.8" in page
+    assert "$3.20 by the reward alone" in page
+    assert "50.0 % 3 of 6; 95 % interval 18.8 to 81.2 %" in page
+    assert "2 submissions from" in page
+    assert "left out: same_answer share 0.95 −2 −2 −20" in page
+    assert "come anew every five seconds" in page
+
+
+def test_before_anything_has_happened_the_pages_say_what_is_missing(
+    researcher_client: Client, demo_study: Study
+) -> None:
+    page = text_of(researcher_client, "monitor/")
+
+    assert "Nothing of this study is published on this marketplace yet" in page
+    assert "not known yet: it takes two submissions at least" in page
+    assert "No rate yet: nothing is submitted" in page
+    assert "Nothing is open, so this page stays as it is" in page
+    assert "0 workers" in text_of(researcher_client, "workers/")
+    assert "0 assignments" in text_of(researcher_client, "assignments/")
+    assert "0 lines" in text_of(researcher_client, "ledger/")
+    assert "Nobody has done anything" in text_of(researcher_client, "events/")
+
+
+def test_the_number_of_queries_does_not_grow_with_the_work(
+    researcher_client: Client, worked: Study, market: Market
+) -> None:
+    addresses = [*LISTS, f"workers/{name_of(worked, 0)}/", f"assignments/{Assignment.objects.earliest('pk').pk}/"]
+
+    def count_queries() -> dict[str, int]:
+        found = {}
+        for address in addresses:
+            with CaptureQueriesContext(connection) as queries:
+                text_of(researcher_client, address)
+            found[address] = len(queries)
+        return found
+
+    before = count_queries()
+    for who in range(4):
+        work(worked, who, 2 + who % 2, wins=who % 2 == 0)
+    sync(worked, "local", market, now)
+    screen_work_of_study(worked.pk, "local")
+
+    assert count_queries() == before
+    assert max(before.values()) <= 34
+
+
+def test_log_in_is_required_everywhere(client: Client, demo_study: Study) -> None:
+    for address in (*LISTS, "ledger.csv", "workers/W-1/", "assignments/1/"):
+        assert client.get(f"/studies/demo/{address}").status_code == 302
+
+
+def test_no_page_shows_who_a_worker_is_unless_asked_and_asking_is_noted(
+    researcher_client: Client, researcher: User, worked: Study
+) -> None:
+    name, worker_id = name_of(worked, 0), people()[0].worker_id
+    addresses = [*LISTS, "ledger.csv", f"workers/{name}/", f"assignments/{Assignment.objects.earliest('pk').pk}/"]
+    for address in addresses:
+        response = researcher_client.get(f"/studies/demo/{address}")
+        assert worker_id not in b"".join(response).decode(), address
+
+    revealed = researcher_client.post(f"/studies/demo/workers/{name}/id/", {"market": "local"})
+    ledger = b"".join(researcher_client.post("/studies/demo/ledger.csv", {"market": "local"})).decode()
+
+    assert worker_id in revealed.content.decode()
+    assert "no-store" in revealed.headers["Cache-Control"]
+    assert worker_id in ledger
+    asked = Event.objects.filter(actor=researcher).order_by("pk")
+    assert [event.text for event in asked] == [
+        f"looked at the marketplace's own id of {name}",
+        "downloaded the ledger (local) with the workers' own ids",
+    ]
+    assert worker_id not in text_of(researcher_client, "events/")
+
+
+def test_the_ledger_has_a_line_for_each_payment_with_sums_that_fit(researcher_client: Client, worked: Study) -> None:
+    Payment.objects.filter(kind="bonus").update(paid_at=None, paid_by="", refusal="InsufficientFunds")
+
+    page, refused = text_of(researcher_client, "ledger/"), text_of(researcher_client, "ledger/?state=refused")
+    response = researcher_client.get("/studies/demo/ledger.csv")
+    rows = list(csv.DictReader(io.StringIO(b"".join(response).decode())))
+
+    assert "reward 2 $0.96 $0.00 $0.00 bonus 1 $0.00 $0.12 $0.00 all 3 $0.96 $0.12 $0.00" in page
+    assert "1 line " in refused
+    assert [(row["kind"], row["cents"], row["fee_cents"], row["state"]) for row in rows] == [
+        ("reward", "40", "8", "paid"),
+        ("bonus", "10", "2", "refused"),
+        ("reward", "40", "8", "paid"),
+    ]
+    assert {row["worker"] for row in rows} == {name_of(worked, 0), name_of(worked, 1)}
+    assert "1 payment could not be made: InsufficientFunds" in text_of(researcher_client, "monitor/")
+
+
+def test_an_assignment_is_shown_as_its_worker_saw_and_answered_it(
+    researcher_client: Client, market: Market, demo_study: Study
+) -> None:
+    publish(demo_study, market, 1)
+    worker = CrowdWorker(demo_study.hits.get(number=0), people()[0])
+    position = worker.checkpoint()
+    worker.check(position, worker.all_in(position, "bad"))
+    worker.check(position, worker.all_in(position, "okay"), attempt=2, revision=1)
+    worker.open()
+    cards = worker.data["dialogs"][0]["cards"]
+    worker.save(0, {str(place): "good" if place % 2 else "bad" for place in range(len(cards))}, hidden_ms=4_000)
+    worker.open()
+    dialogs = worker.everything("okay")
+    dialogs[0]["areas"] = worker.data["dialogs"][0]["answer"]["areas"]
+    worker.hand_in(worker.submit(dialogs, feedback="<b>Nice</b> task").json()["fields"])
+    sync(demo_study, "local", market, now)
+
+    context = researcher_client.get(f"/studies/demo/assignments/{worker.assignment.pk}/").context
+    page = text_of(researcher_client, f"assignments/{worker.assignment.pk}/")
+
+    good, okay, bad = context["dialogs"][0].areas
+    assert [(shown.place, shown.card.text) for shown in good.cards] == list(enumerate(cards, 1))[1::2]
+    assert [(shown.place, shown.card.text) for shown in bad.cards] == list(enumerate(cards, 1))[::2]
+    assert not okay.cards
+    assert {shown.card.note for area in (good, bad) for shown in area.cards} >= {"generic", "parrot"}
+    assert [(one.is_won, one.gold_area) for one in context["dialogs"][position].attempts] == [
+        (False, "Bad"),
+        (True, "Okay"),
+    ]
+    assert "4 in a hidden tab" in page
+    assert "<b>Nice</b> task" in page
+    assert "Bonus points 1 of 3" in page
+
+
+def test_workers_are_listed_with_checkpoints_and_flags(researcher_client: Client, worked: Study) -> None:
+    alice, bruno, carla = (name_of(worked, who) for who in range(3))
+
+    page = text_of(researcher_client, "workers/?order=passed")
+    bruno_page = text_of(researcher_client, f"workers/{bruno}/")
+
+    assert page.index(bruno) < page.index(alice) < page.index(carla)
+    assert f"{bruno} 1 0 10.0 min 0 of 3 0 % (0 to 56)" in page
+    assert f"{alice} 1 0 5.0 min 3 of 3 100 % (44 to 100)" in page
+    assert "same_answer share 1, area bad" in bruno_page
+    assert "HIT 0 points 0, checkpoints 3" in bruno_page
+    assert "exploratory" not in bruno_page
+    assert carla not in text_of(researcher_client, "workers/?show=flagged")
+    assert researcher_client.get("/studies/demo/workers/W-NOBODY/").status_code == 404
+
+
+def test_hours_without_submissions_are_shown_and_long_studies_in_wider_bars(worked: Study) -> None:
+    first, second = Submission.objects.order_by("pk")
+    Submission.objects.filter(pk=second.pk).update(submitted_at=first.submitted_at + timedelta(hours=3))
+    short = submissions_per_hour(worked, "local")
+    Submission.objects.filter(pk=second.pk).update(submitted_at=first.submitted_at + timedelta(hours=200))
+    long = submissions_per_hour(worked, "local")
+
+    assert short is not None
+    assert long is not None
+    assert ([one.count for one in short.bins], short.hours_per_bin, short.mean_per_hour) == ([1, 0, 0, 1], 1, 0.5)
+    assert (len(long.bins), long.hours_per_bin, long.total) == (67, 3, 2)
+
+
+# --- To do -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_worker_is_blocked_softly_and_unblocked_with_reasons(
+    researcher_client: Client, researcher: User, worked: Study
+) -> None:
+    name = name_of(worked, 1)
+    address = f"/studies/demo/workers/{name}/"
+
+    refused = researcher_client.post(f"{address}block/", {"market": "local", "reason": " "})
+    assert "needs a reason" in messages_of(refused)
+    researcher_client.post(f"{address}block/", {"market": "local", "reason": "All the same."})
+    standing = Standing.objects.get()
+    assert (standing.kind, standing.made_by, standing.mturk_worker_id) == (
+        "soft block",
+        researcher,
+        people()[1].worker_id,
+    )
+    assert name in text_of(researcher_client, "workers/?show=blocked")
+    researcher_client.post(f"{address}unblock/", {"market": "local", "reason": "A mistake."})
+
+    assert "soft block, lifted All the same." in text_of(researcher_client, f"workers/{name}/")
+    assert events()[-2:] == [f"soft block of {name}: All the same.", f"unblocked {name}: A mistake."]
+
+
+def test_work_is_approved_by_hand_and_then_paid(
+    researcher_client: Client, researcher: User, by_hand: Study, market: Market
+) -> None:
+    first = Submission.objects.earliest("pk")
+    assert "2 wait for approval" in text_of(researcher_client, "monitor/")
+
+    address = f"/studies/demo/assignments/{first.assignment_id}/approve/"
+    done, again = researcher_client.post(address), researcher_client.post(address)
+    stale = researcher_client.post("/studies/demo/assignments/approve/", {"market": "local", "count": "2"})
+    rest = researcher_client.post("/studies/demo/assignments/approve/", {"market": "local", "count": "1"})
+    sync(by_hand, "local", market, now)
+
+    assert "1 assignment is approved" in messages_of(done)
+    assert "decided before" in messages_of(again)
+    assert "Look again" in messages_of(stale)
+    assert "1 assignment is approved" in messages_of(rest)
+    assert Payment.objects.paid().cents() == 2 * 48 + 12
+    assert [one.actor for one in Event.objects.filter(text__startswith="approved")] == [researcher] * 2
+    assert TurkAssignment.objects.filter(status="Approved").count() == 2
+
+
+def test_one_assignment_is_rejected_with_a_reason_and_never_by_a_slip(
+    researcher_client: Client, researcher: User, by_hand: Study, market: Market
+) -> None:
+    second = Submission.objects.latest("pk")
+    address = f"/studies/demo/assignments/{second.assignment_id}/"
+
+    slip = researcher_client.post(f"{address}reject/", {"reason": "Empty."})
+    mute = researcher_client.post(f"{address}reject/", {"reason": " ", "is_meant": "yes"})
+    assert "Tick that you mean it" in messages_of(slip)
+    assert "Write a reason" in messages_of(mute)
+    assert not TurkAssignment.objects.filter(status="Rejected").exists()
+    researcher_client.post(f"{address}reject/", {"reason": "Nothing was done.", "is_meant": "yes"})
+    sync(by_hand, "local", market, now)
+
+    assert TurkAssignment.objects.get(status="Rejected").requester_feedback == "Nothing was done."
+    assert "Decide" not in text_of(researcher_client, f"assignments/{second.assignment_id}/")
+    event = Event.objects.get(text__startswith="rejected")
+    assert (event.actor, event.text) == (
+        researcher,
+        f"rejected the assignment of {name_of(by_hand, 1)} on HIT 0: Nothing was done.",
+    )
+    assert Payment.objects.count() == 0
+
+
+def test_a_top_up_is_shown_first_and_only_what_was_shown_is_confirmed(
+    researcher_client: Client, worked: Study, market: Market
+) -> None:
+    page = text_of(researcher_client, "monitor/?hourly=8.00")
+    assert "$0.60 each for 2 submissions: $1.44 with fees" in page
+    stale = researcher_client.post("/studies/demo/top-up/", {"market": "local", "hourly": "8.00", "total_cents": "72"})
+    assert "Look again" in messages_of(stale)
+
+    fields = {"market": "local", "hourly": "8.00", "total_cents": "144"}
+    researcher_client.post("/studies/demo/top-up/", fields)
+    researcher_client.post("/studies/demo/top-up/", fields)
+    sync(worked, "local", market, now)
+
+    assert [one.amount_cents for one in BonusPayment.objects.filter(reason__contains="top-up")] == [60, 60]
+    assert "has had its top-up already" in text_of(researcher_client, "monitor/?hourly=8.00")
+    assert "'much'; write dollars" in text_of(researcher_client, "monitor/?hourly=much")
+    assert sum("confirmed a top-up" in text for text in events()) == 1
+
+
+def test_syncing_screening_and_pausing_are_asked_for_and_answered_in_the_log(
+    researcher_client: Client, researcher: User, worked: Study
+) -> None:
+    work(worked, 3, 0)
+    Event.objects.all().delete()
+    for verb in ("sync", "screen", "screen/undo"):
+        assert "A worker does it now" in messages_of(
+            researcher_client.post(f"/studies/demo/{verb}/", {"market": "local"})
+        )
+    sync_hits_of_study(worked.pk, "local", researcher.pk)
+    screen_work_of_study(worked.pk, "local", researcher.pk)
+    screen_work_of_study(worked.pk, "local", researcher.pk)
+    undo_screening_of_study(worked.pk, "local", researcher.pk)
+    paused = researcher_client.post("/studies/demo/stop/", {"market": "local", "back": "monitor"})
+    researcher_client.post("/studies/demo/resume/", {"market": "local", "back": "monitor"})
+
+    assert paused.headers["Location"] == "/studies/demo/monitor/?market=local"
+    assert Publication.objects.open().count() == 6
+    assert set(Event.objects.values_list("actor", flat=True)) == {researcher.pk}
+    said = events()
+    assert said[:4] == [
+        "asked for a sync (local)",
+        "asked for the work to be screened by the study's own rules (local)",
+        "asked for the last screening to be undone (local)",
+        "synced on local: 1 new submissions; 1 rewards and 0 bonuses paid ($0.48 with fees)",
+    ]
+    assert said[4].startswith("screened the work on local by the study's own rules")
+    assert said[5] == "screened the work on local again: nothing has changed"
+    assert said[6].startswith("undid the screening")
+    assert said[7:] == ["took 6 HITs off the local market", "put 6 HITs back on the local market"]
