@@ -264,3 +264,17 @@ def _count(design: StudyDesign, request: Request, result: Replaced) -> None:
     result.added += request.replacement.added
     result.reopened += request.replacement.reopened
     result.cents += _cents(design, request)
+
+
+def describe_replaced(replaced: Replaced) -> list[str]:
+    """Done, or what would be done."""
+    lines = [
+        f"{replaced.added:,} assignments added and {replaced.reopened:,} reopened, at most {dollars(replaced.cents)}."
+    ]
+    if replaced.beyond_budget:
+        lines.append(f"{replaced.beyond_budget:,} more would cross the budget.")
+    if replaced.beyond_nine:
+        lines.append(f"{replaced.beyond_nine:,} can't be replaced: a HIT has nine assignments at most.")
+    if replaced.stopped:
+        lines.append(f"{replaced.stopped:,} are of HITs that were stopped: resume the study first.")
+    return lines + [f"  {count:,} times: {reason}" for reason, count in replaced.refused.items()]

@@ -12,6 +12,7 @@ from hits.markets import enter_market, open_market
 from hits.models import Event, PublishingRun, Study
 from hits.publishing.runs import carry_out_run, finish_run
 from hits.publishing.stopping import resume_study, stop_study
+from hits.replacing import replace_lost_assignments
 from hits.syncing import describe_sync, sync, unsettled_studies
 
 log = structlog.get_logger("hits.tasks")
@@ -57,6 +58,18 @@ def sync_hits_of_study(study_id: int, environment: str, user_id: int | None = No
     log.info(
         "synced", study=study.name, environment=environment, new=synced.collected.new, paid_cents=synced.paid.cents
     )
+
+
+@shared_task
+def replace_assignments_of_study(
+    study_id: int, environment: str, budget_cents: int | None, user_id: int | None
+) -> None:
+    study, by = Study.objects.get(pk=study_id), _user(user_id)
+    market = open_market(environment)
+    replaced = replace_lost_assignments(study, environment, market, timezone.now, by, budget_cents)
+    troubles = [str(replaced.stopped_by)] if replaced.stopped_by else [*replaced.refused]
+    for trouble in troubles:
+        _answer(study, user_id, f"asked for replacements on {environment}, and not all were to be had: {trouble}")
 
 
 @shared_task

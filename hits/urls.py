@@ -1,6 +1,6 @@
 from django.urls import path
 
-from hits.views import assignments, home, monitor, publishing, records, studies, study_form, workers
+from hits.views import assignments, home, monitor, publishing, records, replacing, studies, study_form, workers
 
 urlpatterns = [
     path("", home.show_home, name="home"),
@@ -24,6 +24,7 @@ urlpatterns = [
     path("studies/<slug:name>/sync/", monitor.sync_now, name="sync-study"),
     path("studies/<slug:name>/screen/", monitor.screen_now, name="screen-study"),
     path("studies/<slug:name>/screen/undo/", monitor.undo_screening, name="undo-screening"),
+    path("studies/<slug:name>/replace/", replacing.replace_lost, name="replace-lost"),
     path("studies/<slug:name>/top-up/", monitor.top_up, name="top-up"),
     path("studies/<slug:name>/workers/", workers.show_workers, name="workers"),
     path("studies/<slug:name>/workers/<slug:worker>/", workers.show_worker, name="worker"),

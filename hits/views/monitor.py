@@ -24,6 +24,7 @@ from hits.monitoring.progress import Progress, count_progress, submissions_per_h
 from hits.publishing.describing import MarketCounts, cents_from_dollars, count_publications
 from hits.tasks import screen_work_of_study, sync_hits_of_study, undo_screening_of_study
 from hits.views.pictures import pace_picture
+from hits.views.replacing import replacing_panel
 from hits.views.screening_rows import funnel_rows
 from hits.views.study_pages import delay, find_study, surroundings, user_of
 
@@ -39,6 +40,7 @@ def show_monitor(request: HttpRequest, name: str) -> HttpResponse:
         **surroundings(study, environment),
         "monitor": live,
         "counts": live["counts"],
+        "replacing": replacing_panel(study, environment, "replace" in request.GET),
         "top_up": _top_up(study, environment, request.GET.get("hourly", "").strip()),
     }
     return render(request, "hits/monitor.html", context)

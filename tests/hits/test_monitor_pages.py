@@ -15,13 +15,18 @@ from django.test.utils import CaptureQueriesContext
 
 from hits.batching import build_hits
 from hits.designing.studies import create_study
-from hits.localturk.models import BonusPayment, TurkAssignment
+from hits.localturk.models import BonusPayment, TurkAssignment, TurkHit
 from hits.models import Assignment, Event, Payment, Publication, Standing, Study, Submission
 from hits.monitoring.progress import submissions_per_hour
 from hits.mturk.client import Market
 from hits.pseudonyms import pseudonym
 from hits.syncing import sync
-from hits.tasks import screen_work_of_study, sync_hits_of_study, undo_screening_of_study
+from hits.tasks import (
+    replace_assignments_of_study,
+    screen_work_of_study,
+    sync_hits_of_study,
+    undo_screening_of_study,
+)
 from tests.hits.conftest import DEMO
 from tests.hits.crowd import CrowdWorker, now, people, publish
 
@@ -134,7 +139,7 @@ def test_the_number_of_queries_does_not_grow_with_the_work(
     screen_work_of_study(worked.pk, "local")
 
     assert count_queries() == before
-    assert max(before.values()) <= 34
+    assert max(before.values()) <= 40
 
 
 def test_log_in_is_required_everywhere(client: Client, demo_study: Study) -> None:
@@ -365,3 +370,29 @@ def test_syncing_screening_and_pausing_are_asked_for_and_answered_in_the_log(
     assert said[5] == "screened the work on local again: nothing has changed"
     assert said[6].startswith("undid the screening")
     assert said[7:] == ["took 6 HITs off the local market", "put 6 HITs back on the local market"]
+
+
+def test_what_is_lost_is_replaced_after_a_look_at_the_cost_and_never_beyond_it(
+    researcher_client: Client, researcher: User, worked: Study
+) -> None:
+    assert "2 assignments do not count: 2 are left out" in text_of(researcher_client, "monitor/")
+    shown = researcher_client.get("/studies/demo/monitor/?replace=show")
+    assert "2 assignments would be on offer for other workers, at most $1.20" in shown.content.decode()
+
+    unseen = researcher_client.post("/studies/demo/replace/", {"market": "local"})
+    budget_cents = shown.context["replacing"]["budget_cents"]
+    asked = researcher_client.post("/studies/demo/replace/", {"market": "local", "budget_cents": budget_cents})
+    replace_assignments_of_study(worked.pk, "local", budget_cents, researcher.pk)
+    replace_assignments_of_study(worked.pk, "local", budget_cents, researcher.pk)
+
+    assert "Look at what it costs first" in messages_of(unseen)
+    assert "A worker asks for them now" in messages_of(asked)
+    assert TurkHit.objects.filter(max_assignments=6).count() == 1
+    page = text_of(researcher_client, "monitor/?replace=show")
+    assert "published 26" in page
+    assert "2 were offered again" in page
+    assert "There is nothing to ask for" in page
+    assert events()[-2:] == [
+        "asked for replacements of what was lost (local)",
+        "asked for 2 more assignments and reopened 0: at most $1.20",
+    ]

@@ -3,13 +3,12 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
-from hits.designing.describing import dollars
 from hits.designing.studies import get_study
 from hits.management.study_command import StudyCommand
 from hits.markets import check_is_allowed, open_market
 from hits.models import MarketEnvironment
 from hits.publishing.describing import cents_from_dollars
-from hits.replacing import Replaced, replace_lost_assignments
+from hits.replacing import describe_replaced, replace_lost_assignments
 
 
 class Command(StudyCommand):
@@ -45,16 +44,3 @@ above the study's budget or the given one. Run it again at any time: nothing is 
             self.stdout.write("Dry run: nothing is asked for.")
         if replaced.stopped_by:
             raise CommandError(f"Stopped: {str(replaced.stopped_by).rstrip('.')}. Run the same command again to go on.")
-
-
-def describe_replaced(replaced: Replaced) -> list[str]:
-    lines = [
-        f"{replaced.added:,} assignments added and {replaced.reopened:,} reopened, at most {dollars(replaced.cents)}."
-    ]
-    if replaced.beyond_budget:
-        lines.append(f"{replaced.beyond_budget:,} more would cross the budget.")
-    if replaced.beyond_nine:
-        lines.append(f"{replaced.beyond_nine:,} can't be replaced: a HIT has nine assignments at most.")
-    if replaced.stopped:
-        lines.append(f"{replaced.stopped:,} are of HITs that were stopped: put them back with stop_study --resume.")
-    return lines + [f"  {count:,} times: {reason}" for reason, count in replaced.refused.items()]

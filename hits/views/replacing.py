@@ -1,0 +1,75 @@
+"""Replacements for what a study has lost: what they cost first, then a worker asks the marketplace for them."""
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.db.models import Sum
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_POST
+
+from evalplatform.errors import EvalPlatformError
+from hits.budgeting import budget_of
+from hits.designing.describing import dollars
+from hits.markets import check_is_allowed, open_market
+from hits.models import Event, Replacement, Study
+from hits.models.design import StudyDesign
+from hits.replacing import describe_replaced, losses, replace_lost_assignments
+from hits.tasks import replace_assignments_of_study
+from hits.views.study_pages import ATTEMPTS_WHILE_SOMEONE_WAITS, delay, find_study, user_of
+
+
+def replacing_panel(study: Study, environment: str, is_asked: bool) -> dict[str, Any]:
+    """What was lost, as we know it; if it is asked for, what the marketplace would give for it."""
+    lost = losses(study, environment).values()
+    standing = Replacement.objects.standing().filter(hit__study=study, environment=environment)
+    sums = standing.aggregate(added=Sum("added"), reopened=Sum("reopened"))
+    panel = {
+        "lost": sum(one.count for one in lost),
+        "excluded": sum(one.excluded for one in lost),
+        "rejected": sum(one.rejected for one in lost),
+        "added": sums["added"] or 0,
+        "reopened": sums["reopened"] or 0,
+        "is_by_itself": StudyDesign.model_validate(study.design).hits.replacements == "at each sync",
+    }
+    if is_asked:
+        try:
+            panel |= _proposal(study, environment)
+        except EvalPlatformError as error:
+            panel["problem"] = str(error)
+    return panel
+
+
+@require_POST
+def replace_lost(request: HttpRequest, name: str) -> HttpResponse:
+    """Never beyond what was shown: that is the budget it is given."""
+    study, environment = find_study(request, name)
+    user = user_of(request)
+    budget = request.POST.get("budget_cents", "")
+    try:
+        check_is_allowed(environment)
+        if not budget.isdecimal():
+            raise EvalPlatformError("Look at what it costs first.")
+        delay(replace_assignments_of_study, study.pk, environment, int(budget), user.pk if user else None)
+        text = f"asked for replacements of what was lost ({environment})"
+        Event.objects.create(study=study, at=timezone.now(), actor=user, text=text)
+        messages.info(request, "A worker asks for them now; what comes of it is said below.")
+    except EvalPlatformError as error:
+        messages.error(request, str(error))
+    return redirect(f"{reverse('monitor', args=[study.name])}?{urlencode({'market': environment})}")
+
+
+def _proposal(study: Study, environment: str) -> dict[str, Any]:
+    market = open_market(environment, ATTEMPTS_WHILE_SOMEONE_WAITS)
+    wanted = replace_lost_assignments(study, environment, market, timezone.now, is_dry_run=True)
+    lines = describe_replaced(wanted)
+    return {
+        "lines": lines,
+        "notes": lines[1:],
+        "count": wanted.added + wanted.reopened,
+        "cost": dollars(wanted.cents),
+        "budget_cents": budget_of(study, environment).committed_cents + wanted.cents,
+    }
