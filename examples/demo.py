@@ -24,6 +24,7 @@ PAGES = {
     "home": "",
     "datasets": "datasets/",
     "study": "studies/demo/",
+    "its monitor": "studies/demo/monitor/",
     "work as a worker": "market/",
     "health": "health/",
 }

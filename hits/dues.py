@@ -16,7 +16,8 @@ def submissions_without_dues(study: Study, environment: str) -> SubmissionQueryS
     """Confirmed, and not in the ledger yet: neither rejected nor decided on."""
     of_study = Submission.objects.filter(assignment__hit__study=study, assignment__environment=environment)
     open_ones = of_study.exclude(payments__kind=Kind.REWARD).exclude(status=Submission.Status.REJECTED)
-    return open_ones.select_related("assignment__hit__study").prefetch_related("assignment__bonus_checks")
+    wanted = open_ones.select_related("assignment__hit__study").prefetch_related("assignment__bonus_checks")
+    return wanted.defer("answer_xml")
 
 
 def dues(design: StudyDesign, submission: Submission, now: datetime) -> Iterator[Payment]:

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from evalplatform.errors import EvalPlatformError
 from hits.designing.describing import dollars
-from hits.markets import open_market
+from hits.markets import offered_environments, open_market
 from hits.models import Assignment, Study, Submission
 from hits.models.design import StudyDesign
 from hits.models.submission import SubmissionQuerySet
@@ -134,7 +134,9 @@ def _flags(study: Study, assignment: Assignment) -> list[Any]:
 
 
 def _assignment(study: Study, key: int) -> Assignment:
-    found = Assignment.objects.filter(hit__study=study).select_related("hit__study", "submission")
+    """On a marketplace that this server may use."""
+    found = Assignment.objects.filter(hit__study=study, environment__in=offered_environments())
+    found = found.select_related("hit__study", "submission")
     return get_object_or_404(found.defer("submission__answer_xml"), pk=key)
 
 

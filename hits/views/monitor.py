@@ -190,6 +190,13 @@ def _spread(pay: RealPay, reward_cents: int) -> dict[str, str]:
     }
 
 
+def _above(budget: Budget, cents: int) -> str:
+    if budget.left_cents is None or cents <= budget.left_cents:
+        return ""
+    left = dollars(max(0, budget.left_cents))
+    return f"Mind the budget: {left} of its {dollars(budget.cap_cents or 0)} are left beside all that is on offer."
+
+
 def _top_up(study: Study, environment: str, hourly: str) -> dict[str, Any]:
     minimum = StudyDesign.model_validate(study.design).pay.minimum_hourly_cents
     if not hourly:
@@ -205,4 +212,5 @@ def _top_up(study: Study, environment: str, hourly: str) -> dict[str, Any]:
         "proposal": proposal,
         "each": dollars(proposal.cents_each),
         "total": dollars(proposal.total_cents),
+        "above": _above(budget_of(study, environment), proposal.total_cents),
     }

@@ -17,9 +17,11 @@ from hits.batching import build_hits
 from hits.designing.studies import create_study
 from hits.localturk.models import BonusPayment, TurkAssignment, TurkHit
 from hits.models import Assignment, Event, Payment, Publication, Standing, Study, Submission
+from hits.models.design import StraightLines
 from hits.monitoring.progress import submissions_per_hour
 from hits.mturk.client import Market
 from hits.pseudonyms import pseudonym
+from hits.screening.runs import screen
 from hits.syncing import sync
 from hits.tasks import (
     replace_assignments_of_study,
@@ -234,6 +236,10 @@ def test_workers_are_listed_with_checkpoints_and_flags(researcher_client: Client
     assert "same_answer share 1, area bad" in bruno_page
     assert "HIT 0 points 0, checkpoints 3" in bruno_page
     assert "exploratory" not in bruno_page
+    screen(worked, "local", now(), [StraightLines()])
+    assert "straight_lines exploratory share 1" in text_of(researcher_client, f"workers/{bruno}/")
+    assert "same_answer share 1, area bad" in text_of(researcher_client, f"workers/{bruno}/")
+    assert "By other rules than the study was frozen with" in text_of(researcher_client, "monitor/")
     assert carla not in text_of(researcher_client, "workers/?show=flagged")
     assert researcher_client.get("/studies/demo/workers/W-NOBODY/").status_code == 404
 

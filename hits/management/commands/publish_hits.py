@@ -7,7 +7,7 @@ from django.utils import timezone
 from hits.designing.studies import get_study
 from hits.management.study_command import StudyCommand, progress_bar
 from hits.markets import enter_market
-from hits.models import MarketEnvironment
+from hits.models import Event, MarketEnvironment
 from hits.publishing.creating import PublishingResult, publish_hits, settle_plan
 from hits.publishing.describing import cents_from_dollars, describe_plan
 from hits.publishing.planning import PublishingPlan, check_funds, plan_publishing
@@ -56,6 +56,8 @@ budget."""
         with progress_bar() as progress:
             bar = progress.add_task("Publishing", total=len(plan.hits))
             result = publish_hits(plan, market, page_url, timezone.now, lambda count: progress.advance(bar, count))
+        text = f"published {result.published:,} HITs on the {environment} market"
+        Event.objects.create(study=study, at=timezone.now(), actor=None, text=text)
         self._report(plan, result)
 
     def _report(self, plan: PublishingPlan, result: PublishingResult) -> None:
