@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.test import Client
+from django.test import Client, override_settings
 from pytest_django import DjangoDbBlocker
 
 from generation.importing import import_candidates, import_dialogs
@@ -73,6 +73,13 @@ def load_example_corpus() -> None:
     for name in ("subtitles", "emotional", "empathetic"):
         import_dialogs(CORPUS / f"{name}.jsonl", f"example-{name}")
     import_candidates(CORPUS / "candidates.jsonl")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def quick_passwords() -> Iterator[None]:
+    """Django's own way to hash takes half a second on purpose."""
+    with override_settings(PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"]):
+        yield
 
 
 @pytest.fixture
