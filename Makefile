@@ -9,6 +9,9 @@ PY := .venv/bin/python
 BUILT := frontend/dist/researcher.js
 FRONTEND_SOURCES := $(shell find frontend/src frontend/public frontend/templates/work frontend/vite.config.ts frontend/check_size.mjs frontend/tsconfig.json -type f)
 
+# Compiled files are kept, whatever the shell says: the tests start some hundred processes.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test lint bench pytest constraints clean
 
 demo: .venv/installed $(BUILT)
@@ -19,8 +22,8 @@ test: lint pytest
 # The same suite on both databases, but for tests that are not about one (tests/conftest.py). Browser tests run as a laptop in the
 # light on SQLite and as a phone in the dark on PostgreSQL: both devices and both databases, in half the time. TEST_DATABASE_URL and TEST_BROKER_URL name servers to use instead of embedded ones.
 pytest: .venv/installed $(BUILT) .venv/browser
-	env -u TEST_DATABASE_URL $(PY) -m pytest -n 3
-	$(PY) -m tests.servers postgresql -- $(PY) -m pytest -n 3 -m "not once"
+	env -u TEST_DATABASE_URL $(PY) -m pytest -n 4 --dist worksteal
+	$(PY) -m tests.servers postgresql -- $(PY) -m pytest -n 4 --dist worksteal -m "not once"
 
 lint: .venv/installed frontend/node_modules/installed
 	.venv/bin/ruff check .

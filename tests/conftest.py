@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import User
@@ -12,13 +13,17 @@ from django.test import Client, override_settings
 from pytest_django import DjangoDbBlocker
 
 from generation.importing import import_candidates, import_dialogs
+from hits.batching import build_hits
+from hits.designing.studies import create_study, read_study_file
 from hits.localturk.models import WorkerAccount
-from tests import localturk_process
+from hits.models import Study
+from tests import localturk_process, snapshots
 from tests.processes import WorkerProcess, stop_all
 from tests.servers import RedisServer
 
 ROOT = Path(__file__).resolve().parent.parent
 CORPUS = ROOT / "examples" / "corpus"
+DEMO = read_study_file(ROOT / "examples" / "demo.toml")
 SHARED_DATA = ROOT.parent / "shared" / "data"
 
 WriteFile = Callable[..., Path]
@@ -64,15 +69,36 @@ def _as_bytes(line: Any) -> bytes:
     return line.encode() if isinstance(line, str) else json.dumps(line).encode()
 
 
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> None:
+    with django_db_blocker.unblock():
+        snapshots.take(_build_demo_study)
+
+
 @pytest.fixture
 def example_corpus(db: None) -> None:
-    load_example_corpus()
+    snapshots.put_back(snapshots.CORPUS)
 
 
-def load_example_corpus() -> None:
+def _import_example_corpus() -> None:
     for name in ("subtitles", "emotional", "empathetic"):
         import_dialogs(CORPUS / f"{name}.jsonl", f"example-{name}")
     import_candidates(CORPUS / "candidates.jsonl")
+
+
+def _build_demo_study() -> None:
+    _import_example_corpus()
+    build_hits(create_study(DEMO))
+
+
+@pytest.fixture
+def demo_study(example_corpus: None) -> Study:
+    """Built and frozen: 6 HITs of 10 dialogs of the example corpus."""
+    snapshots.put_back(snapshots.STUDY)
+    study = Study.objects.get()
+    study.key = uuid4()  # what is kept at hand of a frozen study is another test's
+    study.save()
+    return study
 
 
 @pytest.fixture(scope="session", autouse=True)

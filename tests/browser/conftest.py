@@ -10,7 +10,8 @@ import pytest
 from django.contrib.auth.models import User
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
-from tests.conftest import ROOT, load_example_corpus
+from tests import snapshots
+from tests.conftest import ROOT
 
 AXE = ROOT / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
 FLAGS = (
@@ -55,7 +56,7 @@ def context(request: pytest.FixtureRequest, browser: Browser, live_server_url: s
 
 @pytest.fixture
 def live_server_url(request: pytest.FixtureRequest, transactional_db: None) -> str:
-    load_example_corpus()
+    snapshots.put_back(snapshots.CORPUS)
     User.objects.create_user("rosa", password="the-usual-secret")
     url: str = request.getfixturevalue("live_server").url
     return url

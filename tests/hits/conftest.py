@@ -3,23 +3,10 @@
 import pytest
 from django.utils import timezone
 
-from hits.batching import build_hits
-from hits.designing.studies import create_study, read_study_file
 from hits.localturk import in_process
 from hits.models import Hit, Study
 from hits.mturk.client import Market, boto_client
-from tests.conftest import ROOT
-
-DEMO = read_study_file(ROOT / "examples" / "demo.toml")
-
-
-@pytest.fixture
-def demo_study(example_corpus: None) -> Study:
-    """Built and frozen: 6 HITs of 10 dialogs."""
-    study = create_study(DEMO)
-    build_hits(study)
-    study.refresh_from_db()
-    return study
+from tests.conftest import DEMO
 
 
 @pytest.fixture

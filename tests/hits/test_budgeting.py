@@ -14,7 +14,7 @@ from hits.mturk.client import Market
 from hits.paying import pay, reject
 from hits.publishing.planning import check_budget, plan_publishing
 from hits.publishing.stopping import resume_study, stop_study
-from tests.hits.conftest import DEMO
+from tests.conftest import DEMO
 from tests.hits.crowd import CrowdWorker, now, people, publish
 
 EACH = 40 + 8 + 10 + 2  # the reward, the bonus, and both fees

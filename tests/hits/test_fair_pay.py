@@ -13,7 +13,7 @@ from hits.localturk.models import BonusPayment
 from hits.models import Answer, Payment, Study, Submission
 from hits.mturk.client import Market
 from hits.paying import pay, reject
-from tests.hits.conftest import DEMO
+from tests.conftest import DEMO
 from tests.hits.crowd import CrowdWorker, now, people, publish
 
 

@@ -8,7 +8,7 @@ from django.test import Client
 from generation.models import Candidate, Dialog
 from hits.designing.studies import create_study
 from hits.models import Study
-from tests.hits.conftest import DEMO
+from tests.conftest import DEMO
 from tests.processes import WorkerProcess, wait_until
 
 

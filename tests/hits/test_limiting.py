@@ -13,7 +13,7 @@ from hits.localturk.models import TurkHit, WorkerAccount, WorkerBlock
 from hits.models import Event, Hit, Publication, Standing, Study
 from hits.mturk.client import Market
 from hits.pseudonyms import pseudonym
-from tests.hits.conftest import DEMO
+from tests.conftest import DEMO
 from tests.hits.crowd import CrowdWorker, now, people, publish
 from tests.hits.working import Worker
 

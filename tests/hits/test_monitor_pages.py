@@ -29,7 +29,7 @@ from hits.tasks import (
     sync_hits_of_study,
     undo_screening_of_study,
 )
-from tests.hits.conftest import DEMO
+from tests.conftest import DEMO
 from tests.hits.crowd import CrowdWorker, now, people, publish
 
 LISTS = ("monitor/", "monitor/live/", "workers/", "assignments/", "ledger/", "events/")

@@ -9,7 +9,7 @@ from django.utils import timezone
 from hits.batching import build_hits
 from hits.designing.studies import create_study
 from hits.models import Answer, Assignment, Hit, Publication, Study
-from tests.hits.conftest import DEMO
+from tests.conftest import DEMO
 from tests.hits.working import Worker, page_data, publish
 
 

@@ -16,7 +16,7 @@ from hits.models import Hit, Payment, Study, Submission
 from hits.mturk.client import Market
 from hits.paying import Paid, approve_by_hand, pay, record_dues, reject
 from hits.screening.runs import screen
-from tests.hits.conftest import DEMO
+from tests.conftest import DEMO
 from tests.hits.crowd import CrowdWorker, now, people, publish
 
 

@@ -9,7 +9,7 @@ from pytest_django import Settings
 from hits.localturk.models import Account
 from hits.models import Publication, Study
 from hits.mturk.client import ENDPOINTS, Market
-from tests.hits.conftest import DEMO
+from tests.conftest import DEMO
 from tests.processes import manage
 
 NO_AWS = {

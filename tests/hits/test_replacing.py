@@ -22,7 +22,7 @@ from hits.paying import reject
 from hits.publishing.stopping import stop_study
 from hits.replacing import Replaced, replace_lost_assignments
 from hits.syncing import sync, unsettled_studies
-from tests.hits.conftest import DEMO
+from tests.conftest import DEMO
 from tests.hits.crowd import CrowdWorker, now, people, publish
 
 EACH = 60

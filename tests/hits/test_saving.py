@@ -10,7 +10,7 @@ from django.db import connection
 from hits.batching import build_hits
 from hits.designing.studies import create_study
 from hits.models import Answer, BonusCheck, Hit, Study
-from tests.hits.conftest import DEMO
+from tests.conftest import DEMO
 from tests.hits.working import Worker, publish
 
 

@@ -25,7 +25,7 @@ from hits.simulated_crowd.people import Crowd
 from hits.simulated_crowd.simulating import simulate
 from hits.simulated_crowd.truths import HUMAN, Truth, read_truth
 from hits.simulated_crowd.worker_types import BONUS_HUNTING, CAREFUL, HASTY, SAME_ANSWER, WORKER_TYPES, parse_shares
-from tests.hits.conftest import DEMO
+from tests.conftest import DEMO
 from tests.hits.crowd import now, publish
 
 TRUTH = read_truth("demo")

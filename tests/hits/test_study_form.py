@@ -11,7 +11,7 @@ from hits.designing.checking import parse_design
 from hits.designing.studies import create_study
 from hits.models import Study
 from hits.views.study_form_rows import RULE_TEXTS
-from tests.hits.conftest import DEMO
+from tests.conftest import DEMO
 
 STEPS = ("data", "models", "task", "checkpoints", "crowd", "plan")
 
