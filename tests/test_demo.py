@@ -14,16 +14,24 @@ from tests.processes import ROOT, wait_until
 COMMAND = [sys.executable, "-m", "examples.demo"]
 
 
-def test_the_demo_does_its_work_and_can_be_run_again(tmp_path: Path) -> None:
+def test_the_demo_does_its_work_and_run_again_serves_its_pages_until_it_is_stopped(tmp_path: Path) -> None:
     # Embedded parts only, whatever the shell points at.
     elsewhere = {"DATABASE_URL": "postgresql://localhost:1/production", "BROKER_URL": "redis://localhost:1/0"}
     environment = {**os.environ, **elsewhere, "VAR_DIR": str(tmp_path)}
 
-    def run() -> str:
-        command = [*COMMAND, "--serve", "0"]
-        return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True).stdout
-
-    first, second = run(), run()
+    command = [*COMMAND, "--serve", "0"]
+    first = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True).stdout
+    log = tmp_path / "demo.log"
+    with log.open("w") as output:
+        demo = subprocess.Popen([*COMMAND, "--port", "8700"], cwd=ROOT, env=environment, stdout=output, stderr=output)
+    try:
+        wait_until(lambda: "Ctrl-C stops." in log.read_text(), "serving")
+        second = log.read_text()
+        address = re.findall(r"health +(http://127\.0\.0\.1:\d+/health/)", second)[0]
+        wait_until(lambda: _are_all_parts_well(address), "health of all parts")
+    finally:
+        demo.send_signal(signal.SIGTERM)
+        assert demo.wait(timeout=30) == 0
 
     assert "candidates.jsonl: 240 candidates imported" in first
     assert "Built 6 HITs with 60 items, 18 of them checkpoints." in first
@@ -38,22 +46,7 @@ def test_the_demo_does_its_work_and_can_be_run_again(tmp_path: Path) -> None:
     assert "0 rewards and 0 bonuses paid" in second
     counts = re.findall(r"  example-\w+: 20 dialogs, 20 with a human reply, 80 replies by 4 models", second)
     assert len(counts) == 3
-
-
-def test_the_demo_serves_its_pages_until_it_is_stopped(tmp_path: Path) -> None:
-    environment = {**os.environ, "VAR_DIR": str(tmp_path), "DATABASE_URL": ""}
-    log = tmp_path / "demo.log"
-    with log.open("w") as output:
-        demo = subprocess.Popen([*COMMAND, "--port", "8700"], cwd=ROOT, env=environment, stdout=output, stderr=output)
-    try:
-        wait_until(lambda: "Ctrl-C stops." in log.read_text(), "serving")
-        address = re.findall(r"health +(http://127\.0\.0\.1:\d+/health/)", log.read_text())[0]
-        assert re.search(r"log in as demo with the password \S{8,}", log.read_text())
-
-        wait_until(lambda: _are_all_parts_well(address), "health of all parts")
-    finally:
-        demo.send_signal(signal.SIGTERM)
-        assert demo.wait(timeout=30) == 0
+    assert re.search(r"log in as demo with the password \S{8,}", second)
 
 
 def _are_all_parts_well(address: str) -> bool:
