@@ -27,6 +27,7 @@ MOST_GROWTH = 1.1
 FEW_HITS = 10
 ASSIGNMENTS_PER_HIT = 9  # so that ten HITs are enough for a measurement
 ROUNDS = 6
+WARM_UP = 64  # a process imports most of what it needs with its first requests
 
 
 def main() -> None:
@@ -48,13 +49,17 @@ def _is_within_limits(database: str, assignment_count: int, task_count: int, hit
     print(f"\n{database}: 32 workers at once, 2 server processes")
     with _databases(database) as databases:
         with OurSite(next(databases), hit_count, ASSIGNMENTS_PER_HIT) as many:
+            many.work(WARM_UP)
             ours = many.work(assignment_count)
             _show("EvalPlatform", "assignments", ours)
             with OurSite(next(databases), FEW_HITS, ASSIGNMENTS_PER_HIT) as few:
+                few.work(WARM_UP)
+                few.forget_answers()
                 growth = _growth(few, many)
             lost = many.lost()
-        with TurkleSite(next(databases), task_count) as turkle:
-            theirs = turkle.work()
+        with TurkleSite(next(databases), WARM_UP + task_count) as turkle:
+            turkle.work(WARM_UP)
+            theirs = turkle.work(task_count)
             _show("Turkle", "tasks", theirs)
             print(f"lost of all that Turkle acknowledged: {turkle.lost()}")
     times = theirs.cpu_ms_per_rating / ours.cpu_ms_per_rating

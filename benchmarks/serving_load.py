@@ -39,11 +39,17 @@ class Browser:
         self._headers = headers
 
     def ask(
-        self, name: str, method: str, path: str, body: str = "", expected: int = 200, **headers: str
+        self,
+        name: str,
+        method: str,
+        path: str,
+        body: str = "",
+        expected: int = 200,
+        headers: dict[str, str] | None = None,
     ) -> tuple[str, Any]:
         """The text and the headers of the response."""
         started = time.perf_counter()
-        self._connection.request(method, path, body or None, self._headers | headers)
+        self._connection.request(method, path, body or None, self._headers | (headers or {}))
         response = self._connection.getresponse()
         text = response.read().decode()
         self._load.milliseconds.setdefault(name, []).append((time.perf_counter() - started) * 1000)

@@ -31,6 +31,7 @@ class OurSite:
             "DJANGO_SETTINGS_MODULE": "evalplatform.settings",
             **(PRODUCTION if url else {}),
         }
+        self._scheme = "https" if url else "http"
         self._assignments_per_hit = assignments_per_hit
         self._study_key = self._run("fill", hit_count, assignments_per_hit)
         self._next = 0
@@ -55,33 +56,33 @@ class OurSite:
         load = Load()
         return put_load(load, numbers, lambda number: self._do(load, number), [self._process, self._database_process])
 
-    def _do(self, load: Load, number: int) -> int:
+    def address(self, number: int) -> str:
+        """Of the page of an assignment, as the marketplace's frame has it."""
         hit, place = divmod(number, self._assignments_per_hit)
         visit = {
             "assignmentId": f"ASSIGNMENT{number}",
-            "hitId": f"HIT{hit + 1}",
+            "hitId": f"HIT{hit}",
             "workerId": f"WORKER{place}X{hit // HITS_PER_WORKER}",
-            "turkSubmitTo": f"http://127.0.0.1:{self._port}",
+            "turkSubmitTo": f"{self._scheme}://127.0.0.1:{self._port}",
         }
-        # As the proxy in front of a production server says it.
-        browser = Browser(self._port, load, {"X-Forwarded-Proto": "https", "Host": "127.0.0.1:" + str(self._port)})
-        html, _ = browser.ask("open", "GET", f"/work/{self._study_key}/{hit + 1}/?{urlencode(visit)}")
+        return f"http://127.0.0.1:{self._port}/work/{self._study_key}/{hit}/?{urlencode(visit)}"
+
+    def _do(self, load: Load, number: int) -> int:
+        browser = Browser(self._port, load, {"X-Forwarded-Proto": self._scheme})  # as a proxy in front says it
+        html, _ = browser.ask("open", "GET", self.address(number).removeprefix(f"http://127.0.0.1:{self._port}"))
         page = json.loads(unescape(html.split('type="application/json">', 1)[1].split("</script>", 1)[0]))
         token = {"Authorization": f"Assignment {page['token']}", "Content-Type": "application/json"}
         answers: Places = {}
-        dialogs = []
         for position, dialog in enumerate(page["dialogs"]):
             areas = {str(card): AREAS[(number + position + card) % 3] for card in range(len(dialog["cards"]))}
             answer = {"position": position, "revision": 0, "areas": areas, "active_ms": 30_000, "hidden_ms": 0}
             saved = json.loads(_post(browser, "save", {"dialogs": [answer], "step": f"dialog-{position}"}, token))
             answer["revision"] = saved["dialogs"][0]["revision"]
             if dialog["has_bonus"]:
-                checked = json.loads(_post(browser, "check", {**answer, "attempt": 1}, token))
-                answer["revision"] = checked["dialog"]["revision"]
+                _post(browser, "check", {**answer, "attempt": 1}, token)
             answers[position] = areas
-            dialogs.append(answer)
-        _post(browser, "submit", {"dialogs": dialogs, "feedback": ""}, token)
-        self._acknowledged[visit["assignmentId"]] = answers
+        _post(browser, "submit", {"dialogs": [], "feedback": ""}, token)  # as the page does when all is saved
+        self._acknowledged[f"ASSIGNMENT{number}"] = answers
         return sum(map(len, answers.values()))
 
     def lost(self) -> int:
@@ -118,7 +119,7 @@ PRODUCTION = {
 
 
 def _post(browser: Browser, name: str, body: dict[str, Any], headers: dict[str, str]) -> str:
-    return browser.ask(name, "POST", f"/work/api/{name}/", json.dumps(body), **headers)[0]
+    return browser.ask(name, "POST", f"/work/api/{name}/", json.dumps(body), headers=headers)[0]
 
 
 def fill(hit_count: int, assignments_per_hit: int) -> str:
@@ -163,9 +164,10 @@ def answers() -> dict[str, Any]:
 
 
 def forget() -> None:
-    from hits.models import Assignment
+    from hits.models import Answer, Assignment, BonusCheck
 
-    Assignment.objects.all().delete()
+    for model in (BonusCheck, Answer, Assignment):
+        model._default_manager.all().delete()
 
 
 if __name__ == "__main__":

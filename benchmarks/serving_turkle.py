@@ -20,7 +20,6 @@ class TurkleSite:
     def __init__(self, database: tuple[Path, str, int | None], task_count: int) -> None:
         folder, url, self._database_process = database
         self._python = python_of("turkle")
-        self._task_count = task_count
         self._environment = {
             **os.environ,
             "VAR_DIR": str(folder),
@@ -44,10 +43,10 @@ class TurkleSite:
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
-    def work(self) -> Load:
+    def work(self, count: int) -> Load:
         load = Load()
         processes = [self._process, self._database_process]
-        return put_load(load, range(self._task_count), lambda number: self._do(load, number), processes)
+        return put_load(load, range(count), lambda number: self._do(load, number), processes)
 
     def _do(self, load: Load, number: int) -> int:
         session = self._sessions.get()
@@ -65,7 +64,7 @@ class TurkleSite:
             address,
             urlencode({**fields, **form}),
             302,
-            **{"Content-Type": "application/x-www-form-urlencoded", "Cookie": f"sessionid={session}{cookie}"},
+            {"Content-Type": "application/x-www-form-urlencoded", "Cookie": f"sessionid={session}{cookie}"},
         )
         self._acknowledged[assignment] = fields
         self._sessions.put(session)
@@ -102,6 +101,6 @@ def _form_token(frame: str, headers: Any) -> tuple[dict[str, str], str]:
     """Django's token against forged forms, of the form in the frame: the field and the cookie."""
     field = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', frame)
     cookie = re.search(r"csrftoken=(\w+)", headers.get("Set-Cookie", ""))
-    if field is None or cookie is None:
-        return {}, ""
+    assert field is not None
+    assert cookie is not None
     return {"csrfmiddlewaretoken": field[1]}, f"; csrftoken={cookie[1]}"
