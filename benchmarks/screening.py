@@ -41,7 +41,7 @@ CROWDS: dict[str, tuple[int, Mapping[WorkerType, float]]] = {
     "wider, 120 workers": (120, WIDER),
     "wider, 600 workers": (600, WIDER),
 }
-FIRST_SEED = 11  # the defaults of too_fast_per_dialog and first_attempt_failures were chosen looking at seed 1
+FIRST_SEED = 21  # some rules' defaults were chosen looking at seeds 1 and 11
 LEAST = {"the paper's rules": (0.80, 0.70), "all rules": (0.80, 0.70)}  # precision and recall in the usual crowds
 
 

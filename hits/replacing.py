@@ -85,7 +85,7 @@ def replace_lost_assignments(
         for request in requests:
             _count(design, request, result)
         return result
-    _save_intents(requests, by)
+    requests = _save_intents(study, requests, by)
     expires_at = now() + timedelta(days=design.crowd.lifetime_days)
 
     def ask(request: Request) -> None:
@@ -211,18 +211,24 @@ def _cents(design: StudyDesign, request: Request) -> int:
 
 
 @transaction.atomic
-def _save_intents(requests: Iterable[Request], by: User | None) -> None:
-    """One row for a number of assignments, also of two runs at once, and of one that was refused before."""
-    for request in requests:
-        wanted = request.replacement
-        wanted.asked_by = by
-        same = Replacement.objects.filter(hit=wanted.hit, environment=wanted.environment, places=wanted.places)
-        known = same.filter(added__gt=0).first() if wanted.added else None
-        if known is None:
-            wanted.save()
-        else:
-            wanted.pk = known.pk
-            same.filter(pk=known.pk).update(refusal="", reopened=wanted.reopened, intended_at=wanted.intended_at)
+def _save_intents(study: Study, requests: Iterable[Request], by: User | None) -> list[Request]:
+    """Those that are still to be asked for. One row for a number of assignments, also where it was refused before."""
+    Study.objects.select_for_update().get(pk=study.pk)  # two runs at once: one after the other
+    return [request for request in requests if _save_intent(request.replacement, by)]
+
+
+def _save_intent(wanted: Replacement, by: User | None) -> bool:
+    wanted.asked_by = by
+    same = Replacement.objects.filter(hit=wanted.hit, environment=wanted.environment, places=wanted.places)
+    known = same.filter(added__gt=0).first() if wanted.added else None
+    if known is None:
+        wanted.save()
+    elif known.confirmed_at is not None:
+        return False  # another run was faster
+    else:
+        wanted.pk = known.pk
+        same.filter(pk=known.pk).update(refusal="", reopened=wanted.reopened, intended_at=wanted.intended_at)
+    return True
 
 
 def _ask(market: Market, request: Request, now: datetime, expires_at: datetime) -> None:

@@ -223,6 +223,14 @@ class FirstAttemptFailures(Part):
     checkpoints: int = Field(9, ge=1, le=10_000)
 
 
+class ManyAttempts(Part):
+    """Leaves out workers who tried for their bonus points over and over: so many times a checkpoint on average."""
+
+    rule: Literal["many_attempts"] = "many_attempts"
+    attempts: float = Field(1.3, gt=1, le=100, allow_inf_nan=False)
+    checkpoints: int = Field(9, ge=1, le=10_000)
+
+
 class Inattention(Part):
     """Leaves out workers who had the page in a hidden tab for most of the time, in at least this share of dialogs."""
 
@@ -247,6 +255,7 @@ ScreeningRule = Annotated[
     | PositionBias
     | DisagreementOnEasyItems
     | FirstAttemptFailures
+    | ManyAttempts
     | Inattention
     | Copies,
     Field(discriminator="rule"),

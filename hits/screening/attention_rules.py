@@ -4,7 +4,7 @@ from typing import Any
 
 import pandas as pd
 
-from hits.models.design import FirstAttemptFailures, Inattention, TooFastPerDialog
+from hits.models.design import FirstAttemptFailures, Inattention, ManyAttempts, TooFastPerDialog
 from hits.ratings_frame import Frames
 from hits.screening.findings import FEWEST_DIALOGS, Finding, findings_of
 
@@ -37,12 +37,25 @@ def inattention(frames: Frames, rule: Inattention) -> list[Finding]:
 def first_attempt_failures(frames: Frames, rule: FirstAttemptFailures) -> list[Finding]:
     """Not won at the first attempt, or never tried: at least `share` of the worker's checkpoints, of which there must
     be some. Who tries until it is green has all points in the end, so the bonus does not show it."""
-    names = ["checkpoints", "first_points", "points", "attempts"]
-    facts = frames.submissions.groupby("worker", observed=True)[names].sum()
-    facts = facts[facts["checkpoints"] >= rule.checkpoints]
+    facts = _checkpoints(frames, rule.checkpoints)
     share = 1 - facts["first_points"] / facts["checkpoints"]
     facts.insert(0, "share", share)
     return findings_of(facts[_is_at_least(share, rule.share)])
+
+
+def many_attempts(frames: Frames, rule: ManyAttempts) -> list[Finding]:
+    """At least so many attempts for each of the worker's checkpoints. Where two of three areas pass, who places cards
+    anyhow wins two of three at the first attempt, so that first attempts alone don't tell; the further ones do."""
+    facts = _checkpoints(frames, rule.checkpoints)
+    each = facts["attempts"] / facts["checkpoints"]
+    facts.insert(0, "attempts_each", each)
+    return findings_of(facts[_is_at_least(each, rule.attempts)])
+
+
+def _checkpoints(frames: Frames, fewest: int) -> pd.DataFrame:
+    names = ["checkpoints", "first_points", "points", "attempts"]
+    facts = frames.submissions.groupby("worker", observed=True)[names].sum()
+    return facts[facts["checkpoints"] >= fewest].copy()
 
 
 def _is_at_least(shares: "pd.Series[Any]", least: float) -> "pd.Series[bool]":

@@ -14,6 +14,7 @@ from hits.models.design import (
     FirstAttemptFailures,
     HastyWithoutPoints,
     Inattention,
+    ManyAttempts,
     PositionBias,
     SameAnswer,
     ScreeningRule,
@@ -125,6 +126,21 @@ def test_points_that_took_several_attempts_are_first_attempt_failures() -> None:
     result = found(FirstAttemptFailures(checkpoints=6), *works)
 
     evidence = {"share": 0.5, "checkpoints": 6, "first_points": 3, "points": 6, "attempts": 11}
+    assert result == {"hunts": Finding("hunts", evidence)}
+
+
+def test_who_tries_until_it_is_green_makes_many_attempts() -> None:
+    works = [
+        Work("hunts", VARIED, hit=1, points=3, first_points=2, attempts=4),
+        Work("hunts", VARIED, hit=2, points=3, first_points=2, attempts=4),
+        Work("knows", VARIED, hit=1),
+        Work("knows", VARIED, hit=2, first_points=2, attempts=4),
+        Work("once", VARIED, hit=1, first_points=0, attempts=9),
+    ]
+
+    result = found(ManyAttempts(checkpoints=6), *works)
+
+    evidence = {"attempts_each": 1.3333, "checkpoints": 6, "first_points": 4, "points": 6, "attempts": 8}
     assert result == {"hunts": Finding("hunts", evidence)}
 
 
@@ -300,7 +316,7 @@ def test_no_rule_fails_on_any_work_and_what_is_left_out_and_kept_is_everything(w
     frames = frames_of(Work("A", VARIED, hit=9), *works)
     every: list[ScreeningRule] = [
         *PAPER, TooFastPerDialog(), StraightLines(), PositionBias(), DisagreementOnEasyItems(), FirstAttemptFailures(),
-        Inattention(), Copies(),
+        ManyAttempts(), Inattention(), Copies(),
     ]  # fmt: skip
 
     findings = apply_rules(frames, every)
