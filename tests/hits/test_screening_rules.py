@@ -140,7 +140,7 @@ def test_who_tries_until_it_is_green_makes_many_attempts() -> None:
 
     result = found(ManyAttempts(checkpoints=6), *works)
 
-    evidence = {"attempts_each": 1.3333, "checkpoints": 6, "first_points": 4, "points": 6, "attempts": 8}
+    evidence = {"attempts_each": 1.333, "checkpoints": 6, "first_points": 4, "points": 6, "attempts": 8}
     assert result == {"hunts": Finding("hunts", evidence)}
 
 
