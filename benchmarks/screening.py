@@ -42,7 +42,7 @@ CROWDS: dict[str, tuple[int, Mapping[WorkerType, float]]] = {
     "wider, 600 workers": (600, WIDER),
 }
 FIRST_SEED = 21  # some rules' defaults were chosen looking at seeds 1 and 11
-LEAST = {"the paper's rules": (0.80, 0.70), "all rules": (0.80, 0.70)}  # precision and recall in the usual crowds
+LEAST = {"the paper's rules": (0.80, 0.70), "all rules": (0.80, 0.85)}  # precision and recall in the usual crowds
 
 
 @dataclass(frozen=True)
