@@ -26,7 +26,7 @@ LEAST_TIMES_CHEAPER = 5
 MOST_GROWTH = 1.1
 FEW_HITS = 10
 ASSIGNMENTS_PER_HIT = 9  # so that ten HITs are enough for a measurement
-ROUNDS = 6
+ROUNDS = 4
 WARM_UP = 64  # a process imports most of what it needs with its first requests
 
 

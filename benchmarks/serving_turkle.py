@@ -1,12 +1,17 @@
-"""Turkle's side of `benchmarks.serving`: its workers accept, see and submit tasks of ten ratings."""
+"""Turkle's side of `benchmarks.serving`: its workers accept, see and submit tasks of ten ratings.
+
+On SQLite, Turkle sends workers away who come at the same time ("The database is busy. Please try again."). There they
+come one after the other, which costs it nothing.
+"""
 
 import json
 import os
 import re
 import subprocess
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
 from queue import SimpleQueue
+from threading import Lock
 from typing import Any
 from urllib.parse import urlencode
 
@@ -31,6 +36,7 @@ class TurkleSite:
         self._sessions: SimpleQueue[str] = SimpleQueue()
         for session in filled["sessions"]:
             self._sessions.put(session)
+        self._turn = nullcontext() if url else Lock()
         self._acknowledged: dict[str, dict[str, str]] = {}
         self._stack = ExitStack()
 
@@ -50,6 +56,13 @@ class TurkleSite:
 
     def _do(self, load: Load, number: int) -> int:
         session = self._sessions.get()
+        try:
+            with self._turn:
+                return self._do_as(session, load, number)
+        finally:
+            self._sessions.put(session)
+
+    def _do_as(self, session: str, load: Load, number: int) -> int:
         browser = Browser(self._port, load, {"Cookie": f"sessionid={session}"})
         _, headers = browser.ask("accept", "GET", f"/batch/{self._batch}/accept_next_task/", expected=302)
         address = headers["Location"]
@@ -67,7 +80,6 @@ class TurkleSite:
             {"Content-Type": "application/x-www-form-urlencoded", "Cookie": f"sessionid={session}{cookie}"},
         )
         self._acknowledged[assignment] = fields
-        self._sessions.put(session)
         return QUESTIONS
 
     def lost(self) -> int:

@@ -65,8 +65,9 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "evalplatform.middleware.log_requests",
     "django.middleware.security.SecurityMiddleware",
-    "whitenoise.middleware.WhiteNoiseMiddleware",
     "evalplatform.middleware.content_security_policy",
+    "evalplatform.middleware.let_workers_pass",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",

@@ -1,8 +1,8 @@
+from django.contrib import admin
 from django.urls import include, path
-from turkle.admin import admin_site  # type: ignore[import-not-found]
 
 urlpatterns = [
-    path("admin/", admin_site.urls),
+    path("admin/", admin.site.urls),
     path("", include("django.contrib.auth.urls")),
     path("", include("turkle.urls")),
 ]

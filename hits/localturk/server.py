@@ -7,8 +7,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from django.db import connection, connections
-from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.backends.signals import connection_created
 
 from hits.localturk.errors import ConnectionDropped
 from hits.localturk.wire import Response, handle, operation_of
@@ -26,7 +24,6 @@ class MarketplaceServer(ThreadingHTTPServer):
         """`tell` hears of every call before it is answered: the operation and the HTTP status."""
         super().__init__((host, port), RequestHandler)
         self.tell = tell
-        connection_created.connect(_hurry)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A client that was killed is no error of ours."""
@@ -78,13 +75,6 @@ class RequestHandler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
         self.wfile.flush()
-
-
-def _hurry(connection: BaseDatabaseWrapper, **_: Any) -> None:
-    """The last HITs may be lost in a power cut, none by a crash: good enough for a marketplace that is played."""
-    if connection.vendor == "sqlite":
-        with connection.cursor() as cursor:
-            cursor.execute("PRAGMA synchronous = NORMAL")
 
 
 def _hand_back_connection() -> None:
