@@ -29,6 +29,7 @@ class OurSite:
             "VAR_DIR": str(folder),
             "DATABASE_URL": url,
             "DJANGO_SETTINGS_MODULE": "evalplatform.settings",
+            "LOG_FORMAT": "json",  # as where nobody looks at a terminal
             **(PRODUCTION if url else {}),
         }
         self._scheme = "https" if url else "http"

@@ -55,7 +55,7 @@ def let_workers_pass(get_response: Handler) -> Handler:
         response: HttpResponse = found.func(request, *found.args, **found.kwargs)
         return response.render() if isinstance(response, SimpleTemplateResponse) else response
 
-    straight = convert_exception_to_response(call_view)
+    straight: Handler = convert_exception_to_response(call_view)  # type: ignore[assignment]  # no promise of a later one
 
     def handle(request: HttpRequest) -> HttpResponse:
         return straight(request) if request.path_info.startswith(f"{prefix}/") else get_response(request)

@@ -9,6 +9,8 @@ from uuid import UUID
 
 from django.utils.safestring import SafeString
 
+from generation.display import display_text
+from generation.models import Candidate
 from hits.batching import card_order
 from hits.designing.markdown import render_markdown
 from hits.models import Hit, HitItem, Study
@@ -38,8 +40,8 @@ class FrozenItem:
     dataset: str
     external_id: str
     turns: list[str]
-    gold: str
     cards: tuple[tuple[int, ...], ...]  # the candidates that each stands for; none for a gold of its own
+    texts: tuple[str, ...]  # as shown, of each card
     gold_card: int | None  # set where the item is a checkpoint
 
     @property
@@ -78,14 +80,13 @@ def frozen_study(key: UUID) -> FrozenStudy:
 
 
 def frozen_hit(study_key: UUID, number: int) -> FrozenHit:
-    """As it was loaded last. Raises Hit.DoesNotExist or Study.DoesNotExist."""
+    """Loaded once, for its openings and the saves that follow. Raises Hit.DoesNotExist or Study.DoesNotExist."""
     with _lock:
         kept = _kept.get((study_key, number))
-    return load_hit(study_key, number) if kept is None else kept
+    return _load_hit(study_key, number) if kept is None else kept
 
 
-def load_hit(study_key: UUID, number: int) -> FrozenHit:
-    """From the database, and kept for the saves that follow: an opening costs the same with any number of HITs."""
+def _load_hit(study_key: UUID, number: int) -> FrozenHit:
     study = frozen_study(study_key)
     rows = HitItem.objects.filter(hit__study=study.pk, hit__number=number).order_by("position")
     values = list(
@@ -97,9 +98,8 @@ def load_hit(study_key: UUID, number: int) -> FrozenHit:
     if not values:
         raise Hit.DoesNotExist
     pk, block, assignments = values[0][:3]
-    hit = FrozenHit(
-        pk, study, number, block, _hits_of_block(study, pk, number, block), assignments, tuple(map(_item, values))
-    )
+    items = _items(values)
+    hit = FrozenHit(pk, study, number, block, _hits_of_block(study, pk, number, block), assignments, items)
     with _lock:
         _kept[study_key, number] = hit
         if len(_kept) > MOST_KEPT:
@@ -107,11 +107,18 @@ def load_hit(study_key: UUID, number: int) -> FrozenHit:
     return hit
 
 
-def _item(values: tuple[Any, ...]) -> FrozenItem:
-    _, _, _, pk, position, cards, is_checkpoint, dataset, external_id, turns, gold = values
+def _items(rows: list[tuple[Any, ...]]) -> tuple[FrozenItem, ...]:
+    shown = {candidates[0] for row in rows for card in row[5] if (candidates := card["candidates"])}
+    texts = dict(Candidate.objects.filter(pk__in=shown).values_list("pk", "display_text"))
+    return tuple(_item(row, texts) for row in rows)
+
+
+def _item(row: tuple[Any, ...], texts: dict[int, str]) -> FrozenItem:
+    _, _, _, pk, position, cards, is_checkpoint, dataset, external_id, turns, gold = row
     gold_card = next(number for number, card in enumerate(cards) if card["gold"]) if is_checkpoint else None
     candidates = tuple(tuple(card["candidates"]) for card in cards)
-    return FrozenItem(pk, position, dataset, external_id, turns, gold, candidates, gold_card)
+    shown = tuple(texts[pks[0]] if pks else display_text(gold, turns) for pks in candidates)
+    return FrozenItem(pk, position, dataset, external_id, turns, candidates, shown, gold_card)
 
 
 def _hits_of_block(study: FrozenStudy, pk: int, number: int, block: int) -> tuple[int, ...]:

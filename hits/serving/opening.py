@@ -8,11 +8,18 @@ from urllib.parse import urlsplit
 
 from django.db import transaction
 
-from hits.models import Assignment, MarketEnvironment, Publication, Replacement, Standing
+from hits.models import Assignment, MarketEnvironment, Replacement
 from hits.mturk.worker_sites import NOT_AVAILABLE, SUBMIT_SITES
 from hits.serving.frozen import FrozenHit, FrozenStudy
 from hits.serving.refusals import Refusal, WorkRefused
-from hits.serving.rows import assignments_of_hits, assignments_with_id, find_assignment, lock_study
+from hits.serving.rows import (
+    assignments_of_hits,
+    assignments_with_id,
+    find_assignment,
+    is_published,
+    is_stopped,
+    lock_study,
+)
 
 
 @dataclass(frozen=True)
@@ -63,9 +70,7 @@ def _environment(hit: FrozenHit, visit: Visit, local_origins: Iterable[str]) -> 
         re.fullmatch(r"[A-Za-z0-9_-]{1,64}", one) for one in (visit.assignment_id, visit.hit_id, visit.worker_id)
     )
     environment = _environment_of_site(visit.submit_to, local_origins)
-    # An id that we have not heard of yet: a publishing run was killed between its call and its note.
-    published = Publication.objects.filter(hit=hit.pk, environment=environment, mturk_hit_id__in=[visit.hit_id, ""])
-    if not has_ids or not published.exists():
+    if not has_ids or not is_published(hit.pk, environment, visit.hit_id):
         raise WorkRefused(Refusal.OUTSIDE_MARKETPLACE)
     return environment
 
@@ -118,8 +123,7 @@ def _check_may_begin(
 ) -> None:
     if any(one.mturk_worker_id == worker_id and one.hit_id != hit.pk for one in of_block):
         raise WorkRefused(Refusal.NOT_ELIGIBLE)
-    standings = Standing.objects.active().filter(study=hit.study.pk, environment=environment)
-    if standings.filter(mturk_worker_id=worker_id).exclude(kind=Standing.Kind.CAP).exists():
+    if is_stopped(hit.study.pk, environment, worker_id):
         message = (
             "We have no more HITs of this study for you. Please return this one; returning does not count against "
             "you, and what you have done is paid."

@@ -5,13 +5,11 @@ from typing import Any
 
 from django.utils.safestring import SafeString, mark_safe
 
-from generation.display import display_text
-from generation.models import Candidate
 from hits.designing.describing import dollars
 from hits.models import Answer, Assignment
 from hits.models.design import StudyDesign
 from hits.serving.bonus import Points, bonus_state
-from hits.serving.frozen import FrozenHit, FrozenItem
+from hits.serving.frozen import FrozenHit
 from hits.serving.rows import answers_of, checks_of
 
 
@@ -28,7 +26,6 @@ def preview_page(hit: FrozenHit) -> dict[str, Any]:
 def work_page(hit: FrozenHit, assignment: Assignment, token: str, seconds_used: float) -> dict[str, Any]:
     answers = answers_of(assignment)
     points = Points(hit.study.design.checkpoints, checks_of(assignment))
-    texts = _candidate_texts(hit)
     return {
         **_texts(hit),
         "mode": "work",
@@ -36,7 +33,7 @@ def work_page(hit: FrozenHit, assignment: Assignment, token: str, seconds_used: 
         "dialogs": [
             {
                 "turns": item.turns,
-                "cards": [_card_text(item, card, texts) for card in item.order(hit.study.design.seed, assignment.turn)],
+                "cards": [item.texts[card] for card in item.order(hit.study.design.seed, assignment.turn)],
                 "has_bonus": item.gold_card is not None,
                 "answer": answer_of(answers.get(item.pk)),
                 "bonus": bonus_state(item, points),
@@ -70,16 +67,6 @@ def by_place(card_order: list[int], areas_by_card: dict[str, str]) -> dict[str, 
 
 def by_card(card_order: list[int], areas_by_place: dict[str, str]) -> dict[str, str]:
     return {str(card_order[int(place)]): area for place, area in areas_by_place.items()}
-
-
-def _candidate_texts(hit: FrozenHit) -> dict[int, str]:
-    pks = {pk for item in hit.items for candidates in item.cards for pk in candidates[:1]}
-    return dict(Candidate.objects.filter(pk__in=pks).values_list("pk", "display_text"))
-
-
-def _card_text(item: FrozenItem, card_number: int, texts: dict[int, str]) -> str:
-    candidates = item.cards[card_number]
-    return texts[candidates[0]] if candidates else display_text(item.gold, item.turns)
 
 
 def _texts(hit: FrozenHit) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 
 from django.db import DEFAULT_DB_ALIAS, connections, models
 
-from hits.models import Answer, Assignment, BonusCheck
+from hits.models import Answer, Assignment, BonusCheck, Standing
 
 Row = TypeVar("Row", bound=models.Model)
 
@@ -78,6 +78,26 @@ def assignments_with_id(environment: str, assignment_id: str) -> list[Assignment
 def assignments_of_hits(environment: str, hit_pks: Sequence[int]) -> list[Assignment]:
     marks = ", ".join(["%s"] * len(hit_pks))
     return _assignments.read(f"WHERE environment = %s AND hit_id IN ({marks})", environment, *hit_pks)
+
+
+def is_published(hit_pk: int, environment: str, mturk_hit_id: str) -> bool:
+    """Under this id, or under one that we have not heard of yet: a run was killed between its call and its note."""
+    statement = "SELECT 1 FROM hits_publication WHERE hit_id = %s AND environment = %s AND mturk_hit_id IN (%s, '')"
+    return _first(statement, hit_pk, environment, mturk_hit_id) is not None
+
+
+def is_stopped(study_pk: int, environment: str, worker_id: str) -> bool:
+    """By hand. Who has done enough is counted."""
+    statement = """SELECT 1 FROM hits_standing WHERE study_id = %s AND environment = %s AND mturk_worker_id = %s
+        AND lifted_at IS NULL AND kind <> %s"""
+    return _first(statement, study_pk, environment, worker_id, Standing.Kind.CAP) is not None
+
+
+def _first(statement: str, *parameters: Any) -> tuple[Any, ...] | None:
+    with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
+        cursor.execute(f"{statement} LIMIT 1", parameters)
+        row: tuple[Any, ...] | None = cursor.fetchone()
+        return row
 
 
 def lock_study(study_pk: int) -> None:

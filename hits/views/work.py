@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET
 
 from hits.models import Hit, Study
 from hits.mturk.worker_sites import SUBMIT_SITES, WORKER_SITES
-from hits.serving.frozen import FrozenHit, load_hit
+from hits.serving.frozen import FrozenHit, frozen_hit
 from hits.serving.opening import Visit, open_assignment, origin_of
 from hits.serving.page import as_json_in_html, preview_page, work_page
 from hits.serving.refusals import Refusal, WorkRefused
@@ -33,7 +33,7 @@ CAN_BE_HELD_AGAIN = {Refusal.TAKEN_OVER, Refusal.TIME_OVER}
 @require_GET
 def show_hit(request: HttpRequest, study_key: UUID, number: int) -> HttpResponse:
     try:
-        hit = load_hit(study_key, number)
+        hit = frozen_hit(study_key, number)
     except (Study.DoesNotExist, Hit.DoesNotExist):
         raise Http404 from None
     visit = Visit(*(request.GET.get(name, "") for name in ("assignmentId", "hitId", "workerId", "turkSubmitTo")))
