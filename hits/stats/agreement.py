@@ -1,0 +1,138 @@
+"""How far workers agree on the same reply: Krippendorff's alpha, Fleiss' kappa, raw agreement.
+
+With n_uk of the m_u ratings of reply u in value k, over replies with at least two ratings, n in all, and d(k, l) the
+squared difference of two values,
+
+    D_o = sum_u sum_kl n_uk n_ul d(k, l) / (m_u - 1) / n
+    D_e = sum_kl n_k n_l d(k, l) / (n (n - 1))                        alpha = 1 - D_o / D_e
+
+(Krippendorff 2011, "Computing Krippendorff's alpha-reliability"). Nominal: d is 1 where k and l differ. Interval: the
+scores' difference, squared. Ordinal: the ratings between them, squared: (n_k / 2 + ... + n_l / 2)^2. Raw agreement is
+the mean over replies of the share of agreeing pairs; Fleiss' kappa is (raw - chance) / (1 - chance) with chance =
+sum_k (n_k / n)^2 (Fleiss 1971; where the number of ratings differs, as it does after screening, replies count alike).
+
+Intervals respect that replies of one dialog, and ratings of one worker, belong together (hits.stats.clusters). A rating's
+influence on D_o: weight ratings by w, let a_u be the mean of d over pairs with weights w_i w_j, and D_o = sum_u (sum_i
+w_i) a_u / sum_i w_i; then its derivative at w = 1 is (2 b_i - a_u - D_o) / n with b_i the mean of d between rating i and
+the others of its reply. That on D_e is 2 (mean of d between i and all - D_e) / n.
+
+Two workers, three replies, rated (1, 1), (1, 2), (2, 2): nominal D_o = 2/6, D_e = 2 * 3 * 3 / (6 * 5) = 18/30, and
+alpha = 1 - 10/18 = 4/9. Raw agreement is 2/3, chance 1/2, kappa 1/3.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from hits.stats.clusters import Clusters, estimate
+from hits.stats.coded_ratings import CodedRatings, Codes
+from hits.stats.estimates import Estimate, Undefined
+
+Floats = npt.NDArray[np.float64]
+
+LEVELS = ("nominal", "ordinal", "interval")
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """`dataset` and `generator` are None for all of them together; `replies` and `ratings` are those rated twice or
+    more."""
+
+    dataset: str | None
+    generator: str | None
+    replies: int
+    ratings: int
+    alpha_nominal: Estimate | Undefined
+    alpha_ordinal: Estimate | Undefined
+    alpha_interval: Estimate | Undefined
+    fleiss_kappa: Estimate | Undefined
+    raw: Estimate | Undefined
+
+
+def agreement(ratings: CodedRatings, dataset: str | None = None, generator: str | None = None) -> Agreement:
+    counts = _Counts.of(ratings)
+    if counts is None:
+        reason = Undefined("no reply has ratings by two workers")
+        return Agreement(dataset, generator, 0, 0, reason, reason, reason, reason, reason)
+    alphas = [_alpha(counts, _distances(level, counts.values, ratings.scores)) for level in LEVELS]
+    kappa, raw = _fleiss(counts)
+    return Agreement(dataset, generator, len(counts.by_reply), len(counts.value), *alphas, kappa, raw)
+
+
+@dataclass(frozen=True)
+class _Counts:
+    """Of replies with two ratings or more: what was said, by rating and by reply."""
+
+    by_reply: Floats  # reply x value
+    sizes: Floats  # by reply
+    values: Floats  # how many ratings each value has
+    reply: Codes
+    value: Codes
+    clusters: Clusters
+
+    @staticmethod
+    def of(ratings: CodedRatings) -> "_Counts | None":
+        values = len(ratings.values)
+        reply = pd.factorize(ratings.reply)[0]
+        table = np.bincount(reply * values + ratings.value, minlength=(int(reply.max(initial=-1)) + 1) * values)
+        table = table.reshape(-1, values)
+        is_paired = table.sum(axis=1) > 1
+        if not is_paired.any():
+            return None
+        if not is_paired.all():
+            ratings = ratings.of(is_paired[reply])
+            reply = (np.cumsum(is_paired) - 1)[reply[is_paired[reply]]]
+            table = table[is_paired]
+        by_reply = table.astype(np.float64)
+        return _Counts(
+            by_reply, by_reply.sum(axis=1), by_reply.sum(axis=0), reply, ratings.value, Clusters.of_ratings(ratings)
+        )
+
+    def at_ratings(self, by_reply_and_value: Floats) -> Floats:
+        return by_reply_and_value.ravel()[self.reply * self.by_reply.shape[1] + self.value]
+
+
+def _distances(level: str, counts: Floats, scores: tuple[float, ...]) -> Floats:
+    if level == "nominal":
+        return 1 - np.eye(len(counts))
+    if level == "interval":
+        return np.asarray(np.subtract.outer(scores, scores) ** 2)
+    middles = np.cumsum(counts) - counts / 2
+    return np.asarray(np.subtract.outer(middles, middles) ** 2)
+
+
+def _alpha(counts: _Counts, distances: Floats) -> Estimate | Undefined:
+    total = len(counts.value)
+    expected = float(counts.values @ distances @ counts.values) / (total * (total - 1))
+    if expected == 0:
+        return Undefined("all ratings are the same, so nothing can be said about chance")
+    to_value = counts.by_reply @ distances  # reply x value: from this value to all of the reply's ratings
+    means = (counts.by_reply * to_value).sum(axis=1) / (counts.sizes * (counts.sizes - 1))
+    observed = float(counts.sizes @ means) / total
+    by_value = 2 * to_value / (counts.sizes - 1)[:, None] - means[:, None] - observed
+    # The mean to all ratings, less its own mean, so that influences add up to 0.
+    to_all = distances @ counts.values / total
+    of_chance = 2 * (to_all - float(counts.values @ to_all) / total)
+    changes = (by_value - observed / expected * of_chance) / (-expected * total)
+    return estimate(1 - observed / expected, counts.at_ratings(changes), counts.clusters, high=1)
+
+
+def _fleiss(counts: _Counts) -> tuple[Estimate | Undefined, Estimate]:
+    """Kappa and raw agreement."""
+    replies, total = len(counts.by_reply), len(counts.value)
+    others = (counts.by_reply - 1) / (counts.sizes - 1)[:, None]  # reply x value: the share of others who say the same
+    agreeing = (counts.by_reply * others).sum(axis=1) / counts.sizes
+    raw = float(agreeing.mean())
+    # A reply counts as one, whatever the number of its ratings: each carries its part.
+    on_raw = ((2 * (others - agreeing[:, None]) + agreeing[:, None] - raw) / counts.sizes[:, None]) / replies
+    raw_estimate = estimate(raw, counts.at_ratings(on_raw), counts.clusters, 0, 1)
+    shares = counts.values / total
+    chance = float(shares @ shares)
+    if chance == 1:
+        return Undefined("all ratings are the same, so nothing can be said about chance"), raw_estimate
+    on_chance = 2 * (shares - chance) / total
+    changes = on_raw / (1 - chance) - (1 - raw) / (1 - chance) ** 2 * on_chance
+    kappa = (raw - chance) / (1 - chance)
+    return estimate(kappa, counts.at_ratings(changes), counts.clusters, high=1), raw_estimate

@@ -1,0 +1,76 @@
+"""The cluster bootstrap over dialogs and workers at once, for whatever is computed from totals.
+
+Each draw gives every dialog and every worker a weight of its own, as good as Poisson with mean and variance 1, and a
+rating the product of the two: the pigeonhole bootstrap (Owen 2007, "The pigeonhole bootstrap"; product weights: Owen and Eckles 2012,
+"Bootstrapping data arrays of arbitrary order"). A total over ratings in dialog d and by worker w is then
+
+    T* = sum_dw u_d Y_dw v_w        Y_dw the sum of the ratings' amounts
+
+which is a product of sparse and dense matrices: a million ratings and a thousand draws take about a second.
+
+What neither dialogs nor workers share is counted three times in its variance (Owen 2007, theorem 3), so that its
+intervals are too wide: `calibrated_interval` keeps the draws' shape, and takes the width from hits.stats.clusters.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy.sparse import csr_array
+
+from hits.stats.coded_ratings import Codes
+from hits.stats.estimates import CONFIDENCE, Interval
+
+Floats = npt.NDArray[np.float64]
+
+DRAWS = 1000
+DRAWS_AT_ONCE = 125  # so that the weights of a hundred thousand dialogs take 50 MB
+
+# Of 256 equally likely bytes: Poisson's shares rounded, with mean and variance exactly 1. Ten times as fast.
+WEIGHTS = np.repeat(np.arange(6, dtype=np.float32), [94, 95, 46, 16, 4, 1])
+
+
+def draw_totals(dialog: Codes, worker: Codes, groups: Codes, group_count: int, rng: np.random.Generator) -> Floats:
+    """How much weight each group of ratings has in each draw: (draws, groups).
+
+    >>> totals = draw_totals(np.zeros(3, int), np.arange(3), np.array([0, 0, 1]), 2, np.random.default_rng(1))
+    >>> totals.shape, totals.mean(axis=0).round(1).tolist()
+    ((1000, 2), [2.0, 1.0])
+    """
+    (dialog, dialogs), (worker, workers) = _dense(dialog), _dense(worker)
+    amounts = [_amounts(dialog, worker, groups == group, (dialogs, workers)) for group in range(group_count)]
+    totals = [_totals(amounts, rng, DRAWS_AT_ONCE) for _ in range(0, DRAWS, DRAWS_AT_ONCE)]
+    return np.concatenate(totals)
+
+
+def _dense(codes: Codes) -> tuple[Codes, int]:
+    found, uniques = pd.factorize(codes)
+    return found, len(uniques)
+
+
+def _amounts(dialog: Codes, worker: Codes, rows: npt.NDArray[np.bool_], shape: tuple[int, int]) -> csr_array:
+    return csr_array((np.ones(int(rows.sum()), np.float32), (dialog[rows], worker[rows])), shape=shape)
+
+
+def _totals(amounts: Sequence[csr_array], rng: np.random.Generator, draws: int) -> Floats:
+    dialogs, workers = amounts[0].shape
+    of_dialogs, of_workers = (
+        WEIGHTS[rng.integers(0, 256, (count, draws), dtype=np.uint8)] for count in (dialogs, workers)
+    )
+    return np.array([np.einsum("db,db->b", of_dialogs, one @ of_workers) for one in amounts], np.float64).T
+
+
+def calibrated_interval(deviations: Floats, half_width: float) -> Interval:
+    """Of draws less the estimate, on a scale on which they are about symmetric: their percentiles, stretched so that
+    a normal sample would reach `half_width` to both sides.
+
+    >>> calibrated_interval(np.linspace(-3, 3, 601), 1.0)       # symmetric: as wide as asked
+    Interval(low=-0.84..., high=0.84...)
+    """
+    deviation = float(deviations.std())
+    if deviation == 0:
+        return Interval(-half_width, half_width)
+    tails = np.array([(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
+    low, high = np.quantile(deviations, tails) * half_width / (1.959963984540054 * deviation)
+    return Interval(float(low), float(high))

@@ -1,0 +1,190 @@
+"""A ranking from paired comparisons with ties: Bradley and Terry's model as Davidson extends it.
+
+    P(i before j) = w_i / (w_i + w_j + v sqrt(w_i w_j))        P(alike) = v sqrt(w_i w_j) / (...)
+
+(Davidson 1970, "On extending the Bradley-Terry model to accommodate ties in paired comparison experiments"). Each
+answer compares the generators whose replies it put into areas: higher area, or the same. `strength` is the natural
+logarithm of w, with mean 0 over the generators; the likelihood is concave in strengths and log v, so Newton's method
+finds its one maximum. Intervals are robust to answers of one dialog or one worker belonging together: the influence of
+an answer is its score times the inverse information (Huber's sandwich), summed as hits.stats.clusters does.
+
+Two generators, 30 answers for the first, 10 for the second, 20 alike: w_1 / w_2 = 30 / 10, v = 20 / sqrt(30 * 10).
+"""
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+from hits.stats.answers import Answers, answers_of
+from hits.stats.clusters import interval_of, spread_of
+from hits.stats.coded_ratings import CodedRatings
+from hits.stats.estimates import Estimate, Undefined
+
+Floats = npt.NDArray[np.float64]
+
+MOST_STEPS = 100
+SMALL = 1e-10
+OUTCOMES = 3  # first higher, alike, second higher
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """`share_of_strength` is w over the sum of all w."""
+
+    rank: int
+    generator: str
+    strength: Estimate
+    share_of_strength: float
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """`dataset` is None for all of them together. `tie_weight` is v: 0 without ties, 1 where two equals tie in a third
+    of their comparisons."""
+
+    dataset: str | None
+    comparisons: int
+    ranked: tuple[Ranked, ...] | Undefined
+    tie_weight: float | Undefined
+
+
+def rank_generators(ratings: CodedRatings, dataset: str | None) -> Ranking:
+    answers = answers_of(ratings)
+    outcomes = _Outcomes.of(answers)
+    counts = outcomes.counts
+    problem = _problem(counts)
+    if problem:
+        return Ranking(dataset, int(counts.sum()), Undefined(problem), Undefined(problem))
+    strengths, log_ties = fit(counts)
+    influences = _influences(outcomes, strengths, log_ties)
+    spread = spread_of(influences, answers.clusters)
+    order = sorted(range(len(strengths)), key=lambda index: -strengths[index])
+    shares = np.exp(strengths) / np.exp(strengths).sum()
+    ranked = tuple(
+        Ranked(
+            rank,
+            ratings.generators[index],
+            Estimate(float(strengths[index]), interval_of(float(strengths[index]), spread, index)),
+            float(shares[index]),
+        )
+        for rank, index in enumerate(order, start=1)
+    )
+    return Ranking(dataset, int(counts.sum()), ranked, float(np.exp(log_ties)))
+
+
+def fit(counts: Floats) -> tuple[Floats, float]:
+    """Strengths and log v from counts by first generator, second generator (above it), outcome."""
+    size = len(counts)
+    has_ties = bool(counts[:, :, 1].sum())
+    found = np.zeros(size + 1)
+    found[size] = 0.0 if has_ties else -np.inf
+    free = np.arange(size + 1 if has_ties else size)
+    likelihood = _log_likelihood(counts, found)
+    for _ in range(MOST_STEPS):
+        gradient, information = _derivatives(counts, found)
+        step = np.zeros(size + 1)
+        # The strengths' sum is free: the pseudo-inverse leaves it at 0.
+        step[free] = np.linalg.pinv(information[np.ix_(free, free)], hermitian=True) @ gradient[free]
+        while (better := _log_likelihood(counts, found + step)) < likelihood - SMALL * abs(likelihood):
+            step /= 2
+        found, likelihood = found + step, better
+        if np.abs(step).max() < SMALL:
+            break
+    return found[:size] - found[:size].mean(), float(found[size])
+
+
+@dataclass(frozen=True)
+class _Outcomes:
+    """For each pair of generators in turn, what each answer says: 0 first higher, 1 alike, 2 second higher, 3 nothing."""
+
+    pairs: list[tuple[int, int]]
+    codes: npt.NDArray[np.int8]  # pair x answer
+    generators: int
+
+    @staticmethod
+    def of(answers: Answers) -> "_Outcomes":
+        size = answers.scores.shape[1]
+        pairs = list(combinations(range(size), 2))
+        codes = np.full((len(pairs), len(answers.scores)), OUTCOMES, np.int8)
+        for number, (first, second) in enumerate(pairs):
+            difference = answers.scores[:, first] - answers.scores[:, second]
+            has_both = ~np.isnan(difference)
+            codes[number, has_both] = 1 - np.sign(difference[has_both])
+        return _Outcomes(pairs, codes, size)
+
+    @property
+    def counts(self) -> Floats:
+        counts = np.zeros((self.generators, self.generators, OUTCOMES))
+        for (first, second), codes in zip(self.pairs, self.codes, strict=True):
+            counts[first, second] = np.bincount(codes, minlength=OUTCOMES + 1)[:OUTCOMES]
+        return counts
+
+
+def _problem(counts: Floats) -> str:
+    compared = counts.sum(axis=2)
+    if len(counts) < 2 or not compared.sum():
+        return "no worker rated replies of two generators in the same dialog"
+    # Who never lost nor tied against the others would be infinitely strong.
+    beats = (counts[:, :, 0] + counts[:, :, 1]) + (counts[:, :, 2] + counts[:, :, 1]).T
+    pieces, _ = connected_components(csr_array(beats > 0), connection="strong")
+    if pieces > 1:
+        return "some generators never lost or tied against the others, or were never compared with them"
+    if not (counts[:, :, 0] + counts[:, :, 2]).sum():
+        return "no worker rated any two generators differently"
+    return ""
+
+
+def _probabilities(found: Floats, first: int, second: int) -> Floats:
+    """Of the three outcomes, for strengths and log v."""
+    size = len(found) - 1
+    logs = np.array([found[first], found[size] + (found[first] + found[second]) / 2, found[second]])
+    weights = np.exp(logs - logs.max())
+    return np.asarray(weights / weights.sum())
+
+
+def _directions(size: int, first: int, second: int) -> Floats:
+    """How each outcome's logarithm grows with the strengths and log v, but for what all outcomes share."""
+    directions = np.zeros((OUTCOMES, size + 1))
+    directions[0, first] = directions[2, second] = directions[1, size] = 1
+    directions[1, first] = directions[1, second] = 0.5
+    return directions
+
+
+def _log_likelihood(counts: Floats, found: Floats) -> float:
+    total = 0.0
+    for first, second in combinations(range(len(counts)), 2):
+        here, chances = counts[first, second], _probabilities(found, first, second)
+        total += float(here[here > 0] @ np.log(chances[here > 0]))
+    return total
+
+
+def _derivatives(counts: Floats, found: Floats) -> tuple[Floats, Floats]:
+    size = len(counts)
+    gradient, information = np.zeros(size + 1), np.zeros((size + 1, size + 1))
+    for first, second in combinations(range(size), 2):
+        chances, directions = _probabilities(found, first, second), _directions(size, first, second)
+        here = counts[first, second]
+        mean = chances @ directions
+        gradient += here @ directions - here.sum() * mean
+        information += here.sum() * ((directions.T * chances) @ directions - np.outer(mean, mean))
+    return gradient, information
+
+
+def _influences(outcomes: _Outcomes, strengths: Floats, log_ties: float) -> Floats:
+    """Of each answer on each strength: (answers, generators)."""
+    size = len(strengths)
+    found = np.append(strengths, log_ties)
+    free = np.arange(size + 1 if np.isfinite(log_ties) else size)
+    _, information = _derivatives(outcomes.counts, found)
+    inverse = np.zeros((size + 1, size + 1))
+    inverse[np.ix_(free, free)] = np.linalg.pinv(information[np.ix_(free, free)], hermitian=True)
+    influences = np.zeros((outcomes.codes.shape[1], size))
+    for (first, second), codes in zip(outcomes.pairs, outcomes.codes, strict=True):
+        chances, directions = _probabilities(found, first, second), _directions(size, first, second)
+        scores = np.vstack([directions - chances @ directions, np.zeros(size + 1)])  # nothing said, no influence
+        influences += (scores @ inverse)[codes, :size]
+    return influences - influences.mean(axis=1, keepdims=True)

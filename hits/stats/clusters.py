@@ -1,0 +1,146 @@
+"""How sure a statistic is when ratings of one dialog belong together, and ratings of one worker too.
+
+In: a statistic's influences, one for each rating: what the rating's being there changes, so that the statistic less
+what it estimates is about their sum. Out: a variance, degrees of freedom, a 95 % interval. For a mean, the influence
+of a rating y is (y - mean) / n.
+
+The variance is that of Cameron, Gelbach and Miller (2011, "Robust inference with multiway clustering"): the sums over
+dialogs and over workers, less the sums over both together, which each of them has counted,
+
+    V = sum_dialog (sum of influences)^2 + sum_worker (...)^2 - sum_answer (...)^2
+
+Three things are ours, and benchmarks.validity shows what they give. Clusters are few and uneven, and residuals too
+small: each term is multiplied by 1 / (1 + Q - 2 C / Q), with Q and C the sums of the squared and cubed shares of ratings
+that the clusters have, which makes it unbiased for the mean of cluster effects, and is the known g / (g - 1) where g
+clusters are equal. V is at least each of its first two terms, as what it estimates is. And t has the degrees of freedom
+of Satterthwaite, V^2 / sum(V_c^2 / f_c) with f_c = 1 / Q_c - 1: uneven clusters count as fewer.
+
+>>> y = np.array([0., 0., 1., 1.])
+>>> spread = spread_of((y - y.mean()) / 4, Clusters.of(np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])))
+>>> spread.variance, spread.freedom      # two dialogs, all of the difference between them: (1/4)^2 * 2 * 2
+(array([0.25]), array([1.]))
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import scipy
+
+from hits.stats.coded_ratings import CodedRatings, Codes
+from hits.stats.estimates import CONFIDENCE, Estimate, Interval, Undefined
+
+Floats = npt.NDArray[np.float64]
+FEWEST = 2  # clusters
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """Which dialog, worker and answer each row belongs to. An answer is one worker's, to one dialog."""
+
+    dialog: Codes
+    worker: Codes
+    answer: Codes
+
+    @staticmethod
+    def of(dialog: Codes, worker: Codes) -> "Clusters":
+        return Clusters(dialog, worker, dialog * (int(worker.max(initial=0)) + 1) + worker)
+
+    @staticmethod
+    def of_ratings(ratings: CodedRatings) -> "Clusters":
+        return Clusters(ratings.dialog, ratings.worker, ratings.answer)
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Of several statistics at once. `problem` says why there is none."""
+
+    variance: Floats
+    freedom: Floats
+    problem: str = ""
+
+
+def spread_of(influences: Floats, clusters: Clusters) -> Spread:
+    """Influences: (ratings,) or (ratings, statistics)."""
+    columns = influences[:, None] if influences.ndim == 1 else influences
+    nothing = np.zeros(columns.shape[1])
+    sizes = [_sizes(codes) for codes in (clusters.dialog, clusters.worker)]
+    for name, counts in zip(("dialog", "worker"), sizes, strict=True):
+        if len(counts) < FEWEST:
+            return Spread(nothing, nothing, f"all ratings are of one {name}" if len(counts) else "there is no rating")
+    of_dialogs, of_workers = (
+        _term(columns, codes) * _unbiasing(counts)
+        for codes, counts in zip((clusters.dialog, clusters.worker), sizes, strict=True)
+    )
+    of_answers = _term(columns, clusters.answer)
+    variance = np.maximum.reduce([of_dialogs + of_workers - of_answers, of_dialogs, of_workers])
+    freedoms = [_freedom(counts) for counts in sizes]
+    weight = of_dialogs**2 / freedoms[0] + of_workers**2 / freedoms[1]
+    freedom = np.where(weight > 0, variance**2 / np.where(weight > 0, weight, 1), min(freedoms))
+    return Spread(variance, np.maximum(freedom, 1))
+
+
+def covariance_of(influences: Floats, clusters: Clusters) -> Floats:
+    """The whole matrix, for statements about several statistics at once. Where it would be negative it is 0."""
+    terms = []
+    for codes in (clusters.dialog, clusters.worker, clusters.answer):
+        sums = np.array([np.bincount(codes, weights=column) for column in influences.T])
+        terms.append(sums @ sums.T)
+    unbiasing = [_unbiasing(_sizes(codes)) for codes in (clusters.dialog, clusters.worker)]
+    values, vectors = np.linalg.eigh(terms[0] * unbiasing[0] + terms[1] * unbiasing[1] - terms[2])
+    return np.asarray((vectors * np.maximum(values, 0)) @ vectors.T)
+
+
+def joint_p_value(values: Floats, influences: Floats, clusters: Clusters) -> float | Undefined:
+    """Whether all of several statistics are 0: Wald's statistic as Hotelling's, with the fewer effective clusters."""
+    freedom = min(_freedom(_sizes(codes)) for codes in (clusters.dialog, clusters.worker))
+    covariance = covariance_of(influences, clusters)
+    roots, vectors = np.linalg.eigh(covariance)
+    is_real = roots > 1e-9 * max(float(roots.max()), 1e-300)
+    rank = int(is_real.sum())
+    if not rank or freedom - rank + 1 < 1:
+        return Undefined("there are too few dialogs or workers for so many levels")
+    along = (values @ vectors)[is_real] ** 2 / roots[is_real]
+    statistic = float(along.sum()) * (freedom - rank + 1) / (freedom * rank)
+    return float(scipy.special.fdtrc(rank, freedom - rank + 1, statistic))
+
+
+def estimate(value: float, influences: Floats, clusters: Clusters, low: float = -math.inf, high: float = math.inf) -> Estimate:
+    """With the interval value +- t * deviation, within what the statistic can be."""
+    spread = spread_of(influences, clusters)
+    return Estimate(float(value), interval_of(float(value), spread, 0, low, high))
+
+
+def interval_of(
+    value: float, spread: Spread, index: int = 0, low: float = -math.inf, high: float = math.inf
+) -> Interval | Undefined:
+    if spread.problem:
+        return Undefined(spread.problem)
+    half = t_quantile(spread.freedom[index]) * math.sqrt(spread.variance[index])
+    return Interval(float(max(low, value - half)), float(min(high, value + half)))
+
+
+def t_quantile(freedom: float) -> float:
+    return float(scipy.special.stdtrit(freedom, (1 + CONFIDENCE) / 2))
+
+
+def _sizes(codes: Codes) -> Floats:
+    counts = np.bincount(codes)
+    return counts[counts > 0].astype(np.float64)
+
+
+def _term(columns: Floats, codes: Codes) -> Floats:
+    sums = [np.bincount(codes, weights=column) for column in columns.T]
+    return np.array([float(one @ one) for one in sums])
+
+
+def _unbiasing(counts: Floats) -> float:
+    shares = counts / counts.sum()
+    squares, cubes = float(shares @ shares), float((shares**2) @ shares)
+    return 1 / (1 + squares - 2 * cubes / squares)
+
+
+def _freedom(counts: Floats) -> float:
+    shares = counts / counts.sum()
+    return max(1.0, 1 / float(shares @ shares) - 1)

@@ -1,0 +1,145 @@
+"""A ratings frame as arrays of whole numbers, made once: what the statistics count with.
+
+In: a frame as hits.ratings_frame or hits.imported_ratings makes it. Out: `CodedRatings`. Guaranteed: codes follow the
+order of the rows (dialogs, workers) or of the categories (datasets, generators, values), so that other names for
+the same things give the same numbers.
+"""
+
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+Codes = npt.NDArray[np.integer[Any]]
+Floats = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
+
+HUMAN = -1  # the code of the human reply, which no generator wrote
+
+
+@dataclass(frozen=True)
+class CodedRatings:
+    """A row for each rating. `answer` is a worker's whole answer to one dialog, `reply` one writer's reply to it."""
+
+    dialog: Codes
+    worker: Codes
+    answer: Codes
+    reply: Codes
+    dataset: Codes
+    generator: Codes  # HUMAN for the human reply
+    value: Codes  # 0 is the best
+    score: Floats  # higher is better
+    is_first_of_card: Mask  # among the rows of generators: False where the same card was counted already
+    datasets: tuple[str, ...]
+    generators: tuple[str, ...]
+    values: tuple[str, ...]
+    scores: tuple[float, ...]  # of the values
+    workers: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.dialog)
+
+    def of(self, rows: Mask) -> "CodedRatings":
+        columns = {field.name: getattr(self, field.name) for field in fields(self)}
+        return replace(self, **{name: one[rows] for name, one in columns.items() if isinstance(one, np.ndarray)})
+
+    @cached_property
+    def by_generators(self) -> "CodedRatings":
+        return self.of(self.generator != HUMAN)
+
+    @cached_property
+    def cards(self) -> "CodedRatings":
+        """One row for each card that a worker moved and that generators wrote: what agreement is counted on."""
+        return self.of((self.generator != HUMAN) & self.is_first_of_card)
+
+    @cached_property
+    def card_reply(self) -> Codes:
+        """Of generators' rows only: the reply that stands for the card, so that a shared card is one thing. Rows of one
+        card stand together."""
+        first = np.maximum.accumulate(np.where(self.is_first_of_card, np.arange(len(self)), 0))
+        return self.reply[first]
+
+    def in_dataset(self, dataset: int) -> "CodedRatings":
+        return self.of(self.dataset == dataset)
+
+    @property
+    def dialog_count(self) -> int:
+        return _count(self.dialog)
+
+    @property
+    def worker_count(self) -> int:
+        return _count(self.worker)
+
+
+def code_ratings(frame: pd.DataFrame) -> CodedRatings:
+    """
+    >>> frame = pd.DataFrame({"worker": ["b", "a"], "dialog": [7, 7], "dataset": "ED", "generator": ["x", "x"],
+    ...                       "value": ["good", "bad"], "score": [3, 1]})
+    >>> coded = code_ratings(frame)
+    >>> coded.worker.tolist(), coded.values, coded.value.tolist()
+    ([0, 1], ('good', 'bad'), [0, 1])
+    """
+    dataset, datasets = _categories(frame["dataset"])
+    generator, generators = _categories(frame["generator"])
+    score = frame["score"].to_numpy(np.float64)
+    value, values, scores = _values(frame["value"], score)
+    dialog = pd.factorize(frame["dialog"])[0].astype(np.int64)
+    worker, workers = pd.factorize(frame["worker"])
+    answer = _factorize_pairs(dialog, worker)
+    return CodedRatings(
+        dialog=dialog,
+        worker=worker,
+        answer=answer,
+        reply=_factorize_pairs(dialog, generator + 1, len(generators) + 1),
+        dataset=dataset,
+        generator=generator,
+        value=value,
+        score=score,
+        is_first_of_card=_is_first_of_card(frame, answer, generator),
+        datasets=datasets,
+        generators=generators,
+        values=values,
+        scores=scores,
+        workers=tuple(str(name) for name in workers),
+    )
+
+
+def _categories(column: "pd.Series[Any]") -> tuple[Codes, tuple[str, ...]]:
+    if not isinstance(column.dtype, pd.CategoricalDtype):
+        column = column.astype("category")
+    return column.cat.codes.to_numpy().astype(np.int64), tuple(str(name) for name in column.cat.categories)
+
+
+def _values(column: "pd.Series[Any]", score: Floats) -> tuple[Codes, tuple[str, ...], tuple[float, ...]]:
+    """Best first, whatever the order of the categories; those that nobody chose keep their place."""
+    codes, names = _categories(column)
+    found = np.full(len(names), np.nan)
+    found[codes] = score
+    missing = np.isnan(found)
+    found[missing] = -np.flatnonzero(missing) + (np.nanmax(found + np.arange(len(names))) if not missing.all() else 0)
+    order = np.argsort(-found, kind="stable")
+    rank = np.empty(len(names), np.int64)
+    rank[order] = np.arange(len(names))
+    return rank[codes], tuple(names[place] for place in order), tuple(float(found[place]) for place in order)
+
+
+def _factorize_pairs(first: Codes, second: Codes, count: int | None = None) -> Codes:
+    size = count if count is not None else (int(second.max()) + 1 if len(second) else 1)
+    return pd.factorize(first * size + second)[0].astype(np.int64)
+
+
+def _is_first_of_card(frame: pd.DataFrame, answer: Codes, generator: Codes) -> Mask:
+    """The frame's own mark counts the human reply as a card's first; here only generators count."""
+    if "card" not in frame:
+        return np.ones(len(frame), bool)
+    card = frame["card"].to_numpy().astype(np.int64)
+    keys = np.where(generator == HUMAN, -1 - np.arange(len(frame)), answer * (card.max(initial=0) + 1) + card)
+    return ~pd.Series(keys).duplicated().to_numpy()
+
+
+def _count(codes: Codes) -> int:
+    return int(np.count_nonzero(np.bincount(codes))) if len(codes) else 0
+

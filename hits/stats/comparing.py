@@ -1,0 +1,174 @@
+"""Which generator is better: paired comparisons within the same worker and dialog.
+
+For each pair of generators: the mean difference of their scores, and the probability of superiority
+
+    P(first is rated higher) + P(both alike) / 2
+
+(Grissom 1994; 1/2 is no difference), both with two-way cluster-robust intervals (hits.stats.clusters); a permutation
+test (hits.stats.sign_flips), which decides, and beside it Wilcoxon's signed-rank test over the dialogs' mean differences
+(Wilcoxon 1945, zeros as Pratt 1959 has them). Both are corrected by Holm over all pairs of all tables that are made
+together. Generators that the corrected permutation test can't tell apart share a letter (hits.stats.letters).
+
+A worker puts A into good and B into bad in one dialog, both into okay in another: the difference is (2 + 0) / 2 = 1,
+the superiority of A (1 + 1/2) / 2 = 3/4.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+from scipy.stats import wilcoxon
+
+from hits.stats.answers import Answers, answers_of
+from hits.stats.clusters import estimate
+from hits.stats.coded_ratings import CodedRatings
+from hits.stats.estimates import ALPHA, Estimate, Undefined
+from hits.stats.letters import letter_display
+from hits.stats.sign_flips import Differences, holm, sign_flip_p_values
+
+NOBODY_RATED_BOTH = "no worker rated both in the same dialog"
+NO_DIFFERENCE = "no worker rated them differently"
+
+
+@dataclass(frozen=True)
+class Test:
+    p_value: float
+    corrected_p_value: float
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """`difference` and `superiority` are the first generator's over the second."""
+
+    first: str
+    second: str
+    answers: int  # that rate both
+    first_higher: int
+    alike: int
+    second_higher: int
+    difference: Estimate | Undefined
+    superiority: Estimate | Undefined
+    permutation: Test | Undefined
+    signed_rank: Test | Undefined
+
+    @property
+    def is_different(self) -> bool:
+        return isinstance(self.permutation, Test) and self.permutation.corrected_p_value <= ALPHA
+
+
+@dataclass(frozen=True)
+class Lettered:
+    generator: str
+    mean_score: float | Undefined
+    letters: str
+
+
+@dataclass(frozen=True)
+class Comparisons:
+    """`dataset` is None for all of them together. `letters`: best first; who shares one can't be told apart."""
+
+    dataset: str | None
+    comparisons: tuple[Comparison, ...]
+    letters: tuple[Lettered, ...]
+
+
+def compare_generators(tables: Sequence[tuple[str | None, CodedRatings]], seed: int = 1) -> list[Comparisons]:
+    """One table for each dataset that is named with its ratings; the tests of all of them are one family."""
+    family = sum(math.comb(len(ratings.generators), 2) for _, ratings in tables)
+    made = [_compare(ratings, family, seed) for _, ratings in tables]
+    corrected = _corrected([one for comparisons in made for one in comparisons])
+    found = []
+    for (dataset, ratings), comparisons in zip(tables, made, strict=True):
+        own, corrected = corrected[: len(comparisons)], corrected[len(comparisons) :]
+        found.append(Comparisons(dataset, tuple(own), _letters(ratings, own)))
+    return found
+
+
+def _compare(ratings: CodedRatings, family: int, seed: int) -> list[Comparison]:
+    answers = answers_of(ratings)
+    pairs = [_Pair.of(answers, first, second) for first, second in combinations(range(len(ratings.generators)), 2)]
+    tested = [index for index, pair in enumerate(pairs) if len(pair.answers.dialog)]
+    p_values = sign_flip_p_values([pairs[index].differences for index in tested], family, seed)
+    by_pair = dict(zip(tested, p_values, strict=True))
+    return [
+        _comparison(pair, ratings.generators[pair.first], ratings.generators[pair.second], by_pair.get(index))
+        for index, pair in enumerate(pairs)
+    ]
+
+
+@dataclass(frozen=True)
+class _Pair:
+    first: int
+    second: int
+    answers: Answers
+    difference: np.ndarray[tuple[int], np.dtype[np.float64]]
+
+    @staticmethod
+    def of(answers: Answers, first: int, second: int) -> "_Pair":
+        difference = answers.scores[:, first] - answers.scores[:, second]
+        has_both = ~np.isnan(difference)
+        return _Pair(first, second, answers.of(has_both), difference[has_both])
+
+    @property
+    def differences(self) -> Differences:
+        return Differences(self.answers.dialog, self.answers.worker, self.difference)
+
+
+def _comparison(pair: _Pair, first: str, second: str, p_value: float | None) -> Comparison:
+    if p_value is None:
+        nothing = Undefined(NOBODY_RATED_BOTH)
+        return Comparison(first, second, 0, 0, 0, 0, nothing, nothing, nothing, nothing)
+    difference, count, clusters = pair.difference, len(pair.difference), pair.answers.clusters
+    higher, lower = int((difference > 0).sum()), int((difference < 0).sum())
+    mean = float(difference.mean())
+    wins = (np.sign(difference) + 1) / 2
+    superiority = float(wins.mean())
+    return Comparison(
+        first,
+        second,
+        count,
+        higher,
+        count - higher - lower,
+        lower,
+        estimate(mean, (difference - mean) / count, clusters),
+        estimate(superiority, (wins - superiority) / count, clusters, 0, 1),
+        Test(p_value, p_value),
+        _signed_rank(pair),
+    )
+
+
+def _signed_rank(pair: _Pair) -> Test | Undefined:
+    counts = np.bincount(pair.answers.dialog)
+    sums = np.bincount(pair.answers.dialog, weights=pair.difference)
+    means = sums[counts > 0] / counts[counts > 0]
+    if not means.any():
+        return Undefined(NO_DIFFERENCE)
+    p_value = float(wilcoxon(means, zero_method="pratt").pvalue)
+    return Test(p_value, p_value)
+
+
+def _corrected(comparisons: Sequence[Comparison]) -> list[Comparison]:
+    found = list(comparisons)
+    for name in ("permutation", "signed_rank"):
+        tests = {index: one for index, comparison in enumerate(found) if isinstance(one := getattr(comparison, name), Test)}
+        corrected = holm([one.p_value for one in tests.values()])
+        for (index, one), p_value in zip(tests.items(), corrected, strict=True):
+            found[index] = replace(found[index], **{name: Test(one.p_value, p_value)})
+    return found
+
+
+def _letters(ratings: CodedRatings, comparisons: Sequence[Comparison]) -> tuple[Lettered, ...]:
+    rows = ratings.by_generators
+    counts = np.bincount(rows.generator, minlength=len(rows.generators))
+    sums = np.bincount(rows.generator, weights=rows.score, minlength=len(rows.generators))
+    means = {
+        name: float(total / count) for name, total, count in zip(rows.generators, sums, counts, strict=True) if count
+    }
+    order = sorted(means, key=lambda name: -means[name])
+    different = {(one.first, one.second) for one in comparisons if one.is_different}
+    letters = letter_display(order, different)
+    rated = [Lettered(name, means[name], letters[name]) for name in order]
+    unrated = [Lettered(name, Undefined("there is no rating"), "") for name in rows.generators if name not in means]
+    return (*rated, *unrated)

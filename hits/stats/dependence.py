@@ -1,0 +1,173 @@
+"""What ratings depend on besides the generator: place of the card, position in the HIT, day, wave, time taken.
+
+Scores are taken less the mean of their dataset and generator (and of dialogs with and without a human reply among the
+cards), and so is what they may depend on; then a least-squares regression, which Frisch, Waugh and Lovell's theorem makes
+that of all together. A level's effect is how much higher replies were rated there than on average. Intervals and the
+test of all levels at once are two-way cluster-robust (hits.stats.clusters): a level's own dialogs, or its own workers,
+explain nothing by themselves. Time taken is a number: the effect of taking twice as long over a dialog.
+
+Four ratings of one generator, at places 0 and 1 with scores 3, 3 and 2, 2: the effects are +0.5 and -0.5.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from hits.stats.clusters import Clusters, estimate, interval_of, joint_p_value, spread_of
+from hits.stats.coded_ratings import CodedRatings, Codes
+from hits.stats.estimates import Estimate, Undefined
+from hits.stats.sign_flips import holm
+
+Floats = npt.NDArray[np.float64]
+
+MOST_LEVELS = 12  # above, the number of the level counts as a number
+
+
+@dataclass(frozen=True)
+class Level:
+    level: str
+    ratings: int
+    effect: Estimate
+
+
+@dataclass(frozen=True)
+class Dependence:
+    """Either levels, or a `slope` for each unit of a number; `unit` says of what. The other is undefined."""
+
+    factor: str
+    levels: tuple[Level, ...] | Undefined
+    slope: Estimate | Undefined
+    unit: str
+    p_value: float | Undefined
+    corrected_p_value: float | Undefined
+
+
+def dependences(frame: pd.DataFrame, ratings: CodedRatings) -> list[Dependence]:
+    """The frame's rows are those of `ratings`. Factors are corrected together by Holm."""
+    rows = ratings.generator >= 0
+    clusters, adjusting = Clusters.of_ratings(ratings.by_generators), _Adjusting.of(frame, ratings, rows)
+    scores = adjusting.less_means(ratings.score[rows])
+    found = []
+    for name, column in _factors(frame).items():
+        if isinstance(column, Undefined):
+            found.append(Dependence(name, column, column, "", column, column))
+        elif name == "time":
+            found.append(_by_number(name, "twice the time", column[rows], scores, clusters, adjusting))
+        else:
+            found.append(_by_level(name, column[rows], scores, clusters, adjusting))
+    return _corrected(found)
+
+
+def _factors(frame: pd.DataFrame) -> Mapping[str, Floats | Undefined]:
+    return {
+        "place": _column(frame, "place"),
+        "position": _column(frame, "position"),
+        "day": _days(frame),
+        "wave": _column(frame, "wave"),
+        "time": _log_time(frame),
+    }
+
+
+def _column(frame: pd.DataFrame, name: str) -> Floats | Undefined:
+    if name not in frame:
+        return Undefined(f"the ratings do not say the {name}")
+    return frame[name].to_numpy(np.float64)
+
+
+def _days(frame: pd.DataFrame) -> Floats | Undefined:
+    """Since the first, by UTC."""
+    if "submitted_at" not in frame:
+        return Undefined("the ratings do not say the day")
+    days = frame["submitted_at"].dt.floor("D")
+    return (days - days.min()).dt.days.to_numpy(np.float64)
+
+
+def _log_time(frame: pd.DataFrame) -> Floats | Undefined:
+    """log2 of the seconds; NaN where the page did not measure them."""
+    if "active_ms" not in frame or not (frame["active_ms"] > 0).any():
+        return Undefined("the ratings do not say the time taken")
+    seconds = frame["active_ms"].to_numpy(np.float64) / 1000
+    return np.log2(np.where(seconds > 0, seconds, np.nan))
+
+
+@dataclass(frozen=True)
+class _Adjusting:
+    cell: Codes
+    counts: Floats
+
+    @staticmethod
+    def of(frame: pd.DataFrame, ratings: CodedRatings, rows: npt.NDArray[np.bool_]) -> "_Adjusting":
+        cell = ratings.dataset[rows] * len(ratings.generators) + ratings.generator[rows]
+        if "is_checkpoint" in frame:
+            cell = 2 * cell + frame["is_checkpoint"].to_numpy()[rows]
+        return _Adjusting(cell, np.bincount(cell).astype(np.float64))
+
+    def of_rows(self, rows: npt.NDArray[np.bool_]) -> "_Adjusting":
+        return _Adjusting(self.cell[rows], np.bincount(self.cell[rows]).astype(np.float64))
+
+    def less_means(self, column: Floats) -> Floats:
+        sums = np.bincount(self.cell, weights=column)
+        return np.asarray(column - (sums / np.maximum(self.counts, 1))[self.cell])
+
+
+def _by_level(name: str, column: Floats, scores: Floats, clusters: Clusters, adjusting: _Adjusting) -> Dependence:
+    level, levels = pd.factorize(column, sort=True)
+    if len(levels) < 2:
+        nothing = Undefined(f"all ratings have the same {name}" if len(levels) else "there is no rating")
+        return Dependence(name, nothing, nothing, name, nothing, nothing)
+    if len(levels) > MOST_LEVELS:
+        return _by_number(name, name, column, scores, clusters, adjusting)
+    counts = np.bincount(level)
+    dummies = np.stack([adjusting.less_means((level == one).astype(np.float64)) for one in range(len(levels))], axis=1)
+    inverse = np.linalg.pinv(dummies.T @ dummies, hermitian=True)
+    centring = np.eye(len(levels)) - counts / counts.sum()  # rows: a level less the mean of all ratings
+    effects = centring @ inverse @ (dummies.T @ scores)
+    rest = scores - dummies @ (inverse @ (dummies.T @ scores))
+    influences = (dummies * rest[:, None]) @ (centring @ inverse).T
+    spread = spread_of(influences, clusters)
+    if spread.problem:
+        nothing = Undefined(spread.problem)
+        return Dependence(name, nothing, nothing, name, nothing, nothing)
+    found = tuple(
+        Level(f"{levels[one]:g}", int(counts[one]), Estimate(float(effects[one]), interval_of(float(effects[one]), spread, one)))
+        for one in range(len(levels))
+    )
+    p_value = joint_p_value(effects, influences, clusters)
+    return Dependence(name, found, Undefined(f"the {name} has levels"), name, p_value, p_value)
+
+
+def _by_number(
+    name: str, unit: str, column: Floats, scores: Floats, clusters: Clusters, adjusting: _Adjusting
+) -> Dependence:
+    known = ~np.isnan(column)
+    if not known.all():
+        clusters = Clusters(clusters.dialog[known], clusters.worker[known], clusters.answer[known])
+        adjusting = adjusting.of_rows(known)
+        column, scores = column[known], adjusting.less_means(scores[known])
+    column = adjusting.less_means(column)
+    square = float(column @ column)
+    no_levels = Undefined(f"the {name} is a number")
+    if square <= 1e-12 * max(len(column), 1):
+        nothing = Undefined(f"all ratings have the same {name}")
+        return Dependence(name, no_levels, nothing, unit, nothing, nothing)
+    slope = float(column @ scores) / square
+    influences = column * (scores - slope * column) / square
+    found = estimate(slope, influences, clusters)
+    if isinstance(found.interval, Undefined):
+        return Dependence(name, no_levels, found, unit, found.interval, found.interval)
+    p_value = joint_p_value(np.array([slope]), influences[:, None], clusters)
+    return Dependence(name, no_levels, found, unit, p_value, p_value)
+
+
+def _corrected(found: Sequence[Dependence]) -> list[Dependence]:
+    tested = [one for one in found if isinstance(one.p_value, float)]
+    corrected = dict(
+        zip((one.factor for one in tested), holm([float(one.p_value) for one in tested if isinstance(one.p_value, float)]), strict=True)
+    )
+    return [
+        Dependence(one.factor, one.levels, one.slope, one.unit, one.p_value, corrected.get(one.factor, one.p_value))
+        for one in found
+    ]

@@ -1,0 +1,146 @@
+"""Automatic metrics beside human ratings: how far they go together, per reply and per generator.
+
+Per reply: Pearson's and Spearman's correlation of a metric with the reply's mean score. A reply's influence on Pearson's r
+is (x y - r (x^2 + y^2) / 2) / n, for standardised x and y (Devlin, Gnanadesikan and Kettenring 1975), on Spearman's the
+same of the ranks; replies to one dialog belong together, and the interval is made on Fisher's scale, atanh(r). Per
+generator: Pearson's correlation of the generators' means. Its interval is the percentile interval of a bootstrap over
+dialogs; with few generators it is wide, as it should be.
+
+Three replies with mean scores 1, 2, 3 and metric 10, 20, 40: Spearman's correlation is 1, Pearson's 0.98.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import scipy
+
+from hits.stats.bootstrap import WEIGHTS
+from hits.stats.clusters import t_quantile
+from hits.stats.coded_ratings import CodedRatings, Codes
+from hits.stats.estimates import CONFIDENCE, Estimate, Interval, Undefined
+
+Floats = npt.NDArray[np.float64]
+
+FEWEST_REPLIES, FEWEST_GENERATORS = 4, 3
+DRAWS = 1000
+
+
+@dataclass(frozen=True)
+class GeneratorMeans:
+    generator: str
+    replies: int
+    mean_score: float
+    mean_metric: float
+
+
+@dataclass(frozen=True)
+class MetricCorrelation:
+    metric: str
+    replies: int
+    pearson: Estimate | Undefined
+    spearman: Estimate | Undefined
+    generators: tuple[GeneratorMeans, ...]
+    of_generators: Estimate | Undefined
+
+
+def metric_correlations(ratings: CodedRatings, metrics: Mapping[str, Floats], seed: int = 1) -> list[MetricCorrelation]:
+    """Each metric has a number for each rating, that of its reply, or NaN where the reply has none."""
+    return [_correlation(ratings, name, column, seed) for name, column in metrics.items()]
+
+
+def _correlation(ratings: CodedRatings, name: str, column: Floats, seed: int) -> MetricCorrelation:
+    known = (ratings.generator >= 0) & ~np.isnan(column)
+    replies = _Replies.of(ratings.of(known), column[known])
+    ranks = (scipy.stats.rankdata(one) for one in (replies.metric, replies.score))
+    means = replies.generator_means(np.ones((1, int(replies.dialog.max(initial=-1)) + 1)), len(ratings.generators))
+    counts = np.bincount(replies.generator, minlength=len(ratings.generators))
+    return MetricCorrelation(
+        name,
+        len(replies.score),
+        _pearson(replies.metric, replies.score, replies.dialog),
+        _pearson(*ranks, replies.dialog),
+        tuple(
+            GeneratorMeans(word, int(counts[code]), float(means[0][0, code]), float(means[1][0, code]))
+            for code, word in enumerate(ratings.generators)
+            if counts[code]
+        ),
+        _of_generators(replies, len(ratings.generators), seed),
+    )
+
+
+@dataclass(frozen=True)
+class _Replies:
+    dialog: Codes
+    generator: Codes
+    score: Floats  # the mean of the reply's ratings
+    metric: Floats
+
+    @staticmethod
+    def of(rows: CodedRatings, column: Floats) -> "_Replies":
+        reply, found = pd.factorize(rows.reply)
+        first = np.zeros(len(found), np.int64)
+        first[reply] = np.arange(len(reply))
+        dialog = pd.factorize(rows.dialog[first])[0]
+        score = np.bincount(reply, weights=rows.score) / np.bincount(reply) if len(reply) else np.zeros(0)
+        return _Replies(dialog, rows.generator[first], score, column[first])
+
+    def generator_means(self, weights: Floats, generators: int) -> tuple[Floats, Floats]:
+        """Of scores and metric, for weights of the dialogs: (draws, dialogs) -> (draws, generators). NaN without weight."""
+        dialogs = weights.shape[1]
+        cell = self.dialog * generators + self.generator
+
+        def totals(amounts: Floats | None) -> Floats:
+            sums = np.bincount(cell, weights=amounts, minlength=dialogs * generators)
+            return np.asarray(weights @ sums.reshape(dialogs, generators))
+
+        with np.errstate(invalid="ignore", divide="ignore"):
+            counts = totals(None)
+            return totals(self.score) / counts, totals(self.metric) / counts
+
+
+def _pearson(x: Floats, y: Floats, dialog: Codes) -> Estimate | Undefined:
+    if len(x) < FEWEST_REPLIES:
+        return Undefined(f"fewer than {FEWEST_REPLIES} replies have the metric and ratings")
+    if np.ptp(x) == 0 or np.ptp(y) == 0:
+        return Undefined("the metric is the same for all replies" if np.ptp(x) == 0 else "all replies are rated alike")
+    x, y = (x - x.mean()) / x.std(), (y - y.mean()) / y.std()
+    r = float(np.clip(x @ y / len(x), -1, 1))
+    sums = np.bincount(dialog, weights=(x * y - r * (x**2 + y**2) / 2) / len(x))
+    dialogs = int(np.count_nonzero(np.bincount(dialog)))
+    if dialogs < 2:
+        return Estimate(r, Undefined("all ratings are of one dialog"))
+    if abs(r) > 1 - 1e-12:
+        return Estimate(r, Interval(r, r))
+    deviation = math.sqrt(dialogs / (dialogs - 1) * float(sums @ sums)) / (1 - r**2)
+    half = t_quantile(dialogs - 1) * deviation
+    return Estimate(r, Interval(math.tanh(math.atanh(r) - half), math.tanh(math.atanh(r) + half)))
+
+
+def _of_generators(replies: _Replies, generators: int, seed: int) -> Estimate | Undefined:
+    dialogs = int(replies.dialog.max(initial=-1)) + 1
+    scores, metric = replies.generator_means(np.ones((1, dialogs)), generators)
+    rated = ~np.isnan(scores[0])
+    if rated.sum() < FEWEST_GENERATORS:
+        return Undefined(f"fewer than {FEWEST_GENERATORS} generators have the metric and ratings")
+    value = _correlations(scores[:, rated], metric[:, rated])[0]
+    if np.isnan(value):
+        return Undefined("all generators have the same mean")
+    rng = np.random.Generator(np.random.SFC64(seed))
+    weights = WEIGHTS[rng.integers(0, 256, (DRAWS, dialogs), dtype=np.uint8)]
+    drawn = _correlations(*(one[:, rated] for one in replies.generator_means(weights, generators)))
+    drawn = drawn[~np.isnan(drawn)]
+    if len(drawn) < DRAWS / 2:
+        return Estimate(float(value), Undefined("there are too few dialogs"))
+    low, high = np.quantile(drawn, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
+    return Estimate(float(value), Interval(float(low), float(high)))
+
+
+def _correlations(x: Floats, y: Floats) -> Floats:
+    """Row by row; NaN where a row is constant or has one."""
+    x, y = x - x.mean(axis=1, keepdims=True), y - y.mean(axis=1, keepdims=True)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray((x * y).sum(axis=1) / np.sqrt((x**2).sum(axis=1) * (y**2).sum(axis=1)))

@@ -1,0 +1,121 @@
+"""The paper's table 5: which shares of a generator's replies to a dataset were rated good, okay and bad.
+
+    share = ratings of this value / all ratings of this dataset and generator
+
+"Numbers have been normalized across the three quality categories on each test set" (Xie and Pu 2021, table 5). A reply
+that several generators gave counts for each of them. The interval is that of a cluster bootstrap over dialogs and
+workers (hits.stats.bootstrap) on the log-odds, where shares near 0 and 1 are about symmetric too; its width is that of
+the two-way cluster-robust variance (hits.stats.clusters), whose square root is the `standard_error`.
+
+Two dialogs, rated by the same two workers as good, good and good, bad: the share of good is 3/4.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import expit, logit
+
+from hits.stats.bootstrap import calibrated_interval, draw_totals
+from hits.stats.clusters import Clusters, Spread, estimate, spread_of, t_quantile
+from hits.stats.coded_ratings import HUMAN, CodedRatings
+from hits.stats.estimates import CONFIDENCE, Estimate, Interval, Undefined
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Share:
+    value: str
+    count: int
+    share: float
+    standard_error: float | Undefined
+    interval: Interval | Undefined
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of table 5. `generator` is None for the human reply, `dataset` for all of them together."""
+
+    dataset: str | None
+    generator: str | None
+    ratings: int
+    dialogs: int
+    workers: int
+    shares: tuple[Share, ...] | Undefined
+    mean_score: Estimate | Undefined
+
+
+def proportions(ratings: CodedRatings, dataset: str | None, seed: int = 1, has_draws: bool = True) -> list[Row]:
+    """A row for each generator, in their order. Without draws the interval is symmetric on the log-odds: for tables
+    that are made many times over."""
+    rng = np.random.default_rng(seed)
+    draws = _draws(ratings, rng) if has_draws and len(ratings) else None
+    return [
+        row_of(ratings.of(ratings.generator == code), dataset, name, None if draws is None else draws[:, code])
+        for code, name in enumerate(ratings.generators)
+    ]
+
+
+def human_row(ratings: CodedRatings, dataset: str | None) -> Row:
+    return row_of(ratings.of(ratings.generator == HUMAN), dataset, None)
+
+
+def row_of(ratings: CodedRatings, dataset: str | None, generator: str | None, draws: Floats | None = None) -> Row:
+    """`draws`: (draws, values), the weights of the values in each."""
+    count = len(ratings)
+    sizes = (count, ratings.dialog_count, ratings.worker_count)
+    if not count:
+        return Row(dataset, generator, *sizes, Undefined("there is no rating"), Undefined("there is no rating"))
+    clusters = Clusters.of_ratings(ratings)
+    counts = np.bincount(ratings.value, minlength=len(ratings.values))
+    shares = counts / count
+    spread = spread_of((np.eye(len(counts))[ratings.value] - shares) / count, clusters)
+    mean = float(ratings.score.mean())
+    low, high = min(ratings.scores), max(ratings.scores)
+    mean_score = estimate(mean, (ratings.score - mean) / count, clusters, low, high)
+    found = tuple(
+        Share(
+            value=name,
+            count=int(counts[code]),
+            share=float(shares[code]),
+            standard_error=Undefined(spread.problem) if spread.problem else math.sqrt(spread.variance[code]),
+            interval=_interval(float(shares[code]), spread, code, sizes, draws),
+        )
+        for code, name in enumerate(ratings.values)
+    )
+    return Row(dataset, generator, *sizes, found, mean_score)
+
+
+def _draws(ratings: CodedRatings, rng: np.random.Generator) -> Floats:
+    """(draws, generators, values)"""
+    shape = (len(ratings.generators), len(ratings.values))
+    rows = ratings.by_generators
+    groups = rows.generator * shape[1] + rows.value
+    return draw_totals(rows.dialog, rows.worker, groups, shape[0] * shape[1], rng).reshape(-1, *shape)
+
+
+def _interval(
+    share: float, spread: Spread, code: int, sizes: tuple[int, int, int], draws: Floats | None
+) -> Interval | Undefined:
+    if spread.problem:
+        return Undefined(spread.problem)
+    if share in (0.0, 1.0):
+        return _of_nothing(share, min(sizes[1:]))
+    centre = float(logit(share))
+    half = t_quantile(spread.freedom[code]) * math.sqrt(spread.variance[code]) / (share * (1 - share))
+    around = Interval(-half, half)
+    if draws is not None:
+        totals = draws.sum(axis=1)
+        drawn = draws[totals > 0, code] / totals[totals > 0]
+        least = 0.5 / sizes[0]
+        around = calibrated_interval(logit(np.clip(drawn, least, 1 - least)) - centre, half)
+    return Interval(float(expit(centre + around.low)), float(expit(centre + around.high)))
+
+
+def _of_nothing(share: float, clusters: int) -> Interval:
+    """Clopper and Pearson's interval where all or none of the ratings have the value, with clusters for trials: the
+    variance would be 0."""
+    far = 1 - ((1 - CONFIDENCE) / 2) ** (1 / clusters)
+    return Interval(0.0, far) if share == 0 else Interval(1 - far, 1.0)

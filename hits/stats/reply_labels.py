@@ -1,0 +1,78 @@
+"""The paper's figure 5: which emotions and intents were predicted for the replies that were rated good, okay and bad.
+
+    share = ratings of this value whose reply has this label / ratings of this value whose reply has a label
+
+"For responses ... that are rated as good, we gathered the predicted emotions/intents and calculated a probability
+distribution over the 41 categories" (Xie and Pu 2021, section 5.4.2). A reply that was rated good twice counts twice.
+Intervals are those of hits.stats.clusters, on the log-odds.
+
+Three ratings of good, two of them of replies labelled questioning: the share of questioning among good is 2/3.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import expit, logit
+
+from hits.stats.clusters import Clusters, Spread, spread_of, t_quantile
+from hits.stats.coded_ratings import CodedRatings, Codes
+from hits.stats.estimates import Interval, Undefined
+
+NO_LABEL = -1
+
+
+@dataclass(frozen=True)
+class LabelShare:
+    label: str
+    count: int
+    share: float
+    interval: Interval | Undefined
+
+
+@dataclass(frozen=True)
+class Labels:
+    """`generator` is None for all of them together. Labels come by falling share; those that do not occur are left out."""
+
+    generator: str | None
+    value: str
+    ratings: int
+    labels: tuple[LabelShare, ...] | Undefined
+
+
+def label_distributions(ratings: CodedRatings, label: Codes, names: tuple[str, ...]) -> list[Labels]:
+    """`label` has a code for each rating, NO_LABEL where the reply has none."""
+    has_label = (ratings.generator >= 0) & (label != NO_LABEL)
+    rows, label = ratings.of(has_label), label[has_label]
+    found = []
+    for generator in (None, *range(len(ratings.generators))):
+        for value, word in enumerate(ratings.values):
+            here = rows.value == value
+            here &= True if generator is None else rows.generator == generator
+            name = None if generator is None else ratings.generators[generator]
+            found.append(Labels(name, word, int(here.sum()), _shares(rows.of(here), label[here], names)))
+    return found
+
+
+def _shares(rows: CodedRatings, label: Codes, names: tuple[str, ...]) -> tuple[LabelShare, ...] | Undefined:
+    if not len(rows):
+        return Undefined("no rated reply has a predicted emotion or intent")
+    counts = np.bincount(label, minlength=len(names))
+    order = [int(code) for code in np.argsort(-counts, kind="stable") if counts[code]]
+    clusters = Clusters.of_ratings(rows)
+    return tuple(
+        LabelShare(names[code], int(counts[code]), float(counts[code] / len(label)), _interval(label == code, clusters))
+        for code in order
+    )
+
+
+def _interval(has_label: npt.NDArray[np.bool_], clusters: Clusters) -> Interval | Undefined:
+    share = float(has_label.mean())
+    spread: Spread = spread_of((has_label - share) / len(has_label), clusters)
+    if spread.problem:
+        return Undefined(spread.problem)
+    if share == 1:
+        return Undefined("all replies have this label")
+    half = t_quantile(spread.freedom[0]) * math.sqrt(spread.variance[0]) / (share * (1 - share))
+    return Interval(float(expit(logit(share) - half)), float(expit(logit(share) + half)))

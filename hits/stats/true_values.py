@@ -1,0 +1,97 @@
+"""What is most likely true of each reply, three ways side by side: Dawid-Skene, majority, mean; and who is reliable.
+
+Shares are over replies, not ratings. Majority: a reply counts for the value that most of its ratings have, in equal
+parts for several. Mean: of the replies' mean scores. Dawid-Skene (hits.stats.dawid_skene) gives each reply a probability
+for each value, which are averaged. Where workers hardly agree, its likelihood is flat, and what it calls true is mostly
+guessed: read it beside the agreement.
+
+A reply rated good, good, bad and one rated bad, bad: majority says 1/2 good and 1/2 bad; the mean is (7/3 + 1) / 2.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from hits.stats.coded_ratings import CodedRatings, Codes
+from hits.stats.dawid_skene import dawid_skene
+from hits.stats.estimates import Undefined
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class TrueShares:
+    """In the order of the values, the best first."""
+
+    dataset: str
+    generator: str
+    replies: int
+    dawid_skene: tuple[float, ...]
+    majority: tuple[float, ...]
+    mean_score: float
+
+
+@dataclass(frozen=True)
+class Reliability:
+    """`reliability` is the chance of saying the true value, as Dawid-Skene has it."""
+
+    worker: str
+    ratings: int
+    reliability: float
+
+
+@dataclass(frozen=True)
+class TrueValues:
+    shares: tuple[TrueShares, ...]
+    workers: tuple[Reliability, ...]
+    steps: int
+    is_converged: bool
+
+
+def find_true_values(ratings: CodedRatings) -> TrueValues | Undefined:
+    rows = ratings.by_generators
+    cards = ratings.cards
+    if not len(cards):
+        return Undefined("there is no rating")
+    unit, units = pd.factorize(cards.card_reply)
+    if len(units) == len(cards):
+        return Undefined("no reply has ratings by two workers")
+    worker, workers = pd.factorize(cards.worker)
+    values = len(ratings.values)
+    found = dawid_skene(unit, worker, cards.value, values)
+    counts = np.bincount(unit * values + cards.value, minlength=len(units) * values).reshape(-1, values)
+    is_top = counts == counts.max(axis=1, keepdims=True)
+    majority = is_top / is_top.sum(axis=1, keepdims=True)
+    means = np.bincount(unit, weights=cards.score) / counts.sum(axis=1)
+    columns = np.column_stack([found.posterior, majority, means])
+    of_worker = np.bincount(worker)
+    named = sorted((ratings.workers[code], index) for index, code in enumerate(workers))
+    return TrueValues(
+        _shares(rows, units, columns),
+        tuple(
+            Reliability(name, int(of_worker[index]), float(found.reliability[index])) for name, index in named
+        ),
+        found.steps,
+        found.is_converged,
+    )
+
+
+def _shares(rows: CodedRatings, units: Codes, columns: Floats) -> tuple[TrueShares, ...]:
+    """Means over the replies of each dataset and generator; a shared card counts for each of its generators."""
+    is_first = ~pd.Series(rows.reply).duplicated().to_numpy()
+    of_reply = columns[pd.Index(units).get_indexer(pd.Index(rows.card_reply[is_first]))]
+    dataset, generator = rows.dataset[is_first], rows.generator[is_first]
+    values, found = len(rows.values), []
+    for place, name in enumerate(rows.datasets):
+        for code, writer in enumerate(rows.generators):
+            here = of_reply[(dataset == place) & (generator == code)]
+            if len(here):
+                means = [float(mean) for mean in here.mean(axis=0)]
+                found.append(
+                    TrueShares(
+                        name, writer, len(here), tuple(means[:values]), tuple(means[values : 2 * values]), means[-1]
+                    )
+                )
+    return tuple(found)

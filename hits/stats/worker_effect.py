@@ -1,0 +1,123 @@
+"""How much ratings depend on who gives them.
+
+The deviation between workers, on the scale of scores: with e a score less the mean of its dataset and generator, the
+covariance of two ratings that one worker gave in different dialogs,
+
+    s^2 = sum_w [(sum of e)^2 - sum_d (sum of e in d)^2] / sum_w [n_w^2 - sum_d n_wd^2]
+
+which nothing but the worker can explain, since dialogs are dealt at random. Its interval is the jackknife's over workers
+(Efron and Stein 1981) on s^2. The test: if workers do not differ, the workers of a dialog may be exchanged, each with
+all that they said of it. Turning a dialog's workers round by a random number of places is such an exchange, and these
+turns are a group, so the test is exact. The statistic is the sum over workers of the square of their summed scores, each
+less the mean of its dialog.
+
+Two workers rate two dialogs, one gives 3 and 3, the other 1 and 1: e is +1 and -1, s^2 = (4 - 2 + 4 - 2) / 4 = 1.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from hits.stats.clusters import t_quantile
+from hits.stats.coded_ratings import CodedRatings, Codes
+from hits.stats.estimates import Estimate, Interval, Undefined
+
+Floats = npt.NDArray[np.float64]
+
+TURNS = 199
+
+
+@dataclass(frozen=True)
+class WorkerEffect:
+    """`share` is that of the variance of scores, given the dataset and generator."""
+
+    deviation: Estimate | Undefined
+    share: float | Undefined
+    p_value: float | Undefined
+
+
+def worker_effect(ratings: CodedRatings, seed: int = 1) -> WorkerEffect:
+    rows = ratings.by_generators
+    nothing = _problem(rows)
+    if nothing:
+        return WorkerEffect(nothing, nothing, nothing)
+    cell = rows.dataset * len(rows.generators) + rows.generator
+    counts = np.maximum(np.bincount(cell), 1)
+    rest = rows.score - (np.bincount(cell, weights=rows.score) / counts)[cell]
+    table = _Table.of(rows, rest)
+    variance = table.variance
+    if isinstance(variance, Undefined):
+        return WorkerEffect(variance, variance, table.p_value(seed))
+    total = float(rest @ rest) / len(rest)
+    share: float | Undefined = max(0.0, variance.value) / total if total else Undefined("all ratings are the same")
+    return WorkerEffect(_root(variance), share, table.p_value(seed))
+
+
+def _problem(rows: CodedRatings) -> Undefined | None:
+    if not len(rows):
+        return Undefined("there is no rating")
+    return Undefined("all ratings are of one worker") if rows.worker_count < 2 else None
+
+
+@dataclass(frozen=True)
+class _Table:
+    """A row for each answer, those of a dialog together."""
+
+    dialog: Codes
+    worker: Codes
+    sums: Floats  # of the answer's ratings
+    counts: Floats
+
+    @staticmethod
+    def of(rows: CodedRatings, rest: Floats) -> "_Table":
+        answer, found = pd.factorize(rows.answer)
+        first = np.zeros(len(found), np.int64)
+        first[answer] = np.arange(len(answer))
+        dialog, worker = (pd.factorize(codes[first])[0] for codes in (rows.dialog, rows.worker))
+        order = np.argsort(dialog, kind="stable")
+        sums, counts = np.bincount(answer, weights=rest)[order], np.bincount(answer)[order].astype(np.float64)
+        return _Table(dialog[order], worker[order], sums, counts)
+
+    @property
+    def variance(self) -> Estimate | Undefined:
+        above = np.bincount(self.worker, weights=self.sums) ** 2 - np.bincount(self.worker, weights=self.sums**2)
+        below = np.bincount(self.worker, weights=self.counts) ** 2 - np.bincount(self.worker, weights=self.counts**2)
+        workers = int((below > 0).sum())
+        if workers < 2:
+            return Undefined("fewer than two workers rated several dialogs")
+        value = float(above.sum() / below.sum())
+        without = (above.sum() - above) / np.maximum(below.sum() - below, 1e-300)
+        without = without[below > 0]
+        deviation = float(np.sqrt((workers - 1) / workers * ((without - without.mean()) ** 2).sum()))
+        half = t_quantile(workers - 1) * deviation
+        return Estimate(value, Interval(value - half, value + half))
+
+    def p_value(self, seed: int) -> float | Undefined:
+        sizes = np.bincount(self.dialog)
+        if not (sizes > 1).any():
+            return Undefined("no dialog has ratings by two workers")
+        means = self.sums / self.counts
+        means = means - (np.bincount(self.dialog, weights=means) / sizes)[self.dialog]
+        rng = np.random.Generator(np.random.SFC64(seed))
+        start, size = (np.cumsum(sizes) - sizes)[self.dialog], sizes[self.dialog]
+        place = np.arange(len(means)) - start
+        found = self._statistic(means)
+        extreme = 0
+        for _ in range(TURNS):
+            turn = (rng.random(len(sizes)) * sizes).astype(np.int64)[self.dialog]
+            extreme += self._statistic(means[start + (place + turn) % size]) >= found * (1 - 1e-9)
+        return (1 + extreme) / (1 + TURNS)
+
+    def _statistic(self, values: Floats) -> float:
+        sums = np.bincount(self.worker, weights=values)
+        return float(sums @ sums)
+
+
+def _root(variance: Estimate) -> Estimate:
+    if isinstance(variance.interval, Undefined):
+        return Estimate(float(np.sqrt(max(0.0, variance.value))), variance.interval)
+    ends = (variance.interval.low, variance.interval.high)
+    low, high = (float(np.sqrt(max(0.0, end))) for end in ends)
+    return Estimate(float(np.sqrt(max(0.0, variance.value))), Interval(low, high))
