@@ -22,11 +22,13 @@ of Satterthwaite, V^2 / sum(V_c^2 / f_c) with f_c = 1 / Q_c - 1: uneven clusters
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import scipy
+from scipy.sparse import csr_array
 
 from hits.stats.coded_ratings import CodedRatings, Codes
 from hits.stats.estimates import CONFIDENCE, Estimate, Interval, Undefined
@@ -64,17 +66,34 @@ class Spread:
 def spread_of(influences: Floats, clusters: Clusters) -> Spread:
     """Influences: (ratings,) or (ratings, statistics)."""
     columns = influences[:, None] if influences.ndim == 1 else influences
-    nothing = np.zeros(columns.shape[1])
+    every = (clusters.dialog, clusters.worker, clusters.answer)
+    return _spread([_term(columns, codes) for codes in every], clusters)
+
+
+def spread_of_shares(value: Codes, value_count: int, clusters: Clusters) -> Spread:
+    """Of the shares that values have among the ratings: the same as `spread_of` their influences ([value is k] - share)
+    / n, from counts, (sum_c (n_ck - share_k n_c)^2) / n^2, which is faster for many values."""
+    shares = np.bincount(value, minlength=value_count) / max(len(value), 1)
+    terms = []
+    for codes in (clusters.dialog, clusters.worker, clusters.answer):
+        sizes = np.bincount(codes).astype(np.float64)
+        counts = csr_array((np.ones(len(codes)), (codes, value)), shape=(len(sizes), value_count))
+        counts.sum_duplicates()
+        squares = np.bincount(counts.indices, weights=counts.data**2, minlength=value_count)
+        crossed = counts.T @ sizes
+        terms.append((squares - 2 * shares * crossed + shares**2 * float(sizes @ sizes)) / max(len(value), 1) ** 2)
+    return _spread(terms, clusters)
+
+
+def _spread(terms: Sequence[Floats], clusters: Clusters) -> Spread:
+    """From the sums of squares over dialogs, workers and answers."""
     sizes = [_sizes(codes) for codes in (clusters.dialog, clusters.worker)]
     for name, counts in zip(("dialog", "worker"), sizes, strict=True):
         if len(counts) < FEWEST:
+            nothing = np.zeros(len(terms[0]))
             return Spread(nothing, nothing, f"all ratings are of one {name}" if len(counts) else "there is no rating")
-    of_dialogs, of_workers = (
-        _term(columns, codes) * _unbiasing(counts)
-        for codes, counts in zip((clusters.dialog, clusters.worker), sizes, strict=True)
-    )
-    of_answers = _term(columns, clusters.answer)
-    variance = np.maximum.reduce([of_dialogs + of_workers - of_answers, of_dialogs, of_workers])
+    of_dialogs, of_workers = (term * _unbiasing(counts) for term, counts in zip(terms[:2], sizes, strict=True))
+    variance = np.maximum.reduce([of_dialogs + of_workers - terms[2], of_dialogs, of_workers])
     freedoms = [_freedom(counts) for counts in sizes]
     weight = of_dialogs**2 / freedoms[0] + of_workers**2 / freedoms[1]
     freedom = np.where(weight > 0, variance**2 / np.where(weight > 0, weight, 1), min(freedoms))
@@ -106,7 +125,9 @@ def joint_p_value(values: Floats, influences: Floats, clusters: Clusters) -> flo
     return float(scipy.special.fdtrc(rank, freedom - rank + 1, statistic))
 
 
-def estimate(value: float, influences: Floats, clusters: Clusters, low: float = -math.inf, high: float = math.inf) -> Estimate:
+def estimate(
+    value: float, influences: Floats, clusters: Clusters, low: float = -math.inf, high: float = math.inf
+) -> Estimate:
     """With the interval value +- t * deviation, within what the statistic can be."""
     spread = spread_of(influences, clusters)
     return Estimate(float(value), interval_of(float(value), spread, 0, low, high))

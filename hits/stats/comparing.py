@@ -152,7 +152,9 @@ def _signed_rank(pair: _Pair) -> Test | Undefined:
 def _corrected(comparisons: Sequence[Comparison]) -> list[Comparison]:
     found = list(comparisons)
     for name in ("permutation", "signed_rank"):
-        tests = {index: one for index, comparison in enumerate(found) if isinstance(one := getattr(comparison, name), Test)}
+        tests = {
+            index: one for index, comparison in enumerate(found) if isinstance(one := getattr(comparison, name), Test)
+        }
         corrected = holm([one.p_value for one in tests.values()])
         for (index, one), p_value in zip(tests.items(), corrected, strict=True):
             found[index] = replace(found[index], **{name: Test(one.p_value, p_value)})

@@ -121,18 +121,22 @@ def _by_level(name: str, column: Floats, scores: Floats, clusters: Clusters, adj
     if len(levels) > MOST_LEVELS:
         return _by_number(name, name, column, scores, clusters, adjusting)
     counts = np.bincount(level)
-    dummies = np.stack([adjusting.less_means((level == one).astype(np.float64)) for one in range(len(levels))], axis=1)
-    inverse = np.linalg.pinv(dummies.T @ dummies, hermitian=True)
+    dummies = np.stack([adjusting.less_means((level == one).astype(np.float64)) for one in range(len(levels))])
+    inverse = np.linalg.pinv(dummies @ dummies.T, hermitian=True)
     centring = np.eye(len(levels)) - counts / counts.sum()  # rows: a level less the mean of all ratings
-    effects = centring @ inverse @ (dummies.T @ scores)
-    rest = scores - dummies @ (inverse @ (dummies.T @ scores))
-    influences = (dummies * rest[:, None]) @ (centring @ inverse).T
+    effects = centring @ inverse @ (dummies @ scores)
+    rest = scores - (inverse @ (dummies @ scores)) @ dummies
+    influences = (centring @ inverse @ (dummies * rest)).T
     spread = spread_of(influences, clusters)
     if spread.problem:
         nothing = Undefined(spread.problem)
         return Dependence(name, nothing, nothing, name, nothing, nothing)
     found = tuple(
-        Level(f"{levels[one]:g}", int(counts[one]), Estimate(float(effects[one]), interval_of(float(effects[one]), spread, one)))
+        Level(
+            f"{levels[one]:g}",
+            int(counts[one]),
+            Estimate(float(effects[one]), interval_of(float(effects[one]), spread, one)),
+        )
         for one in range(len(levels))
     )
     p_value = joint_p_value(effects, influences, clusters)
@@ -165,7 +169,11 @@ def _by_number(
 def _corrected(found: Sequence[Dependence]) -> list[Dependence]:
     tested = [one for one in found if isinstance(one.p_value, float)]
     corrected = dict(
-        zip((one.factor for one in tested), holm([float(one.p_value) for one in tested if isinstance(one.p_value, float)]), strict=True)
+        zip(
+            (one.factor for one in tested),
+            holm([float(one.p_value) for one in tested if isinstance(one.p_value, float)]),
+            strict=True,
+        )
     )
     return [
         Dependence(one.factor, one.levels, one.slope, one.unit, one.p_value, corrected.get(one.factor, one.p_value))

@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pandas as pd
 import scipy
 
-from hits.stats.bootstrap import WEIGHTS
+from hits.stats.bootstrap import DRAWS, DRAWS_AT_ONCE, WEIGHTS
 from hits.stats.clusters import t_quantile
 from hits.stats.coded_ratings import CodedRatings, Codes
 from hits.stats.estimates import CONFIDENCE, Estimate, Interval, Undefined
@@ -26,7 +26,6 @@ from hits.stats.estimates import CONFIDENCE, Estimate, Interval, Undefined
 Floats = npt.NDArray[np.float64]
 
 FEWEST_REPLIES, FEWEST_GENERATORS = 4, 3
-DRAWS = 1000
 
 
 @dataclass(frozen=True)
@@ -130,13 +129,19 @@ def _of_generators(replies: _Replies, generators: int, seed: int) -> Estimate | 
     if np.isnan(value):
         return Undefined("all generators have the same mean")
     rng = np.random.Generator(np.random.SFC64(seed))
-    weights = WEIGHTS[rng.integers(0, 256, (DRAWS, dialogs), dtype=np.uint8)]
-    drawn = _correlations(*(one[:, rated] for one in replies.generator_means(weights, generators)))
+    drawn = np.concatenate([_drawn(replies, generators, rated, rng) for _ in range(0, DRAWS, DRAWS_AT_ONCE)])
     drawn = drawn[~np.isnan(drawn)]
     if len(drawn) < DRAWS / 2:
         return Estimate(float(value), Undefined("there are too few dialogs"))
     low, high = np.quantile(drawn, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
     return Estimate(float(value), Interval(float(low), float(high)))
+
+
+def _drawn(replies: _Replies, generators: int, rated: npt.NDArray[np.bool_], rng: np.random.Generator) -> Floats:
+    shape = (DRAWS_AT_ONCE, int(replies.dialog.max()) + 1)
+    weights = WEIGHTS[rng.integers(0, 256, shape, dtype=np.uint8)].astype(np.float64)
+    scores, metric = replies.generator_means(weights, generators)
+    return _correlations(scores[:, rated], metric[:, rated])
 
 
 def _correlations(x: Floats, y: Floats) -> Floats:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from scipy.special import expit, logit
 
 from hits.stats.bootstrap import calibrated_interval, draw_totals
-from hits.stats.clusters import Clusters, Spread, estimate, spread_of, t_quantile
+from hits.stats.clusters import Clusters, Spread, estimate, spread_of_shares, t_quantile
 from hits.stats.coded_ratings import HUMAN, CodedRatings
 from hits.stats.estimates import CONFIDENCE, Estimate, Interval, Undefined
 
@@ -47,11 +47,25 @@ class Row:
     mean_score: Estimate | Undefined
 
 
-def proportions(ratings: CodedRatings, dataset: str | None, seed: int = 1, has_draws: bool = True) -> list[Row]:
-    """A row for each generator, in their order. Without draws the interval is symmetric on the log-odds: for tables
-    that are made many times over."""
+def table_rows(ratings: CodedRatings, seed: int = 1) -> list[Row]:
+    """All datasets together if there are several, then each: a row for each generator, in their order."""
+    rows = ratings.by_generators
+    shape = (len(rows.datasets), len(rows.generators), len(rows.values))
+    groups = (rows.dataset * shape[1] + rows.generator) * shape[2] + rows.value
     rng = np.random.default_rng(seed)
-    draws = _draws(ratings, rng) if has_draws and len(ratings) else None
+    draws = draw_totals(rows.dialog, rows.worker, groups, math.prod(shape), rng).reshape(-1, *shape)
+    together = _rows(rows, None, draws.sum(axis=1)) if shape[0] > 1 else []
+    parts = [_rows(rows.in_dataset(code), name, draws[:, code]) for code, name in enumerate(rows.datasets)]
+    return [*together, *(row for part in parts for row in part)]
+
+
+def quick_rows(ratings: CodedRatings, dataset: str | None) -> list[Row]:
+    """The same without draws, the interval being symmetric on the log-odds: for tables that are made many times over."""
+    return _rows(ratings.by_generators, dataset, None)
+
+
+def _rows(ratings: CodedRatings, dataset: str | None, draws: Floats | None) -> list[Row]:
+    """`draws`: (draws, generators, values)"""
     return [
         row_of(ratings.of(ratings.generator == code), dataset, name, None if draws is None else draws[:, code])
         for code, name in enumerate(ratings.generators)
@@ -71,7 +85,7 @@ def row_of(ratings: CodedRatings, dataset: str | None, generator: str | None, dr
     clusters = Clusters.of_ratings(ratings)
     counts = np.bincount(ratings.value, minlength=len(ratings.values))
     shares = counts / count
-    spread = spread_of((np.eye(len(counts))[ratings.value] - shares) / count, clusters)
+    spread = spread_of_shares(ratings.value, len(counts), clusters)
     mean = float(ratings.score.mean())
     low, high = min(ratings.scores), max(ratings.scores)
     mean_score = estimate(mean, (ratings.score - mean) / count, clusters, low, high)
@@ -86,14 +100,6 @@ def row_of(ratings: CodedRatings, dataset: str | None, generator: str | None, dr
         for code, name in enumerate(ratings.values)
     )
     return Row(dataset, generator, *sizes, found, mean_score)
-
-
-def _draws(ratings: CodedRatings, rng: np.random.Generator) -> Floats:
-    """(draws, generators, values)"""
-    shape = (len(ratings.generators), len(ratings.values))
-    rows = ratings.by_generators
-    groups = rows.generator * shape[1] + rows.value
-    return draw_totals(rows.dialog, rows.worker, groups, shape[0] * shape[1], rng).reshape(-1, *shape)
 
 
 def _interval(

@@ -13,10 +13,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import expit, logit
 
-from hits.stats.clusters import Clusters, Spread, spread_of, t_quantile
+from hits.stats.clusters import Clusters, Spread, spread_of_shares, t_quantile
 from hits.stats.coded_ratings import CodedRatings, Codes
 from hits.stats.estimates import Interval, Undefined
 
@@ -60,19 +59,18 @@ def _shares(rows: CodedRatings, label: Codes, names: tuple[str, ...]) -> tuple[L
         return Undefined("no rated reply has a predicted emotion or intent")
     counts = np.bincount(label, minlength=len(names))
     order = [int(code) for code in np.argsort(-counts, kind="stable") if counts[code]]
-    clusters = Clusters.of_ratings(rows)
+    spread = spread_of_shares(label, len(names), Clusters.of_ratings(rows))
+    shares = counts / len(label)
     return tuple(
-        LabelShare(names[code], int(counts[code]), float(counts[code] / len(label)), _interval(label == code, clusters))
+        LabelShare(names[code], int(counts[code]), float(shares[code]), _interval(float(shares[code]), spread, code))
         for code in order
     )
 
 
-def _interval(has_label: npt.NDArray[np.bool_], clusters: Clusters) -> Interval | Undefined:
-    share = float(has_label.mean())
-    spread: Spread = spread_of((has_label - share) / len(has_label), clusters)
+def _interval(share: float, spread: Spread, code: int) -> Interval | Undefined:
     if spread.problem:
         return Undefined(spread.problem)
     if share == 1:
         return Undefined("all replies have this label")
-    half = t_quantile(spread.freedom[0]) * math.sqrt(spread.variance[0]) / (share * (1 - share))
+    half = t_quantile(spread.freedom[code]) * math.sqrt(spread.variance[code]) / (share * (1 - share))
     return Interval(float(expit(logit(share) - half)), float(expit(logit(share) + half)))

@@ -57,10 +57,17 @@ def sign_flip_p_values(pairs: Sequence[Differences], family: int = 1, seed: int 
     at_once = max(1, min(draws, CELLS_AT_ONCE // max(dialogs, 1)))
     extreme = np.zeros(len(pairs), np.int64)
     for start in range(0, draws, at_once):
-        bits = rng.integers(0, 2, (dialogs, min(at_once, draws - start)), dtype=np.uint8)
-        signs = bits.astype(np.float32) * 2 - 1
+        signs = _signs(rng, (dialogs, min(at_once, draws - start)))
         extreme += [one.count_extreme(signs) for one in prepared]
     return [float((1 + count) / (1 + draws)) for count in extreme]
+
+
+def _signs(rng: np.random.Generator, shape: tuple[int, int]) -> npt.NDArray[np.float32]:
+    """+1 or -1: a random first bit before those of 1.0, which takes half the time of any arithmetic."""
+    bits = rng.integers(0, 2**32, shape, dtype=np.uint32)
+    bits &= np.uint32(0x80000000)
+    bits |= np.uint32(0x3F800000)
+    return bits.view(np.float32)
 
 
 @dataclass(frozen=True)
@@ -116,4 +123,3 @@ def holm(p_values: Sequence[float]) -> list[float]:
         highest = max(highest, min(1.0, p_values[index] * (len(p_values) - rank)))
         corrected[index] = highest
     return corrected
-

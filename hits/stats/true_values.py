@@ -70,9 +70,7 @@ def find_true_values(ratings: CodedRatings) -> TrueValues | Undefined:
     named = sorted((ratings.workers[code], index) for index, code in enumerate(workers))
     return TrueValues(
         _shares(rows, units, columns),
-        tuple(
-            Reliability(name, int(of_worker[index]), float(found.reliability[index])) for name, index in named
-        ),
+        tuple(Reliability(name, int(of_worker[index]), float(found.reliability[index])) for name, index in named),
         found.steps,
         found.is_converged,
     )
