@@ -27,7 +27,8 @@ class Size:
 
 @dataclass(frozen=True)
 class Variant:
-    """The results with other rules of screening: all of them, none, all but one. `rules` are those that were applied."""
+    """The results with other rules of screening: all of them, none, all but one. `rules` are those that were
+    applied."""
 
     name: str
     rules: tuple[str, ...]

@@ -10,6 +10,18 @@ from hits.ratings_frame import ratings_frame
 from hits.screening.excluded import excluded_by
 
 
+def named_frame(study: Study, environment: str, prefix: str) -> pd.DataFrame:
+    """The ratings frame with a column for each rule of the current run, called prefix + rule: whether the rule names
+    the rating, alone or with others. So what is kept without one rule can be told from the frame."""
+    frame = ratings_frame(study, environment)
+    run = ScreeningRun.objects.current(study, environment)
+    names = list(dict.fromkeys(str(rule["rule"]) for rule in run.rules)) if run else []
+    for name in names:
+        others = [other for other in names if other != name]
+        frame[f"{prefix}{name}"] = frame["submission"].isin(list(excluded_by(run, ignoring=others)))
+    return frame
+
+
 def screened_frame(study: Study, environment: str, ignoring: Collection[str] = ()) -> pd.DataFrame:
     """The ratings frame with `excluded_by`, a category that is missing where nothing is against it, and `is_kept`.
 

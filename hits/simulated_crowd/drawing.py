@@ -1,4 +1,5 @@
-"""Ratings drawn straight into frames: the crowd's model without pages, marketplace and database, a thousand times faster.
+"""Ratings drawn straight into frames: the crowd's model without pages, marketplace and database, a thousand times
+faster.
 
 In: a truth, the size of a study, how many workers of which types, a seed. Out: both frames of hits.ratings_frame, with
 all columns, for hundreds of simulated studies or for millions of ratings. Guaranteed: the same seed gives the same

@@ -11,10 +11,10 @@ scores' difference, squared. Ordinal: the ratings between them, squared: (n_k / 
 the mean over replies of the share of agreeing pairs; Fleiss' kappa is (raw - chance) / (1 - chance) with chance =
 sum_k (n_k / n)^2 (Fleiss 1971; where the number of ratings differs, as it does after screening, replies count alike).
 
-Intervals respect that replies of one dialog, and ratings of one worker, belong together (hits.stats.clusters). A rating's
-influence on D_o: weight ratings by w, let a_u be the mean of d over pairs with weights w_i w_j, and D_o = sum_u (sum_i
-w_i) a_u / sum_i w_i; then its derivative at w = 1 is (2 b_i - a_u - D_o) / n with b_i the mean of d between rating i and
-the others of its reply. That on D_e is 2 (mean of d between i and all - D_e) / n.
+Intervals respect that replies of one dialog, and ratings of one worker, belong together (hits.stats.clusters). A
+rating's influence on D_o: weight ratings by w, let a_u be the mean of d over pairs with weights w_i w_j, and D_o =
+sum_u (sum_i w_i) a_u / sum_i w_i; then its derivative at w = 1 is (2 b_i - a_u - D_o) / n with b_i the mean of d
+between rating i and the others of its reply. That on D_e is 2 (mean of d between i and all - D_e) / n.
 
 Two workers, three replies, rated (1, 1), (1, 2), (2, 2): nominal D_o = 2/6, D_e = 2 * 3 * 3 / (6 * 5) = 18/30, and
 alpha = 1 - 10/18 = 4/9. Raw agreement is 2/3, chance 1/2, kappa 1/3.

@@ -14,7 +14,8 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Answers:
-    """A row for each answer; dialogs and workers are numbered from 0 without gaps. `scores` has a column for each generator, NaN where the answer says nothing of it."""
+    """A row for each answer; dialogs and workers are numbered from 0 without gaps. `scores` has a column for each
+    generator, NaN where the answer says nothing of it."""
 
     dialog: Codes
     worker: Codes

@@ -1,8 +1,9 @@
 """The cluster bootstrap over dialogs and workers at once, for whatever is computed from totals.
 
 Each draw gives every dialog and every worker a weight of its own, as good as Poisson with mean and variance 1, and a
-rating the product of the two: the pigeonhole bootstrap (Owen 2007, "The pigeonhole bootstrap"; product weights: Owen and Eckles 2012,
-"Bootstrapping data arrays of arbitrary order"). A total over ratings in dialog d and by worker w is then
+rating the product of the two: the pigeonhole bootstrap (Owen 2007, "The pigeonhole bootstrap"; product weights: Owen
+and Eckles 2012, "Bootstrapping data arrays of arbitrary order"). A total over ratings in dialog d and by worker w is
+then
 
     T* = sum_dw u_d Y_dw v_w        Y_dw the sum of the ratings' amounts
 

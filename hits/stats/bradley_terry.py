@@ -99,7 +99,8 @@ def fit(counts: Floats) -> tuple[Floats, float]:
 
 @dataclass(frozen=True)
 class _Outcomes:
-    """For each pair of generators in turn, what each answer says: 0 first higher, 1 alike, 2 second higher, 3 nothing."""
+    """For each pair of generators in turn, what each answer says: 0 first higher, 1 alike, 2 second higher, 3
+    nothing."""
 
     pairs: list[tuple[int, int]]
     codes: npt.NDArray[np.int8]  # pair x answer

@@ -10,10 +10,10 @@ dialogs and over workers, less the sums over both together, which each of them h
     V = sum_dialog (sum of influences)^2 + sum_worker (...)^2 - sum_answer (...)^2
 
 Three things are ours, and benchmarks.validity shows what they give. Clusters are few and uneven, and residuals too
-small: each term is multiplied by 1 / (1 + Q - 2 C / Q), with Q and C the sums of the squared and cubed shares of ratings
-that the clusters have, which makes it unbiased for the mean of cluster effects, and is the known g / (g - 1) where g
-clusters are equal. V is at least each of its first two terms, as what it estimates is. And t has the degrees of freedom
-of Satterthwaite, V^2 / sum(V_c^2 / f_c) with f_c = 1 / Q_c - 1: uneven clusters count as fewer.
+small: each term is multiplied by 1 / (1 + Q - 2 C / Q), with Q and C the sums of the squared and cubed shares of
+ratings that the clusters have, which makes it unbiased for the mean of cluster effects, and is the known g / (g - 1)
+where g clusters are equal. V is at least each of its first two terms, as what it estimates is. And t has the degrees
+of freedom of Satterthwaite, V^2 / sum(V_c^2 / f_c) with f_c = 1 / Q_c - 1: uneven clusters count as fewer.
 
 >>> y = np.array([0., 0., 1., 1.])
 >>> spread = spread_of((y - y.mean()) / 4, Clusters.of(np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])))

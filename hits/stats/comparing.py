@@ -5,9 +5,10 @@ For each pair of generators: the mean difference of their scores, and the probab
     P(first is rated higher) + P(both alike) / 2
 
 (Grissom 1994; 1/2 is no difference), both with two-way cluster-robust intervals (hits.stats.clusters); a permutation
-test (hits.stats.sign_flips), which decides, and beside it Wilcoxon's signed-rank test over the dialogs' mean differences
-(Wilcoxon 1945, zeros as Pratt 1959 has them). Both are corrected by Holm over all pairs of all tables that are made
-together. Generators that the corrected permutation test can't tell apart share a letter (hits.stats.letters).
+test (hits.stats.sign_flips), which decides, and beside it Wilcoxon's signed-rank test over the dialogs' mean
+differences (Wilcoxon 1945, zeros as Pratt 1959 has them). Both are corrected by Holm over all pairs of all tables
+that are made together. Generators that the corrected permutation test can't tell apart share a letter
+(hits.stats.letters).
 
 A worker puts A into good and B into bad in one dialog, both into okay in another: the difference is (2 + 0) / 2 = 1,
 the superiority of A (1 + 1/2) / 2 = 3/4.

@@ -1,10 +1,10 @@
 """What ratings depend on besides the generator: place of the card, position in the HIT, day, wave, time taken.
 
 Scores are taken less the mean of their dataset and generator (and of dialogs with and without a human reply among the
-cards), and so is what they may depend on; then a least-squares regression, which Frisch, Waugh and Lovell's theorem makes
-that of all together. A level's effect is how much higher replies were rated there than on average. Intervals and the
-test of all levels at once are two-way cluster-robust (hits.stats.clusters): a level's own dialogs, or its own workers,
-explain nothing by themselves. Time taken is a number: the effect of taking twice as long over a dialog.
+cards), and so is what they may depend on; then a least-squares regression, which Frisch, Waugh and Lovell's theorem
+makes that of all together. A level's effect is how much higher replies were rated there than on average. Intervals
+and the test of all levels at once are two-way cluster-robust (hits.stats.clusters): a level's own dialogs, or its own
+workers, explain nothing by themselves. Time taken is a number: the effect of taking twice as long over a dialog.
 
 Four ratings of one generator, at places 0 and 1 with scores 3, 3 and 2, 2: the effects are +0.5 and -0.5.
 """

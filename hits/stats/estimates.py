@@ -1,4 +1,5 @@
-"""What a statistic may be: a number with its 95 % interval, or undefined, with the reason. Never NaN, never a made-up 0."""
+"""What a statistic may be: a number with its 95 % interval, or undefined, with the reason. Never NaN, never a made-up
+0."""
 
 from dataclasses import dataclass
 

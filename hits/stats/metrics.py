@@ -1,10 +1,10 @@
 """Automatic metrics beside human ratings: how far they go together, per reply and per generator.
 
-Per reply: Pearson's and Spearman's correlation of a metric with the reply's mean score. A reply's influence on Pearson's r
-is (x y - r (x^2 + y^2) / 2) / n, for standardised x and y (Devlin, Gnanadesikan and Kettenring 1975), on Spearman's the
-same of the ranks; replies to one dialog belong together, and the interval is made on Fisher's scale, atanh(r). Per
-generator: Pearson's correlation of the generators' means. Its interval is the percentile interval of a bootstrap over
-dialogs; with few generators it is wide, as it should be.
+Per reply: Pearson's and Spearman's correlation of a metric with the reply's mean score. A reply's influence on
+Pearson's r is (x y - r (x^2 + y^2) / 2) / n, for standardised x and y (Devlin, Gnanadesikan and Kettenring 1975), on
+Spearman's the same of the ranks; replies to one dialog belong together, and the interval is made on Fisher's scale,
+atanh(r). Per generator: Pearson's correlation of the generators' means. Its interval is the percentile interval of a
+bootstrap over dialogs; with few generators it is wide, as it should be.
 
 Three replies with mean scores 1, 2, 3 and metric 10, 20, 40: Spearman's correlation is 1, Pearson's 0.98.
 """
@@ -88,7 +88,8 @@ class _Replies:
         return _Replies(dialog, rows.generator[first], score, column[first])
 
     def generator_means(self, weights: Floats, generators: int) -> tuple[Floats, Floats]:
-        """Of scores and metric, for weights of the dialogs: (draws, dialogs) -> (draws, generators). NaN without weight."""
+        """Of scores and metric, for weights of the dialogs: (draws, dialogs) -> (draws, generators). NaN without
+        weight."""
         dialogs = weights.shape[1]
         cell = self.dialog * generators + self.generator
 

@@ -60,7 +60,8 @@ def table_rows(ratings: CodedRatings, seed: int = 1) -> list[Row]:
 
 
 def quick_rows(ratings: CodedRatings, dataset: str | None) -> list[Row]:
-    """The same without draws, the interval being symmetric on the log-odds: for tables that are made many times over."""
+    """The same without draws, the interval being symmetric on the log-odds: for tables that are made many times
+    over."""
     return _rows(ratings.by_generators, dataset, None)
 
 

@@ -32,7 +32,8 @@ class LabelShare:
 
 @dataclass(frozen=True)
 class Labels:
-    """`generator` is None for all of them together. Labels come by falling share; those that do not occur are left out."""
+    """`generator` is None for all of them together. Labels come by falling share; those that do not occur are left
+    out."""
 
     generator: str | None
     value: str

@@ -1,12 +1,13 @@
-"""A permutation test of paired differences, when one dialog is rated by several workers and a worker rates many dialogs.
+"""A permutation test of paired differences, when one dialog is rated by several workers and a worker rates many
+dialogs.
 
 What can be exchanged: if two generators are equally good, nothing tells their replies to a dialog apart, so the two
 names may be swapped in any dialog, for all its workers at once. That turns the sign of all differences of the dialog
 together. Single differences can't be turned: the workers of a dialog saw the same two replies, of which one may well
 be the better one. Nor need a worker's differences be turned together: a strict worker is strict with both replies.
 
-The statistic is the sum of differences divided by its two-way cluster-robust deviation (hits.stats.clusters), recomputed
-for every turn:
+The statistic is the sum of differences divided by its two-way cluster-robust deviation (hits.stats.clusters),
+recomputed for every turn:
 
     T = sum_d s_d S_d / sqrt(V_dialogs + V_workers(s) - V_answers)        s_d = +1 or -1, S_d the dialog's sum
 

@@ -1,9 +1,9 @@
 """What is most likely true of each reply, three ways side by side: Dawid-Skene, majority, mean; and who is reliable.
 
 Shares are over replies, not ratings. Majority: a reply counts for the value that most of its ratings have, in equal
-parts for several. Mean: of the replies' mean scores. Dawid-Skene (hits.stats.dawid_skene) gives each reply a probability
-for each value, which are averaged. Where workers hardly agree, its likelihood is flat, and what it calls true is mostly
-guessed: read it beside the agreement.
+parts for several. Mean: of the replies' mean scores. Dawid-Skene (hits.stats.dawid_skene) gives each reply a
+probability for each value, which are averaged. Where workers hardly agree, its likelihood is flat, and what it calls
+true is mostly guessed: read it beside the agreement.
 
 A reply rated good, good, bad and one rated bad, bad: majority says 1/2 good and 1/2 bad; the mean is (7/3 + 1) / 2.
 """

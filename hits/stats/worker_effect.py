@@ -5,11 +5,11 @@ covariance of two ratings that one worker gave in different dialogs,
 
     s^2 = sum_w [(sum of e)^2 - sum_d (sum of e in d)^2] / sum_w [n_w^2 - sum_d n_wd^2]
 
-which nothing but the worker can explain, since dialogs are dealt at random. Its interval is the jackknife's over workers
-(Efron and Stein 1981) on s^2. The test: if workers do not differ, the workers of a dialog may be exchanged, each with
-all that they said of it. Turning a dialog's workers round by a random number of places is such an exchange, and these
-turns are a group, so the test is exact. The statistic is the sum over workers of the square of their summed scores, each
-less the mean of its dialog.
+which nothing but the worker can explain, since dialogs are dealt at random. Its interval is the jackknife's over
+workers (Efron and Stein 1981) on s^2. The test: if workers do not differ, the workers of a dialog may be exchanged,
+each with all that they said of it. Turning a dialog's workers round by a random number of places is such an exchange,
+and these turns are a group, so the test is exact. The statistic is the sum over workers of the square of their summed
+scores, each less the mean of its dialog.
 
 Two workers rate two dialogs, one gives 3 and 3, the other 1 and 1: e is +1 and -1, s^2 = (4 - 2 + 4 - 2) / 4 = 1.
 """

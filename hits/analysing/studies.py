@@ -1,0 +1,14 @@
+"""A study's own results."""
+
+from hits.analysing.analysing import EXCLUDED_BY, analyse
+from hits.analysing.results import Results
+from hits.models import Study
+from hits.ratings_frame import reply_labels
+from hits.screening.keeping import named_frame
+
+
+def analyse_study(study: Study, environment: str) -> Results:
+    """By the current screening; without one, everything is kept."""
+    frame = named_frame(study, environment, EXCLUDED_BY)
+    frame["label"] = reply_labels(study, frame["candidate"].to_numpy())
+    return analyse(frame)

@@ -1,0 +1,59 @@
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from evalplatform.errors import EvalPlatformError
+from hits.analysing.analysing import analyse
+from hits.analysing.describing import describe_results
+from hits.analysing.importing import WORDS, describe_problems, import_ratings
+from hits.analysing.results import Results
+from hits.analysing.serialising import results_as_json
+from hits.analysing.studies import analyse_study
+from hits.designing.studies import get_study
+from hits.management.study_command import StudyCommand
+from hits.models import MarketEnvironment, ScreeningRun
+
+
+class Command(StudyCommand):
+    help = """Shows a study's results: shares with intervals, comparisons, ranking, agreement, and what else matters.
+
+    manage.py show_results demo
+    manage.py show_results demo --json > results.json
+    manage.py show_results --ratings elsewhere.csv
+    manage.py show_results --ratings elsewhere.csv --values great,fair,poor
+
+What the current screening leaves out does not count, and a table shows the results with and without each rule.
+--ratings takes ratings that were made elsewhere: a CSV file with the columns item, worker, generator, value and, if
+there are several, dataset. Values are numbers, the higher the better, or words, which --values names, best first.
+docs/statistics.md explains every figure."""
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("study", nargs="?")
+        parser.add_argument("--environment", choices=MarketEnvironment.values, default=MarketEnvironment.LOCAL)
+        parser.add_argument("--ratings", type=Path, metavar="FILE.csv", help="ratings made elsewhere")
+        parser.add_argument("--values", default=",".join(WORDS), help="words of their scale, best first")
+        parser.add_argument("--json", action="store_true", help="everything, for other programs")
+
+    def run(self, options: dict[str, Any]) -> None:
+        if bool(options["study"]) == bool(options["ratings"]):
+            raise EvalPlatformError(
+                "Name either a study or a file of ratings: show_results demo, or --ratings FILE.csv."
+            )
+        results = self._imported(options) if options["ratings"] else self._of_study(options)
+        self.stdout.write(results_as_json(results) if options["json"] else "\n".join(describe_results(results)))
+
+    def _of_study(self, options: dict[str, Any]) -> Results:
+        study, environment = get_study(options["study"]), options["environment"]
+        if ScreeningRun.objects.current(study, environment) is None:
+            self.stderr.write(f"{study} was not screened: everything counts. Run screen_study first.")
+        results = analyse_study(study, environment)
+        if not results.size.ratings:
+            raise EvalPlatformError(f"{study} has no ratings on the {environment} marketplace; run sync_hits first.")
+        return results
+
+    def _imported(self, options: dict[str, Any]) -> Results:
+        imported = import_ratings(options["ratings"], options["values"].split(","))
+        if imported.problems:
+            self.stderr.write(f"Left out {len(imported.problems):,} lines:\n" + describe_problems(imported.problems))
+        return analyse(imported.frame)
