@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from hits.analysing.results import Results, Variant
 from hits.stats.agreement import Agreement
 from hits.stats.bradley_terry import Ranking
-from hits.stats.comparing import Comparison, Comparisons, Test
+from hits.stats.comparing import Comparison, Comparisons, PairedTest
 from hits.stats.dependence import Dependence
 from hits.stats.estimates import Estimate, Undefined
 from hits.stats.metrics import MetricCorrelation
@@ -81,7 +81,7 @@ def _numbers(one: Comparison) -> str:
     return f"{describe(one.difference, '+.3f'):<25}{describe(one.superiority):<25}{tests}"
 
 
-def _p_value(test: Test | Undefined) -> str:
+def _p_value(test: PairedTest | Undefined) -> str:
     return "-" if isinstance(test, Undefined) else f"{test.corrected_p_value:.4f}"
 
 

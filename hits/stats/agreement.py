@@ -20,6 +20,7 @@ Two workers, three replies, rated (1, 1), (1, 2), (2, 2): nominal D_o = 2/6, D_e
 alpha = 1 - 10/18 = 4/9. Raw agreement is 2/3, chance 1/2, kappa 1/3.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,6 +33,7 @@ from hits.stats.estimates import Estimate, Undefined
 
 Floats = npt.NDArray[np.float64]
 
+ALL_THE_SAME = "all ratings are the same, so nothing can be said about chance"
 LEVELS = ("nominal", "ordinal", "interval")
 
 
@@ -59,6 +61,20 @@ def agreement(ratings: CodedRatings, dataset: str | None = None, generator: str 
     alphas = [_alpha(counts, _distances(level, counts.values, ratings.scores)) for level in LEVELS]
     kappa, raw = _fleiss(counts)
     return Agreement(dataset, generator, len(counts.by_reply), len(counts.value), *alphas, kappa, raw)
+
+
+def krippendorff_alpha(counts: Floats, scores: Sequence[float], level: str) -> float | Undefined:
+    """From how many ratings of each value every reply has, and nothing but the number itself."""
+    by_reply = np.asarray(counts, np.float64).T  # value x reply: numpy is slow over a short last axis
+    sizes = by_reply.sum(axis=0)
+    if not (sizes > 1).all():
+        by_reply, sizes = by_reply[:, sizes > 1], sizes[sizes > 1]
+    values, total = by_reply.sum(axis=1), float(sizes.sum())
+    distances = _distances(level, values, tuple(scores))
+    if total == 0 or not (expected := float(values @ distances @ values) / (total - 1)):
+        return Undefined("no reply has ratings by two workers" if total == 0 else ALL_THE_SAME)
+    together = (by_reply / (sizes - 1)) @ by_reply.T  # how often two values meet in a reply
+    return 1 - float((together * distances).sum()) / expected
 
 
 @dataclass(frozen=True)
@@ -107,7 +123,7 @@ def _alpha(counts: _Counts, distances: Floats) -> Estimate | Undefined:
     total = len(counts.value)
     expected = float(counts.values @ distances @ counts.values) / (total * (total - 1))
     if expected == 0:
-        return Undefined("all ratings are the same, so nothing can be said about chance")
+        return Undefined(ALL_THE_SAME)
     to_value = counts.by_reply @ distances  # reply x value: from this value to all of the reply's ratings
     means = (counts.by_reply * to_value).sum(axis=1) / (counts.sizes * (counts.sizes - 1))
     observed = float(counts.sizes @ means) / total
@@ -131,7 +147,7 @@ def _fleiss(counts: _Counts) -> tuple[Estimate | Undefined, Estimate]:
     shares = counts.values / total
     chance = float(shares @ shares)
     if chance == 1:
-        return Undefined("all ratings are the same, so nothing can be said about chance"), raw_estimate
+        return Undefined(ALL_THE_SAME), raw_estimate
     on_chance = 2 * (shares - chance) / total
     changes = on_raw / (1 - chance) - (1 - raw) / (1 - chance) ** 2 * on_chance
     kappa = (raw - chance) / (1 - chance)

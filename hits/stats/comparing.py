@@ -34,7 +34,7 @@ NO_DIFFERENCE = "no worker rated them differently"
 
 
 @dataclass(frozen=True)
-class Test:
+class PairedTest:
     p_value: float
     corrected_p_value: float
 
@@ -51,12 +51,12 @@ class Comparison:
     second_higher: int
     difference: Estimate | Undefined
     superiority: Estimate | Undefined
-    permutation: Test | Undefined
-    signed_rank: Test | Undefined
+    permutation: PairedTest | Undefined
+    signed_rank: PairedTest | Undefined
 
     @property
     def is_different(self) -> bool:
-        return isinstance(self.permutation, Test) and self.permutation.corrected_p_value <= ALPHA
+        return isinstance(self.permutation, PairedTest) and self.permutation.corrected_p_value <= ALPHA
 
 
 @dataclass(frozen=True)
@@ -135,30 +135,32 @@ def _comparison(pair: _Pair, first: str, second: str, p_value: float | None) -> 
         lower,
         estimate(mean, (difference - mean) / count, clusters),
         estimate(superiority, (wins - superiority) / count, clusters, 0, 1),
-        Test(p_value, p_value),
+        PairedTest(p_value, p_value),
         _signed_rank(pair),
     )
 
 
-def _signed_rank(pair: _Pair) -> Test | Undefined:
+def _signed_rank(pair: _Pair) -> PairedTest | Undefined:
     counts = np.bincount(pair.answers.dialog)
     sums = np.bincount(pair.answers.dialog, weights=pair.difference)
     means = sums[counts > 0] / counts[counts > 0]
     if not means.any():
         return Undefined(NO_DIFFERENCE)
     p_value = float(wilcoxon(means, zero_method="pratt").pvalue)
-    return Test(p_value, p_value)
+    return PairedTest(p_value, p_value)
 
 
 def _corrected(comparisons: Sequence[Comparison]) -> list[Comparison]:
     found = list(comparisons)
     for name in ("permutation", "signed_rank"):
         tests = {
-            index: one for index, comparison in enumerate(found) if isinstance(one := getattr(comparison, name), Test)
+            index: one
+            for index, comparison in enumerate(found)
+            if isinstance(one := getattr(comparison, name), PairedTest)
         }
         corrected = holm([one.p_value for one in tests.values()])
         for (index, one), p_value in zip(tests.items(), corrected, strict=True):
-            found[index] = replace(found[index], **{name: Test(one.p_value, p_value)})
+            found[index] = replace(found[index], **{name: PairedTest(one.p_value, p_value)})
     return found
 
 

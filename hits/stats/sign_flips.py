@@ -49,11 +49,13 @@ class Differences:
 
 def sign_flip_p_values(pairs: Sequence[Differences], family: int = 1, seed: int = 1) -> list[float]:
     """Two-sided, of several pairs of generators, by the same draws. `family`: how many tests are corrected together."""
+    if not pairs:
+        return []
     prepared = [_Prepared.of(pair) for pair in pairs]
-    most = max((one.by_worker.nnz for one in prepared), default=0)
+    most = max(one.by_worker.nnz for one in prepared)
     fewest = max(FEWEST_DRAWS, DRAWS_PER_TEST * family - 1)
     draws = max(fewest, min(MULTIPLICATIONS // max(most, 1), MOST_DRAWS))
-    dialogs = max((one.dialogs for one in prepared), default=0)
+    dialogs = max(one.dialogs for one in prepared)
     rng = np.random.Generator(np.random.SFC64(seed))
     at_once = max(1, min(draws, CELLS_AT_ONCE // max(dialogs, 1)))
     extreme = np.zeros(len(pairs), np.int64)

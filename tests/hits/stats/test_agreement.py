@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from statsmodels.stats.inter_rater import fleiss_kappa
 
-from hits.stats.agreement import agreement
+from hits.stats.agreement import agreement, krippendorff_alpha
 from hits.stats.coded_ratings import code_ratings
 from hits.stats.estimates import Estimate, Interval, Undefined
 from tests.hits.stats.small_frames import drawn_frame, ratings_of
@@ -60,6 +60,7 @@ def test_the_same_numbers_as_krippendorff_and_statsmodels() -> None:
     ):
         theirs = krippendorff.alpha(value_counts=counts[:, ::-1], value_domain=[1, 2, 3], level_of_measurement=level)
         assert value(ours) == pytest.approx(theirs, abs=1e-12)
+        assert krippendorff_alpha(counts, ratings.scores, level) == pytest.approx(theirs, abs=1e-12)
     assert value(found.fleiss_kappa) == pytest.approx(fleiss_kappa(counts))
 
 

@@ -6,7 +6,7 @@ from scipy.stats import permutation_test
 from statsmodels.stats.multitest import multipletests
 
 from hits.stats.coded_ratings import code_ratings
-from hits.stats.comparing import Test, compare_generators
+from hits.stats.comparing import PairedTest, compare_generators
 from hits.stats.estimates import Estimate, Undefined
 from hits.stats.letters import letter_display
 from hits.stats.power import Effects
@@ -85,8 +85,8 @@ def test_all_tables_made_together_are_one_family() -> None:
     first, _ = compare_generators([("ED", ratings), ("OS", ratings)])
 
     single, double = alone.comparisons[0].signed_rank, first.comparisons[0].signed_rank
-    assert isinstance(single, Test)
-    assert isinstance(double, Test)
+    assert isinstance(single, PairedTest)
+    assert isinstance(double, PairedTest)
     assert double.corrected_p_value == pytest.approx(min(1, 2 * single.p_value))
 
 

@@ -1,0 +1,156 @@
+"""How long results take, beside krippendorff and crowd-kit on the same data in the same run, and how time grows.
+
+python -m benchmarks.analysing [--ratings 100000 1000000 10000000] [--peers-at 1000000] [--steps 20]
+
+The paper's design with table 5 as the truth, three rules of screening, 41 labels and one metric: everything that the
+results page shows. Each size in a process of its own. Dawid-Skene takes as many steps as the ratings need; beside
+crowd-kit both take the same number of plain ones from the same start, so that the numbers must be the same.
+krippendorff gets counts of values, its fastest form: as a matrix, a million ratings would take gigabytes.
+"""
+
+import argparse
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import django
+import krippendorff
+import numpy as np
+import pandas as pd
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "evalplatform.settings")
+django.setup()
+
+from benchmarks.environments import ROOT, python_of  # noqa: E402
+from hits.analysing.analysing import analyse  # noqa: E402
+from hits.simulated_crowd.drawing import Drawing, StudySize, draw_frames  # noqa: E402
+from hits.simulated_crowd.truths import read_truth  # noqa: E402
+from hits.stats.agreement import LEVELS, agreement, krippendorff_alpha  # noqa: E402
+from hits.stats.coded_ratings import CodedRatings, code_ratings  # noqa: E402
+from hits.stats.dawid_skene import dawid_skene  # noqa: E402
+from hits.stats.true_values import find_true_values  # noqa: E402
+
+MILLION = 1_000_000
+MOST_SECONDS, MOST_SECONDS_OF_TWO, MOST_MB = 10, 1.5, 1500  # at a million
+LEAST_RATIOS = {"krippendorff": 3, "crowd-kit": 8}
+RATINGS_OF_A_DIALOG = 4 * 4.3
+RULES = ("same_answer", "hasty_without_points", "too_few_points")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--ratings", type=int, nargs="+", default=[100_000, MILLION, 10 * MILLION])
+    parser.add_argument("--peers-at", type=int, default=MILLION)
+    parser.add_argument("--steps", type=int, default=20, help="of Dawid-Skene, beside crowd-kit")
+    parser.add_argument("--measure", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--peers", type=int, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.measure:
+        _measure(options.measure)
+    elif options.peers:
+        _compare(options.peers, options.steps)
+    else:
+        _run_all(options)
+
+
+def _run_all(options: argparse.Namespace) -> None:
+    broken: list[str] = []
+    print(f"{'ratings':>12}{'everything, s':>15}{'alpha, s':>10}{'Dawid-Skene, s':>16}{'peak MB':>9}")
+    for size in options.ratings:
+        print(line := _run("--measure", str(size)), end="", flush=True)
+        _, everything, alpha, true_values, peak = (float(cell.replace(",", "")) for cell in line.split())
+        if size == MILLION:
+            broken += [f"everything {everything:.1f} s"] if everything > MOST_SECONDS else []
+            broken += ["alpha and Dawid-Skene"] if alpha + true_values > MOST_SECONDS_OF_TWO else []
+            broken += [f"memory {peak:,.0f} MB"] if peak > MOST_MB else []
+    print(f"limits at a million: {MOST_SECONDS} s, {MOST_SECONDS_OF_TWO} s together, {MOST_MB:,} MB\n")
+    print(lines := _run("--peers", str(options.peers_at), "--steps", str(options.steps)), end="")
+    broken += [line for line in lines.splitlines() if "BROKEN" in line]
+    if broken:
+        sys.exit("A limit is broken: " + "; ".join(broken))
+
+
+def _run(*arguments: str) -> str:
+    command = [sys.executable, "-m", "benchmarks.analysing", *arguments]
+    return subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout
+
+
+def _frame(size: int) -> pd.DataFrame:
+    truth = read_truth("table5") dialogs = round(size / RATINGS_OF_A_DIALOG / 30) * 10 generators =
+    list(truth.datasets["OS"].generators) study = StudySize(dict.fromkeys(truth.datasets, dialogs), generators,
+    max(20, dialogs // 7), checkpoint_dataset="ED") frame = draw_frames(Drawing(study, truth), 1).ratings candidate =
+    frame["candidate"].to_numpy() labels = np.where(candidate > 0, candidate * 7919 % 41, -1) frame["label"] =
+    pd.Categorical.from_codes(labels, categories=pd.Index([f"label {number}" for number in range(41)]))
+    frame["metric_chance"] = np.sin(candidate) for number, rule in enumerate(RULES):
+        frame[f"excluded_by_{rule}"] = frame["submission"] % 50 == number
+    return frame
+
+
+def _measure(size: int) -> None:
+    frame = _frame(size)
+    started = time.perf_counter()
+    analyse(frame)
+    everything = time.perf_counter() - started
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    ratings = code_ratings(frame)
+    started = time.perf_counter()
+    agreement(ratings.cards)
+    alpha = time.perf_counter() - started
+    started = time.perf_counter()
+    find_true_values(ratings)
+    true_values = time.perf_counter() - started
+    print(f"{len(frame):>12,}{everything:>15.2f}{alpha:>10.2f}{true_values:>16.2f}{peak:>9,.0f}")
+
+
+def _compare(size: int, steps: int) -> None:
+    cards = code_ratings(_frame(size)).cards
+    print(f"on the same {len(cards):,} ratings{'ours, s':>20}{'theirs, s':>12}{'ratio':>8}   largest difference")
+    _beside_krippendorff(cards)
+    _beside_crowdkit(cards, steps)
+
+
+def _beside_krippendorff(cards: CodedRatings) -> None:
+    counts = np.bincount(cards.reply * 3 + cards.value).reshape(-1, 3)
+    counts = counts[counts.sum(axis=1) > 0]
+    started = time.perf_counter()
+    theirs = [
+        krippendorff.alpha(value_counts=counts, value_domain=[3, 2, 1], level_of_measurement=level) for level in LEVELS
+    ]
+    middle = time.perf_counter()
+    ours = [krippendorff_alpha(counts, cards.scores, level) for level in LEVELS]
+    times = (time.perf_counter() - middle, middle - started)
+    _told("krippendorff", "alpha, three levels", times, float(np.abs(np.subtract(ours, theirs)).max()))
+
+
+def _beside_crowdkit(cards: CodedRatings, steps: int) -> None:
+    reply, worker = (pd.factorize(codes)[0] for codes in (cards.reply, cards.worker))
+    started = time.perf_counter()
+    ours = dawid_skene(reply, worker, cards.value, 3, tolerance=-1, most_steps=steps, is_extrapolating=False)
+    seconds = time.perf_counter() - started
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "ratings.npz"
+        np.savez(path, reply=reply, worker=worker, value=cards.value)
+        driver = ROOT / "benchmarks" / "third_party" / "drive_crowdkit.py"
+        command = [python_of("crowdkit"), driver, path, str(steps)]
+        theirs = float(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)
+        posterior = np.load(f"{path}.found.npy")
+    difference = float(np.abs(posterior - ours.posterior).max())
+    _told("crowd-kit", f"Dawid-Skene, {steps} steps", (seconds, theirs), difference)
+
+
+def _told(peer: str, what: str, seconds: tuple[float, float], difference: float) -> None:
+    ratio = seconds[1] / seconds[0]
+    is_right = ratio >= LEAST_RATIOS[peer] and difference < 1e-6
+    mark = "" if is_right else "   BROKEN"
+    print(
+        f"{f'{peer}: {what}':40}{seconds[0]:>9.3f}{seconds[1]:>12.3f}{ratio:>8.1f}   {difference:.1e}"
+        f"   (at least {LEAST_RATIOS[peer]}){mark}"
+    )
+
+
+if __name__ == "__main__":
+    main()
