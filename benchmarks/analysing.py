@@ -80,12 +80,16 @@ def _run(*arguments: str) -> str:
 
 
 def _frame(size: int) -> pd.DataFrame:
-    truth = read_truth("table5") dialogs = round(size / RATINGS_OF_A_DIALOG / 30) * 10 generators =
-    list(truth.datasets["OS"].generators) study = StudySize(dict.fromkeys(truth.datasets, dialogs), generators,
-    max(20, dialogs // 7), checkpoint_dataset="ED") frame = draw_frames(Drawing(study, truth), 1).ratings candidate =
-    frame["candidate"].to_numpy() labels = np.where(candidate > 0, candidate * 7919 % 41, -1) frame["label"] =
-    pd.Categorical.from_codes(labels, categories=pd.Index([f"label {number}" for number in range(41)]))
-    frame["metric_chance"] = np.sin(candidate) for number, rule in enumerate(RULES):
+    truth = read_truth("table5")
+    dialogs = round(size / RATINGS_OF_A_DIALOG / 30) * 10
+    datasets, generators = dict.fromkeys(truth.datasets, dialogs), list(truth.datasets["OS"].generators)
+    study = StudySize(datasets, generators, max(20, dialogs // 7), checkpoint_dataset="ED")
+    frame = draw_frames(Drawing(study, truth), 1).ratings
+    candidate = frame["candidate"].to_numpy()
+    labels = np.where(candidate > 0, candidate * 7919 % 41, -1)
+    frame["label"] = pd.Categorical.from_codes(labels, categories=pd.Index([f"label {number}" for number in range(41)]))
+    frame["metric_chance"] = np.sin(candidate)
+    for number, rule in enumerate(RULES):
         frame[f"excluded_by_{rule}"] = frame["submission"] % 50 == number
     return frame
 

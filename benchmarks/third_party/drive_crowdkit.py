@@ -1,4 +1,4 @@
-"""Runs in crowd-kit's environment: Dawid-Skene on ratings from a file. Prints seconds; leaves the posteriors beside it."""
+"""Runs in crowd-kit's environment: Dawid-Skene on a file's ratings. Prints seconds, leaves posteriors beside it."""
 
 import sys
 import time

@@ -26,14 +26,14 @@ Integers = npt.NDArray[np.integer[Any]]
 
 AREAS = ("good", "okay", "bad")
 BEGIN = datetime(2026, 11, 16, 8, tzinfo=UTC)
-SECONDS_BETWEEN_HITS = 300
+SECONDS_BETWEEN_SUBMISSIONS = 900
 HITS_AT_ONCE = 2000  # whose workers are chosen together
 PASSING = 2  # areas that win a checkpoint's point
 
 
 @dataclass(frozen=True)
 class StudySize:
-    """`datasets` says how many dialogs each has; human replies hide in the first dialogs of `checkpoint_dataset`."""
+    """`datasets` says how many dialogs each has; human replies hide in dialogs of `checkpoint_dataset`, or of the last."""
 
     datasets: Mapping[str, int]
     generators: Sequence[str]
@@ -64,7 +64,7 @@ def draw_frames(drawing: Drawing, seed: int) -> Frames:
     types = rng.permutation(np.repeat(np.arange(len(drawing.shares)), _counts(drawing.shares.values(), size.workers)))
     crew = _crew(rng, size, drawing.activity)  # HIT x rater
     dataset = _deal(rng, size)  # HIT x position; -1 beyond the last dialog
-    is_checkpoint = _checkpoints(size, dataset)
+    is_checkpoint = _checkpoints(rng, size, dataset)
     area = _areas(rng, drawing, types[crew], crew, dataset)  # HIT x rater x position x card
     active = _active_ms(rng, list(drawing.shares), types, crew, size)
     return _frames(rng, size, crew, types, list(drawing.shares), dataset, is_checkpoint, area, active)
@@ -96,11 +96,11 @@ def _deal(rng: np.random.Generator, size: StudySize) -> Integers:
     return np.take_along_axis(by_hit, np.argsort(by_hit < 0, axis=1, kind="stable"), axis=1)
 
 
-def _checkpoints(size: StudySize, dataset: Integers) -> npt.NDArray[np.bool_]:
+def _checkpoints(rng: np.random.Generator, size: StudySize, dataset: Integers) -> npt.NDArray[np.bool_]:
     names = list(size.datasets)
     wanted = names.index(size.checkpoint_dataset) if size.checkpoint_dataset else len(names) - 1
-    is_there = dataset == wanted
-    return is_there & (is_there.cumsum(axis=1) <= size.checkpoints)
+    keys = np.where(dataset == wanted, rng.random(dataset.shape), 2)
+    return (keys < 2) & (keys.argsort(axis=1).argsort(axis=1) < size.checkpoints)
 
 
 def _areas(rng: np.random.Generator, drawing: Drawing, kinds: Integers, crew: Integers, dataset: Integers) -> Integers:
@@ -222,7 +222,7 @@ def _places(rng: np.random.Generator, is_row: npt.NDArray[np.bool_]) -> Integers
 
 
 def _times(submission: Integers) -> pd.DatetimeIndex:
-    step = SECONDS_BETWEEN_HITS * 1_000_000
+    step = SECONDS_BETWEEN_SUBMISSIONS * 1_000_000
     begin = int(BEGIN.timestamp()) * 1_000_000
     return pd.DatetimeIndex((begin + submission.astype(np.int64) * step).view("M8[us]"), tz="UTC")
 

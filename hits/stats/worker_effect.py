@@ -3,7 +3,7 @@
 The deviation between workers, on the scale of scores: with e a score less the mean of its dataset and generator, the
 covariance of two ratings that one worker gave in different dialogs,
 
-    s^2 = sum_w [(sum of e)^2 - sum_d (sum of e in d)^2] / sum_w [n_w^2 - sum_d n_wd^2]
+    s^2 = sum_w [(sum of e)^2 - sum_d (sum of e in d)^2] / n_w / sum_w [n_w^2 - sum_d n_wd^2] / n_w
 
 which nothing but the worker can explain, since dialogs are dealt at random. Its interval is the jackknife's over
 workers (Efron and Stein 1981) on s^2. The test: if workers do not differ, the workers of a dialog may be exchanged,
@@ -11,7 +11,7 @@ each with all that they said of it. Turning a dialog's workers round by a random
 and these turns are a group, so the test is exact. The statistic is the sum over workers of the square of their summed
 scores, each less the mean of its dialog.
 
-Two workers rate two dialogs, one gives 3 and 3, the other 1 and 1: e is +1 and -1, s^2 = (4 - 2 + 4 - 2) / 4 = 1.
+Two workers rate two dialogs, one gives 3 and 3, the other 1 and 1: e is +1 and -1, s^2 = (2 / 2 + 2 / 2) / (2 / 2 + 2 / 2) = 1.
 """
 
 from dataclasses import dataclass
@@ -82,8 +82,13 @@ class _Table:
 
     @property
     def variance(self) -> Estimate | Undefined:
-        above = np.bincount(self.worker, weights=self.sums) ** 2 - np.bincount(self.worker, weights=self.sums**2)
-        below = np.bincount(self.worker, weights=self.counts) ** 2 - np.bincount(self.worker, weights=self.counts**2)
+        def pairs(amounts: Floats) -> Floats:
+            """A worker's ratings in different dialogs, two by two, divided so that nobody counts for their square."""
+            total = np.bincount(self.worker, weights=amounts)
+            squares = np.bincount(self.worker, weights=amounts**2)
+            return np.asarray((total**2 - squares) / np.bincount(self.worker, weights=self.counts))
+
+        above, below = pairs(self.sums), pairs(self.counts)
         workers = int((below > 0).sum())
         if workers < 2:
             return Undefined("fewer than two workers rated several dialogs")
