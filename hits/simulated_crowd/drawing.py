@@ -33,7 +33,8 @@ PASSING = 2  # areas that win a checkpoint's point
 
 @dataclass(frozen=True)
 class StudySize:
-    """`datasets` says how many dialogs each has; human replies hide in dialogs of `checkpoint_dataset`, or of the last."""
+    """`datasets` says how many dialogs each has; human replies hide in dialogs of `checkpoint_dataset`, or else of the
+    last one."""
 
     datasets: Mapping[str, int]
     generators: Sequence[str]

@@ -11,7 +11,7 @@ each with all that they said of it. Turning a dialog's workers round by a random
 and these turns are a group, so the test is exact. The statistic is the sum over workers of the square of their summed
 scores, each less the mean of its dialog.
 
-Two workers rate two dialogs, one gives 3 and 3, the other 1 and 1: e is +1 and -1, s^2 = (2 / 2 + 2 / 2) / (2 / 2 + 2 / 2) = 1.
+Two workers rate two dialogs, one gives 3 and 3, the other 1 and 1: e is +1 and -1, and s^2 = (1 + 1) / (1 + 1).
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What ratings depend on: by hand, against statsmodels, and on studies in which they depend on nothing, or on something."""
+"""What ratings depend on: by hand, against statsmodels, and on studies in which they depend on nothing or something."""
 
 import numpy as np
 import pandas as pd

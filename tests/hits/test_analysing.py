@@ -1,0 +1,231 @@
+"""From ratings to results: of drawn studies, of ratings made elsewhere, of published ones, and by the command."""
+
+import json
+from datetime import UTC, datetime
+from io import StringIO
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from django.core.management import CommandError, call_command
+
+from evalplatform.errors import EvalPlatformError
+from hits.analysing.analysing import analyse
+from hits.analysing.describing import describe_results
+from hits.analysing.importing import import_ratings, read_ratings
+from hits.analysing.results import Results
+from hits.analysing.serialising import results_as_json, results_from_json
+from hits.analysing.studies import analyse_study
+from hits.models import Study
+from hits.screening.runs import screen
+from hits.stats.estimates import Estimate, Undefined
+from tests.hits.stats.small_frames import drawn_frame
+from tests.hits.test_screening import hand_in
+
+
+def screened_frame() -> pd.DataFrame:
+    frame = drawn_frame(seed=1, A=(0.2, 0.3, 0.5), B=(0.5, 0.3, 0.2), C=(0.4, 0.3, 0.3))
+    frame["label"] = pd.Categorical(np.where(frame["candidate"] % 2, "questioning", "agreeing"))
+    frame["metric_length"] = np.sin(frame["candidate"])
+    frame["excluded_by_hasty"] = frame["submission"] % 10 == 0
+    frame["excluded_by_same_answer"] = frame["submission"] % 20 == 0
+    return frame
+
+
+@pytest.fixture(scope="module")
+def results() -> Results:
+    return analyse(screened_frame())
+
+
+def test_everything_is_there(results: Results) -> None:
+    assert (results.datasets, results.generators, results.values) == (("ED",), ("A", "B", "C"), ("good", "okay", "bad"))
+    assert [row.generator for row in results.table] == ["A", "B", "C"]
+    assert [one.generator for one in results.comparisons[0].letters] == ["B", "C", "A"]
+    assert not isinstance(results.rankings[0].ranked, Undefined)
+    assert not isinstance(results.true_values, Undefined)
+    assert [one.generator for one in results.agreement] == [None, "A", "B", "C"]
+    assert [one.generator for one in results.calibration] == [None, "A", "B", "C"]
+    assert [one.factor for one in results.dependences] == ["place", "position", "day", "wave", "time"]
+    assert [one.metric for one in results.metrics] == ["length"]
+    assert len(results.labels) == 4 * 3
+
+
+def test_what_rules_leave_out_does_not_count_and_is_shown_beside(results: Results) -> None:
+    frame = screened_frame()
+    kept = frame[~frame["excluded_by_hasty"] & ~frame["is_gold"]]
+    variants = {one.name: one for one in results.variants}
+
+    assert results.size.ratings == len(kept)
+    assert list(variants) == ["all rules", "no rule", "without hasty", "without same_answer"]
+    assert variants["no rule"].size.ratings == (~frame["is_gold"]).sum()
+    assert variants["without hasty"].rules == ("same_answer",)
+    assert variants["without same_answer"].size == results.size
+    assert variants["all rules"].table == results.table
+
+
+def test_the_same_ratings_give_the_same_bytes_and_come_back(results: Results) -> None:
+    text = results_as_json(results)
+
+    assert results_as_json(analyse(screened_frame())) == text
+    assert results_as_json(results_from_json(text)) == text
+    assert "NaN" not in text
+
+
+def test_other_names_for_workers_change_no_figure(results: Results) -> None:
+    frame = screened_frame()
+    renamed = [f"P{place}" for place in reversed(range(len(frame["worker"].cat.categories)))]
+    frame["worker"] = frame["worker"].cat.rename_categories(renamed).cat.reorder_categories(sorted(renamed))
+
+    other = analyse(frame)
+
+    assert (other.table, other.comparisons, other.agreement) == (results.table, results.comparisons, results.agreement)
+
+
+def test_a_study_without_ratings_has_results_that_say_so() -> None:
+    nothing = analyse(screened_frame().iloc[:0])
+
+    assert nothing.size.ratings == 0
+    assert nothing.table[0].shares == Undefined("there is no rating")
+    assert results_as_json(nothing)
+    assert list(describe_results(nothing))
+
+
+def test_a_few_ratings_are_described_without_failing() -> None:
+    imported = read_ratings(["item,worker,generator,value\n", "1,w,A,good\n", "1,w,B,bad\n"], "few.csv")
+
+    lines = "\n".join(describe_results(analyse(imported.frame)))
+
+    assert "undefined: no reply has ratings by two workers" in lines
+    assert "nan" not in lines.lower().split()
+
+
+def test_ratings_made_elsewhere_are_read_and_bad_lines_named() -> None:
+    lines = [
+        "Item,worker,generator,value,dataset",
+        "1,w,A,3,ED",
+        "1,w,B,,ED",
+        "1,w,A,2,ED",
+        "1,v,A,high,ED",
+        "1,v,B,1,ED",
+    ]
+
+    imported = read_ratings([f"{line}\n" for line in lines], "ratings.csv")
+
+    assert [str(problem) for problem in imported.problems] == [
+        "line 3: has no value",
+        "line 4: w rated A on 1 in line 2 already",
+        "line 5: 'high' is neither a number nor one of good, okay, bad",
+    ]
+    assert imported.frame[["worker", "generator", "score"]].to_numpy().tolist() == [["w", "A", 3.0], ["v", "B", 1.0]]
+    assert imported.frame["value"].cat.categories.tolist() == ["3", "1"]
+
+
+def test_words_of_another_scale_have_their_order() -> None:
+    lines = ["item,worker,generator,value\n", "1,w,A,Poor\n", "1,w,B,great\n"]
+
+    frame = read_ratings(lines, "ratings.csv", ["great", "fair", "poor"]).frame
+
+    assert frame["score"].tolist() == [1, 3]
+
+
+def test_a_file_without_the_columns_says_which() -> None:
+    with pytest.raises(EvalPlatformError, match="has no column worker and no column generator"):
+        read_ratings(["item,value\n"], "ratings.csv")
+
+
+def test_the_command_shows_ratings_made_elsewhere(tmp_path: Path) -> None:
+    path = tmp_path / "ratings.csv"
+    frame = drawn_frame(seed=2)
+    frame = frame[~frame["is_gold"]].rename(columns={"dialog": "item"})
+    frame[["item", "worker", "generator", "value"]].to_csv(path, index=False)
+
+    out = StringIO()
+    call_command("show_results", "--ratings", str(path), stdout=out)
+    as_json = StringIO()
+    call_command("show_results", "--ratings", str(path), "--json", stdout=as_json)
+
+    assert "Shares of the ratings" in out.getvalue()
+    assert "Ranking" in out.getvalue()
+    assert json.loads(as_json.getvalue())["size"]["ratings"] == len(frame)
+    with pytest.raises(CommandError, match="either a study or a file"):
+        call_command("show_results")
+
+
+@pytest.mark.django_db
+def test_a_studys_results_are_those_of_what_its_screening_keeps(demo_study: Study) -> None:
+    hand_in(demo_study, "SAME", 0, lambda position, card: "good")
+    for worker in ("FINE", "WELL"):
+        for number in (0, 1):
+            hand_in(demo_study, worker, number)
+    everything = analyse_study(demo_study, "local")
+
+    screen(demo_study, "local", datetime(2026, 11, 17, tzinfo=UTC))
+    kept = analyse_study(demo_study, "local")
+
+    assert everything.variants == ()
+    assert (everything.size.workers, kept.size.workers) == (3, 2)
+    variants = {one.name: one for one in kept.variants}
+    assert variants["no rule"].size == variants["without same_answer"].size == everything.size
+    assert variants["without too_few_points"].size == kept.size
+    out = StringIO()
+    call_command("show_results", demo_study.name, stdout=out)
+    assert "With and without rules of screening" in out.getvalue()
+
+
+# --- Published figures -----------------------------------------------------------------------------------------------
+
+
+def test_published_means_of_6000_ratings(shared_data: Path, tmp_path: Path) -> None:
+    """Means 2.322, 2.556 and 2.577 of human, ChatGPT and ChatGPT told to be empathetic."""
+    wide = pd.read_csv(shared_data / "ratings" / "llm_empathy_ratings.csv")
+    generators = ("human", "chatgpt", "chatgpt_empathy")
+    long = pd.concat(
+        pd.DataFrame(
+            {
+                "item": wide.index,
+                "worker": wide[f"annotator_{name}"],
+                "generator": name,
+                "value": wide[f"rating_{name}"],
+            }
+        )
+        for name in generators
+    )
+    long.to_csv(tmp_path / "long.csv", index=False)
+
+    results = analyse(import_ratings(tmp_path / "long.csv").frame)
+
+    means = [row.mean_score for row in results.table]
+    # The last is 2.5765 exactly.
+    assert [one.value for one in means if isinstance(one, Estimate)] == pytest.approx([2.322, 2.556, 2.577], abs=5.1e-4)
+    assert results.agreement[0].raw == Undefined("no reply has ratings by two workers")
+
+
+@pytest.mark.parametrize(("name", "texts", "alpha"), [("context", 3, 0.445), ("fluency", 2, 0.516)])
+def test_published_interval_alphas(shared_data: Path, name: str, texts: int, alpha: float) -> None:
+    wide = pd.read_csv(shared_data / "ratings" / f"holistic_{name}_data_release.csv", header=None).iloc[:, texts:]
+    lines = [
+        f"{item},{worker},A,{value}\n" for item, row in enumerate(wide.to_numpy()) for worker, value in enumerate(row)
+    ]
+
+    results = analyse(read_ratings(["item,worker,generator,value\n", *lines], name).frame)
+
+    found = results.agreement[0].alpha_interval
+    assert isinstance(found, Estimate)
+    assert round(found.value, 3) == alpha
+
+
+def test_published_ordinal_alpha_is_very_low(shared_data: Path) -> None:
+    replies = json.loads((shared_data / "ratings" / "grade_human_judgement.json").read_text())
+    ed = [one for one in replies if one["Dataset"].lower().startswith("empathetic")]
+    lines = [
+        f"{one['ID']},{worker},{one['DialogModel']},{score}\n"
+        for one in ed
+        for worker, score in enumerate(json.loads(one["HumanScores"]))
+    ]
+
+    results = analyse(read_ratings(["item,worker,generator,value\n", *lines], "grade").frame)
+
+    found = results.agreement[0].alpha_ordinal
+    assert isinstance(found, Estimate)
+    assert round(found.value, 2) == 0.03
