@@ -42,6 +42,8 @@ bench: .venv/installed $(BUILT)
 	$(PY) -m benchmarks.full_size
 	$(PY) -m benchmarks.screening
 	$(PY) -m benchmarks.ratings_frame
+	$(PY) -m benchmarks.validity
+	$(PY) -m benchmarks.analysing
 
 # --- Set-up: each step leaves a file, so that the next run skips it ---
 
