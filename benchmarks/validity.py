@@ -49,6 +49,7 @@ TABLE5 = read_truth("table5")
 PAPER: list[ScreeningRule] = [model() for model in RULES][:3]  # type: ignore[misc]
 POWER_AT = (Setting(dialogs=100, raters=4), 0.10)
 TABLE5_STUDIES = 20
+FIRST_SEED = 1001  # the constants of hits.stats.clusters were chosen looking at seeds 1 to 300
 
 
 def main() -> None:
@@ -58,7 +59,8 @@ def main() -> None:
     with ProcessPoolExecutor(2) as pool:
 
         def over(work: Callable[[int], Any], studies: int = count) -> list[Any]:
-            return list(pool.map(work, range(1, studies + 1), chunksize=max(1, studies // 16)))
+            seeds = range(FIRST_SEED, FIRST_SEED + studies)
+            return list(pool.map(work, seeds, chunksize=max(1, studies // 16)))
 
         parts = [_coverage(over), _false_findings(over), _power(over), _order(over), _table5(over)]
     if broken := [name for part in parts for name in part]:

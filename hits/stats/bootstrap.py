@@ -66,8 +66,8 @@ def calibrated_interval(deviations: Floats, half_width: float) -> Interval:
     """Of draws less the estimate, on a scale on which they are about symmetric: their percentiles, stretched so that
     a normal sample would reach `half_width` to both sides.
 
-    >>> calibrated_interval(np.linspace(-3, 3, 601), 1.0)       # symmetric: as wide as asked
-    Interval(low=-0.84..., high=0.84...)
+    >>> calibrated_interval(np.array([-1.0, 1.0]), 1.0)         # 0.95 / 1.96 of a deviation of 1 to both sides
+    Interval(low=-0.484..., high=0.484...)
     """
     deviation = float(deviations.std())
     if deviation == 0:

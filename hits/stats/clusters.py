@@ -12,18 +12,20 @@ dialogs and over workers, less the sums over both together, which each of them h
 Three things are ours, and benchmarks.validity shows what they give. Clusters are few and uneven, and residuals too
 small: each term is multiplied by 1 / (1 + Q - 2 C / Q), with Q and C the sums of the squared and cubed shares of
 ratings that the clusters have, which makes it unbiased for the mean of cluster effects, and is the known g / (g - 1)
-where g clusters are equal. V is at least each of its first two terms, as what it estimates is. And t has the degrees
-of freedom of Satterthwaite, V^2 / sum(V_c^2 / f_c) with f_c = 1 / Q_c - 1: uneven clusters count as fewer.
+where g clusters are equal. V is at least four fifths of each of its first two terms: what it estimates is at least as
+large as they. And t has the degrees of freedom of Satterthwaite, V^2 / sum(V_c^2 / f_c) with f_c = 1 / Q_c - 1: uneven
+clusters count as fewer.
 
 >>> y = np.array([0., 0., 1., 1.])
->>> spread = spread_of((y - y.mean()) / 4, Clusters.of(np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])))
->>> spread.variance, spread.freedom      # two dialogs, all of the difference between them: (1/4)^2 * 2 * 2
-(array([0.25]), array([1.]))
+>>> clusters = Clusters.of(np.array([0, 0, 1, 1]), np.arange(4))
+>>> spread_of((y - y.mean()) / 4, clusters).variance      # 2 (1/8) + 4/3 (1/16) - 1/16
+array([0.27083333])
 """
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +37,7 @@ from hits.stats.estimates import CONFIDENCE, Estimate, Interval, Undefined
 
 Floats = npt.NDArray[np.float64]
 FEWEST = 2  # clusters
+LEAST = 0.8  # of a term; with 1, intervals would be too wide where workers hardly differ
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,12 @@ class Clusters:
     dialog: Codes
     worker: Codes
     answer: Codes
+
+    @cached_property
+    def sizes(self) -> list[Floats]:
+        """How many rows each dialog has, and each worker."""
+        counts = (np.bincount(codes) for codes in (self.dialog, self.worker))
+        return [some[some > 0].astype(np.float64) for some in counts]
 
     @staticmethod
     def of(dialog: Codes, worker: Codes) -> "Clusters":
@@ -87,14 +96,14 @@ def spread_of_shares(value: Codes, value_count: int, clusters: Clusters) -> Spre
 
 def _spread(terms: Sequence[Floats], clusters: Clusters) -> Spread:
     """From the sums of squares over dialogs, workers and answers."""
-    sizes = [_sizes(codes) for codes in (clusters.dialog, clusters.worker)]
-    for name, counts in zip(("dialog", "worker"), sizes, strict=True):
+    for name, counts in zip(("dialog", "worker"), clusters.sizes, strict=True):
         if len(counts) < FEWEST:
             nothing = np.zeros(len(terms[0]))
             return Spread(nothing, nothing, f"all ratings are of one {name}" if len(counts) else "there is no rating")
-    of_dialogs, of_workers = (term * _unbiasing(counts) for term, counts in zip(terms[:2], sizes, strict=True))
-    variance = np.maximum.reduce([of_dialogs + of_workers - terms[2], of_dialogs, of_workers])
-    freedoms = [_freedom(counts) for counts in sizes]
+    of_dialogs, of_workers = (term * _unbiasing(counts) for term, counts in zip(terms[:2], clusters.sizes, strict=True))
+    least = LEAST * np.maximum(of_dialogs, of_workers)
+    variance = np.maximum(of_dialogs + of_workers - terms[2], least)
+    freedoms = [_freedom(counts) for counts in clusters.sizes]
     weight = of_dialogs**2 / freedoms[0] + of_workers**2 / freedoms[1]
     freedom = np.where(weight > 0, variance**2 / np.where(weight > 0, weight, 1), min(freedoms))
     return Spread(variance, np.maximum(freedom, 1))
@@ -106,14 +115,14 @@ def covariance_of(influences: Floats, clusters: Clusters) -> Floats:
     for codes in (clusters.dialog, clusters.worker, clusters.answer):
         sums = np.array([np.bincount(codes, weights=column) for column in influences.T])
         terms.append(sums @ sums.T)
-    unbiasing = [_unbiasing(_sizes(codes)) for codes in (clusters.dialog, clusters.worker)]
+    unbiasing = [_unbiasing(counts) for counts in clusters.sizes]
     values, vectors = np.linalg.eigh(terms[0] * unbiasing[0] + terms[1] * unbiasing[1] - terms[2])
     return np.asarray((vectors * np.maximum(values, 0)) @ vectors.T)
 
 
 def joint_p_value(values: Floats, influences: Floats, clusters: Clusters) -> float | Undefined:
     """Whether all of several statistics are 0: Wald's statistic as Hotelling's, with the fewer effective clusters."""
-    freedom = min(_freedom(_sizes(codes)) for codes in (clusters.dialog, clusters.worker))
+    freedom = min(_freedom(counts) for counts in clusters.sizes)
     covariance = covariance_of(influences, clusters)
     roots, vectors = np.linalg.eigh(covariance)
     is_real = roots > 1e-9 * max(float(roots.max()), 1e-300)
@@ -144,11 +153,6 @@ def interval_of(
 
 def t_quantile(freedom: float) -> float:
     return float(scipy.special.stdtrit(freedom, (1 + CONFIDENCE) / 2))
-
-
-def _sizes(codes: Codes) -> Floats:
-    counts = np.bincount(codes)
-    return counts[counts > 0].astype(np.float64)
 
 
 def _term(columns: Floats, codes: Codes) -> Floats:

