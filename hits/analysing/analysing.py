@@ -40,9 +40,7 @@ def analyse(frame: pd.DataFrame, seed: int = 1) -> Results:
     exclusions = _exclusions(frame)
     is_kept = _is_kept(exclusions, len(frame))
     ratings, kept = everything.of(is_kept), frame[_used(frame)][is_kept]
-    parts = [ratings.in_dataset(code) for code in range(len(ratings.datasets))]
-    named = list(zip(ratings.datasets, parts, strict=True))
-    scopes: list[tuple[str | None, CodedRatings]] = [(None, ratings), *named] if len(named) > 1 else [*named]
+    scopes = _scopes(ratings.by_generators)
     table = tuple(table_rows(ratings, seed))
     rankings = tuple(rank_generators(part, name) for name, part in scopes)
     agreed = tuple(_agreement(scopes))
@@ -68,6 +66,12 @@ def analyse(frame: pd.DataFrame, seed: int = 1) -> Results:
         variants=(with_all, *_other_variants(everything, exclusions)) if rules else (),
         seed=seed,
     )
+
+
+def _scopes(ratings: CodedRatings) -> list[tuple[str | None, CodedRatings]]:
+    """All datasets together, if there are several, and each by itself."""
+    named = [(name, ratings.in_dataset(code)) for code, name in enumerate(ratings.datasets)]
+    return [(None, ratings), *named] if len(named) > 1 else [*named]
 
 
 def size_of(ratings: CodedRatings) -> Size:
@@ -145,8 +149,7 @@ def _other_variants(everything: CodedRatings, exclusions: Mapping[str, Mask]) ->
 
 def _variant(name: str, rules: Sequence[str], everything: CodedRatings, exclusions: Mapping[str, Mask]) -> Variant:
     ratings = everything.of(_is_kept({rule: exclusions[rule] for rule in rules}, len(everything)))
-    rows = [
-        row for code, dataset in enumerate(ratings.datasets) for row in quick_rows(ratings.in_dataset(code), dataset)
-    ]
-    agreed = agreement(ratings.cards)
-    return Variant(name, tuple(rules), size_of(ratings), tuple(rows), agreed, rank_generators(ratings, None))
+    size, ratings = size_of(ratings), ratings.by_generators
+    parts = [(dataset, ratings.in_dataset(code)) for code, dataset in enumerate(ratings.datasets)]
+    rows = [row for dataset, part in parts for row in quick_rows(part, dataset)]
+    return Variant(name, tuple(rules), size, tuple(rows), agreement(ratings.cards), rank_generators(ratings, None))

@@ -14,6 +14,7 @@ intervals are too wide: `calibrated_interval` keeps the draws' shape, and takes 
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -40,8 +41,9 @@ def draw_totals(dialog: Codes, worker: Codes, groups: Codes, group_count: int, r
     ((1000, 2), [2.0, 1.0])
     """
     (dialog, dialogs), (worker, workers) = _dense(dialog), _dense(worker)
-    amounts = [_amounts(dialog, worker, groups == group, (dialogs, workers)) for group in range(group_count)]
-    totals = [_totals(amounts, rng, DRAWS_AT_ONCE) for _ in range(0, DRAWS, DRAWS_AT_ONCE)]
+    shape = (dialogs, workers)
+    made = [_group(dialog, worker, groups == group, shape) for group in range(group_count)]
+    totals = [_totals(made, shape, rng, DRAWS_AT_ONCE) for _ in range(0, DRAWS, DRAWS_AT_ONCE)]
     return np.concatenate(totals)
 
 
@@ -50,16 +52,24 @@ def _dense(codes: Codes) -> tuple[Codes, int]:
     return found, len(uniques)
 
 
-def _amounts(dialog: Codes, worker: Codes, rows: npt.NDArray[np.bool_], shape: tuple[int, int]) -> csr_array:
-    return csr_array((np.ones(int(rows.sum()), np.float32), (dialog[rows], worker[rows])), shape=shape)
+@dataclass(frozen=True)
+class _Group:
+    """How many of the group's ratings each worker (columns) gave in each of its own dialogs (rows)."""
+
+    dialogs: Codes
+    amounts: csr_array
 
 
-def _totals(amounts: Sequence[csr_array], rng: np.random.Generator, draws: int) -> Floats:
-    dialogs, workers = amounts[0].shape
-    of_dialogs, of_workers = (
-        WEIGHTS[rng.integers(0, 256, (count, draws), dtype=np.uint8)] for count in (dialogs, workers)
-    )
-    return np.array([np.einsum("db,db->b", of_dialogs, one @ of_workers) for one in amounts], np.float64).T
+def _group(dialog: Codes, worker: Codes, rows: npt.NDArray[np.bool_], shape: tuple[int, int]) -> _Group:
+    amounts = csr_array((np.ones(int(rows.sum()), np.float32), (dialog[rows], worker[rows])), shape=shape)
+    dialogs = np.flatnonzero(np.diff(amounts.indptr))
+    return _Group(dialogs, amounts[dialogs])
+
+
+def _totals(groups: Sequence[_Group], shape: tuple[int, int], rng: np.random.Generator, draws: int) -> Floats:
+    of_dialogs, of_workers = (WEIGHTS[rng.integers(0, 256, (count, draws), dtype=np.uint8)] for count in shape)
+    totals = [np.einsum("db,db->b", of_dialogs[one.dialogs], one.amounts @ of_workers) for one in groups]
+    return np.array(totals, np.float64).T
 
 
 def calibrated_interval(deviations: Floats, half_width: float) -> Interval:
