@@ -92,14 +92,14 @@ def study_frames(study: Study, environment: str) -> Frames:
     return Frames(_ratings(tables), _submissions(tables))
 
 
-def reply_labels(study: Study, candidates: Array) -> pd.Categorical:
+def reply_labels(study: Study, candidates: Array) -> Any:
     """The emotion or intent that was predicted for each of these candidates; missing where there is none."""
     dialogs = HitItem.objects.filter(hit__study=study).order_by().values("dialog")
     labelled = Candidate.objects.filter(dialog__in=dialogs).exclude(predicted_label="")
     rows = _read(labelled.values_list("pk", "predicted_label"), candidate=np.int64, label=object)
     codes, names = pd.factorize(rows["label"], sort=True)
     found = np.append(codes, -1)[_places_in(rows["candidate"], candidates)]
-    return pd.Categorical.from_codes(found, categories=pd.Index(names))
+    return _category(found, list(names))
 
 
 def _ratings(tables: "_Tables") -> pd.DataFrame:

@@ -13,6 +13,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -147,5 +148,5 @@ def _frame(lines: Sequence[_Line], scale: dict[str, float]) -> pd.DataFrame:
     )
 
 
-def _category(names: Sequence[str]) -> pd.Categorical:
+def _category(names: list[str]) -> Any:
     return pd.Categorical(names, categories=list(dict.fromkeys(names)))

@@ -58,9 +58,11 @@ def agreement(ratings: CodedRatings, dataset: str | None = None, generator: str 
     if counts is None:
         reason = Undefined("no reply has ratings by two workers")
         return Agreement(dataset, generator, 0, 0, reason, reason, reason, reason, reason)
-    alphas = [_alpha(counts, _distances(level, counts.values, ratings.scores)) for level in LEVELS]
-    kappa, raw = _fleiss(counts)
-    return Agreement(dataset, generator, len(counts.by_reply), len(counts.value), *alphas, kappa, raw)
+    nominal, ordinal, by_interval = (
+        _alpha(counts, _distances(level, counts.values, ratings.scores)) for level in LEVELS
+    )
+    sizes = (len(counts.by_reply), len(counts.value))
+    return Agreement(dataset, generator, *sizes, nominal, ordinal, by_interval, *_fleiss(counts))
 
 
 def krippendorff_alpha(counts: Floats, scores: Sequence[float], level: str) -> float | Undefined:
@@ -107,7 +109,7 @@ class _Counts:
         )
 
     def at_ratings(self, by_reply_and_value: Floats) -> Floats:
-        return by_reply_and_value.ravel()[self.reply * self.by_reply.shape[1] + self.value]
+        return np.asarray(by_reply_and_value.ravel()[self.reply * self.by_reply.shape[1] + self.value])
 
 
 def _distances(level: str, counts: Floats, scores: tuple[float, ...]) -> Floats:

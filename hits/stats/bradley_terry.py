@@ -188,4 +188,4 @@ def _influences(outcomes: _Outcomes, strengths: Floats, log_ties: float) -> Floa
         chances, directions = _probabilities(found, first, second), _directions(size, first, second)
         scores = np.vstack([directions - chances @ directions, np.zeros(size + 1)])  # nothing said, no influence
         influences += (scores @ inverse)[codes, :size]
-    return influences - influences.mean(axis=1, keepdims=True)
+    return np.asarray(influences - influences.mean(axis=1, keepdims=True))

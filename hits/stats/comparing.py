@@ -18,6 +18,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from scipy.stats import wilcoxon
@@ -160,7 +161,8 @@ def _corrected(comparisons: Sequence[Comparison]) -> list[Comparison]:
         }
         corrected = holm([one.p_value for one in tests.values()])
         for (index, one), p_value in zip(tests.items(), corrected, strict=True):
-            found[index] = replace(found[index], **{name: PairedTest(one.p_value, p_value)})
+            changes: dict[str, Any] = {name: PairedTest(one.p_value, p_value)}
+            found[index] = replace(found[index], **changes)
     return found
 
 

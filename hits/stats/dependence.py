@@ -82,7 +82,7 @@ def _days(frame: pd.DataFrame) -> Floats | Undefined:
     if "submitted_at" not in frame:
         return Undefined("the ratings do not say the day")
     days = frame["submitted_at"].dt.floor("D")
-    return (days - days.min()).dt.days.to_numpy(np.float64)
+    return np.asarray((days - days.min()).dt.days, np.float64)
 
 
 def _log_time(frame: pd.DataFrame) -> Floats | Undefined:

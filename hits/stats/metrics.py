@@ -54,14 +54,14 @@ def metric_correlations(ratings: CodedRatings, metrics: Mapping[str, Floats], se
 def _correlation(ratings: CodedRatings, name: str, column: Floats, seed: int) -> MetricCorrelation:
     known = (ratings.generator >= 0) & ~np.isnan(column)
     replies = _Replies.of(ratings.of(known), column[known])
-    ranks = (scipy.stats.rankdata(one) for one in (replies.metric, replies.score))
+    ranked, ranked_metric = (scipy.stats.rankdata(one) for one in (replies.score, replies.metric))
     means = replies.generator_means(np.ones((1, int(replies.dialog.max(initial=-1)) + 1)), len(ratings.generators))
     counts = np.bincount(replies.generator, minlength=len(ratings.generators))
     return MetricCorrelation(
         name,
         len(replies.score),
         _pearson(replies.metric, replies.score, replies.dialog),
-        _pearson(*ranks, replies.dialog),
+        _pearson(ranked_metric, ranked, replies.dialog),
         tuple(
             GeneratorMeans(word, int(counts[code]), float(means[0][0, code]), float(means[1][0, code]))
             for code, word in enumerate(ratings.generators)

@@ -9,7 +9,7 @@ be the better one. Nor need a worker's differences be turned together: a strict 
 The statistic is the sum of differences divided by its two-way cluster-robust deviation (hits.stats.clusters),
 recomputed for every turn:
 
-    T = sum_d s_d S_d / sqrt(V_dialogs + V_workers(s) - V_answers)        s_d = +1 or -1, S_d the dialog's sum
+    T = sum_d s_d S_d / sqrt(V_dialogs + max(0, V_workers(s) - V_answers))        s_d = +1 or -1, S_d the dialog's sum
 
 The test is exact where names can be swapped; since T is studentised it stays right in large studies also where workers
 have tastes of their own for one of the generators (Chung and Romano 2013, "Exact and asymptotically robust permutation
@@ -26,7 +26,6 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.sparse import csr_array
 
-from hits.stats.clusters import LEAST
 from hits.stats.coded_ratings import Codes
 
 Floats = npt.NDArray[np.float64]
@@ -111,8 +110,7 @@ class _Prepared:
         by_worker = self.by_worker @ signs
         of_workers = np.einsum("wb,wb->b", by_worker, by_worker).astype(np.float64)
         total = (self.sums @ signs).astype(np.float64)
-        least = LEAST * np.maximum(self.of_dialogs, of_workers)
-        variance = np.maximum(self.of_dialogs + of_workers - self.of_answers, least)
+        variance = self.of_dialogs + np.maximum(of_workers - self.of_answers, 0)
         return np.asarray(total / np.sqrt(variance))
 
 

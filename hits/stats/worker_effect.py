@@ -77,7 +77,8 @@ class _Table:
         first[answer] = np.arange(len(answer))
         dialog, worker = (pd.factorize(codes[first])[0] for codes in (rows.dialog, rows.worker))
         order = np.argsort(dialog, kind="stable")
-        sums, counts = np.bincount(answer, weights=rest)[order], np.bincount(answer)[order].astype(np.float64)
+        sums = np.asarray(np.bincount(answer, weights=rest)[order], np.float64)
+        counts = np.bincount(answer)[order].astype(np.float64)
         return _Table(dialog[order], worker[order], sums, counts)
 
     @property

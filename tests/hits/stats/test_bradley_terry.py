@@ -43,9 +43,9 @@ def test_many_generators_against_a_general_optimiser() -> None:
 
 
 def test_the_order_of_the_truth_is_recovered() -> None:
-    shares = {"A": (0.2, 0.3, 0.5), "B": (0.5, 0.3, 0.2), "C": (0.35, 0.3, 0.35)}
+    frame = drawn_frame(1, dialogs=300, A=(0.2, 0.3, 0.5), B=(0.5, 0.3, 0.2), C=(0.35, 0.3, 0.35))
 
-    ranking = rank_generators(code_ratings(drawn_frame(seed=1, dialogs=300, **shares)), "ED")
+    ranking = rank_generators(code_ratings(frame), "ED")
 
     assert not isinstance(ranking.ranked, Undefined)
     assert [one.generator for one in ranking.ranked] == ["B", "C", "A"]

@@ -22,10 +22,8 @@ def test_labels_of_the_replies_rated_good_by_hand() -> None:
 
     good = found["A", "good"].labels
     assert not isinstance(good, Undefined)
-    assert [(one.label, one.count, one.share) for one in good] == [
-        ("questioning", 2, pytest.approx(2 / 3)),
-        ("agreeing", 1, pytest.approx(1 / 3)),
-    ]
+    assert [(one.label, one.count) for one in good] == [("questioning", 2), ("agreeing", 1)]
+    assert [one.share for one in good] == pytest.approx([2 / 3, 1 / 3])
     assert found[None, "good"].ratings == 4
     assert found["B", "okay"].labels == Undefined("no rated reply has a predicted emotion or intent")
 
