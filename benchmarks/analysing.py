@@ -119,7 +119,7 @@ def _compare(size: int, steps: int) -> None:
 
 def _beside_krippendorff(cards: CodedRatings) -> None:
     reply = pd.factorize(cards.reply)[0]
-    counts = np.bincount(reply * 3 + cards.value, minlength=3 * (int(reply.max()) + 1)).reshape(-1, 3)
+    counts = np.bincount(reply * 3 + cards.value, minlength=3 * (int(reply.max()) + 1)).reshape(-1, 3).astype(float)
     started = time.perf_counter()
     theirs = [
         krippendorff.alpha(value_counts=counts, value_domain=[3, 2, 1], level_of_measurement=level) for level in LEVELS

@@ -19,7 +19,7 @@ from hits.analysing.results import Results, Size, Variant
 from hits.stats.agreement import Agreement, agreement
 from hits.stats.bradley_terry import rank_generators
 from hits.stats.coded_ratings import HUMAN, CodedRatings, code_ratings
-from hits.stats.comparing import Comparisons, compare_generators
+from hits.stats.comparing import compare_generators
 from hits.stats.dependence import dependences
 from hits.stats.metrics import metric_correlations
 from hits.stats.proportions import Row, human_row, quick_rows, table_rows
@@ -54,7 +54,7 @@ def analyse(frame: pd.DataFrame, seed: int = 1) -> Results:
         generators=ratings.generators,
         values=ratings.values,
         table=table,
-        comparisons=tuple(_comparisons(scopes, seed)),
+        comparisons=tuple(compare_generators(ratings, seed)),
         rankings=rankings,
         agreement=agreed,
         true_values=find_true_values(ratings),
@@ -96,13 +96,6 @@ def _is_kept(exclusions: Mapping[str, Mask], count: int) -> Mask:
     for is_named in exclusions.values():
         is_out |= is_named
     return ~is_out
-
-
-def _comparisons(scopes: Sequence[tuple[str | None, CodedRatings]], seed: int) -> list[Comparisons]:
-    """All datasets together are one family of tests, those of single datasets another."""
-    overall = [scope for scope in scopes if scope[0] is None]
-    single = [scope for scope in scopes if scope[0] is not None]
-    return [*compare_generators(overall, seed), *compare_generators(single, seed)]
 
 
 def _agreement(scopes: Sequence[tuple[str | None, CodedRatings]]) -> list[Agreement]:

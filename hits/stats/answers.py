@@ -19,6 +19,7 @@ class Answers:
 
     dialog: Codes
     worker: Codes
+    dataset: Codes
     scores: Floats
 
     @property
@@ -26,7 +27,7 @@ class Answers:
         return Clusters(self.dialog, self.worker, np.arange(len(self.dialog)))
 
     def of(self, rows: npt.NDArray[np.bool_]) -> "Answers":
-        return Answers(self.dialog[rows], self.worker[rows], self.scores[rows])
+        return Answers(self.dialog[rows], self.worker[rows], self.dataset[rows], self.scores[rows])
 
 
 def answers_of(ratings: CodedRatings) -> Answers:
@@ -40,4 +41,4 @@ def answers_of(ratings: CodedRatings) -> Answers:
     first = np.zeros(len(found), np.int64)
     first[answer] = np.arange(len(answer))
     dialog, worker = (pd.factorize(codes[first])[0] for codes in (rows.dialog, rows.worker))
-    return Answers(dialog, worker, scores)
+    return Answers(dialog, worker, rows.dataset[first], scores)

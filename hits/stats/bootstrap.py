@@ -26,7 +26,8 @@ from hits.stats.estimates import CONFIDENCE, Interval
 
 Floats = npt.NDArray[np.float64]
 
-DRAWS = 1000
+# Fewer for many ratings, whose draws are close to normal anyway.
+DRAWS, FEWEST_DRAWS, MOST_PRODUCTS = 1000, 500, 400_000_000
 DRAWS_AT_ONCE = 125  # so that the weights of a hundred thousand dialogs take 50 MB
 
 # Of 256 equally likely bytes: Poisson's shares rounded, with mean and variance exactly 1. Ten times as fast.
@@ -43,7 +44,8 @@ def draw_totals(dialog: Codes, worker: Codes, groups: Codes, group_count: int, r
     (dialog, dialogs), (worker, workers) = _dense(dialog), _dense(worker)
     shape = (dialogs, workers)
     made = [_group(dialog, worker, groups == group, shape) for group in range(group_count)]
-    totals = [_totals(made, shape, rng, DRAWS_AT_ONCE) for _ in range(0, DRAWS, DRAWS_AT_ONCE)]
+    draws = min(DRAWS, max(FEWEST_DRAWS, MOST_PRODUCTS // max(len(dialog), 1)))
+    totals = [_totals(made, shape, rng, DRAWS_AT_ONCE) for _ in range(0, draws, DRAWS_AT_ONCE)]
     return np.concatenate(totals)
 
 

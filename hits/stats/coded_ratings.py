@@ -45,9 +45,12 @@ class CodedRatings:
     def of(self, rows: Mask) -> "CodedRatings":
         if rows.all():
             return self
-        columns: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self)}
         places = np.flatnonzero(rows)  # once, instead of a look at the whole mask for each column
-        return replace(self, **{name: one.take(places) for name, one in columns.items() if isinstance(one, np.ndarray)})
+        columns = {field.name: getattr(self, field.name) for field in fields(self)}
+        changes: dict[str, Any] = {
+            name: column.take(places) for name, column in columns.items() if isinstance(column, np.ndarray)
+        }
+        return replace(self, **changes)
 
     @cached_property
     def by_generators(self) -> "CodedRatings":

@@ -76,27 +76,34 @@ class Comparisons:
     letters: tuple[Lettered, ...]
 
 
-def compare_generators(tables: Sequence[tuple[str | None, CodedRatings]], seed: int = 1) -> list[Comparisons]:
-    """One table for each dataset that is named with its ratings; the tests of all of them are one family."""
-    family = sum(math.comb(len(ratings.generators), 2) for _, ratings in tables)
-    made = [_compare(ratings, family, seed) for _, ratings in tables]
-    corrected = _corrected([one for comparisons in made for one in comparisons])
-    found = []
-    for (dataset, ratings), comparisons in zip(tables, made, strict=True):
-        own, corrected = corrected[: len(comparisons)], corrected[len(comparisons) :]
-        found.append(Comparisons(dataset, tuple(own), _letters(ratings, own)))
-    return found
+def compare_generators(ratings: CodedRatings, seed: int = 1) -> list[Comparisons]:
+    """All datasets together if there are several, then each. The tests of all together are one family, those of single
+    datasets another."""
+    datasets = ratings.datasets
+    made = _compare(ratings, seed)
+    single = _corrected([one for comparisons in made[:-1] for one in comparisons])
+    count = math.comb(len(ratings.generators), 2)
+    found = [
+        Comparisons(
+            name, tuple(own := single[code * count : (code + 1) * count]), _letters(ratings.in_dataset(code), own)
+        )
+        for code, name in enumerate(datasets)
+    ]
+    if len(datasets) == 1:
+        return found
+    together = _corrected(made[-1])
+    return [Comparisons(None, tuple(together), _letters(ratings, together)), *found]
 
 
-def _compare(ratings: CodedRatings, family: int, seed: int) -> list[Comparison]:
-    answers = answers_of(ratings)
-    pairs = [_Pair.of(answers, first, second) for first, second in combinations(range(len(ratings.generators)), 2)]
-    tested = [index for index, pair in enumerate(pairs) if len(pair.answers.dialog)]
-    p_values = sign_flip_p_values([pairs[index].differences for index in tested], family, seed)
-    by_pair = dict(zip(tested, p_values, strict=True))
+def _compare(ratings: CodedRatings, seed: int) -> list[list[Comparison]]:
+    """By dataset, and then of all of them together."""
+    answers, names, parts = answers_of(ratings), ratings.generators, len(ratings.datasets)
+    pairs = [_Pair.of(answers, first, second) for first, second in combinations(range(len(names)), 2)]
+    family = parts * len(pairs)
+    p_values = sign_flip_p_values([pair.differences for pair in pairs], parts, family, seed)
     return [
-        _comparison(pair, ratings.generators[pair.first], ratings.generators[pair.second], by_pair.get(index))
-        for index, pair in enumerate(pairs)
+        [_comparison(pair.in_part(part, parts), names, float(p_values[row, part])) for row, pair in enumerate(pairs)]
+        for part in range(parts + 1)
     ]
 
 
@@ -115,11 +122,19 @@ class _Pair:
 
     @property
     def differences(self) -> Differences:
-        return Differences(self.answers.dialog, self.answers.worker, self.difference)
+        return Differences(self.answers.dialog, self.answers.worker, self.answers.dataset, self.difference)
+
+    def in_part(self, part: int, parts: int) -> "_Pair":
+        """A dataset's; beyond the last one, all of it."""
+        if part == parts or parts == 1:
+            return self
+        rows = self.answers.dataset == part
+        return _Pair(self.first, self.second, self.answers.of(rows), self.difference[rows])
 
 
-def _comparison(pair: _Pair, first: str, second: str, p_value: float | None) -> Comparison:
-    if p_value is None:
+def _comparison(pair: _Pair, names: Sequence[str], p_value: float) -> Comparison:
+    first, second = names[pair.first], names[pair.second]
+    if not len(pair.difference):
         nothing = Undefined(NOBODY_RATED_BOTH)
         return Comparison(first, second, 0, 0, 0, 0, nothing, nothing, nothing, nothing)
     difference, count, clusters = pair.difference, len(pair.difference), pair.answers.clusters

@@ -32,37 +32,39 @@ Floats = npt.NDArray[np.float64]
 
 # As many draws as cost this many multiplications, within these, and enough for a family: the smallest p-value that can
 # come out, times the number of tests, must be small.
-MULTIPLICATIONS = 50_000_000
-FEWEST_DRAWS, MOST_DRAWS, DRAWS_PER_TEST = 999, 9_999, 50
+MULTIPLICATIONS = 25_000_000
+FEWEST_DRAWS, MOST_DRAWS, DRAWS_PER_TEST = 999, 4_999, 50
 CELLS_AT_ONCE = 8_000_000
 SLACK = 1e-5  # of single precision: what should be equal counts as extreme
 
 
 @dataclass(frozen=True)
 class Differences:
-    """One for each answer."""
+    """One for each answer. A dialog belongs to one part, a dataset say."""
 
     dialog: Codes
     worker: Codes
+    part: Codes
     difference: Floats
 
 
-def sign_flip_p_values(pairs: Sequence[Differences], family: int = 1, seed: int = 1) -> list[float]:
-    """Two-sided, of several pairs of generators, by the same draws. `family`: how many tests are corrected together."""
+def sign_flip_p_values(pairs: Sequence[Differences], part_count: int = 1, family: int = 1, seed: int = 1) -> Floats:
+    """Two-sided, of several pairs of generators (rows), for each part by itself and then for all of them together
+    (columns), by the same draws. `family`: how many tests are corrected together at most."""
+    extreme = np.zeros((len(pairs), part_count + 1))
     if not pairs:
-        return []
-    prepared = [_Prepared.of(pair) for pair in pairs]
+        return extreme
+    prepared = [_Prepared.of(pair, part_count) for pair in pairs]
     most = max(one.by_worker.nnz for one in prepared)
     fewest = max(FEWEST_DRAWS, DRAWS_PER_TEST * family - 1)
     draws = max(fewest, min(MULTIPLICATIONS // max(most, 1), MOST_DRAWS))
     dialogs = max(one.dialogs for one in prepared)
     rng = np.random.Generator(np.random.SFC64(seed))
     at_once = max(1, min(draws, CELLS_AT_ONCE // max(dialogs, 1)))
-    extreme = np.zeros(len(pairs), np.int64)
     for start in range(0, draws, at_once):
         signs = _signs(rng, (dialogs, min(at_once, draws - start)))
         extreme += [one.count_extreme(signs) for one in prepared]
-    return [float((1 + count) / (1 + draws)) for count in extreme]
+    return np.asarray((1 + extreme) / (1 + draws))
 
 
 def _signs(rng: np.random.Generator, shape: tuple[int, int]) -> npt.NDArray[np.float32]:
@@ -75,43 +77,58 @@ def _signs(rng: np.random.Generator, shape: tuple[int, int]) -> npt.NDArray[np.f
 
 @dataclass(frozen=True)
 class _Prepared:
-    by_worker: csr_array  # worker x dialog
-    sums: npt.NDArray[np.float32]  # by dialog
-    of_dialogs: float
-    of_answers: float
+    """Sums of squares have a number for each part, and then that of all: dialogs and answers are in one part each."""
+
+    by_worker: csr_array  # (part, worker) x dialog
+    by_part: csr_array  # part x dialog
+    of_dialogs: Floats
+    of_answers: Floats
+    parts: int
     dialogs: int
 
     @staticmethod
-    def of(pair: Differences) -> "_Prepared":
+    def of(pair: Differences, parts: int) -> "_Prepared":
         """Without answers that see no difference: they add nothing to any sum. Dialogs keep their codes, so that all
         pairs are turned by the same signs."""
         some = pair.difference != 0
-        difference = pair.difference[some].astype(np.float32)
-        worker = pd.factorize(pair.worker[some])[0]
+        difference, dialog, part = pair.difference[some].astype(np.float32), pair.dialog[some], pair.part[some]
+        worker, workers = pd.factorize(pair.worker[some])
         dialogs = int(pair.dialog.max(initial=-1)) + 1
-        shape = (int(worker.max(initial=-1)) + 1, dialogs)
-        sums = np.bincount(pair.dialog[some], weights=difference, minlength=dialogs)
+        by_part = csr_array((difference, (part, dialog)), shape=(parts, dialogs))
+        by_part.sum_duplicates()
+        places = part * len(workers) + worker
+        squares = np.array([float(row @ row) for row in np.split(by_part.data, by_part.indptr[1:-1])])
+        of_answers = np.bincount(part, weights=difference**2, minlength=parts)
         return _Prepared(
-            csr_array((difference, (worker, pair.dialog[some])), shape=shape),
-            sums.astype(np.float32),
-            float(sums @ sums),
-            float(difference @ difference),
+            csr_array((difference, (places, dialog)), shape=(parts * len(workers), dialogs)),
+            by_part,
+            np.append(squares, squares.sum()),
+            np.append(of_answers, of_answers.sum()),
+            parts,
             dialogs,
         )
 
-    def count_extreme(self, signs: npt.NDArray[np.float32]) -> int:
-        if self.of_dialogs == 0:
-            return signs.shape[1]
-        found = self._statistics(np.ones((self.dialogs, 1), np.float32))[0]
-        drawn = self._statistics(signs[: self.dialogs])
-        return int((np.abs(drawn) >= abs(found) * (1 - SLACK)).sum())
+    def count_extreme(self, signs: npt.NDArray[np.float32]) -> Floats:
+        """By part, and of all together."""
+        found = np.abs(self._statistics(np.ones((self.dialogs, 1), np.float32)))
+        drawn = np.abs(self._statistics(signs[: self.dialogs]))
+        return np.asarray((drawn >= found * (1 - SLACK)).sum(axis=1), np.float64)
 
     def _statistics(self, signs: npt.NDArray[np.float32]) -> Floats:
-        by_worker = self.by_worker @ signs
-        of_workers = np.einsum("wb,wb->b", by_worker, by_worker).astype(np.float64)
-        total = (self.sums @ signs).astype(np.float64)
-        variance = self.of_dialogs + np.maximum(of_workers - self.of_answers, 0)
-        return np.asarray(total / np.sqrt(variance))
+        by_worker = (self.by_worker @ signs).reshape(self.parts, -1, signs.shape[1])
+        of_workers = _with_sum(np.einsum("pwb,pwb->pb", by_worker, by_worker), _squares(by_worker.sum(axis=0)))
+        totals = self.by_part @ signs
+        totals = _with_sum(totals, totals.sum(axis=0))
+        variance = self.of_dialogs[:, None] + np.maximum(of_workers - self.of_answers[:, None], 0)
+        return np.divide(totals, np.sqrt(variance), out=np.zeros_like(totals), where=variance > 0)
+
+
+def _squares(sums: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    return np.einsum("wb,wb->b", sums, sums)
+
+
+def _with_sum(parts: npt.NDArray[np.float32], together: npt.NDArray[np.float32]) -> Floats:
+    return np.vstack([parts, together[None]]).astype(np.float64)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
