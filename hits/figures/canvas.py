@@ -1,0 +1,129 @@
+"""The paper that figures are drawn on: one style, and how a drawing becomes SVG or PDF.
+
+Matplotlib takes most of a second to import, so only who draws imports it; a web process starts without it. Its state is
+shared between threads and so is its style: one drawing at a time.
+"""
+
+import re
+import threading
+from collections.abc import Callable, Sequence
+from functools import cache
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
+from xml.sax.saxutils import escape
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Draw = Callable[[], "Figure"]
+
+WIDTH = 5.2  # inches: a column of a page, and readable on a phone
+INK = "#010203"  # in the SVG, the colour of the text around it; so nothing else may have this colour
+DARK, MIDDLE, LIGHT = "#24577a", "#8fb8d3", "#f3e9d6"  # apart in grey, too; on light and on dark paper
+WHITE, BLACK = "#ffffff", "#000001"
+HATCHES = ("", "////", "....", "xxxx", "----", "++++")
+MARKERS = ("o", "s", "^", "D", "v")
+
+STYLE: dict[str, Any] = {
+    "font.family": "DejaVu Sans",  # comes with matplotlib: the same everywhere
+    "font.size": 9,
+    "text.parse_math": False,  # a dollar in a name is a dollar
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.linewidth": 0.8,
+    "hatch.linewidth": 0.6,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "evalplatform",
+    "pdf.fonttype": 42,
+    **{f"{name}.color": INK for name in ("text", "xtick", "ytick")},
+    **{f"axes.{name}": INK for name in ("edgecolor", "labelcolor", "titlecolor")},
+}
+
+_one_at_a_time = threading.Lock()
+
+
+def new_axes(heights: Sequence[float], width: float = WIDTH, share_x: bool = False) -> tuple["Figure", list["Axes"]]:
+    """Panels below each other, of these heights in inches."""
+    figure_class = _figure_class()
+    figure = figure_class(figsize=(width, sum(heights) + 0.3), layout="constrained")
+    axes = figure.subplots(len(heights), 1, squeeze=False, sharex=share_x, gridspec_kw={"height_ratios": [*heights]})
+    return figure, list(axes[:, 0])
+
+
+def as_pdf(draw: Draw) -> bytes:
+    return _saved(draw, "pdf", {"CreationDate": None, "Producer": None, "Creator": None})
+
+
+def as_svg(draw: Draw, name: str, title: str, description: str) -> str:
+    nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+    return _for_pages(_saved(draw, "svg", nothing).decode(), name, title, description)
+
+
+def fills(count: int) -> list[tuple[str, str, str]]:
+    """For so many values, the best first: fill, hatch, and the colour that can be read on it."""
+    known = {1: [DARK], 2: [DARK, LIGHT], 3: [DARK, MIDDLE, LIGHT]}.get(count) or _shades(count)
+    return [
+        (fill, HATCHES[place % len(HATCHES)], WHITE if _lightness(fill) < 0.5 else BLACK)
+        for place, fill in enumerate(known)
+    ]
+
+
+def _shades(count: int) -> list[str]:
+    ends = [[int(colour[at : at + 2], 16) for at in (1, 3, 5)] for colour in (DARK, LIGHT)]
+    steps = [place / (count - 1) for place in range(count)]
+    return ["#" + "".join(f"{round(a + (b - a) * step):02x}" for a, b in zip(*ends, strict=True)) for step in steps]
+
+
+def _lightness(colour: str) -> float:
+    red, green, blue = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
+    return 0.299 * red + 0.587 * green + 0.114 * blue
+
+
+@cache
+def _figure_class() -> type["Figure"]:
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    matplotlib.rcParams.update(matplotlib.rcParamsDefault)  # whatever the machine's own settings are
+    matplotlib.rcParams.update(STYLE)
+    return Figure
+
+
+def _saved(draw: Draw, kind: str, metadata: dict[str, Any]) -> bytes:
+    buffer = BytesIO()
+    with _one_at_a_time:
+        draw().savefig(buffer, format=kind, metadata=metadata, transparent=True)
+    return buffer.getvalue()
+
+
+# --- What matplotlib writes, made fit for a page ----------------------------------------------------------------------
+
+
+def _for_pages(svg: str, name: str, title: str, description: str) -> str:
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r"<!--.*?-->\s*", "", svg, flags=re.S)
+    svg = re.sub(r"<defs>\s*<style[^>]*>.*?</style>\s*</defs>", "", svg, flags=re.S)
+    svg = re.sub(r'<g id="[^"]*"', "<g", svg)
+    svg = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{name}-", svg)  # several stand on one page
+    svg = re.sub(r' style="([^"]*)"', lambda found: _attributes(found[1]), svg)
+    svg = svg.replace(INK, "currentColor")
+    head = f'<svg role="img" aria-label="{escape(f"{title}. {description}", {chr(34): "&quot;"})}" class="figure"'
+    head += ' stroke-linejoin="round" stroke-linecap="butt"'
+    svg = re.sub(r'<svg xmlns:xlink="([^"]*)" width="[^"]*" height="[^"]*"', rf'{head} xmlns:xlink="\1"', svg, count=1)
+    return "\n".join(line for line in svg.splitlines() if line.strip()) + "\n"
+
+
+def _attributes(style: str) -> str:
+    """A page may forbid inline style; the same as attributes is allowed."""
+    found = ""
+    for declaration in filter(None, (one.strip() for one in style.replace("&quot;", "'").split(";"))):
+        key, value = (part.strip() for part in declaration.split(":", 1))
+        found += _font(value) if key == "font" else f' {key}="{value}"'
+    return found
+
+
+def _font(shorthand: str) -> str:
+    size = re.search(r"([\d.]+)px", shorthand)
+    weight = ' font-weight="bold"' if re.search(r"\b(bold|700)\b", shorthand) else ""
+    return f' font-size="{size[1] if size else 9}" font-family="sans-serif"{weight}'
