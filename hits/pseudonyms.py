@@ -10,7 +10,16 @@ LENGTH = 8  # 40 bits: among 10,000 workers, two share a name with a chance of 1
 
 def pseudonym(study: Study, worker_id: str) -> str:
     """Stable within a study, another in each; without the server's secret nobody finds the way back."""
-    digest = salted_hmac(f"hits.pseudonym.{study.key}", worker_id, algorithm="sha256").digest()
+    return _name(f"hits.pseudonym.{study.key}", worker_id)
+
+
+def bundle_pseudonym(salt: str, worker_id: str) -> str:
+    """Another one for those who get a bundle: what they know can't be matched with the pages or with other bundles."""
+    return _name(f"hits.bundle.{salt}", worker_id)
+
+
+def _name(salt: str, worker_id: str) -> str:
+    digest = salted_hmac(salt, worker_id, algorithm="sha256").digest()
     number = int.from_bytes(digest[:8])
     letters = [ALPHABET[number >> 5 * place & 31] for place in range(LENGTH)]
     return f"W-{''.join(letters)}"

@@ -3,6 +3,7 @@
 In: a study and the marketplace that its work was done on; work that was only said to our pages is not in it. Out:
 `ratings_frame` and `submissions_frame`, always with the columns below, also when there is no row. Guaranteed: the same
 database gives the same rows in the same order; no worker's own id is in them; a handful of queries, whatever the size.
+`rating_chunks` gives the ratings piece by piece, in room that does not grow with the study.
 
 `ratings_frame`: one row for each reply that was judged in a submission, in the order of submission, position and card.
 A card that stands for several models has a row for each of them; `is_first_of_card` picks one.
@@ -42,6 +43,7 @@ A card that stands for several models has a row for each of them; `is_first_of_c
     has_feedback      bool      whether the worker wrote us something
 """
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -57,9 +59,11 @@ from hits.models.design import StudyDesign
 from hits.pseudonyms import pseudonym
 
 CHUNK = 20_000
+SUBMISSIONS_AT_ONCE = 2_000
 NO_CANDIDATE = 0
 
 Array = np.ndarray[Any, Any]
+NameWorker = Callable[[str], str]
 
 
 @dataclass(frozen=True)
@@ -92,9 +96,27 @@ def study_frames(study: Study, environment: str) -> Frames:
     return Frames(_ratings(tables), _submissions(tables))
 
 
+def rating_chunks(
+    study: Study, environment: str, name_worker: NameWorker | None = None, at_once: int = SUBMISSIONS_AT_ONCE
+) -> Iterator[pd.DataFrame]:
+    """The ratings frame in pieces of so many submissions, with `label`, the reply's predicted emotion or intent. The
+    pieces' categories of workers, dialogs and labels are their own."""
+    keys = _read(_confirmed(study, environment).order_by("pk").values_list("pk"), submission=np.int64)["submission"]
+    for start in range(0, len(keys), at_once):
+        part = keys[start : start + at_once]
+        tables = _Tables(study, environment, name_worker, (int(part[0]), int(part[-1])))
+        frame = _ratings(tables)
+        frame["label"] = _labels(tables.hit_items, frame["candidate"].to_numpy())
+        yield frame
+
+
 def reply_labels(study: Study, candidates: Array) -> Any:
     """The emotion or intent that was predicted for each of these candidates; missing where there is none."""
-    dialogs = HitItem.objects.filter(hit__study=study).order_by().values("dialog")
+    return _labels(HitItem.objects.filter(hit__study=study), candidates)
+
+
+def _labels(items: QuerySet[HitItem], candidates: Array) -> Any:
+    dialogs = items.order_by().values("dialog")
     labelled = Candidate.objects.filter(dialog__in=dialogs).exclude(predicted_label="")
     rows = _read(labelled.values_list("pk", "predicted_label"), candidate=np.int64, label=object)
     codes, names = pd.factorize(rows["label"], sort=True)
@@ -170,10 +192,30 @@ def _confirmed(study: Study, environment: str) -> QuerySet[Submission]:
 class _Tables:
     """What both frames are made of, each read once, and columns at once: row by row it would take minutes."""
 
-    def __init__(self, study: Study, environment: str) -> None:
+    def __init__(
+        self,
+        study: Study,
+        environment: str,
+        name_worker: NameWorker | None = None,
+        between: tuple[int, int] | None = None,
+    ) -> None:
+        """`between` are the first and the last submission's key, if only some are wanted."""
         self.study = study
         self.environment = environment
         self.design = StudyDesign.model_validate(study.design)
+        self.name_worker = name_worker or (lambda worker_id: pseudonym(study, worker_id))
+        self.between = between
+
+    @property
+    def confirmed(self) -> QuerySet[Submission]:
+        found = _confirmed(self.study, self.environment)
+        return found.filter(pk__range=self.between) if self.between else found
+
+    @property
+    def hit_items(self) -> QuerySet[HitItem]:
+        found = HitItem.objects.filter(hit__study=self.study)
+        hits = self.confirmed.order_by().values("assignment__hit")
+        return found.filter(hit__in=hits) if self.between else found
 
     def ratings(self) -> dict[str, Array]:
         """Without joins but for the choice of rows: a join costs as much as the reading."""
@@ -183,6 +225,8 @@ class _Tables:
         found = Rating.objects.filter(
             submission__assignment__hit__study=self.study, submission__assignment__environment=self.environment
         )
+        if self.between:
+            found = found.filter(submission__pk__range=self.between)
         return _read(
             found.values_list("submission_id", "item_id", "card", "place", candidate, Case(*areas, output_field=bare)),
             submission=np.int64,
@@ -196,7 +240,7 @@ class _Tables:
     def generators_of(self, candidates: Array) -> Any:
         names = self.design.generators
         keys = dict(Generator.objects.filter(name__in=names).values_list("pk", "name"))
-        dialogs = HitItem.objects.filter(hit__study=self.study).order_by().values("dialog")
+        dialogs = self.hit_items.order_by().values("dialog")
         found = Candidate.objects.filter(dialog__in=dialogs, generator__in=keys).values_list("pk", "generator_id")
         rows = _read(found, candidate=np.int64, generator=np.int64)
         numbers = np.array([names.index(name) for name in keys.values()], np.int16)
@@ -207,9 +251,7 @@ class _Tables:
     @cached_property
     def submissions(self) -> dict[str, Any]:
         rows = _read(
-            _confirmed(self.study, self.environment)
-            .order_by("pk")
-            .values_list(
+            self.confirmed.order_by("pk").values_list(
                 *("pk", "assignment__mturk_worker_id", "assignment__hit__number", "assignment__hit__block"),
                 *("status", "is_rebuilt", "accepted_at", "submitted_at", "assignment__feedback"),
             ),
@@ -223,7 +265,7 @@ class _Tables:
             submitted_at=object,
             has_feedback=object,
         )
-        pseudonyms = {worker_id: pseudonym(self.study, worker_id) for worker_id in set(rows["worker"])}
+        pseudonyms = {worker_id: self.name_worker(worker_id) for worker_id in set(rows["worker"])}
         workers = [pseudonyms[worker_id] for worker_id in rows["worker"]]
         return {
             "submission": rows["submission"],
@@ -240,13 +282,15 @@ class _Tables:
 
     def _waves(self, hits: Array) -> Array:
         found = Publication.objects.filter(hit__study=self.study, environment=self.environment)
+        if self.between:
+            found = found.filter(hit__in=self.confirmed.order_by().values("assignment__hit"))
         waves = dict(found.values_list("hit__number", "wave"))
         return np.array([waves.get(int(hit), 1) for hit in hits], np.int32)
 
     @cached_property
     def items(self) -> dict[str, Any]:
         rows = _read(
-            HitItem.objects.filter(hit__study=self.study).values_list(
+            self.hit_items.values_list(
                 *("pk", "hit__number", "position", "is_checkpoint"),
                 *("dialog_id", "dialog__dataset__name", "dialog__external_id"),
             ),
@@ -265,7 +309,7 @@ class _Tables:
 
     @cached_property
     def times(self) -> dict[str, Array]:
-        found = Answer.objects.filter(assignment__submission__in=_confirmed(self.study, self.environment))
+        found = Answer.objects.filter(assignment__submission__in=self.confirmed)
         rows = _read(
             found.values_list("assignment__submission", "item_id", "active_ms", "hidden_ms"),
             submission=np.int64,
@@ -276,7 +320,7 @@ class _Tables:
         return _known(rows, self.submissions["submission"])
 
     def checks(self) -> dict[str, Array]:
-        found = BonusCheck.objects.filter(assignment__submission__in=_confirmed(self.study, self.environment))
+        found = BonusCheck.objects.filter(assignment__submission__in=self.confirmed)
         rows = found.order_by("attempt").values_list("assignment__submission", "item_id", "is_won")
         return _read(rows, submission=np.int64, item=np.int64, is_won=np.bool_)
 

@@ -1,0 +1,163 @@
+"""Writing a study's bundle into a folder."""
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from django.db.models import QuerySet
+
+from evalplatform.errors import EvalPlatformError
+from hits.analysing.analysing import EXCLUDED_BY, analyse
+from hits.analysing.results import Results
+from hits.analysing.serialising import results_as_json
+from hits.exporting import about as about_file
+from hits.exporting.about import About
+from hits.exporting.columns import bundle_rows, described
+from hits.exporting.datasheet import datasheet
+from hits.exporting.facts import Facts, funnel_of, gather_facts, software
+from hits.exporting.hashing import write_hashes
+from hits.exporting.methods import methods_latex, methods_markdown
+from hits.exporting.ratings_files import read_ratings, write_ratings
+from hits.exporting.readme import readme
+from hits.exporting.tables import latex_tables
+from hits.figures.pictures import Picture, pictures
+from hits.manifest import manifest_lines
+from hits.models import ScreeningRun, Study, Submission
+from hits.models.design import StudyDesign
+from hits.pseudonyms import bundle_pseudonym
+from hits.ratings_frame import rating_chunks
+from hits.screening.describing import describe_funnel
+from hits.screening.excluded import excluded_by
+from hits.screening.funnel import Funnel
+
+SEED = 1
+
+
+@dataclass(frozen=True)
+class Bundle:
+    folder: Path
+    about: About
+    results: Results
+
+
+def export_bundle(study: Study, environment: str, folder: Path, pseudonyms: str = "") -> Bundle:
+    """All or nothing: it is written beside, and takes the place of an older bundle at the end. `pseudonyms` is a name
+    that bundles may share, so that a worker is called the same in all of them."""
+    _refuse_unready(study, environment, folder)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as place:
+        new = Path(place) / "bundle"
+        new.mkdir()
+        about = _write_ratings(study, environment, new, pseudonyms)
+        results = analyse(read_ratings(new / "ratings.parquet", about), about.seed)
+        _write_rest(study, environment, new, about, results)
+        write_hashes(new)
+        if folder.exists():
+            folder.rename(Path(place) / "old")
+        new.rename(folder)
+    return Bundle(folder, about, results)
+
+
+def _refuse_unready(study: Study, environment: str, folder: Path) -> None:
+    if not study.is_frozen:
+        raise EvalPlatformError(f"{study} has no HITs yet, and so nothing to export: run build_hits first.")
+    if folder.exists() and not about_file.is_bundle(folder) and (not folder.is_dir() or any(folder.iterdir())):
+        raise EvalPlatformError(f"{folder} is there already and is no bundle; name another folder with --out.")
+    if not _submissions(study, environment).exists():
+        raise EvalPlatformError(f"{study} has no ratings on the {environment} marketplace; run sync_hits first.")
+
+
+def _submissions(study: Study, environment: str) -> QuerySet[Submission]:
+    return Submission.objects.filter(assignment__hit__study=study, assignment__environment=environment, problem="")
+
+
+def _write_ratings(study: Study, environment: str, folder: Path, pseudonyms: str) -> About:
+    run = ScreeningRun.objects.current(study, environment)
+    rules = list(dict.fromkeys(str(rule["rule"]) for rule in run.rules)) if run else []
+    design = StudyDesign.model_validate(study.design)
+    rows = write_ratings(_pieces(study, environment, run, rules, pseudonyms), folder, rules)
+    about = About(
+        study=study.name,
+        marketplace=environment,
+        manifest_sha256=study.manifest_hash,
+        pseudonyms=pseudonyms,
+        ratings=rows,
+        datasets=[part.name for part in design.datasets],
+        generators=design.generators,
+        values=[area.key for area in design.task.areas],
+        rules=rules,
+        is_screened=run is not None,
+        is_exploratory=run is not None and not run.is_frozen_rules,
+        funnel=funnel_of(run),
+        seed=SEED,
+        software=software(),
+        columns=described(rules),
+    )
+    (folder / about_file.FILE).write_text(about.as_json(), encoding="utf-8", newline="\n")
+    return about
+
+
+def _pieces(
+    study: Study, environment: str, run: ScreeningRun | None, rules: Sequence[str], pseudonyms: str
+) -> Iterator[pd.DataFrame]:
+    named = {rule: _named(run, rule, rules) for rule in rules}
+    keys = np.fromiter(
+        _submissions(study, environment).order_by("pk").values_list("pk", flat=True).iterator(), np.int64
+    )
+    salt = f"name {pseudonyms}" if pseudonyms else f"study {study.key}"
+    for frame in rating_chunks(study, environment, lambda worker_id: bundle_pseudonym(salt, worker_id)):
+        for rule, submissions in named.items():
+            frame[f"{EXCLUDED_BY}{rule}"] = np.isin(frame["submission"].to_numpy(), submissions)
+        yield bundle_rows(frame, keys)
+
+
+def _named(run: ScreeningRun | None, rule: str, rules: Sequence[str]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    found = excluded_by(run, ignoring=[other for other in rules if other != rule])
+    return np.fromiter(found, np.int64)
+
+
+# --- What is made of the ratings --------------------------------------------------------------------------------------
+
+
+def _write_rest(study: Study, environment: str, folder: Path, about: About, results: Results) -> None:
+    facts = gather_facts(study, environment, results)
+    made = pictures(results, about.funnel)
+    texts = {
+        "results.json": results_as_json(results),
+        **{f"tables/{name}": text for name, text in latex_tables(results).items()},
+        **{f"figures/{picture.name}.svg": picture.svg for picture in made},
+        "figures/figures.md": _in_words(made),
+        **_texts(facts, about.funnel),
+        "README.md": readme(about),
+    }
+    (folder / "tables").mkdir()
+    (folder / "figures").mkdir()
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8", newline="\n")
+    for picture in made:
+        (folder / "figures" / f"{picture.name}.pdf").write_bytes(picture.pdf)
+    with (folder / "manifest.jsonl").open("wb") as file:
+        file.writelines(manifest_lines(study))
+
+
+def _texts(facts: Facts, funnel: Funnel | None) -> dict[str, str]:
+    made = {
+        "methods.md": methods_markdown(facts),
+        "methods.tex": methods_latex(facts),
+        "datasheet.md": datasheet(facts),
+    }
+    if funnel is None:
+        return made | {"funnel.txt": "The study was not screened: everything counts.\n"}
+    return made | {
+        "funnel.txt": "\n".join(describe_funnel(funnel)) + "\n",
+        "funnel.json": funnel.model_dump_json(indent=1) + "\n",
+    }
+
+
+def _in_words(made: Sequence[Picture]) -> str:
+    return "# The figures in words\n\n" + "\n".join(
+        f"## {one.title} ({one.name})\n\n{one.description}\n" for one in made
+    )

@@ -1,0 +1,54 @@
+"""The columns of a bundle's ratings: one row for each reply that was judged in an assignment, in the order of the
+assignments, of the dialogs in them, and of the cards. A card that stands for several models has a row for each."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from hits.analysing.analysing import EXCLUDED_BY
+
+# By name: which column of the ratings frame it is, and what a reader of the bundle learns about it.
+COLUMNS = {
+    "assignment": ("submission", "number of the assignment, from 1: one worker's work on one HIT"),
+    "worker": ("worker", "a pseudonym, made for this bundle"),
+    "hit": ("hit", "number of the HIT"),
+    "block": ("block", "number of the set of dialogs that the HIT has; HITs with the same dialogs share it"),
+    "wave": ("wave", "in which publication of HITs it was"),
+    "dataset": ("dataset", "the dialog's dataset"),
+    "dialog": ("external_id", "the dialog's id in its dataset"),
+    "position": ("position", "of the dialog in the HIT, from 0"),
+    "is_checkpoint": ("is_checkpoint", "whether a human reply was hidden among the dialog's cards"),
+    "card": ("card", "number of the card in the dialog, from 0; identical replies are one card"),
+    "place": ("place", "where the card stood on the worker's page, from 0"),
+    "is_first_of_card": ("is_first_of_card", "false for further models of a card that has a row already"),
+    "generator": ("generator", "the model; empty for the human reply"),
+    "is_human": ("is_gold", "whether it is the human reply"),
+    "value": ("value", "the area that the worker put the card into"),
+    "score": ("score", "the area as a number, the highest for the best"),
+    "label": ("label", "the reply's predicted emotion or intent; empty where there is none"),
+    "active_ms": ("active_ms", "how long the worker looked at the dialog, in milliseconds; 0 if not measured"),
+    "hidden_ms": ("hidden_ms", "how long it stood open in a hidden tab, in milliseconds"),
+    "submitted_at": ("submitted_at", "when the assignment was handed in, in UTC"),
+    "is_kept": ("is_kept", "whether it counts in the results: no rule of screening is against it"),
+}
+RULE_COLUMN = "whether the rule {rule} of screening names it, alone or with others"
+
+
+def described(rules: Sequence[str]) -> dict[str, str]:
+    """Every column and what it says, in the files' order."""
+    found = {name: text for name, (_, text) in COLUMNS.items()}
+    return found | {f"{EXCLUDED_BY}{rule}": RULE_COLUMN.format(rule=rule) for rule in rules}
+
+
+def bundle_rows(frame: pd.DataFrame, keys: np.ndarray[tuple[int], np.dtype[np.int64]]) -> pd.DataFrame:
+    """Of a frame with `excluded_by_RULE` columns. `keys` are all submissions' in order: the database's own numbers
+    would differ on another machine."""
+    names = [str(name) for name in frame.columns if str(name).startswith(EXCLUDED_BY)]
+    is_kept = ~frame[names].to_numpy(bool).any(axis=1) if names else np.ones(len(frame), bool)
+    numbers = np.searchsorted(keys, frame["submission"].to_numpy()) + 1
+    times = frame["submitted_at"].dt.tz_convert(None).to_numpy().astype("datetime64[s]")
+    found = {name: frame[source] for name, (source, _) in COLUMNS.items() if source in frame}
+    own = {"assignment": numbers, "submitted_at": times, "is_kept": is_kept}
+    ordered = {name: own.get(name, found.get(name)) for name in COLUMNS}
+    return pd.DataFrame(ordered | {name: frame[name] for name in names})

@@ -1,0 +1,185 @@
+"""The Human Evaluation Datasheet (Shimorina and Belz 2022, "The Human Evaluation Datasheet"), as far as the platform
+knows: its questions by number, in words of our own; what only the researcher can say is marked."""
+
+from collections.abc import Iterator
+
+from hits.exporting.facts import Facts
+from hits.exporting.methods import methods_paragraph
+from hits.stats.estimates import Estimate, Undefined
+
+TO_FILL_IN = "**[to be filled in by the researchers]**"
+HEAD = f"""# Human Evaluation Datasheet
+
+The numbers are those of HEDS (Shimorina and Belz 2022, https://aclanthology.org/2022.humeval-1.6). The platform has
+answered what it knows. What it does not know says {TO_FILL_IN}, with a hint where one helps.
+"""
+
+
+def datasheet(facts: Facts) -> str:
+    lines = [HEAD]
+    for title, questions in _sections(facts):
+        lines.append(f"## {title}\n")
+        lines += [f"**{number} {question}**\n\n{answer}\n" for number, question, answer in questions]
+    return "\n".join(lines)
+
+
+Questions = Iterator[tuple[str, str, str]]
+
+
+def _sections(facts: Facts) -> Iterator[tuple[str, Questions]]:
+    yield "1 Paper and resources", _paper()
+    yield "2 Systems", _systems(facts)
+    yield "3.1 Sample of outputs", _sample(facts)
+    yield "3.2 Evaluators", _evaluators(facts)
+    yield "3.3 Experimental design", _design(facts)
+    yield "4.1 and 4.2 Quality criterion and mode", _criterion()
+    yield "4.3 Response elicitation", _elicitation(facts)
+    yield "5 Ethics", _ethics(facts)
+
+
+def _paper() -> Questions:
+    yield "1.1", "Paper that reports the experiment", TO_FILL_IN
+    yield "1.2", "Resources", f"This bundle; a link to where it is published: {TO_FILL_IN}"
+    yield "1.3", "Who fills this in, and whom to contact", TO_FILL_IN
+
+
+def _systems(facts: Facts) -> Questions:
+    yield "2.1", "Type of input", "text: dialogue"
+    yield "2.2", "Type of output", "text: one turn of a dialogue (which kind of text exactly: " + TO_FILL_IN + ")"
+    yield "2.3", "Task", "dialogue turn generation, by " + ", ".join(facts.design.generators)
+    yield "2.4", "Language of the input", TO_FILL_IN
+    yield "2.5", "Language of the output", TO_FILL_IN
+
+
+def _sample(facts: Facts) -> Questions:
+    datasets = ", ".join(f"{part.dialog_count:,} of {part.name}" for part in facts.design.datasets)
+    rated = facts.results.size.dialogs
+    yield (
+        *("3.1.1", "Outputs evaluated per system"),
+        f"{rated:,}: one for each dialog with ratings that count. The study was designed for {facts.dialogs:,} "
+        f"dialogs ({datasets}).",
+    )
+    yield (
+        *("3.1.2", "How they were selected"),
+        f"by an automatic random process from a larger set, within each dataset (seed {facts.design.seed}). How the "
+        f"datasets themselves were made: {TO_FILL_IN}",
+    )
+    yield "3.1.3", "Statistical power", f"{TO_FILL_IN} The command `plan_study` computes it."
+
+
+def _evaluators(facts: Facts) -> Questions:
+    crowd = facts.design.crowd
+    yield "3.2.1", "How many evaluators", f"{facts.workers:,}, of whom the results count {facts.results.size.workers:,}"
+    yield (
+        *("3.2.2", "What kind of evaluators"),
+        f"crowd workers of the {facts.marketplace} marketplace, paid; not experts, and not chosen by the authors. "
+        f"Whether authors or acquaintances took part: {TO_FILL_IN}",
+    )
+    countries = ", ".join(crowd.countries) or "anywhere"
+    yield (
+        *("3.2.3", "How they were recruited"),
+        f"through the marketplace, open to workers from: {countries}; at least {crowd.min_approved:,} approved HITs "
+        f"and an approval rate of at least {crowd.min_approval_percent} %; "
+        f"at most {crowd.max_hits_per_worker:,} HITs each",
+    )
+    replies = len(facts.design.warm_up.replies)
+    yield (
+        *("3.2.4", "Training"),
+        f"instructions, and a warm-up dialog with {replies} replies and comments on the choices",
+    )
+    yield "3.2.5", "Other characteristics of the evaluators", f"Not asked by the platform. {TO_FILL_IN}"
+
+
+def _design(facts: Facts) -> Questions:
+    design = facts.design
+    yield (
+        *("3.3.1", "Preregistered?"),
+        f"{TO_FILL_IN} The design, the dialogs, the replies and the screening rules were frozen before publication; "
+        f"the manifest's SHA-256 is {facts.manifest_sha256}.",
+    )
+    yield "3.3.2", "How responses are collected", "with EvalPlatform's own page, inside the marketplace's frame"
+    rules = ", ".join(rule["rule"] for rule in facts.run.rules) if facts.run else "none"
+    yield (
+        *("3.3.3", "Quality assurance"),
+        f"{design.checkpoints.per_hit} checkpoints with a hidden human reply in each HIT; screening rules: "
+        f"{rules or 'none'} (funnel.txt)",
+    )
+    yield (
+        *("3.3.4", "What evaluators see"),
+        f"All texts are in manifest.jsonl, under design.task and design.warm_up. A screenshot: {TO_FILL_IN}",
+    )
+    yield (
+        *("3.3.5", "How free evaluators are about when and how fast"),
+        f"They work when they like, within {design.crowd.time_limit_minutes} minutes after accepting; answers are kept "
+        f"when the page is closed and opened again",
+    )
+    yield (
+        *("3.3.6", "Are evaluators told they can ask, and give feedback?"),
+        "They are given a contact in the instructions, and can write a comment with each HIT",
+    )
+    yield "3.3.7", "Conditions", "Not controlled: evaluators work in a place of their choice"
+
+
+def _criterion() -> Questions:
+    hint = f"{TO_FILL_IN} The question that workers read is under 4.3.7."
+    yield "4.1.1", "Correctness, goodness or a feature?", hint
+    yield "4.1.2", "Form, content or both?", hint
+    yield "4.1.3", "In its own right, relative to the input, or to something outside?", hint
+    yield "4.2.1", "Objective or subjective?", "subjective"
+    yield "4.2.2", "Absolute or relative?", "relative: the replies of all models to a dialog are seen side by side"
+    yield "4.2.3", "Intrinsic or extrinsic?", "intrinsic"
+
+
+def _elicitation(facts: Facts) -> Questions:
+    task = facts.design.task
+    yield "4.3.1", "Name of the criterion", TO_FILL_IN
+    yield "4.3.2", "Definition given to evaluators", "In the instructions, verbatim:\n\n" + _quoted(task.instructions)
+    yield "4.3.3", "Size of the scale", str(len(task.areas))
+    yield "4.3.4", "Its values", ", ".join(area.label for area in task.areas)
+    yield (
+        *("4.3.5", "How it is presented"),
+        "other: areas, into which replies are moved as cards by mouse, finger or keyboard; each card into exactly one",
+    )
+    yield "4.3.6", "If there is no instrument: the task", "N/A"
+    yield "4.3.7", "Question shown with each assessment", "Verbatim:\n\n" + _quoted(task.question)
+    yield "4.3.8", "Form of elicitation", "direct quality estimation, of several replies side by side"
+    yield (
+        *("4.3.9", "How responses are aggregated"),
+        "shares of each value per dataset and model; mean scores; a Bradley-Terry ranking (results.json, tables/)",
+    )
+    yield (
+        *("4.3.10", "Effect size and significance"),
+        "probability of superiority and mean difference within worker and dialog, with intervals that respect that "
+        "ratings of one dialog and of one worker belong together; permutation and signed-rank tests, corrected by Holm",
+    )
+    yield "4.3.11", "Agreement", _agreement(facts)
+
+
+def _ethics(facts: Facts) -> Questions:
+    yield "5.1", "Approved by an ethics committee?", TO_FILL_IN
+    yield (
+        *("5.2", "Personal data"),
+        f"The marketplace's worker ids are kept by the platform and are not in this bundle, which has pseudonyms only. "
+        f"In dialogs and replies: {TO_FILL_IN}",
+    )
+    yield "5.3", "Special categories of data", TO_FILL_IN
+    yield "5.4", "Impact assessments", TO_FILL_IN
+    yield "–", "For reference: what was done", methods_paragraph(facts)
+
+
+def _agreement(facts: Facts) -> str:
+    if not facts.results.agreement:
+        return "Not measured."
+    first = facts.results.agreement[0]
+    names = {"alpha_ordinal": "Krippendorff's alpha, ordinal", "fleiss_kappa": "Fleiss' kappa", "raw": "raw agreement"}
+    told = []
+    for field, name in names.items():
+        value: Estimate | Undefined = getattr(first, field)
+        told.append(
+            f"{name} " + ("undefined: " + value.reason if isinstance(value, Undefined) else f"{value.value:.3f}")
+        )
+    return f"Between evaluators: {'; '.join(told)}. Within evaluators: not measured."
+
+
+def _quoted(text: str) -> str:
+    return "\n".join(f"> {line}".rstrip() for line in text.splitlines())

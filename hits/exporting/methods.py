@@ -1,0 +1,179 @@
+"""The methods paragraph, written from what really happened: every number in it is in the database or in the results."""
+
+from collections.abc import Iterator
+
+from hits.designing.describing import dollars
+from hits.exporting.facts import Facts
+from hits.exporting.latex import escape
+from hits.models import Payment
+from hits.screening.facts import describe_facts
+from hits.stats.estimates import Estimate, Undefined
+
+PLACES = {
+    "local": "a marketplace that runs on the researchers' own machine",
+    "sandbox": "Amazon Mechanical Turk's sandbox",
+    "production": "Amazon Mechanical Turk",
+}
+
+
+def methods_markdown(facts: Facts) -> str:
+    return f"# Methods\n\n{methods_paragraph(facts)}\n"
+
+
+def methods_latex(facts: Facts) -> str:
+    return escape(methods_paragraph(facts)) + "\n"
+
+
+def methods_paragraph(facts: Facts) -> str:
+    parts = (_material, _task, _crowd, _pay, _time, _quality, _exclusions, _agreement, _software)
+    return " ".join(sentence for part in parts for sentence in part(facts))
+
+
+def _material(facts: Facts) -> Iterator[str]:
+    design = facts.design
+    counts = _listed([f"{part.dialog_count:,} of {part.name}" for part in design.datasets])
+    yield (
+        f"We compared {_count(len(design.generators), 'model')} ({_listed(design.generators)}) on {facts.dialogs:,} "
+        f"dialogs ({counts}), chosen at random with the seed {design.seed}."
+    )
+
+
+def _task(facts: Facts) -> Iterator[str]:
+    design = facts.design
+    areas = _listed([area.label for area in design.task.areas])
+    yield (
+        f"Workers saw a dialog with the replies of all models side by side, in an order that changed between workers "
+        f"and without the models' names, and put each reply into one of {len(design.task.areas)} areas: {areas}. "
+        f"Identical replies were shown once."
+    )
+    yield (
+        f"A HIT had {_count(design.hits.dialogs_per_hit, 'dialog')} and was offered to "
+        f"{_count(design.hits.assignments, 'worker')}; {facts.hits_published:,} of {facts.hits_built:,} HITs were "
+        f"published, in {_count(facts.waves, 'wave')}."
+    )
+
+
+def _crowd(facts: Facts) -> Iterator[str]:
+    crowd = facts.design.crowd
+    wanted = []
+    if crowd.countries:
+        wanted.append(f"live in {_listed(crowd.countries)}")
+    if crowd.min_approved:
+        wanted.append(f"have at least {crowd.min_approved:,} approved HITs")
+    if crowd.min_approval_percent:
+        wanted.append(f"have an approval rate of at least {crowd.min_approval_percent} %")
+    place = PLACES[facts.marketplace]
+    yield f"Workers were recruited on {place}" + (f" and had to {_listed(wanted)}." if wanted else ".")
+    yield (
+        f"{_count(facts.workers, 'worker')} handed in {_count(facts.submissions, 'assignment')}{_dates(facts)}; nobody "
+        f"could do more than {crowd.max_hits_per_worker:,}."
+    )
+    if facts.problems or facts.rejected:
+        yield f"{facts.problems:,} of them could not be read, and {facts.rejected:,} were rejected."
+
+
+def _dates(facts: Facts) -> str:
+    if facts.first_at is None or facts.last_at is None:
+        return ""
+    first, last = f"{facts.first_at:%Y-%m-%d}", f"{facts.last_at:%Y-%m-%d}"
+    return f" on {first}" if first == last else f" from {first} to {last}"
+
+
+def _pay(facts: Facts) -> Iterator[str]:
+    pay = facts.design.pay
+    bonus = facts.paid_for(Payment.Kind.BONUS)
+    yield f"An assignment paid {dollars(pay.reward_cents)}."
+    if pay.bonus_cents:
+        yield (
+            f"A bonus of {dollars(pay.bonus_cents)} for {_count(pay.bonus_points, 'bonus point')} was paid "
+            f"{_times(bonus.count)}."
+        )
+    if (top_up := facts.paid_for(Payment.Kind.TOP_UP)).count:
+        yield f"Top-ups of {dollars(top_up.cents)} in all were paid for {_count(top_up.count, 'assignment')}."
+    total, fees = sum(one.cents for one in facts.paid), sum(one.fee_cents for one in facts.paid)
+    yield f"In all, workers received {dollars(total)}, and the marketplace {dollars(fees)} in fees."
+
+
+def _time(facts: Facts) -> Iterator[str]:
+    if facts.pay is None:
+        yield "Too few assignments were handed in to say how long the work took."
+        return
+    low, middle, high = facts.pay.minutes_quartiles
+    yield (
+        f"The median active time was {middle:.1f} minutes (quartiles {low:.1f} and {high:.1f}), so that the reward "
+        f"alone comes to {dollars(facts.pay.hourly_cents)} an hour."
+    )
+
+
+def _quality(facts: Facts) -> Iterator[str]:
+    checkpoints = facts.design.checkpoints
+    if not checkpoints.per_hit:
+        yield "There were no checkpoints."
+        return
+    attempts = f"{checkpoints.max_attempts} at most" if checkpoints.max_attempts else "as many as they liked"
+    yield (
+        f"In {_count(checkpoints.per_hit, 'dialog')} of each HIT the human reply was hidden among the models' as a "
+        f"checkpoint; a worker who put it into {_listed(checkpoints.passing_areas, 'or')} won a bonus point (attempts: "
+        f"{attempts}; the {checkpoints.counted_attempt} one counted)."
+    )
+
+
+def _exclusions(facts: Facts) -> Iterator[str]:
+    run, funnel = facts.run, facts.funnel
+    if run is None or funnel is None:
+        yield "No work was left out: the study was not screened."
+        return
+    chosen = "fixed before the study" if run.is_frozen_rules else "chosen after the fact, as an exploration"
+    received, kept = funnel.received, funnel.kept
+    yield (
+        f"Of {received.answers:,} answers (one worker's ratings of one dialog's replies), {kept.answers:,} from "
+        f"{_count(kept.workers, 'worker')} were kept; everybody was paid."
+    )
+    steps = [
+        f"{step.rule} ({describe_facts(step.parameters)}) left out {_count(step.left_out.answers, 'answer')} of "
+        f"{_count(step.left_out.workers, 'worker')}"
+        for step in funnel.steps
+    ]
+    if steps:
+        yield f"The rules, {chosen}, were applied in this order: {'; '.join(steps)}."
+
+
+def _agreement(facts: Facts) -> Iterator[str]:
+    if not facts.results.agreement:
+        return
+    first = facts.results.agreement[0]
+    ordinal, raw = first.alpha_ordinal, first.raw
+    if isinstance(ordinal, Undefined) or isinstance(raw, Undefined):
+        reason = ordinal.reason if isinstance(ordinal, Undefined) else "it has none"
+        yield f"Agreement is undefined: {reason}."
+        return
+    yield (
+        f"Workers agreed on the same reply with an ordinal Krippendorff's alpha of {_estimated(ordinal)} and in "
+        f"{100 * raw.value:.1f} % of the pairs of ratings."
+    )
+
+
+def _software(facts: Facts) -> Iterator[str]:
+    versions = _listed([f"{name} {number}" for name, number in facts.software.items() if name != "evalplatform"])
+    yield (
+        f"The study was run and analysed with EvalPlatform {facts.software['evalplatform']} ({versions}); its design, "
+        f"dialogs and replies were frozen beforehand with the SHA-256 {facts.manifest_sha256}."
+    )
+
+
+def _estimated(value: Estimate) -> str:
+    if isinstance(value.interval, Undefined):
+        return f"{value.value:.3f}"
+    return f"{value.value:.3f} (95 % interval {value.interval.low:.3f} to {value.interval.high:.3f})"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _times(number: int) -> str:
+    return "once" if number == 1 else f"{number:,} times"
+
+
+def _listed(names: list[str], last: str = "and") -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {last} {names[-1]}"

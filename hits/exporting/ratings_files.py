@@ -1,0 +1,119 @@
+"""A bundle's ratings as CSV, JSON Lines and Parquet: written piece by piece, so that the room it takes does not grow,
+and read back as a frame for `analyse`."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from evalplatform.errors import EvalPlatformError
+from hits.analysing.analysing import EXCLUDED_BY
+from hits.exporting.about import About
+
+FILES = ("ratings.csv", "ratings.jsonl", "ratings.parquet")
+TEXTS = ("worker", "dataset", "dialog", "generator", "value", "label")
+BOOLEANS = ("is_checkpoint", "is_first_of_card", "is_human", "is_kept")
+TYPES = {"assignment": "int64", "active_ms": "int64", "hidden_ms": "int64", "hit": "int32", "block": "int32"}
+NOT_ANALYSED = {"assignment", "hit", "block", "is_first_of_card", "is_human", "is_kept", "hidden_ms"}
+
+
+def write_ratings(pieces: Iterable[pd.DataFrame], folder: Path, rules: Sequence[str]) -> int:
+    """All three files; how many rows they have."""
+    import pyarrow as pa
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    schema = _schema(rules)
+    rows = 0
+    as_text = pa.schema([pa.field(one.name, pa.string()) if one.name == "submitted_at" else one for one in schema])
+    with (
+        pa.csv.CSVWriter(folder / "ratings.csv", as_text) as csv_file,
+        (folder / "ratings.jsonl").open("w", encoding="utf-8", newline="\n") as jsonl_file,
+        pa.parquet.ParquetWriter(folder / "ratings.parquet", schema, compression="zstd") as parquet_file,
+    ):
+        for piece in pieces:
+            rows += len(piece)
+            parquet_file.write_table(pa.Table.from_pandas(piece, schema, preserve_index=False))
+            piece["submitted_at"] = np.datetime_as_string(piece["submitted_at"].to_numpy(), "s", "UTC")
+            csv_file.write_table(pa.Table.from_pandas(piece, as_text, preserve_index=False))
+            piece.to_json(jsonl_file, orient="records", lines=True, force_ascii=False)
+    return rows
+
+
+def read_ratings(path: Path, about: About) -> pd.DataFrame:
+    """What `analyse` looks at, and in the bundle's order of datasets, models and values."""
+    try:
+        table = _READERS[path.suffix](path, about.rules)
+    except (OSError, KeyError, ValueError) as error:  # pyarrow's own errors are ValueErrors
+        raise EvalPlatformError(f"{path} can't be read as a bundle's ratings: {error}") from error
+    frame = table.to_pandas()
+    frame = frame.rename(columns={"dialog": "external_id"})
+    frame["dataset"] = _in_order(frame["dataset"], about.datasets, path)
+    frame["generator"] = _in_order(frame["generator"], about.generators, path)
+    frame["value"] = _in_order(frame["value"], about.values, path)
+    frame["label"] = pd.Categorical(frame["label"], categories=sorted(frame["label"].dropna().unique()))
+    ids, names = pd.factorize(frame["external_id"])
+    frame["dialog"] = frame["dataset"].cat.codes.to_numpy(np.int64) * len(names) + ids
+    return frame.drop(columns="external_id")
+
+
+def _in_order(column: "pd.Series[Any]", names: Sequence[str], path: Path) -> pd.Categorical:
+    if strangers := sorted(set(column.dropna().unique()) - set(names)):
+        raise EvalPlatformError(f"{path.name} has {strangers[0]!r} as {column.name}, which bundle.json does not name.")
+    return pd.Categorical(column, categories=list(names))
+
+
+def _schema(rules: Sequence[str], texts: Any = None) -> Any:
+    import pyarrow as pa
+
+    from hits.exporting.columns import described
+
+    def kind(name: str) -> Any:
+        if name in TEXTS:
+            return texts or pa.string()
+        if name in BOOLEANS or name.startswith(EXCLUDED_BY):
+            return pa.bool_()
+        if name == "submitted_at":
+            return pa.timestamp("s")
+        return pa.type_for_alias(TYPES.get(name, "int16"))
+
+    return pa.schema([pa.field(name, kind(name)) for name in described(rules)])
+
+
+def _read_csv(path: Path, rules: Sequence[str]) -> Any:
+    import pyarrow as pa
+    import pyarrow.csv
+
+    schema = _schema(rules, pa.dictionary(pa.int32(), pa.string()))
+    options = pa.csv.ConvertOptions(
+        column_types={one.name: one.type for one in schema},
+        include_columns=_analysed(rules),
+        strings_can_be_null=True,
+        quoted_strings_can_be_null=False,
+        timestamp_parsers=["%Y-%m-%dT%H:%M:%SZ"],
+    )
+    return pa.csv.read_csv(path, convert_options=options)
+
+
+def _read_jsonl(path: Path, rules: Sequence[str]) -> Any:
+    import pyarrow as pa
+    import pyarrow.json
+
+    schema = _schema(rules)
+    table = pa.json.read_json(path, parse_options=pa.json.ParseOptions(explicit_schema=schema))
+    return table.select(_analysed(rules))
+
+
+def _read_parquet(path: Path, rules: Sequence[str]) -> Any:
+    import pyarrow.parquet
+
+    return pyarrow.parquet.read_table(path, columns=_analysed(rules), read_dictionary=list(TEXTS))
+
+
+def _analysed(rules: Sequence[str]) -> list[str]:
+    return [one.name for one in _schema(rules) if one.name not in NOT_ANALYSED]
+
+
+_READERS = {".csv": _read_csv, ".jsonl": _read_jsonl, ".parquet": _read_parquet}

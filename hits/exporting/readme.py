@@ -1,0 +1,62 @@
+"""The bundle's own README: what is in it, and how to check it. It has no script."""
+
+from hits.exporting.about import About
+
+FILES = {
+    "ratings.csv, ratings.jsonl, ratings.parquet": "every rating, also what screening leaves out, in three formats",
+    "results.json": "every statistic with its interval: shares, comparisons, ranking, agreement and more",
+    "tables/": "LaTeX tables with booktabs; all.tex compiles by itself",
+    "figures/": "each figure as SVG and PDF; figures.md says the same in words",
+    "methods.md, methods.tex": "a paragraph on what was done, from what really happened",
+    "datasheet.md": "the Human Evaluation Datasheet, with what the researchers must fill in marked",
+    "funnel.txt, funnel.json": "what screening left out, rule by rule",
+    "manifest.jsonl": "the frozen study: design, then every dialog and reply by its hash",
+    "bundle.json": "what this bundle is about, and the software it was made with",
+    "sha256sums.txt": "the SHA-256 of every other file",
+}
+
+
+def readme(about: About) -> str:
+    files = "\n".join(f"- `{name}`: {text}" for name, text in FILES.items())
+    columns = "\n".join(f"| `{name}` | {text} |" for name, text in about.columns.items())
+    return f"""# Bundle of the study {about.study}
+
+{about.ratings:,} ratings by workers of the {about.marketplace} marketplace. {_screening(about)}
+
+## Files
+
+{files}
+
+## Columns of the ratings
+
+One row for each reply that was judged in an assignment. A reply that several models gave was one card on the worker's
+page, and has a row for each of them. Texts of dialogs and replies are not in the bundle; the manifest has their hashes.
+
+| column | what it says |
+|---|---|
+{columns}
+
+## Checking it
+
+- `sha256sum --check sha256sums.txt`, in this folder: no file has changed since it was written.
+- `sha256sum manifest.jsonl` gives the hash that the study was frozen with: `{about.manifest_sha256}`
+- `python manage.py check_bundle FOLDER`, in EvalPlatform {about.software["evalplatform"]}: every statistic and every
+  table is made again from `ratings.csv` alone, and compared. No database is needed.
+
+## Workers
+
+Workers have pseudonyms that were made for {_whose(about)}. They cannot be matched with the marketplace's ids, with the
+names on the platform's pages, or with {"other bundles." if not about.pseudonyms else "bundles under other names."}
+"""
+
+
+def _screening(about: About) -> str:
+    if not about.is_screened:
+        return "The study was not screened: everything counts."
+    rules = ", ".join(about.rules) or "no rule"
+    how = "chosen after the fact, as an exploration" if about.is_exploratory else "fixed before the study"
+    return f"The results leave out what screening names ({rules}; {how}); the ratings have it all."
+
+
+def _whose(about: About) -> str:
+    return f"all bundles under the name {about.pseudonyms}" if about.pseudonyms else "this study's bundle"

@@ -1,0 +1,31 @@
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from hits.exporting.checking import check_bundle
+from hits.exporting.ratings_files import FILES
+from hits.management.study_command import StudyCommand
+
+
+class Command(StudyCommand):
+    help = """Makes every statistic and table of a bundle again, from its ratings file alone, and compares.
+
+    manage.py check_bundle var/demo-bundle
+    manage.py check_bundle var/demo-bundle --ratings ratings.parquet
+
+Also checks the hashes. Needs no study in the database. Exits with 1 and says what differs."""
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("folder", type=Path)
+        parser.add_argument("--ratings", choices=FILES, default=FILES[0], help="the file to start from")
+
+    def run(self, options: dict[str, Any]) -> None:
+        found = check_bundle(options["folder"], options["ratings"])
+        if found:
+            raise CommandError("\n".join([f"{options['folder']} does not hold together:", *found]))
+        self.stdout.write(
+            f"{options['folder']} holds together: no file has changed, and {options['ratings']} alone gives the same "
+            "results, tables and figures."
+        )

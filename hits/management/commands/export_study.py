@@ -1,0 +1,40 @@
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from hits.designing.studies import get_study
+from hits.exporting.bundles import export_bundle
+from hits.management.study_command import StudyCommand
+from hits.models import MarketEnvironment, ScreeningRun
+
+
+class Command(StudyCommand):
+    help = """Writes a study's bundle: ratings, results, tables, figures, methods, datasheet, manifest and hashes.
+
+    manage.py export_study demo --out var/demo-bundle
+    manage.py export_study demo --out shared-with-lab --pseudonyms our-lab
+
+The same study gives the same bytes. An older bundle in the folder is replaced at the end; a folder that is no bundle is
+left alone. Workers' pseudonyms are this study's own; with --pseudonyms, all bundles under the same name call a worker
+the same, also those of other studies. docs/results.md explains every file; check_bundle checks a bundle."""
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("study")
+        parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="the bundle's folder")
+        parser.add_argument("--environment", choices=MarketEnvironment.values, default=MarketEnvironment.LOCAL)
+        parser.add_argument(
+            "--pseudonyms", default="", metavar="NAME", help="share pseudonyms with bundles of this name"
+        )
+
+    def run(self, options: dict[str, Any]) -> None:
+        study, environment = get_study(options["study"]), options["environment"]
+        if ScreeningRun.objects.current(study, environment) is None:
+            self.stderr.write(f"{study} was not screened: everything counts. Run screen_study first.")
+        bundle = export_bundle(study, environment, options["out"], options["pseudonyms"])
+        size = bundle.results.size
+        files = sum(path.is_file() for path in bundle.folder.rglob("*"))
+        self.stdout.write(
+            f"Wrote {bundle.about.ratings:,} ratings, of which {size.ratings + size.human_ratings:,} count, and what "
+            f"they say: {files} files in {bundle.folder}."
+        )

@@ -1,0 +1,92 @@
+"""Figures: the same bytes from the same results, fit for any page, with the numbers in words."""
+
+import re
+from xml.etree import ElementTree
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from hits.analysing.analysing import analyse
+from hits.analysing.results import Results
+from hits.figures.canvas import INK
+from hits.figures.pictures import pictures
+from hits.screening.funnel import Counts, Funnel, FunnelStep
+
+GENERATORS = ["meed2", "blend & $x$ <b>"]
+
+
+def counts(answers: int) -> Counts:
+    return Counts(workers=answers // 10, assignments=answers // 5, answers=answers, ratings=2 * answers)
+
+
+FUNNEL = Funnel(
+    received=counts(1000),
+    steps=[FunnelStep(rule="hasty", parameters={}, left_out=counts(100), named_before=0, left=counts(900))],
+)
+
+
+@pytest.fixture(scope="module")
+def results() -> Results:
+    rng = np.random.default_rng(3)
+    rows = [
+        {"worker": f"W{worker}", "dialog": dialog, "dataset": ("ED", "OS")[dialog % 2], "generator": name,
+         "score": int(rng.choice([3, 2, 1], p=[0.6, 0.3, 0.1] if place else [0.2, 0.3, 0.5])),
+         "label": ("joy", "sad", "asking")[(dialog + place) % 3], "metric_bleu": rng.normal() + place}
+        for dialog in range(12) for worker in rng.choice(8, 3, replace=False) for place, name in enumerate(GENERATORS)
+    ]  # fmt: skip
+    frame = pd.DataFrame(rows)
+    frame["value"] = pd.Categorical(frame["score"].map({3: "good", 2: "okay", 1: "bad"}), ["good", "okay", "bad"])
+    frame["generator"] = pd.Categorical(frame["generator"], GENERATORS)
+    return analyse(frame)
+
+
+def test_all_figures_are_drawn_the_same_twice_and_need_no_style_of_their_own(results: Results) -> None:
+    made, again = pictures(results, FUNNEL), pictures(results, FUNNEL)
+
+    assert [one.name for one in made] == "shares comparisons ranking agreement labels metrics funnel".split()
+    for one, other in zip(made, again, strict=True):
+        svg = one.svg
+        assert svg == other.svg
+        assert not re.search(r"style|<script|<metadata", svg)
+        assert INK not in svg
+        assert "currentColor" in svg
+        root = ElementTree.fromstring(svg)
+        assert root.attrib["role"] == "img"
+        assert root.attrib["aria-label"] == f"{one.title}. {one.description}"
+        ids = re.findall(r'\bid="([^"]*)"', svg)
+        assert len(ids) == len(set(ids))
+        assert all(name.startswith(f"{one.name}-") for name in ids)
+    assert made[0].pdf == again[0].pdf
+    assert b"CreationDate" not in made[0].pdf
+
+
+def test_the_words_have_the_numbers(results: Results) -> None:
+    words = {one.name: one.description for one in pictures(results, FUNNEL)}
+
+    row = results.table[-1]
+    assert isinstance(row.shares, tuple)
+    assert f"{row.generator} good {100 * row.shares[0].share:.0f} %" in words["shares"]
+    assert "1,000 answers of 100 workers were received. Hasty left out 100 answers" in words["funnel"]
+    assert f"{results.metrics[0].replies} replies" in words["metrics"]
+    assert "not told apart" in words["comparisons"] or "different" in words["comparisons"]
+
+
+def test_what_is_undefined_is_drawn_with_its_reason() -> None:
+    one_worker = pd.DataFrame(
+        {
+            "worker": "W",
+            "dialog": [1, 1, 2, 2],
+            "dataset": "ED",
+            "generator": ["a", "b"] * 2,
+            "value": "good",
+            "score": 3,
+        }
+    )
+
+    made = {one.name: one for one in pictures(analyse(one_worker))}
+
+    assert "undefined" in made["agreement"].description
+    assert "undefined" in made["agreement"].svg
+    assert "no interval" in made["shares"].description
+    assert made["ranking"].svg
