@@ -105,13 +105,23 @@ def _for_pages(svg: str, name: str, title: str, description: str) -> str:
     svg = re.sub(r"<!--.*?-->\s*", "", svg, flags=re.S)
     svg = re.sub(r"<defs>\s*<style[^>]*>.*?</style>\s*</defs>", "", svg, flags=re.S)
     svg = re.sub(r'<g id="[^"]*"', "<g", svg)
-    svg = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{name}-", svg)  # several stand on one page
+    svg = _with_ids(svg, name)
     svg = re.sub(r' style="([^"]*)"', lambda found: _attributes(found[1]), svg)
     svg = svg.replace(INK, "currentColor")
     head = f'<svg role="img" aria-label="{escape(f"{title}. {description}", {chr(34): "&quot;"})}" class="figure"'
     head += ' stroke-linejoin="round" stroke-linecap="butt"'
     svg = re.sub(r'<svg xmlns:xlink="([^"]*)" width="[^"]*" height="[^"]*"', rf'{head} xmlns:xlink="\1"', svg, count=1)
     return "\n".join(line for line in svg.splitlines() if line.strip()) + "\n"
+
+
+def _with_ids(svg: str, name: str) -> str:
+    """Numbered, since matplotlib's own come from memory addresses; after the figure, since several stand on one page."""
+    numbers: dict[str, int] = {}
+
+    def numbered(found: re.Match[str]) -> str:
+        return f"{found[1]}{name}-{numbers.setdefault(found[2], len(numbers))}"
+
+    return re.sub(r'(\bid="|url\(#|href="#)([^")]+)', numbered, svg)
 
 
 def _attributes(style: str) -> str:
