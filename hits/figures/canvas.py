@@ -22,7 +22,7 @@ WIDTH = 5.2  # inches: a column of a page, and readable on a phone
 INK = "#010203"  # in the SVG, the colour of the text around it; so nothing else may have this colour
 DARK, MIDDLE, LIGHT = "#24577a", "#8fb8d3", "#f3e9d6"  # apart in grey, too; on light and on dark paper
 WHITE, BLACK = "#ffffff", "#000001"
-HATCHES = ("", "////", "....", "xxxx", "----", "++++")
+HATCHES = ("", "////", "\\\\\\\\", "----", "xxxx", "++++")  # no dots: a tile of them is 100 kB of SVG
 MARKERS = ("o", "s", "^", "D", "v")
 
 STYLE: dict[str, Any] = {
@@ -49,6 +49,13 @@ def new_axes(heights: Sequence[float], width: float = WIDTH, share_x: bool = Fal
     figure = figure_class(figsize=(width, sum(heights) + 0.3), layout="constrained")
     axes = figure.subplots(len(heights), 1, squeeze=False, sharex=share_x, gridspec_kw={"height_ratios": [*heights]})
     return figure, list(axes[:, 0])
+
+
+def draw_interval(ax: "Axes", place: float, low: float, high: float, cap: float = 0) -> None:
+    """To be seen on any fill and on any paper."""
+    for colour, width in ((WHITE, 2.4), (BLACK, 1.0)):
+        line = {"color": colour, "linewidth": width, "marker": "|", "markersize": cap, "markeredgewidth": width}
+        ax.plot([low, high], [place, place], **line)
 
 
 def as_pdf(draw: Draw) -> bytes:
@@ -115,7 +122,7 @@ def _for_pages(svg: str, name: str, title: str, description: str) -> str:
 
 
 def _with_ids(svg: str, name: str) -> str:
-    """Numbered, since matplotlib's own come from memory addresses; after the figure, since several stand on one page."""
+    """Numbered, since matplotlib's come from memory addresses; named after the figure, since a page has several."""
     numbers: dict[str, int] = {}
 
     def numbered(found: re.Match[str]) -> str:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def draw_comparisons(results: Results) -> "Figure":
-    rows = 0.5 + 0.34 * len(results.generators)
+    rows = 0.7 + 0.3 * len(results.generators)
     figure, axes = new_axes([rows] * len(results.comparisons))
     for table, ax in zip(results.comparisons, axes, strict=True):
         _panel(ax, table)
@@ -43,7 +43,7 @@ def _panel(ax: "Axes", table: Comparisons) -> None:
     for row, first in enumerate(names):
         for column, second in enumerate(names):
             _cell(ax, row, column, *cells.get((first, second), ("", None)))
-    ax.set_xticks(range(len(names)), [_short(name) for name in names])
+    ax.set_xticks(range(len(names)), [_short(name) for name in names], rotation=20, ha="left")
     ax.set_yticks(range(len(names)), names)
     ax.xaxis.tick_top()
     ax.tick_params(length=0)
@@ -77,4 +77,4 @@ def _cell(ax: "Axes", row: int, column: int, text: str, value: float | None) -> 
 
 
 def _short(name: str) -> str:
-    return name if len(name) <= 12 else f"{name[:11]}…"
+    return name if len(name) <= 18 else f"{name[:17]}…"

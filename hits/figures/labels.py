@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from hits.analysing.results import Results
-from hits.figures.canvas import INK, fills, new_axes
+from hits.figures.canvas import INK, draw_interval, fills, new_axes
 from hits.figures.wording import listed, percent, percents
 from hits.stats.estimates import Undefined
 from hits.stats.reply_labels import Labels, LabelShare
@@ -26,7 +26,7 @@ def draw_labels(results: Results) -> "Figure":
     ax.set_ylim(len(names) - 0.4, -0.6)
     ax.tick_params(left=False)
     ax.xaxis.set_major_formatter(lambda share, _: f"{100 * share:.0f} %")
-    ax.legend(frameon=False, loc="lower right", fontsize=8)
+    figure.legend(frameon=False, loc="outside lower center", ncols=len(parts), fontsize=8)
     return figure
 
 
@@ -71,4 +71,4 @@ def _bars(ax: "Axes", number: int, part: Labels, names: list[str], count: int) -
             place, one.share if one else 0, height, color=fill, hatch=hatch, edgecolor=INK, linewidth=0.5, label=label
         )
         if one and not isinstance(one.interval, Undefined):
-            ax.plot([one.interval.low, one.interval.high], [place, place], color=INK, linewidth=0.8)
+            draw_interval(ax, place, one.interval.low, one.interval.high)

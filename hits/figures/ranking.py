@@ -20,7 +20,7 @@ def draw_ranking(results: Results) -> "Figure":
     for place, (ranking, ax) in enumerate(zip(results.rankings, axes, strict=True)):
         _panel(ax, ranking, _letters(results, ranking.dataset))
         ax.tick_params(labelbottom=place == len(axes) - 1)
-    axes[-1].set_xlabel("strength (0 is the average; letters: who shares one can't be told apart)", fontsize=8)
+    axes[-1].set_xlabel("strength; who shares a letter can't be told apart", fontsize=8)
     return figure
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from hits.analysing.results import Results
-from hits.figures.canvas import BLACK, INK, WHITE, fills, new_axes
+from hits.figures.canvas import BLACK, INK, draw_interval, fills, new_axes
 from hits.figures.wording import ALL, listed, percent, percents
 from hits.stats.estimates import Undefined
 from hits.stats.proportions import Row, Share
@@ -78,16 +78,9 @@ def _whiskers(ax: "Axes", place: int, shares: Sequence[Share]) -> None:
     end of their own."""
     first, last = shares[0].interval, shares[-1].interval
     if not isinstance(first, Undefined):
-        _whisker(ax, place - 0.24, first.low, first.high)
+        draw_interval(ax, place - 0.24, first.low, first.high, cap=5)
     if len(shares) > 1 and not isinstance(last, Undefined):
-        _whisker(ax, place + 0.24, 1 - last.high, 1 - last.low)
-
-
-def _whisker(ax: "Axes", place: float, low: float, high: float) -> None:
-    for colour, width in ((WHITE, 2.6), (BLACK, 1.1)):
-        ax.plot(
-            [low, high], [place, place], color=colour, linewidth=width, marker="|", markersize=5, markeredgewidth=width
-        )
+        draw_interval(ax, place + 0.24, 1 - last.high, 1 - last.low, cap=5)
 
 
 def _legend(figure: "Figure", values: Sequence[str]) -> None:
