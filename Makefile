@@ -44,6 +44,7 @@ bench: .venv/installed $(BUILT)
 	$(PY) -m benchmarks.ratings_frame
 	$(PY) -m benchmarks.validity
 	$(PY) -m benchmarks.analysing
+	$(PY) -m benchmarks.exporting
 
 # --- Set-up: each step leaves a file, so that the next run skips it ---
 

@@ -49,6 +49,7 @@ def main() -> None:
     make_study()
     publish_study()
     let_a_crowd_work()
+    show_results()
     with celery_worker():
         check_styles()
         print_counts()
@@ -97,6 +98,18 @@ def let_a_crowd_work() -> None:
     call_command("sync_hits", "demo")
     say("Screening it by the paper's rules")
     call_command("screen_study", "demo")
+
+
+def show_results() -> None:
+    from django.conf import settings
+    from django.core.management import call_command
+
+    bundle = settings.VAR_DIR / "demo-bundle"
+    say("What its ratings say")
+    call_command("show_results", "demo")
+    say("Everything in one bundle, which is then checked from its ratings alone")
+    call_command("export_study", "demo", out=bundle)
+    call_command("check_bundle", bundle)
 
 
 def check_styles() -> None:

@@ -59,7 +59,7 @@ from hits.models.design import StudyDesign
 from hits.pseudonyms import pseudonym
 
 CHUNK = 20_000
-SUBMISSIONS_AT_ONCE = 2_000
+SUBMISSIONS_AT_ONCE = 500
 NO_CANDIDATE = 0
 
 Array = np.ndarray[Any, Any]

@@ -42,6 +42,9 @@ def test_the_demo_does_its_work_and_run_again_serves_its_pages_until_it_is_stopp
     assert "16 submissions collected (0 rebuilt from the marketplace, 0 without answers)" in first
     assert "16 rewards" in first
     assert "Screening of demo on local, by the study's own rules." in first
+    assert "Shares of the ratings" in first
+    assert "holds together" in first
+    assert re.findall("Wrote .*", first) == re.findall("Wrote .*", second)
     assert "Nothing was on offer." in second
     assert "0 rewards and 0 bonuses paid" in second
     counts = re.findall(r"  example-\w+: 20 dialogs, 20 with a human reply, 80 replies by 4 models", second)

@@ -51,7 +51,7 @@ def export_bundle(study: Study, environment: str, folder: Path, pseudonyms: str 
     with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as place:
         new = Path(place) / "bundle"
         new.mkdir()
-        about = _write_ratings(study, environment, new, pseudonyms)
+        about = write_ratings_of(study, environment, new, pseudonyms)
         results = analyse(read_ratings(new / "ratings.parquet", about), about.seed)
         _write_rest(study, environment, new, about, results)
         write_hashes(new)
@@ -74,7 +74,8 @@ def _submissions(study: Study, environment: str) -> QuerySet[Submission]:
     return Submission.objects.filter(assignment__hit__study=study, assignment__environment=environment, problem="")
 
 
-def _write_ratings(study: Study, environment: str, folder: Path, pseudonyms: str) -> About:
+def write_ratings_of(study: Study, environment: str, folder: Path, pseudonyms: str = "") -> About:
+    """The ratings files and bundle.json."""
     run = ScreeningRun.objects.current(study, environment)
     rules = list(dict.fromkeys(str(rule["rule"]) for rule in run.rules)) if run else []
     design = StudyDesign.model_validate(study.design)
