@@ -1,6 +1,7 @@
 """Made-up ratings of a study with the paper's design, piece by piece as the export has them."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -33,18 +34,18 @@ def _frame(row: np.ndarray[tuple[int], np.dtype[np.int64]], rng: np.random.Gener
             "hit": submission // 4,
             "block": submission // 4,
             "wave": 1,
-            "dataset": pd.Categorical.from_codes(position % 3, ["ED", "EDOS", "OS"]),
+            "dataset": _category(position % 3, ["ED", "EDOS", "OS"]),
             "external_id": pd.Categorical([f"dialog-{number}" for number in dialog]),
             "position": position,
             "is_checkpoint": position < 3,
             "card": card,
             "place": card,
             "is_first_of_card": True,
-            "generator": pd.Categorical.from_codes(card, GENERATORS),
+            "generator": _category(card, GENERATORS),
             "is_gold": False,
-            "value": pd.Categorical.from_codes(values, ["good", "okay", "bad"]),
+            "value": _category(values, ["good", "okay", "bad"]),
             "score": 3 - values,
-            "label": pd.Categorical.from_codes(card, ["joy", "sadness", "questioning", "agreeing"]),
+            "label": _category(card, ["joy", "sadness", "questioning", "agreeing"]),
             "active_ms": rng.integers(5_000, 90_000, len(row)),
             "hidden_ms": 0,
             "submitted_at": pd.Timestamp("2026-11-16T08:00:00Z"),
@@ -52,3 +53,7 @@ def _frame(row: np.ndarray[tuple[int], np.dtype[np.int64]], rng: np.random.Gener
             "excluded_by_too_few_points": submission % 20 == 0,
         }
     )
+
+
+def _category(codes: np.ndarray[Any, np.dtype[np.int64]], names: list[str]) -> pd.Categorical:
+    return pd.Categorical.from_codes(codes, categories=pd.Index(names))

@@ -48,7 +48,7 @@ def read_ratings(path: Path, about: About) -> pd.DataFrame:
         table = _READERS[path.suffix](path, about.rules)
     except (OSError, KeyError, ValueError) as error:  # pyarrow's own errors are ValueErrors
         raise EvalPlatformError(f"{path} can't be read as a bundle's ratings: {error}") from error
-    frame = table.to_pandas()
+    frame: pd.DataFrame = table.to_pandas()
     frame = frame.rename(columns={"dialog": "external_id"})
     frame["dataset"] = _in_order(frame["dataset"], about.datasets, path)
     frame["generator"] = _in_order(frame["generator"], about.generators, path)

@@ -50,7 +50,7 @@ def _panel(ax: "Axes", table: Comparisons) -> None:
     ax.set_xlim(-0.5, len(names) - 0.5)
     ax.set_ylim(len(names) - 0.5, -0.5)
     ax.spines[:].set_visible(False)
-    ax.set_title(table.dataset or ALL, loc="left", fontsize=9, fontweight="bold")
+    ax.set_title(table.dataset or ALL, loc="left", fontsize=10)
 
 
 def _cells(table: Comparisons) -> dict[tuple[str, str], tuple[str, float | None]]:
@@ -72,8 +72,7 @@ def _cell(ax: "Axes", row: int, column: int, text: str, value: float | None) -> 
         return
     fill = WHITE if value is None or not text.endswith("*") else MIDDLE if value > 0.5 else LIGHT
     ax.barh(row, 1, left=column - 0.5, height=1, color=fill, edgecolor=INK, linewidth=0.5)
-    weight = "bold" if text.endswith("*") else "normal"
-    ax.text(column, row, text, ha="center", va="center", color=BLACK, fontweight=weight)
+    ax.text(column, row, text, ha="center", va="center", color=BLACK)
 
 
 def _short(name: str) -> str:

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from hits.analysing.results import Results
 from hits.figures.agreement import describe_agreement, draw_agreement
-from hits.figures.canvas import Draw, as_pdf, as_svg
+from hits.figures.canvas import as_pdf, as_svg, laid_out
 from hits.figures.comparisons import describe_comparisons, draw_comparisons
 from hits.figures.funnel import describe_funnel, draw_funnel
 from hits.figures.labels import describe_labels, draw_labels
@@ -26,15 +27,19 @@ class Picture:
     name: str
     title: str
     description: str
-    draw: Draw
+    draw: "Callable[[], Figure]"
 
-    @property
+    @cached_property
     def svg(self) -> str:
-        return as_svg(self.draw, self.name, self.title, self.description)
+        return as_svg(self._figure, self.name, self.title, self.description)
 
-    @property
+    @cached_property
     def pdf(self) -> bytes:
-        return as_pdf(self.draw)
+        return as_pdf(self._figure)
+
+    @cached_property
+    def _figure(self) -> "Figure":
+        return laid_out(self.draw)
 
 
 def pictures(results: Results, funnel: Funnel | None = None) -> list[Picture]:

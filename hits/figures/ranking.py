@@ -44,7 +44,7 @@ def _letters(results: Results, dataset: str | None) -> dict[str, str]:
 
 
 def _panel(ax: "Axes", ranking: Ranking, letters: Mapping[str, str]) -> None:
-    ax.set_title(ranking.dataset or ALL, loc="left", fontsize=9, fontweight="bold")
+    ax.set_title(ranking.dataset or ALL, loc="left", fontsize=10)
     if isinstance(ranking.ranked, Undefined):
         ax.text(0.01, 0.5, f"undefined: {ranking.ranked.reason}", transform=ax.transAxes, va="center", fontsize=8)
         ax.set_yticks([])

@@ -54,7 +54,7 @@ def _panel(ax: "Axes", name: str, rows: Sequence[Row]) -> None:
     ax.set_ylim(len(rows) - 0.4, -0.6)
     ax.set_xlim(0, 1)
     ax.tick_params(left=False)
-    ax.set_title(name, loc="left", fontsize=9, fontweight="bold")
+    ax.set_title(name, loc="left", fontsize=10)
 
 
 def _bar(ax: "Axes", place: int, shares: Sequence[Share]) -> None:
