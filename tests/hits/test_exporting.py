@@ -121,7 +121,8 @@ def test_bundles_share_pseudonyms_only_if_asked(worked: Study, tmp_path: Path) -
 
     assert own == workers("")
     assert ours == workers("our-lab")
-    assert not (own & ours or own & theirs or ours & theirs)
+    assert not own & ours
+    assert not (own | ours) & theirs
     assert not own & set(ratings_frame(worked, "local")["worker"])
 
 
