@@ -1,7 +1,7 @@
-"""Read this first: the whole walk of the data, from a corpus on, through public functions only.
+"""Read this first: the whole walk of the data, from a corpus to a bundle, through public functions only."""
 
-Each later room adds its step here: published, answers, paid and screened, results, export.
-"""
+from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
@@ -9,15 +9,33 @@ from generation.counting import count_datasets
 from generation.importing import import_candidates, import_dialogs
 from generation.models import Candidate, Dataset, Dialog
 from generation.style_check import check_dataset_style
+from hits.analysing.studies import analyse_study
 from hits.batching import build_hits
+from hits.collecting import collect
 from hits.designing.studies import create_study, read_study_file
 from hits.designing.summarising import summarise
+from hits.exporting.bundles import export_bundle
+from hits.exporting.checking import check_bundle
+from hits.localturk import in_process
 from hits.models.design import StudyDesign
+from hits.mturk.client import Market, boto_client
+from hits.paying import pay
+from hits.publishing.creating import publish_hits
+from hits.publishing.planning import plan_publishing
+from hits.screening.runs import screen
+from hits.simulated_crowd.channels import InProcess
+from hits.simulated_crowd.people import Crowd
+from hits.simulated_crowd.simulating import simulate
+from hits.simulated_crowd.truths import read_truth
 from tests.conftest import CORPUS, ROOT
 
 
-@pytest.mark.django_db
-def test_from_a_corpus_to_built_hits() -> None:
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_from_a_corpus_to_a_bundle(tmp_path: Path) -> None:
     # Corpora become dialogs: a context that waits for a reply, and the reply that a human gave.
     for name in ("subtitles", "emotional", "empathetic"):
         import_dialogs(CORPUS / f"{name}.jsonl", f"example-{name}")
@@ -41,3 +59,23 @@ def test_from_a_corpus_to_built_hits() -> None:
     built = build_hits(study)
     study.refresh_from_db()
     assert (built.hit_count, built.checkpoint_count, len(study.manifest_hash)) == (6, 18, 64)
+
+    # They are published, here to the marketplace that runs in this process; workers answer, and are paid for it.
+    client = boto_client("http://localturk.invalid", has_own_credentials=False)
+    in_process.attach(client)
+    market = Market(client, calls_per_second=1000)
+    publish_hits(plan_publishing(study, "local", 2), market, "https://eval.example.org/work", now)
+    simulate(study, Crowd(12, read_truth("demo"), seed=4), InProcess(), ends_at=now())
+    assert collect(study, "local", market, now()).new == 8
+    assert pay(study, "local", market, now).rewards == 8
+
+    # Screening leaves out what is not worth counting; what is kept says which model is better, and how sure that is.
+    screened = screen(study, "local", now())
+    assert screened.funnel.received.answers == 80
+    ranking = analyse_study(study, "local").rankings[0]
+    assert isinstance(ranking.ranked, tuple)
+    assert {one.generator for one in ranking.ranked} == {"generic", "listener-large", "listener-small", "parrot"}
+
+    # Everything goes into one bundle, which its ratings alone reproduce.
+    bundle = export_bundle(study, "local", tmp_path / "bundle")
+    assert check_bundle(bundle.folder) == []

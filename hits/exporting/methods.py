@@ -176,4 +176,6 @@ def _times(number: int) -> str:
 
 
 def _listed(names: list[str], last: str = "and") -> str:
+    if not names:
+        return "none"
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {last} {names[-1]}"
