@@ -46,6 +46,7 @@ class Bundle:
 def export_bundle(study: Study, environment: str, folder: Path, pseudonyms: str = "") -> Bundle:
     """All or nothing: it is written beside, and takes the place of an older bundle at the end. `pseudonyms` is a name
     that bundles may share, so that a worker is called the same in all of them."""
+    folder = folder.resolve()
     _refuse_unready(study, environment, folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as place:
