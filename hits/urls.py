@@ -1,6 +1,17 @@
 from django.urls import path
 
-from hits.views import assignments, home, monitor, publishing, records, replacing, studies, study_form, workers
+from hits.views import (
+    assignments,
+    home,
+    members,
+    monitor,
+    publishing,
+    records,
+    replacing,
+    studies,
+    study_form,
+    workers,
+)
 
 urlpatterns = [
     path("", home.show_home, name="home"),
@@ -8,6 +19,8 @@ urlpatterns = [
     path("studies/<slug:name>/", studies.show_study, name="study"),
     path("studies/<slug:name>/build/", studies.build, name="build-study"),
     path("studies/<slug:name>/copy/", studies.copy, name="copy-study"),
+    path("studies/<slug:name>/members/", members.invite_member, name="invite-member"),
+    path("studies/<slug:name>/members/take-out/", members.take_member_out, name="take-member-out"),
     path("studies/<slug:name>/manifest.jsonl", studies.download_manifest, name="study-manifest"),
     path("studies/<slug:name>/publishing/", publishing.show_publishing, name="publishing"),
     path("studies/<slug:name>/publishing/cost/", publishing.show_publishing_cost, name="publishing-cost"),

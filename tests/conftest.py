@@ -92,10 +92,11 @@ def _build_demo_study() -> None:
 
 
 @pytest.fixture
-def demo_study(example_corpus: None) -> Study:
-    """Built and frozen: 6 HITs of 10 dialogs of the example corpus."""
+def demo_study(example_corpus: None, researcher: User) -> Study:
+    """The researcher's, built and frozen: 6 HITs of 10 dialogs of the example corpus."""
     snapshots.put_back(snapshots.STUDY)
     study = Study.objects.get()
+    study.owner = researcher
     study.key = uuid4()  # what is kept at hand of a frozen study is another test's
     study.save()
     return study

@@ -26,17 +26,27 @@ def read_study_file(path: Path) -> dict[str, Any]:
 
 
 def create_study(settings: Mapping[str, Any], owner: User | None = None) -> Study:
-    """A checked draft. Raises InvalidStudy with every problem. The same settings again give the study that is there."""
+    """A checked draft. Raises InvalidStudy with every problem. The same settings again give the study that is there;
+    if it has no owner, it gets the one that is named."""
     design = checked_design(settings)
-    known = Study.objects.filter(name=design.name).first()
+    known = Study.objects.filter(name=design.name).select_related("owner").first()
     if known:
         if _is_same(known.design, design):
-            return known
+            return _owned(known, owner)
         raise EvalPlatformError(
             f"There is a study named {design.name!r} with another design. Change the name in the file, "
             f"or edit the draft in the pages."
         )
     return Study.objects.create(name=design.name, design=design.as_json(), owner=owner)
+
+
+def _owned(study: Study, owner: User | None) -> Study:
+    if owner is not None and study.owner is None:
+        Study.objects.filter(pk=study.pk, owner=None).update(owner=owner)
+        study.refresh_from_db()
+    if owner is not None and study.owner != owner:
+        raise EvalPlatformError(f"{study} is {study.owner}'s: owners invite members on the study's page.")
+    return study
 
 
 def _is_same(settings: Mapping[str, Any], design: StudyDesign) -> bool:
@@ -60,7 +70,7 @@ def start_draft(name: str, owner: User | None) -> Study:
         with transaction.atomic():
             return Study.objects.create(name=name, design={"name": name}, owner=owner)
     except IntegrityError:
-        raise EvalPlatformError(f"There is a study named {name!r} already; choose another name.") from None
+        raise EvalPlatformError(f"The name {name!r} is taken; choose another.") from None
 
 
 def save_draft(study: Study, settings: Mapping[str, Any]) -> None:

@@ -1,3 +1,4 @@
+from hits.models.api_token import ApiToken
 from hits.models.assignment import Answer, Assignment, BonusCheck
 from hits.models.event import Event
 from hits.models.exclusion import Exclusion, ScreeningRun
@@ -7,11 +8,13 @@ from hits.models.publication import MarketEnvironment, Publication
 from hits.models.publishing_run import PublishingRun
 from hits.models.replacement import Replacement
 from hits.models.standing import Standing, StudyMarket
-from hits.models.study import Study
+from hits.models.study import Membership, Study
+from hits.models.study_results import StudyBundle, StudyResults
 from hits.models.submission import Rating, Submission
 
 __all__ = [
     "Answer",
+    "ApiToken",
     "Assignment",
     "BonusCheck",
     "Event",
@@ -19,6 +22,7 @@ __all__ = [
     "Hit",
     "HitItem",
     "MarketEnvironment",
+    "Membership",
     "Payment",
     "Publication",
     "PublishingRun",
@@ -27,6 +31,8 @@ __all__ = [
     "ScreeningRun",
     "Standing",
     "Study",
+    "StudyBundle",
     "StudyMarket",
+    "StudyResults",
     "Submission",
 ]

@@ -1,6 +1,7 @@
 import uuid
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.db import models
 from django.db.models import Q
 
@@ -11,6 +12,12 @@ class StudyQuerySet(models.QuerySet["Study"]):
 
     def frozen(self) -> "StudyQuerySet":
         return self.exclude(frozen_at=None)
+
+    def visible_to(self, user: User) -> "StudyQuerySet":
+        """To its owner, to the members whom the owner has invited, and to superusers, who run the server."""
+        if user.is_superuser:
+            return self
+        return self.filter(Q(owner=user) | Q(pk__in=Membership.objects.filter(user=user).values("study")))
 
 
 class Study(models.Model):
@@ -47,3 +54,18 @@ class Study(models.Model):
     @property
     def is_frozen(self) -> bool:
         return self.frozen_at is not None
+
+
+class Membership(models.Model):
+    """That a study's owner has invited someone to see it and to work on it."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
+    invited_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["user__username"]
+        constraints = [models.UniqueConstraint(fields=["study", "user"], name="one_membership_per_study_and_user")]
+
+    def __str__(self) -> str:
+        return f"{self.user} in {self.study}"

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, QueryDict
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
@@ -23,6 +23,7 @@ from hits.publishing.describing import cents_from_dollars, count_publications
 from hits.publishing.planning import PublishingPlan, check_budget, plan_publishing
 from hits.publishing.runs import count_run, finish_run, request_run
 from hits.publishing.stopping import StoppingResult, resume_study, stop_study
+from hits.sharing import study_for
 from hits.tasks import publish_hits_of_run, resume_hits_of_study, stop_hits_of_study
 from hits.views.study_pages import ATTEMPTS_WHILE_SOMEONE_WAITS, chosen_environment, delay, user_of
 
@@ -45,7 +46,7 @@ def publishing_panel(study: Study, query: QueryDict) -> dict[str, Any]:
 @require_GET
 def show_publishing(request: HttpRequest, name: str) -> HttpResponse:
     """The run's progress, asked for again and again; the whole panel when it has come to its end."""
-    study = get_object_or_404(Study.objects.frozen(), name=name)
+    study = study_for(request.user, name=name, frozen_at__isnull=False)
     environment = chosen_environment(study, request.GET)
     progress = {"environment": environment, **_run_context(study, environment)}
     if progress["run"] and progress["run"].finished_at is None:
@@ -58,14 +59,14 @@ def show_publishing(request: HttpRequest, name: str) -> HttpResponse:
 
 @require_GET
 def show_publishing_cost(request: HttpRequest, name: str) -> HttpResponse:
-    study = get_object_or_404(Study.objects.frozen(), name=name)
+    study = study_for(request.user, name=name, frozen_at__isnull=False)
     cost = _cost_context(study, chosen_environment(study, request.GET), request.GET)
     return render(request, "hits/_publishing_cost.html", {"study": study, "publishing": cost})
 
 
 @require_POST
 def publish(request: HttpRequest, name: str) -> HttpResponse:
-    study = get_object_or_404(Study, name=name)
+    study = study_for(request.user, name=name)
     environment = request.POST.get("market", "")
     try:
         _check_environment(environment)
@@ -81,7 +82,7 @@ def publish(request: HttpRequest, name: str) -> HttpResponse:
 @require_POST
 def publish_again(request: HttpRequest, name: str) -> HttpResponse:
     """For a run whose worker seems dead. Should it live after all, two at once do no harm."""
-    study = get_object_or_404(Study, name=name)
+    study = study_for(request.user, name=name)
     environment = request.POST.get("market", "")
     run = study.publishing_runs.unfinished().filter(environment=environment).first()
     if run is not None:
@@ -107,7 +108,7 @@ def _change(
     request: HttpRequest, name: str, act: Callable[..., StoppingResult], on_worker: Any, where: str
 ) -> HttpResponse:
     """At once, in this process: whoever stops a study must not wait for a worker. But thousands take their time."""
-    study = get_object_or_404(Study, name=name)
+    study = study_for(request.user, name=name)
     environment = request.POST.get("market", "")
     user = user_of(request)
     try:

@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.models import User
 from django.core.paginator import Paginator
 from django.db.models import Count
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
@@ -20,9 +19,11 @@ from hits.designing.summarising import check_study_style, summarise, summarise_f
 from hits.manifest import manifest_lines
 from hits.models import Study
 from hits.models.design import StudyDesign
+from hits.sharing import can_invite, study_for, visible_studies
 from hits.tasks import build_hits_of_study
 from hits.views.publishing import publishing_panel
 from hits.views.setting_fields import in_short
+from hits.views.study_pages import user_of
 from hits.views.study_steps import STEPS
 from hits.views.worker_preview import preview_hit, preview_texts
 
@@ -33,9 +34,9 @@ MOST_DIALOGS_BUILT_AT_ONCE = 3_000
 @require_http_methods(["GET", "POST"])
 def list_or_create(request: HttpRequest) -> HttpResponse:
     if request.method == "GET":
-        return render(request, "hits/studies.html", {"studies": Study.objects.select_related("owner")})
+        return render(request, "hits/studies.html", {"studies": visible_studies(request.user)})
     try:
-        study = start_draft(request.POST.get("name", "").strip(), _user(request))
+        study = start_draft(request.POST.get("name", "").strip(), user_of(request))
     except EvalPlatformError as error:
         messages.error(request, str(error))
         return redirect("studies")
@@ -44,7 +45,7 @@ def list_or_create(request: HttpRequest) -> HttpResponse:
 
 @require_GET
 def show_study(request: HttpRequest, name: str) -> HttpResponse:
-    study = get_object_or_404(Study, name=name)
+    study = study_for(request.user, name=name)
     problems = [] if study.is_frozen else problems_of(study.design)
     design = None if problems else StudyDesign.model_validate(study.design)
     summary = summarise_frozen(study) if study.is_frozen else design and summarise(design)
@@ -57,13 +58,15 @@ def show_study(request: HttpRequest, name: str) -> HttpResponse:
         "page": Paginator(hits, HITS_PER_PAGE).get_page(request.GET.get("page")),
         "design": _design_rows(study),
         "publishing": study.is_frozen and publishing_panel(study, request.GET),
+        "memberships": study.memberships.select_related("user"),
+        "can_invite": can_invite(study, user_of(request)),
     }
     return render(request, "hits/study.html", context)
 
 
 @require_POST
 def build(request: HttpRequest, name: str) -> HttpResponse:
-    study = get_object_or_404(Study, name=name)
+    study = study_for(request.user, name=name)
     try:
         design = checked_design(study.design)
         if sum(part.dialog_count for part in design.datasets) > MOST_DIALOGS_BUILT_AT_ONCE:
@@ -88,9 +91,9 @@ def _build_on_worker(study: Study) -> None:
 
 @require_POST
 def copy(request: HttpRequest, name: str) -> HttpResponse:
-    study = get_object_or_404(Study, name=name)
+    study = study_for(request.user, name=name)
     try:
-        copied = copy_study(study, request.POST.get("name", "").strip(), _user(request))
+        copied = copy_study(study, request.POST.get("name", "").strip(), user_of(request))
     except EvalPlatformError as error:
         messages.error(request, str(error))
         return redirect("study", name=name)
@@ -99,14 +102,14 @@ def copy(request: HttpRequest, name: str) -> HttpResponse:
 
 @require_GET
 def download_manifest(request: HttpRequest, name: str) -> StreamingHttpResponse:
-    study = get_object_or_404(Study.objects.frozen(), name=name)
+    study = study_for(request.user, name=name, frozen_at__isnull=False)
     headers = {"Content-Disposition": f'attachment; filename="{study.name}-manifest.jsonl"'}
     return StreamingHttpResponse(manifest_lines(study), content_type="application/jsonl", headers=headers)
 
 
 @require_GET
 def show_hit(request: HttpRequest, name: str, number: int) -> HttpResponse:
-    study = get_object_or_404(Study, name=name)
+    study = study_for(request.user, name=name)
     hit = get_object_or_404(study.hits, number=number)
     design = StudyDesign.model_validate(study.design)
     context = {
@@ -142,7 +145,3 @@ def _in_words(value: Any) -> Any:
             str(_in_words(one)) for one in value
         )
     return "none" if value == "" else in_short(value)
-
-
-def _user(request: HttpRequest) -> User | None:
-    return request.user if isinstance(request.user, User) else None

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, QueryDict
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from pydantic import ValidationError
 
@@ -15,6 +15,7 @@ from hits.designing.summarising import Summary, summarise
 from hits.errors import StudyFrozen
 from hits.models import Study
 from hits.models.design import StudyDesign, TaskPart, WarmUpPart
+from hits.sharing import study_for
 from hits.stats.power import Setting
 from hits.views.setting_fields import SettingField, set_setting
 from hits.views.study_form_rows import dataset_rows, plan_rows, screening_rows, warm_up_rows
@@ -24,7 +25,7 @@ from hits.views.worker_preview import preview_texts, preview_warm_up
 
 @require_http_methods(["GET", "POST"])
 def edit_study(request: HttpRequest, name: str, step: str) -> HttpResponse:
-    study = get_object_or_404(Study, name=name)
+    study = study_for(request.user, name=name)
     current = next((found for found in STEPS if found.key == step), None)
     if current is None or study.is_frozen:
         return redirect("study", name=name)
@@ -68,20 +69,20 @@ def _extras(study: Study, step: Step) -> dict[str, Any]:
 @require_POST
 def preview_task(request: HttpRequest, name: str) -> HttpResponse:
     """The worker's page with what is typed at this moment; nothing is saved."""
-    study = get_object_or_404(Study, name=name)
+    study = study_for(request.user, name=name)
     return render(request, "hits/_task_preview.html", {"preview": _preview(_typed(request.POST, study, "task"))})
 
 
 @require_POST
 def preview_cost(request: HttpRequest, name: str) -> HttpResponse:
-    study = get_object_or_404(Study, name=name)
+    study = study_for(request.user, name=name)
     return render(request, "hits/_summary.html", {"summary": _summary(_typed(request.POST, study, "plan"))})
 
 
 @require_GET
 def show_plan(request: HttpRequest, name: str) -> HttpResponse:
     """What the study can show: by simulation, which takes some seconds, so it comes when asked for."""
-    study = get_object_or_404(Study, name=name)
+    study = study_for(request.user, name=name)
     problems = problems_of(study.design)
     if problems:
         return render(request, "hits/_plan.html", {"problem": "Solve the study's problems first."})

@@ -4,12 +4,12 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.http import HttpRequest, QueryDict
-from django.shortcuts import get_object_or_404
 from kombu.exceptions import OperationalError
 
 from evalplatform.errors import EvalPlatformError
 from hits.markets import offered_environments
 from hits.models import MarketEnvironment, Study
+from hits.sharing import study_for
 
 ATTEMPTS_WHILE_SOMEONE_WAITS = 4
 
@@ -25,7 +25,7 @@ def chosen_environment(study: Study, query: QueryDict) -> str:
 
 def find_study(request: HttpRequest, name: str) -> tuple[Study, str]:
     """A frozen one, and the marketplace that the address or the form names."""
-    study = get_object_or_404(Study.objects.frozen(), name=name)
+    study = study_for(request.user, name=name, frozen_at__isnull=False)
     return study, chosen_environment(study, request.POST if request.method == "POST" else request.GET)
 
 

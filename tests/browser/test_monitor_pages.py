@@ -2,6 +2,7 @@
 
 import re
 
+from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
 from hits.batching import build_hits
@@ -31,7 +32,7 @@ def test_a_researcher_watches_a_study_and_looks_into_a_workers_answers(
     researcher_page: Page, check_accessibility: CheckAccessibility
 ) -> None:
     page = researcher_page
-    study = create_study({**DEMO, "pay": {"approval": "by hand", "budget": "100.00"}})
+    study = create_study({**DEMO, "pay": {"approval": "by hand", "budget": "100.00"}}, User.objects.get())
     build_hits(study)
     study.refresh_from_db()
     publish(study, open_market("local"))

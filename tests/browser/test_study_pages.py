@@ -2,6 +2,7 @@
 
 import re
 
+from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
 from hits.batching import build_hits
@@ -53,7 +54,7 @@ def test_the_form_gives_the_same_study_as_the_file(
     built = Study.objects.get(name="demo")
     expect(page.get_by_text(built.manifest_hash)).to_be_visible()
     Study.objects.filter(pk=built.pk).update(name="demo-by-form")
-    from_file = create_study(DEMO)
+    from_file = create_study(DEMO, User.objects.get())
     build_hits(from_file)
     from_file.refresh_from_db()
     assert from_file.manifest_hash == built.manifest_hash
@@ -63,7 +64,7 @@ def test_a_draft_keeps_what_is_typed_right_or_wrong_and_says_what_to_solve(
     researcher_page: Page, check_accessibility: CheckAccessibility
 ) -> None:
     page = researcher_page
-    create_study(DEMO)
+    create_study(DEMO, User.objects.get())
     page.goto("/studies/demo/edit/crowd/")
 
     page.get_by_label("Countries").fill("US, UK")
@@ -81,7 +82,7 @@ def test_a_draft_keeps_what_is_typed_right_or_wrong_and_says_what_to_solve(
 
 def test_the_worker_s_page_and_the_cost_follow_what_is_typed(researcher_page: Page) -> None:
     page = researcher_page
-    create_study(DEMO)
+    create_study(DEMO, User.objects.get())
     page.goto("/studies/demo/edit/task/")
 
     page.get_by_label("Question above the areas").fill("Is it kind?")
@@ -103,7 +104,7 @@ def test_the_worker_s_page_and_the_cost_follow_what_is_typed(researcher_page: Pa
 
 def test_the_planner_answers_both_ways_round(researcher_page: Page, check_accessibility: CheckAccessibility) -> None:
     page = researcher_page
-    create_study(DEMO)
+    create_study(DEMO, User.objects.get())
     page.goto("/studies/demo/edit/plan/")
 
     page.get_by_role("button", name="Simulate").click()
@@ -122,7 +123,7 @@ def test_a_study_is_published_watched_and_stopped_from_its_page(
     researcher_page: Page, check_accessibility: CheckAccessibility
 ) -> None:
     page = researcher_page
-    build_hits(create_study(DEMO))
+    build_hits(create_study(DEMO, User.objects.get()))
     page.goto("/studies/demo/")
     page.get_by_label("HITs in this wave").fill("2")
     expect(page.get_by_text("2 HITs, 8 assignments: at most $4.80")).to_be_visible()
@@ -147,7 +148,7 @@ def test_a_frozen_study_shows_its_hits_and_can_be_copied(
     researcher_page: Page, check_accessibility: CheckAccessibility
 ) -> None:
     page = researcher_page
-    build_hits(create_study(DEMO))
+    build_hits(create_study(DEMO, User.objects.get()))
     page.goto("/studies/demo/edit/data/")
 
     expect(page).to_have_url(re.compile("/studies/demo/$"))

@@ -1,6 +1,7 @@
 """The marketplace of the tests: the one client, in-process and over HTTP."""
 
 import pytest
+from django.contrib.auth.models import User
 from django.utils import timezone
 
 from hits.localturk import in_process
@@ -10,9 +11,11 @@ from tests.conftest import DEMO
 
 
 @pytest.fixture
-def bare_study(db: None) -> Study:
+def bare_study(researcher: User) -> Study:
     """Frozen, with the demo's design and 6 HITs without dialogs: all that publishing looks at, and quickly made."""
-    study = Study.objects.create(name="demo", design=DEMO, manifest_hash="-", frozen_at=timezone.now())
+    study = Study.objects.create(
+        name="demo", owner=researcher, design=DEMO, manifest_hash="-", frozen_at=timezone.now()
+    )
     Hit.objects.bulk_create(Hit(study=study, number=number, block=number, assignments=4) for number in range(6))
     return study
 

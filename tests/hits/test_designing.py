@@ -275,7 +275,7 @@ def test_a_frozen_study_can_be_copied_but_not_changed() -> None:
     copy = copy_study(study, "demo-again")
     assert copy.design == {**study.design, "name": "demo-again"}
     assert (copy.copied_from, copy.is_frozen) == (study, False)
-    with pytest.raises(EvalPlatformError, match="already; choose another name"):
+    with pytest.raises(EvalPlatformError, match="The name 'demo-again' is taken; choose another"):
         copy_study(study, "demo-again")
     assert Study.objects.get(name="demo").design["seed"] == 5
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
 
 from generation.models import Candidate, Dialog
@@ -31,7 +32,8 @@ def test_building_goes_on_in_a_worker_while_the_page_waits(
         for one in replies
     )
     datasets = [{"name": "example-subtitles", "dialogs": 3_020}]
-    create_study({**DEMO, "datasets": datasets, "checkpoints": {"per_hit": 0}, "pay": {"bonus": 0}, "screening": []})
+    settings = {**DEMO, "datasets": datasets, "checkpoints": {"per_hit": 0}, "pay": {"bonus": 0}, "screening": []}
+    create_study(settings, User.objects.get())
 
     researcher_client.post("/studies/demo/build/")
     page = researcher_client.get("/studies/demo/").content.decode()

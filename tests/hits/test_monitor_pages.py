@@ -57,9 +57,9 @@ def worked(demo_study: Study, market: Market) -> Study:
 
 
 @pytest.fixture
-def by_hand(example_corpus: None, market: Market) -> Study:
+def by_hand(example_corpus: None, researcher: User, market: Market) -> Study:
     """Approved by hand; two submissions are collected."""
-    study = create_study({**DEMO, "pay": {"approval": "by hand"}})
+    study = create_study({**DEMO, "pay": {"approval": "by hand"}}, researcher)
     build_hits(study)
     study.refresh_from_db()
     publish(study, market, 1)

@@ -4,6 +4,7 @@ from html.parser import HTMLParser
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
 
 from generation.models import Dataset
@@ -77,7 +78,7 @@ def send_back(client: Client, name: str, step: str) -> None:
 @pytest.mark.usefixtures("example_corpus")
 @pytest.mark.parametrize("given", [DEMO, TRICKY, ALL_RULES], ids=["demo", "tricky", "all rules"])
 def test_saving_every_step_unchanged_changes_nothing(researcher_client: Client, given: dict[str, Any]) -> None:
-    create_study(given)
+    create_study(given, User.objects.get())
 
     for step in STEPS:
         send_back(researcher_client, "demo", step)
@@ -90,7 +91,7 @@ def test_names_with_commas_and_spaces_survive_the_form(researcher_client: Client
     Dataset.objects.filter(name="example-empathetic").update(name="My set, v1")
     renamed = [{**part, "name": part["name"].replace("example-empathetic", "My set, v1")} for part in DEMO["datasets"]]
     given = {**DEMO, "datasets": renamed, "checkpoints": {"datasets": ["My set, v1"]}}
-    create_study(given)
+    create_study(given, User.objects.get())
 
     for step in STEPS:
         send_back(researcher_client, "demo", step)
@@ -119,7 +120,7 @@ def test_names_with_commas_and_spaces_survive_the_form(researcher_client: Client
     ids=str,
 )
 def test_a_malformed_draft_breaks_no_page(researcher_client: Client, design: dict[str, Any]) -> None:
-    Study.objects.create(name="odd", design={**DEMO, "name": "odd", **design})
+    Study.objects.create(name="odd", owner=User.objects.get(), design={**DEMO, "name": "odd", **design})
 
     addresses = ["/studies/", "/studies/odd/", *[f"/studies/odd/edit/{step}/" for step in STEPS]]
 
@@ -128,7 +129,7 @@ def test_a_malformed_draft_breaks_no_page(researcher_client: Client, design: dic
 
 @pytest.mark.usefixtures("example_corpus")
 def test_nonsense_that_is_posted_is_kept_out_or_named_and_never_an_error(researcher_client: Client) -> None:
-    create_study(DEMO)
+    create_study(DEMO, User.objects.get())
     nonsense = {"pay.reward": "\0", "datasets.name": ["a"], "datasets.dialogs": ["x", "y"], "screening": ["\0", "q"]}
 
     for step in STEPS:
@@ -151,8 +152,8 @@ def test_any_name_has_its_page_and_bad_names_are_refused(researcher_client: Clie
 
 @pytest.mark.usefixtures("example_corpus")
 def test_the_file_of_a_study_that_was_made_in_the_form_is_the_same_study(researcher_client: Client) -> None:
-    study = create_study(DEMO)
+    study = create_study(DEMO, User.objects.get())
     for step in STEPS:
         send_back(researcher_client, "demo", step)
 
-    assert create_study(DEMO).pk == study.pk
+    assert create_study(DEMO, User.objects.get()).pk == study.pk

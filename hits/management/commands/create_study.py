@@ -1,8 +1,10 @@
 from pathlib import Path
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.core.management.base import CommandParser
 
+from evalplatform.errors import EvalPlatformError
 from hits.designing.studies import create_study, read_study_file
 from hits.designing.summarising import check_study_style, summarise
 from hits.management.study_command import StudyCommand
@@ -15,13 +17,17 @@ class Command(StudyCommand):
     manage.py create_study examples/demo.toml
 
 An invalid study is refused with every problem at once. The same file again changes nothing. examples/meed2.toml is
-the paper's experiment; docs/studies.md lists every setting. Next: manage.py build_hits NAME."""
+the paper's experiment; docs/studies.md lists every setting. Next: manage.py build_hits NAME.
+
+In the pages a study is seen by its owner, by the members whom the owner invites there, and by superusers. Without
+--owner, superusers alone see it; the same file again with --owner gives it one."""
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path)
+        parser.add_argument("--owner", metavar="NAME", help="the user name of whose study it is")
 
     def run(self, options: dict[str, Any]) -> None:
-        study = create_study(read_study_file(options["file"]))
+        study = create_study(read_study_file(options["file"]), _owner(options["owner"]))
         design = StudyDesign.model_validate(study.design)
         self.stdout.write(f"Study {study}:")
         summary = summarise(design)
@@ -29,3 +35,12 @@ the paper's experiment; docs/studies.md lists every setting. Next: manage.py bui
             self.stdout.write(f"  {line}")
         for finding in check_study_style(design).findings:
             self.stdout.write(f"  Warning: the human reply can be told by {finding}.")
+
+
+def _owner(name: str | None) -> User | None:
+    if name is None:
+        return None
+    user = User.objects.filter(username=name).first()
+    if user is None:
+        raise EvalPlatformError(f"Nobody here has the user name {name!r}.")
+    return user
