@@ -25,6 +25,8 @@ PAGES = {
     "datasets": "datasets/",
     "study": "studies/demo/",
     "its monitor": "studies/demo/monitor/",
+    "its results": "studies/demo/results/",
+    "API": "api/",
     "work as a worker": "market/",
     "health": "health/",
 }

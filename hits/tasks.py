@@ -94,6 +94,20 @@ def undo_screening_of_study(study_id: int, environment: str, user_id: int | None
 
 
 @shared_task
+def compute_results_of_study(study_id: int, environment: str) -> None:
+    from hits.computing_results import compute_results
+
+    compute_results(Study.objects.get(pk=study_id), environment, timezone.now)
+
+
+@shared_task
+def make_bundle_of_study(study_id: int, environment: str) -> None:
+    from hits.making_bundles import make_bundle
+
+    make_bundle(Study.objects.get(pk=study_id), environment, timezone.now)
+
+
+@shared_task
 def stop_hits_of_study(study_id: int, environment: str, user_id: int | None = None) -> None:
     study = Study.objects.get(pk=study_id)
     stop_study(study, environment, open_market(environment), timezone.now, _user(user_id))

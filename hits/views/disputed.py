@@ -1,0 +1,103 @@
+"""The dialogs on which workers disagree most: who said what of each card."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+
+from generation.models import Candidate, Dialog
+from hits.kept_results import find_results
+from hits.models import HitItem, ScreeningRun, Study
+from hits.models.design import Area, StudyDesign
+from hits.pseudonyms import pseudonym
+from hits.rating_rows import is_left_out, ratings_of
+from hits.views.study_pages import find_study, surroundings
+from hits.views.worker_preview import PreviewCard, PreviewTurn, preview_card, preview_turns
+
+DIALOGS_PER_PAGE = 10
+
+
+@dataclass(frozen=True)
+class Said:
+    worker: str
+    assignment_pk: int
+
+
+@dataclass(frozen=True)
+class DisputedCard:
+    card: PreviewCard
+    areas: list[tuple[str, list[Said]]]  # the area's label, and who put the card there
+
+
+@dataclass(frozen=True)
+class DisputedDialog:
+    dialog: Dialog
+    turns: list[PreviewTurn]
+    apart: float
+    cards: list[DisputedCard]
+
+
+@require_GET
+def show_disputed(request: HttpRequest, name: str) -> HttpResponse:
+    study, environment = find_study(request, name)
+    row = find_results(study, environment)
+    page = Paginator(row.disputed, DIALOGS_PER_PAGE).get_page(request.GET.get("page"))
+    context = {
+        **surroundings(study, environment),
+        "row": row,
+        "page": page,
+        "dialogs": _dialogs(study, environment, list(page)),
+    }
+    return render(request, "hits/disputed.html", context)
+
+
+def _dialogs(study: Study, environment: str, disputed: Sequence[dict[str, Any]]) -> list[DisputedDialog]:
+    """As the screening leaves them at this moment."""
+    keys = [one["dialog"] for one in disputed]
+    items = HitItem.objects.filter(hit__study=study, dialog__in=keys).select_related("dialog__dataset")
+    by_dialog = {item.dialog_id: item for item in items.order_by("-pk")}
+    found = [card for item in by_dialog.values() for card in item.cards]
+    candidates = Candidate.objects.select_related("generator").in_bulk(
+        [pk for card in found for pk in card["candidates"]]
+    )
+    areas = StudyDesign.model_validate(study.design).task.areas
+    said = _said(study, environment, keys)
+    return [
+        DisputedDialog(
+            item.dialog,
+            preview_turns(item.dialog.turns),
+            one["apart"],
+            [
+                DisputedCard(
+                    preview_card(card, item.dialog.display_gold, candidates),
+                    _by_area(areas, said, item.dialog_id, number),
+                )
+                for number, card in enumerate(item.cards)
+            ],
+        )
+        for one in disputed
+        if (item := by_dialog.get(one["dialog"]))
+    ]
+
+
+_Saying = dict[tuple[int, int, str], dict[int, Said]]
+
+
+def _said(study: Study, environment: str, dialogs: Sequence[int]) -> _Saying:
+    """By dialog, card and area, then by assignment: a card that stands for several models was put there once."""
+    run = ScreeningRun.objects.current(study, environment)
+    ratings = ratings_of(study, environment).filter(item__dialog__in=dialogs).exclude(is_left_out(run))
+    found: _Saying = {}
+    columns = ("item__dialog", "card", "value", "submission__assignment", "submission__assignment__mturk_worker_id")
+    for dialog, card, value, assignment, worker_id in ratings.order_by("pk").values_list(*columns):
+        said = Said(pseudonym(study, worker_id), assignment)
+        found.setdefault((dialog, card, value), {})[assignment] = said
+    return found
+
+
+def _by_area(areas: Sequence[Area], said: _Saying, dialog: int, card: int) -> list[tuple[str, list[Said]]]:
+    return [(area.label, list(said.get((dialog, card, area.key), {}).values())) for area in areas]

@@ -1,0 +1,108 @@
+"""The results page: figures, their numbers, and how sure they are. Kept by a worker; the page only lays them out."""
+
+import json
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.safestring import mark_safe
+from django.views.decorators.gzip import gzip_page
+from django.views.decorators.http import require_GET, require_POST
+
+from evalplatform.errors import EvalPlatformError
+from hits.kept_results import find_results, refresh_results, source_of
+from hits.models import ScreeningRun, Study, StudyResults
+from hits.tasks import compute_results_of_study
+from hits.views.bundle import bundle_panel
+from hits.views.result_tables import result_sections, variant_table
+from hits.views.screening_rows import funnel_rows
+from hits.views.study_pages import delay, find_study, surroundings
+
+FIRST = ("shares", "comparisons", "ranking", "agreement")  # before what is left out
+
+
+@gzip_page  # the figures are a third of a megabyte, and a tenth of that packed
+@require_GET
+def show_results(request: HttpRequest, name: str) -> HttpResponse:
+    study, environment = find_study(request, name)
+    try:
+        row = refresh_results(study, environment, send_to_worker, timezone.now())
+    except EvalPlatformError as error:
+        messages.error(request, str(error))
+        row = find_results(study, environment)
+    context = {
+        **surroundings(study, environment),
+        **_state(study, row),
+        "is_read": bool(row.results),
+        **(_found(study, row, request.GET.get("screening", "")) if row.results else {}),
+    }
+    return render(request, "hits/results.html", context)
+
+
+@require_GET
+def show_live(request: HttpRequest, name: str) -> HttpResponse:
+    """How far it is, asked for again and again. Once it is done, the page is loaded anew; but not under the eyes of who
+    reads earlier results."""
+    study, environment = find_study(request, name)
+    row = find_results(study, environment)
+    is_done, is_read = row.requested_at is None, "reading" in request.GET
+    context = {**surroundings(study, environment), **_state(study, row), "is_new": is_done, "is_read": is_read}
+    response = render(request, "hits/_results_state.html", context)
+    if is_done and not is_read:
+        response.headers["HX-Refresh"] = "true"
+    return response
+
+
+@require_POST
+def compute_again(request: HttpRequest, name: str) -> HttpResponse:
+    study, environment = find_study(request, name)
+    try:
+        refresh_results(study, environment, send_to_worker, timezone.now(), is_forced=True)
+    except EvalPlatformError as error:
+        messages.error(request, str(error))
+    return redirect(f"{reverse('results', args=[study.name])}?{urlencode({'market': environment})}")
+
+
+def send_to_worker(study_id: int, environment: str) -> None:
+    delay(compute_results_of_study, study_id, environment)
+
+
+def _state(study: Study, row: StudyResults) -> dict[str, Any]:
+    source = source_of(study, row.environment)
+    return {
+        "row": row,
+        "has_ratings": bool(source),
+        "is_stale": bool(row.results) and (row.source != source or bool(row.problem)),
+        "is_quiet": row.is_quiet(timezone.now()),
+    }
+
+
+def _found(study: Study, row: StudyResults, screening: str) -> dict[str, Any]:
+    """With the variant of the screening that is asked for, where there is one of this name."""
+    found = json.loads(row.results)
+    names = [variant["name"] for variant in found["variants"]]
+    variant = next((one for one in found["variants"][1:] if one["name"] == screening), None)
+    figures = _figures(row, "") | (_figures(row, screening) if variant else {})
+    run = ScreeningRun.objects.current(study, row.environment)
+    sections = [{"section": section, "figure": figures.get(section.key)} for section in result_sections(found, variant)]
+    return {
+        "size": (variant or found)["size"],
+        "variants": [{"name": name, "is_shown": name == (screening if variant else names[0])} for name in names],
+        "variant": variant,
+        "variant_table": variant_table(found["variants"]),
+        "screening": run and funnel_rows(run),
+        "funnel_figure": figures.get("funnel"),
+        "first_sections": [one for one in sections if one["section"].key in FIRST],
+        "more_sections": [one for one in sections if one["section"].key not in FIRST],
+        "disputed_count": len(row.disputed),
+        "bundle": bundle_panel(study, row.environment),
+    }
+
+
+def _figures(row: StudyResults, variant: str) -> dict[str, dict[str, str]]:
+    """Our own drawings, in which every name is escaped: safe as they are."""
+    return {one["name"]: {**one, "svg": mark_safe(one["svg"])} for one in row.figures.get(variant, [])}  # noqa: S308

@@ -1,0 +1,210 @@
+"""The results page: computed by a worker, kept, and shown with figures, tables and reasons."""
+
+import io
+import re
+import zipfile
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from hits.computing_results import compute_results
+from hits.disputed import most_disputed
+from hits.kept_results import refresh_results
+from hits.models import Assignment, ScreeningRun, Study, StudyResults
+from hits.ratings_frame import ratings_frame
+from hits.screening.runs import screen
+from hits.tasks import compute_results_of_study, make_bundle_of_study
+from tests.hits.rated import rate
+
+COLUMNS = ("source", "results", "figures", "disputed", "computed_at")
+_computed: dict[str, Any] = {}
+
+
+@pytest.fixture
+def rated(demo_study: Study) -> Study:
+    rate(demo_study)
+    screen(demo_study, "local", timezone.now())
+    return demo_study
+
+
+@pytest.fixture
+def computed(rated: Study) -> Study:
+    """Computed once for all tests here: the same ratings give the same results."""
+    if not _computed:
+        compute_results_of_study(rated.pk, "local")
+        _computed.update(StudyResults.objects.values(*COLUMNS).get())
+    else:
+        refresh_results(rated, "local", lambda *_: None, timezone.now())
+        StudyResults.objects.update(**_computed, requested_at=None)
+    return rated
+
+
+def text_of(client: Client, address: str = "") -> str:
+    response = client.get(f"/studies/demo/results/{address}")
+    assert response.status_code == 200, response.status_code
+    return unescape(" ".join(re.sub(r"<[^>]+>", " ", response.content.decode()).split()))
+
+
+def test_the_page_asks_a_worker_once_and_shows_what_it_finds(researcher_client: Client, rated: Study) -> None:
+    assert "Waiting for a worker that computes the results" in text_of(researcher_client)
+    row = StudyResults.objects.get()
+    text_of(researcher_client)
+    assert StudyResults.objects.get().requested_at == row.requested_at
+    assert "HX-Refresh" not in researcher_client.get("/studies/demo/results/live/").headers
+
+    compute_results_of_study(rated.pk, "local")
+
+    _computed.update(StudyResults.objects.values(*COLUMNS).get())
+    assert researcher_client.get("/studies/demo/results/live/").headers["HX-Refresh"] == "true"
+    page = text_of(researcher_client)
+    for heading in (
+        "What is left out",
+        "How replies were rated",
+        "Which model is better",
+        "Ranking",
+        "Agreement of workers",
+        "The human reply as a measure",
+        "What ratings depend on besides the model",
+        "True values",
+        "Emotions and intents of the replies",
+        "Where workers disagree",
+    ):
+        assert heading in page
+    assert "listener-large and parrot" in page
+    assert "listener-large is better" in page
+    assert "from all that was collected" in page
+
+
+def test_every_figure_has_its_words_and_its_numbers(researcher_client: Client, computed: Study) -> None:
+    html = researcher_client.get("/studies/demo/results/").content.decode()
+
+    figures = re.findall(r'<figure class="figure-frame"[^>]*><svg role="img" aria-label="([^"]{40,})"', html)
+    assert len(figures) == 6
+    assert html.count("<figure") == len(figures)
+    assert html.count("<summary>The numbers as") >= len(figures)
+    assert not re.search(r"<script(?![^>]* src=)|<style| style=|javascript:", html)
+
+
+def test_the_screening_can_be_taken_back_to_see_what_depends_on_it(researcher_client: Client, computed: Study) -> None:
+    with_all = text_of(researcher_client)
+    without = text_of(researcher_client, "?screening=no+rule")
+
+    assert "all rules" in with_all
+    assert "Shown as if the screening were “no rule”" in without
+    assert "Which model is better" not in without
+    assert "How replies were rated" in without
+    assert "Shown as if" not in text_of(researcher_client, "?screening=no+such+rule")
+
+
+def test_new_ratings_make_results_stale_and_they_stay_until_there_are_others(
+    researcher_client: Client, computed: Study
+) -> None:
+    rate(computed, hits=1, workers=1, seed=2)
+
+    page = text_of(researcher_client)
+
+    assert "Below is what was known before" in page
+    assert "more has come in, or been screened, since" in page
+    assert "How replies were rated" in page
+    assert StudyResults.objects.get().requested_at is not None
+    StudyResults.objects.update(requested_at=None)
+    live = researcher_client.get("/studies/demo/results/live/?reading=yes")
+    assert "HX-Refresh" not in live.headers
+    assert "There are new results" in live.content.decode()
+
+
+def test_before_anything_is_rated_the_page_says_so(researcher_client: Client, demo_study: Study) -> None:
+    assert "Nothing of this study is rated on this marketplace yet" in text_of(researcher_client)
+    assert "no results yet" in text_of(researcher_client, "disputed/")
+    assert not StudyResults.objects.exists()
+
+
+def test_without_screening_the_page_says_that_everything_counts(researcher_client: Client, computed: Study) -> None:
+    ScreeningRun.objects.update(undone_at=timezone.now())
+
+    assert "The work is not screened: everything counts" in text_of(researcher_client)
+
+
+def test_a_failed_computation_is_told_and_can_be_asked_for_again(researcher_client: Client, rated: Study) -> None:
+    Study.objects.update(design={})
+    with pytest.raises(Exception, match="validation error"):
+        compute_results(Study.objects.get(), "local", timezone.now)
+    assert "The computation failed" in StudyResults.objects.get().problem
+    Study.objects.update(design=rated.design)
+
+    assert "The computation failed" in text_of(researcher_client)
+    assert StudyResults.objects.get().requested_at is None
+
+    researcher_client.post("/studies/demo/results/compute/")
+
+    assert "Waiting for a worker" in text_of(researcher_client)
+
+
+def test_the_most_disputed_dialogs_come_first_with_who_said_what(researcher_client: Client, computed: Study) -> None:
+    disputed = StudyResults.objects.get().disputed
+    page = text_of(researcher_client, "disputed/")
+    html = researcher_client.get("/studies/demo/results/disputed/").content.decode()
+
+    apart = [one["apart"] for one in disputed]
+    assert apart == sorted(apart, reverse=True)
+    assert len(disputed) == 60
+    assert "Page 1 of 6" in page
+    assert f"{apart[0]:.2f} apart" in page
+    links = {int(key) for key in re.findall(r"/studies/demo/assignments/(\d+)/", html)}
+    left_out = set(Assignment.objects.filter(mturk_worker_id__startswith="SAME").values_list("pk", flat=True))
+    assert links
+    assert not links & left_out
+
+
+def test_disagreement_is_the_mean_squared_difference_of_all_pairs(demo_study: Study) -> None:
+    rate(demo_study, hits=1, workers=2)
+    frame = ratings_frame(demo_study, "local")
+
+    (first, *_) = most_disputed(frame)
+
+    cards = frame[(frame["dialog"] == first["dialog"]) & frame["is_first_of_card"]]
+    by_card = cards.groupby("card")["score"].agg(lambda scores: float(scores.iloc[0] - scores.iloc[1]) ** 2)
+    assert first["apart"] == pytest.approx(by_card.mean(), abs=1e-4)
+    assert first["pairs"] == len(by_card)
+
+
+def test_a_bundle_is_made_by_a_worker_and_downloaded(
+    researcher_client: Client, computed: Study, settings: Any, tmp_path: Path
+) -> None:
+    settings.VAR_DIR = tmp_path
+    assert "Make the bundle" in text_of(researcher_client)
+    assert researcher_client.get("/studies/demo/results/bundle.zip").status_code == 404
+    researcher_client.post("/studies/demo/results/bundle/")
+    assert "A worker makes the bundle" in text_of(researcher_client, "bundle/")
+
+    make_bundle_of_study(computed.pk, "local")
+
+    assert "Download the bundle" in text_of(researcher_client, "bundle/")
+    response = researcher_client.get("/studies/demo/results/bundle.zip")
+    packed = b"".join(response.streaming_content)  # type: ignore[attr-defined]
+    names = zipfile.ZipFile(io.BytesIO(packed)).namelist()
+    assert {"demo-local/README.md", "demo-local/results.json", "demo-local/ratings.parquet"} <= set(names)
+    assert [event.text for event in computed.events.all()][:1] == ["asked for a bundle (local)"]
+
+
+def test_the_number_of_queries_does_not_grow_with_the_ratings(researcher_client: Client, computed: Study) -> None:
+    def count() -> list[int]:
+        found = []
+        for address in ("", "live/", "disputed/"):
+            with CaptureQueriesContext(connection) as queries:
+                text_of(researcher_client, address)
+            found.append(len(queries))
+        return found
+
+    rate(computed, hits=1, workers=1, seed=2)
+    text_of(researcher_client)  # asks for new results
+    before = count()
+    rate(computed, seed=3)
+
+    assert count() == before
