@@ -185,6 +185,7 @@ REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "UNAUTHENTICATED_USER": None,
 }
+API_REQUESTS_PER_MINUTE = env.number("API_REQUESTS_PER_MINUTE", 240, 1, 100_000)  # of a researcher's programs
 # 3.1, for pydantic says "null" and "prefixItems".
 SPECTACULAR_SETTINGS = {
     "TITLE": "EvalPlatform",

@@ -1,7 +1,6 @@
 from django.contrib import admin
 from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import include, path
-from drf_spectacular.views import SpectacularAPIView
 
 from evalplatform.health import show_health
 
@@ -11,7 +10,7 @@ urlpatterns = [
     path("localturk/", include("hits.localturk.urls")),
     path("work/", include("hits.worker_urls")),
     path("market/", include("hits.localturk.worker_urls")),
-    path("api/schema/", SpectacularAPIView.as_view(), name="api-schema"),
+    path("api/", include("hits.api.urls")),
     path("health/", show_health, name="health"),
     path("login/", LoginView.as_view(redirect_authenticated_user=True), name="login"),
     path("logout/", LogoutView.as_view(), name="logout"),

@@ -13,6 +13,7 @@ from hits.views import (
     results,
     studies,
     study_form,
+    tokens,
     workers,
 )
 
@@ -62,4 +63,6 @@ urlpatterns = [
     path("studies/<slug:name>/ledger.csv", records.download_ledger, name="ledger-csv"),
     path("studies/<slug:name>/events/", records.show_events, name="events"),
     path("studies/<slug:name>/plan/", study_form.show_plan, name="study-plan"),
+    path("tokens/", tokens.show_or_make, name="tokens"),
+    path("tokens/<int:key>/revoke/", tokens.revoke, name="revoke-token"),
 ]

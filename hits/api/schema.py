@@ -15,3 +15,16 @@ class AssignmentTokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-
             "name": "Authorization",
             "description": "`Assignment <token>`, with the token that the worker's page carries.",
         }
+
+
+class ApiTokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+    target_class = "hits.api.researcher.ApiTokenAuthentication"
+    name = "token"
+
+    def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, str]:
+        return {
+            "type": "apiKey",
+            "in": "header",
+            "name": "Authorization",
+            "description": "`Token <token>`, with a token that the page /tokens/ makes.",
+        }

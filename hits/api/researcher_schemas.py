@@ -1,0 +1,96 @@
+"""What a researcher's programs get."""
+
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
+
+from drf_spectacular.utils import OpenApiParameter
+from pydantic import BaseModel, Field
+
+MARKET = OpenApiParameter(
+    "market", str, enum=["local", "sandbox", "production"], description="Else the last one that it was published on."
+)
+CURSOR = OpenApiParameter("cursor", str, description="From `next` or `previous` of another page.")
+
+
+class ErrorOut(BaseModel):
+    error: str = Field(description="One sentence that says what to do.")
+
+
+class StudyOut(BaseModel):
+    key: UUID
+    name: str
+    owner: str | None
+    is_frozen: bool = Field(description="Else it is a draft, and may hold anything.")
+    created_at: datetime
+    frozen_at: datetime | None
+    manifest_hash: str = Field(description="Of all that workers see; empty for a draft.")
+
+
+class StudyDetailOut(StudyOut):
+    members: list[str]
+    design: dict[str, Any] = Field(description="As in a study file.")
+
+
+class StudyPage(BaseModel):
+    next: str | None = Field(description="The address of the next page.")
+    previous: str | None
+    results: list[StudyOut]
+
+
+class ProgressOut(BaseModel):
+    """Counts of assignments, and money in cents, fees included."""
+
+    market: str
+    published: int
+    accepted: int
+    in_hand: int
+    submitted: int
+    waiting: int
+    approved: int
+    rejected: int
+    given_up: int
+    taken_over: int
+    unconfirmed: int
+    without_answers: int
+    to_come: int
+    spent_cents: int
+    owed_cents: int
+    open_cents: int
+    budget_cents: int | None
+
+
+class RatingOut(BaseModel):
+    """One reply, judged by one worker. A card that stands for several models makes a rating for each of them."""
+
+    id: int
+    worker: str = Field(description="A pseudonym: the same within a study, another in each.")
+    hit: int
+    position: int = Field(description="Of the dialog in the HIT, from 0.")
+    dataset: str
+    dialog: str = Field(description="Its id in its dataset.")
+    is_checkpoint: bool
+    card: int
+    place: int = Field(description="Where the card stood on the page, from 0.")
+    generator: str | None = Field(description="None for the human reply.")
+    value: str = Field(description="The key of the area that the card was put in.")
+    score: int = Field(description="3, 2, 1 for the first, second and last of three areas.")
+    submitted_at: datetime
+    is_kept: bool = Field(description="Whether the current screening leaves it in.")
+    excluded_by: str | None = Field(description="The first rule that leaves it out.")
+
+
+class RatingPage(BaseModel):
+    next: str | None
+    previous: str | None
+    results: list[RatingOut]
+
+
+class ResultsOut(BaseModel):
+    market: str
+    state: Literal["nothing rated", "being computed", "stale", "current", "failed"]
+    computed_at: datetime | None
+    problem: str
+    results: dict[str, Any] | None = Field(
+        description='As in a bundle\'s results.json; what is undefined is {"undefined": why}.'
+    )

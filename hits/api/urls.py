@@ -1,0 +1,21 @@
+from django.contrib.auth.decorators import login_not_required
+from django.urls import path
+from drf_spectacular.views import SpectacularAPIView
+
+from hits.api import schema  # noqa: F401  # registers itself
+from hits.api.ratings import RatingListView
+from hits.api.researcher import NotFoundView
+from hits.api.studies import ProgressView, ResultsView, StudyListView, StudyView
+from hits.views.api_docs import show_api
+
+# A token says who it is, not a session.
+urlpatterns = [
+    path("", show_api, name="api-docs"),
+    path("schema/", SpectacularAPIView.as_view(), name="api-schema"),
+    path("studies/", login_not_required(StudyListView.as_view()), name="api-studies"),
+    path("studies/<uuid:key>/", login_not_required(StudyView.as_view()), name="api-study"),
+    path("studies/<uuid:key>/progress/", login_not_required(ProgressView.as_view()), name="api-progress"),
+    path("studies/<uuid:key>/ratings/", login_not_required(RatingListView.as_view()), name="api-ratings"),
+    path("studies/<uuid:key>/results/", login_not_required(ResultsView.as_view()), name="api-results"),
+    path("<path:rest>", login_not_required(NotFoundView.as_view()), name="api-not-found"),
+]

@@ -1,0 +1,36 @@
+"""A researcher's tokens for the API: made, shown once, revoked."""
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
+
+from evalplatform.errors import EvalPlatformError
+from hits.api_tokens import make_token, revoke_token
+from hits.models import ApiToken
+from hits.views.study_pages import user_of
+
+
+@require_http_methods(["GET", "POST"])
+@never_cache
+def show_or_make(request: HttpRequest) -> HttpResponse:
+    """The token is in the answer to this one request, and nowhere else."""
+    user, token = user_of(request), ""
+    if request.method == "POST" and user is not None:
+        try:
+            token = make_token(user, request.POST.get("label", ""), timezone.now())
+        except EvalPlatformError as error:
+            messages.error(request, str(error))
+    tokens = ApiToken.objects.valid().filter(user=user)
+    return render(request, "hits/tokens.html", {"tokens": tokens, "token": token})
+
+
+@require_POST
+def revoke(request: HttpRequest, key: int) -> HttpResponse:
+    user = user_of(request)
+    if user is not None:
+        revoke_token(user, key, timezone.now())
+        messages.success(request, "The token is revoked: it opens nothing any more.")
+    return redirect("tokens")

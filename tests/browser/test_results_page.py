@@ -1,0 +1,65 @@
+"""Results in real Chromium: waited for, read, doubted, looked into; shared, and asked for by a program."""
+
+import re
+
+from django.contrib.auth.models import User
+from django.utils import timezone
+from playwright.sync_api import Page, expect
+
+from hits.batching import build_hits
+from hits.designing.studies import create_study
+from hits.screening.runs import screen
+from hits.tasks import compute_results_of_study
+from tests.browser.conftest import CheckAccessibility
+from tests.conftest import DEMO
+from tests.hits.rated import rate
+
+
+def test_a_researcher_reads_the_results_of_a_study(
+    researcher_page: Page, check_accessibility: CheckAccessibility
+) -> None:
+    page = researcher_page
+    study = create_study(DEMO, User.objects.get())
+    build_hits(study)
+    study.refresh_from_db()
+    rate(study)
+    screen(study, "local", timezone.now())
+    page.goto("/studies/demo/")
+    page.get_by_role("link", name="Results", exact=True).click()
+    expect(page.get_by_text("Waiting for a worker")).to_be_visible()
+    check_accessibility(page)
+
+    # The page follows by itself, once a worker is done.
+    compute_results_of_study(study.pk, "local")
+    expect(page.get_by_role("img", name=re.compile("^How replies were rated"))).to_be_visible()
+    for summary in page.get_by_text("The numbers as").all():
+        summary.click()
+    expect(page.get_by_text("listener-large is better").first).to_be_visible()
+    check_accessibility(page)
+
+    page.get_by_role("link", name="no rule").click()
+    expect(page.get_by_text("Shown as if the screening were")).to_be_visible()
+    page.get_by_role("link", name="Look at these dialogs").click()
+    expect(page.get_by_text("Page 1 of 6")).to_be_visible()
+    check_accessibility(page)
+    page.get_by_role("link", name=re.compile("^W-")).first.click()
+    expect(page.get_by_role("heading", name="Dialog 10")).to_be_visible()
+
+
+def test_a_researcher_makes_a_token_and_reads_about_the_api(
+    researcher_page: Page, check_accessibility: CheckAccessibility
+) -> None:
+    page = researcher_page
+    page.get_by_role("link", name="rosa").click()
+    page.get_by_label("What it is for").fill("notebook")
+    page.get_by_role("button", name="Make it").click()
+    token = page.get_by_label("The new token").inner_text()
+    check_accessibility(page)
+    answer = page.request.get("/api/studies/", headers={"Authorization": f"Token {token}"})
+    assert answer.json() == {"next": None, "previous": None, "results": []}
+
+    page.get_by_role("link", name="API", exact=True).click()
+    for summary in page.get_by_text("Fields of the answer").all():
+        summary.click()
+    expect(page.get_by_text("excluded_by")).to_be_visible()
+    check_accessibility(page)
