@@ -66,7 +66,7 @@ class RatingListView(ResearcherView):
         found = _filtered(ratings_of(study, market), request, study, market, run)
         pages = RatingPages()
         columns: Any = found.values("pk", "submission_id", WORKER, *COLUMNS.values())
-        rows = pages.paginate_queryset(columns, request, self) or []
+        rows: list[dict[str, Any]] = pages.paginate_queryset(columns, request, self) or []
         return pages.get_paginated_response(_rows(study, rows, run))
 
 

@@ -65,11 +65,8 @@ def _effect(one: Found) -> str:
     if not undefined(one["levels"]):
         effects = [level["effect"]["value"] for level in one["levels"]]
         return f"{min(effects):+.3f} to {max(effects):+.3f} over {len(effects)} levels"
-    return (
-        f"{estimated(one['slope'], '+.3f')} for {one['unit']}"
-        if not undefined(one["slope"])
-        else undefined(one["slope"])
-    )
+    slope = estimated(one["slope"], "+.3f")
+    return slope if undefined(one["slope"]) else f"{slope} for {one['unit']}"
 
 
 def true_values(found: Found) -> Section:

@@ -88,7 +88,7 @@ def _found(study: Study, row: StudyResults, screening: str) -> dict[str, Any]:
     variant = next((one for one in found["variants"][1:] if one["name"] == screening), None)
     figures = _figures(row, "") | (_figures(row, screening) if variant else {})
     run = ScreeningRun.objects.current(study, row.environment)
-    sections = [{"section": section, "figure": figures.get(section.key)} for section in result_sections(found, variant)]
+    sections = [(section, figures.get(section.key)) for section in result_sections(found, variant)]
     return {
         "size": (variant or found)["size"],
         "variants": [{"name": name, "is_shown": name == (screening if variant else names[0])} for name in names],
@@ -96,8 +96,8 @@ def _found(study: Study, row: StudyResults, screening: str) -> dict[str, Any]:
         "variant_table": variant_table(found["variants"]),
         "screening": run and funnel_rows(run),
         "funnel_figure": figures.get("funnel"),
-        "first_sections": [one for one in sections if one["section"].key in FIRST],
-        "more_sections": [one for one in sections if one["section"].key not in FIRST],
+        "first_sections": [one for one in sections if one[0].key in FIRST],
+        "more_sections": [one for one in sections if one[0].key not in FIRST],
         "disputed_count": len(row.disputed),
         "bundle": bundle_panel(study, row.environment),
     }
