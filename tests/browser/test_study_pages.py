@@ -159,7 +159,7 @@ def test_a_frozen_study_shows_its_hits_and_can_be_copied(
     check_accessibility(page)
     page.get_by_role("link", name="HIT 1 →").click()
     page.get_by_role("link", name="demo", exact=True).click()
-    page.get_by_label("Name").fill("second")
+    page.get_by_label("Name", exact=True).fill("second")
     page.get_by_role("button", name="Copy").click()
 
     expect(page.get_by_label("example-emotional")).to_have_value("20")
