@@ -55,5 +55,5 @@ def _frame(row: np.ndarray[tuple[int], np.dtype[np.int64]], rng: np.random.Gener
     )
 
 
-def _category(codes: np.ndarray[Any, np.dtype[np.int64]], names: list[str]) -> pd.Categorical:
+def _category(codes: np.ndarray[Any, np.dtype[np.int64]], names: list[str]) -> Any:
     return pd.Categorical.from_codes(codes, categories=pd.Index(names))

@@ -23,7 +23,7 @@ WHITE, BLACK = "#ffffff", "#000001"
 HATCHES = ("", "////", "\\\\\\\\", "----", "xxxx", "++++")  # no dots: a tile of them is 100 kB of SVG
 MARKERS = ("o", "s", "^", "D", "v")
 
-STYLE: dict[str, Any] = {
+STYLE: dict[Any, Any] = {
     "font.family": "DejaVu Sans",  # comes with matplotlib: the same everywhere. One weight: PDF takes 0.3 s for each
     "font.size": 9,
     "text.parse_math": False,  # a dollar in a name is a dollar
@@ -52,7 +52,13 @@ def new_axes(heights: Sequence[float], width: float = WIDTH, share_x: bool = Fal
 def draw_interval(ax: "Axes", place: float, low: float, high: float, cap: float = 0) -> None:
     """To be seen on any fill and on any paper."""
     for colour, width in ((WHITE, 2.4), (BLACK, 1.0)):
-        line = {"color": colour, "linewidth": width, "marker": "|", "markersize": cap, "markeredgewidth": width}
+        line: dict[str, Any] = {
+            "color": colour,
+            "linewidth": width,
+            "marker": "|",
+            "markersize": cap,
+            "markeredgewidth": width,
+        }
         ax.plot([low, high], [place, place], **line)
 
 
