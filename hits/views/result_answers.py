@@ -8,8 +8,8 @@ from hits.views.result_words import ALL, counted, estimated, p_value, undefined,
 
 def shares(found: Found) -> Section:
     lead = (
-        "Which share of each model's replies was rated so. Brackets hold 95 % intervals; they respect that ratings of "
-        "one dialog, and of one worker, belong together."
+        "Which share of each model's replies was rated so. Whiskers and brackets are 95 % intervals; they respect that "
+        "ratings of one dialog, and of one worker, belong together."
     )
     rows = [row for row in found["table"] if row["dataset"] or len(found["datasets"]) > 1]
     return Section("shares", "How replies were rated", lead, tables_by_dataset(rows, found["values"]))
