@@ -124,7 +124,7 @@ class _Prepared:
 
 
 def _squares(sums: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    return np.einsum("wb,wb->b", sums, sums)
+    return np.asarray(np.einsum("wb,wb->b", sums, sums))
 
 
 def _with_sum(parts: npt.NDArray[np.float32], together: npt.NDArray[np.float32]) -> Floats:

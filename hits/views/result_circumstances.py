@@ -58,7 +58,7 @@ _FACTORS = {
 
 
 def _factor(one: Found) -> str:
-    return _FACTORS.get(one["factor"], one["factor"])
+    return str(_FACTORS.get(one["factor"], one["factor"]))
 
 
 def _effect(one: Found) -> str:
