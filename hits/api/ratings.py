@@ -1,6 +1,6 @@
 """The researcher's endpoint on single ratings: filtered, and a page at a time by cursor."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -11,9 +11,10 @@ from rest_framework.pagination import CursorPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from generation.models import Candidate
 from hits.api.researcher import ERRORS, ResearcherView
 from hits.api.researcher_schemas import CURSOR, MARKET, RatingPage
-from hits.models import Rating, ScreeningRun, Study
+from hits.models import HitItem, Rating, ScreeningRun, Study, Submission
 from hits.models.design import StudyDesign
 from hits.monitoring.workers import find_worker
 from hits.pseudonyms import pseudonym
@@ -27,17 +28,17 @@ FILTERS = [
     OpenApiParameter("worker", str, description="A pseudonym."),
     OpenApiParameter("page_size", int, description="Ratings on a page, 500 unless told and 2,000 at most."),
 ]
-COLUMNS = {
-    "hit": "submission__assignment__hit__number",
-    "position": "item__position",
-    "dataset": "item__dialog__dataset__name",
-    "dialog": "item__dialog__external_id",
-    "is_checkpoint": "item__is_checkpoint",
-    "card": "card",
-    "place": "place",
-    "generator": "candidate__generator__name",
-    "value": "value",
-    "submitted_at": "submission__submitted_at",
+OF_RATING = ("card", "place", "value")
+OF_ITEM = {
+    "position": "position",
+    "dataset": "dialog__dataset__name",
+    "dialog": "dialog__external_id",
+    "is_checkpoint": "is_checkpoint",
+}
+OF_SUBMISSION = {
+    "worker_id": "assignment__mturk_worker_id",
+    "hit": "assignment__hit__number",
+    "submitted_at": "submitted_at",
 }
 WORKER = "submission__assignment__mturk_worker_id"
 
@@ -65,7 +66,9 @@ class RatingListView(ResearcherView):
         run = ScreeningRun.objects.current(study, market)
         found = _filtered(ratings_of(study, market), request, study, market, run)
         pages = RatingPages()
-        columns: Any = found.values("pk", "submission_id", WORKER, *COLUMNS.values())
+        # What belongs to them is looked up for the page alone: joining nine tables leaves too much to a planner that
+        # does not know yet how full they are.
+        columns: Any = found.values("pk", "submission", "item", "candidate", *OF_RATING)
         rows: list[dict[str, Any]] = pages.paginate_queryset(columns, request, self) or []
         return pages.get_paginated_response(_rows(study, rows, run))
 
@@ -102,17 +105,29 @@ def _one_of(asked: str, name: str, known: Sequence[str]) -> str:
 
 
 def _rows(study: Study, rows: Sequence[dict[str, Any]], run: ScreeningRun | None) -> list[dict[str, Any]]:
-    rules = first_rules(run, {(row["submission_id"], row[WORKER]) for row in rows})
-    names = {worker_id: pseudonym(study, worker_id) for worker_id in {row[WORKER] for row in rows}}
+    items = _by_key(HitItem.objects.filter(pk__in={row["item"] for row in rows}), OF_ITEM)
+    work = _by_key(Submission.objects.filter(pk__in={row["submission"] for row in rows}), OF_SUBMISSION)
+    candidates = {row["candidate"] for row in rows} - {None}
+    generators = dict(Candidate.objects.filter(pk__in=candidates).values_list("pk", "generator__name"))
+    rules = first_rules(run, {(key, one["worker_id"]) for key, one in work.items()})
+    names = {key: pseudonym(study, one.pop("worker_id")) for key, one in work.items()}
     areas = [area.key for area in StudyDesign.model_validate(study.design).task.areas] if rows else []
     return [
         {
             "id": row["pk"],
-            "worker": names[row[WORKER]],
-            **{name: row[column] for name, column in COLUMNS.items()},
+            "worker": names[row["submission"]],
+            **work[row["submission"]],
+            **items[row["item"]],
+            **{name: row[name] for name in OF_RATING},
+            "generator": generators.get(row["candidate"]),
             "score": len(areas) - areas.index(row["value"]),
-            "is_kept": row["submission_id"] not in rules,
-            "excluded_by": rules.get(row["submission_id"]),
+            "is_kept": row["submission"] not in rules,
+            "excluded_by": rules.get(row["submission"]),
         }
         for row in rows
     ]
+
+
+def _by_key(rows: QuerySet[Any], columns: Mapping[str, str]) -> dict[int, dict[str, Any]]:
+    found = rows.order_by().values_list("pk", *columns.values())
+    return {key: dict(zip(columns, values, strict=True)) for key, *values in found}
