@@ -21,7 +21,6 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from scipy.stats import wilcoxon
 
 from hits.stats.answers import Answers, answers_of
 from hits.stats.clusters import estimate
@@ -29,6 +28,7 @@ from hits.stats.coded_ratings import CodedRatings
 from hits.stats.estimates import ALPHA, Estimate, Undefined
 from hits.stats.letters import letter_display
 from hits.stats.sign_flips import Differences, holm, sign_flip_p_values
+from hits.stats.signed_rank import signed_rank_p_value
 
 NOBODY_RATED_BOTH = "no worker rated both in the same dialog"
 NO_DIFFERENCE = "no worker rated them differently"
@@ -162,7 +162,7 @@ def _signed_rank(pair: _Pair) -> PairedTest | Undefined:
     means = sums[counts > 0] / counts[counts > 0]
     if not means.any():
         return Undefined(NO_DIFFERENCE)
-    p_value = float(wilcoxon(means, zero_method="pratt").pvalue)
+    p_value = signed_rank_p_value(means)
     return PairedTest(p_value, p_value)
 
 
