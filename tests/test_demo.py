@@ -27,7 +27,7 @@ def test_the_demo_does_its_work_and_run_again_serves_its_pages_until_it_is_stopp
     with log.open("w") as output:
         demo = subprocess.Popen([*COMMAND, "--port", "8700"], cwd=ROOT, env=environment, stdout=output, stderr=output)
     try:
-        wait_until(lambda: "Ctrl-C stops." in log.read_text(), "serving")
+        wait_until(lambda: "Ctrl-C stops." in log.read_text(), "serving", seconds=300)
         second = log.read_text()
         address = re.findall(r"health +(http://127\.0\.0\.1:\d+/health/)", second)[0]
         wait_until(lambda: _are_all_parts_well(address), "health of all parts")

@@ -62,6 +62,7 @@ def hashes(folder: Path) -> dict[str, str]:
     return {path.relative_to(folder).as_posix(): sha256(path.read_bytes()) for path in files}
 
 
+@pytest.mark.once
 def test_a_bundle_holds_together_and_a_second_one_has_the_same_bytes(bundle: Bundle, worked: Study) -> None:
     first = hashes(bundle.folder)
 

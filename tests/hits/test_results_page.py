@@ -81,6 +81,7 @@ def test_the_page_asks_a_worker_once_and_shows_what_it_finds(researcher_client: 
     assert "from all that was collected" in page
 
 
+@pytest.mark.once
 def test_every_figure_has_its_words_and_its_numbers(researcher_client: Client, computed: Study) -> None:
     html = researcher_client.get("/studies/demo/results/").content.decode()
 
@@ -91,6 +92,7 @@ def test_every_figure_has_its_words_and_its_numbers(researcher_client: Client, c
     assert not re.search(r"<script(?![^>]* src=)|<style| style=|javascript:", html)
 
 
+@pytest.mark.once
 def test_the_screening_can_be_taken_back_to_see_what_depends_on_it(researcher_client: Client, computed: Study) -> None:
     with_all = text_of(researcher_client)
     without = text_of(researcher_client, "?screening=no+rule")
@@ -125,6 +127,7 @@ def test_before_anything_is_rated_the_page_says_so(researcher_client: Client, de
     assert not StudyResults.objects.exists()
 
 
+@pytest.mark.once
 def test_without_screening_the_page_says_that_everything_counts(researcher_client: Client, computed: Study) -> None:
     ScreeningRun.objects.update(undone_at=timezone.now())
 
@@ -174,6 +177,7 @@ def test_disagreement_is_the_mean_squared_difference_of_all_pairs(demo_study: St
     assert first["pairs"] == len(by_card)
 
 
+@pytest.mark.once
 def test_a_bundle_is_made_by_a_worker_and_downloaded(
     researcher_client: Client, computed: Study, settings: Any, tmp_path: Path
 ) -> None:
