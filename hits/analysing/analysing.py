@@ -102,8 +102,8 @@ def _agreement(scopes: Sequence[tuple[str | None, CodedRatings]]) -> list[Agreem
     found = []
     for name, part in scopes:
         found.append(agreement(part.cards, name))
-        for code, generator in enumerate(part.generators):
-            found.append(agreement(part.of(part.generator == code), name, generator))
+        by_generator = part.by_group(part.generator, len(part.generators))
+        found += [agreement(one, name, part.generators[code]) for code, one in enumerate(by_generator)]
     return found
 
 
@@ -128,7 +128,7 @@ def _calibration(ratings: CodedRatings) -> list[Row]:
     for code, name in enumerate(ratings.datasets):
         part = checkpoints.in_dataset(code)
         if len(part):
-            found += [human_row(part, name), *quick_rows(part, name)]
+            found += [human_row(part, name), *(row for row in quick_rows(part) if row.dataset == name)]
     return found
 
 
@@ -143,6 +143,5 @@ def _other_variants(everything: CodedRatings, exclusions: Mapping[str, Mask]) ->
 def _variant(name: str, rules: Sequence[str], everything: CodedRatings, exclusions: Mapping[str, Mask]) -> Variant:
     ratings = everything.of(_is_kept({rule: exclusions[rule] for rule in rules}, len(everything)))
     size, ratings = size_of(ratings), ratings.by_generators
-    parts = [(dataset, ratings.in_dataset(code)) for code, dataset in enumerate(ratings.datasets)]
-    rows = [row for dataset, part in parts for row in quick_rows(part, dataset)]
-    return Variant(name, tuple(rules), size, tuple(rows), agreement(ratings.cards), rank_generators(ratings, None))
+    table, ranking = tuple(quick_rows(ratings)), rank_generators(ratings, None)
+    return Variant(name, tuple(rules), size, table, agreement(ratings.cards), ranking)

@@ -109,29 +109,26 @@ def _spread(terms: Sequence[Floats], clusters: Clusters) -> Spread:
     return Spread(variance, np.maximum(freedom, 1))
 
 
-def covariance_of(influences: Floats, clusters: Clusters) -> Floats:
-    """The whole matrix, for statements about several statistics at once. Where it would be negative it is 0."""
+def joint_spread(values: Floats, influences: Floats, clusters: Clusters) -> tuple[Spread, float | Undefined]:
+    """Of several statistics, and the p-value of all of them being 0: Wald's statistic as Hotelling's, with as many
+    degrees of freedom as the fewer effective clusters leave. Where the covariance would be negative it is 0."""
     terms = []
     for codes in (clusters.dialog, clusters.worker, clusters.answer):
         sums = np.array([np.bincount(codes, weights=column) for column in influences.T])
         terms.append(sums @ sums.T)
-    unbiasing = [_unbiasing(counts) for counts in clusters.sizes]
-    values, vectors = np.linalg.eigh(terms[0] * unbiasing[0] + terms[1] * unbiasing[1] - terms[2])
-    return np.asarray((vectors * np.maximum(values, 0)) @ vectors.T)
-
-
-def joint_p_value(values: Floats, influences: Floats, clusters: Clusters) -> float | Undefined:
-    """Whether all of several statistics are 0: Wald's statistic as Hotelling's, with the fewer effective clusters."""
+    spread = _spread([np.diag(term) for term in terms], clusters)
+    if spread.problem:
+        return spread, Undefined(spread.problem)
+    dialogs, workers = (_unbiasing(counts) for counts in clusters.sizes)
+    roots, vectors = np.linalg.eigh(terms[0] * dialogs + terms[1] * workers - terms[2])
     freedom = min(_freedom(counts) for counts in clusters.sizes)
-    covariance = covariance_of(influences, clusters)
-    roots, vectors = np.linalg.eigh(covariance)
     is_real = roots > 1e-9 * max(float(roots.max()), 1e-300)
     rank = int(is_real.sum())
     if not rank or freedom - rank + 1 < 1:
-        return Undefined("there are too few dialogs or workers for so many levels")
+        return spread, Undefined("there are too few dialogs or workers for so many levels")
     along = (values @ vectors)[is_real] ** 2 / roots[is_real]
     statistic = float(along.sum()) * (freedom - rank + 1) / (freedom * rank)
-    return float(scipy.special.fdtrc(rank, freedom - rank + 1, statistic))
+    return spread, float(scipy.special.fdtrc(rank, freedom - rank + 1, statistic))
 
 
 def estimate(

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from hits.stats.clusters import Clusters, estimate, interval_of, joint_p_value, spread_of
+from hits.stats.clusters import Clusters, interval_of, joint_spread
 from hits.stats.coded_ratings import CodedRatings, Codes
 from hits.stats.estimates import Estimate, Undefined
 from hits.stats.sign_flips import holm
@@ -127,7 +127,7 @@ def _by_level(name: str, column: Floats, scores: Floats, clusters: Clusters, adj
     effects = centring @ inverse @ (dummies @ scores)
     rest = scores - (inverse @ (dummies @ scores)) @ dummies
     influences = (centring @ inverse @ (dummies * rest)).T
-    spread = spread_of(influences, clusters)
+    spread, p_value = joint_spread(effects, influences, clusters)
     if spread.problem:
         nothing = Undefined(spread.problem)
         return Dependence(name, nothing, nothing, name, nothing, nothing)
@@ -139,7 +139,6 @@ def _by_level(name: str, column: Floats, scores: Floats, clusters: Clusters, adj
         )
         for one in range(len(levels))
     )
-    p_value = joint_p_value(effects, influences, clusters)
     return Dependence(name, found, Undefined(f"the {name} has levels"), name, p_value, p_value)
 
 
@@ -159,10 +158,8 @@ def _by_number(
         return Dependence(name, no_levels, nothing, unit, nothing, nothing)
     slope = float(column @ scores) / square
     influences = column * (scores - slope * column) / square
-    found = estimate(slope, influences, clusters)
-    if isinstance(found.interval, Undefined):
-        return Dependence(name, no_levels, found, unit, found.interval, found.interval)
-    p_value = joint_p_value(np.array([slope]), influences[:, None], clusters)
+    spread, p_value = joint_spread(np.array([slope]), influences[:, None], clusters)
+    found = Estimate(slope, interval_of(slope, spread))
     return Dependence(name, no_levels, found, unit, p_value, p_value)
 
 

@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pandas as pd
 import scipy
 
-from hits.stats.bootstrap import DRAWS, DRAWS_AT_ONCE, WEIGHTS
+from hits.stats.bootstrap import DRAWS_AT_ONCE, FEWEST_DRAWS, WEIGHTS
 from hits.stats.clusters import t_quantile
 from hits.stats.coded_ratings import CodedRatings, Codes
 from hits.stats.estimates import CONFIDENCE, Estimate, Interval, Undefined
@@ -130,9 +130,9 @@ def _of_generators(replies: _Replies, generators: int, seed: int) -> Estimate | 
     if np.isnan(value):
         return Undefined("all generators have the same mean")
     rng = np.random.Generator(np.random.SFC64(seed))
-    drawn = np.concatenate([_drawn(replies, generators, rated, rng) for _ in range(0, DRAWS, DRAWS_AT_ONCE)])
+    drawn = np.concatenate([_drawn(replies, generators, rated, rng) for _ in range(0, FEWEST_DRAWS, DRAWS_AT_ONCE)])
     drawn = drawn[~np.isnan(drawn)]
-    if len(drawn) < DRAWS / 2:
+    if len(drawn) < FEWEST_DRAWS / 2:
         return Estimate(float(value), Undefined("there are too few dialogs"))
     low, high = np.quantile(drawn, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
     return Estimate(float(value), Interval(float(low), float(high)))

@@ -54,22 +54,22 @@ def table_rows(ratings: CodedRatings, seed: int = 1) -> list[Row]:
     groups = (rows.dataset * shape[1] + rows.generator) * shape[2] + rows.value
     rng = np.random.default_rng(seed)
     draws = draw_totals(rows.dialog, rows.worker, groups, math.prod(shape), rng).reshape(-1, *shape)
-    together = _rows(rows, None, draws.sum(axis=1)) if shape[0] > 1 else []
-    parts = [_rows(rows.in_dataset(code), name, draws[:, code]) for code, name in enumerate(rows.datasets)]
-    return [*together, *(row for part in parts for row in part)]
+    together = rows.by_group(rows.generator, shape[1]) if shape[0] > 1 else []
+    all_draws = draws.sum(axis=1)
+    found = [row_of(one, None, rows.generators[code], all_draws[:, code]) for code, one in enumerate(together)]
+    for place, one in enumerate(rows.by_group(rows.dataset * shape[1] + rows.generator, shape[0] * shape[1])):
+        dataset, code = divmod(place, shape[1])
+        found.append(row_of(one, rows.datasets[dataset], rows.generators[code], draws[:, dataset, code]))
+    return found
 
 
-def quick_rows(ratings: CodedRatings, dataset: str | None) -> list[Row]:
-    """The same without draws, the interval being symmetric on the log-odds: for tables that are made many times
+def quick_rows(ratings: CodedRatings) -> list[Row]:
+    """By dataset only, and without draws, the interval being symmetric on the log-odds: for tables that are made many times
     over."""
-    return _rows(ratings.by_generators, dataset, None)
-
-
-def _rows(ratings: CodedRatings, dataset: str | None, draws: Floats | None) -> list[Row]:
-    """`draws`: (draws, generators, values)"""
+    rows, count = ratings.by_generators, len(ratings.generators)
     return [
-        row_of(ratings.of(ratings.generator == code), dataset, name, None if draws is None else draws[:, code])
-        for code, name in enumerate(ratings.generators)
+        row_of(one, rows.datasets[place // count], rows.generators[place % count])
+        for place, one in enumerate(rows.by_group(rows.dataset * count + rows.generator, len(rows.datasets) * count))
     ]
 
 

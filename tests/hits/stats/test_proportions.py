@@ -41,7 +41,7 @@ def test_intervals_lie_within_0_and_1_also_where_nobody_chose_the_value() -> Non
 def test_without_ratings_and_with_one_worker_it_says_why() -> None:
     frame = ratings_frame_of({1: {"v": "g-"}, 2: {"v": "b-"}})
 
-    first, second = quick_rows(code_ratings(frame), "ED")
+    first, second = quick_rows(code_ratings(frame))
 
     assert second.shares == Undefined("there is no rating")
     assert not isinstance(first.shares, Undefined)
@@ -51,7 +51,7 @@ def test_without_ratings_and_with_one_worker_it_says_why() -> None:
 def test_draws_and_closed_form_give_about_the_same_interval() -> None:
     ratings = code_ratings(drawn_frame(seed=1))
 
-    for drawn, closed in zip(table_rows(ratings), quick_rows(ratings, "ED"), strict=True):
+    for drawn, closed in zip(table_rows(ratings), quick_rows(ratings), strict=True):
         assert not isinstance(drawn.shares, Undefined)
         assert not isinstance(closed.shares, Undefined)
         for one, other in zip(drawn.shares, closed.shares, strict=True):
@@ -66,7 +66,7 @@ def test_intervals_cover_the_truth_in_about_19_of_20_studies() -> None:
     """benchmarks.validity does it properly; this notices a broken formula."""
     covered = 0
     for seed in range(STUDIES):
-        for row in quick_rows(code_ratings(drawn_frame(seed, dialogs=60)), "ED"):
+        for row in quick_rows(code_ratings(drawn_frame(seed, dialogs=60))):
             assert not isinstance(row.shares, Undefined)
             for share, truth in zip(row.shares, (0.3, 0.3, 0.4), strict=True):
                 assert isinstance(share.interval, Interval)
