@@ -64,8 +64,7 @@ def table_rows(ratings: CodedRatings, seed: int = 1) -> list[Row]:
 
 
 def quick_rows(ratings: CodedRatings) -> list[Row]:
-    """By dataset only, and without draws, the interval being symmetric on the log-odds: for tables that are made many times
-    over."""
+    """By dataset only and without draws, intervals symmetric on the log-odds: for tables that are made many times."""
     rows, count = ratings.by_generators, len(ratings.generators)
     return [
         row_of(one, rows.datasets[place // count], rows.generators[place % count])
