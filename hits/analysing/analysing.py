@@ -10,6 +10,7 @@ and `is_checkpoint` are used where they are there. So are three more kinds of co
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -141,7 +142,9 @@ def _other_variants(everything: CodedRatings, exclusions: Mapping[str, Mask]) ->
 
 
 def _variant(name: str, rules: Sequence[str], everything: CodedRatings, exclusions: Mapping[str, Mask]) -> Variant:
-    ratings = everything.of(_is_kept({rule: exclusions[rule] for rule in rules}, len(everything)))
-    size, ratings = size_of(ratings), ratings.by_generators
+    is_kept = _is_kept({rule: exclusions[rule] for rule in rules}, len(everything))
+    human = int((is_kept & (everything.generator == HUMAN)).sum())
+    ratings = everything.of(is_kept & (everything.generator != HUMAN))
+    size = replace(size_of(ratings), human_ratings=human)
     table, ranking = tuple(quick_rows(ratings)), rank_generators(ratings, None)
     return Variant(name, tuple(rules), size, table, agreement(ratings.cards), ranking)

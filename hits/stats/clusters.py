@@ -109,13 +109,11 @@ def _spread(terms: Sequence[Floats], clusters: Clusters) -> Spread:
     return Spread(variance, np.maximum(freedom, 1))
 
 
-def joint_spread(values: Floats, influences: Floats, clusters: Clusters) -> tuple[Spread, float | Undefined]:
+def joint_spread(values: Floats, sums: Sequence[Floats], clusters: Clusters) -> tuple[Spread, float | Undefined]:
     """Of several statistics, and the p-value of all of them being 0: Wald's statistic as Hotelling's, with as many
-    degrees of freedom as the fewer effective clusters leave. Where the covariance would be negative it is 0."""
-    terms = []
-    for codes in (clusters.dialog, clusters.worker, clusters.answer):
-        sums = np.array([np.bincount(codes, weights=column) for column in influences.T])
-        terms.append(sums @ sums.T)
+    degrees of freedom as the fewer effective clusters leave. `sums`: the influences summed by dialog, by worker and by
+    answer, (clusters, statistics) each. Where the covariance would be negative it is 0."""
+    terms = [one.T @ one for one in sums]
     spread = _spread([np.diag(term) for term in terms], clusters)
     if spread.problem:
         return spread, Undefined(spread.problem)

@@ -102,7 +102,7 @@ class _Adjusting:
     def of(frame: pd.DataFrame, ratings: CodedRatings, rows: npt.NDArray[np.bool_]) -> "_Adjusting":
         cell = ratings.dataset[rows] * len(ratings.generators) + ratings.generator[rows]
         if "is_checkpoint" in frame:
-            cell = 2 * cell + frame["is_checkpoint"].to_numpy()[rows]
+            cell = 2 * cell.astype(np.int64) + frame["is_checkpoint"].to_numpy()[rows]
         return _Adjusting(cell, np.bincount(cell).astype(np.float64))
 
     def of_rows(self, rows: npt.NDArray[np.bool_]) -> "_Adjusting":
@@ -121,13 +121,8 @@ def _by_level(name: str, column: Floats, scores: Floats, clusters: Clusters, adj
     if len(levels) > MOST_LEVELS:
         return _by_number(name, name, column, scores, clusters, adjusting)
     counts = np.bincount(level)
-    dummies = np.stack([adjusting.less_means((level == one).astype(np.float64)) for one in range(len(levels))])
-    inverse = np.linalg.pinv(dummies @ dummies.T, hermitian=True)
-    centring = np.eye(len(levels)) - counts / counts.sum()  # rows: a level less the mean of all ratings
-    effects = centring @ inverse @ (dummies @ scores)
-    rest = scores - (inverse @ (dummies @ scores)) @ dummies
-    influences = (centring @ inverse @ (dummies * rest)).T
-    spread, p_value = joint_spread(effects, influences, clusters)
+    effects, sums = _level_effects(level, counts, scores, clusters, adjusting)
+    spread, p_value = joint_spread(effects, sums, clusters)
     if spread.problem:
         nothing = Undefined(spread.problem)
         return Dependence(name, nothing, nothing, name, nothing, nothing)
@@ -140,6 +135,32 @@ def _by_level(name: str, column: Floats, scores: Floats, clusters: Clusters, adj
         for one in range(len(levels))
     )
     return Dependence(name, found, Undefined(f"the {name} has levels"), name, p_value, p_value)
+
+
+def _level_effects(
+    level: Codes, counts: Codes, scores: Floats, clusters: Clusters, adjusting: _Adjusting
+) -> tuple[Floats, list[Floats]]:
+    """The effects, and the sums of their influences by dialog, worker and answer. Everything from sums over levels and
+    over cells: a column for each level would take gigabytes for many ratings."""
+    levels, cells = len(counts), len(adjusting.counts)
+
+    def by_level(codes: Codes, size: int, weights: Floats | None = None) -> Floats:
+        found = np.bincount(codes * levels + level, weights=weights, minlength=size * levels)
+        return np.asarray(found.reshape(size, levels), np.float64)
+
+    shares = by_level(adjusting.cell, cells) / np.maximum(adjusting.counts, 1)[:, None]  # of the levels in each cell
+    products = np.diag(counts) - (shares.T * adjusting.counts) @ shares
+    inverse = np.linalg.pinv(products, hermitian=True)
+    slopes = inverse @ np.bincount(level, weights=scores, minlength=levels)  # scores' means in the cells are 0
+    rest = scores - slopes[level] + (shares @ slopes)[adjusting.cell]
+    centring = np.eye(levels) - counts / counts.sum()  # rows: a level less the mean of all ratings
+    sums = []
+    for codes in (clusters.dialog, clusters.worker, clusters.answer):
+        size = int(codes.max()) + 1
+        in_cells = np.bincount(codes * cells + adjusting.cell, weights=rest, minlength=size * cells)
+        products = by_level(codes, size, rest) - in_cells.reshape(size, cells) @ shares
+        sums.append(products @ (centring @ inverse).T)
+    return np.asarray(centring @ slopes), sums
 
 
 def _by_number(
@@ -158,7 +179,9 @@ def _by_number(
         return Dependence(name, no_levels, nothing, unit, nothing, nothing)
     slope = float(column @ scores) / square
     influences = column * (scores - slope * column) / square
-    spread, p_value = joint_spread(np.array([slope]), influences[:, None], clusters)
+    every = (clusters.dialog, clusters.worker, clusters.answer)
+    sums = [np.bincount(codes, weights=influences)[:, None] for codes in every]
+    spread, p_value = joint_spread(np.array([slope]), sums, clusters)
     found = Estimate(slope, interval_of(slope, spread))
     return Dependence(name, no_levels, found, unit, p_value, p_value)
 
