@@ -6,7 +6,7 @@ The paper's design with table 5 as the truth, three rules of screening, 41 label
 results page shows. Each size in a process of its own. Dawid-Skene takes as many steps as the ratings need; beside
 crowd-kit both take the same number of plain ones from the same start, so that the numbers must be the same.
 krippendorff gets counts of values, its fastest form: as a matrix, a million ratings would take gigabytes.
-Times are of the processor, of all threads together: they stay about the same while the machine does other work.
+Times are of the processor, on one core: they stay about the same while the machine does other work.
 """
 
 import argparse
@@ -39,6 +39,7 @@ MILLION = 1_000_000
 MOST_SECONDS, MOST_SECONDS_OF_TWO, MOST_MB = 10, 1.5, 1500  # at a million
 LEAST_RATIOS = {"krippendorff": 3, "crowd-kit": 8}
 RATINGS_OF_A_DIALOG = 4 * 4.3
+ONE_CORE = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 RULES = ("same_answer", "hasty_without_points", "too_few_points")
 
 
@@ -77,7 +78,8 @@ def _run_all(options: argparse.Namespace) -> None:
 
 def _run(*arguments: str) -> str:
     command = [sys.executable, "-m", "benchmarks.analysing", *arguments]
-    return subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout
+    environment = {**os.environ, **dict.fromkeys(ONE_CORE, "1")}
+    return subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout
 
 
 def _frame(size: int) -> pd.DataFrame:

@@ -180,7 +180,7 @@ def _by_number(
     slope = float(column @ scores) / square
     influences = column * (scores - slope * column) / square
     every = (clusters.dialog, clusters.worker, clusters.answer)
-    sums = [np.bincount(codes, weights=influences)[:, None] for codes in every]
+    sums = [np.asarray(np.bincount(codes, weights=influences)[:, None], np.float64) for codes in every]
     spread, p_value = joint_spread(np.array([slope]), sums, clusters)
     found = Estimate(slope, interval_of(slope, spread))
     return Dependence(name, no_levels, found, unit, p_value, p_value)
