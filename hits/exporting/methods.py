@@ -57,7 +57,7 @@ def _crowd(facts: Facts) -> Iterator[str]:
     crowd = facts.design.crowd
     wanted = []
     if crowd.countries:
-        wanted.append(f"live in {_listed(crowd.countries)}")
+        wanted.append(f"live in {_listed(crowd.countries, 'or')}")
     if crowd.min_approved:
         wanted.append(f"have at least {crowd.min_approved:,} approved HITs")
     if crowd.min_approval_percent:
@@ -127,7 +127,8 @@ def _exclusions(facts: Facts) -> Iterator[str]:
     received, kept = funnel.received, funnel.kept
     yield (
         f"Of {received.answers:,} answers (one worker's ratings of one dialog's replies), {kept.answers:,} from "
-        f"{_count(kept.workers, 'worker')} were kept; everybody was paid."
+        f"{_count(kept.workers, 'worker')} on {_count(facts.results.size.dialogs, 'dialog')} were kept. Nobody's pay "
+        f"depended on it."
     )
     steps = [
         f"{step.rule} ({describe_facts(step.parameters)}) left out {_count(step.left_out.answers, 'answer')} of "
