@@ -117,6 +117,7 @@ def test_stopping_finds_what_an_interrupted_run_left_on_the_market(bare_study: S
     assert all(hit.expires_at < now() for hit in market.list_hits())
 
 
+@pytest.mark.once
 def test_runs_killed_or_met_by_faults_and_started_again_lose_and_double_nothing(test_database_url: str) -> None:
     """The short form of `python -m benchmarks.publishing_chaos`, which plays 200 such runs."""
     command = [sys.executable, "-m", "benchmarks.publishing_chaos", "--runs", "6", "--database-url", test_database_url]

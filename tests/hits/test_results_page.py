@@ -51,6 +51,7 @@ def text_of(client: Client, address: str = "") -> str:
     return unescape(" ".join(re.sub(r"<[^>]+>", " ", response.content.decode()).split()))
 
 
+@pytest.mark.once
 def test_the_page_asks_a_worker_once_and_shows_what_it_finds(researcher_client: Client, rated: Study) -> None:
     assert "Waiting for a worker that computes the results" in text_of(researcher_client)
     row = StudyResults.objects.get()
