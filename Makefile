@@ -32,12 +32,14 @@ lint: .venv/installed frontend/node_modules/installed
 	$(PY) manage.py makemigrations --check --dry-run
 	. .venv/node-path && npm --prefix frontend run --silent check
 
-bench: .venv/installed $(BUILT)
+bench: .venv/installed $(BUILT) .venv/browser
 	$(PY) -m benchmarks.importing --database sqlite postgresql
 	$(PY) -m benchmarks.batching
 	$(PY) -m benchmarks.publishing
 	$(PY) -m benchmarks.publishing_chaos
 	$(PY) -m benchmarks.third_party_clients
+	$(PY) -m benchmarks.serving
+	$(PY) -m benchmarks.worker_page
 	$(PY) -m benchmarks.sync_chaos
 	$(PY) -m benchmarks.full_size
 	$(PY) -m benchmarks.screening
