@@ -13,13 +13,12 @@ from evalplatform.errors import EvalPlatformError
 from hits.analysing.analysing import EXCLUDED_BY, analyse
 from hits.analysing.results import Results, Variant
 from hits.analysing.serialising import results_as_json
+from hits.analysing.studies import study_frame
 from hits.disputed import most_disputed
 from hits.figures.pictures import Picture, pictures
 from hits.kept_results import source_of
 from hits.models import ScreeningRun, Study, StudyResults
-from hits.ratings_frame import reply_labels
 from hits.screening.funnel import Funnel
-from hits.screening.keeping import named_frame
 
 FAILED = "The computation failed. The worker's log has the details; tell whoever runs this server."
 
@@ -41,8 +40,7 @@ def compute_results(study: Study, environment: str, now: Callable[[], datetime])
 
 
 def _computed(study: Study, environment: str) -> dict[str, Any]:
-    frame = named_frame(study, environment, EXCLUDED_BY)
-    frame["label"] = reply_labels(study, frame["candidate"].to_numpy())
+    frame = study_frame(study, environment)
     results = analyse(frame)
     excluded = [name for name in frame.columns if str(name).startswith(EXCLUDED_BY)]
     kept = frame[~frame[excluded].any(axis=1)] if excluded else frame

@@ -1,5 +1,7 @@
 """A study's own results."""
 
+import pandas as pd
+
 from hits.analysing.analysing import EXCLUDED_BY, analyse
 from hits.analysing.results import Results
 from hits.models import Study
@@ -9,6 +11,11 @@ from hits.screening.keeping import named_frame
 
 def analyse_study(study: Study, environment: str) -> Results:
     """By the current screening; without one, everything is kept."""
+    return analyse(study_frame(study, environment))
+
+
+def study_frame(study: Study, environment: str) -> pd.DataFrame:
+    """With all that an analysis can use: which rules leave a rating out, and what the reply was predicted to be."""
     frame = named_frame(study, environment, EXCLUDED_BY)
     frame["label"] = reply_labels(study, frame["candidate"].to_numpy())
-    return analyse(frame)
+    return frame
