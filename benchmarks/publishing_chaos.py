@@ -8,9 +8,7 @@ more than 24 hours pass afterwards, so that the marketplace has forgotten its to
 faults, and the marketplace's table is compared with ours.
 """
 
-import argparse
 import random
-import signal
 import sys
 import time
 import uuid
@@ -18,7 +16,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.publishing import ROOT
-from benchmarks.two_sides import MARKET, Server, let_time_pass, some_faults, start_command, two_sides
+from benchmarks.two_sides import MARKET, Server, let_time_pass, play_chaos, some_faults, start_command
 
 if TYPE_CHECKING:
     from multiprocessing.context import ForkProcess
@@ -50,25 +48,17 @@ REPORTED = (
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=200)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--database-url", default="", help="for our side; a new SQLite file unless given")
-    options = parser.parse_args()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("Ended."))  # and so end the marketplace, too
-    started = time.perf_counter()
-    with two_sides(options.database_url) as server:
-        chaos = Chaos(random.Random(options.seed), server)
-        while chaos.tally["runs"] < options.runs:
-            chaos.play()
-        chaos.look_at_strangers()
-    for what in REPORTED:
-        print(f"{chaos.tally[what]:>7,} {what}")
-    for problem in chaos.problems:
-        print(problem)
-    print(f"{time.perf_counter() - started:>7,.0f} seconds (seed {options.seed})", flush=True)
+    chaos = play_chaos(__doc__, "runs", _play, REPORTED)
     if any(chaos.tally[what] for what in MUST_BE_ZERO):
         sys.exit("Publishing is not exactly once.")
+
+
+def _play(rng: random.Random, server: Server, count: int) -> "Chaos":
+    chaos = Chaos(rng, server)
+    while chaos.tally["runs"] < count:
+        chaos.play()
+    chaos.look_at_strangers()
+    return chaos
 
 
 class Chaos:

@@ -1,19 +1,22 @@
 """What the chaos benchmarks share: a marketplace with a process and a database of its own, as another company has them,
 runs of ours that are forked, disturbed and killed, and a look into the marketplace's tables."""
 
+import argparse
 import multiprocessing
 import os
 import random
+import signal
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from benchmarks.publishing import marketplace
 
@@ -130,6 +133,32 @@ def some_faults(rng: random.Random) -> Iterator[str | None]:
         )
     yield kind
     faults.all().delete()
+
+
+class Played(Protocol):
+    tally: Counter[str]
+    problems: list[str]
+
+
+def play_chaos(
+    doc: str | None, unit: str, play: Callable[[random.Random, "Server", int], Played], reported: Sequence[str]
+) -> Played:
+    """`unit`: what is played 200 times, and the option that says how often. Prints what came of it."""
+    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(f"--{unit}", type=int, default=200, dest="count")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--database-url", default="", help="for our side; a new SQLite file unless given")
+    options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("Ended."))  # and so end the marketplace, too
+    started = time.perf_counter()
+    with two_sides(options.database_url) as server:
+        played = play(random.Random(options.seed), server, options.count)
+    for what in reported:
+        print(f"{played.tally[what]:>7,} {what}")
+    for problem in played.problems:
+        print(problem)
+    print(f"{time.perf_counter() - started:>7,.0f} seconds (seed {options.seed})", flush=True)
+    return played
 
 
 def let_time_pass(hours: float) -> None:

@@ -45,7 +45,7 @@ def content_security_policy(get_response: Handler) -> Handler:
 def let_workers_pass(get_response: Handler) -> Handler:
     """Past sessions, users, cookies against forged forms, and messages: a worker's page has a token and none of these.
 
-    They would cost a third of a save, of which a HIT has many. Nothing but a worker's views can be reached here.
+    A HIT has some fifteen requests, and these would cost a good part of each. Only a worker's views are reached here.
     """
     prefix = "/work"
 
