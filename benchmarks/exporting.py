@@ -4,8 +4,8 @@ python -m benchmarks.exporting [--ratings 100000 1000000] [--largest] [--databas
 
 Without --database, the pieces are made up and never in a database: it measures what turns frames into CSV, JSON Lines
 and Parquet, each size in a process of its own. --largest adds 10,000,000 ratings. --database measures the whole way
-from an SQLite database of that many ratings, which takes minutes to fill. The files are written in constant memory;
-the results are not part of this, since the statistics need all ratings at once (benchmarks.analysing).
+from an SQLite database of that many ratings, which takes minutes to fill: `export_study --only-ratings`. The results
+are not part of this, since the statistics need all ratings at once (benchmarks.analysing).
 """
 
 import argparse
@@ -36,12 +36,12 @@ FROM_DATABASE = """
 import resource, tempfile, time, django
 from pathlib import Path
 django.setup()
-from hits.exporting.bundles import write_ratings_of
+from hits.exporting.bundles import export_ratings
 from hits.models import Study
 study = Study.objects.get()
 started = time.process_time()
 with tempfile.TemporaryDirectory() as folder:
-    rows = write_ratings_of(study, "local", Path(folder)).ratings
+    rows = export_ratings(study, "local", Path(folder) / "ratings").ratings
 print(rows, time.process_time() - started, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 """
 

@@ -47,21 +47,23 @@ def main() -> None:
 
 def _is_within_limits(database: str, assignment_count: int, task_count: int, hit_count: int) -> bool:
     print(f"\n{database}: 32 workers at once, 2 server processes")
-    with _databases(database) as databases:
-        with OurSite(next(databases), hit_count, ASSIGNMENTS_PER_HIT) as many:
-            many.work(WARM_UP)
-            ours = many.work(assignment_count)
-            _show("EvalPlatform", "assignments", ours)
-            with OurSite(next(databases), FEW_HITS, ASSIGNMENTS_PER_HIT) as few:
-                few.work(WARM_UP)
-                few.forget_answers()
-                growth = _growth(few, many)
-            lost = many.lost()
+    ours, theirs = Load(), Load()
+    with _databases(database) as databases, OurSite(next(databases), hit_count, ASSIGNMENTS_PER_HIT) as many:
+        many.work(WARM_UP, Load())
         with TurkleSite(next(databases), WARM_UP + task_count) as turkle:
-            turkle.work(WARM_UP)
-            theirs = turkle.work(task_count)
-            _show("Turkle", "tasks", theirs)
-            print(f"lost of all that Turkle acknowledged: {turkle.lost()}")
+            turkle.work(WARM_UP, Load())
+            for _ in range(ROUNDS):  # by turns, so that the machine's swings are in both
+                many.work(assignment_count // ROUNDS, ours)
+                turkle.work(task_count // ROUNDS, theirs)
+            lost_by_turkle = turkle.lost()
+        _show("EvalPlatform", "assignments", ours)
+        _show("Turkle", "tasks", theirs)
+        print(f"lost of all that Turkle acknowledged: {lost_by_turkle}")
+        with OurSite(next(databases), FEW_HITS, ASSIGNMENTS_PER_HIT) as few:
+            few.work(WARM_UP, Load())
+            few.forget_answers()
+            growth = _growth(few, many)
+        lost = many.lost()
     times = theirs.cpu_ms_per_rating / ours.cpu_ms_per_rating
     print(f"CPU per persisted rating, Turkle / ours: {times:.1f} (at least {LEAST_TIMES_CHEAPER})")
     print(f"CPU per request, {hit_count:,} HITs / {FEW_HITS}: {growth:.2f} (at most {MOST_GROWTH})")
@@ -70,13 +72,12 @@ def _is_within_limits(database: str, assignment_count: int, task_count: int, hit
 
 
 def _growth(few: OurSite, many: OurSite) -> float:
-    """By turns, so that the machine's swings are in both."""
-    at_few = at_many = 0.0
+    at_few, at_many = Load(), Load()
     for _ in range(ROUNDS):
-        at_few += few.work(FEW_HITS * ASSIGNMENTS_PER_HIT).cpu_ms_per_request
+        few.work(FEW_HITS * ASSIGNMENTS_PER_HIT, at_few)
         few.forget_answers()
-        at_many += many.work(FEW_HITS * ASSIGNMENTS_PER_HIT).cpu_ms_per_request
-    return at_many / at_few
+        many.work(FEW_HITS * ASSIGNMENTS_PER_HIT, at_many)
+    return at_many.cpu_ms_per_request / at_few.cpu_ms_per_request
 
 
 def _show(who: str, what: str, load: Load) -> None:

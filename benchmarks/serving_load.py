@@ -58,20 +58,19 @@ class Browser:
         return text, response.headers
 
 
-def put_load(load: Load, works: Sequence[Any], work: Callable[[Any], int], processes: Sequence[int | None]) -> Load:
-    """`work` does one whole and returns how many ratings the server acknowledged."""
+def put_load(load: Load, works: Sequence[Any], work: Callable[[Any], int], processes: Sequence[int | None]) -> None:
+    """`work` does one whole and returns how many ratings the server acknowledged. Adds to what the load has already."""
     with _measured(load, processes), ThreadPoolExecutor(AT_ONCE) as pool:
-        load.ratings = sum(pool.map(work, works))
-    load.wholes = len(works)
-    return load
+        load.ratings += sum(pool.map(work, works))
+    load.wholes += len(works)
 
 
 @contextmanager
 def _measured(load: Load, processes: Sequence[int | None]) -> Iterator[None]:
     cpu, clock = _cpu_seconds(processes), time.perf_counter()
     yield
-    load.seconds = time.perf_counter() - clock
-    load.cpu_seconds = _cpu_seconds(processes) - cpu
+    load.seconds += time.perf_counter() - clock
+    load.cpu_seconds += _cpu_seconds(processes) - cpu
 
 
 def _cpu_seconds(processes: Sequence[int | None]) -> float:

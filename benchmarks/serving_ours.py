@@ -43,19 +43,18 @@ class OurSite:
         if "SERVER_MODE" in self._environment:
             collect = [sys.executable, "manage.py", "collectstatic", "--no-input", "--verbosity", "0"]
             subprocess.run(collect, cwd=ROOT, env=self._environment, check=True)
-        command = [sys.executable, "-m", "gunicorn", "evalplatform.wsgi", "--workers", "2", "--threads", "4"]
+        command = [sys.executable, "-m", "gunicorn", "evalplatform.wsgi", "--workers", "2"]
         self._port, self._process = self._stack.enter_context(gunicorn(command, self._environment))
         return self
 
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
-    def work(self, count: int) -> Load:
+    def work(self, count: int, load: Load) -> None:
         """The next so many assignments, HIT by HIT."""
         numbers = range(self._next, self._next + count)
         self._next += count
-        load = Load()
-        return put_load(load, numbers, lambda number: self._do(load, number), [self._process, self._database_process])
+        put_load(load, numbers, lambda number: self._do(load, number), [self._process, self._database_process])
 
     def address(self, number: int) -> str:
         """Of the page of an assignment, as the marketplace's frame has it."""

@@ -1,17 +1,15 @@
 """Turkle's side of `benchmarks.serving`: its workers accept, see and submit tasks of ten ratings.
 
-On SQLite, Turkle sends workers away who come at the same time ("The database is busy. Please try again."). There they
-come one after the other, which costs it nothing.
+On SQLite, Turkle sends workers away who come at the same time ("The database is busy. Please try again."). They do.
 """
 
 import json
 import os
 import re
 import subprocess
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack
 from pathlib import Path
 from queue import SimpleQueue
-from threading import Lock
 from typing import Any
 from urllib.parse import urlencode
 
@@ -36,12 +34,11 @@ class TurkleSite:
         self._sessions: SimpleQueue[str] = SimpleQueue()
         for session in filled["sessions"]:
             self._sessions.put(session)
-        self._turn = nullcontext() if url else Lock()
         self._acknowledged: dict[str, dict[str, str]] = {}
         self._stack = ExitStack()
 
     def __enter__(self) -> "TurkleSite":
-        site = ["django.core.wsgi:get_wsgi_application()", "--workers", "2", "--threads", "4"]
+        site = ["django.core.wsgi:get_wsgi_application()", "--workers", "2"]
         command = [str(self._python), "-m", "gunicorn", *site]
         self._port, self._process = self._stack.enter_context(gunicorn(command, self._environment))
         return self
@@ -49,23 +46,20 @@ class TurkleSite:
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
-    def work(self, count: int) -> Load:
-        load = Load()
+    def work(self, count: int, load: Load) -> None:
         processes = [self._process, self._database_process]
-        return put_load(load, range(count), lambda number: self._do(load, number), processes)
+        put_load(load, range(count), lambda number: self._do(load, number), processes)
 
     def _do(self, load: Load, number: int) -> int:
         session = self._sessions.get()
         try:
-            with self._turn:
-                return self._do_as(session, load, number)
+            return self._do_as(session, load, number)
         finally:
             self._sessions.put(session)
 
     def _do_as(self, session: str, load: Load, number: int) -> int:
         browser = Browser(self._port, load, {"Cookie": f"sessionid={session}"})
-        _, headers = browser.ask("accept", "GET", f"/batch/{self._batch}/accept_next_task/", expected=302)
-        address = headers["Location"]
+        address = self._accept(browser)
         browser.ask("task page", "GET", address)
         task, assignment = re.findall(r"\d+", address)
         frame, headers = browser.ask("frame", "GET", f"/task/{task}/assignment/iframe/{assignment}/")
@@ -81,6 +75,12 @@ class TurkleSite:
         )
         self._acknowledged[assignment] = fields
         return QUESTIONS
+
+    def _accept(self, browser: Browser) -> str:
+        while True:
+            _, headers = browser.ask("accept", "GET", f"/batch/{self._batch}/accept_next_task/", expected=302)
+            if "/task/" in headers["Location"]:
+                return str(headers["Location"])
 
     def lost(self) -> int:
         stored = self._run("answers")

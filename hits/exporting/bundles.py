@@ -2,6 +2,7 @@
 
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,22 +45,34 @@ class Bundle:
 
 
 def export_bundle(study: Study, environment: str, folder: Path, pseudonyms: str = "") -> Bundle:
-    """All or nothing: it is written beside, and takes the place of an older bundle at the end. `pseudonyms` is a name
-    that bundles may share, so that a worker is called the same in all of them."""
+    """`pseudonyms` is a name that bundles may share, so that a worker is called the same in all of them."""
+    with _new_bundle(study, environment, folder) as new:
+        about = write_ratings_of(study, environment, new, pseudonyms)
+        results = analyse(read_ratings(new / "ratings.parquet", about), about.seed)
+        _write_rest(study, environment, new, about, results)
+    return Bundle(folder.resolve(), about, results)
+
+
+def export_ratings(study: Study, environment: str, folder: Path, pseudonyms: str = "") -> About:
+    """A bundle's ratings without what is made of them: in room that does not grow with the study."""
+    with _new_bundle(study, environment, folder) as new:
+        return write_ratings_of(study, environment, new, pseudonyms)
+
+
+@contextmanager
+def _new_bundle(study: Study, environment: str, folder: Path) -> Iterator[Path]:
+    """All or nothing: it is written beside, and takes the place of an older bundle at the end."""
     folder = folder.resolve()
     _refuse_unready(study, environment, folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as place:
         new = Path(place) / "bundle"
         new.mkdir()
-        about = write_ratings_of(study, environment, new, pseudonyms)
-        results = analyse(read_ratings(new / "ratings.parquet", about), about.seed)
-        _write_rest(study, environment, new, about, results)
+        yield new
         write_hashes(new)
         if folder.exists():
             folder.rename(Path(place) / "old")
         new.rename(folder)
-    return Bundle(folder, about, results)
 
 
 def _refuse_unready(study: Study, environment: str, folder: Path) -> None:

@@ -1,6 +1,7 @@
 """The answers that the marketplace keeps for us, and how ours come back from them."""
 
 import json
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -11,7 +12,7 @@ from hits.models import Answer, Assignment, BonusCheck
 from hits.serving.bonus import Points
 from hits.serving.frozen import FrozenHit
 from hits.serving.page import answer_of, by_card, by_place
-from hits.serving.rows import answers_of, checks_of
+from hits.serving.rows import checks_of
 from hits.serving.tokens import sign_copy
 
 
@@ -40,9 +41,8 @@ class AnswersCopy(BaseModel):
     dialogs: list[DialogCopy]
 
 
-def write_copy(hit: FrozenHit, assignment: Assignment) -> dict[str, str]:
+def write_copy(hit: FrozenHit, assignment: Assignment, answers: Mapping[int, Answer]) -> dict[str, str]:
     """The fields of the form. Cards by their places: it passes through the worker's browser."""
-    answers = answers_of(assignment)
     points = Points(hit.study.design.checkpoints, checks_of(assignment))
     copy = {
         "version": 1,

@@ -15,10 +15,12 @@ from hits.serving.refusals import Refusal, WorkRefused
 from hits.serving.rows import (
     assignments_of_hits,
     assignments_with_id,
+    count_done_or_in_hand,
     find_assignment,
     is_published,
     is_stopped,
     lock_study,
+    write_assignment,
 )
 
 
@@ -107,7 +109,7 @@ def _open_new(hit: FrozenHit, environment: str, visit: Visit, now: datetime) -> 
     of_block = assignments_of_hits(environment, hit.block_hits)
     _check_may_begin(hit, environment, visit.worker_id, of_block, now)
     _take_over(environment, visit.assignment_id, visit.worker_id, now)
-    return Assignment.objects.create(
+    assignment = Assignment(
         hit_id=hit.pk,
         environment=environment,
         mturk_assignment_id=visit.assignment_id,
@@ -116,6 +118,8 @@ def _open_new(hit: FrozenHit, environment: str, visit: Visit, now: datetime) -> 
         opened_at=now,
         held_at=now,
     )
+    write_assignment(assignment)
+    return assignment
 
 
 def _check_may_begin(
@@ -130,8 +134,8 @@ def _check_may_begin(
         )
         raise WorkRefused(Refusal.NOT_ELIGIBLE, message)
     limit = hit.study.design.crowd.max_hits_per_worker
-    of_worker = Assignment.objects.filter(environment=environment, hit__study=hit.study.pk, mturk_worker_id=worker_id)
-    if of_worker.exclude(hit=hit.pk).done_or_in_hand(now, time_limit(hit.study)).count() >= limit:
+    held_after = now - time_limit(hit.study)
+    if count_done_or_in_hand(hit.study.pk, environment, worker_id, hit.pk, held_after) >= limit:
         message = (
             f"Each worker may do {limit:,} HITs of this study, so that many people are heard, and you have done yours: "
             "thank you! Please return this HIT; returning does not count against you."

@@ -6,10 +6,13 @@ both happen once. What is asked less often stays with Django's own queries.
 """
 
 from collections.abc import Sequence
+from datetime import datetime
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 from django.db import DEFAULT_DB_ALIAS, connections, models
+from django.db.models.base import ModelState
+from psycopg import Cursor
 
 from hits.models import Answer, Assignment, BonusCheck, Standing
 
@@ -27,23 +30,39 @@ class Table(Generic[Row]):
         self.name = model._meta.db_table
         self.columns = [str(field.column) for field in self._new_fields]
         # No words from outside: only the model's own names.
-        self._select = f"SELECT {', '.join(str(field.column) for field in self._fields)} FROM {self.name}"  # noqa: S608
+        every = ", ".join(str(field.column) for field in self._fields)
+        self._select = f"SELECT {every} FROM {self.name}"  # noqa: S608
+        self._update, self._returning = f"UPDATE {self.name}", f"RETURNING {every}"
         marks = ", ".join(["%s"] * len(self.columns))
         self._insert = f"INSERT INTO {self.name} ({', '.join(self.columns)}) VALUES ({marks})"  # noqa: S608
 
     def read(self, rest: str, *parameters: Any) -> list[Row]:
-        connection = connections[DEFAULT_DB_ALIAS]
-        with connection.cursor() as cursor:
-            cursor.execute(f"{self._select} {rest}", parameters)
-            rows = cursor.fetchall()
-        converted = self._compiler.apply_converters(rows, self._converters)
-        return [self._model.from_db(DEFAULT_DB_ALIAS, self._names, values) for values in converted]
+        return self._rows(_execute(f"{self._select} {rest}", *parameters))
 
-    def write(self, row: Row, rest: str = "") -> None:
+    def update(self, rest: str, *parameters: Any) -> list[Row]:
+        """The rows as they are then."""
+        return self._rows(_execute(f"{self._update} {rest} {self._returning}", *parameters))
+
+    def _rows(self, found: list[tuple[Any, ...]]) -> list[Row]:
+        return [self._row(values) for values in self._compiler.apply_converters(found, self._converters)]
+
+    def _row(self, values: Sequence[Any]) -> Row:
+        """What Model.from_db makes, without its signals, which nobody here listens to."""
+        row = self._model.__new__(self._model)
+        row.__dict__.update(zip(self._names, values, strict=True))
+        row._state = ModelState()
+        row._state.adding = False
+        row._state.db = DEFAULT_DB_ALIAS
+        return row
+
+    def write(self, row: Row, rest: str = "") -> bool:
+        """Whether it was written: `rest` may say what to do where there is one."""
         connection = connections[DEFAULT_DB_ALIAS]
         values = [field.get_db_prep_save(getattr(row, field.attname), connection) for field in self._new_fields]
-        with connection.cursor() as cursor:
-            cursor.execute(f"{self._insert} {rest}", values)
+        written = _execute(f"{self._insert} {rest} RETURNING id", *values)
+        for (pk,) in written:
+            row.pk = pk
+        return bool(written)
 
     @cached_property
     def _compiler(self) -> Any:
@@ -57,18 +76,25 @@ class Table(Generic[Row]):
 _assignments, _answers, _checks = Table(Assignment), Table(Answer), Table(BonusCheck)
 
 BY_IDS = "WHERE environment = %s AND mturk_assignment_id = %s AND mturk_worker_id = %s"
+HOLD = f"SET step = COALESCE(NULLIF(%s, ''), step), feedback = COALESCE(%s, feedback) {BY_IDS}"
 INSTEAD = "ON CONFLICT (assignment_id, item_id) DO UPDATE SET " + ", ".join(
     f"{column} = excluded.{column}" for column in _answers.columns
 )
 
 
-def find_assignment(
-    environment: str, assignment_id: str, worker_id: str, is_to_be_locked: bool = False
-) -> Assignment | None:
-    # SQLite knows no locks on rows: there, a transaction has the whole file.
-    is_locked = is_to_be_locked and connections[DEFAULT_DB_ALIAS].features.has_select_for_update
-    rest = f"{BY_IDS} FOR UPDATE" if is_locked else BY_IDS
-    return next(iter(_assignments.read(rest, environment, assignment_id, worker_id)), None)
+def find_assignment(environment: str, assignment_id: str, worker_id: str) -> Assignment | None:
+    return next(iter(_assignments.read(BY_IDS, environment, assignment_id, worker_id)), None)
+
+
+def hold_assignment(ids: tuple[str, str, str], step: str = "", feedback: str | None = None) -> Assignment | None:
+    """Found by its environment and ids, and locked until the transaction's end, with where the page is and what it
+    says, if it says so."""
+    found = _assignments.update(HOLD, step, feedback, *ids) if step or feedback is not None else None
+    if found is None:
+        # SQLite knows no locks on rows: there, a transaction has the whole file.
+        has_locks = connections[DEFAULT_DB_ALIAS].features.has_select_for_update
+        found = _assignments.read(f"{BY_IDS} FOR UPDATE" if has_locks else BY_IDS, *ids)
+    return next(iter(found), None)
 
 
 def assignments_with_id(environment: str, assignment_id: str) -> list[Assignment]:
@@ -94,23 +120,59 @@ def is_stopped(study_pk: int, environment: str, worker_id: str) -> bool:
 
 
 def _first(statement: str, *parameters: Any) -> tuple[Any, ...] | None:
-    with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
-        cursor.execute(f"{statement} LIMIT 1", parameters)
-        row: tuple[Any, ...] | None = cursor.fetchone()
-        return row
+    return next(iter(_execute(f"{statement} LIMIT 1", *parameters)), None)
+
+
+def count_done_or_in_hand(
+    study_pk: int, environment: str, worker_id: str, other_than: int, held_after: datetime
+) -> int:
+    """A worker's assignments of other HITs: Assignment.objects.done_or_in_hand, written out."""
+    statement = """SELECT count(*) FROM hits_assignment JOIN hits_hit ON hits_hit.id = hits_assignment.hit_id
+        WHERE study_id = %s AND environment = %s AND mturk_worker_id = %s AND hit_id <> %s
+        AND (submitted_at IS NOT NULL AND ended_as = ''
+             OR submitted_at IS NULL AND taken_over_at IS NULL AND held_at > %s)"""
+    (count,) = _first(statement, study_pk, environment, worker_id, other_than, _moment(held_after)) or (0,)
+    return int(count)
+
+
+def _execute(statement: str, *parameters: Any) -> list[tuple[Any, ...]]:
+    connection = connections[DEFAULT_DB_ALIAS]
+    if connection.vendor == "postgresql":
+        return _execute_prepared(connection, statement, parameters)
+    with connection.cursor() as cursor:
+        cursor.execute(statement, parameters)
+        found: list[tuple[Any, ...]] = cursor.fetchall()
+        return found
+
+
+def _execute_prepared(connection: Any, statement: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
+    """PostgreSQL plans it once for each connection. Through Django's cursor it would plan it each time."""
+    connection.ensure_connection()
+    with connection.wrap_database_errors, Cursor(connection.connection) as cursor:
+        cursor.execute(statement, parameters, prepare=True)
+        return cursor.fetchall() if cursor.description else []
+
+
+def _moment(at: datetime) -> Any:
+    """As the database keeps it."""
+    return connections[DEFAULT_DB_ALIAS].ops.adapt_datetimefield_value(at)
 
 
 def lock_study(study_pk: int) -> None:
-    connection = connections[DEFAULT_DB_ALIAS]
-    if connection.features.has_select_for_update:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT id FROM hits_study WHERE id = %s FOR UPDATE", [study_pk])
+    if connections[DEFAULT_DB_ALIAS].features.has_select_for_update:
+        _execute("SELECT id FROM hits_study WHERE id = %s FOR UPDATE", study_pk)
 
 
-def write_place(assignment: Assignment) -> None:
-    with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
-        statement = "UPDATE hits_assignment SET step = %s, feedback = %s WHERE id = %s"
-        cursor.execute(statement, [assignment.step, assignment.feedback, assignment.pk])
+def write_assignment(assignment: Assignment) -> None:
+    _assignments.write(assignment)
+
+
+def write_submission(assignment: Assignment) -> None:
+    assert assignment.submitted_at is not None
+    _execute(
+        "UPDATE hits_assignment SET step = %s, feedback = %s, submitted_at = %s WHERE id = %s",
+        *(assignment.step, assignment.feedback, _moment(assignment.submitted_at), assignment.pk),
+    )
 
 
 def answer_to(assignment: Assignment, item_pk: int) -> Answer | None:
@@ -120,6 +182,11 @@ def answer_to(assignment: Assignment, item_pk: int) -> Answer | None:
 def answers_of(assignment: Assignment) -> dict[int, Answer]:
     """By their items."""
     return {answer.item_id: answer for answer in _answers.read("WHERE assignment_id = %s", assignment.pk)}
+
+
+def add_answer(answer: Answer) -> bool:
+    """Unless there is one."""
+    return _answers.write(answer, "ON CONFLICT (assignment_id, item_id) DO NOTHING")
 
 
 def write_answer(answer: Answer) -> None:

@@ -16,7 +16,16 @@ from hits.serving.frozen import FrozenHit, FrozenItem, frozen_hit
 from hits.serving.opening import check_is_open
 from hits.serving.page import answer_of, by_card
 from hits.serving.refusals import Refusal, WorkRefused
-from hits.serving.rows import answer_to, answers_of, checks_of, find_assignment, write_answer, write_check, write_place
+from hits.serving.rows import (
+    add_answer,
+    answer_to,
+    answers_of,
+    checks_of,
+    hold_assignment,
+    write_answer,
+    write_check,
+    write_submission,
+)
 from hits.serving.tokens import Ticket, completion_code
 
 
@@ -37,8 +46,7 @@ def save_dialogs(
     ticket: Ticket, dialogs: Sequence[DialogState], now: datetime, step: str = "", feedback: str | None = None
 ) -> list[dict[str, Any]]:
     """Where the page was, and each dialog unless another tab has said otherwise meanwhile; then, what is stored."""
-    with _held(ticket, now) as (hit, assignment):
-        _note_place(assignment, step, feedback)
+    with _held(ticket, now, step, feedback) as (hit, assignment):
         return [_save_dialog(hit, assignment, dialog, now) for dialog in dialogs]
 
 
@@ -86,32 +94,38 @@ def check_bonus(ticket: Ticket, dialog: DialogState, attempt: int, now: datetime
 def submit(ticket: Ticket, dialogs: Sequence[DialogState], feedback: str, now: datetime) -> dict[str, Any]:
     """Complete, or refused with what is missing. Again: the same answer, so that a lost one can be asked for."""
     with _held(ticket, now, is_submitted_allowed=True) as (hit, assignment):
-        if assignment.submitted_at is None:
-            for dialog in dialogs:
-                saved = _save_dialog(hit, assignment, dialog, now)
-                if saved["conflict"]:
-                    raise WorkRefused(Refusal.CONFLICT, dialog=saved)
-            _check_is_complete(hit, assignment)
+        is_new = assignment.submitted_at is None
+        for dialog in dialogs if is_new else ():
+            saved = _save_dialog(hit, assignment, dialog, now)
+            if saved["conflict"]:
+                raise WorkRefused(Refusal.CONFLICT, dialog=saved)
+        answers = answers_of(assignment)
+        if is_new:
+            _check_is_complete(hit, answers)
             assignment.feedback = feedback
             assignment.step = "finish"
             assignment.submitted_at = now
-            assignment.save(update_fields=["feedback", "step", "submitted_at"])
-        return submission(hit, assignment, ticket.submit_to)
+            write_submission(assignment)
+        return submission(hit, assignment, answers, ticket.submit_to)
 
 
-def submission(hit: FrozenHit, assignment: Assignment, submit_to: str) -> dict[str, Any]:
+def submission(hit: FrozenHit, assignment: Assignment, answers: Mapping[int, Answer], submit_to: str) -> dict[str, Any]:
     """What the page hands to the marketplace: the answers too, from which ours can be rebuilt."""
     code = completion_code(assignment)
-    fields = {"assignmentId": assignment.mturk_assignment_id, "completionCode": code, **write_copy(hit, assignment)}
+    copy = write_copy(hit, assignment, answers)
+    fields = {"assignmentId": assignment.mturk_assignment_id, "completionCode": code, **copy}
     return {"action": f"{submit_to}{SUBMIT_PATH}", "fields": fields, "code": code}
 
 
 @contextmanager
-def _held(ticket: Ticket, now: datetime, is_submitted_allowed: bool = False) -> Iterator[tuple[FrozenHit, Assignment]]:
+def _held(
+    ticket: Ticket, now: datetime, step: str = "", feedback: str | None = None, is_submitted_allowed: bool = False
+) -> Iterator[tuple[FrozenHit, Assignment]]:
     """The assignment that the token names, locked until the end, if the worker may still change it."""
     hit = frozen_hit(ticket.study_key, ticket.hit_number)
     with transaction.atomic():
-        assignment = find_assignment(ticket.environment, ticket.assignment_id, ticket.worker_id, is_to_be_locked=True)
+        ids = ticket.environment, ticket.assignment_id, ticket.worker_id
+        assignment = hold_assignment(ids, step, feedback)
         if assignment is None or assignment.hit_id != hit.pk:
             # The database was restored to a time before; a reload of the page makes it anew.
             raise WorkRefused(Refusal.TOKEN_INVALID)
@@ -121,35 +135,35 @@ def _held(ticket: Ticket, now: datetime, is_submitted_allowed: bool = False) -> 
         yield hit, assignment
 
 
-def _note_place(assignment: Assignment, step: str, feedback: str | None) -> None:
-    before = assignment.step, assignment.feedback
-    assignment.step = step or assignment.step
-    assignment.feedback = assignment.feedback if feedback is None else feedback
-    if (assignment.step, assignment.feedback) != before:
-        write_place(assignment)
-
-
 def _save_dialog(hit: FrozenHit, assignment: Assignment, dialog: DialogState, now: datetime) -> dict[str, Any]:
     item = _item(hit, dialog.position)
     areas = _checked_areas(hit, item, dialog.areas)
     order = item.order(hit.study.design.seed, assignment.turn)
     value = {"areas": by_card(order, areas)}
-    stored = answer_to(assignment, item.pk)
-    if stored is None:
-        stored = Answer(assignment=assignment, item_id=item.pk, card_order=order, revision=0, value={"areas": {}})
+    new = Answer(
+        assignment=assignment,
+        item_id=item.pk,
+        card_order=order,
+        value=value,
+        revision=dialog.revision + 1,
+        active_ms=dialog.active_ms,
+        hidden_ms=dialog.hidden_ms,
+        moves=list(dialog.moves),
+        problem=dialog.problem,
+        saved_at=now,
+    )
+    if dialog.revision == 0 and add_answer(new):
+        return {"position": dialog.position, "revision": 1, "conflict": False}
+    stored = answer_to(assignment, item.pk) or Answer(card_order=order, value={"areas": {}}, revision=0)
     is_same = stored.value == value and stored.problem == dialog.problem
     if dialog.revision != stored.revision and not is_same:
         conflict = {"position": dialog.position, "conflict": True, "problem": stored.problem}
         return {**conflict, **answer_of(stored)}
-    if dialog.revision == stored.revision or dialog.active_ms > stored.active_ms:
-        stored.value = value
-        stored.problem = dialog.problem
-        stored.revision += 1
-        stored.active_ms = max(stored.active_ms, dialog.active_ms)
-        stored.hidden_ms = max(stored.hidden_ms, dialog.hidden_ms)
-        stored.moves = list(dialog.moves)
-        stored.saved_at = now
-        write_answer(stored)
+    if not is_same or dialog.active_ms > stored.active_ms:
+        new.revision = stored.revision = stored.revision + 1
+        new.active_ms = max(stored.active_ms, dialog.active_ms)
+        new.hidden_ms = max(stored.hidden_ms, dialog.hidden_ms)
+        write_answer(new)
     return {"position": dialog.position, "revision": stored.revision, "conflict": False}
 
 
@@ -167,8 +181,8 @@ def _checked_areas(hit: FrozenHit, item: FrozenItem, areas: Mapping[str, str]) -
     return dict(areas)
 
 
-def _check_is_complete(hit: FrozenHit, assignment: Assignment) -> None:
-    placed = {item_pk: len(answer.value["areas"]) for item_pk, answer in answers_of(assignment).items()}
+def _check_is_complete(hit: FrozenHit, answers: Mapping[int, Answer]) -> None:
+    placed = {item_pk: len(answer.value["areas"]) for item_pk, answer in answers.items()}
     missing = [
         (item.position, item.card_count - placed.get(item.pk, 0))
         for item in hit.items

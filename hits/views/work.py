@@ -19,6 +19,7 @@ from hits.serving.frozen import FrozenHit, frozen_hit
 from hits.serving.opening import Visit, open_assignment, origin_of
 from hits.serving.page import as_json_in_html, preview_page, work_page
 from hits.serving.refusals import Refusal, WorkRefused
+from hits.serving.rows import answers_of
 from hits.serving.saving import submission
 from hits.serving.tokens import Ticket, sign_token
 
@@ -55,7 +56,8 @@ def _work(request: HttpRequest, hit: FrozenHit, study_key: UUID, visit: Visit) -
     ticket = Ticket(study_key, hit.number, assignment.environment, visit.assignment_id, visit.worker_id, submit_to)
     page = work_page(hit, assignment, sign_token(ticket), (now - assignment.held_at).total_seconds())
     if assignment.submitted_at is not None:
-        return {**page, "mode": "submitted", "submission": submission(hit, assignment, submit_to)}
+        handed_in = submission(hit, assignment, answers_of(assignment), submit_to)
+        return {**page, "mode": "submitted", "submission": handed_in}
     return page
 
 

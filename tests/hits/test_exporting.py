@@ -17,7 +17,7 @@ from hits.analysing.serialising import plain, results_from_json
 from hits.analysing.studies import analyse_study
 from hits.collecting import collect
 from hits.exporting.about import read_about
-from hits.exporting.bundles import Bundle, export_bundle, write_ratings_of
+from hits.exporting.bundles import Bundle, export_bundle, export_ratings, write_ratings_of
 from hits.exporting.checking import check_bundle
 from hits.exporting.facts import gather_facts
 from hits.exporting.latex import document, escape
@@ -74,6 +74,12 @@ def test_a_bundle_holds_together_and_a_second_one_has_the_same_bytes(bundle: Bun
     assert sha256((bundle.folder / "manifest.jsonl").read_bytes()) == worked.manifest_hash
     texts = [path.read_text() for path in bundle.folder.rglob("*.*") if path.suffix not in (".pdf", ".parquet")]
     assert not [worker_id for worker_id in worker_ids(worked, "local").values() if worker_id in "".join(texts)]
+
+    export_ratings(worked, "local", bundle.folder.with_name("ratings"))
+
+    alone = hashes(bundle.folder.with_name("ratings"))
+    assert alone.pop("sha256sums.txt")
+    assert alone == {name: first[name] for name in (*FILES, "bundle.json")}
 
 
 def test_a_bundle_says_what_the_database_says(bundle: Bundle, worked: Study) -> None:

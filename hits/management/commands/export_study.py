@@ -4,7 +4,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from hits.designing.studies import get_study
-from hits.exporting.bundles import export_bundle
+from hits.exporting.bundles import export_bundle, export_ratings
 from hits.management.study_command import StudyCommand
 from hits.models import MarketEnvironment, ScreeningRun
 
@@ -14,10 +14,13 @@ class Command(StudyCommand):
 
     manage.py export_study demo --out var/demo-bundle
     manage.py export_study demo --out shared-with-lab --pseudonyms our-lab
+    manage.py export_study huge --out huge-ratings --only-ratings
 
 The same study gives the same bytes. An older bundle in the folder is replaced at the end; a folder that is no bundle is
 left alone. Workers' pseudonyms are this study's own; with --pseudonyms, all bundles under the same name call a worker
-the same, also those of other studies. docs/results.md explains every file; check_bundle checks a bundle."""
+the same, also those of other studies. Statistics need all ratings at once, about a gigabyte for a million; with
+--only-ratings, tens of millions are written in the memory of a few thousand. docs/results.md explains every file;
+check_bundle checks a bundle."""
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study")
@@ -27,10 +30,18 @@ the same, also those of other studies. docs/results.md explains every file; chec
             "--pseudonyms", default="", metavar="NAME", help="share pseudonyms with bundles of this name"
         )
 
+        parser.add_argument(
+            "--only-ratings", action="store_true", help="the ratings files and bundle.json, without statistics"
+        )
+
     def run(self, options: dict[str, Any]) -> None:
         study, environment = get_study(options["study"]), options["environment"]
         if ScreeningRun.objects.current(study, environment) is None:
             self.stderr.write(f"{study} was not screened: everything counts. Run screen_study first.")
+        if options["only_ratings"]:
+            about = export_ratings(study, environment, options["out"], options["pseudonyms"])
+            self.stdout.write(f"Wrote {about.ratings:,} ratings, and nothing of what they say, to {options['out']}.")
+            return
         bundle = export_bundle(study, environment, options["out"], options["pseudonyms"])
         size = bundle.results.size
         files = sum(path.is_file() for path in bundle.folder.rglob("*"))
