@@ -144,6 +144,7 @@ def test_the_clock_runs_without_moving_the_page_and_speaks_once_a_minute(page: P
     assert page.locator(FRAME).bounding_box() == place
 
 
+@pytest.mark.once
 def test_a_worker_who_does_not_qualify_sees_why(
     page: Page, publish_hit: PublishHit, check_accessibility: CheckAccessibility
 ) -> None:

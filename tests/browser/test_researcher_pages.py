@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from generation.models import Dialog
@@ -46,6 +47,7 @@ def test_a_researcher_walks_from_log_in_to_a_dialog_with_its_candidates(
     expect(page).to_have_title("Log in · EvalPlatform")
 
 
+@pytest.mark.once
 def test_the_search_answers_while_one_types_and_can_be_shared_as_an_address(
     researcher_page: Page, check_accessibility: CheckAccessibility
 ) -> None:
@@ -68,6 +70,7 @@ def test_the_search_answers_while_one_types_and_can_be_shared_as_an_address(
     expect(page.get_by_text("1 dialog found")).to_be_visible()
 
 
+@pytest.mark.once
 def test_long_lists_have_pages(researcher_page: Page) -> None:
     page = researcher_page
     dataset = Dialog.objects.filter(dataset__name="example-empathetic").first()
@@ -87,6 +90,7 @@ def test_long_lists_have_pages(researcher_page: Page) -> None:
     expect(page.get_by_text("Page 1 of 2")).to_be_visible()
 
 
+@pytest.mark.once
 def test_the_style_check_runs_on_a_worker_and_its_answer_appears_by_itself(
     researcher_page: Page,
     start_worker: Callable[..., WorkerProcess],
@@ -110,6 +114,7 @@ def test_the_style_check_runs_on_a_worker_and_its_answer_appears_by_itself(
     check_accessibility(page)
 
 
+@pytest.mark.once
 def test_the_keyboard_alone_reaches_the_content(researcher_page: Page) -> None:
     page = researcher_page
     page.keyboard.press("Tab")

@@ -178,6 +178,7 @@ def test_a_whole_hit_by_pointer_with_a_reload_and_a_lost_connection(
     assert [[place, area] for _, place, area in timed.moves] == [[n, placed_area(n)] for n in range(len(placed[0]))]
 
 
+@pytest.mark.once
 def test_a_whole_hit_by_keyboard_alone(page: Page, publish: Publish) -> None:
     publish(**SMALL)
     page.goto("/market/")
@@ -334,6 +335,7 @@ def test_odd_texts_are_shown_as_they_are_and_break_nothing(
 # --- When something goes wrong ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.once
 def test_two_tabs_do_not_overwrite_each_other(open_page: OpenPage, publish: Publish, work_url: WorkUrl) -> None:
     url = work_url(publish(**SMALL))
     first = open_first_dialog(open_page(), url)
@@ -353,6 +355,7 @@ def test_two_tabs_do_not_overwrite_each_other(open_page: OpenPage, publish: Publ
     assert stored_placements()[0] == where_cards_are(second)
 
 
+@pytest.mark.once
 def test_a_crash_and_lost_answers_lose_nothing(
     context: BrowserContext, open_page: OpenPage, publish: Publish, work_url: WorkUrl
 ) -> None:
@@ -392,6 +395,7 @@ def test_a_crash_and_lost_answers_lose_nothing(
     assert Answer.objects.get(item__position=0).problem == "It ends in the middle"
 
 
+@pytest.mark.once
 def test_a_submission_that_the_marketplace_missed_can_be_repeated(
     open_page: OpenPage, publish: Publish, work_url: WorkUrl
 ) -> None:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from generation.importing import import_candidates, import_dialogs
-from generation.models import Candidate, Dataset, Dialog, Generator
+from generation.models import Candidate, Dialog, Generator
 from hits.batching import build_hits, card_order, checkpoints_of, deal, make_cards
 from hits.designing.checking import parse_design
 from hits.designing.describing import describe_size
@@ -341,27 +341,29 @@ def test_the_hash_covers_the_texts_that_workers_will_see(example_corpus: None, c
 
 @pytest.mark.django_db
 def test_real_outputs_of_five_models_keep_every_rating_after_merging(shared_data: Path, write_lines: WriteFile) -> None:
-    import_dialogs(shared_data / "ed_test.jsonl", "ED")
-    import_candidates(shared_data / "ed_test_candidates.jsonl")
     generators = ["Transformer(MoEL repo: trs)", "Multi-TR(MoEL repo: trs+multitask)", "MoEL", "MIME", "EmpDG"]
+    lines = [json.loads(line) for line in (shared_data / "ed_test_candidates.jsonl").open(encoding="utf-8")]
+    complete = [line for line in lines if {*generators} <= line["candidates"].keys()][:300]
+    ids = {line["id"] for line in complete}
+    dialogs = [line for line in (shared_data / "ed_test.jsonl").open(encoding="utf-8") if json.loads(line)["id"] in ids]
+    import_dialogs(write_lines(*dialogs, name="dialogs.jsonl"), "ED")
+    import_candidates(write_lines(*complete), "ED")
     study = create_study(
         {
             "name": "published",
-            "datasets": [{"name": "ED", "dialogs": 1334}],
+            "datasets": [{"name": "ED", "dialogs": 300}],
             "generators": generators,
             "checkpoints": {"datasets": ["ED"]},
-            "data": {"incomplete": "skip"},
         }
     )
 
     built = build_hits(study)
 
-    assert (built.hit_count, built.item_count, built.checkpoint_count) == (134, 1334, 402)
+    assert (built.hit_count, built.item_count, built.checkpoint_count) == (30, 300, 90)
     names = dict(Candidate.objects.values_list("pk", "generator__name"))
     merged = 0
     for item in HitItem.objects.filter(hit__study=study):
         on_cards = [names[pk] for card in item.cards for pk in card["candidates"]]
         assert sorted(on_cards) == sorted(generators)
         merged += any(len(card["candidates"]) > 1 for card in item.cards)
-    assert merged > 40
-    assert Dataset.objects.count() == 1
+    assert merged > 10
