@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from benchmarks.serving_load import Browser, Load, put_load
-from benchmarks.serving_server import ROOT, gunicorn
+from benchmarks.serving_server import ROOT, gunicorn, settle
 
 AREAS = ("good", "okay", "bad")
 HITS_PER_WORKER = 40
@@ -35,6 +35,7 @@ class OurSite:
         self._scheme = "https" if url else "http"
         self._assignments_per_hit = assignments_per_hit
         self._study_key = self._run("fill", hit_count, assignments_per_hit)
+        settle(url)
         self._next = 0
         self._acknowledged: dict[str, Places] = {}
         self._stack = ExitStack()

@@ -1,4 +1,4 @@
-"""gunicorn as a process that ends with the block."""
+"""gunicorn as a process that ends with the block, and a database that is at rest before it is measured."""
 
 import socket
 import subprocess
@@ -6,6 +6,8 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+import psycopg
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -35,3 +37,11 @@ def _wait_for(port: int) -> None:
             return
         time.sleep(0.1)
     raise RuntimeError("the server did not start within a minute")
+
+
+def settle(url: str) -> None:
+    """PostgreSQL would clean up after the filling while workers are measured."""
+    if url:
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute("VACUUM ANALYZE")
+            connection.execute("CHECKPOINT")

@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 
 from benchmarks.environments import python_of
 from benchmarks.serving_load import AT_ONCE, Browser, Load, put_load
-from benchmarks.serving_server import ROOT, gunicorn
+from benchmarks.serving_server import ROOT, gunicorn, settle
 from benchmarks.third_party.drive_turkle import QUESTIONS, RATINGS
 
 
@@ -30,6 +30,7 @@ class TurkleSite:
             "TURKLE_DATABASE": json.dumps(_settings(folder, url)),
         }
         filled = self._run("fill", task_count, AT_ONCE)
+        settle(url)
         self._batch = filled["batch"]
         self._sessions: SimpleQueue[str] = SimpleQueue()
         for session in filled["sessions"]:

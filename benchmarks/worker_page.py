@@ -15,7 +15,7 @@ from statistics import median
 from playwright.sync_api import Browser, sync_playwright
 
 from benchmarks.serving_ours import OurSite
-from tests.browser.conftest import FLAGS, chromium_path
+from tests.browser.chromium import FLAGS, chromium_path
 
 LIMIT_SECONDS = 1.0
 CPU_SLOWER = 4

@@ -1,4 +1,7 @@
-"""Read this first: the whole walk of the data, from a corpus to a bundle, through public functions only."""
+"""Read this first: the whole walk of the data, from a corpus to a bundle, through public functions only.
+
+`make test` takes it on PostgreSQL: on SQLite, the demo does.
+"""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -34,6 +37,7 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
+@pytest.mark.postgresql
 @pytest.mark.django_db(transaction=True)
 def test_from_a_corpus_to_a_bundle(tmp_path: Path) -> None:
     # Corpora become dialogs: a context that waits for a reply, and the reply that a human gave.

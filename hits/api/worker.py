@@ -63,7 +63,7 @@ class AssignmentToken(BaseAuthentication):
     """`Authorization: Assignment <token>`; the ticket that it names becomes `request.auth`."""
 
     def authenticate(self, request: Request) -> tuple[None, Ticket]:
-        scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+        scheme, _, token = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")
         if scheme != "Assignment":
             raise WorkRefused(Refusal.TOKEN_INVALID)
         return None, read_token(token)
@@ -157,7 +157,7 @@ def _ticket(request: Request) -> Ticket:
 
 def _read(schema: type[Body], request: Request) -> Body:
     # Read as it is, by pydantic: it neither runs out of stack on nested brackets nor takes NaN for a number.
-    length = request.headers.get("Content-Length", "")
+    length = request.META.get("CONTENT_LENGTH") or ""
     if length.isdecimal() and int(length) > MOST_BYTES:
         raise WorkRefused(Refusal.TOO_LARGE)
     try:

@@ -6,6 +6,7 @@ ids rather than by a row's number: after a database was restored, a number may b
 
 import base64
 from dataclasses import astuple, dataclass
+from functools import lru_cache
 from uuid import UUID
 
 from django.core.signing import BadSignature, Signer
@@ -32,6 +33,7 @@ def sign_token(ticket: Ticket) -> str:
     return _signer.sign(".".join(str(value) for value in astuple(ticket)))
 
 
+@lru_cache(maxsize=4096)  # a page shows it with every card that is moved
 def read_token(token: str) -> Ticket:
     try:
         key, number, *others = _signer.unsign(token).split(".", 5)

@@ -1,34 +1,19 @@
 """A real Chromium, a logged-in researcher, and axe."""
 
 import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from tests import snapshots
+from tests.browser.chromium import FLAGS, chromium_path
 from tests.conftest import ROOT
 
 AXE = ROOT / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
-FLAGS = (
-    "--no-sandbox --disable-gpu --disable-background-networking --disable-component-update --disable-sync "
-    "--no-first-run"
-).split()
 
 CheckAccessibility = Callable[[Page], None]
-
-
-def chromium_path() -> str:
-    """What `make` found or installed; looked for again where the tests run without it."""
-    noted = Path(sys.prefix) / "browser"
-    if noted.exists():
-        return noted.read_text().strip()
-    command = [sys.executable, "-m", "tests.install_browser"]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
 
 
 @pytest.fixture(scope="session")
