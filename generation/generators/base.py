@@ -1,0 +1,53 @@
+"""What a kind of generator is: three functions. generation/registry.py lists the kinds, docs/generating.md shows how to
+add one. Nothing here imports torch, nor does a kind's module before `load`: pages check settings with it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, Self
+
+from evalplatform.errors import EvalPlatformError
+
+
+class CheckpointRefused(EvalPlatformError):
+    """The checkpoint is missing, broken, truncated, or of another kind."""
+
+
+class SettingsRefused(EvalPlatformError):
+    """A setting is unknown or out of range for this kind."""
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a generator may know of a dialog."""
+
+    turns: tuple[str, ...]  # oldest first; speaker 1 begins
+    turn_labels: tuple[str, ...] = ()  # one of the 41 labels a turn, or () when unknown
+    gold: str = ""  # for `reference` only
+    forced_label: str = ""  # the reply should have this emotion or intent
+
+
+@dataclass(frozen=True)
+class Reply:
+    text: str  # "" with a failure
+    label: str = ""  # predicted (or forced) emotion or intent
+    score: float | None = None  # what the kind calls score: log-probability / length^penalty, for instance
+    turns_cut: int = 0  # oldest turns that the model could not take
+    failure: str = ""  # why there is no text: "empty", "endless", "not text", or a sentence
+
+
+class GeneratorKind(Protocol):
+    """An instance is a loaded generator."""
+
+    @classmethod
+    def check(cls, checkpoint: str, settings: dict[str, Any]) -> dict[str, Any]:
+        """The settings with defaults filled in, or SettingsRefused or CheckpointRefused. Cheap, without torch."""
+        ...
+
+    @classmethod
+    def load(cls, checkpoint: str, settings: dict[str, Any], device: str) -> Self:
+        """`settings` are those that `check` returned; `device` is "cpu", "cuda" or "cuda:1"."""
+        ...
+
+    def answer(self, contexts: Sequence[Context], seeds: Sequence[int]) -> list[Reply]:
+        """One seed and one reply a context; the same seed and context give the same reply whatever the batch."""
+        ...
