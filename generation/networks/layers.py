@@ -1,0 +1,172 @@
+"""What the networks are made of. Layer norms come after the residual, as in the original Transformer.
+
+Shapes in comments: B dialogs, T tokens, S source tokens, H heads, D width of a head, W width of the network (H * D).
+"""
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from generation.networks.config import NetworkConfig
+from generation.networks.labels import LABELS
+
+KeysAndValues = tuple[Tensor, Tensor]  # each [B, H, T, D]
+
+
+class Embedder(nn.Module):
+    """Word + position + segment (+ label), then layer norm and dropout. One serves encoder and decoder."""
+
+    def __init__(self, config: NetworkConfig) -> None:
+        super().__init__()
+        self.words = nn.Embedding(config.vocabulary_size, config.width)
+        self.positions = nn.Embedding(config.max_tokens, config.width)
+        self.segments = nn.Embedding(2, config.width)
+        self.labels = nn.Embedding(len(LABELS), config.width) if config.has_labels else None
+        self.norm = nn.LayerNorm(config.width)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(self, ids: Tensor, segments: Tensor, labels: Tensor | None, position: int | None = None) -> Tensor:
+        """[B, T] each -> [B, T, W]. With a position, all tokens stand there: they are beams of one reply."""
+        places = slice(ids.shape[1]) if position is None else position
+        summed = self.words(ids) + self.positions.weight[places] + self.segments(segments)
+        if self.labels is not None and labels is not None:
+            summed = summed + self.labels(labels)
+        embedded: Tensor = self.dropout(self.norm(summed))
+        return embedded
+
+
+class SelfAttention(nn.Module):
+    def __init__(self, config: NetworkConfig) -> None:
+        super().__init__()
+        self.heads = config.heads
+        self.query_key_value = nn.Linear(config.width, 3 * config.width)
+        self.output = nn.Linear(config.width, config.width)
+
+    def project(self, states: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """[B, T, W] -> queries, keys, values, each [B, H, T, D]."""
+        queries, keys, values = self.query_key_value(states).chunk(3, dim=-1)
+        return _split(queries, self.heads), _split(keys, self.heads), _split(values, self.heads)
+
+    def attend(self, queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None) -> Tensor:
+        """`mask` [B or 1, 1, T or 1, S] is True where a token may look; -> [B, T, W]."""
+        seen = F.scaled_dot_product_attention(queries, keys, values, attn_mask=mask)
+        attended: Tensor = self.output(_join(seen))
+        return attended
+
+    def forward(self, states: Tensor, mask: Tensor | None) -> Tensor:
+        return self.attend(*self.project(states), mask)
+
+
+class CrossAttention(nn.Module):
+    """Keys and values of the source are projected once a reply, and shared by all its beams."""
+
+    def __init__(self, config: NetworkConfig) -> None:
+        super().__init__()
+        self.heads = config.heads
+        self.query = nn.Linear(config.width, config.width)
+        self.key_value = nn.Linear(config.width, 2 * config.width)
+        self.output = nn.Linear(config.width, config.width)
+
+    def project(self, memory: Tensor) -> KeysAndValues:
+        keys, values = self.key_value(memory).chunk(2, dim=-1)
+        return _split(keys, self.heads), _split(values, self.heads)
+
+    def forward(self, states: Tensor, memory: KeysAndValues, mask: Tensor | None) -> Tensor:
+        queries = _split(self.query(states), self.heads)
+        attended: Tensor = self.output(_join(F.scaled_dot_product_attention(queries, *memory, attn_mask=mask)))
+        return attended
+
+
+class FeedForward(nn.Module):
+    def __init__(self, config: NetworkConfig) -> None:
+        super().__init__()
+        self.inner = nn.Linear(config.width, config.feed_forward)
+        self.outer = nn.Linear(config.feed_forward, config.width)
+
+    def forward(self, states: Tensor) -> Tensor:
+        result: Tensor = self.outer(F.gelu(self.inner(states)))
+        return result
+
+
+class EncoderLayer(nn.Module):
+    def __init__(self, config: NetworkConfig) -> None:
+        super().__init__()
+        self.attention = SelfAttention(config)
+        self.attention_norm = nn.LayerNorm(config.width)
+        self.feed_forward = FeedForward(config)
+        self.feed_forward_norm = nn.LayerNorm(config.width)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(self, states: Tensor, mask: Tensor | None) -> Tensor:
+        states = self.attention_norm(states + self.dropout(self.attention(states, mask)))
+        result: Tensor = self.feed_forward_norm(states + self.dropout(self.feed_forward(states)))
+        return result
+
+
+class DecoderLayer(nn.Module):
+    def __init__(self, config: NetworkConfig) -> None:
+        super().__init__()
+        self.attention = SelfAttention(config)
+        self.attention_norm = nn.LayerNorm(config.width)
+        self.cross_attention = CrossAttention(config)
+        self.cross_attention_norm = nn.LayerNorm(config.width)
+        self.feed_forward = FeedForward(config)
+        self.feed_forward_norm = nn.LayerNorm(config.width)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(self, states: Tensor, mask: Tensor | None, memory: KeysAndValues, memory_mask: Tensor | None) -> Tensor:
+        """A whole reply at once, as in training."""
+        return self.after_attention(states, self.attention(states, mask), memory, memory_mask)
+
+    def after_attention(
+        self, states: Tensor, attended: Tensor, memory: KeysAndValues, memory_mask: Tensor | None
+    ) -> Tensor:
+        states = self.attention_norm(states + self.dropout(attended))
+        crossed = self.cross_attention(states, memory, memory_mask)
+        states = self.cross_attention_norm(states + self.dropout(crossed))
+        result: Tensor = self.feed_forward_norm(states + self.dropout(self.feed_forward(states)))
+        return result
+
+
+class Encoder(nn.ModuleList):
+    def __init__(self, config: NetworkConfig) -> None:
+        super().__init__(EncoderLayer(config) for _ in range(config.layers))
+
+    def forward(self, states: Tensor, mask: Tensor | None) -> Tensor:
+        for layer in self:
+            states = layer(states, mask)
+        return states
+
+
+def initialise(module: nn.Module) -> None:
+    """Normal, .02, as BERT and RoBERTa start; the way out of a residual branch is not treated apart."""
+    if isinstance(module, nn.Linear | nn.Embedding):
+        nn.init.normal_(module.weight, std=0.02)
+    if isinstance(module, nn.Linear) and module.bias is not None:
+        nn.init.zeros_(module.bias)
+
+
+def padding_mask(ids: Tensor, pad: int) -> Tensor | None:
+    """[B, S] -> [B, 1, 1, S], True where there is a token; None where there is no padding at all."""
+    is_token = ids != pad
+    return None if bool(is_token.all()) else is_token[:, None, None, :]
+
+
+def causal_mask(length: int, device: torch.device) -> Tensor:
+    return torch.ones(length, length, dtype=torch.bool, device=device).tril()[None, None]
+
+
+def _split(states: Tensor, heads: int) -> Tensor:
+    """[B, T, W] -> [B, H, T, D]"""
+    return states.unflatten(-1, (heads, -1)).transpose(1, 2)
+
+
+def _join(states: Tensor) -> Tensor:
+    """[B, H, T, D] -> [B, T, W]"""
+    return states.transpose(1, 2).flatten(-2)
+
+
+def parameter_count(module: nn.Module) -> int:
+    return sum(math.prod(parameter.shape) for parameter in module.parameters())

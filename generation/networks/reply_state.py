@@ -1,0 +1,76 @@
+"""What a decoder remembers while it writes the replies of a batch: keys and values of what was said.
+
+Beams of one dialog share their past. Instead of a copy of it for every beam, reordered at every step, each token that a
+beam ever appended is kept once as a node of the dialog's tree, and `visible` says which nodes are a beam's own past.
+Choosing beams then moves some bits. Nodes that no beam descends from are cleared away when there are too many.
+"""
+
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from generation.networks.layers import KeysAndValues
+
+FIRST_CAPACITY = 128
+
+
+@dataclass
+class ReplyState:
+    memory: list[KeysAndValues]  # per layer, of the source: [B, H, S, D]
+    memory_mask: Tensor | None  # [B, 1, 1, S]
+    segments: Tensor  # [B, 1]: who replies
+    labels: Tensor | None  # [B, 1]: in which emotion or intent
+    visible: Tensor  # [B, beams, nodes]
+    position: int = 0
+    _past: Tensor = field(init=False)  # keys and values of the nodes: [layers, 2, B, H, capacity, D]
+
+    def __post_init__(self) -> None:
+        keys, _ = self.memory[0]
+        batch, heads, _, depth = keys.shape
+        self._past = keys.new_empty(len(self.memory), 2, batch, heads, FIRST_CAPACITY, depth)
+
+    def make_room(self, beams: int) -> None:
+        """A node for each beam's next token, seen by that beam only."""
+        batch, _, nodes = self.visible.shape
+        if nodes + beams > self._past.shape[4]:
+            self._clear_away(beams)
+        own = torch.eye(beams, dtype=torch.bool, device=self.visible.device).expand(batch, beams, beams)
+        self.visible = torch.cat([self.visible, own], dim=2)
+
+    def remember(self, layer: int, keys: Tensor, values: Tensor) -> KeysAndValues:
+        """Puts the new tokens' [B, H, beams, D] into the room made for them; the whole past of that layer."""
+        nodes = self.visible.shape[2]
+        new = slice(nodes - keys.shape[2], nodes)
+        past_keys, past_values = self._past[layer]
+        past_keys[:, :, new] = keys
+        past_values[:, :, new] = values
+        return past_keys[:, :, :nodes], past_values[:, :, :nodes]
+
+    def choose_beams(self, parents: Tensor) -> None:
+        """`parents` [B, beams]: each next beam goes on from that one."""
+        nodes = self.visible.shape[2]
+        self.visible = self.visible.gather(1, parents[:, :, None].expand(-1, -1, nodes))
+
+    def keep_dialogs(self, kept: Tensor) -> None:
+        """`kept` [fewer]: the dialogs that go on. The others cost nothing from here."""
+        self.memory = [(keys[kept], values[kept]) for keys, values in self.memory]
+        self.memory_mask = None if self.memory_mask is None else self.memory_mask[kept]
+        self.segments = self.segments[kept]
+        self.labels = None if self.labels is None else self.labels[kept]
+        self.visible = self.visible[kept]
+        self._past = self._past[:, :, kept]
+
+    def _clear_away(self, beams: int) -> None:
+        """Keeps living nodes, in their order, with room for as many again."""
+        is_alive = self.visible.any(dim=1)  # [B, nodes]
+        living = int(is_alive.sum(dim=1).max())
+        order = (~is_alive).to(torch.uint8).argsort(dim=1, stable=True)[:, :living]
+        self.visible = self.visible.gather(2, order[:, None, :].expand(-1, self.visible.shape[1], -1))
+        layers, pair, batch, heads, _, depth = self._past.shape
+        capacity = max(FIRST_CAPACITY, 2 * (living + beams))
+        roomy = self._past.new_empty(layers, pair, batch, heads, capacity, depth)
+        index = order[:, None, :, None].expand(-1, heads, -1, depth)
+        for old, new in zip(self._past.flatten(0, 1), roomy.flatten(0, 1), strict=True):
+            new[:, :, :living] = old.gather(2, index)
+        self._past = roomy

@@ -1,0 +1,101 @@
+"""In: turns and replies as text. Out: the token ids that the networks take, and text again.
+Guaranteed: training and answering build the same input, `<s> u1 </s></s> u2 </s>`, because both do it here."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
+
+from generation.generators.base import CheckpointRefused
+from generation.networks.labels import LABEL_IDS, NEUTRAL
+
+SPECIAL_TOKENS = ("<s>", "<pad>", "</s>", "<unk>")  # RoBERTa's first four
+BEGIN, PAD, END, UNKNOWN = range(4)
+
+
+@dataclass(frozen=True)
+class EncodedContext:
+    ids: list[int]
+    segments: list[int]  # 0 where speaker 1 talks, 1 where speaker 2 does
+    labels: list[int]  # of each token's utterance
+    turns_cut: int  # oldest turns of which at least a part did not fit
+    reply_segment: int  # who talks next
+
+
+def encode_context(
+    tokenizer: Tokenizer, turns: Sequence[str], labels: Sequence[str], max_tokens: int
+) -> EncodedContext:
+    """Turns without labels count as neutral. Too long a context loses its oldest turns, and if the last turn alone is
+    too long, that turn's beginning."""
+    names = labels or [NEUTRAL] * len(turns)
+    ids: list[int] = []
+    segments: list[int] = []
+    label_ids: list[int] = []
+    first = len(turns)
+    for place in reversed(range(len(turns))):
+        turn = [END, *_encode(tokenizer, turns[place]), END]  # the first kept turn's becomes <s> below
+        if ids and len(turn) + len(ids) > max_tokens:
+            break
+        first = place
+        ids = turn + ids
+        segments = [place % 2] * len(turn) + segments
+        label_ids = [LABEL_IDS[names[place]]] * len(turn) + label_ids
+    is_cut_inside = len(ids) > max_tokens
+    ids, segments, label_ids = ids[-max_tokens:], segments[-max_tokens:], label_ids[-max_tokens:]
+    ids[:1] = [BEGIN]
+    return EncodedContext(ids, segments, label_ids, first + is_cut_inside, len(turns) % 2)
+
+
+def encode_reply(tokenizer: Tokenizer, text: str, max_tokens: int) -> list[int]:
+    """`<s> reply </s>`. The decoder reads all but the last and is to say all but the first, at most `max_tokens` each.
+    A reply that is cut does not end: a network must not learn to stop there."""
+    return [BEGIN, *_encode(tokenizer, text), END][: max_tokens + 1]
+
+
+def decode_reply(tokenizer: Tokenizer, ids: Sequence[int]) -> str:
+    text: str = tokenizer.decode(list(ids), skip_special_tokens=True)
+    return text.strip()
+
+
+def _encode(tokenizer: Tokenizer, text: str) -> list[int]:
+    ids: list[int] = tokenizer.encode(text, add_special_tokens=False).ids
+    return ids
+
+
+def train_tokenizer(texts: Iterable[str], vocabulary_size: int) -> Tokenizer:
+    """RoBERTa's kind of byte-level BPE. It knows all 256 bytes, so no text is unknown to it."""
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    tokenizer.post_processor = processors.ByteLevel(trim_offsets=False)
+    trainer = trainers.BpeTrainer(
+        vocab_size=vocabulary_size,
+        min_frequency=2,
+        special_tokens=list(SPECIAL_TOKENS),
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator(texts, trainer)
+    return _prepared(tokenizer)
+
+
+def load_tokenizer(path: Path) -> Tokenizer:
+    """A tokenizer.json, ours or RoBERTa's, or the folder that has one."""
+    file = path / "tokenizer.json" if path.is_dir() else path
+    try:
+        tokenizer = Tokenizer.from_str(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise CheckpointRefused(f"There is no tokenizer.json in {path}.") from None
+    except Exception as error:  # the library raises plain Exception
+        raise CheckpointRefused(f"{file} is not a tokenizer: {error}") from error
+    if any(tokenizer.token_to_id(token) != number for number, token in enumerate(SPECIAL_TOKENS)):
+        raise CheckpointRefused(f"{file} must begin with the tokens {' '.join(SPECIAL_TOKENS)}, as RoBERTa's does.")
+    return _prepared(tokenizer)
+
+
+def _prepared(tokenizer: Tokenizer) -> Tokenizer:
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    tokenizer.encode_special_tokens = True  # "</s>" typed by someone is text, not the end of a turn
+    return tokenizer
