@@ -30,6 +30,14 @@ class ReplyState:
         batch, heads, _, depth = keys.shape
         self._past = keys.new_empty(len(self.memory), 2, batch, heads, FIRST_CAPACITY, depth)
 
+    @property
+    def dialogs(self) -> int:
+        return len(self.visible)
+
+    @property
+    def device(self) -> torch.device:
+        return self.visible.device
+
     def make_room(self, beams: int) -> None:
         """A node for each beam's next token, seen by that beam only."""
         batch, _, nodes = self.visible.shape

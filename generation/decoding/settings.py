@@ -1,0 +1,76 @@
+"""How replies are looked for, as a generator's settings say it. Without torch: pages check settings, too."""
+
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Self
+
+from generation.generators.base import SettingsRefused
+
+BEAM = "beam"
+DIVERSE_BEAM = "diverse-beam"
+GREEDY = "greedy"
+TOP_K = "top-k"
+NUCLEUS = "nucleus"
+
+_BEAMS = ("beams", "length_penalty")
+_OF_METHOD = {
+    BEAM: _BEAMS,
+    DIVERSE_BEAM: (*_BEAMS, "groups", "diversity"),
+    GREEDY: (),
+    TOP_K: ("top_k", "temperature"),
+    NUCLEUS: ("top_p", "temperature"),
+}
+_OF_ALL = ("method", "no_repeat_ngram", "max_tokens")
+
+
+@dataclass(frozen=True)
+class DecodingSettings:
+    """The defaults are MEED2's."""
+
+    method: str = BEAM
+    no_repeat_ngram: int = 4  # a reply that says the same four tokens twice is dropped; 0: none is
+    max_tokens: int = 100  # of a reply, its end included
+    beams: int = 32
+    length_penalty: float = 1.0  # log-probability / length ^ this
+    groups: int = 4  # of diverse beams: each avoids what the former ones just said
+    diversity: float = 0.5
+    top_k: int = 40
+    top_p: float = 0.9
+    temperature: float = 1.0
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any], longest_reply: int) -> Self:
+        """Refuses what is unknown, out of range, or of another method."""
+        method = values.get("method", BEAM)
+        if method not in _OF_METHOD:
+            raise SettingsRefused(f"method is {method!r}; the methods are {', '.join(_OF_METHOD)}.")
+        allowed = (*_OF_ALL, *_OF_METHOD[method])
+        for name in values:
+            if name not in allowed:
+                raise SettingsRefused(f"{method} has no setting named {name!r}; its settings are {', '.join(allowed)}.")
+        settings = cls(**{"max_tokens": longest_reply, **values})
+        settings._check(longest_reply)
+        return settings
+
+    def as_json(self) -> dict[str, Any]:
+        """What the method uses, defaults included."""
+        allowed = (*_OF_ALL, *_OF_METHOD[self.method])
+        return {name: value for name, value in asdict(self).items() if name in allowed}
+
+    def _check(self, longest_reply: int) -> None:
+        wanted = {"no_repeat_ngram": (0, 100), "max_tokens": (1, longest_reply), "beams": (1, 1000)}
+        wanted |= {"groups": (1, self.beams), "top_k": (1, 10**6)}
+        ranges: dict[str, tuple[float, float]] = {"length_penalty": (-10, 10), "diversity": (0, 100)}
+        ranges |= {"top_p": (1e-6, 1), "temperature": (1e-3, 100)}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.name in wanted:
+                _check_number(field.name, value, int, *wanted[field.name])
+            elif field.name in ranges:
+                _check_number(field.name, value, (int, float), *ranges[field.name])
+        if self.method == DIVERSE_BEAM and self.beams % self.groups:
+            raise SettingsRefused(f"{self.beams} beams cannot be dealt into {self.groups} equal groups.")
+
+
+def _check_number(name: str, value: Any, kind: type | tuple[type, ...], least: float, most: float) -> None:
+    if not isinstance(value, kind) or isinstance(value, bool) or not least <= value <= most:
+        raise SettingsRefused(f"{name} is {value!r}; it must be a number from {least:,} to {most:,}.")
