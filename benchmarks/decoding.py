@@ -1,0 +1,116 @@
+"""How fast and how lean our beam search is beside Hugging Face generate and CTranslate2, on the same weights.
+
+python -m benchmarks.decoding [--checkpoint FOLDER] [--only rates|growth]
+
+Random networks of MEED2's size (25.5 M parameters), beam 32, 4-gram blocking, batch 8, 2 threads, fp32. First with
+replies of exactly 32 tokens and contexts of 60, then with replies that end at different lengths and contexts of 10 to
+100 tokens. Each side answers in a process of its own, by turns, and the best of its rounds counts; with what it says,
+the benchmark checks that ours is what Hugging Face says. Then how ours grows with the batch, and what sorting the
+contexts by length brings. --checkpoint: a trained `transformer`, in place of random weights.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks.decoding_sides import BEAMS, SIDES, THREADS
+
+ROOT = Path(__file__).resolve().parent.parent
+LEAST_SPEED = 3.0  # times Hugging Face's
+MOST_MEMORY = 0.5  # of Hugging Face's
+CASES = {
+    "exactly 32 tokens": (["--tokens", "32", "--contexts", "16"], 0),
+    "different lengths": (["--tokens", "60", "--contexts", "32", "--lengths", "10", "100"], 1),
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--checkpoint", type=Path)
+    parser.add_argument("--only", choices=["rates", "growth"])
+    parser.add_argument("--rounds", type=int, default=2)
+    options = parser.parse_args()
+    print(f"beam {BEAMS}, 4-gram blocking, {THREADS} threads, fp32", flush=True)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        problems = []
+        for title, (arguments, ends) in CASES.items():
+            if options.checkpoint and not ends:
+                continue
+            made = folder / str(ends)
+            extra = ["--checkpoint", str(options.checkpoint)] if options.checkpoint else []
+            _run("make", made, ["--ends", str(ends), *extra])
+            if options.only != "growth":
+                problems += _compare(title, made, arguments, options.rounds)
+            if options.only != "rates" and ends:
+                _print_growth(made)
+    if problems:
+        sys.exit("\n".join(problems))
+
+
+def _compare(title: str, folder: Path, arguments: Sequence[str], rounds: int) -> list[str]:
+    rows: dict[str, dict[str, Any]] = {}
+    for _ in range(rounds):
+        for side in SIDES:
+            row = _run(side, folder, ["--batch", "8", *arguments])
+            if side not in rows or row["seconds"] < rows[side]["seconds"]:
+                rows[side] = row
+    lengths = sorted(len(reply) for reply in rows["ours"]["replies"])
+    print(f"\n{title}: {len(lengths)} replies of {lengths[0]} to {lengths[-1]} tokens, batch 8")
+    print(
+        f"{'':>14} {'replies/s':>10} {'of ours':>8} {'peak MB':>8} {'of ours':>8} {'same replies as Hugging Face':>30}"
+    )
+    ours, theirs = rows["ours"], rows["hugging-face"]
+    for side, row in rows.items():
+        same = sum(_bare(one) == _bare(other) for one, other in zip(row["replies"], theirs["replies"], strict=True))
+        print(
+            f"{side:>14} {len(lengths) / row['seconds']:>10.2f} {ours['seconds'] / row['seconds']:>8.2f} "
+            f"{row['peak_mb']:>8,.0f} {row['peak_mb'] / ours['peak_mb']:>8.2f} {f'{same} of {len(lengths)}':>30}",
+            flush=True,
+        )
+    return list(_problems(title, ours, theirs))
+
+
+def _problems(title: str, ours: dict[str, Any], theirs: dict[str, Any]) -> list[str]:
+    problems = []
+    speed = theirs["seconds"] / ours["seconds"]
+    memory = ours["peak_mb"] / theirs["peak_mb"]
+    print(f"ours / Hugging Face: {speed:.2f} times as fast (limit {LEAST_SPEED}), {memory:.2f} of its memory", end=" ")
+    print(f"(limit {MOST_MEMORY})", flush=True)
+    if speed < LEAST_SPEED or memory > MOST_MEMORY:
+        problems.append(f"{title}: a limit is broken. On a machine that does other work, measure again.")
+    if ours["replies"] != theirs["replies"]:
+        problems.append(f"{title}: ours and Hugging Face's replies differ.")
+    return problems
+
+
+def _bare(reply: list[int]) -> list[int]:
+    return [token for token in reply if token != 2]  # CTranslate2 does not say the end
+
+
+def _print_growth(folder: Path) -> None:
+    arguments = ["--tokens", "60", "--contexts", "64", "--lengths", "10", "100"]
+    print("\nours, 64 contexts of 10 to 100 tokens")
+    print(f"{'batch':>6} {'replies/s':>10} {'sorted by length':>17} {'peak MB':>8}")
+    for batch in (1, 2, 4, 8, 16, 32, 64):
+        rows = [_run("ours", folder, ["--batch", str(batch), *arguments, *extra]) for extra in ([], ["--sorted"])]
+        rates = [64 / row["seconds"] for row in rows]
+        print(f"{batch:>6} {rates[0]:>10.2f} {rates[1]:>17.2f} {rows[0]['peak_mb']:>8,.0f}", flush=True)
+
+
+def _run(what: str, folder: Path, arguments: Sequence[str]) -> dict[str, Any]:
+    command = [sys.executable, "-m", "benchmarks.decoding_sides", what, str(folder), *arguments]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"{' '.join(command)} failed:\n{done.stderr}")
+    result: dict[str, Any] = json.loads(done.stdout) if done.stdout else {}
+    return result
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,230 @@
+"""What benchmarks/decoding.py runs in processes of its own: making networks, and answering with one of three libraries.
+
+python -m benchmarks.decoding_sides make FOLDER --ends 0
+python -m benchmarks.decoding_sides {ours,hugging-face,ctranslate2} FOLDER --batch 8 --contexts 16 --tokens 32
+
+A side prints one line of JSON: its replies, the seconds they took once everything was loaded and warm, its peak memory.
+"""
+
+import argparse
+import json
+import os
+import random
+import resource
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+THREADS = 2
+BEAMS = 32
+NO_REPEAT = 4
+Contexts = list[list[int]]
+Answer = Callable[[Contexts, int], list[list[int]]]  # contexts and the most tokens -> replies
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("what", choices=["make", *SIDES])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--ends", type=int, default=0)
+    parser.add_argument("--checkpoint", type=Path)
+    parser.add_argument("--batch", type=int, default=8)
+    parser.add_argument("--contexts", type=int, default=16)
+    parser.add_argument("--tokens", type=int, default=32)
+    parser.add_argument("--lengths", type=int, nargs=2, default=[60, 60])
+    parser.add_argument("--sorted", action="store_true")
+    options = parser.parse_args()
+    os.environ["OMP_NUM_THREADS"] = str(THREADS)
+    if options.what == "make":
+        make_networks(options.folder, bool(options.ends), options.checkpoint)
+        return
+    answer = SIDES[options.what](options.folder)
+    contexts = make_contexts(options.contexts, *options.lengths, _vocabulary_size(options.folder))
+    print(json.dumps(measure(answer, contexts, options.batch, options.tokens, options.sorted)))
+
+
+def measure(answer: Answer, contexts: Contexts, batch: int, tokens: int, is_sorted: bool) -> dict[str, Any]:
+    answer(contexts[:batch], 2)
+    before = _peak_mb()
+    order = sorted(range(len(contexts)), key=lambda place: len(contexts[place])) if is_sorted else range(len(contexts))
+    started = time.perf_counter()
+    replies: dict[int, list[int]] = {}
+    for places in _batches(list(order), batch):
+        said = answer([contexts[place] for place in places], tokens)
+        replies |= dict(zip(places, said, strict=True))
+    seconds = time.perf_counter() - started
+    return {
+        "seconds": seconds,
+        "replies": [replies[place] for place in range(len(contexts))],
+        "peak_mb": _peak_mb(),
+        "loaded_mb": before,
+    }
+
+
+def _batches(places: list[int], size: int) -> Iterator[list[int]]:
+    return (places[start : start + size] for start in range(0, len(places), size))
+
+
+def _peak_mb() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def make_contexts(count: int, shortest: int, longest: int, vocabulary_size: int) -> Contexts:
+    rng = random.Random(7)
+    return [
+        [0, *(rng.randrange(4, vocabulary_size) for _ in range(rng.randint(shortest, longest) - 2)), 2]
+        for _ in range(count)
+    ]
+
+
+def make_networks(folder: Path, ends: bool, checkpoint: Path | None) -> None:
+    """The same weights in three forms. Without a checkpoint: MEED2's size, random, output tied to the words as BART's
+    is (25.5 M parameters); replies that never end, or that end here and there."""
+    import torch
+    from safetensors.torch import save_file
+
+    from generation.networks.checkpoint import load_checkpoint
+    from generation.networks.config import NetworkConfig
+    from generation.networks.transformer import Transformer
+    from tests.generation.bart import as_bart
+
+    torch.manual_seed(1)
+    if checkpoint is not None:
+        network = load_checkpoint(checkpoint).network
+    else:
+        network = Transformer(NetworkConfig("transformer", 50_265, max_tokens=512))
+        _tie(network)
+        with torch.no_grad():
+            _spread(network, ends)
+    folder.mkdir(parents=True, exist_ok=True)
+    bart = as_bart(network, is_tied=checkpoint is None)
+    bart.save_pretrained(folder / "hugging-face")
+    _save_for_ctranslate2(bart, folder / "ctranslate2")
+    weights = {name: tensor.detach() for name, tensor in network.state_dict().items()}
+    if checkpoint is None:
+        del weights["output.weight"]
+    save_file(weights, folder / "ours.safetensors")
+    (folder / "config.json").write_text(json.dumps(network.config.as_json()))
+
+
+def _tie(network: Any) -> None:
+    network.output.weight = network.embedder.words.weight
+
+
+def _spread(network: Any, ends: bool) -> None:
+    network.embedder.words.weight.mul_(8 if ends else 1)
+    network.output.bias[2] = 0 if ends else -10_000
+
+
+def _save_for_ctranslate2(bart: Any, folder: Path) -> None:
+    from ctranslate2.converters.transformers import BartLoader
+
+    bart.config.normalize_before = False  # which transformers 5 no longer says
+    loader = BartLoader()
+    spec = loader.get_model_spec(bart)
+    loader.set_vocabulary(spec, ["<s>", "<pad>", "</s>", "<unk>", *map(str, range(4, bart.config.vocab_size))])
+    spec.config.bos_token = spec.config.decoder_start_token = "<s>"
+    spec.config.eos_token, spec.config.unk_token = "</s>", "<unk>"
+    spec.validate()
+    spec.optimize(quantization="float32")
+    folder.mkdir(parents=True, exist_ok=True)
+    spec.save(str(folder))
+
+
+def _vocabulary_size(folder: Path) -> int:
+    size: int = json.loads((folder / "config.json").read_text())["vocabulary_size"]
+    return size
+
+
+def load_ours(folder: Path) -> Answer:
+    import torch
+    from safetensors.torch import load_file
+
+    from generation.decoding.beam import beam_search
+    from generation.decoding.projection import Projection
+    from generation.decoding.settings import DecodingSettings
+    from generation.networks.batches import stack
+    from generation.networks.config import NetworkConfig
+    from generation.networks.transformer import Transformer
+
+    torch.set_num_threads(THREADS)
+    with torch.device("meta"):
+        network = Transformer(NetworkConfig.from_json(json.loads((folder / "config.json").read_text()))).eval()
+    weights = load_file(folder / "ours.safetensors")
+    weights.setdefault("output.weight", weights["embedder.words.weight"])
+    network.load_state_dict(weights, assign=True)
+    projection = Projection(network.output)
+
+    def answer(contexts: Contexts, tokens: int) -> list[list[int]]:
+        ids = stack(contexts, 1)
+        settings = DecodingSettings(beams=BEAMS, no_repeat_ngram=NO_REPEAT, max_tokens=tokens)
+        with torch.inference_mode():
+            state = network.begin_replies(ids, torch.zeros_like(ids), torch.zeros(len(contexts), dtype=torch.long))
+            return [found[0].tokens for found in beam_search(network, projection, state, settings)]
+
+    return answer
+
+
+def load_hugging_face(folder: Path) -> Answer:
+    import torch
+    from transformers import BartForConditionalGeneration
+
+    from generation.networks.batches import stack
+
+    torch.set_num_threads(THREADS)
+    bart = BartForConditionalGeneration.from_pretrained(folder / "hugging-face").eval()
+
+    def answer(contexts: Contexts, tokens: int) -> list[list[int]]:
+        ids = stack(contexts, 1)
+        said = bart.generate(
+            input_ids=ids,
+            attention_mask=(ids != 1).long(),
+            num_beams=BEAMS,
+            no_repeat_ngram_size=NO_REPEAT,
+            length_penalty=1.0,
+            early_stopping=False,
+            do_sample=False,
+            max_new_tokens=tokens,
+        )
+        return [_up_to_the_end(row) for row in said[:, 1:].tolist()]
+
+    return answer
+
+
+def _up_to_the_end(tokens: list[int]) -> list[int]:
+    return tokens[: tokens.index(2) + 1] if 2 in tokens else [token for token in tokens if token != 1]
+
+
+def load_ctranslate2(folder: Path) -> Answer:
+    import ctranslate2
+
+    translator = ctranslate2.Translator(
+        str(folder / "ctranslate2"), compute_type="float32", inter_threads=1, intra_threads=THREADS
+    )
+    names = ["<s>", "<pad>", "</s>", "<unk>", *map(str, range(4, _vocabulary_size(folder)))]
+    numbers = {name: number for number, name in enumerate(names)}
+
+    def answer(contexts: Contexts, tokens: int) -> list[list[int]]:
+        found = translator.translate_batch(
+            [[names[token] for token in context] for context in contexts],
+            beam_size=BEAMS,
+            no_repeat_ngram_size=NO_REPEAT,
+            length_penalty=1.0,
+            max_decoding_length=tokens,
+            max_input_length=0,
+        )
+        return [[numbers[token] for token in result.hypotheses[0]] for result in found]
+
+    return answer
+
+
+SIDES: dict[str, Callable[[Path], Answer]] = {
+    "ours": load_ours,
+    "hugging-face": load_hugging_face,
+    "ctranslate2": load_ctranslate2,
+}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,58 @@
+"""The cast of the tests of networks: small ones with a fixed seed, and contexts for them."""
+
+import random
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from generation.decoding.projection import Projection
+from generation.networks.batches import stack
+from generation.networks.checkpoint import build_network
+from generation.networks.config import NetworkConfig
+from generation.networks.reply_state import ReplyState
+from generation.networks.tokenizing import BEGIN, END, PAD
+from generation.networks.transformer import Transformer
+
+VOCABULARY = 300
+SMALL = {"width": 16, "heads": 2, "layers": 2, "feed_forward": 32, "max_tokens": 64}
+
+torch.set_num_threads(1)
+
+
+def small_network(kind: str = "transformer", seed: int = 0, *, spread: float = 0.5, end: float = 2.0) -> Transformer:
+    """With weights spread so far that contexts get different replies, and so keen to end that replies do."""
+    torch.manual_seed(seed)
+    network = build_network(NetworkConfig(kind, VOCABULARY, **SMALL))
+    with torch.no_grad():
+        for parameter in network.parameters():
+            if parameter.dim() > 1:
+                parameter.normal_(std=spread)
+            else:
+                parameter.add_(torch.randn_like(parameter) * 0.1)
+        network.output.bias[END] += end
+    return network.eval()
+
+
+def some_contexts(count: int, seed: int = 0, longest: int = 60) -> list[list[int]]:
+    rng = random.Random(seed)
+    return [
+        [BEGIN, *(rng.randrange(4, VOCABULARY) for _ in range(rng.randint(1, longest - 2))), END] for _ in range(count)
+    ]
+
+
+def read_contexts(network: Transformer, contexts: Sequence[Sequence[int]]) -> ReplyState:
+    ids = stack(contexts, PAD)
+    nobody = torch.zeros(len(contexts), dtype=torch.long)
+    labels = torch.zeros_like(ids) if network.config.has_labels else None
+    return network.begin_replies(ids, torch.zeros_like(ids), nobody, labels, nobody if labels is not None else None)
+
+
+def prepare(network: Transformer) -> Projection:
+    return Projection(network.output)
+
+
+def as_inputs(contexts: Sequence[Sequence[int]]) -> dict[str, Tensor]:
+    """For Hugging Face."""
+    ids = stack(contexts, PAD)
+    return {"input_ids": ids, "attention_mask": (ids != PAD).long()}

@@ -1,0 +1,333 @@
+"""Networks of ours: what they read, what their checkpoints refuse, and how they answer."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import torch.nn.functional as F
+from safetensors.torch import load_file, save_file
+from tokenizers import Tokenizer
+
+from generation.generators.base import CheckpointRefused, Context, SettingsRefused
+from generation.generators.own_networks import Meed2Generator, TransformerGenerator
+from generation.networks.batches import stack, stack_contexts
+from generation.networks.checkpoint import load_checkpoint, save_checkpoint
+from generation.networks.config import NetworkConfig
+from generation.networks.emotion_classifier import EmotionClassifier
+from generation.networks.labels import LABEL_IDS, LABELS
+from generation.networks.layers import parameter_count
+from generation.networks.meed2 import Meed2
+from generation.networks.response_predictor import ResponsePredictor
+from generation.networks.tokenizing import (
+    BEGIN,
+    END,
+    PAD,
+    decode_reply,
+    encode_context,
+    encode_reply,
+    load_tokenizer,
+    train_tokenizer,
+)
+from generation.networks.transformer import Transformer
+from tests.generation.small_networks import read_contexts, small_network, some_contexts
+
+TURNS = ("I lost my keys again.", "Oh no! Where did you look?", "Everywhere, but they are gone.")
+SIZES: dict[str, int] = {"width": 32, "heads": 2, "layers": 1, "feed_forward": 64, "max_tokens": 40}
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> Tokenizer:
+    return train_tokenizer([*TURNS, *LABELS] * 3, 400)
+
+
+@pytest.fixture(scope="module")
+def config(tokenizer: Tokenizer) -> NetworkConfig:
+    return NetworkConfig("meed2", tokenizer.get_vocab_size(), **SIZES)
+
+
+@pytest.fixture(scope="module")
+def trained(tokenizer: Tokenizer, config: NetworkConfig, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A MEED2 that has learned to name the label that it is told."""
+    torch.manual_seed(0)
+    network, predictor = Meed2(config), ResponsePredictor(config)
+    optimizer = torch.optim.Adam(network.parameters(), lr=0.01)
+    context = encode_context(tokenizer, TURNS, (), config.max_tokens)
+    source = stack_contexts([context] * len(LABELS))
+    replies = stack([encode_reply(tokenizer, label, config.max_tokens) for label in LABELS], PAD)
+    said, wanted = replies[:, :-1], replies[:, 1:]
+    for _ in range(60):
+        logits = network(
+            source["source_ids"],
+            source["source_segments"],
+            said,
+            torch.ones_like(said),
+            source["source_labels"],
+            torch.arange(len(LABELS)),
+        )
+        loss = F.cross_entropy(logits.flatten(0, 1), wanted.flatten(), ignore_index=PAD)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    folder = tmp_path_factory.mktemp("checkpoints") / "meed2"
+    save_checkpoint(folder, network.eval(), tokenizer, predictor.eval())
+    return folder
+
+
+@pytest.fixture
+def copied(trained: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(trained, tmp_path / "copied"))
+
+
+def test_a_context_is_joined_and_every_token_knows_its_speaker_and_label(tokenizer: Tokenizer) -> None:
+    labels = ("sad", "questioning", "devastated")
+
+    encoded = encode_context(tokenizer, TURNS, labels, 100)
+
+    ends = [place for place, token in enumerate(encoded.ids) if token == END]
+    assert tokenizer.decode(encoded.ids, skip_special_tokens=False) == (
+        f"<s>{TURNS[0]}</s></s>{TURNS[1]}</s></s>{TURNS[2]}</s>"
+    )
+    assert encoded.segments == [0] * (ends[0] + 1) + [1] * (ends[2] - ends[0]) + [0] * (ends[4] - ends[2])
+    assert [LABELS[number] for number in (encoded.labels[0], encoded.labels[ends[1]], encoded.labels[-1])] == list(
+        labels
+    )
+    assert (encoded.turns_cut, encoded.reply_segment) == (0, 1)
+
+
+def test_too_long_a_context_loses_its_oldest_turns(tokenizer: Tokenizer) -> None:
+    whole = encode_context(tokenizer, TURNS, (), 100)
+
+    shorter = encode_context(tokenizer, TURNS, (), len(whole.ids) - 1)
+    shortest = encode_context(tokenizer, TURNS, (), 5)
+
+    assert tokenizer.decode(shorter.ids, skip_special_tokens=False) == f"<s>{TURNS[1]}</s></s>{TURNS[2]}</s>"
+    assert (shorter.turns_cut, shorter.segments[0], shorter.reply_segment) == (1, 1, 1)
+    assert shortest.ids == [BEGIN, *whole.ids[-4:]]
+    assert shortest.turns_cut == 3
+
+
+def test_what_people_type_is_text_even_if_it_looks_like_a_special_token(tokenizer: Tokenizer) -> None:
+    encoded = encode_reply(tokenizer, "I typed </s> and <pad>, 😀", 100)
+
+    assert encoded[1:-1].count(END) == 0
+    assert decode_reply(tokenizer, encoded) == "I typed </s> and <pad>, 😀"
+    assert encode_reply(tokenizer, TURNS[0], 3) == encode_reply(tokenizer, TURNS[0], 100)[:4]
+
+
+def test_the_paper_s_sizes_are_the_paper_s() -> None:
+    with torch.device("meta"):
+        network = Transformer(NetworkConfig("transformer", 50_265))
+
+    words = 50_265 * 300
+    assert parameter_count(network) == pytest.approx(2 * words + 10.2e6, rel=0.01)
+
+
+@pytest.mark.parametrize("kind", ["transformer", "meed2"])
+def test_token_by_token_a_decoder_computes_what_it_computes_at_once(kind: str) -> None:
+    network, contexts = small_network(kind), some_contexts(5)
+    source, target = stack(contexts, PAD), torch.randint(4, 300, (5, 30))
+    inputs = [source, torch.zeros_like(source), target, torch.zeros_like(target)]
+    if kind == "meed2":
+        inputs += [torch.zeros_like(source), torch.zeros(5, dtype=torch.long)]
+
+    with torch.no_grad():
+        at_once = network(*inputs)
+        state = read_contexts(network, contexts)
+        one_by_one = [network.output(network.read_tokens(target[:, [place]], state))[:, 0] for place in range(30)]
+
+    torch.testing.assert_close(torch.stack(one_by_one, dim=1), at_once, rtol=1e-4, atol=1e-4)
+
+
+def test_a_forced_label_is_obeyed(trained: Path) -> None:
+    generator = Meed2Generator.load(str(trained), {"beams": 4}, "cpu")
+    contexts = [Context(TURNS, forced_label=label) for label in LABELS]
+
+    replies = generator.answer(contexts, [0] * len(LABELS))
+
+    assert [(reply.text, reply.label) for reply in replies] == [(label, label) for label in LABELS]
+    assert all(reply.score is not None and reply.score > -0.5 for reply in replies)
+    with pytest.raises(SettingsRefused, match="bored"):
+        generator.answer([Context(TURNS, forced_label="bored")], [0])
+
+
+def test_an_unforced_reply_has_the_predicted_label(trained: Path) -> None:
+    generator = Meed2Generator.load(str(trained), {"method": "greedy"}, "cpu")
+    checkpoint = load_checkpoint(trained)
+    assert checkpoint.predictor is not None
+    contexts = [Context(TURNS), Context(TURNS[:1], turn_labels=("sad",)), Context(TURNS * 9)]
+    encoded = [encode_context(checkpoint.tokenizer, context.turns, context.turn_labels, 40) for context in contexts]
+    predicted = [LABELS[int(checkpoint.predictor(**stack_contexts([one])).argmax())] for one in encoded]
+
+    replies = generator.answer(contexts, [0, 1, 2])
+
+    assert [reply.label for reply in replies] == predicted
+    assert [reply.turns_cut for reply in replies] == [0, 0, encoded[2].turns_cut]
+    assert encoded[2].turns_cut > 20
+
+
+def test_turns_without_labels_get_the_classifier_s(trained: Path, copied: Path, tokenizer: Tokenizer) -> None:
+    torch.manual_seed(0)
+    classifier = EmotionClassifier.start_from_scratch(tokenizer, width=16, heads=2, layers=1)
+    checkpoint = load_checkpoint(copied)
+    save_checkpoint(copied, checkpoint.network, checkpoint.tokenizer, classifier=classifier)
+
+    generator = Meed2Generator.load(str(copied), {"method": "greedy"}, "cpu")
+    assert generator.checkpoint.predictor is not None
+    labels = generator._label_turns([Context(TURNS), Context(TURNS, turn_labels=("sad", "caring", "sad"))])
+
+    assert list(labels[0]) == classifier.label(TURNS)
+    assert list(labels[1]) == ["sad", "caring", "sad"]
+    assert classifier.probabilities(TURNS).sum(dim=1).tolist() == pytest.approx([1, 1, 1])
+
+
+@pytest.mark.parametrize(("end", "failure"), [(-1e4, "endless"), (1e4, "empty")])
+def test_replies_that_are_none_are_failures(copied: Path, end: float, failure: str) -> None:
+    checkpoint = load_checkpoint(copied)
+    with torch.no_grad():
+        checkpoint.network.output.bias[END] = end
+    generator = Meed2Generator(checkpoint, Meed2Generator.load(str(copied), {"beams": 2}, "cpu").settings)
+
+    (reply,) = generator.answer([Context(TURNS)], [0])
+
+    assert (reply.text, reply.failure) == ("", failure)
+
+
+def test_a_checkpoint_comes_back_as_it_was_saved(trained: Path, tokenizer: Tokenizer, tmp_path: Path) -> None:
+    first = load_checkpoint(trained)
+
+    save_checkpoint(tmp_path / "again", first.network, first.tokenizer, first.predictor)
+    second = load_checkpoint(tmp_path / "again")
+
+    assert (tmp_path / "again" / "model.safetensors").read_bytes() == (trained / "model.safetensors").read_bytes()
+    assert second.config == first.config
+    assert second.tokenizer.to_str() == first.tokenizer.to_str()
+    assert not second.network.training
+    assert [path.name for path in tmp_path.iterdir()] == ["again"]
+
+
+def test_saving_again_replaces_the_network_and_keeps_the_predictor(copied: Path) -> None:
+    checkpoint = load_checkpoint(copied)
+    with torch.no_grad():
+        checkpoint.network.output.bias += 1
+
+    save_checkpoint(copied, checkpoint.network, checkpoint.tokenizer)
+
+    again = load_checkpoint(copied)
+    assert torch.equal(again.network.output.bias, checkpoint.network.output.bias)
+    assert again.predictor is not None
+
+
+def test_a_save_that_died_between_its_two_renames_leaves_the_former_checkpoint(copied: Path) -> None:
+    copied.rename(copied.with_name(f".{copied.name}.former"))
+
+    assert load_checkpoint(copied).config.kind == "meed2"
+    assert copied.is_dir()
+
+
+def _edit_config(**values: Any) -> Callable[[Path], None]:
+    def edit(folder: Path) -> None:
+        config = json.loads((folder / "config.json").read_text()) | values
+        (folder / "config.json").write_text(json.dumps(config))
+
+    return edit
+
+
+def _cut_model(folder: Path) -> None:
+    whole = (folder / "model.safetensors").read_bytes()
+    (folder / "model.safetensors").write_bytes(whole[: len(whole) // 2])
+
+
+def _spoil_weights(folder: Path) -> None:
+    weights = load_file(folder / "model.safetensors")
+    weights["output.bias"][0] = torch.nan
+    save_file(weights, folder / "model.safetensors")
+
+
+def _drop_weights(folder: Path) -> None:
+    weights = load_file(folder / "model.safetensors")
+    del weights["output.bias"]
+    save_file(weights, folder / "model.safetensors")
+
+
+def _write(name: str, text: str) -> Callable[[Path], None]:
+    return lambda folder: (folder / name).write_text(text) and None
+
+
+@pytest.mark.parametrize(
+    ("spoil", "reason"),
+    [
+        (shutil.rmtree, "There is no checkpoint folder"),
+        (lambda folder: (folder / "model.safetensors").unlink(), "lacks model.safetensors"),
+        (lambda folder: (folder / "tokenizer.json").unlink(), "lacks tokenizer.json"),
+        (_cut_model, "its header promises"),
+        (_write("model.safetensors", ""), "not a whole safetensors file"),
+        (_write("model.safetensors", "pickled or what?" * 9), "not a whole safetensors file"),
+        (_write("config.json", "{"), "cannot be read"),
+        (_write("config.json", "[]"), "not of format 1"),
+        (_write("tokenizer.json", "{}"), "is not a tokenizer"),
+        (_edit_config(format_version=99), "not of format 1"),
+        (_edit_config(width=31), "not a multiple of 2 heads"),
+        (_edit_config(kind="lstm"), "not one of transformer, meed2"),
+        (_edit_config(labels=["happy"]), "other labels"),
+        (_edit_config(layers=2), "does not fit its config.json"),
+        (_edit_config(vocabulary_size=300), "its tokenizer has"),
+        (_drop_weights, "does not fit its config.json: output.bias has shape nothing"),
+        (_spoil_weights, "output.bias holds numbers that are not finite"),
+    ],
+)
+def test_a_broken_or_mismatched_checkpoint_is_refused_with_one_line(
+    copied: Path, spoil: Callable[[Path], None], reason: str
+) -> None:
+    spoil(copied)
+
+    with pytest.raises(CheckpointRefused) as refused:
+        load_checkpoint(copied)
+
+    assert reason in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_kind_refuses_checkpoints_of_another_and_a_meed2_without_its_predictor(copied: Path) -> None:
+    with pytest.raises(CheckpointRefused, match="is of kind meed2, not transformer"):
+        TransformerGenerator.check(str(copied), {})
+    (copied / "predictor.safetensors").unlink()
+    with pytest.raises(CheckpointRefused, match="--part predictor"):
+        Meed2Generator.check(str(copied), {})
+
+
+def test_settings_are_filled_in_or_refused(trained: Path) -> None:
+    assert Meed2Generator.check(str(trained), {}) == {
+        "method": "beam",
+        "beams": 32,
+        "length_penalty": 1.0,
+        "no_repeat_ngram": 4,
+        "max_tokens": 40,
+    }
+    for settings, reason in [
+        ({"method": "best"}, "the methods are"),
+        ({"top_p": 0.5}, "beam has no setting named 'top_p'"),
+        ({"beams": 0}, "from 1 to"),
+        ({"beams": "many"}, "must be a number"),
+        ({"beams": 500}, "too many for"),
+        ({"max_tokens": 41}, "from 1 to 40"),
+        ({"method": "diverse-beam", "beams": 5, "groups": 2}, "equal groups"),
+    ]:
+        with pytest.raises(SettingsRefused, match=reason):
+            Meed2Generator.check(str(trained), settings)
+
+
+def test_a_tokenizer_must_begin_like_roberta_s(tokenizer: Tokenizer, tmp_path: Path) -> None:
+    other = tokenizer.to_str().replace("<pad>", "<fill>")
+    (tmp_path / "tokenizer.json").write_text(other)
+
+    with pytest.raises(CheckpointRefused, match="as RoBERTa's does"):
+        load_tokenizer(tmp_path)
+
+
+def test_there_are_41_labels() -> None:
+    assert len(LABELS) == len(LABEL_IDS) == 41
+    assert (LABELS[0], LABELS[31], LABELS[32], LABELS[40]) == ("afraid", "trusting", "agreeing", "neutral")
