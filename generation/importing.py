@@ -5,7 +5,7 @@ its line and reason. Guaranteed: a bad line never stops the rest, nothing is eve
 nothing, and memory does not grow with the file.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,8 +15,9 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from evalplatform.errors import EvalPlatformError
-from generation.corpora import candidates_csv, empathetic_dialogues, jsonl
-from generation.corpora.lines import Line, Problem, read_lines
+from generation.corpora import candidates_csv, jsonl
+from generation.corpora.files import dialog_format, read_dialog_file
+from generation.corpora.lines import Problem, read_lines
 from generation.corpora.records import MAX_NAME_CHARACTERS, BadRecord, CandidateRecord, DialogRecord, checked_text
 from generation.display import display_text
 from generation.finding import DialogFinder
@@ -25,7 +26,6 @@ from generation.models import Candidate, Dataset, Dialog, GenerationRun, Generat
 BATCH_SIZE = 10_000
 BATCH_BYTES = 8_000_000
 
-DIALOG_FORMATS = {"jsonl": jsonl.read_dialogs, "empathetic-dialogues": empathetic_dialogues.read_dialogs}
 CANDIDATE_FORMATS = {"jsonl": jsonl.read_candidates, "csv": candidates_csv.read_candidates}
 
 Record = TypeVar("Record")
@@ -56,10 +56,12 @@ class ImportOptions:
 def import_dialogs(
     path: Path, dataset_name: str, format: str | None = None, options: ImportOptions | None = None
 ) -> ImportCounts:
-    format = format or ("empathetic-dialogues" if path.suffix.lower() == ".csv" else "jsonl")
     name = _checked_name(dataset_name)
     return _import(
-        path, DIALOG_FORMATS[format], lambda batch: _add_dialogs(name, path.name, batch), options or ImportOptions()
+        path,
+        lambda on_bytes: read_dialog_file(path, dialog_format(path, format), on_bytes),
+        lambda batch: _add_dialogs(name, path.name, batch),
+        options or ImportOptions(),
     )
 
 
@@ -70,7 +72,8 @@ def import_candidates(
     options = options or ImportOptions()
     format = format or ("csv" if path.suffix.lower() == ".csv" else "jsonl")
     importer = _CandidateImporter(path.name, dataset_name)
-    counts = _import(path, CANDIDATE_FORMATS[format], importer.add, options)
+    read = CANDIDATE_FORMATS[format]
+    counts = _import(path, lambda on_bytes: read(read_lines(path, on_bytes)), importer.add, options)
     if not options.dry_run:
         importer.finish()
     return counts
@@ -110,7 +113,7 @@ class _Outcome:
 
 def _import(
     path: Path,
-    read: Callable[[Iterable[Line | Problem]], Iterator[Record | Problem]],
+    read: Callable[[Callable[[int], None]], Iterator[Record | Problem]],
     add: Callable[[list[Record]], _Outcome],
     options: ImportOptions,
 ) -> ImportCounts:
@@ -118,7 +121,7 @@ def _import(
     # Whole-file transaction only where the whole file may have to be undone; else each batch is its own.
     with transaction.atomic() if options.strict or options.dry_run else nullcontext():
         try:
-            for batch in _batches(read(read_lines(path, report.read)), report):
+            for batch in _batches(read(report.read), report):
                 _add_safely(add, batch, report)
         except OSError as error:
             raise EvalPlatformError(f"{path} can't be read: {error.strerror}.") from error

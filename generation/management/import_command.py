@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
 from evalplatform.errors import EvalPlatformError
+from generation.corpora.files import bytes_to_read
 from generation.corpora.lines import Problem
 from generation.importing import ImportCounts, ImportOptions
 
@@ -59,7 +60,7 @@ class ImportCommand(BaseCommand):
         # On the console, so that a line above the bar doesn't tear it.
         console = Console(file=sys.stderr, highlight=False, soft_wrap=True, markup=False)
         progress = stack.enter_context(_progress_bar(console))
-        bar = progress.add_task(f"Importing {self.noun}", total=path.stat().st_size)
+        bar = progress.add_task(f"Importing {self.noun}", total=bytes_to_read(path))
         shown = 0
 
         def on_problem(problem: Problem) -> None:

@@ -3,15 +3,19 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from generation.importing import DIALOG_FORMATS, ImportCounts, ImportOptions, import_dialogs
+from generation.corpora.files import DIALOG_FORMATS
+from generation.importing import ImportCounts, ImportOptions, import_dialogs
 from generation.management.import_command import ImportCommand
 
 
 class Command(ImportCommand):
-    help = """Imports dialogs from a file into a dataset, which is made if it does not exist.
+    help = """Imports dialogs from a file, or from a folder of subtitle files, into a dataset.
+
+The dataset is made if it does not exist.
 
     manage.py import_dialogs empatheticdialogues/test.csv --dataset ED
     manage.py import_dialogs my_dialogs.jsonl --dataset OS --dry-run
+    manage.py import_dialogs subtitles/ --dataset OS --format opensubtitles
 
 A line that can't be used is reported with its number and reason, and the rest goes in. The same file again adds
 nothing; an id that is stored with another text is reported as a conflict and never overwritten.

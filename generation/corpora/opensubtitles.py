@@ -1,0 +1,110 @@
+"""OpenSubtitles: dialogs out of the subtitles of a film, as in section 3.1 of the MEED2 paper.
+
+Lines are joined to turns, and turns to dialogs: a gap of more than 5 seconds between a turn and the next one ends a
+dialog; where a time is missing, the dialog goes on. The paper joins lines with a trained classifier (76.69 % right)
+whose data is not public; here marks in the text decide: a dash or a speaker's name begins a turn, an unfinished
+sentence goes on. Its appendix A, the cleaning, is not in the text we have; the steps below are our own.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from generation.corpora.lines import Line, Problem
+from generation.corpora.records import MAX_ID_CHARACTERS, MAX_TURNS, BadRecord, DialogRecord, checked_text
+from generation.corpora.subtitle_cues import Cue, read_cues
+
+LONGEST_GAP_SECONDS = 5.0
+SUFFIXES = (".srt", ".xml")
+
+_MARKUP = re.compile(r"<[^>]*>|\{[^}]*\}")
+_SOUND = re.compile(r"\[[^\]]*\]|\([^)]*\)")
+_DASH = re.compile(r"^\s*[-–—‐]+\s*")
+_SPEAKER = re.compile(r"^\s*[A-Z][A-Z0-9 .'#&-]{1,30}:\s+")
+_LYRICS = re.compile(r"[♪♫]|^\s*#.*#\s*$")
+_CREDITS = re.compile(r"https?:|www\.|opensubtitles|subtitles?\s+by|sync(?:ed|hroni[sz]ed)?\s+(?:and|by|&)|©", re.I)
+_SENTENCE_END = re.compile(r"[.?!…][\"'”’)\]]*$")
+_GOES_ON = re.compile(r"^(?:\.\.\.|…|[a-z])")
+_LETTER = re.compile(r"[^\W\d_]")
+
+
+@dataclass(slots=True)
+class _Turn:
+    line: int
+    text: str
+    start: float | None
+    end: float | None
+
+
+def read_dialogs(lines: Iterable[Line | Problem], name: str = "subtitles") -> Iterator[DialogRecord | Problem]:
+    """One record a dialog, with its last turn as the gold. `name` is the file's, and begins the dialogs' ids."""
+    dialog: list[_Turn] = []
+    for turn in _turns(read_cues(lines)):
+        if isinstance(turn, Problem):
+            yield turn
+            continue
+        if dialog and (_gap(dialog[-1], turn) > LONGEST_GAP_SECONDS or len(dialog) > MAX_TURNS):
+            yield from _records(dialog, name)
+            dialog = []
+        dialog.append(turn)
+    yield from _records(dialog, name)
+
+
+def _gap(before: _Turn, after: _Turn) -> float:
+    return 0.0 if before.end is None or after.start is None else after.start - before.end
+
+
+def _records(dialog: list[_Turn], name: str) -> Iterator[DialogRecord | Problem]:
+    if len(dialog) < 2:
+        return  # nobody answers
+    line = dialog[0].line
+    try:
+        external_id = checked_text(f"{name}#{line}", "the file's name", MAX_ID_CHARACTERS)
+        texts = [checked_text(turn.text, "a turn") for turn in dialog]
+    except BadRecord as bad:
+        yield Problem(line, str(bad))
+        return
+    source = {"file": name, "conv_id": external_id, "n_turns": len(texts)}
+    yield DialogRecord(line=line, external_id=external_id, turns=texts[:-1], gold=texts[-1], source=source)
+
+
+def _turns(cues: Iterable[Cue | Problem]) -> Iterator[_Turn | Problem]:
+    """Neighbouring utterances of, as far as marks in the text say, the same speaker."""
+    turn: _Turn | None = None
+    for cue in cues:
+        if isinstance(cue, Problem):
+            yield cue
+            continue
+        for is_new_speaker, text in _utterances(cue):
+            if turn and not is_new_speaker and _is_same_turn(turn.text, text):
+                turn.text, turn.end = f"{turn.text} {text}", cue.end
+                continue
+            if turn:
+                yield turn
+            turn = _Turn(cue.line, text, cue.start, cue.end)
+    if turn:
+        yield turn
+
+
+def _is_same_turn(before: str, after: str) -> bool:
+    return not _SENTENCE_END.search(before) or bool(_GOES_ON.match(after))
+
+
+def _utterances(cue: Cue) -> Iterator[tuple[bool, str]]:
+    """(whether a mark says that someone else speaks, cleaned text). Lines of a cue without marks are one utterance."""
+    spoken: list[tuple[bool, str]] = []
+    for text in cue.texts:
+        text = _SOUND.sub(" ", _MARKUP.sub("", text)).strip()
+        if _LYRICS.search(text) or _CREDITS.search(text):
+            continue
+        without_dash = _DASH.sub("", text)
+        without_name = _SPEAKER.sub("", without_dash)
+        clean = " ".join(without_name.split())
+        if not _LETTER.search(clean):
+            continue
+        is_new_speaker = without_name != text
+        if spoken and not is_new_speaker:
+            spoken[-1] = (spoken[-1][0], f"{spoken[-1][1]} {clean}")
+        else:
+            spoken.append((is_new_speaker, clean))
+    yield from spoken

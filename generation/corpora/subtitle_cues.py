@@ -1,0 +1,115 @@
+"""Subtitle files as cues: what is shown at once, and when. SubRip (.srt), and the XML of the OPUS collection."""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+# Expat reads no outside entities, and refuses those that explode.
+from xml.etree.ElementTree import Element, ParseError, XMLPullParser
+
+from generation.corpora.lines import Line, Problem, without_blanks
+
+_TIME = re.compile(r"(\d{1,3}):(\d{1,2}):(\d{1,2})(?:[,.](\d{1,3}))?")
+_SPACE_BEFORE = re.compile(r"\s+(?=[,.;:?!%)\]}]|'\w|n't\b)")
+_SPACE_AFTER = re.compile(r"(?<=[(\[{$#])\s+")
+
+
+@dataclass(slots=True)
+class Cue:
+    """A block of SubRip, or a sentence of OPUS. Times in seconds, or None where the file doesn't say."""
+
+    line: int
+    texts: list[str] = field(default_factory=list)
+    start: float | None = None
+    end: float | None = None
+
+
+def read_cues(lines: Iterable[Line | Problem]) -> Iterator[Cue | Problem]:
+    source = iter(_without_blanks_at_start(lines))
+    first = next(source, None)
+    if first is None:
+        return
+    is_xml = isinstance(first, Line) and first.text.lstrip().startswith("<?xml")
+    yield from (_xml_cues if is_xml else _srt_cues)(_with(first, source))
+
+
+def _without_blanks_at_start(lines: Iterable[Line | Problem]) -> Iterator[Line | Problem]:
+    has_begun = False
+    for line in lines:
+        has_begun = has_begun or isinstance(line, Problem) or bool(line.text.strip())
+        if has_begun:
+            yield line
+
+
+def _with(first: Line | Problem, rest: Iterator[Line | Problem]) -> Iterator[Line | Problem]:
+    yield first
+    yield from rest
+
+
+def _srt_cues(lines: Iterable[Line | Problem]) -> Iterator[Cue | Problem]:
+    cue: Cue | None = None
+    for line in lines:
+        if isinstance(line, Problem):
+            yield line
+            continue
+        text = line.text.strip()
+        if "-->" in text:
+            if cue:  # without a blank line between: the number of this block stands at the end of the last
+                cue.texts = cue.texts[:-1] if cue.texts and cue.texts[-1].isdigit() else cue.texts
+                yield cue
+            start, _, end = text.partition("-->")
+            cue = Cue(line.number, start=_seconds(start), end=_seconds(end))
+        elif not text and cue and cue.texts:
+            yield cue
+            cue = None
+        elif text and cue:
+            cue.texts.append(text)
+        elif text and not text.isdigit():
+            yield Problem(line.number, "text outside of a subtitle: a line of times (00:01:02,000 --> ...) comes first")
+    if cue:
+        yield cue
+
+
+def _xml_cues(lines: Iterable[Line | Problem]) -> Iterator[Cue | Problem]:
+    parser = XMLPullParser(["end"])
+    number = 1
+    for line in without_blanks(lines):
+        if isinstance(line, Problem):
+            yield line
+            continue
+        number = line.number
+        try:
+            parser.feed(line.text + "\n")
+            sentences = [element for _, element in parser.read_events() if element.tag == "s"]
+        except ParseError as error:
+            yield Problem(number, f"broken XML: {error}")
+            return
+        for sentence in sentences:
+            yield _sentence(number, sentence)
+            sentence.clear()
+    try:
+        parser.close()
+    except ParseError as error:
+        yield Problem(number, f"broken XML: {error}")
+
+
+def _sentence(number: int, sentence: Element) -> Cue:
+    """`<s>` with words in `<w>` (tokenised files) or with plain text, and times whose id ends in S(tart) or E(nd)."""
+    times = [(time.get("id", ""), _seconds(time.get("value", ""))) for time in sentence.iter("time")]
+    starts = [seconds for name, seconds in times if name.endswith("S") and seconds is not None]
+    ends = [seconds for name, seconds in times if name.endswith("E") and seconds is not None]
+    words = [word.text or "" for word in sentence.iter("w")]
+    text = _join(words) if words else " ".join("".join(sentence.itertext()).split())
+    return Cue(number, [text] if text else [], min(starts, default=None), max(ends, default=None))
+
+
+def _join(words: list[str]) -> str:
+    return _SPACE_AFTER.sub("", _SPACE_BEFORE.sub("", " ".join(words)))
+
+
+def _seconds(text: str) -> float | None:
+    found = _TIME.search(text)
+    if not found:
+        return None
+    hours, minutes, seconds, fraction = found.groups()
+    return int(hours) * 3600 + int(minutes) * 60 + int(seconds) + float(f"0.{fraction or 0}")

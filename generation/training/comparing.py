@@ -1,0 +1,37 @@
+"""Two runs side by side at the steps that both have: which foretells the validation data better?"""
+
+from dataclasses import dataclass
+
+from generation.training.history import MACRO, TOKEN_WEIGHTED, Entry
+from generation.training.settings import TrainingRefused
+
+
+@dataclass(frozen=True)
+class Row:
+    step: int
+    epoch: float
+    first: Entry
+    second: Entry
+
+
+@dataclass(frozen=True)
+class Comparison:
+    rows: list[Row]
+
+    @property
+    def second_is_lower(self) -> int:
+        """At how many of the common steps the second run's macro perplexity is below the first's."""
+        return sum(row.second[MACRO] < row.first[MACRO] for row in self.rows)
+
+
+def compare_runs(first: list[Entry], second: list[Entry]) -> Comparison:
+    later = {entry["step"]: entry for entry in second}
+    rows = [Row(entry["step"], entry["epoch"], entry, later[entry["step"]]) for entry in first if entry["step"] in later]
+    if not rows:
+        raise TrainingRefused("The two runs were never validated at the same step, so they can't be compared.")
+    return Comparison(rows)
+
+
+def best_of(history: list[Entry]) -> Entry:
+    """The entry that the checkpoint was saved at: the lowest token-weighted perplexity."""
+    return min(history, key=lambda entry: entry[TOKEN_WEIGHTED])

@@ -1,0 +1,74 @@
+"""What a run came to, validation by validation: history.json, its curves, and two runs side by side."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from generation.training.settings import TrainingRefused
+
+HISTORY = "history.json"
+CURVES = "curves.svg"
+MACRO, TOKEN_WEIGHTED = "perplexity_macro", "perplexity_token_weighted"
+
+Entry = dict[str, Any]
+
+
+def run_folder(checkpoint: Path, part: str = "") -> Path:
+    """Beside the checkpoint, which holds nothing but itself."""
+    return checkpoint.with_name(f"{checkpoint.name}{f'.{part}' if part else ''}.training")
+
+
+def write_history(folder: Path, history: Sequence[Entry], identity: Mapping[str, Any]) -> None:
+    text = json.dumps({"settings": dict(identity), "history": list(history)}, indent=1)
+    _replace(folder / HISTORY, text.encode())
+    _replace(folder / CURVES, draw_curves({"": history}))
+
+
+def read_history(folder: Path) -> list[Entry]:
+    """Of a run's folder, or of the checkpoint that it stands beside."""
+    path = next((place / HISTORY for place in (folder, run_folder(folder)) if (place / HISTORY).is_file()), None)
+    if path is None:
+        raise TrainingRefused(f"There is no {HISTORY} in {folder} or {run_folder(folder)}; train_generator writes it.")
+    try:
+        history: list[Entry] = json.loads(path.read_text())["history"]
+        if not all(isinstance(entry["step"], int) and isinstance(entry[MACRO], float) for entry in history):
+            raise ValueError("an entry is not one")
+        return history
+    except (ValueError, KeyError, TypeError) as error:
+        raise TrainingRefused(f"{path} is broken: {error}.") from error
+
+
+def draw_curves(histories: Mapping[str, Sequence[Entry]]) -> bytes:
+    """Perplexities against steps, as SVG; one colour a run, one dash a measure."""
+    import io
+
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    with rc_context({"svg.hashsalt": "training", "svg.fonttype": "none"}):
+        figure = Figure(figsize=(7, 4.5), layout="constrained")
+        axes = figure.subplots()
+        for number, (name, history) in enumerate(histories.items()):
+            steps = [entry["step"] for entry in history]
+            for key, dash in ((MACRO, "-"), (TOKEN_WEIGHTED, "--")):
+                label = " ".join(filter(None, [name, f"validation, {key.removeprefix('perplexity_').replace('_', '-')}"]))
+                axes.plot(steps, [entry[key] for entry in history], dash, marker=".", color=f"C{number}", label=label)
+            trained = [(entry["step"], entry["training_loss"]) for entry in history if entry["training_loss"] is not None]
+            label = " ".join(filter(None, [name, "training, token-weighted, with dropout"]))
+            axes.plot(
+                [step for step, _ in trained], [2.718281828459045**loss for _, loss in trained], ":",
+                color=f"C{number}", label=label,
+            )  # fmt: skip
+        axes.set(xlabel="step", ylabel="perplexity", yscale="log")
+        axes.grid(alpha=0.3, which="both")
+        axes.legend(fontsize="small")
+        picture = io.BytesIO()
+        figure.savefig(picture, format="svg", metadata={"Date": None, "Creator": None})
+    return picture.getvalue()
+
+
+def _replace(path: Path, content: bytes) -> None:
+    new = path.with_name(f"{path.name}.new")
+    new.write_bytes(content)
+    new.replace(path)

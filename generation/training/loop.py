@@ -1,0 +1,241 @@
+"""The one training loop. Chance is seeded by the number of the step, so that what a step does depends on nothing that
+a killed process could take with it: a run that goes on reaches the same numbers, to the last bit on the same machine."""
+
+import math
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import torch
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel
+
+from generation.training.history import write_history
+from generation.training.objectives import Objective
+from generation.training.ordering import Indices, epoch_batches, share_of
+from generation.training.settings import TrainingRefused, TrainingSettings
+from generation.training.state import RunState, load_state, save_state
+from generation.training.validating import Validation, validate
+from generation.training.world import World
+
+ADAM = {"betas": (0.9, 0.98), "eps": 1e-6}
+OUT_OF_TIME = "the time is up"
+
+
+@dataclass(frozen=True)
+class Progress:
+    step: int
+    total_steps: int
+    epoch: float
+    loss: float  # mean since the last validation
+    examples_a_second: float
+    targets_a_second: float
+    seconds_left: float
+
+
+class Report(Protocol):
+    """Who wants to hear of it: a bar, a log, a test."""
+
+    def begin(self, state: RunState, total_steps: int) -> None: ...
+    def step(self, progress: Progress) -> None: ...
+    def validation(self, entry: dict[str, Any], is_best: bool) -> None: ...
+
+
+class Trainer:
+    """`folder` is the run's own: state, history and curves. The checkpoint is the objective's to save."""
+
+    def __init__(
+        self, objective: Objective, settings: TrainingSettings, world: World, folder: Path, report: Report,
+        identity: dict[str, Any] | None = None,
+    ) -> None:  # fmt: skip
+        self.objective, self.settings, self.world, self.folder, self.report = objective, settings, world, folder, report
+        self.precision = resolve_precision(settings.precision, world.device)
+        self.network = objective.network.to(world.device)
+        self.optimizer = torch.optim.Adam(self.network.parameters(), lr=settings.learning_rate, **ADAM)  # type: ignore[arg-type]
+        self.scaler = torch.amp.GradScaler(world.device.type, enabled=self.precision == torch.float16)
+        self.identity = {
+            **settings.identity(),
+            "precision": str(self.precision).removeprefix("torch."),
+            "processes": world.size,
+            "training data": objective.training.fingerprint(),
+            "validation data": objective.validation.fingerprint(),
+            **(identity or {}),
+        }
+
+    def run(self) -> RunState:
+        self.state = load_state(self.folder, self.identity, self.network, self.optimizer, self.scaler)
+        self.state.stopped = ""
+        self.parallel = self.world.wrap(self.network)
+        self._clock = _Clock(self.state)
+        keys, size = self.objective.training.sort_keys, self.settings.batch_size
+        self.steps_an_epoch = math.ceil(len(self.objective.training) / size)
+        self.report.begin(self.state, self.total_steps)
+        batches: list[Indices] = []
+        while not (reason := self._reason_to_stop()):
+            batches = batches or epoch_batches(keys, size, self.settings.seed, self.state.epoch)
+            self._train_on(batches[self.state.position])
+            if self.state.position == 0:
+                batches = []  # the next epoch has others
+        self.state.stopped = reason
+        self._look_and_save(is_last=True)
+        return self.state
+
+    @property
+    def total_steps(self) -> int:
+        steps = self.steps_an_epoch * self.settings.max_epochs
+        return min(steps, self.settings.max_steps) if self.settings.max_steps else steps
+
+    def _reason_to_stop(self) -> str:
+        if self.state.stopped:
+            return self.state.stopped
+        if self.settings.patience and self.state.validations_since_best >= self.settings.patience:
+            return f"no lower validation loss in {self.settings.patience} validations"
+        return f"{self.total_steps:,} steps are done" if self.state.step >= self.total_steps else ""
+
+    def _train_on(self, batch: Indices) -> None:
+        loss_sum, is_late = self.world.sum([self._step(batch), self._clock.is_after(self.settings.max_minutes)])
+        if not math.isfinite(loss_sum):
+            raise TrainingRefused(
+                f"The loss of step {self.state.step + 1:,} is not a number: a lower --learning-rate, --clip 1, "
+                "--warmup-steps or --precision fp32 help. The run goes on from where it was saved last."
+            )
+        state = self.state
+        state.loss_sum += loss_sum
+        state.loss_count += float(self.objective.training.target_counts[batch].sum())
+        state.step += 1
+        state.position = (state.position + 1) % self.steps_an_epoch
+        state.epoch += state.position == 0
+        state.stopped = OUT_OF_TIME if is_late else ""
+        self._clock.count(batch, self.objective.training)
+        self.report.step(self._clock.progress(self))
+        self._look_and_save()
+
+    def _step(self, batch: Indices) -> float:
+        """One update of the weights. The loss is the mean over all targets of the batch, however it is shared out."""
+        settings, world = self.settings, self.world
+        torch.manual_seed((settings.seed * 2_000_003 + self.state.step) * world.size + world.rank)
+        self.parallel.train()
+        self.optimizer.zero_grad(set_to_none=True)
+        target_count = int(self.objective.training.target_counts[batch].sum())
+        loss_sum = 0.0
+        parts = share_of(batch, world.rank, world.size, settings.accumulate)
+        for number, part in enumerate(parts, 1):
+            examples = part if len(part) else batch[:1]  # every process takes part in each exchange of gradients
+            with _exchanging(self.parallel, number == len(parts)), self.autocast():
+                scored = self.objective.score(self.parallel, self.objective.training.batch(examples, world.device))
+                part_sum = scored.losses.sum() * (len(part) > 0)
+            # The processes' gradients are averaged, hence the factor.
+            self.scaler.scale(part_sum * (world.size / target_count)).backward()  # type: ignore[no-untyped-call]
+            loss_sum += float(part_sum.detach())
+        self._update()
+        return loss_sum
+
+    def _update(self) -> None:
+        rate = self.settings.learning_rate * min(1.0, (self.state.step + 1) / max(1, self.settings.warmup_steps))
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+        if self.settings.clip:
+            self.scaler.unscale_(self.optimizer)
+            nn.utils.clip_grad_norm_(self.network.parameters(), self.settings.clip)
+        self.scaler.step(self.optimizer)
+        self.scaler.update()
+
+    def autocast(self) -> Any:
+        enabled = self.precision != torch.float32
+        return torch.autocast(self.world.device.type, dtype=self.precision) if enabled else nullcontext()
+
+    def _look_and_save(self, is_last: bool = False) -> None:
+        state, settings = self.state, self.settings
+        is_looked_at = bool(state.history) and state.history[-1]["step"] == state.step
+        is_due = state.step % settings.validate_every == 0 if settings.validate_every else state.position == 0
+        is_looking = (is_due or is_last) and not is_looked_at and state.step > 0
+        if is_looking:
+            self._validate()
+        if is_looking or is_last or state.step % settings.save_every == 0:
+            self._save()
+
+    def _validate(self) -> None:
+        state = self.state
+        found = validate(self.objective, self.parallel, self.world, self.settings, self.autocast)
+        is_best = state.best_loss is None or found.loss < state.best_loss
+        state.validations_since_best = 0 if is_best else state.validations_since_best + 1
+        self._clock.write(state)
+        state.history.append(self._entry(found))
+        state.loss_sum = state.loss_count = 0.0
+        if is_best:
+            state.best_loss, state.best_step = found.loss, state.step
+            if self.world.is_first:
+                self.objective.save()
+        if self.world.is_first:
+            write_history(self.folder, state.history, self.identity)
+        self.report.validation(state.history[-1], is_best)
+
+    def _entry(self, found: Validation) -> dict[str, Any]:
+        state = self.state
+        return {
+            "step": state.step,
+            "epoch": state.step / self.steps_an_epoch,
+            "seconds": round(state.seconds, 1),
+            "cpu_seconds": round(state.cpu_seconds, 1),
+            "training_loss": state.loss_sum / state.loss_count if state.loss_count else None,
+            **found.as_json(),
+        }
+
+    def _save(self) -> None:
+        self._clock.write(self.state)
+        if self.world.is_first:
+            save_state(self.folder, self.state, self.identity, self.network, self.optimizer, self.scaler)
+        self.world.wait()
+
+
+class _Clock:
+    """Time of all processes that this run ever was, and the rate of this one."""
+
+    def __init__(self, state: RunState) -> None:
+        self._seconds_before, self._cpu_before, self._first_step = state.seconds, state.cpu_seconds, state.step
+        self._began, self._cpu_began = time.monotonic(), time.process_time()
+        self._examples = self._targets = 0
+
+    def is_after(self, minutes: float) -> bool:
+        return bool(minutes) and self._seconds_before + time.monotonic() - self._began > minutes * 60
+
+    def count(self, batch: Indices, examples: Any) -> None:
+        self._examples += len(batch)
+        self._targets += int(examples.target_counts[batch].sum())
+
+    def write(self, state: RunState) -> None:
+        state.seconds = self._seconds_before + time.monotonic() - self._began
+        state.cpu_seconds = self._cpu_before + time.process_time() - self._cpu_began
+
+    def progress(self, trainer: Trainer) -> Progress:
+        state, seconds = trainer.state, time.monotonic() - self._began
+        left = (trainer.total_steps - state.step) * seconds / (state.step - self._first_step)
+        if trainer.settings.max_minutes:
+            left = min(left, trainer.settings.max_minutes * 60 - self._seconds_before - seconds)
+        return Progress(
+            step=state.step,
+            total_steps=trainer.total_steps,
+            epoch=state.step / trainer.steps_an_epoch,
+            loss=state.loss_sum / state.loss_count,
+            examples_a_second=self._examples / seconds,
+            targets_a_second=self._targets / seconds,
+            seconds_left=max(0.0, left),
+        )
+
+
+def resolve_precision(name: str, device: torch.device) -> torch.dtype:
+    """`auto`: bf16 on a GPU that has it, else fp16 there, and fp32 on a CPU."""
+    if name == "auto" and device.type == "cuda":
+        return torch.bfloat16 if torch.cuda.is_bf16_supported() else torch.float16
+    return {"bf16": torch.bfloat16, "fp16": torch.float16}.get(name, torch.float32)
+
+
+@contextmanager
+def _exchanging(network: nn.Module, is_last_part: bool) -> Iterator[None]:
+    """Gradients travel between the processes once a batch, with its last part."""
+    is_held_back = isinstance(network, DistributedDataParallel) and not is_last_part
+    with network.no_sync() if is_held_back else nullcontext():  # type: ignore[operator]
+        yield

@@ -1,0 +1,89 @@
+"""Conversations as pairs of a context and the turn that follows: every turn of both speakers but the first is a target.
+
+In ED, one conversation is several lines with growing contexts; each of its turns is still one pair.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from evalplatform.errors import EvalPlatformError
+from generation.corpora.files import DIALOG_FORMATS, dialog_format, read_dialog_file
+from generation.corpora.lines import Problem
+from generation.corpora.records import DialogRecord
+from generation.models import Dataset
+
+
+class DataRefused(EvalPlatformError):
+    """There is nothing to train on, or what there is does not fit the network."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Labels are emotions or intents; "" where the data has none."""
+
+    turns: tuple[str, ...]
+    labels: tuple[str, ...]
+    reply: str
+    label: str
+
+
+@dataclass
+class Source:
+    """A dataset by name, or a file. `rejected` counts the lines that could not be used, after they were read."""
+
+    name: str
+    format: str | None = None
+    rejected: int = 0
+
+    def records(self) -> Iterator[DialogRecord]:
+        self.rejected = 0
+        for found in self._stored() if self._is_dataset() else self._read():
+            if isinstance(found, Problem):
+                self.rejected += 1
+            else:
+                yield found
+
+    def _is_dataset(self) -> bool:
+        return self.format is None and not Path(self.name).exists() and Dataset.objects.filter(name=self.name).exists()
+
+    def _stored(self) -> Iterator[DialogRecord]:
+        rows = Dataset.objects.get(name=self.name).dialogs.order_by("pk")
+        for row in rows.iterator(chunk_size=2000):
+            yield DialogRecord(
+                line=row.pk,
+                external_id=row.external_id,
+                turns=row.turns,
+                gold=row.gold,
+                emotion=row.emotion,
+                situation=row.situation,
+                turn_labels=row.turn_labels,
+                gold_label=row.gold_label,
+                source=row.source,
+            )
+
+    def _read(self) -> Iterator[DialogRecord | Problem]:
+        path = Path(self.name)
+        if not path.exists():
+            raise DataRefused(f"There is neither a file nor a dataset named {self.name!r}; import_dialogs makes one.")
+        format = dialog_format(path, self.format)
+        if format not in DIALOG_FORMATS:
+            raise DataRefused(f"There is no format {format!r}; the formats are {', '.join(DIALOG_FORMATS)}.")
+        try:
+            yield from read_dialog_file(path, format)
+        except OSError as error:
+            raise DataRefused(f"{path} can't be read: {error.strerror}.") from error
+
+
+def pairs_of(records: Iterable[DialogRecord]) -> Iterator[Pair]:
+    seen: set[int] = set()
+    for record in records:
+        turns = (*record.turns, record.gold) if record.gold else tuple(record.turns)
+        labels = (*(record.turn_labels or [""] * len(record.turns)), record.gold_label)
+        conversation = str(record.source.get("conv_id", ""))
+        for position in range(1, len(turns)):
+            # Of two conversations that begin alike, both count; of a file that doesn't tell them apart, one does.
+            key = hash((conversation, turns[: position + 1]))
+            if key not in seen:
+                seen.add(key)
+                yield Pair(turns[:position], labels[:position], turns[position], labels[position])

@@ -1,0 +1,103 @@
+"""Where a run is: weights, optimizer and position in one safetensors file, with the numbers as JSON in its header.
+
+One file, written beside and renamed, is complete or absent. Chance needs no place in it: the loop seeds each step by
+its number. Nothing is unpickled.
+"""
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor, nn
+
+from generation.training.settings import TrainingRefused
+
+STATE = "state.safetensors"
+
+
+@dataclass
+class RunState:
+    step: int = 0
+    epoch: int = 0
+    position: int = 0  # batches done in this epoch
+    loss_sum: float = 0.0  # of training, since the last validation
+    loss_count: float = 0.0
+    best_loss: float | None = None
+    best_step: int = 0
+    validations_since_best: int = 0
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    stopped: str = ""  # why
+    history: list[dict[str, Any]] = field(default_factory=list)  # an entry a validation
+
+
+def save_state(
+    folder: Path, state: RunState, identity: dict[str, Any], network: nn.Module, optimizer: torch.optim.Optimizer,
+    scaler: torch.amp.GradScaler,
+) -> None:  # fmt: skip
+    metadata = {"state": asdict(state), "identity": identity, "scaler": scaler.state_dict()}
+    tensors = dict(_tensors(network, optimizer))
+    new = folder / f"{STATE}.new"
+    save_file(tensors, new, metadata={name: json.dumps(value) for name, value in metadata.items()})
+    with new.open("rb") as file:
+        os.fsync(file.fileno())
+    new.replace(folder / STATE)
+
+
+def load_state(
+    folder: Path, identity: dict[str, Any], network: nn.Module, optimizer: torch.optim.Optimizer,
+    scaler: torch.amp.GradScaler,
+) -> RunState:  # fmt: skip
+    """Puts network, optimizer and scaler where they were; a new state where there is none."""
+    path = folder / STATE
+    if not path.exists():
+        return RunState()
+    try:
+        with safe_open(path, framework="pt") as file:
+            metadata = {name: json.loads(value) for name, value in file.metadata().items()}
+            _check_identity(metadata["identity"], identity, folder)
+            _restore_tensors(file, network, optimizer)
+        if metadata["scaler"]:
+            scaler.load_state_dict(metadata["scaler"])
+        return RunState(**metadata["state"])
+    except (SafetensorError, OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise TrainingRefused(f"{path} is broken ({error}); delete {folder} to train from the start.") from error
+
+
+def _check_identity(stored: dict[str, Any], given: dict[str, Any], folder: Path) -> None:
+    for name, value in json.loads(json.dumps(given)).items():
+        if stored.get(name) != value:
+            raise TrainingRefused(
+                f"The run in {folder} began with {name} {stored.get(name)!r} and can't go on with {value!r}; "
+                "train into another folder, or delete that one."
+            )
+
+
+def _tensors(network: nn.Module, optimizer: torch.optim.Optimizer) -> Iterator[tuple[str, Tensor]]:
+    """Names as in `named_parameters`, which has a shared tensor once."""
+    for name, buffer in network.named_buffers():
+        yield f"network.{name}", buffer.detach().contiguous()
+    for name, parameter in network.named_parameters():
+        yield f"network.{name}", parameter.detach().contiguous()
+        for key, value in optimizer.state[parameter].items():
+            yield f"optimizer.{key}.{name}", value.detach().contiguous()
+
+
+def _restore_tensors(file: Any, network: nn.Module, optimizer: torch.optim.Optimizer) -> None:
+    stored = set(file.keys())
+    keys = {name.split(".", 2)[1] for name in stored if name.startswith("optimizer.")}
+    with torch.no_grad():
+        for name, tensor in (*network.named_buffers(), *network.named_parameters()):
+            tensor.copy_(file.get_tensor(f"network.{name}"))
+        for name, parameter in network.named_parameters():
+            # Adam's count of steps stays on the CPU, its averages go where the parameter is.
+            found = {key: file.get_tensor(f"optimizer.{key}.{name}") for key in keys}
+            optimizer.state[parameter] = {
+                key: value if value.dim() == 0 else value.to(parameter.device) for key, value in found.items()
+            }
