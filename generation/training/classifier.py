@@ -2,6 +2,7 @@
 of the eight intents or neutral."""
 
 import hashlib
+import shutil
 from collections.abc import Iterable, Iterator
 
 import numpy as np
@@ -11,12 +12,11 @@ import torch
 from generation.corpora.records import DialogRecord
 from generation.networks.emotion_classifier import EmotionClassifier
 from generation.networks.labels import EMOTIONS, INTENTS, LABEL_IDS, NEUTRAL
-from generation.networks.tokenizing import train_tokenizer
 from generation.training.examples import Batch
 from generation.training.objectives import Objective, score_classifier
 from generation.training.ordering import Indices
 from generation.training.pairs import DataRefused
-from generation.training.preparing import Plan, Say
+from generation.training.preparing import Plan, Say, kept_tokenizer
 from generation.training.settings import TrainingRefused
 from generation.training.world import World
 
@@ -30,9 +30,9 @@ class TextExamples:
         if not found:
             raise DataRefused("There is no situation with an emotion and no utterance with an intent to learn from.")
         self._labels = np.array([LABEL_IDS[label] for _, label in found], dtype=np.int64)
-        encoded = classifier.tokenizer(
-            [text for text, _ in found], truncation=True, max_length=classifier.max_tokens
-        )["input_ids"]
+        encoded = classifier.tokenizer([text for text, _ in found], truncation=True, max_length=classifier.max_tokens)[
+            "input_ids"
+        ]
         self._ids: list[npt.NDArray[np.int32]] = [np.array(ids, dtype=np.int32) for ids in encoded]
         self._pad = int(classifier.tokenizer.pad_token_id)
         self.sort_keys = np.array([len(ids) for ids in self._ids], dtype=np.int64)
@@ -72,10 +72,10 @@ def labelled_texts(records: Iterable[DialogRecord]) -> Iterator[tuple[str, str]]
                 yield found
 
 
-def prepare_classifier(plan: Plan, encoder: str, world: World, say: Say) -> Objective:
-    """From `encoder`, any of Hugging Face's, by folder or name; or, without one, a small one from scratch."""
+def prepare_classifier(plan: Plan, world: World, say: Say) -> Objective:
+    """From any encoder of Hugging Face, by folder or name; or, without one, a small one from scratch."""
     torch.manual_seed(plan.seed)
-    classifier = _start(plan, encoder)
+    classifier = _start(plan, world)
     training = TextExamples(labelled_texts(plan.data.training_records()), classifier)
     validation = TextExamples(labelled_texts(plan.data.validation_records()), classifier)
     say(f"training: {len(training):,} labelled texts; validation: {len(validation):,}.")
@@ -84,22 +84,20 @@ def prepare_classifier(plan: Plan, encoder: str, world: World, say: Say) -> Obje
     )  # fmt: skip
 
 
-def _start(plan: Plan, encoder: str) -> EmotionClassifier:
-    if not encoder:
+def _start(plan: Plan, world: World) -> EmotionClassifier:
+    if not plan.start:
         texts = (text for text, _ in labelled_texts(plan.data.training_records()))
         sizes = {name: plan.sizes.get(name, size) for name, size in _SIZES.items()}
-        return EmotionClassifier.start_from_scratch(train_tokenizer(texts, plan.vocabulary_size), **sizes)
+        return EmotionClassifier.start_from_scratch(kept_tokenizer(plan, world, texts), **sizes)
     try:
-        return EmotionClassifier.start_from(encoder)
+        return EmotionClassifier.start_from(plan.start)
     except Exception as error:  # the library raises whatever it meets
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise TrainingRefused(f"The encoder {encoder} can't be started from: {reason}") from error
+        raise TrainingRefused(f"The encoder {plan.start} can't be started from: {reason}") from error
 
 
 def _save(plan: Plan, classifier: EmotionClassifier) -> None:
     """A folder of its own in Hugging Face form: written beside and renamed."""
-    import shutil
-
     new, former = (plan.out.with_name(f".{plan.out.name}.{word}") for word in ("new", "former"))
     for folder in (new, former):
         shutil.rmtree(folder, ignore_errors=True)

@@ -25,8 +25,9 @@ class Comparison:
 
 
 def compare_runs(first: list[Entry], second: list[Entry]) -> Comparison:
-    later = {entry["step"]: entry for entry in second}
-    rows = [Row(entry["step"], entry["epoch"], entry, later[entry["step"]]) for entry in first if entry["step"] in later]
+    others = {entry["step"]: entry for entry in second}
+    common = [entry for entry in first if entry["step"] in others]
+    rows = [Row(entry["step"], entry["epoch"], entry, others[entry["step"]]) for entry in common]
     if not rows:
         raise TrainingRefused("The two runs were never validated at the same step, so they can't be compared.")
     return Comparison(rows)

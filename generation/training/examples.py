@@ -23,7 +23,8 @@ Batch = dict[str, Tensor]
 class PairExamples:
     def __init__(self, pairs: Iterable[Pair], tokenizer: Tokenizer, max_tokens: int) -> None:
         source_ids, segments, labels, target_ids = array("i"), array("b"), array("b"), array("i")
-        source_ends, target_ends, reply_segments, reply_labels = array("q", [0]), array("q", [0]), array("b"), array("b")
+        source_ends, target_ends = array("q", [0]), array("q", [0])
+        reply_segments, reply_labels = array("b"), array("b")
         self.unlabelled = 0
         self.contexts_cut = 0
         for pair in pairs:
@@ -45,19 +46,13 @@ class PairExamples:
         self._source_ends, self._target_ends = np.asarray(source_ends), np.asarray(target_ends)
         self._reply_segments = np.asarray(reply_segments, dtype=np.int64)
         self.reply_labels = np.asarray(reply_labels, dtype=np.int64)
+        # Tokens that each reply is scored on: all but `<s>`.
+        self.target_counts: npt.NDArray[np.int64] = np.diff(self._target_ends) - 1
+        # By reply first: its tokens cost most, since each is scored against the whole vocabulary.
+        self.sort_keys: npt.NDArray[np.int64] = self.target_counts * 1_000_000 + np.diff(self._source_ends)
 
     def __len__(self) -> int:
         return len(self.reply_labels)
-
-    @property
-    def target_counts(self) -> npt.NDArray[np.int64]:
-        """Tokens that each reply is to be scored on: all but `<s>`."""
-        return np.diff(self._target_ends) - 1
-
-    @property
-    def sort_keys(self) -> npt.NDArray[np.int64]:
-        """By reply first: its tokens cost most, since each is scored against the whole vocabulary."""
-        return self.target_counts * 1_000_000 + np.diff(self._source_ends)
 
     def batch(self, indices: Indices, device: torch.device) -> Batch:
         """[B, S] of the contexts, [B, T] of the replies; `target_ids` is what is read, `targets` what is to be said."""

@@ -1,6 +1,8 @@
 """What a run came to, validation by validation: history.json, its curves, and two runs side by side."""
 
+import io
 import json
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,9 @@ from generation.training.settings import TrainingRefused
 HISTORY = "history.json"
 CURVES = "curves.svg"
 MACRO, TOKEN_WEIGHTED = "perplexity_macro", "perplexity_token_weighted"
+
+_TRAINING = "training, with dropout"
+_DASHES = {"validation, macro": "-", "validation, token-weighted": "--", _TRAINING: ":"}
 
 Entry = dict[str, Any]
 
@@ -40,32 +45,30 @@ def read_history(folder: Path) -> list[Entry]:
 
 
 def draw_curves(histories: Mapping[str, Sequence[Entry]]) -> bytes:
-    """Perplexities against steps, as SVG; one colour a run, one dash a measure."""
-    import io
-
+    """Perplexities against steps, as SVG; a colour for each run, a dash for each measure."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
     with rc_context({"svg.hashsalt": "training", "svg.fonttype": "none"}):
         figure = Figure(figsize=(7, 4.5), layout="constrained")
         axes = figure.subplots()
-        for number, (name, history) in enumerate(histories.items()):
-            steps = [entry["step"] for entry in history]
-            for key, dash in ((MACRO, "-"), (TOKEN_WEIGHTED, "--")):
-                label = " ".join(filter(None, [name, f"validation, {key.removeprefix('perplexity_').replace('_', '-')}"]))
-                axes.plot(steps, [entry[key] for entry in history], dash, marker=".", color=f"C{number}", label=label)
-            trained = [(entry["step"], entry["training_loss"]) for entry in history if entry["training_loss"] is not None]
-            label = " ".join(filter(None, [name, "training, token-weighted, with dropout"]))
-            axes.plot(
-                [step for step, _ in trained], [2.718281828459045**loss for _, loss in trained], ":",
-                color=f"C{number}", label=label,
-            )  # fmt: skip
+        for number, (run, history) in enumerate(histories.items()):
+            for measure, dash in _DASHES.items():
+                points = [(entry["step"], _perplexity(entry, measure)) for entry in history]
+                label = f"{run} {measure}".strip()
+                axes.plot(*zip(*points, strict=True), dash, marker=".", color=f"C{number}", label=label)
         axes.set(xlabel="step", ylabel="perplexity", yscale="log")
         axes.grid(alpha=0.3, which="both")
         axes.legend(fontsize="small")
         picture = io.BytesIO()
         figure.savefig(picture, format="svg", metadata={"Date": None, "Creator": None})
     return picture.getvalue()
+
+
+def _perplexity(entry: Entry, measure: str) -> float:
+    if measure == _TRAINING:
+        return math.nan if entry["training_loss"] is None else math.exp(entry["training_loss"])
+    return float(entry[MACRO if "macro" in measure else TOKEN_WEIGHTED])
 
 
 def _replace(path: Path, content: bytes) -> None:

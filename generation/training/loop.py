@@ -1,5 +1,5 @@
 """The one training loop. Chance is seeded by the number of the step, so that what a step does depends on nothing that
-a killed process could take with it: a run that goes on reaches the same numbers, to the last bit on the same machine."""
+a killed process could take with it: a run that goes on reaches the same numbers, to the last bit on one machine."""
 
 import math
 import time
@@ -67,7 +67,9 @@ class Trainer:
 
     def run(self) -> RunState:
         self.state = load_state(self.folder, self.identity, self.network, self.optimizer, self.scaler)
-        self.state.stopped = ""
+        # By the stored time, which all processes agree on.
+        is_late = 0 < self.settings.max_minutes * 60 < self.state.seconds
+        self.state.stopped = OUT_OF_TIME if is_late else ""
         self.parallel = self.world.wrap(self.network)
         self._clock = _Clock(self.state)
         keys, size = self.objective.training.sort_keys, self.settings.batch_size

@@ -65,9 +65,7 @@ def score_classifier(network: nn.Module, batch: Batch) -> Scored:
 
 def _score_tokens(logits: Tensor, targets: Tensor) -> Scored:
     """[B, T, vocabulary] and [B, T]"""
-    losses = F.cross_entropy(
-        logits.float().flatten(0, 1), targets.flatten(), ignore_index=IGNORED, reduction="none"
-    )
+    losses = F.cross_entropy(logits.float().flatten(0, 1), targets.flatten(), ignore_index=IGNORED, reduction="none")
     return Scored(losses.view_as(targets).sum(dim=1))
 
 

@@ -3,12 +3,12 @@
 In ED, one conversation is several lines with growing contexts; each of its turns is still one pair.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from evalplatform.errors import EvalPlatformError
-from generation.corpora.files import DIALOG_FORMATS, dialog_format, read_dialog_file
+from generation.corpora.files import dialog_format, read_dialog_file
 from generation.corpora.lines import Problem
 from generation.corpora.records import DialogRecord
 from generation.models import Dataset
@@ -30,49 +30,51 @@ class Pair:
 
 @dataclass
 class Source:
-    """A dataset by name, or a file. `rejected` counts the lines that could not be used, after they were read."""
+    """Datasets by name, or files. `rejected` counts the lines that could not be used, after they were read."""
 
-    name: str
+    names: Sequence[str]
     format: str | None = None
     rejected: int = 0
 
+    def __str__(self) -> str:
+        return ", ".join(self.names)
+
     def records(self) -> Iterator[DialogRecord]:
         self.rejected = 0
-        for found in self._stored() if self._is_dataset() else self._read():
-            if isinstance(found, Problem):
-                self.rejected += 1
-            else:
-                yield found
+        for name in self.names:
+            for found in _stored(name) if self._is_dataset(name) else _read(Path(name), self.format):
+                if isinstance(found, Problem):
+                    self.rejected += 1
+                else:
+                    yield found
 
-    def _is_dataset(self) -> bool:
-        return self.format is None and not Path(self.name).exists() and Dataset.objects.filter(name=self.name).exists()
+    def _is_dataset(self, name: str) -> bool:
+        return self.format is None and not Path(name).exists() and Dataset.objects.filter(name=name).exists()
 
-    def _stored(self) -> Iterator[DialogRecord]:
-        rows = Dataset.objects.get(name=self.name).dialogs.order_by("pk")
-        for row in rows.iterator(chunk_size=2000):
-            yield DialogRecord(
-                line=row.pk,
-                external_id=row.external_id,
-                turns=row.turns,
-                gold=row.gold,
-                emotion=row.emotion,
-                situation=row.situation,
-                turn_labels=row.turn_labels,
-                gold_label=row.gold_label,
-                source=row.source,
-            )
 
-    def _read(self) -> Iterator[DialogRecord | Problem]:
-        path = Path(self.name)
-        if not path.exists():
-            raise DataRefused(f"There is neither a file nor a dataset named {self.name!r}; import_dialogs makes one.")
-        format = dialog_format(path, self.format)
-        if format not in DIALOG_FORMATS:
-            raise DataRefused(f"There is no format {format!r}; the formats are {', '.join(DIALOG_FORMATS)}.")
-        try:
-            yield from read_dialog_file(path, format)
-        except OSError as error:
-            raise DataRefused(f"{path} can't be read: {error.strerror}.") from error
+def _stored(name: str) -> Iterator[DialogRecord]:
+    rows = Dataset.objects.get(name=name).dialogs.order_by("pk")
+    for row in rows.iterator(chunk_size=2000):
+        yield DialogRecord(
+            line=row.pk,
+            external_id=row.external_id,
+            turns=row.turns,
+            gold=row.gold,
+            emotion=row.emotion,
+            situation=row.situation,
+            turn_labels=row.turn_labels,
+            gold_label=row.gold_label,
+            source=row.source,
+        )
+
+
+def _read(path: Path, format: str | None) -> Iterator[DialogRecord | Problem]:
+    if not path.exists():
+        raise DataRefused(f"There is neither a file nor a dataset named {str(path)!r}; import_dialogs makes one.")
+    try:
+        yield from read_dialog_file(path, dialog_format(path, format))
+    except OSError as error:
+        raise DataRefused(f"{path} can't be read: {error.strerror}.") from error
 
 
 def pairs_of(records: Iterable[DialogRecord]) -> Iterator[Pair]:

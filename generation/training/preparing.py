@@ -1,7 +1,7 @@
 """What to train, on what, from where: tokenizer, examples and network, new or of a checkpoint."""
 
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -46,7 +46,7 @@ class Plan:
     data: Data
     out: Path
     run_folder: Path
-    start: Path | None = None
+    start: str = ""  # a checkpoint's folder; for the classifier, any encoder of Hugging Face
     tokenizer: Path | None = None
     vocabulary_size: int = 8000
     sizes: dict[str, Any] = field(default_factory=dict)
@@ -54,8 +54,8 @@ class Plan:
 
 
 def prepare_generator(plan: Plan, world: World, say: Say) -> Objective:
-    start = load_checkpoint(plan.start) if plan.start else None
-    tokenizer = start.tokenizer if start else _tokenizer(plan, world)
+    start = load_checkpoint(Path(plan.start)) if plan.start else None
+    tokenizer = start.tokenizer if start else kept_tokenizer(plan, world, _spoken_texts(plan))
     config = _config(plan, start, tokenizer)
     training, validation = _examples(plan, tokenizer, config, say)
     torch.manual_seed(plan.seed)
@@ -69,7 +69,7 @@ def prepare_predictor(plan: Plan, world: World, say: Say) -> Objective:
     owner = load_checkpoint(plan.out)
     if owner.config.kind != MEED2:
         raise TrainingRefused(f"{plan.out} is a {owner.config.kind}; only meed2 predicts the reply's label.")
-    start = load_checkpoint(plan.start) if plan.start else None
+    start = load_checkpoint(Path(plan.start)) if plan.start else None
     if start and (start.predictor is None or start.tokenizer.to_str() != owner.tokenizer.to_str()):
         raise TrainingRefused(f"{plan.start} has no response predictor, or another tokenizer than {plan.out}.")
     config = _config(plan, owner, owner.tokenizer)
@@ -82,11 +82,11 @@ def prepare_predictor(plan: Plan, world: World, say: Say) -> Objective:
     )  # fmt: skip
 
 
-def _tokenizer(plan: Plan, world: World) -> Tokenizer:
+def kept_tokenizer(plan: Plan, world: World, texts: Iterable[str]) -> Tokenizer:
     """Kept in the run's folder, so that a run that goes on has the same one and need not train it again."""
     kept = plan.run_folder / "tokenizer.json"
     if world.is_first and not kept.exists():
-        tokenizer = load_tokenizer(plan.tokenizer) if plan.tokenizer else _trained_tokenizer(plan)
+        tokenizer = load_tokenizer(plan.tokenizer) if plan.tokenizer else train_tokenizer(texts, plan.vocabulary_size)
         new = kept.with_suffix(".new")
         tokenizer.save(str(new))
         new.replace(kept)
@@ -94,11 +94,11 @@ def _tokenizer(plan: Plan, world: World) -> Tokenizer:
     return load_tokenizer(kept)
 
 
-def _trained_tokenizer(plan: Plan) -> Tokenizer:
-    pairs = pairs_of(plan.data.training_records())
-    # Each turn once: those of a context, but for the first, were replies before.
-    texts = (text for pair in pairs for text in ([*pair.turns, pair.reply] if len(pair.turns) == 1 else [pair.reply]))
-    return train_tokenizer(texts, plan.vocabulary_size)
+def _spoken_texts(plan: Plan) -> Iterator[str]:
+    """Each turn once: those of a context, but for the first, were replies before."""
+    for pair in pairs_of(plan.data.training_records()):
+        yield from pair.turns if len(pair.turns) == 1 else ()
+        yield pair.reply
 
 
 def _config(plan: Plan, start: Checkpoint | None, tokenizer: Tokenizer) -> NetworkConfig:
@@ -108,8 +108,9 @@ def _config(plan: Plan, start: Checkpoint | None, tokenizer: Tokenizer) -> Netwo
         raise TrainingRefused(f"{plan.start} is a {start.config.kind}, so it can't be gone on with as a {plan.kind}.")
     for name, size in plan.sizes.items():
         if getattr(start.config, name) != size:
+            option = f"--{name.replace('_', '-')}"
             raise TrainingRefused(
-                f"The checkpoint has {name} {getattr(start.config, name)} and stays so; leave --{name.replace('_', '-')} out."
+                f"The checkpoint has {name} {getattr(start.config, name)} and stays so; leave {option} out."
             )
     return start.config
 
@@ -124,18 +125,19 @@ def _examples(plan: Plan, tokenizer: Tokenizer, config: NetworkConfig, say: Say)
         try:
             examples = PairExamples(pairs, tokenizer, config.max_tokens)
         except DataRefused as error:
-            raise DataRefused(f"The {name} data of {source.name} can't be used: {error}") from error
+            raise DataRefused(f"The {name} data of {source} can't be used: {error}") from error
         if config.has_labels and examples.unlabelled == len(examples):
-            raise DataRefused(f"{source.name} has no labels, which meed2 needs; label_dialogs writes a file that has them.")
+            raise DataRefused(f"{source} has no labels, which meed2 needs; label_dialogs adds them.")
         say(_described(name, examples, source, config))
         found.append(examples)
     return found[0], found[1]
 
 
 def _described(name: str, examples: PairExamples, source: Source, config: NetworkConfig) -> str:
+    unlabelled = examples.unlabelled if config.has_labels else 0
     asides = [
         f"{source.rejected:,} lines rejected" if source.rejected else "",
-        f"{examples.unlabelled:,} without a label taken as neutral" if config.has_labels and examples.unlabelled else "",
+        f"{unlabelled:,} without a label taken as neutral" if unlabelled else "",
         f"{examples.contexts_cut:,} contexts cut to {config.max_tokens} tokens" if examples.contexts_cut else "",
     ]
     tokens = int(examples.target_counts.sum())

@@ -1,0 +1,111 @@
+"""Dialogs that nobody has labelled -> dialogs with an emotion or intent for every turn, and how emotional they are.
+
+Section 3.2 of the MEED2 paper: the emotionality of an utterance is the probability that a classifier gives to the 32
+emotions together, that of a dialog the mean over its utterances. The most emotional dialogs of OpenSubtitles are EDOS,
+the rest is OS.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from generation.corpora.records import DialogRecord
+from generation.networks.labels import EMOTIONS, LABELS
+
+DIALOGS_AT_ONCE = 64
+
+
+class Classifier(Protocol):
+    def probabilities(self, texts: list[str]) -> Any:
+        """[texts, 41], in the order of LABELS."""
+
+
+@dataclass(frozen=True)
+class Counts:
+    labelled: int
+    selected: int
+
+
+def label_dialogs(
+    records: Iterable[DialogRecord], classifier: Classifier, out: Path, most_emotional: int = 0,
+    others: Path | None = None, on_dialogs: Callable[[int], None] = lambda count: None,
+) -> Counts:  # fmt: skip
+    """Writes JSONL: all dialogs, or only the most emotional ones, and then the others into a file of their own.
+
+    Memory holds one number a dialog: the labelled dialogs wait in a file beside `out` until all are known.
+    """
+    waiting = out.with_name(f"{out.name}.labelled")
+    emotionalities: list[float] = []
+    with waiting.open("w", encoding="utf-8") as file:
+        for line in _labelled(records, classifier):
+            file.write(json.dumps(line, ensure_ascii=False) + "\n")
+            emotionalities.append(line["emotionality"])
+            on_dialogs(1)
+    if not most_emotional:
+        waiting.replace(out)
+        return Counts(len(emotionalities), len(emotionalities))
+    selected = set(np.argsort(-np.array(emotionalities), kind="stable")[:most_emotional].tolist())
+    _split(waiting, selected, out, others)
+    return Counts(len(emotionalities), len(selected))
+
+
+def emotionality(probabilities: Any) -> Any:
+    """[..., 41] -> [...]. EMOTIONS are the first 32 of LABELS."""
+    return probabilities[..., : len(EMOTIONS)].sum(-1)
+
+
+def _labelled(records: Iterable[DialogRecord], classifier: Classifier) -> Iterator[dict[str, Any]]:
+    source = iter(records)
+    while dialogs := list(islice(source, DIALOGS_AT_ONCE)):
+        texts = [text for dialog in dialogs for text in _utterances(dialog)]
+        found = np.concatenate(
+            [np.asarray(classifier.probabilities(texts[at : at + 256])) for at in range(0, len(texts), 256)]
+        )
+        at = 0
+        for dialog in dialogs:
+            own = found[at : at + len(_utterances(dialog))]
+            at += len(own)
+            yield _line(dialog, [LABELS[number] for number in own.argmax(axis=-1)], float(emotionality(own).mean()))
+
+
+def _utterances(dialog: DialogRecord) -> list[str]:
+    return [*dialog.turns, *([dialog.gold] if dialog.gold else [])]
+
+
+def _line(dialog: DialogRecord, labels: list[str], emotionality: float) -> dict[str, Any]:
+    """As docs/formats.md has it. Labels that the dialog came with give way: the classifier's are all of one kind."""
+    known = asdict(dialog)
+    line = {
+        "id": dialog.external_id,
+        "context": dialog.turns,
+        "reference": dialog.gold,
+        "emotion": dialog.emotion,
+        "situation": dialog.situation,
+        "context_labels": labels[: len(dialog.turns)],
+        "reference_label": labels[-1] if dialog.gold else "",
+        "emotionality": round(emotionality, 6),
+        **{name: known["source"][name] for name in ("conv_id", "turn", "n_turns") if name in known["source"]},
+    }
+    return {name: value for name, value in line.items() if value != ""}
+
+
+def _split(waiting: Path, selected: set[int], out: Path, others: Path | None) -> None:
+    places = [out, *([others] if others else [])]
+    new = [place.with_name(f"{place.name}.new") for place in places]
+    with waiting.open(encoding="utf-8") as lines, new[0].open("w", encoding="utf-8") as chosen:
+        rest = new[1].open("w", encoding="utf-8") if others else None
+        for number, line in enumerate(lines):
+            if number in selected:
+                chosen.write(line)
+            elif rest:
+                rest.write(line)
+        if rest:
+            rest.close()
+    for written, place in zip(new, places, strict=True):
+        written.replace(place)
+    waiting.unlink()

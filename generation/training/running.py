@@ -1,0 +1,31 @@
+"""From a plan to a finished run: what the command calls."""
+
+from collections.abc import Callable
+from typing import Any
+
+from generation.training.classifier import prepare_classifier
+from generation.training.loop import Report, Trainer
+from generation.training.objectives import Objective
+from generation.training.preparing import Plan, Say, prepare_generator, prepare_predictor
+from generation.training.settings import TrainingSettings
+from generation.training.state import RunState
+from generation.training.world import World
+
+GENERATOR, PREDICTOR, CLASSIFIER = "generator", "predictor", "emotion-classifier"
+
+_PREPARE: dict[str, Callable[[Plan, World, Say], Objective]] = {
+    GENERATOR: prepare_generator,
+    PREDICTOR: prepare_predictor,
+    CLASSIFIER: prepare_classifier,
+}
+
+
+def train(plan: Plan, part: str, settings: TrainingSettings, world: World, report: Report, say: Say) -> RunState:
+    """Goes on where an earlier run into the same folder was killed or stopped."""
+    plan.run_folder.mkdir(parents=True, exist_ok=True)
+    objective = _PREPARE[part](plan, world, say)
+    identity: dict[str, Any] = {"kind": plan.kind, "part": part, "start": plan.start or "raw"}
+    config = getattr(objective.network, "config", None)
+    if hasattr(config, "as_json"):
+        identity["sizes"] = {name: size for name, size in config.as_json().items() if name != "labels"}
+    return Trainer(objective, settings, world, plan.run_folder, report, identity).run()
