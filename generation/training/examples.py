@@ -40,7 +40,7 @@ class PairExamples:
             self.unlabelled += not pair.label
             self.contexts_cut += context.turns_cut > 0
         if not reply_labels:
-            raise DataRefused("There is nothing to train on: no conversation has two turns.")
+            raise DataRefused("no conversation in it has two turns.")
         self._source_ids, self._target_ids = np.asarray(source_ids), np.asarray(target_ids)
         self._segments, self._labels = np.asarray(segments), np.asarray(labels)
         self._source_ends, self._target_ends = np.asarray(source_ends), np.asarray(target_ends)
@@ -76,6 +76,15 @@ class PairExamples:
         for values in (self._source_ids, self._source_ends, self._labels, self._target_ids, self.reply_labels):
             digest.update(np.ascontiguousarray(values).tobytes())
         return digest.hexdigest()
+
+
+class LabelExamples(PairExamples):
+    """The same contexts, where the label of the reply is all that is to be foretold."""
+
+    def __init__(self, pairs: Iterable[Pair], tokenizer: Tokenizer, max_tokens: int) -> None:
+        super().__init__(pairs, tokenizer, max_tokens)
+        self.target_counts = np.ones(len(self), dtype=np.int64)
+        self.sort_keys = np.diff(self._source_ends)
 
 
 def _known(label: str) -> str:

@@ -27,6 +27,9 @@ def run_folder(checkpoint: Path, part: str = "") -> Path:
 def write_history(folder: Path, history: Sequence[Entry], identity: Mapping[str, Any]) -> None:
     text = json.dumps({"settings": dict(identity), "history": list(history)}, indent=1)
     _replace(folder / HISTORY, text.encode())
+
+
+def write_curves(folder: Path, history: Sequence[Entry]) -> None:
     _replace(folder / CURVES, draw_curves({"": history}))
 
 

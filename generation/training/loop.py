@@ -13,7 +13,7 @@ import torch
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
-from generation.training.history import write_history
+from generation.training.history import write_curves, write_history
 from generation.training.objectives import Objective
 from generation.training.ordering import Indices, epoch_batches, share_of
 from generation.training.settings import TrainingRefused, TrainingSettings
@@ -23,6 +23,7 @@ from generation.training.world import World
 
 ADAM = {"betas": (0.9, 0.98), "eps": 1e-6}
 OUT_OF_TIME = "the time is up"
+SECONDS_BETWEEN_FIGURES = 60
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,8 @@ class Trainer:
                 batches = []  # the next epoch has others
         self.state.stopped = reason
         self._look_and_save(is_last=True)
+        if self.world.is_first:
+            write_curves(self.folder, self.state.history)
         return self.state
 
     @property
@@ -173,6 +176,8 @@ class Trainer:
                 self.objective.save()
         if self.world.is_first:
             write_history(self.folder, state.history, self.identity)
+            if self._clock.is_time_to_draw():
+                write_curves(self.folder, state.history)
         self.report.validation(state.history[-1], is_best)
 
     def _entry(self, found: Validation) -> dict[str, Any]:
@@ -199,10 +204,16 @@ class _Clock:
     def __init__(self, state: RunState) -> None:
         self._seconds_before, self._cpu_before, self._first_step = state.seconds, state.cpu_seconds, state.step
         self._began, self._cpu_began = time.monotonic(), time.process_time()
+        self._drew = self._began
         self._examples = self._targets = 0
 
     def is_after(self, minutes: float) -> bool:
         return bool(minutes) and self._seconds_before + time.monotonic() - self._began > minutes * 60
+
+    def is_time_to_draw(self) -> bool:
+        is_time = time.monotonic() - self._drew > SECONDS_BETWEEN_FIGURES
+        self._drew = time.monotonic() if is_time else self._drew
+        return is_time
 
     def count(self, batch: Indices, examples: Any) -> None:
         self._examples += len(batch)

@@ -14,7 +14,7 @@ from generation.networks.checkpoint import Checkpoint, build_network, load_check
 from generation.networks.config import MEED2, NetworkConfig
 from generation.networks.response_predictor import ResponsePredictor
 from generation.networks.tokenizing import load_tokenizer, train_tokenizer
-from generation.training.examples import PairExamples
+from generation.training.examples import LabelExamples, PairExamples
 from generation.training.objectives import Objective, score_meed2, score_predictor, score_transformer
 from generation.training.pairs import DataRefused, Pair, Source, pairs_of
 from generation.training.settings import TrainingRefused
@@ -73,13 +73,15 @@ def prepare_predictor(plan: Plan, world: World, say: Say) -> Objective:
     if start and (start.predictor is None or start.tokenizer.to_str() != owner.tokenizer.to_str()):
         raise TrainingRefused(f"{plan.start} has no response predictor, or another tokenizer than {plan.out}.")
     config = _config(plan, owner, owner.tokenizer)
-    training, validation = _examples(plan, owner.tokenizer, config, say)
+    training, validation = _examples(plan, owner.tokenizer, config, say, LabelExamples)
     torch.manual_seed(plan.seed)
     predictor = start.predictor if start and start.predictor else ResponsePredictor(config)
-    return Objective(
-        predictor, training, validation, score_predictor,
-        lambda: save_checkpoint(plan.out, owner.network, owner.tokenizer, predictor),
-    )  # fmt: skip
+
+    def save() -> None:
+        newest = load_checkpoint(plan.out)  # the generator may have been trained on meanwhile
+        save_checkpoint(plan.out, newest.network, newest.tokenizer, predictor)
+
+    return Objective(predictor, training, validation, score_predictor, save)
 
 
 def kept_tokenizer(plan: Plan, world: World, texts: Iterable[str]) -> Tokenizer:
@@ -115,7 +117,9 @@ def _config(plan: Plan, start: Checkpoint | None, tokenizer: Tokenizer) -> Netwo
     return start.config
 
 
-def _examples(plan: Plan, tokenizer: Tokenizer, config: NetworkConfig, say: Say) -> tuple[PairExamples, PairExamples]:
+def _examples(
+    plan: Plan, tokenizer: Tokenizer, config: NetworkConfig, say: Say, build: type[PairExamples] = PairExamples
+) -> tuple[PairExamples, PairExamples]:
     found: list[PairExamples] = []
     for name, records, source in (
         ("training", plan.data.training_records, plan.data.training),
@@ -123,7 +127,7 @@ def _examples(plan: Plan, tokenizer: Tokenizer, config: NetworkConfig, say: Say)
     ):
         pairs: Iterator[Pair] = pairs_of(records())
         try:
-            examples = PairExamples(pairs, tokenizer, config.max_tokens)
+            examples = build(pairs, tokenizer, config.max_tokens)
         except DataRefused as error:
             raise DataRefused(f"The {name} data of {source} can't be used: {error}") from error
         if config.has_labels and examples.unlabelled == len(examples):
@@ -140,8 +144,7 @@ def _described(name: str, examples: PairExamples, source: Source, config: Networ
         f"{unlabelled:,} without a label taken as neutral" if unlabelled else "",
         f"{examples.contexts_cut:,} contexts cut to {config.max_tokens} tokens" if examples.contexts_cut else "",
     ]
-    tokens = int(examples.target_counts.sum())
-    return "; ".join([f"{name}: {len(examples):,} replies of {tokens:,} tokens", *filter(None, asides)]) + "."
+    return "; ".join([f"{name}: {len(examples):,} replies", *filter(None, asides)]) + "."
 
 
 def _is_held_out(record: DialogRecord) -> bool:

@@ -1,9 +1,9 @@
 """The training loop, on networks of a width of 16: what it learns, how it goes on, and what it refuses."""
 
 import json
+import multiprocessing
 import os
-import subprocess
-import sys
+import socket
 from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
@@ -23,8 +23,7 @@ from generation.training.preparing import Data, Plan
 from generation.training.running import CLASSIFIER, GENERATOR, PREDICTOR, train
 from generation.training.settings import TrainingRefused, TrainingSettings
 from generation.training.state import STATE, RunState
-from generation.training.world import World
-from tests.conftest import ROOT
+from generation.training.world import World, join_world
 
 pytestmark = pytest.mark.once
 
@@ -90,7 +89,7 @@ def _line(number: int) -> dict[str, Any]:
 def run(data: Path, tmp_path: Path) -> Run:
     def train_small(
         kind: str, out: str, *, part: str = GENERATOR, start: str = "", dropout: float = 0.1, training: Path = data,
-        validation: Path | None = data, listener: Listener | None = None, **settings: Any,
+        validation: Path | None = data, listener: Listener | None = None, world: World = ALONE, **settings: Any,
     ) -> RunState:  # fmt: skip
         place = tmp_path / out
         plan = Plan(
@@ -103,7 +102,7 @@ def run(data: Path, tmp_path: Path) -> Run:
             sizes={} if start or part == PREDICTOR else SIZES | {"dropout": dropout},
         )
         chosen = TrainingSettings(**PACE | settings)
-        return train(plan, part, chosen, ALONE, listener or Listener(), lambda text: None)
+        return train(plan, part, chosen, world, listener or Listener(), lambda text: None)
 
     return train_small
 
@@ -162,20 +161,26 @@ def test_parts_of_a_batch_add_up_to_the_whole(run: Run, tmp_path: Path) -> None:
     )
 
 
-def test_two_processes_of_torchs_own_launcher_learn_what_one_does(data: Path, run: Run, tmp_path: Path) -> None:
+def test_two_processes_learn_together_what_one_does(run: Run, tmp_path: Path) -> None:
+    """As torch's launcher starts them, but for the seconds that each would take to import torch."""
     run("transformer", "alone", dropout=0.0)
-    options = {**SIZES, **PACE, "dropout": 0.0, "vocabulary": 300, "data": data, "validation": data, "device": "cpu"}
-    arguments = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
-    launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
-    command = ["manage.py", "train_generator", "transformer", "--out", str(tmp_path / "both"), *arguments]
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
 
-    finished = subprocess.run(
-        [sys.executable, *launcher, *command],
-        cwd=ROOT, capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"},
-    )  # fmt: skip
+    def take_part(rank: int) -> None:
+        names = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "WORLD_SIZE": 2, "RANK": rank, "LOCAL_RANK": rank}
+        os.environ.update({name: str(value) for name, value in names.items()})
+        with join_world("cpu") as world:
+            run("transformer", "both", dropout=0.0, world=world)
 
-    assert finished.returncode == 0, finished.stderr
-    assert finished.stdout.count("Stopped at step 8") == 1
+    processes = [multiprocessing.get_context("fork").Process(target=take_part, args=[rank]) for rank in range(2)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join(timeout=60)
+
+    assert [process.exitcode for process in processes] == [0, 0]
     alone, both = history(tmp_path / "alone.training"), history(tmp_path / "both.training")
     assert [entry["perplexity_macro"] for entry in both] == pytest.approx(
         [entry["perplexity_macro"] for entry in alone], rel=1e-4
@@ -183,10 +188,7 @@ def test_two_processes_of_torchs_own_launcher_learn_what_one_does(data: Path, ru
 
 
 def test_training_stops_early_and_keeps_the_best_checkpoint(run: Run, tmp_path: Path, data: Path) -> None:
-    few = tmp_path / "few.jsonl"
-    few.write_text("".join(data.read_text().splitlines(keepends=True)[:3]))
-
-    state = run("transformer", "early", training=few, max_steps=500, validate_every=5, patience=2)
+    state = run("transformer", "early", training=_few(tmp_path, data), max_steps=500, validate_every=5, patience=2)
 
     losses = {entry["step"]: entry["validation_loss"] for entry in history(tmp_path / "early.training")}
     assert state.stopped == "no lower validation loss in 2 validations"
@@ -194,6 +196,12 @@ def test_training_stops_early_and_keeps_the_best_checkpoint(run: Run, tmp_path: 
     best = load_file(tmp_path / "early" / "model.safetensors")
     last = load_file(tmp_path / "early.training" / STATE)
     assert not torch.equal(best["output.bias"], last["network.output.bias"])
+
+
+def _few(folder: Path, data: Path) -> Path:
+    few = folder / "few.jsonl"
+    few.write_text("".join(data.read_text().splitlines(keepends=True)[:3]))
+    return few
 
 
 def test_fine_tuning_is_the_same_command_from_another_starting_point(run: Run, tmp_path: Path) -> None:
@@ -233,7 +241,7 @@ def test_the_response_predictor_is_trained_into_its_generators_checkpoint(run: R
     run("meed2", "meed2", max_steps=4)
     before = (tmp_path / "meed2" / "model.safetensors").read_bytes()
 
-    run("meed2", "meed2", part=PREDICTOR, max_steps=60, validate_every=20)
+    run("meed2", "meed2", part=PREDICTOR, max_steps=200, validate_every=100, batch_size=16)
 
     assert (tmp_path / "meed2" / "model.safetensors").read_bytes() == before
     assert load_checkpoint(tmp_path / "meed2").predictor is not None
@@ -245,7 +253,7 @@ def test_the_response_predictor_is_trained_into_its_generators_checkpoint(run: R
 
 def test_the_emotion_classifier_learns_and_labels_dialogs(run: Run, tmp_path: Path, data: Path) -> None:
     state = run(
-        "emotion-classifier", "classifier", part=CLASSIFIER, max_steps=60, validate_every=20, learning_rate=0.003
+        "emotion-classifier", "classifier", part=CLASSIFIER, max_steps=150, validate_every=75, learning_rate=0.003
     )
     output = StringIO()
     call_command(
@@ -264,14 +272,14 @@ def test_mistakes_are_one_line(run: Run, tmp_path: Path, data: Path) -> None:
     with pytest.raises(TrainingRefused, match=r"began with learning_rate 0.01 and can't go on with 0.5"):
         run("transformer", "kept", learning_rate=0.5)
     with pytest.raises(TrainingRefused, match="training data"):
-        run("transformer", "kept", validation=None)
+        run("transformer", "kept", training=_few(tmp_path, data))
     (tmp_path / "kept.training" / STATE).write_bytes(b"nonsense")
     with pytest.raises(TrainingRefused, match=r"state.safetensors is broken .* delete"):
         run("transformer", "kept")
     with pytest.raises(TrainingRefused, match=r"loss of step .* is not a number"):
         run("transformer", "wild", learning_rate=1e30)
     (tmp_path / "silent.jsonl").write_text('{"id": 1, "context": ["Alone."]}\n')
-    with pytest.raises(DataRefused, match=r"training data of .* no conversation has two turns"):
+    with pytest.raises(DataRefused, match=r"training data of .* no conversation in it has two turns"):
         run("transformer", "silent", training=tmp_path / "silent.jsonl")
     (tmp_path / "strange.jsonl").write_text(data.read_text().replace('"neutral"', '"peckish"'))
     with pytest.raises(DataRefused, match="a label 'peckish', which is none of the 41"):
