@@ -5,7 +5,15 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest
 
-from generation.models import Candidate, Dataset, Dialog, GenerationRun, Generator
+from generation.models import (
+    Candidate,
+    Dataset,
+    Dialog,
+    GenerationChunk,
+    GenerationFailure,
+    GenerationRun,
+    Generator,
+)
 
 
 class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # a generic only for the type checker
@@ -42,5 +50,17 @@ class GenerationRunAdmin(ReadOnlyAdmin):
 @admin.register(Candidate)
 class CandidateAdmin(ReadOnlyAdmin):
     list_display = ["generator", "dialog", "display_text"]
+    list_filter = ["generator"]
+    list_select_related = True
+
+
+@admin.register(GenerationChunk)
+class GenerationChunkAdmin(ReadOnlyAdmin):
+    list_display = ["run", "number", "starts", "seen_at", "done_at"]
+
+
+@admin.register(GenerationFailure)
+class GenerationFailureAdmin(ReadOnlyAdmin):
+    list_display = ["generator", "dialog", "attempt", "reason", "created_at"]
     list_filter = ["generator"]
     list_select_related = True

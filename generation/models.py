@@ -1,13 +1,16 @@
 """What generation owns: datasets of dialogs, generators, and the candidate replies of one to the other.
 
 Dialogs and candidates are append-only: their texts are what workers saw, and what a frozen study's hash covers.
+So are generators: another checkpoint or another setting is another generator, with another name.
 """
 
 import hashlib
 import json
 from collections.abc import Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
+from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Cast
@@ -15,6 +18,7 @@ from django.db.models.functions import Cast
 from generation.display import display_text
 
 MOST_SEARCH_WORDS = 20
+QUIET_AFTER = timedelta(minutes=2)
 
 
 class Dataset(models.Model):
@@ -104,25 +108,60 @@ class Generator(models.Model):
     IMPORTED = "imported"
 
     name = models.CharField(max_length=100, unique=True)
-    kind = models.CharField(max_length=50, default=IMPORTED)
+    kind = models.CharField(max_length=50, default=IMPORTED)  # or one of generation/registry.py
+    checkpoint = models.CharField(max_length=500, blank=True)  # a folder, or a name that the kind understands
+    settings = models.JSONField(default=dict, encoder=PlainJSONEncoder)
+    version = models.CharField(max_length=64, blank=True)  # SHA-256 of kind, settings and the checkpoint's content
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         ordering = ["name"]
-        constraints = [models.CheckConstraint(condition=~Q(name=""), name="generator_has_a_name")]
+        constraints = [
+            models.CheckConstraint(condition=~Q(name=""), name="generator_has_a_name"),
+            models.CheckConstraint(
+                condition=Q(kind="imported") | ~Q(version=""), name="generator_that_answers_has_a_version"
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.name
 
+    @property
+    def can_answer(self) -> bool:
+        return self.kind != self.IMPORTED
+
+
+class GenerationRunQuerySet(models.QuerySet["GenerationRun"]):
+    def generated(self) -> "GenerationRunQuerySet":
+        return self.exclude(dialog_count=None)
+
+    def unfinished(self) -> "GenerationRunQuerySet":
+        return self.filter(finished_at=None)
+
+    def going_on(self) -> "GenerationRunQuerySet":
+        return self.generated().unfinished().filter(paused_at=None)
+
 
 class GenerationRun(models.Model):
-    """One arrival of candidates: of one generator, for one dataset, from one file (or, later, from one job)."""
+    """One arrival of candidates: of one generator, for one dataset, from one file or answered here, chunk by chunk."""
+
+    GENERATED = "answered here"  # the origin of a run whose candidates come from no file
 
     generator = models.ForeignKey(Generator, on_delete=models.PROTECT, related_name="runs")
     dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="runs")
     origin = models.CharField(max_length=300)
+    requested_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="generation_runs"
+    )
+    dialog_count = models.PositiveIntegerField(null=True)  # that it is to answer; of an import nobody knows
     started_at = models.DateTimeField(auto_now_add=True)
+    seen_at = models.DateTimeField(null=True)  # the last sign of life of those who answer
+    paused_at = models.DateTimeField(null=True)
+    cancelled_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
+    outcome = models.TextField(blank=True)
+
+    objects = GenerationRunQuerySet.as_manager()
 
     class Meta:
         constraints = [
@@ -137,9 +176,41 @@ class GenerationRun(models.Model):
     def __str__(self) -> str:
         return f"{self.generator} on {self.dataset} from {self.origin}"
 
+    def is_quiet(self, now: datetime) -> bool:
+        """It should go on, and nobody has been heard of for a while: its worker may be dead, or there is none."""
+        is_going_on = self.finished_at is None and self.paused_at is None
+        return is_going_on and now - (self.seen_at or self.started_at) > QUIET_AFTER
+
+
+class GenerationChunkQuerySet(models.QuerySet["GenerationChunk"]):
+    def undone(self) -> "GenerationChunkQuerySet":
+        return self.filter(done_at=None)
+
+
+class GenerationChunk(models.Model):
+    """The intent to answer some dialogs: what one message to a worker is about. Its candidates are the outcome."""
+
+    run = models.ForeignKey(GenerationRun, on_delete=models.PROTECT, related_name="chunks", db_index=False)
+    number = models.PositiveIntegerField()
+    dialog_ids = models.JSONField()
+    starts = models.PositiveSmallIntegerField(default=0)  # more than one: a worker died, or a message came twice
+    seen_at = models.DateTimeField(null=True)
+    done_at = models.DateTimeField(null=True)
+
+    objects = GenerationChunkQuerySet.as_manager()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["run", "number"], name="one_chunk_per_run_and_number")]
+
+    def __str__(self) -> str:
+        return f"chunk {self.number} of {self.run}"
+
 
 class Candidate(models.Model):
-    """One reply by one generator. `text` is what it wrote; `display_text` is what a worker reads."""
+    """One reply by one generator. `text` is what it wrote; `display_text` is what a worker reads.
+
+    What follows `predicted_label` is known of replies that were made here, and not of imported ones.
+    """
 
     dialog = models.ForeignKey(Dialog, on_delete=models.PROTECT, related_name="candidates", db_index=False)
     generator = models.ForeignKey(Generator, on_delete=models.PROTECT, related_name="candidates")
@@ -147,6 +218,11 @@ class Candidate(models.Model):
     text = models.TextField()
     display_text = models.TextField()
     predicted_label = models.CharField(max_length=50, blank=True)
+    score = models.FloatField(null=True)  # what its kind calls so
+    seed = models.BigIntegerField(null=True)
+    seconds = models.FloatField(null=True)  # its share of the time that its batch took
+    turns_cut = models.PositiveSmallIntegerField(null=True)  # oldest turns of the context that the model could not take
+    software = models.JSONField(null=True)  # versions, and what it ran on
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -157,3 +233,23 @@ class Candidate(models.Model):
 
     def __str__(self) -> str:
         return f"{self.generator}: {self.display_text[:60]}"
+
+
+class GenerationFailure(models.Model):
+    """That a generator was asked and gave nothing to show, and why. It is asked once more in the same run."""
+
+    dialog = models.ForeignKey(Dialog, on_delete=models.PROTECT, related_name="failures", db_index=False)
+    generator = models.ForeignKey(Generator, on_delete=models.PROTECT, related_name="failures")
+    run = models.ForeignKey(GenerationRun, on_delete=models.PROTECT, related_name="failures")
+    attempt = models.PositiveSmallIntegerField()  # counted over all runs: each has a seed of its own
+    reason = models.CharField(max_length=500)
+    seed = models.BigIntegerField()
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["dialog", "generator", "attempt"], name="one_failure_per_attempt")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.generator} on {self.dialog}: {self.reason}"
