@@ -146,9 +146,15 @@ CELERY_BEAT_SCHEDULE = {
     "sync": {
         "task": "hits.tasks.sync_published_studies",
         "schedule": 60 * env.number("SYNC_MINUTES", 5, 1, 1440),
-    }
+    },
+    "generation": {"task": "generation.tasks.send_lost_chunks", "schedule": 60},
 }
 CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "celerybeat-schedule")
+
+# --- Generation: on the GPU that a worker process is pinned to, or on the CPU with all of its cores ------------------
+
+GENERATOR_DEVICE = env.text("GENERATOR_DEVICE", "auto")  # or what torch calls one: cpu, cuda, cuda:1
+GENERATOR_THREADS = env.number("GENERATOR_THREADS", 0, 0, 1024)  # of a process on a CPU; 0: one for each core
 
 # --- Marketplace: one that runs here, unless MTURK_ENVIRONMENT says otherwise ----------------------------------------
 

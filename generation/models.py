@@ -193,7 +193,7 @@ class GenerationChunk(models.Model):
     run = models.ForeignKey(GenerationRun, on_delete=models.PROTECT, related_name="chunks", db_index=False)
     number = models.PositiveIntegerField()
     dialog_ids = models.JSONField()
-    starts = models.PositiveSmallIntegerField(default=0)  # more than one: a worker died, or a message came twice
+    starts = models.PositiveSmallIntegerField(default=0)  # since something was saved: too many, and it kills workers
     seen_at = models.DateTimeField(null=True)
     done_at = models.DateTimeField(null=True)
 

@@ -1,11 +1,94 @@
 """Celery shells: fetch by id, call the room. Generation runs on the queue `gpu`, the rest on `default`."""
 
-from celery import shared_task
+from collections.abc import Iterable
+from functools import cache
 
-from generation.models import Dataset
+import structlog
+from celery import Task, current_app, shared_task
+from django.conf import settings
+from django.utils import timezone
+from kombu.exceptions import OperationalError
+
+from evalplatform.errors import EvalPlatformError
+from generation.generating import answer_chunk
+from generation.generators.base import GeneratorUnavailable
+from generation.loading import Loader
+from generation.models import Dataset, GenerationChunk, GenerationRun
+from generation.requesting import finish_run, undone_chunks
 from generation.style_check import check_dataset_style
+
+log = structlog.get_logger("generation.tasks")
+
+TRY_AGAIN_SECONDS = 60
+MOST_RETRIES = 10
+MOST_PASSES = 3
 
 
 @shared_task
 def check_style_of_dataset(dataset_id: int) -> None:
     check_dataset_style(Dataset.objects.get(pk=dataset_id))
+
+
+def send_chunks(chunk_ids: Iterable[int]) -> None:
+    """A message for each. One too many does no harm: it finds its chunk done."""
+    try:
+        for chunk_id in chunk_ids:
+            answer_chunk_of_run.delay(chunk_id)
+    except OperationalError:
+        raise EvalPlatformError("It can't start: the broker does not answer. See the Health page.") from None
+
+
+@shared_task(bind=True, queue="gpu", max_retries=MOST_RETRIES)
+def answer_chunk_of_run(self: Task, chunk_id: int, passes: int = 0) -> None:
+    """Its message stays with the broker until it is through, so a killed worker's chunk goes to another."""
+    chunk = GenerationChunk.objects.select_related("run__generator").get(pk=chunk_id)
+    if passes < MOST_PASSES and _should_pass_on(chunk):
+        answer_chunk_of_run.delay(chunk_id, passes + 1)
+        return
+    try:
+        is_through = answer_chunk(chunk, _loader().get, timezone.now)
+    except GeneratorUnavailable as unavailable:
+        if self.request.retries >= MOST_RETRIES:
+            finish_run(chunk.run, timezone.now(), f"Given up: {unavailable}")
+            return
+        raise self.retry(countdown=TRY_AGAIN_SECONDS) from unavailable
+    if not is_through:
+        answer_chunk_of_run.delay(chunk_id)
+
+
+@shared_task
+def send_lost_chunks() -> None:
+    """Every minute, by Celery's beat: a broker that lost its messages, or holds those of a dead worker back for long.
+
+    Only when the queue is empty. A run may wait behind others for hours, and that is no reason to send it again.
+    """
+    quiet = [run for run in GenerationRun.objects.going_on() if run.is_quiet(timezone.now())]
+    if quiet and not _count_waiting():
+        for run in quiet:
+            log.warning("sent_again", run=str(run))
+            send_chunks(undone_chunks(run))
+
+
+def _should_pass_on(chunk: GenerationChunk) -> bool:
+    """Whether a chunk of another generator, one that is loaded here, waits further back in the queue.
+
+    A generator's chunks so go where it is loaded. A few times at most: should that message be lost, this one goes on.
+    """
+    loaded = _loader().versions
+    if not loaded or chunk.run.generator.version in loaded:
+        return False
+    waiting = GenerationChunk.objects.undone().filter(seen_at=None, run__in=GenerationRun.objects.going_on())
+    return waiting.filter(run__generator__version__in=loaded).exists()
+
+
+def _count_waiting() -> int:
+    with current_app.connection_for_read() as connection:
+        queue = current_app.amqp.queues["gpu"](connection.default_channel)
+        waiting: int = queue.queue_declare().message_count
+        return waiting
+
+
+@cache
+def _loader() -> Loader:
+    """One for this process, which so keeps its generators loaded between chunks."""
+    return Loader(settings.GENERATOR_DEVICE, settings.GENERATOR_THREADS)

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
 from evalplatform.errors import EvalPlatformError
 
 
@@ -14,6 +16,10 @@ class CheckpointRefused(EvalPlatformError):
 
 class SettingsRefused(EvalPlatformError):
     """A setting is unknown or out of range for this kind."""
+
+
+class GeneratorUnavailable(EvalPlatformError):
+    """It can't answer now, but may later: a server that is down. It is tried again."""
 
 
 @dataclass(frozen=True)
@@ -51,3 +57,23 @@ class GeneratorKind(Protocol):
     def answer(self, contexts: Sequence[Context], seeds: Sequence[int]) -> list[Reply]:
         """One seed and one reply a context; the same seed and context give the same reply whatever the batch."""
         ...
+
+
+class Settings(BaseModel):
+    """What every kind has."""
+
+    batch_size: int = Field(8, ge=1, le=10_000)  # dialogs at once; halved when memory runs out
+
+    model_config = ConfigDict(extra="forbid")
+
+
+def checked_settings(model: type[Settings], settings: dict[str, Any]) -> dict[str, Any]:
+    """With defaults filled in; what is wrong in one line."""
+    try:
+        return model.model_validate(settings).model_dump()
+    except ValidationError as error:
+        problem = error.errors()[0]
+        name = ".".join(str(part) for part in problem["loc"])
+        if problem["type"] == "extra_forbidden":
+            raise SettingsRefused(f"There is no setting {name!r}; there are {', '.join(model.model_fields)}.") from None
+        raise SettingsRefused(f"The setting {name!r} can't be {problem['input']!r}: {problem['msg']}.") from None

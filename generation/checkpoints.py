@@ -1,0 +1,91 @@
+"""Folders with config, tokenizer and safetensors: what a generator's version covers, and whether they are whole.
+
+Nothing here loads weights, and nothing anywhere unpickles them: a safetensors file begins with what it holds.
+"""
+
+import hashlib
+import json
+import struct
+from pathlib import Path
+from typing import Any
+
+from generation.generators.base import CheckpointRefused
+
+HASHED_SUFFIXES = {".json", ".safetensors", ".txt", ".model", ".jinja"}
+# How quickly an answer comes, never which: another value makes no other generator.
+SETTINGS_ABOUT_SPEED = {"batch_size", "requests_per_minute", "timeout_seconds", "attempts", "key_variable"}
+MOST_HEADER_BYTES = 100_000_000  # the format's own limit
+
+
+def version_of(kind: str, checkpoint: str, settings: dict[str, Any]) -> str:
+    """SHA-256 of everything that decides about a reply, but for seed and context.
+
+    Of a folder, by its files' content: it may be moved. Of a hub's name or a server's model, by the name alone.
+    """
+    folder = Path(checkpoint)
+    content: Any = _hashes_of(folder) if checkpoint and folder.is_dir() else checkpoint
+    deciding = {name: value for name, value in settings.items() if name not in SETTINGS_ABOUT_SPEED}
+    described = json.dumps({"kind": kind, "settings": deciding, "checkpoint": content}, sort_keys=True)
+    return hashlib.sha256(described.encode()).hexdigest()
+
+
+def read_config(folder: Path) -> dict[str, Any]:
+    path = folder / "config.json"
+    try:
+        config = json.loads(path.read_bytes())
+    except OSError:
+        raise CheckpointRefused(f"{folder} is no checkpoint: it has no config.json.") from None
+    except ValueError:
+        raise CheckpointRefused(f"{path} is broken: it is not JSON.") from None
+    if not isinstance(config, dict):
+        raise CheckpointRefused(f"{path} is broken: it is not an object.")
+    return config
+
+
+def check_weights(folder: Path) -> None:
+    """Refuses a folder without safetensors, with one that is cut off, or with one missing that the index names."""
+    files = sorted(folder.glob("*.safetensors"))
+    if not files:
+        has_pickles = any(folder.glob("*.bin")) or any(folder.glob("*.pt"))
+        advice = " Its weights are pickled: save them as safetensors." if has_pickles else ""
+        raise CheckpointRefused(f"{folder} has no weights in safetensors files.{advice}")
+    for index in folder.glob("*.safetensors.index.json"):
+        if missing := _named_by(index) - {file.name for file in files}:
+            raise CheckpointRefused(f"{folder} is not complete: {min(missing)} is missing.")
+    for file in files:
+        check_safetensors(file)
+
+
+def check_safetensors(path: Path) -> None:
+    """Whether the file is as long as its header says: eight bytes with the header's length, the header, the numbers."""
+    try:
+        with path.open("rb") as file:
+            (header_bytes,) = struct.unpack("<Q", file.read(8))
+            if header_bytes > MOST_HEADER_BYTES:
+                raise CheckpointRefused(f"{path} is broken: it is not a safetensors file.")
+            tensors = json.loads(file.read(header_bytes))
+        tensors.pop("__metadata__", None)
+        expected = 8 + header_bytes + max((tensor["data_offsets"][1] for tensor in tensors.values()), default=0)
+    except OSError as error:
+        raise CheckpointRefused(f"{path} can't be read: {error.strerror}.") from None
+    except (struct.error, ValueError, KeyError, TypeError, IndexError, AttributeError):
+        raise CheckpointRefused(f"{path} is broken: its header can't be read.") from None
+    if path.stat().st_size != expected:
+        raise CheckpointRefused(f"{path} is broken: it has {path.stat().st_size:,} bytes instead of {expected:,}.")
+
+
+def _named_by(index: Path) -> set[str]:
+    try:
+        return set(json.loads(index.read_bytes())["weight_map"].values())
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise CheckpointRefused(f"{index} is broken.") from None
+
+
+def _hashes_of(folder: Path) -> dict[str, str]:
+    files = sorted(file for file in folder.rglob("*") if file.suffix in HASHED_SUFFIXES and file.is_file())
+    return {file.relative_to(folder).as_posix(): _hash_of(file) for file in files}
+
+
+def _hash_of(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,55 @@
+"""Where generators run: the GPU that this process is pinned to, or the CPU with the right number of threads."""
+
+import os
+import platform
+import sys
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from evalplatform import __version__
+
+if TYPE_CHECKING:
+    import torch
+
+NAMED = ("torch", "transformers", "tokenizers")
+
+
+def choose_device(wanted: str, threads: int) -> str:
+    """`wanted`: "auto", or what torch calls a device. `threads`: on a CPU; 0 for all cores that we may use."""
+    import torch
+
+    device = ("cuda" if torch.cuda.is_available() else "cpu") if wanted == "auto" else wanted
+    if device == "cpu":
+        torch.set_num_threads(threads or len(os.sched_getaffinity(0)))
+    return device
+
+
+def best_dtype(device: str) -> "torch.dtype":
+    """Half as wide where the hardware counts with it; a CPU is slower with it than without."""
+    import torch
+
+    is_wide = device == "cpu" or not torch.cuda.is_bf16_supported()
+    return torch.float32 if is_wide else torch.bfloat16
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """torch's own error on a GPU; on a CPU, Python's, or a RuntimeError that says so."""
+    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
+        return True
+    return isinstance(error, RuntimeError) and "can't allocate memory" in str(error)
+
+
+def free_memory() -> None:
+    """Gives what torch keeps for later back to the GPU."""
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_available():
+        torch.cuda.empty_cache()
+
+
+def describe_software(device: str) -> dict[str, Any]:
+    """What a candidate's record says of the programs that made it: those that are loaded."""
+    versions = {name: version(name) for name in NAMED if name in sys.modules}
+    name = device
+    if device.startswith("cuda"):
+        name = sys.modules["torch"].cuda.get_device_name(device)
+    return {"evalplatform": __version__, "python": platform.python_version(), **versions, "device": name}

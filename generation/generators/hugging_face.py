@@ -1,0 +1,221 @@
+"""`hf-seq2seq` and `hf-causal`: any Hugging Face model, from a local folder or by its name on the hub.
+
+Weights are safetensors, and a checkpoint's own code never runs. What decides about a reply is in the generator's
+settings alone: defaults that a checkpoint brings for generation (temperatures, penalties) are not taken over.
+"""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+
+from pydantic import Field, model_validator
+
+from generation.checkpoints import check_weights, read_config
+from generation.generators.base import (
+    CheckpointRefused,
+    Context,
+    Reply,
+    Settings,
+    SettingsRefused,
+    checked_settings,
+)
+from generation.generators.devices import best_dtype
+
+if TYPE_CHECKING:
+    from generation.generators.sampling import PickTokens
+
+MOST_TOKENS_UNLESS_SAID = 512
+_HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
+
+
+class HuggingFaceSettings(Settings):
+    revision: str = "main"  # of a model on the hub
+    max_new_tokens: int = Field(80, ge=1, le=4096)
+    max_context_tokens: int = Field(0, ge=0)  # 0: as many as the model takes
+    beams: int = Field(1, ge=1, le=64)
+    length_penalty: float = 1.0
+    no_repeat_ngram: int = Field(0, ge=0)
+    temperature: float = Field(0.0, ge=0)  # 0: always the likeliest token; else tokens are drawn
+    top_k: int = Field(0, ge=0)
+    top_p: float = Field(1.0, gt=0, le=1)
+    turn_separator: str = ""  # between turns where there is no chat template; "": the end of a sequence
+    system: str = ""  # what a chat template's system message says
+    dtype: Literal["auto", "float32", "bfloat16"] = "auto"
+
+    @model_validator(mode="after")
+    def _draws_or_searches(self) -> Self:
+        if self.beams > 1 and self.temperature > 0:
+            raise ValueError("tokens are either searched with beams or drawn at a temperature")
+        return self
+
+
+class _HuggingFaceGenerator:
+    model_class: ClassVar[str]
+    is_encoder_decoder: ClassVar[bool]
+
+    def __init__(self, model: Any, tokenizer: Any, settings: dict[str, Any], device: str) -> None:
+        self._model, self._tokenizer, self._settings, self._device = model, tokenizer, settings, device
+        ends = model.generation_config.eos_token_id
+        self._ends: list[int] = ends if isinstance(ends, list) else [] if ends is None else [ends]
+        if not self._ends:
+            raise CheckpointRefused("The checkpoint names no token that ends a reply (eos_token_id).")
+        self._pad: int = next(id for id in (tokenizer.pad_token_id, self._ends[0]) if id is not None)
+        self._limit = self._most_context_tokens()
+        self._own_all_defaults()
+
+    @classmethod
+    def check(cls, checkpoint: str, settings: dict[str, Any]) -> dict[str, Any]:
+        if Path(checkpoint).is_dir():
+            config = read_config(Path(checkpoint))
+            if bool(config.get("is_encoder_decoder")) != cls.is_encoder_decoder:
+                kind = "hf-causal" if cls.is_encoder_decoder else "hf-seq2seq"
+                raise CheckpointRefused(f"{checkpoint} is a model of the other shape: its kind is {kind}.")
+            check_weights(Path(checkpoint))
+        elif not _HUB_NAME.fullmatch(checkpoint):
+            raise CheckpointRefused(f"{checkpoint!r} is neither a folder nor a name on the hub.")
+        return checked_settings(HuggingFaceSettings, settings)
+
+    @classmethod
+    def load(cls, checkpoint: str, settings: dict[str, Any], device: str) -> Self:
+        import torch
+        import transformers
+
+        transformers.logging.set_verbosity_error()
+        dtype = best_dtype(device) if settings["dtype"] == "auto" else getattr(torch, settings["dtype"])
+        common = {"revision": settings["revision"], "trust_remote_code": False}
+        try:
+            tokenizer = transformers.AutoTokenizer.from_pretrained(checkpoint, **common)
+            model, found = getattr(transformers, cls.model_class).from_pretrained(
+                checkpoint, **common, dtype=dtype, use_safetensors=True, output_loading_info=True
+            )
+        except (OSError, ValueError, RuntimeError, KeyError, TypeError) as error:
+            raise CheckpointRefused(f"{checkpoint} can't be loaded: {str(error).strip().splitlines()[0]}") from error
+        if missing := sorted(found["missing_keys"]):
+            raise CheckpointRefused(f"{checkpoint} is not complete: its weights lack {missing[0]}.")
+        return cls(model.to(device).eval(), tokenizer, settings, device)
+
+    def answer(self, contexts: Sequence[Context], seeds: Sequence[int]) -> list[Reply]:
+        import torch
+
+        encoded = [self._encode(context.turns) for context in contexts]
+        ids, mask = self._padded([ids for ids, _ in encoded])
+        picker = self._picker(seeds)
+        with torch.inference_mode():
+            output = self._model.generate(
+                input_ids=ids,
+                attention_mask=mask,
+                logits_processor=[picker] if picker else [],
+                return_dict_in_generate=True,
+                output_scores=picker is None,
+            )
+        start = 1 if self.is_encoder_decoder else ids.shape[1]
+        rows = [row[start:].tolist() for row in output.sequences]
+        scores = output.sequences_scores.tolist() if picker is None else picker.mean_scores(rows, self._ends)
+        return [self._reply(row, score, cut) for row, score, (_, cut) in zip(rows, scores, encoded, strict=True)]
+
+    # --- From turns to tokens ---
+
+    def _encode(self, turns: Sequence[str]) -> tuple[list[int], int]:
+        """The tokens of as many of the newest turns as fit, and how many turns that cost."""
+        for cut in range(len(turns)):
+            ids = self._ids_of(turns[cut:])
+            if len(ids) <= self._limit:
+                return ids, cut
+        # Not even the newest turn fits: its end is what the reply should answer.
+        end = ids[-self._limit :] if not self.is_encoder_decoder else [ids[0], *ids[len(ids) - self._limit + 1 :]]
+        return end, len(turns)
+
+    def _ids_of(self, turns: Sequence[str]) -> list[int]:
+        tokenizer = self._tokenizer
+        if tokenizer.chat_template and not self.is_encoder_decoder:
+            ids: list[int] = tokenizer(self._chat(turns), add_special_tokens=False)["input_ids"]
+            return ids
+        separator = self._settings["turn_separator"] or tokenizer.eos_token or "\n"
+        text = separator.join(turns)
+        ids = tokenizer(text if self.is_encoder_decoder else text + separator)["input_ids"]
+        return ids
+
+    def _chat(self, turns: Sequence[str]) -> str:
+        from jinja2 import TemplateError
+
+        # The last turn is the other one's: the model answers it, and its own turns alternate with it.
+        roles = ["user" if (len(turns) - position) % 2 else "assistant" for position in range(len(turns))]
+        messages = [{"role": role, "content": text} for role, text in zip(roles, turns, strict=True)]
+        system = [{"role": "system", "content": self._settings["system"]}] if self._settings["system"] else []
+        try:
+            return self._template(system + messages)
+        except TemplateError:  # of a model that was taught to wait for a user's first word
+            return self._template([*system, {"role": "user", "content": ""}, *messages])
+
+    def _template(self, messages: list[dict[str, str]]) -> str:
+        text: str = self._tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
+        return text
+
+    def _padded(self, rows: list[list[int]]) -> tuple[Any, Any]:
+        """(batch, longest): on the left for a causal model, so that the next token follows at once."""
+        import torch
+
+        longest = max(map(len, rows))
+        ids = torch.full((len(rows), longest), self._pad)
+        mask = torch.zeros((len(rows), longest), dtype=torch.long)
+        for number, row in enumerate(rows):
+            place = slice(0, len(row)) if self.is_encoder_decoder else slice(longest - len(row), longest)
+            ids[number, place], mask[number, place] = torch.tensor(row), 1
+        return ids.to(self._device), mask.to(self._device)
+
+    # --- From tokens to a reply ---
+
+    def _reply(self, row: list[int], score: float, turns_cut: int) -> Reply:
+        length = next((position for position, id in enumerate(row) if id in self._ends), None)
+        if length is None:
+            return Reply("", score=score, turns_cut=turns_cut, failure="endless")
+        text = self._tokenizer.decode(row[:length], skip_special_tokens=True).strip()
+        return Reply(text, score=score, turns_cut=turns_cut, failure="" if text else "empty")
+
+    # --- Settings ---
+
+    def _picker(self, seeds: Sequence[int]) -> "PickTokens | None":
+        from generation.generators.sampling import PickTokens
+
+        if self._settings["beams"] > 1:
+            return None
+        settings = self._settings
+        return PickTokens(seeds, settings["temperature"], settings["top_k"], settings["top_p"])
+
+    def _own_all_defaults(self) -> None:
+        from transformers import GenerationConfig
+
+        theirs, settings = self._model.generation_config, self._settings
+        self._model.generation_config = GenerationConfig(
+            bos_token_id=theirs.bos_token_id,
+            eos_token_id=self._ends,
+            pad_token_id=self._pad,
+            decoder_start_token_id=theirs.decoder_start_token_id,
+            forced_bos_token_id=theirs.forced_bos_token_id,
+            max_new_tokens=settings["max_new_tokens"],
+            num_beams=settings["beams"],
+            length_penalty=settings["length_penalty"],
+            no_repeat_ngram_size=settings["no_repeat_ngram"],
+            do_sample=False,
+        )
+
+    def _most_context_tokens(self) -> int:
+        names = ("max_position_embeddings", "n_positions", "max_source_positions")
+        said = [getattr(self._model.config, name, None) for name in names]
+        known = [limit for limit in (*said, self._tokenizer.model_max_length) if limit and limit < 10**9]
+        limit = min(known, default=MOST_TOKENS_UNLESS_SAID)
+        left: int = limit if self.is_encoder_decoder else limit - self._settings["max_new_tokens"]
+        if left < 2:
+            raise SettingsRefused(f"max_new_tokens leaves no room for a context: the model takes {limit} tokens.")
+        return min(left, self._settings["max_context_tokens"] or left)
+
+
+class Seq2SeqGenerator(_HuggingFaceGenerator):
+    model_class = "AutoModelForSeq2SeqLM"
+    is_encoder_decoder = True
+
+
+class CausalGenerator(_HuggingFaceGenerator):
+    model_class = "AutoModelForCausalLM"
+    is_encoder_decoder = False

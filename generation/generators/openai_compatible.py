@@ -1,0 +1,170 @@
+"""`openai-compatible`: any server that speaks OpenAI's chat completions, vLLM and llama.cpp among them.
+
+The checkpoint is the model's name there. The key comes from the environment and is stored nowhere.
+"""
+
+import json
+import os
+import threading
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+import urllib3
+from pydantic import Field
+
+from generation.generators.base import (
+    CheckpointRefused,
+    Context,
+    GeneratorUnavailable,
+    Reply,
+    Settings,
+    SettingsRefused,
+    checked_settings,
+)
+
+TRY_AGAIN = (408, 409, 425, 429, 500, 502, 503, 504)
+WRONG_FOR_ALL = (401, 403, 404, 405)
+MOST_SECONDS_BETWEEN = 60
+MOST_REASON_CHARACTERS = 300
+
+
+class ServerSettings(Settings):
+    """`batch_size` is how many requests are under way at once."""
+
+    url: str  # up to and with the version: https://api.example.org/v1
+    key_variable: str = "OPENAI_API_KEY"  # the environment's variable with the key; without it, none is sent
+    system: str = ""
+    max_tokens: int = Field(200, ge=1)
+    temperature: float = Field(0.0, ge=0)
+    top_p: float = Field(1.0, gt=0, le=1)
+    requests_per_minute: float = Field(0, ge=0)  # of this process; 0: no limit
+    timeout_seconds: float = Field(60, gt=0)
+    attempts: int = Field(6, ge=1)  # with waits that double in between, or as long as the server says
+
+
+class OpenAICompatibleGenerator:
+    NEEDS_DEVICE = False
+
+    def __init__(self, model: str, settings: dict[str, Any], first_wait_seconds: float = 0.5) -> None:
+        self._model, self._settings = model, settings
+        self._pace = _Pace(settings["requests_per_minute"])
+        again = urllib3.Retry(
+            total=settings["attempts"] - 1,
+            status_forcelist=TRY_AGAIN,
+            allowed_methods=None,  # an answer that was lost on its way is simply asked for again
+            backoff_factor=first_wait_seconds,
+            backoff_jitter=first_wait_seconds,
+            backoff_max=MOST_SECONDS_BETWEEN,
+            retry_after_max=MOST_SECONDS_BETWEEN,
+            raise_on_status=False,
+            redirect=0,
+        )
+        self._http = urllib3.PoolManager(
+            retries=again, timeout=settings["timeout_seconds"], maxsize=settings["batch_size"]
+        )
+
+    @classmethod
+    def check(cls, checkpoint: str, settings: dict[str, Any]) -> dict[str, Any]:
+        if not checkpoint:
+            raise CheckpointRefused("The kind `openai-compatible` wants the model's name on its server as checkpoint.")
+        checked = checked_settings(ServerSettings, settings)
+        parts = urlsplit(checked["url"])
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query:
+            raise SettingsRefused("The setting 'url' is no server's address, as http://127.0.0.1:8000/v1 is one.")
+        return checked
+
+    @classmethod
+    def load(cls, checkpoint: str, settings: dict[str, Any], device: str) -> Self:
+        return cls(checkpoint, settings)
+
+    def answer(self, contexts: Sequence[Context], seeds: Sequence[int]) -> list[Reply]:
+        with ThreadPoolExecutor(max_workers=len(contexts)) as pool:
+            return list(pool.map(self._answer, contexts, seeds))
+
+    def _answer(self, context: Context, seed: int) -> Reply:
+        for cut in range(len(context.turns)):
+            status, body = self._ask(context.turns[cut:], seed)
+            if status != 400 or "context length" not in _complaint(body):
+                break
+        if status == 200:
+            return _reply(body, cut)
+        complaint = f"{self._settings['url']} answers with status {status}: {_complaint(body)}"
+        if status in TRY_AGAIN:
+            raise GeneratorUnavailable(complaint)
+        if status in WRONG_FOR_ALL:
+            raise CheckpointRefused(complaint)
+        return Reply("", turns_cut=cut, failure=complaint)
+
+    def _ask(self, turns: Sequence[str], seed: int) -> tuple[int, Any]:
+        self._pace.wait()
+        try:
+            response = self._http.request(
+                "POST",
+                f"{self._settings['url'].rstrip('/')}/chat/completions",
+                headers=self._headers(),
+                json=self._request(turns, seed),
+            )
+        except urllib3.exceptions.HTTPError as error:
+            raise GeneratorUnavailable(f"{self._settings['url']} does not answer: {_cause(error)}") from error
+        try:
+            return response.status, json.loads(response.data)
+        except ValueError:
+            return response.status, None
+
+    def _headers(self) -> dict[str, str]:
+        key = os.environ.get(self._settings["key_variable"], "")
+        return {"Authorization": f"Bearer {key}"} if key else {}
+
+    def _request(self, turns: Sequence[str], seed: int) -> dict[str, Any]:
+        # The last turn is the other one's: the model answers it, and its own turns alternate with it.
+        roles = ["user" if (len(turns) - position) % 2 else "assistant" for position in range(len(turns))]
+        messages = [{"role": role, "content": text} for role, text in zip(roles, turns, strict=True)]
+        system = [{"role": "system", "content": self._settings["system"]}] if self._settings["system"] else []
+        names = ("max_tokens", "temperature", "top_p")
+        decoding = {name: self._settings[name] for name in names}
+        return {"model": self._model, "messages": system + messages, "seed": seed, **decoding}
+
+
+class _Pace:
+    """At most so many requests a minute, however many threads ask."""
+
+    def __init__(self, per_minute: float) -> None:
+        self._gap = 60 / per_minute if per_minute else 0.0
+        self._next = time.monotonic()
+        self._lock = threading.Lock()
+
+    def wait(self) -> None:
+        with self._lock:
+            mine = max(self._next, time.monotonic())
+            self._next = mine + self._gap
+        time.sleep(max(0.0, mine - time.monotonic()))
+
+
+def _reply(body: Any, turns_cut: int) -> Reply:
+    try:
+        choice = body["choices"][0]
+        text, finish = choice["message"]["content"] or "", choice.get("finish_reason")
+    except (TypeError, KeyError, IndexError, AttributeError):
+        return Reply("", turns_cut=turns_cut, failure="the server's answer is not understood")
+    if not isinstance(text, str):
+        return Reply("", turns_cut=turns_cut, failure="not text")
+    if finish == "length":
+        return Reply("", turns_cut=turns_cut, failure="endless")
+    if finish == "content_filter":
+        return Reply("", turns_cut=turns_cut, failure="held back by the server's filter")
+    return Reply(text.strip(), turns_cut=turns_cut, failure="" if text.strip() else "empty")
+
+
+def _complaint(body: Any) -> str:
+    """What the server says is wrong, in one line."""
+    error = body.get("error", body) if isinstance(body, dict) else ""
+    message = error.get("message", "") if isinstance(error, dict) else error
+    return " ".join(str(message).split())[:MOST_REASON_CHARACTERS] or "it does not say why"
+
+
+def _cause(error: urllib3.exceptions.HTTPError) -> str:
+    reason = getattr(error, "reason", None) or error
+    return type(reason).__name__

@@ -1,0 +1,30 @@
+"""`reference`: the human's own reply, as a generator among the others. A study can then rate people like models."""
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+from generation.generators.base import CheckpointRefused, Context, Reply, Settings, checked_settings
+
+
+class ReferenceSettings(Settings):
+    batch_size: int = 1000
+
+
+class ReferenceGenerator:
+    NEEDS_DEVICE = False
+
+    @classmethod
+    def check(cls, checkpoint: str, settings: dict[str, Any]) -> dict[str, Any]:
+        if checkpoint:
+            raise CheckpointRefused("The kind `reference` has no checkpoint: the human replies are in the dialogs.")
+        return checked_settings(ReferenceSettings, settings)
+
+    @classmethod
+    def load(cls, checkpoint: str, settings: dict[str, Any], device: str) -> Self:
+        return cls()
+
+    def answer(self, contexts: Sequence[Context], seeds: Sequence[int]) -> list[Reply]:
+        return [
+            Reply(context.gold) if context.gold else Reply("", failure="the dialog has no human reply")
+            for context in contexts
+        ]

@@ -1,0 +1,55 @@
+"""Drawing tokens so that a reply depends on its own seed alone, never on who else is in the batch."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import torch
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+class PickTokens:
+    """A step of Hugging Face's generate that makes its greedy choice a draw.
+
+    Adding Gumbel noise to log-probabilities and taking the largest is drawing from them (Gumbel 1954), and each row's
+    noise comes from a generator of its own. Temperature 0 adds none. It keeps the log-probabilities of what was chosen,
+    before temperature and cut-offs.
+    """
+
+    def __init__(self, seeds: Sequence[int], temperature: float, top_k: int, top_p: float) -> None:
+        self._noise = [torch.Generator().manual_seed(seed) for seed in seeds]
+        self._temperature, self._top_k, self._top_p = temperature, top_k, top_p
+        self._chosen: list[Tensor] = []  # per step: (batch,) log-probabilities
+
+    def __call__(
+        self, input_ids: "Tensor", logits: "Tensor"
+    ) -> "Tensor":  # (batch, tokens so far), (batch, vocabulary)
+        logits = logits.float()
+        drawn = self._drawn(logits) if self._temperature else logits
+        best = drawn.argmax(-1, keepdim=True)
+        self._chosen.append(logits.log_softmax(-1).gather(-1, best)[:, 0])
+        return drawn
+
+    def mean_scores(self, rows: Sequence[Sequence[int]], ends: Sequence[int]) -> list[float]:
+        """Mean log-probability of each reply's tokens, its end included."""
+        chosen = torch.stack(self._chosen).T.tolist()
+        lengths = [next((at + 1 for at, id in enumerate(row) if id in ends), len(row)) for row in rows]
+        return [sum(steps[:length]) / length for steps, length in zip(chosen, lengths, strict=True)]
+
+    def _drawn(self, logits: "Tensor") -> "Tensor":
+        logits = logits / self._temperature
+        if self._top_k:
+            least = logits.topk(min(self._top_k, logits.shape[-1])).values[:, -1:]
+            logits = logits.masked_fill(logits < least, -torch.inf)
+        if self._top_p < 1:
+            logits = _nucleus(logits, self._top_p)
+        uniform = torch.stack([torch.rand(logits.shape[-1], generator=noise) for noise in self._noise])
+        return logits - (-uniform.clamp_min(1e-20).log()).clamp_min(1e-20).log().to(logits.device)
+
+
+def _nucleus(logits: "Tensor", top_p: float) -> "Tensor":
+    """The fewest tokens whose probabilities reach top_p; the likeliest always stays."""
+    ordered, places = logits.sort(descending=True)
+    before = ordered.softmax(-1).cumsum(-1) - ordered.softmax(-1)
+    return logits.masked_fill((before >= top_p).scatter(-1, places, before >= top_p), -torch.inf)

@@ -1,0 +1,81 @@
+"""The generators that this process holds ready.
+
+In: a Generator row. Out: its loaded network. Guaranteed: it is the very version that was registered; loaded once and
+kept while it is used; when memory runs out, what was used longest ago goes first.
+"""
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from generation.checkpoints import version_of
+from generation.generators.base import CheckpointRefused, Context, GeneratorKind, Reply
+from generation.generators.devices import choose_device, describe_software, free_memory, is_out_of_memory
+from generation.models import Generator
+from generation.registry import load_kind
+
+MOST_KEPT = 4
+
+
+@dataclass
+class LoadedGenerator:
+    kind: GeneratorKind
+    batch_size: int
+    software: dict[str, Any]
+
+    def answer(self, contexts: Sequence[Context], seeds: Sequence[int]) -> list[Reply]:
+        return self.kind.answer(contexts, seeds)
+
+    def halve(self) -> bool:
+        """For good: the next batch would run into the same wall. False if it can't become smaller."""
+        self.batch_size, before = max(1, self.batch_size // 2), self.batch_size
+        free_memory()
+        return self.batch_size < before
+
+
+class Loader:
+    def __init__(self, device: str = "auto", threads: int = 0) -> None:
+        self._device, self._threads = device, threads
+        self._kept: OrderedDict[str, LoadedGenerator] = OrderedDict()
+
+    @property
+    def versions(self) -> list[str]:
+        return list(self._kept)
+
+    def get(self, generator: Generator) -> LoadedGenerator:
+        if generator.version not in self._kept:
+            while len(self._kept) >= MOST_KEPT:
+                self._drop_oldest()
+            self._kept[generator.version] = self._load(generator)
+        self._kept.move_to_end(generator.version)
+        return self._kept[generator.version]
+
+    def _load(self, generator: Generator) -> LoadedGenerator:
+        kind = load_kind(generator.kind)
+        settings = kind.check(generator.checkpoint, generator.settings)
+        # By the settings as they were stored: a later release may know more of them.
+        if version_of(generator.kind, generator.checkpoint, generator.settings) != generator.version:
+            raise CheckpointRefused(
+                f"The checkpoint of {generator} has changed since it was registered. Register it under another name."
+            )
+        device = choose_device(self._device, self._threads) if getattr(kind, "NEEDS_DEVICE", True) else "none"
+        loaded = self._load_into_memory(kind, generator, settings, device)
+        return LoadedGenerator(loaded, settings.get("batch_size", 1), describe_software(device))
+
+    def _load_into_memory(
+        self, kind: type[GeneratorKind], generator: Generator, settings: dict[str, Any], device: str
+    ) -> GeneratorKind:
+        while True:
+            try:
+                return kind.load(generator.checkpoint, settings, device)
+            except Exception as error:
+                if not is_out_of_memory(error):
+                    raise
+                if not self._kept:
+                    raise CheckpointRefused(f"{generator} does not fit into the memory of {device}.") from error
+            self._drop_oldest()  # outside of the handler, whose traceback holds what was loaded so far
+
+    def _drop_oldest(self) -> None:
+        self._kept.popitem(last=False)
+        free_memory()

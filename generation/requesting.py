@@ -1,0 +1,147 @@
+"""Asking for candidates: which dialogs a run is about, pausing, resuming and cancelling it, and how far it is.
+
+In: a generator and a dataset. Out: a run with its chunks, saved before any work begins. Guaranteed: a run is about
+dialogs without a candidate of the generator, and there is one unfinished run of both at a time.
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.contrib.auth.models import User
+from django.db import IntegrityError, models, transaction
+from django.db.models import Count, Exists, Max, Min, OuterRef
+from django.db.models.functions import Cast, Length
+
+from evalplatform.errors import EvalPlatformError
+from generation.models import Candidate, Dataset, Dialog, GenerationChunk, GenerationFailure, GenerationRun, Generator
+
+CHUNK_SIZE = 64
+MOST_ATTEMPTS = 2  # of a dialog in one run
+RATE_WINDOW = timedelta(minutes=2)
+
+
+class NothingToAnswer(EvalPlatformError):
+    """Every dialog has its candidate already."""
+
+
+def request_run(
+    generator: Generator,
+    dataset: Dataset,
+    requested_by: User | None = None,
+    most_dialogs: int | None = None,
+    chunk_size: int = CHUNK_SIZE,
+) -> GenerationRun:
+    if not generator.can_answer:
+        raise EvalPlatformError(f"{generator} only has imported replies: there is nothing to ask.")
+    if open_run(generator, dataset):
+        raise EvalPlatformError(f"{generator} is answering {dataset} already.")
+    ids = _longest_first(_missing(generator, dataset), most_dialogs)
+    if not ids:
+        raise NothingToAnswer(f"{generator} has answered every dialog of {dataset}.")
+    chunks = [ids[start : start + chunk_size] for start in range(0, len(ids), chunk_size)]
+    try:
+        with transaction.atomic():
+            run = GenerationRun.objects.create(
+                generator=generator,
+                dataset=dataset,
+                origin=GenerationRun.GENERATED,
+                requested_by=requested_by,
+                dialog_count=len(ids),
+            )
+            GenerationChunk.objects.bulk_create(
+                GenerationChunk(run=run, number=number, dialog_ids=chunk) for number, chunk in enumerate(chunks)
+            )
+    except IntegrityError:  # someone else's request, a moment earlier
+        raise EvalPlatformError(f"{generator} is answering {dataset} already.") from None
+    return run
+
+
+def open_run(generator: Generator, dataset: Dataset) -> GenerationRun | None:
+    return GenerationRun.objects.generated().unfinished().filter(generator=generator, dataset=dataset).first()
+
+
+def pause_run(run: GenerationRun, now: datetime) -> None:
+    """Those who answer finish the batch that they are at."""
+    GenerationRun.objects.going_on().filter(pk=run.pk).update(paused_at=now)
+
+
+def resume_run(run: GenerationRun, now: datetime) -> None:
+    """Its chunks have to be sent again: what came to a worker during the pause was put aside."""
+    GenerationRun.objects.unfinished().filter(pk=run.pk).update(paused_at=None, seen_at=now, outcome="")
+
+
+def cancel_run(run: GenerationRun, now: datetime) -> None:
+    """What is answered stays; what is not can be asked for again, in a run of its own."""
+    finish_run(run, now, cancelled_at=now)
+
+
+def finish_run(run: GenerationRun, now: datetime, outcome: str = "", cancelled_at: datetime | None = None) -> None:
+    unfinished = GenerationRun.objects.unfinished().filter(pk=run.pk)
+    unfinished.update(finished_at=now, paused_at=None, outcome=outcome, cancelled_at=cancelled_at)
+
+
+def undone_chunks(run: GenerationRun) -> list[int]:
+    return list(run.chunks.undone().order_by("number").values_list("pk", flat=True))
+
+
+@dataclass(frozen=True)
+class RunCounts:
+    total: int
+    answered: int
+    failed: int  # asked twice, without a reply to show
+    per_second: float | None  # lately
+
+    @property
+    def done(self) -> int:
+        return self.answered + self.failed
+
+    @property
+    def seconds_left(self) -> float | None:
+        return (self.total - self.done) / self.per_second if self.per_second else None
+
+
+def count_run(run: GenerationRun, now: datetime) -> RunCounts:
+    return RunCounts(
+        total=run.dialog_count or 0,
+        answered=run.candidates.count(),
+        failed=len(failed_dialogs(run)),
+        per_second=None if run.finished_at or run.paused_at else _rate(run, now),
+    )
+
+
+def failed_dialogs(run: GenerationRun) -> list[int]:
+    """Dialogs that were asked as often as may be, and have no candidate."""
+    asked = run.failures.values("dialog").annotate(times=Count("pk")).filter(times__gte=MOST_ATTEMPTS)
+    answered = Candidate.objects.filter(dialog=OuterRef("dialog"), generator=run.generator_id)
+    return list(asked.exclude(Exists(answered)).values_list("dialog", flat=True))
+
+
+def count_failures(run: GenerationRun) -> dict[str, int]:
+    """Reasons of the dialogs that stayed without a reply, the most frequent first."""
+    last = GenerationFailure.objects.filter(run=run, dialog__in=failed_dialogs(run)).order_by("attempt")
+    reasons = dict(last.values_list("dialog", "reason"))
+    return dict(Counter(reasons.values()).most_common())
+
+
+def _missing(generator: Generator, dataset: Dataset) -> models.QuerySet[Dialog]:
+    answered = Candidate.objects.filter(dialog=OuterRef("pk"), generator=generator)
+    return Dialog.objects.filter(~Exists(answered), dataset=dataset)
+
+
+def _longest_first(dialogs: models.QuerySet[Dialog], most: int | None) -> list[int]:
+    """Contexts of a length fill a batch best. The longest come first: memory runs out at once or never."""
+    if most is not None:
+        dialogs = dialogs.filter(pk__in=list(dialogs.order_by("pk").values_list("pk", flat=True)[:most]))
+    length = Length(Cast("turns", models.TextField()))
+    return list(dialogs.order_by(length.desc(), "pk").values_list("pk", flat=True))
+
+
+def _rate(run: GenerationRun, now: datetime) -> float | None:
+    """Candidates a second, from the first that was saved lately to the last. A batch is saved at once."""
+    lately = run.candidates.filter(created_at__gte=now - RATE_WINDOW)
+    span = lately.aggregate(first=Min("created_at"), last=Max("created_at"), count=Count("pk"))
+    if not span["count"] or span["last"] - span["first"] < timedelta(seconds=1):
+        return None
+    later = lately.filter(created_at__gt=span["first"] + timedelta(milliseconds=100)).count()
+    return later / (span["last"] - span["first"]).total_seconds() or None
