@@ -32,11 +32,12 @@ class DatasetCounts:
 
 @dataclass(frozen=True)
 class Arrival:
-    """The runs of one file for one dataset: most files bring the replies of several generators."""
+    """The runs of one file for one dataset: most files bring the replies of several generators. Or answered here."""
 
     dataset: Dataset
     origin: str
     finished_at: datetime | None
+    is_generated: bool
     generators: list[str]
 
 
@@ -64,7 +65,9 @@ def recent_arrivals(most: int) -> list[Arrival]:
         key = (run.dataset_id, run.origin, run.finished_at is None)
         if key not in arrivals and len(arrivals) == most:
             break
-        arrival = arrivals.setdefault(key, Arrival(run.dataset, run.origin, run.finished_at, []))
+        arrival = arrivals.setdefault(
+            key, Arrival(run.dataset, run.origin, run.finished_at, run.dialog_count is not None, [])
+        )
         if run.generator.name not in arrival.generators:
             arrival.generators.append(run.generator.name)
     return list(arrivals.values())

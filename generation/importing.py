@@ -264,6 +264,10 @@ class _CandidateImporter:
         new: list[Candidate] = []
         for record, dialog in found:
             generator = self._generator(record.generator)
+            if generator.can_answer:
+                reason = f"{generator} is a model that answers here; imported replies need a name of their own"
+                outcome.problems.append(Problem(record.line, reason))
+                continue
             known = stored.get((dialog.pk, generator.pk))
             if known is None:
                 stored[dialog.pk, generator.pk] = record.text

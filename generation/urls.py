@@ -1,11 +1,19 @@
 from django.urls import path
 
-from generation import views
+from generation.views import datasets, generators
 
 urlpatterns = [
-    path("datasets/", views.list_datasets, name="datasets"),
-    path("datasets/<int:pk>/", views.show_dataset, name="dataset"),
-    path("datasets/<int:pk>/style-check/", views.show_style_check, name="style-check"),
-    path("datasets/<int:pk>/style-check/request/", views.request_style_check, name="request-style-check"),
-    path("dialogs/<int:pk>/", views.show_dialog, name="dialog"),
+    path("datasets/", datasets.list_datasets, name="datasets"),
+    path("datasets/<int:pk>/", datasets.show_dataset, name="dataset"),
+    path("datasets/<int:pk>/style-check/", datasets.show_style_check, name="style-check"),
+    path("datasets/<int:pk>/style-check/request/", datasets.request_style_check, name="request-style-check"),
+    path("dialogs/<int:pk>/", datasets.show_dialog, name="dialog"),
+    path("models/", generators.list_generators, name="generators"),
+    path("models/<int:pk>/", generators.show_generator, name="generator"),
+    path("models/<int:pk>/runs/", generators.show_runs, name="generation-runs"),
+    path("models/<int:pk>/generate/", generators.generate, name="generate"),
+    path("models/runs/<int:pk>/failures/", generators.list_failures, name="generation-failures"),
+    path("models/runs/<int:pk>/pause/", generators.pause, name="pause-generation"),
+    path("models/runs/<int:pk>/resume/", generators.resume, name="resume-generation"),
+    path("models/runs/<int:pk>/cancel/", generators.cancel, name="cancel-generation"),
 ]

@@ -1,0 +1,53 @@
+"""How long it still takes, and how right that was."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from generation.requesting import RunCounts
+
+FIRST_SHARE = 0.1  # from then on a prediction is worth remembering
+
+
+@dataclass
+class Forecast:
+    """Of what is left of a run when one begins to look: at the rate since then."""
+
+    began_at: datetime
+    per_second: float | None = None
+    seconds_left: float = 0.0
+    _at_first: int | None = None
+    _kept: tuple[datetime, float] | None = field(default=None, repr=False)
+
+    def note(self, counts: RunCounts, now: datetime) -> None:
+        if self._at_first is None:
+            self._at_first = counts.done
+        done, left = counts.done - self._at_first, counts.total - counts.done
+        elapsed = (now - self.began_at).total_seconds()
+        if not done or not elapsed:
+            return
+        self.per_second = done / elapsed
+        self.seconds_left = left / self.per_second
+        if self._kept is None and left and done >= FIRST_SHARE * (done + left):
+            self._kept = (now, self.seconds_left)
+
+    def describe(self, counts: RunCounts, now: datetime) -> str:
+        elapsed = (now - self.began_at).total_seconds()
+        rate = f"{self.per_second:.3g} a second" if self.per_second else "None in this run"
+        text = f"{rate}, {clock_time(elapsed)} in all."
+        if self._kept is not None:
+            kept_at, predicted = self._kept
+            took = (now - kept_at).total_seconds()
+            text += (
+                f" After a tenth, {clock_time(predicted)} were predicted for the rest, which took {clock_time(took)}."
+            )
+        return text
+
+
+def clock_time(seconds: float) -> str:
+    """
+    >>> clock_time(59.6), clock_time(3725)
+    ('1:00', '1:02:05')
+    """
+    minutes, seconds = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"

@@ -1,0 +1,194 @@
+import argparse
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.utils import timezone
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+from evalplatform.errors import EvalPlatformError
+from generation.forecasting import Forecast, clock_time
+from generation.generating import answer_chunk
+from generation.loading import Loader
+from generation.models import Dataset, GenerationChunk, GenerationRun, Generator
+from generation.registering import Registration, parse_setting, read_registration, register_generator
+from generation.registry import known_kinds
+from generation.requesting import (
+    NothingToAnswer,
+    count_failures,
+    count_run,
+    open_run,
+    request_run,
+    resume_run,
+    undone_chunks,
+)
+from generation.tasks import send_chunks
+
+LOOK_SECONDS = 0.5
+
+
+class Command(BaseCommand):
+    help = f"""Lets a model answer the dialogs of a dataset: those that it has not answered yet.
+
+    manage.py generate_candidates --dataset ED --generator meed2-raw --kind meed2 --checkpoint checkpoints/meed2-raw
+    manage.py generate_candidates --dataset ED --generator gpt2 --kind hf-causal --checkpoint gpt2 --setting top_p=0.9
+    manage.py generate_candidates --dataset ED --from my_model.toml
+    manage.py generate_candidates --dataset ED --generator meed2-raw --here
+
+The first time, --kind, --checkpoint and --setting (or a TOML file) say what the model is; from then on its name is
+enough. The work is done by workers that take from the queue `gpu` (manage.py gpu_workers starts them), in chunks, and
+this command shows how far they are; it may be ended, and they go on. --here does the work in this process instead,
+without a broker. Either way an interrupted run is gone on with by the same command. Kinds: {", ".join(known_kinds())}.
+docs/generating.md has their settings."""
+
+    def create_parser(self, *args: Any, **kwargs: Any) -> CommandParser:
+        return super().create_parser(*args, formatter_class=argparse.RawDescriptionHelpFormatter, **kwargs)
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--dataset", required=True, metavar="NAME")
+        parser.add_argument("--generator", metavar="NAME", help="the model's name, in the pages and in studies")
+        parser.add_argument("--kind", choices=known_kinds())
+        parser.add_argument("--checkpoint", default="", help="a folder, a name on the hub, or a server's model")
+        parser.add_argument("--setting", action="append", default=[], metavar="NAME=VALUE", help="any number of times")
+        parser.add_argument(
+            "--from", type=Path, dest="file", metavar="FILE.toml", help="name, kind, checkpoint, settings"
+        )
+        parser.add_argument("--dialogs", type=int, metavar="N", help="answer the first N of the missing ones only")
+        parser.add_argument("--here", action="store_true", help="in this process, without workers or a broker")
+        parser.add_argument("--no-wait", action="store_true", help="ask for it, and leave it to the workers")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if options["dialogs"] is not None and options["dialogs"] < 1:
+            raise CommandError("--dialogs must be at least 1.")
+        try:
+            run = self._run(self._generator(options), _dataset(options["dataset"]), options["dialogs"])
+            if run is not None:
+                self._carry_out(run, options)
+        except EvalPlatformError as error:
+            raise CommandError(str(error)) from error
+
+    def _generator(self, options: dict[str, Any]) -> Generator:
+        if options["file"]:
+            return register_generator(read_registration(options["file"]))
+        name = options["generator"]
+        if not name:
+            raise CommandError("Name the model with --generator, or describe it with --from FILE.toml.")
+        if options["kind"]:
+            chosen = dict(parse_setting(text) for text in options["setting"])
+            return register_generator(Registration(name, options["kind"], options["checkpoint"], chosen))
+        if options["checkpoint"] or options["setting"]:
+            raise CommandError("--checkpoint and --setting describe a new model: say its --kind, too.")
+        generator = Generator.objects.filter(name=name).first()
+        if generator is None:
+            raise CommandError(f"There is no model named {name!r}; describe it with --kind and --checkpoint.")
+        return generator
+
+    def _run(self, generator: Generator, dataset: Dataset, most_dialogs: int | None) -> GenerationRun | None:
+        if run := open_run(generator, dataset):
+            self.stdout.write(f"Going on with what was begun {run.started_at:%d %B, %H:%M} UTC.")
+            resume_run(run, timezone.now())
+            return run
+        try:
+            return request_run(generator, dataset, most_dialogs=most_dialogs)
+        except NothingToAnswer as nothing:
+            self.stdout.write(str(nothing))
+            return None
+
+    def _carry_out(self, run: GenerationRun, options: dict[str, Any]) -> None:
+        if not options["here"]:
+            send_chunks(undone_chunks(run))
+        if options["no_wait"] and not options["here"]:
+            self.stdout.write(f"{run.dialog_count:,} dialogs wait for workers.")
+            return
+        forecast = Forecast(timezone.now())
+        try:
+            with _Bar(run, forecast) as bar:
+                if options["here"]:
+                    _answer_here(run, bar)
+                else:
+                    self._follow(run, bar)
+        except KeyboardInterrupt:
+            raise CommandError("Ended. What is answered stays; the same command goes on with the rest.") from None
+        self._report(run, forecast)
+
+    def _follow(self, run: GenerationRun, bar: "_Bar") -> None:
+        has_warned = False
+        while True:
+            run.refresh_from_db()
+            bar.show()
+            if run.finished_at or run.paused_at:
+                return
+            if run.is_quiet(timezone.now()) and not has_warned:
+                has_warned = True
+                self.stderr.write("No worker has been heard of for two minutes. Start one with manage.py gpu_workers.")
+            time.sleep(LOOK_SECONDS)
+
+    def _report(self, run: GenerationRun, forecast: Forecast) -> None:
+        run.refresh_from_db()
+        counts = count_run(run, timezone.now())
+        line = f"{run.generator} on {run.dataset}: {counts.answered:,} of {counts.total:,} dialogs answered"
+        if counts.failed:
+            reasons = ", ".join(f"{count:,} {reason}" for reason, count in count_failures(run).items())
+            line += f", {counts.failed:,} not ({reasons})"
+        if cut := run.candidates.filter(turns_cut__gt=0).count():
+            line += f"; {cut:,} contexts were too long and lost their oldest turns"
+        self.stdout.write(f"{line}. {forecast.describe(counts, timezone.now())}")
+        if run.outcome:
+            raise CommandError(run.outcome)
+        if run.paused_at:
+            raise CommandError("It was paused in the pages; the same command goes on with the rest.")
+        if run.cancelled_at:
+            raise CommandError("It was cancelled in the pages; the same command asks for the rest.")
+
+
+class _Bar:
+    """On a terminal: how many, how fast, how long still."""
+
+    def __init__(self, run: GenerationRun, forecast: Forecast) -> None:
+        self._run, self._forecast = run, forecast
+        console = Console(file=sys.stderr)
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[rate]}"),
+        )
+        self._progress = Progress(*columns, console=console, disable=not console.is_terminal)
+        self._task = self._progress.add_task(str(run.generator), total=run.dialog_count, rate="")
+
+    def __enter__(self) -> "_Bar":
+        self._progress.start()
+        self.show()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.show()
+        self._progress.stop()
+
+    def show(self) -> None:
+        counts = count_run(self._run, timezone.now())
+        self._forecast.note(counts, timezone.now())
+        rate = self._forecast.per_second
+        left = f"{rate:.2g} a second, {clock_time(self._forecast.seconds_left)} left" if rate else ""
+        self._progress.update(self._task, completed=counts.done, rate=left)
+
+
+def _answer_here(run: GenerationRun, bar: _Bar) -> None:
+    loader = Loader(settings.GENERATOR_DEVICE, settings.GENERATOR_THREADS)
+    chunks = GenerationChunk.objects.select_related("run__generator").order_by("number")
+    while ids := undone_chunks(run):
+        for chunk in chunks.filter(pk__in=ids):
+            answer_chunk(chunk, loader.get, timezone.now, bar.show)
+        if not GenerationRun.objects.going_on().filter(pk=run.pk).exists():
+            return
+
+
+def _dataset(name: str) -> Dataset:
+    dataset = Dataset.objects.filter(name=name).first()
+    if dataset is None:
+        raise CommandError(f"There is no dataset named {name!r}; import its dialogs first.")
+    return dataset
