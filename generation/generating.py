@@ -123,7 +123,7 @@ def _answer(loaded: LoadedGenerator, batch: list[_Question]) -> Iterator[tuple[_
     while batch:
         part, rest = batch[: loaded.batch_size], batch[loaded.batch_size :]
         try:
-            replies = loaded.answer([_context(question.dialog) for question in part], [one.seed for one in part])
+            replies = loaded.answer([_context(one.dialog, loaded) for one in part], [one.seed for one in part])
         except EvalPlatformError:
             raise
         except Exception as error:
@@ -139,8 +139,13 @@ def _answer(loaded: LoadedGenerator, batch: list[_Question]) -> Iterator[tuple[_
         batch = rest
 
 
-def _context(dialog: Dialog) -> Context:
-    return Context(turns=tuple(dialog.turns), turn_labels=tuple(dialog.turn_labels), gold=dialog.gold)
+def _context(dialog: Dialog, loaded: LoadedGenerator) -> Context:
+    return Context(
+        turns=tuple(dialog.turns),
+        turn_labels=tuple(dialog.turn_labels),
+        gold=dialog.gold,
+        forced_label=loaded.forced_label,
+    )
 
 
 def _checked(reply: Reply) -> Reply:

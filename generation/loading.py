@@ -13,7 +13,7 @@ from generation.checkpoints import version_of
 from generation.generators.base import CheckpointRefused, Context, GeneratorKind, Reply
 from generation.generators.devices import choose_device, describe_software, free_memory, is_out_of_memory
 from generation.models import Generator
-from generation.registry import load_kind
+from generation.registry import check_generator, load_kind, own_settings
 
 MOST_KEPT = 4
 
@@ -22,6 +22,7 @@ MOST_KEPT = 4
 class LoadedGenerator:
     kind: GeneratorKind
     batch_size: int
+    forced_label: str
     software: dict[str, Any]
 
     def answer(self, contexts: Sequence[Context], seeds: Sequence[int]) -> list[Reply]:
@@ -53,15 +54,15 @@ class Loader:
 
     def _load(self, generator: Generator) -> LoadedGenerator:
         kind = load_kind(generator.kind)
-        settings = kind.check(generator.checkpoint, generator.settings)
+        settings = check_generator(generator.kind, generator.checkpoint, generator.settings)
         # By the settings as they were stored: a later release may know more of them.
         if version_of(generator.kind, generator.checkpoint, generator.settings) != generator.version:
             raise CheckpointRefused(
                 f"The checkpoint of {generator} has changed since it was registered. Register it under another name."
             )
         device = choose_device(self._device, self._threads) if getattr(kind, "NEEDS_DEVICE", True) else "none"
-        loaded = self._load_into_memory(kind, generator, settings, device)
-        return LoadedGenerator(loaded, settings.get("batch_size", 1), describe_software(device))
+        loaded = self._load_into_memory(kind, generator, own_settings(settings), device)
+        return LoadedGenerator(loaded, settings["batch_size"], settings["forced_label"], describe_software(device))
 
     def _load_into_memory(
         self, kind: type[GeneratorKind], generator: Generator, settings: dict[str, Any], device: str

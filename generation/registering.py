@@ -13,7 +13,7 @@ from evalplatform.errors import EvalPlatformError
 from generation.checkpoints import version_of
 from generation.corpora.records import MAX_NAME_CHARACTERS, BadRecord, checked_text
 from generation.models import Generator
-from generation.registry import load_kind
+from generation.registry import check_generator
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Registration:
 def register_generator(registration: Registration) -> Generator:
     name = _checked_name(registration.name)
     checkpoint = _as_stored(registration.checkpoint)
-    settings = load_kind(registration.kind).check(checkpoint, registration.settings)
+    settings = check_generator(registration.kind, checkpoint, registration.settings)
     version = version_of(registration.kind, checkpoint, settings)
     defaults = {"kind": registration.kind, "checkpoint": checkpoint, "settings": settings, "version": version}
     generator, is_new = Generator.objects.get_or_create(name=name, defaults=defaults)

@@ -1,9 +1,10 @@
 """The one list of generator kinds. A kind's module is imported when it is first asked for, and torch when it loads."""
 
 from importlib import import_module
+from typing import Any
 
 from evalplatform.errors import EvalPlatformError
-from generation.generators.base import GeneratorKind
+from generation.generators.base import CommonSettings, GeneratorKind, SettingsRefused, checked_settings
 
 KINDS = {
     "transformer": "generation.generators.own_networks:TransformerGenerator",
@@ -29,3 +30,20 @@ def load_kind(name: str) -> type[GeneratorKind]:
     module, _, class_name = KINDS[name].partition(":")
     kind: type[GeneratorKind] = getattr(import_module(module), class_name)
     return kind
+
+
+def check_generator(kind_name: str, checkpoint: str, settings: dict[str, Any]) -> dict[str, Any]:
+    """The common settings and the kind's own, all with their defaults."""
+    kind = load_kind(kind_name)
+    common = checked_settings(CommonSettings, {name: settings[name] for name in settings if name in _COMMON})
+    if common["forced_label"] and not getattr(kind, "OBEYS_LABELS", False):
+        raise SettingsRefused(f"The kind {kind_name} can't be told which label to answer with (forced_label).")
+    return {**common, **kind.check(checkpoint, own_settings(settings))}
+
+
+def own_settings(settings: dict[str, Any]) -> dict[str, Any]:
+    """Those of the kind itself."""
+    return {name: value for name, value in settings.items() if name not in _COMMON}
+
+
+_COMMON = CommonSettings.model_fields.keys()

@@ -60,11 +60,14 @@ class GeneratorKind(Protocol):
 
 
 class Settings(BaseModel):
-    """What every kind has."""
+    model_config = ConfigDict(extra="forbid")
+
+
+class CommonSettings(Settings):
+    """What every generator has besides the settings of its kind, which never sees these."""
 
     batch_size: int = Field(8, ge=1, le=10_000)  # dialogs at once; halved when memory runs out
-
-    model_config = ConfigDict(extra="forbid")
+    forced_label: str = ""  # the emotion or intent of every reply, for kinds that obey one
 
 
 def checked_settings(model: type[Settings], settings: dict[str, Any]) -> dict[str, Any]:

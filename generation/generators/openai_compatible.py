@@ -28,12 +28,11 @@ from generation.generators.base import (
 TRY_AGAIN = (408, 409, 425, 429, 500, 502, 503, 504)
 WRONG_FOR_ALL = (401, 403, 404, 405)
 MOST_SECONDS_BETWEEN = 60
+MOST_AT_ONCE = 64
 MOST_REASON_CHARACTERS = 300
 
 
 class ServerSettings(Settings):
-    """`batch_size` is how many requests are under way at once."""
-
     url: str  # up to and with the version: https://api.example.org/v1
     key_variable: str = "OPENAI_API_KEY"  # the environment's variable with the key; without it, none is sent
     system: str = ""
@@ -62,9 +61,7 @@ class OpenAICompatibleGenerator:
             raise_on_status=False,
             redirect=0,
         )
-        self._http = urllib3.PoolManager(
-            retries=again, timeout=settings["timeout_seconds"], maxsize=settings["batch_size"]
-        )
+        self._http = urllib3.PoolManager(retries=again, timeout=settings["timeout_seconds"], maxsize=MOST_AT_ONCE)
 
     @classmethod
     def check(cls, checkpoint: str, settings: dict[str, Any]) -> dict[str, Any]:
@@ -81,7 +78,8 @@ class OpenAICompatibleGenerator:
         return cls(checkpoint, settings)
 
     def answer(self, contexts: Sequence[Context], seeds: Sequence[int]) -> list[Reply]:
-        with ThreadPoolExecutor(max_workers=len(contexts)) as pool:
+        """All of a batch at once."""
+        with ThreadPoolExecutor(max_workers=min(len(contexts), MOST_AT_ONCE)) as pool:
             return list(pool.map(self._answer, contexts, seeds))
 
     def _answer(self, context: Context, seed: int) -> Reply:

@@ -6,10 +6,6 @@ from typing import Any, Self
 from generation.generators.base import CheckpointRefused, Context, Reply, Settings, checked_settings
 
 
-class ReferenceSettings(Settings):
-    batch_size: int = 1000
-
-
 class ReferenceGenerator:
     NEEDS_DEVICE = False
 
@@ -17,7 +13,7 @@ class ReferenceGenerator:
     def check(cls, checkpoint: str, settings: dict[str, Any]) -> dict[str, Any]:
         if checkpoint:
             raise CheckpointRefused("The kind `reference` has no checkpoint: the human replies are in the dialogs.")
-        return checked_settings(ReferenceSettings, settings)
+        return checked_settings(Settings, settings)
 
     @classmethod
     def load(cls, checkpoint: str, settings: dict[str, Any], device: str) -> Self:
