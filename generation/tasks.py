@@ -63,10 +63,18 @@ def send_lost_chunks() -> None:
     Only when the queue is empty. A run may wait behind others for hours, and that is no reason to send it again.
     """
     quiet = [run for run in GenerationRun.objects.going_on() if run.is_quiet(timezone.now())]
-    if quiet and not _count_waiting():
+    if quiet and not count_waiting():
         for run in quiet:
             log.warning("sent_again", run=str(run))
             send_chunks(undone_chunks(run))
+
+
+def count_waiting() -> int:
+    """Messages that no worker has taken yet."""
+    with current_app.connection_for_read() as connection:
+        queue = current_app.amqp.queues["gpu"](connection.default_channel)
+        waiting: int = queue.queue_declare().message_count
+        return waiting
 
 
 def _should_pass_on(chunk: GenerationChunk) -> bool:
@@ -79,13 +87,6 @@ def _should_pass_on(chunk: GenerationChunk) -> bool:
         return False
     waiting = GenerationChunk.objects.undone().filter(seen_at=None, run__in=GenerationRun.objects.going_on())
     return waiting.filter(run__generator__version__in=loaded).exists()
-
-
-def _count_waiting() -> int:
-    with current_app.connection_for_read() as connection:
-        queue = current_app.amqp.queues["gpu"](connection.default_channel)
-        waiting: int = queue.queue_declare().message_count
-        return waiting
 
 
 @cache

@@ -110,6 +110,12 @@ def quick_passwords() -> Iterator[None]:
 
 
 @pytest.fixture
+def scripted_kind() -> None:
+    """A kind of generator that does what a dialog's last turn tells it to."""
+    import tests.scripted_generator  # noqa: F401
+
+
+@pytest.fixture
 def researcher(db: None) -> User:
     return User.objects.create_user("rosa", password="the-usual-secret")
 

@@ -14,10 +14,12 @@ ROOT = Path(__file__).resolve().parent.parent
 class WorkerProcess:
     """A Celery worker with its pool in a process group of its own."""
 
-    def __init__(self, log: Path, environment: dict[str, str], queues: str = "default,gpu") -> None:
+    def __init__(
+        self, log: Path, environment: dict[str, str], queues: str = "default,gpu", name: str = "celery@%h"
+    ) -> None:
         self.log = log
         command = [sys.executable, "-m", "celery", "--app", "evalplatform", "worker", "--include", "tests.slow_tasks"]
-        options = ["--queues", queues, "--concurrency", "1", "--loglevel", "info"]
+        options = ["--queues", queues, "--concurrency", "1", "--loglevel", "info", "--hostname", name]
         with log.open("w") as file:
             self._process = subprocess.Popen(
                 [*command, *options],

@@ -1,10 +1,12 @@
-"""Tasks whose workers the tests kill."""
+"""Tasks whose workers the tests kill, and a kind of generator that only their workers know."""
 
 import os
 import time
 from pathlib import Path
 
 from celery import shared_task
+
+import tests.scripted_generator  # noqa: F401
 
 
 @shared_task

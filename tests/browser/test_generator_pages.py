@@ -1,0 +1,47 @@
+"""Letting a model answer, in real Chromium with a real worker."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from generation.models import Dataset, Dialog
+from tests.browser.conftest import CheckAccessibility
+from tests.generation.test_generating import make_generator
+from tests.processes import WorkerProcess
+
+
+@pytest.mark.usefixtures("scripted_kind")
+def test_a_researcher_lets_a_model_answer_and_watches(
+    researcher_page: Page,
+    start_worker: Callable[..., WorkerProcess],
+    test_database_url: str,
+    check_accessibility: CheckAccessibility,
+) -> None:
+    page = researcher_page
+    make_generator("watched", seconds=0.05, batch_size=2)
+    dataset = Dataset.objects.get(name="example-empathetic")
+    Dialog.objects.create(dataset=dataset, external_id="hard", turns=["be endless"], context_key=0)
+
+    page.get_by_role("link", name="Models", exact=True).click()
+    check_accessibility(page)
+    page.get_by_role("link", name="watched").click()
+    check_accessibility(page)
+    page.get_by_label("Dataset").select_option(label="example-empathetic: 21 of 21 to answer")
+    page.get_by_role("button", name="Answer them").click()
+    expect(page.get_by_text("waiting for a worker")).to_be_visible()
+    page.get_by_role("button", name="Pause").click()
+    expect(page.get_by_text("paused", exact=True)).to_be_visible()
+    check_accessibility(page)
+    page.get_by_role("button", name="Resume").click()
+    expect(page.get_by_role("progressbar")).to_be_visible()
+    start_worker(DATABASE_URL=test_database_url)
+
+    expect(page.get_by_text("20 of 21 dialogs answered, 1 not")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("done", exact=True)).to_be_visible()
+    check_accessibility(page)
+    page.get_by_role("link", name="Every failure").click()
+    expect(page.get_by_role("cell", name="endless", exact=True)).to_have_count(2)
+    check_accessibility(page)
+    page.get_by_role("link", name="hard").first.click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("hard")
