@@ -45,8 +45,10 @@ def answer_chunk(
     if chunk.done_at or not _goes_on(run):
         return True
     _note_start(chunk, now())
-    if chunk.starts >= MOST_STARTS:
+    if chunk.starts >= MOST_STARTS:  # before its generator is loaded: that may be what kills
         _give_up(chunk)
+        _note_done(chunk, now())
+        return True
     try:
         loaded = get_generator(run.generator)
         is_done = _answer_all(chunk, loaded, now, on_progress)

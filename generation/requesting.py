@@ -7,6 +7,7 @@ dialogs without a candidate of the generator, and there is one unfinished run of
 from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, models, transaction
@@ -105,16 +106,16 @@ def count_run(run: GenerationRun, now: datetime) -> RunCounts:
     return RunCounts(
         total=run.dialog_count or 0,
         answered=run.candidates.count(),
-        failed=len(failed_dialogs(run)),
+        failed=failed_dialogs(run).count(),
         per_second=None if run.finished_at or run.paused_at else _rate(run, now),
     )
 
 
-def failed_dialogs(run: GenerationRun) -> list[int]:
-    """Dialogs that were asked as often as may be, and have no candidate."""
+def failed_dialogs(run: GenerationRun) -> models.QuerySet[Any, int]:
+    """Ids of dialogs that were asked as often as may be, and have no candidate."""
     asked = run.failures.values("dialog").annotate(times=Count("pk")).filter(times__gte=MOST_ATTEMPTS)
     answered = Candidate.objects.filter(dialog=OuterRef("dialog"), generator=run.generator_id)
-    return list(asked.exclude(Exists(answered)).values_list("dialog", flat=True))
+    return asked.exclude(Exists(answered)).values_list("dialog", flat=True)
 
 
 def count_failures(run: GenerationRun) -> dict[str, int]:
@@ -132,7 +133,7 @@ def _missing(generator: Generator, dataset: Dataset) -> models.QuerySet[Dialog]:
 def _longest_first(dialogs: models.QuerySet[Dialog], most: int | None) -> list[int]:
     """Contexts of a length fill a batch best. The longest come first: memory runs out at once or never."""
     if most is not None:
-        dialogs = dialogs.filter(pk__in=list(dialogs.order_by("pk").values_list("pk", flat=True)[:most]))
+        dialogs = dialogs.filter(pk__in=dialogs.order_by("pk").values("pk")[:most])
     length = Length(Cast("turns", models.TextField()))
     return list(dialogs.order_by(length.desc(), "pk").values_list("pk", flat=True))
 

@@ -6,6 +6,7 @@ from functools import cache
 import structlog
 from celery import Task, current_app, shared_task
 from django.conf import settings
+from django.db import DatabaseError
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
@@ -38,7 +39,13 @@ def send_chunks(chunk_ids: Iterable[int]) -> None:
         raise EvalPlatformError("It can't start: the broker does not answer. See the Health page.") from None
 
 
-@shared_task(bind=True, queue="gpu", max_retries=MOST_RETRIES)
+@shared_task(
+    bind=True,
+    queue="gpu",
+    max_retries=MOST_RETRIES,
+    autoretry_for=(DatabaseError,),
+    default_retry_delay=TRY_AGAIN_SECONDS,
+)
 def answer_chunk_of_run(self: Task, chunk_id: int, passes: int = 0) -> None:
     """Its message stays with the broker until it is through, so a killed worker's chunk goes to another."""
     chunk = GenerationChunk.objects.select_related("run__generator").get(pk=chunk_id)

@@ -134,7 +134,7 @@ def _back(generator_id: int) -> HttpResponse:
 
 def _left_by_dataset(generator: Generator) -> list[dict[str, Any]]:
     totals = Dataset.objects.annotate(total=Count("dialogs")).values_list("pk", "name", "total")
-    answered = dict(generator.candidates.values_list("dialog__dataset").annotate(Count("pk")))
+    answered = dict(generator.runs.values_list("dataset").annotate(Count("candidates")))
     return [
         {"pk": pk, "name": name, "total": total, "answered": answered.get(pk, 0), "left": total - answered.get(pk, 0)}
         for pk, name, total in totals

@@ -151,7 +151,7 @@ def test_a_new_run_asks_failed_dialogs_again_with_other_seeds() -> None:
     failures = GenerationFailure.objects.order_by("attempt")
     assert [failure.attempt for failure in failures] == [1, 2, 3, 4]
     assert len({failure.seed for failure in failures}) == 4
-    assert failed_dialogs(again) == [Dialog.objects.get().pk]
+    assert list(failed_dialogs(again)) == [Dialog.objects.get().pk]
 
 
 def test_the_batch_halves_until_it_fits_and_stays_small() -> None:

@@ -26,7 +26,7 @@ from generation.requesting import (
     resume_run,
     undone_chunks,
 )
-from generation.tasks import send_chunks
+from generation.tasks import send_chunks, send_lost_chunks
 
 LOOK_SECONDS = 0.5
 
@@ -65,9 +65,11 @@ docs/generating.md has their settings."""
         if options["dialogs"] is not None and options["dialogs"] < 1:
             raise CommandError("--dialogs must be at least 1.")
         try:
-            run = self._run(self._generator(options), _dataset(options["dataset"]), options["dialogs"])
-            if run is not None:
-                self._carry_out(run, options)
+            generator, dataset = self._generator(options), _dataset(options["dataset"])
+            run = self._open_run(generator, dataset) or request_run(generator, dataset, None, options["dialogs"])
+            self._carry_out(run, options)
+        except NothingToAnswer as nothing:
+            self.stdout.write(str(nothing))
         except EvalPlatformError as error:
             raise CommandError(str(error)) from error
 
@@ -87,19 +89,16 @@ docs/generating.md has their settings."""
             raise CommandError(f"There is no model named {name!r}; describe it with --kind and --checkpoint.")
         return generator
 
-    def _run(self, generator: Generator, dataset: Dataset, most_dialogs: int | None) -> GenerationRun | None:
-        if run := open_run(generator, dataset):
+    def _open_run(self, generator: Generator, dataset: Dataset) -> GenerationRun | None:
+        run = open_run(generator, dataset)
+        if run is not None:
             self.stdout.write(f"Going on with what was begun {run.started_at:%d %B, %H:%M} UTC.")
-            resume_run(run, timezone.now())
-            return run
-        try:
-            return request_run(generator, dataset, most_dialogs=most_dialogs)
-        except NothingToAnswer as nothing:
-            self.stdout.write(str(nothing))
-            return None
+        return run
 
     def _carry_out(self, run: GenerationRun, options: dict[str, Any]) -> None:
-        if not options["here"]:
+        is_waiting = run.seen_at is None or run.paused_at is not None or run.is_quiet(timezone.now())
+        resume_run(run, timezone.now())
+        if is_waiting and not options["here"]:
             send_chunks(undone_chunks(run))
         if options["no_wait"] and not options["here"]:
             self.stdout.write(f"{run.dialog_count:,} dialogs wait for workers.")
@@ -125,6 +124,7 @@ docs/generating.md has their settings."""
             if run.is_quiet(timezone.now()) and not has_warned:
                 has_warned = True
                 self.stderr.write("No worker has been heard of for two minutes. Start one with manage.py gpu_workers.")
+                send_lost_chunks()
             time.sleep(LOOK_SECONDS)
 
     def _report(self, run: GenerationRun, forecast: Forecast) -> None:
