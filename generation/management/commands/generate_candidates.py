@@ -96,9 +96,10 @@ docs/generating.md has their settings."""
         return run
 
     def _carry_out(self, run: GenerationRun, options: dict[str, Any]) -> None:
-        is_waiting = run.seen_at is None or run.paused_at is not None or run.is_quiet(timezone.now())
-        resume_run(run, timezone.now())
-        if is_waiting and not options["here"]:
+        has_stopped = run.paused_at is not None or run.is_quiet(timezone.now())
+        if has_stopped:
+            resume_run(run, timezone.now())
+        if (has_stopped or run.seen_at is None) and not options["here"]:
             send_chunks(undone_chunks(run))
         if options["no_wait"] and not options["here"]:
             self.stdout.write(f"{run.dialog_count:,} dialogs wait for workers.")
