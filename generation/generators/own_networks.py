@@ -121,6 +121,7 @@ class TransformerGenerator:
 
 class Meed2Generator(TransformerGenerator):
     kind = MEED2
+    OBEYS_LABELS = True
 
     @classmethod
     def check(cls, checkpoint: str, settings: dict[str, Any]) -> dict[str, Any]:
