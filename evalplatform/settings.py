@@ -136,6 +136,7 @@ CELERY_WORKER_ENABLE_REMOTE_CONTROL = not HAS_EMBEDDED_BROKER
 # An exchange and a key of its own for each: left to Celery, both would be bound to the same, and get every task twice.
 CELERY_TASK_QUEUES = [Queue(name, Exchange(name), routing_key=name) for name in ("default", "gpu")]
 CELERY_TASK_DEFAULT_QUEUE = "default"
+CELERY_TASK_ROUTES = {"generation.tasks.answer_chunk_of_run": {"queue": "gpu"}}
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1

@@ -105,7 +105,7 @@ def _open_questions(chunk: GenerationChunk) -> list[_Question]:
     tries = {
         dialog: (ever, here)
         for dialog, ever, here in failures.values_list("dialog").annotate(
-            Count("pk"), Count("pk", filter=Q(run=chunk.run))
+            ever=Count("pk"), here=Count("pk", filter=Q(run=chunk.run))
         )
     }
     answered = Candidate.objects.filter(generator=generator, dialog__in=chunk.dialog_ids)

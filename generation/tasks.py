@@ -41,7 +41,6 @@ def send_chunks(chunk_ids: Iterable[int]) -> None:
 
 @shared_task(
     bind=True,
-    queue="gpu",
     max_retries=MOST_RETRIES,
     autoretry_for=(DatabaseError,),
     default_retry_delay=TRY_AGAIN_SECONDS,

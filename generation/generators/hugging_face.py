@@ -23,7 +23,7 @@ from generation.generators.base import (
 from generation.generators.devices import best_dtype
 
 if TYPE_CHECKING:
-    from generation.generators.sampling import PickTokens
+    from generation.generators.sampling import PickTokens, WithinReply
 
 MOST_TOKENS_UNLESS_SAID = 512
 _HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
@@ -82,6 +82,7 @@ class _HuggingFaceGenerator:
         import transformers
 
         transformers.logging.set_verbosity_error()
+        transformers.logging.disable_progress_bar()
         dtype = best_dtype(device) if settings["dtype"] == "auto" else getattr(torch, settings["dtype"])
         common = {"revision": settings["revision"], "trust_remote_code": False}
         try:
@@ -100,16 +101,16 @@ class _HuggingFaceGenerator:
 
         encoded = [self._encode(context.turns) for context in contexts]
         ids, mask = self._padded([ids for ids, _ in encoded])
+        start = 1 if self.is_encoder_decoder else ids.shape[1]
         picker = self._picker(seeds)
         with torch.inference_mode():
             output = self._model.generate(
                 input_ids=ids,
                 attention_mask=mask,
-                logits_processor=[picker] if picker else [],
+                logits_processor=[*self._blockers(start), *([picker] if picker else [])],
                 return_dict_in_generate=True,
                 output_scores=picker is None,
             )
-        start = 1 if self.is_encoder_decoder else ids.shape[1]
         rows = [row[start:].tolist() for row in output.sequences]
         scores = output.sequences_scores.tolist() if picker is None else picker.mean_scores(rows, self._ends)
         return [self._reply(row, score, cut) for row, score, (_, cut) in zip(rows, scores, encoded, strict=True)]
@@ -183,6 +184,14 @@ class _HuggingFaceGenerator:
         settings = self._settings
         return PickTokens(seeds, settings["temperature"], settings["top_k"], settings["top_p"])
 
+    def _blockers(self, start: int) -> "list[WithinReply]":
+        from transformers import NoRepeatNGramLogitsProcessor
+
+        from generation.generators.sampling import WithinReply
+
+        size = self._settings["no_repeat_ngram"]
+        return [WithinReply(NoRepeatNGramLogitsProcessor(size), start)] if size else []
+
     def _own_all_defaults(self) -> None:
         from transformers import GenerationConfig
 
@@ -196,7 +205,6 @@ class _HuggingFaceGenerator:
             max_new_tokens=settings["max_new_tokens"],
             num_beams=settings["beams"],
             length_penalty=settings["length_penalty"],
-            no_repeat_ngram_size=settings["no_repeat_ngram"],
             do_sample=False,
         )
 

@@ -1,6 +1,6 @@
-"""Drawing tokens so that a reply depends on its own seed alone, never on who else is in the batch."""
+"""Choosing tokens so that a reply depends on its own seed alone, never on who else is in the batch."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import torch
@@ -46,6 +46,16 @@ class PickTokens:
             logits = _nucleus(logits, self._top_p)
         uniform = torch.stack([torch.rand(logits.shape[-1], generator=noise) for noise in self._noise])
         return logits - (-uniform.clamp_min(1e-20).log()).clamp_min(1e-20).log().to(logits.device)
+
+
+class WithinReply:
+    """A step of generate that looks at the reply alone: not at its context, nor at padding, which the batch decides."""
+
+    def __init__(self, step: Callable[["Tensor", "Tensor"], "Tensor"], start: int) -> None:
+        self._step, self._start = step, start
+
+    def __call__(self, input_ids: "Tensor", logits: "Tensor") -> "Tensor":
+        return self._step(input_ids[:, self._start :], logits)
 
 
 def _nucleus(logits: "Tensor", top_p: float) -> "Tensor":

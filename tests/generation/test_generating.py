@@ -42,9 +42,7 @@ def make_dialogs(*last_turns: str, before: tuple[str, ...] = ()) -> Dataset:
     dataset, _ = Dataset.objects.get_or_create(name="D")
     for turn in last_turns:
         turns = [*before, turn]
-        Dialog.objects.create(
-            dataset=dataset, external_id=turn, turns=turns, context_key=context_key(turns), gold="Oh!"
-        )
+        Dialog.objects.create(dataset=dataset, external_id=turn, turns=turns, context_key=context_key(turns))
     return dataset
 
 

@@ -15,7 +15,7 @@ from tests.generation.test_generating import make_dialogs, make_generator
 from tests.processes import WorkerProcess, wait_until
 from tests.servers import RedisServer
 
-pytestmark = [pytest.mark.usefixtures("scripted_kind")]
+pytestmark = [pytest.mark.usefixtures("scripted_kind"), pytest.mark.once]
 
 Send = Callable[[Iterable[int]], None]
 

@@ -63,7 +63,7 @@ def test_a_run_is_asked_for_paused_resumed_and_cancelled(researcher_client: Clie
 
 
 def test_failures_cut_contexts_and_quiet_runs_are_said(researcher_client: Client) -> None:
-    dataset = make_dialogs("fine", "be empty", "be <b>bytes", before=("One.", "Two.", "Three."))
+    dataset = make_dialogs("fine", "be empty", "be bytes <b>", before=("One.", "Two.", "Three."))
     generator = make_generator()
     run = request_run(generator, dataset)
     address = f"/models/{generator.pk}/"
@@ -80,7 +80,7 @@ def test_failures_cut_contexts_and_quiet_runs_are_said(researcher_client: Client
     assert "1 times: empty" in page
     assert "1 contexts were longer" in page
     assert failures.count("not answered") == 4
-    assert "be &lt;b&gt;bytes" in failures
+    assert "be bytes &lt;b&gt;" in failures
     assert "How it was made" in dialog
     assert "the 1 oldest turn: more than it takes" in dialog
 

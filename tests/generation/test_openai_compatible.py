@@ -54,7 +54,7 @@ def server() -> Iterator[Server]:
             pass
 
     http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=http.serve_forever, daemon=True).start()
+    threading.Thread(target=http.serve_forever, args=[0.01], daemon=True).start()
     state.url = f"http://127.0.0.1:{http.server_port}/v1"
     yield state
     http.shutdown()
