@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from generation.decoding.repeating import Pairs
 
 BLOCK = 32  # tokens
+MOST_ROWS = 256  # beams that are scored at once: more would be no faster, and need more memory
 
 
 class Continuations(NamedTuple):
@@ -33,10 +34,11 @@ class Projection:
         filled = -self.vocabulary_size % BLOCK
         self._weight = F.pad(output.weight.detach(), (0, 0, 0, filled))
         self._bias = F.pad(output.bias.detach(), (0, filled), value=-torch.inf)
+        self._scores = self._weight.new_empty(0, len(self._weight))
 
     def log_probabilities(self, hidden: Tensor) -> Tensor:
-        """[rows, W] -> [rows, vocabulary]"""
-        return self._logits(hidden)[:, : self.vocabulary_size].log_softmax(dim=1)
+        """[rows, W] -> [rows, vocabulary], which the next call overwrites."""
+        return self._score(hidden)[:, : self.vocabulary_size]
 
     def continue_beams(
         self, hidden: Tensor, scores: Tensor, banned: Pairs | None, count: int, groups: int, diversity: float
@@ -45,20 +47,14 @@ class Projection:
         if groups > 1:
             return self._continue_groups(hidden, scores, banned, count, groups, diversity)
         dialogs, beams, _ = hidden.shape
-        logits = self._logits(hidden.flatten(0, 1))  # [B * beams, padded vocabulary]
-        start = scores - logits.logsumexp(dim=1).view(dialogs, beams)
-        if banned is not None:
-            logits[banned] = -torch.inf
-        blocks = logits.view(dialogs, beams, -1, BLOCK)
-        bests = (blocks.amax(dim=3) + start[:, :, None]).flatten(1)  # [B, beams * blocks]
-        chosen = bests.topk(min(count, bests.shape[1]), dim=1).indices  # [B, blocks that matter]
-        parents = chosen // blocks.shape[2]
-        inside = blocks.flatten(1, 2).gather(1, chosen[:, :, None].expand(-1, -1, BLOCK))  # [B, count, BLOCK]
-        summed = inside + start.gather(1, parents)[:, :, None]
-        top, places = summed.flatten(1).topk(count, dim=1)
-        first_tokens = (chosen % blocks.shape[2]) * BLOCK
-        tokens = first_tokens.gather(1, places // BLOCK) + places % BLOCK
-        return Continuations(top[:, None], parents.gather(1, places // BLOCK)[:, None], tokens[:, None])
+        step = max(1, MOST_ROWS // beams)
+        parts = []
+        for first in range(0, dialogs, step):
+            rows = slice(first * beams, (first + step) * beams)
+            part = self._score(hidden.flatten(0, 1)[rows])
+            _ban(part, banned, rows)
+            parts.append(_best_by_blocks(part, scores[first : first + step], count))
+        return Continuations(*(torch.cat(part)[:, None] for part in zip(*parts, strict=True)))
 
     def _continue_groups(
         self, hidden: Tensor, scores: Tensor, banned: Pairs | None, count: int, groups: int, diversity: float
@@ -82,5 +78,36 @@ class Projection:
             found.append(Continuations(own.gather(1, chosen), first + chosen // self.vocabulary_size, tokens))
         return Continuations(*(torch.stack(parts, dim=1) for parts in zip(*found, strict=True)))
 
-    def _logits(self, hidden: Tensor) -> Tensor:
-        return F.linear(hidden, self._weight, self._bias).float()
+    def _score(self, hidden: Tensor) -> Tensor:
+        """[rows, W] -> log-probabilities [rows, padded vocabulary]"""
+        if hidden.device.type != "cpu":
+            return F.linear(hidden, self._weight, self._bias).float().log_softmax(dim=1)
+        # One buffer for all steps, normalised in place: new memory of this size costs as much as the arithmetic in it.
+        if len(self._scores) < len(hidden):
+            self._scores = hidden.new_empty(len(hidden), len(self._weight))
+        scores = torch.addmm(self._bias, hidden, self._weight.T, out=self._scores[: len(hidden)])
+        return torch.log_softmax(scores, 1, out=scores)
+
+
+def _ban(scores: Tensor, banned: Pairs | None, rows: slice) -> None:
+    if banned is not None:
+        which, tokens = banned
+        inside = (which >= rows.start) & (which < rows.stop)
+        scores[which[inside] - rows.start, tokens[inside]] = -torch.inf
+
+
+def _best_by_blocks(log_probabilities: Tensor, scores: Tensor, count: int) -> Continuations:
+    """[B * beams, padded vocabulary] and [B, beams] -> [B, count] each. A block's tokens stand apart, one in each
+    BLOCKth of the vocabulary: so its best is found by comparing whole stretches of memory."""
+    dialogs, beams = scores.shape
+    blocks = log_probabilities.view(dialogs, beams, BLOCK, -1)
+    block_count = blocks.shape[3]
+    bests = (blocks.amax(dim=2) + scores[:, :, None]).flatten(1)  # [B, beams * block_count]
+    chosen = bests.topk(min(count, bests.shape[1]), dim=1).indices  # [B, blocks that matter]
+    parents, places = chosen // block_count, chosen % block_count
+    dialog = torch.arange(dialogs, device=scores.device)[:, None]
+    inside = blocks[dialog, parents, :, places] + scores.gather(1, parents)[:, :, None]  # [B, blocks, BLOCK]
+    top, order = inside.flatten(1).topk(count, dim=1)
+    which, place_in_block = order // BLOCK, order % BLOCK
+    tokens = place_in_block * block_count + places.gather(1, which)
+    return Continuations(top, parents.gather(1, which), tokens)

@@ -58,7 +58,7 @@ class DecodingSettings:
 
     def _check(self, longest_reply: int) -> None:
         wanted = {"no_repeat_ngram": (0, 100), "max_tokens": (1, longest_reply), "beams": (1, 1000)}
-        wanted |= {"groups": (1, self.beams), "top_k": (1, 10**6)}
+        wanted |= {"groups": (1, 1000), "top_k": (1, 10**6)}
         ranges: dict[str, tuple[float, float]] = {"length_penalty": (-10, 10), "diversity": (0, 100)}
         ranges |= {"top_p": (1e-6, 1), "temperature": (1e-3, 100)}
         for field in fields(self):

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import torch
-from tokenizers import Tokenizer
+from tokenizers import Tokenizer, processors
 from torch import Tensor, nn
 from transformers import (
     AutoModelForSequenceClassification,
@@ -15,10 +15,13 @@ from transformers import (
     RobertaConfig,
     RobertaForSequenceClassification,
 )
+from transformers.utils import logging
 
 from generation.generators.base import CheckpointRefused
 from generation.networks.labels import LABEL_IDS, LABELS
-from generation.networks.tokenizing import SPECIAL_TOKENS
+from generation.networks.tokenizing import BEGIN, END, SPECIAL_TOKENS
+
+logging.disable_progress_bar()  # a worker's log is no terminal
 
 NAMES = {"id2label": dict(enumerate(LABELS)), "label2id": LABEL_IDS}
 
@@ -27,7 +30,7 @@ class EmotionClassifier:
     """`network` is the Hugging Face model itself, for training."""
 
     def __init__(self, network: Any, tokenizer: Any, max_tokens: int = 128) -> None:
-        self.network: nn.Module = network
+        self.network: nn.Module = network.eval()
         self.tokenizer = tokenizer
         self.max_tokens = min(max_tokens, tokenizer.model_max_length)
 
@@ -54,8 +57,12 @@ class EmotionClassifier:
             **NAMES,
         )
         begin, pad, end, unknown = SPECIAL_TOKENS
+        with_ends = Tokenizer.from_str(tokenizer.to_str())
+        with_ends.post_processor = processors.TemplateProcessing(
+            single=f"{begin} $A {end}", special_tokens=[(begin, BEGIN), (end, END)]
+        )
         wrapped = PreTrainedTokenizerFast(
-            tokenizer_object=tokenizer,
+            tokenizer_object=with_ends,
             bos_token=begin,
             cls_token=begin,
             pad_token=pad,
@@ -76,7 +83,7 @@ class EmotionClassifier:
             raise CheckpointRefused(f"The emotion classifier {folder} cannot be loaded: {reason}") from error
         if sorted(network.config.id2label.values()) != sorted(LABELS):
             raise CheckpointRefused(f"The emotion classifier {folder} does not name the 41 labels as its own.")
-        return cls(network.to(device).eval(), tokenizer)
+        return cls(network.to(device), tokenizer)
 
     def save(self, folder: Path) -> None:
         network: Any = self.network

@@ -20,7 +20,7 @@ SMALL = {"width": 16, "heads": 2, "layers": 2, "feed_forward": 32, "max_tokens":
 torch.set_num_threads(1)
 
 
-def small_network(kind: str = "transformer", seed: int = 0, *, spread: float = 0.5, end: float = 2.0) -> Transformer:
+def small_network(kind: str = "transformer", seed: int = 0, *, spread: float = 1.0, end: float = 9.0) -> Transformer:
     """With weights spread so far that contexts get different replies, and so keen to end that replies do."""
     torch.manual_seed(seed)
     network = build_network(NetworkConfig(kind, VOCABULARY, **SMALL))
