@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from generation.networks.checkpoint import Checkpoint
     from generation.networks.tokenizing import EncodedContext
 
+CLASSIFIED_AT_ONCE = 64
 UNREADABLE = "\ufffd"  # what bytes become that are not UTF-8
 
 
@@ -65,6 +66,22 @@ class TransformerGenerator:
             self._reply(hypotheses, label, context.turns_cut)
             for hypotheses, label, context in zip(found, labels, encoded, strict=True)
         ]
+
+    def score_gold(self, contexts: Sequence[Context], golds: Sequence[str]) -> list[tuple[float, int]]:
+        """For perplexity: each gold's log-probability and how many tokens it has, in the label that is forced or, if
+        none is, chosen."""
+        import torch
+
+        from generation.networks.batches import stack_contexts
+        from generation.networks.gold_likelihood import AT_ONCE, score_golds
+
+        encoded = self._encode(contexts)
+        labels: list[str] = []
+        with torch.inference_mode():
+            for start in range(0, len(contexts), AT_ONCE):
+                part = slice(start, start + AT_ONCE)
+                labels += self._choose_labels(contexts[part], stack_contexts(encoded[part], self._device))
+        return score_golds(self.checkpoint, encoded, labels, golds)
 
     @property
     def _device(self) -> Any:
@@ -132,6 +149,18 @@ class Meed2Generator(TransformerGenerator):
                 "train it with `train_generator meed2 --part predictor`."
             )
         return filled
+
+    def rank_emotions(self, contexts: Sequence[Context]) -> list[list[str]]:
+        """What the emotion classifier makes of what speaker 1 said first, the likeliest label first. Nothing without a
+        classifier."""
+        if self.checkpoint.classifier is None:
+            return [[] for _ in contexts]
+        ranked = []
+        for start in range(0, len(contexts), CLASSIFIED_AT_ONCE):
+            turns = [context.turns[0] for context in contexts[start : start + CLASSIFIED_AT_ONCE]]
+            order = self.checkpoint.classifier.probabilities(turns).argsort(dim=1, descending=True).tolist()
+            ranked += [[LABELS[number] for number in row] for row in order]
+        return ranked
 
     def _label_turns(self, contexts: Sequence[Context]) -> Sequence[Sequence[str]]:
         """The dialog's own labels, else the emotion classifier's if the checkpoint has one, else neutral."""
