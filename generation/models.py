@@ -253,3 +253,47 @@ class GenerationFailure(models.Model):
 
     def __str__(self) -> str:
         return f"{self.generator} on {self.dialog}: {self.reason}"
+
+
+class CandidateScore(models.Model):
+    """What an automatic metric says of one reply. A metric that is computed in another way has another version."""
+
+    candidate = models.ForeignKey(Candidate, on_delete=models.CASCADE, related_name="scores", db_index=False)
+    metric = models.CharField(max_length=50)
+    version = models.CharField(max_length=100)
+    value = models.FloatField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["candidate", "metric", "version"], name="one_score_per_candidate_and_metric"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.metric} {self.value:.4g}"
+
+
+class GeneratorScore(models.Model):
+    """What an automatic metric says of all of a generator's replies to a dataset, when there were so many of them:
+    candidates are never taken away, so that their count names them."""
+
+    generator = models.ForeignKey(Generator, on_delete=models.CASCADE, related_name="scores", db_index=False)
+    dataset = models.ForeignKey(Dataset, on_delete=models.CASCADE, related_name="scores")
+    metric = models.CharField(max_length=50)
+    version = models.CharField(max_length=100)
+    candidate_count = models.PositiveIntegerField()
+    scored_count = models.PositiveIntegerField()  # of these: those with a gold or a label, where the metric needs one
+    value = models.FloatField()
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["generator", "dataset", "metric", "version", "candidate_count"],
+                name="one_score_per_generator_dataset_and_metric",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.generator} on {self.dataset}: {self.metric} {self.value:.4g}"

@@ -9,6 +9,7 @@ from django.views.decorators.http import require_GET, require_POST
 from kombu.exceptions import OperationalError
 
 from generation.counting import count_datasets, count_emotions
+from generation.metrics.tables import tables_of_dataset
 from generation.models import Dataset, Dialog
 from generation.tasks import check_style_of_dataset
 
@@ -33,6 +34,7 @@ def show_dataset(request: HttpRequest, pk: int) -> HttpResponse:
     context = {
         "counts": count_datasets([dataset])[0],
         "emotions": count_emotions(dataset),
+        "score_tables": tables_of_dataset(dataset),
         "page": page,
         "words": words,
         "emotion": emotion,

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from evalplatform.errors import EvalPlatformError
 from generation.forecasting import clock_time
+from generation.metrics.tables import tables_of_generator
 from generation.models import Dataset, GenerationFailure, GenerationRun, Generator
 from generation.requesting import (
     cancel_run,
@@ -50,6 +51,7 @@ def show_generator(request: HttpRequest, pk: int) -> HttpResponse:
     context = {
         "generator": generator,
         "settings": sorted(generator.settings.items()),
+        "score_tables": tables_of_generator(generator),
         "datasets": _left_by_dataset(generator) if generator.can_answer else [],
         **_runs(generator),
     }

@@ -1,0 +1,72 @@
+import argparse
+import sys
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from evalplatform.errors import EvalPlatformError
+from generation.metrics.scoring import OnStep, generators_in, score_candidates
+from generation.metrics.tables import describe_table, tables_of_dataset
+from generation.models import Dataset
+
+
+class Command(BaseCommand):
+    help = """Scores replies with automatic metrics and shows the papers' tables 3 and 4.
+
+    manage.py score_candidates --dataset ED
+    manage.py score_candidates --dataset ED --generator meed2-raw --generator transformer-raw
+
+Perplexity of the human reply (of models that can say how likely it is), Distinct-1 and -2, sentence-embedding
+similarity, BLEU in two papers' ways, and how well emotions and intents were predicted. Scores are kept: only what is
+missing is computed, so that the command can be run again, also after it was stopped. docs/metrics.md explains each."""
+
+    def create_parser(self, *args: Any, **kwargs: Any) -> CommandParser:
+        return super().create_parser(*args, formatter_class=argparse.RawDescriptionHelpFormatter, **kwargs)
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--dataset", required=True, metavar="NAME", help="whose dialogs were replied to")
+        parser.add_argument(
+            "--generator", action="append", default=[], metavar="NAME", help="only this model; may be repeated"
+        )
+        parser.add_argument("--device", default="auto", help="where networks run: auto (default), cpu, cuda, cuda:1")
+
+        parser.add_argument(
+            "--without-similarity", action="store_true", help="leave out what takes longest without a GPU"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            dataset = Dataset.objects.filter(name=options["dataset"]).first()
+            if dataset is None:
+                names = ", ".join(Dataset.objects.values_list("name", flat=True)) or "none"
+                raise EvalPlatformError(f"There is no dataset named {options['dataset']!r}; datasets: {names}.")
+            generators = generators_in(dataset, options["generator"])
+            with _progress_bar() as progress:
+                counts = score_candidates(
+                    dataset, generators, options["device"], _shown_on(progress), not options["without_similarity"]
+                )
+        except EvalPlatformError as error:
+            raise CommandError(str(error)) from error
+        for table in tables_of_dataset(dataset):
+            self.stdout.write(f"\n{dataset}: {table.title.lower()}\n")
+            self.stdout.write("\n".join(describe_table(table)))
+        self.stdout.write(f"\n{counts.reply_scores:,} reply scores and {counts.figures:,} figures computed.")
+        for problem in counts.problems:
+            self.stderr.write(problem)
+
+
+def _progress_bar() -> Progress:
+    console = Console(file=sys.stderr, highlight=False, soft_wrap=True, markup=False)
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+    return Progress(*columns, console=console, disable=not console.is_terminal)
+
+
+def _shown_on(progress: Progress) -> OnStep:
+    bar = progress.add_task("Scoring", total=None)
+
+    def show(what: str, done: int, total: int) -> None:
+        progress.update(bar, description=f"Scoring: {what}", completed=done, total=total)
+
+    return show
