@@ -14,6 +14,7 @@ from django.db.models import Count, Max, Q, QuerySet
 
 from evalplatform import __version__
 from evalplatform.errors import EvalPlatformError
+from generation.models import GeneratorScore
 from hits.models import ScreeningRun, Study, StudyResults, Submission
 from hits.models.study_results import QUIET_AFTER
 
@@ -28,8 +29,18 @@ def source_of(study: Study, environment: str) -> str:
     if not counts["count"]:
         return ""
     run = ScreeningRun.objects.current(study, environment)
-    facts = [__version__, study.manifest_hash, environment, *counts.values(), run and run.pk]
+    facts = [__version__, study.manifest_hash, environment, *counts.values(), run and run.pk, _last_score(study)]
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
+
+
+def _last_score(study: Study) -> int | None:
+    """Automatic metrics stand beside ratings; a generator's own scores come after those of its replies."""
+    scores = GeneratorScore.objects.filter(
+        generator__name__in=study.design["generators"],
+        dataset__name__in=[dataset["name"] for dataset in study.design["datasets"]],
+    )
+    last: int | None = scores.aggregate(last=Max("pk"))["last"]
+    return last
 
 
 def find_results(study: Study, environment: str) -> StudyResults:

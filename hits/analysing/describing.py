@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from generation.metrics.naming import title_of
 from hits.analysing.results import Results, Variant
 from hits.stats.agreement import Agreement
 from hits.stats.bradley_terry import Ranking
@@ -147,7 +148,7 @@ def _labels(found: Sequence[Labels]) -> Iterator[str]:
 def _metrics(found: Sequence[MetricCorrelation]) -> Iterator[str]:
     for one in found:
         pearson, spearman = describe(one.pearson), describe(one.spearman)
-        yield f"  {one.metric}, {one.replies:,} replies: Pearson {pearson}, Spearman {spearman}"
+        yield f"  {title_of(one.metric)}, {one.replies:,} replies: Pearson {pearson}, Spearman {spearman}"
         yield f"    means of the {len(one.generators)} models: Pearson {describe(one.of_generators)}"
 
 

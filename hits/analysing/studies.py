@@ -3,6 +3,7 @@
 import pandas as pd
 
 from hits.analysing.analysing import EXCLUDED_BY, analyse
+from hits.analysing.automatic import add_metrics, metrics_of
 from hits.analysing.results import Results
 from hits.models import Study
 from hits.ratings_frame import reply_labels
@@ -15,7 +16,9 @@ def analyse_study(study: Study, environment: str) -> Results:
 
 
 def study_frame(study: Study, environment: str) -> pd.DataFrame:
-    """With all that an analysis can use: which rules leave a rating out, and what the reply was predicted to be."""
+    """With all that an analysis can use: which rules leave a rating out, what the reply was predicted to be, and what
+    automatic metrics say of it."""
     frame = named_frame(study, environment, EXCLUDED_BY)
     frame["label"] = reply_labels(study, frame["candidate"].to_numpy())
+    add_metrics(frame, metrics_of(study))
     return frame

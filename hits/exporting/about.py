@@ -25,6 +25,7 @@ class About(BaseModel):
     generators: list[str]
     values: list[str]  # the best first
     rules: list[str]  # of screening, each with a column in the ratings
+    metrics: dict[str, str] = {}  # automatic ones of the replies, each with a column, and their versions
     is_screened: bool
     is_exploratory: bool  # whether other rules were used than the study was frozen with
     funnel: Funnel | None

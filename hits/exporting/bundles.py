@@ -1,7 +1,7 @@
 """Writing a study's bundle into a folder."""
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +12,7 @@ from django.db.models import QuerySet
 
 from evalplatform.errors import EvalPlatformError
 from hits.analysing.analysing import EXCLUDED_BY, analyse
+from hits.analysing.automatic import add_metrics, metrics_of
 from hits.analysing.results import Results
 from hits.analysing.serialising import results_as_json
 from hits.exporting import about as about_file
@@ -93,7 +94,10 @@ def write_ratings_of(study: Study, environment: str, folder: Path, pseudonyms: s
     run = ScreeningRun.objects.current(study, environment)
     rules = list(dict.fromkeys(str(rule["rule"]) for rule in run.rules)) if run else []
     design = StudyDesign.model_validate(study.design)
-    rows = write_ratings(_pieces(study, environment, run, rules, pseudonyms), folder, rules)
+    metrics = metrics_of(study)
+    columns = described(rules, list(metrics))
+    pieces = _pieces(study, environment, run, rules, pseudonyms, metrics)
+    rows = write_ratings(pieces, folder, list(columns))
     about = About(
         study=study.name,
         marketplace=environment,
@@ -104,19 +108,25 @@ def write_ratings_of(study: Study, environment: str, folder: Path, pseudonyms: s
         generators=design.generators,
         values=[area.key for area in design.task.areas],
         rules=rules,
+        metrics=metrics,
         is_screened=run is not None,
         is_exploratory=run is not None and not run.is_frozen_rules,
         funnel=funnel_of(run),
         seed=SEED,
         software=software(),
-        columns=described(rules),
+        columns=columns,
     )
     (folder / about_file.FILE).write_text(about.as_json(), encoding="utf-8", newline="\n")
     return about
 
 
 def _pieces(
-    study: Study, environment: str, run: ScreeningRun | None, rules: Sequence[str], pseudonyms: str
+    study: Study,
+    environment: str,
+    run: ScreeningRun | None,
+    rules: Sequence[str],
+    pseudonyms: str,
+    metrics: Mapping[str, str],
 ) -> Iterator[pd.DataFrame]:
     named = {rule: _named(run, rule, rules) for rule in rules}
     keys = np.fromiter(
@@ -126,6 +136,7 @@ def _pieces(
     for frame in rating_chunks(study, environment, lambda worker_id: bundle_pseudonym(salt, worker_id)):
         for rule, submissions in named.items():
             frame[f"{EXCLUDED_BY}{rule}"] = np.isin(frame["submission"].to_numpy(), submissions)
+        add_metrics(frame, metrics)
         yield bundle_rows(frame, keys)
 
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from hits.analysing.analysing import EXCLUDED_BY
+from generation.metrics.naming import title_of
+from hits.analysing.analysing import EXCLUDED_BY, METRIC
 
 # By name: which column of the ratings frame it is, and what a reader of the bundle learns about it.
 COLUMNS = {
@@ -33,17 +34,19 @@ COLUMNS = {
     "is_kept": ("is_kept", "whether it counts in the results: no rule of screening is against it"),
 }
 RULE_COLUMN = "whether the rule {rule} of screening names it, alone or with others"
+METRIC_COLUMN = "an automatic metric of the reply, {title}; empty where there is none"
 
 
-def described(rules: Sequence[str]) -> dict[str, str]:
+def described(rules: Sequence[str], metrics: Sequence[str]) -> dict[str, str]:
     """Every column and what it says, in the files' order."""
     found = {name: text for name, (_, text) in COLUMNS.items()}
-    return found | {f"{EXCLUDED_BY}{rule}": RULE_COLUMN.format(rule=rule) for rule in rules}
+    found |= {f"{EXCLUDED_BY}{rule}": RULE_COLUMN.format(rule=rule) for rule in rules}
+    return found | {f"{METRIC}{name}": METRIC_COLUMN.format(title=title_of(name)) for name in metrics}
 
 
 def bundle_rows(frame: pd.DataFrame, keys: np.ndarray[tuple[int], np.dtype[np.int64]]) -> pd.DataFrame:
-    """Of a frame with `excluded_by_RULE` columns. `keys` are all submissions' in order: the database's own numbers
-    would differ on another machine."""
+    """Of a frame with `excluded_by_RULE` and `metric_NAME` columns. `keys` are all submissions' in order: the
+    database's own numbers would differ on another machine."""
     names = [str(name) for name in frame.columns if str(name).startswith(EXCLUDED_BY)]
     is_kept = ~frame[names].to_numpy(bool).any(axis=1) if names else np.ones(len(frame), bool)
     numbers = np.searchsorted(keys, frame["submission"].to_numpy()) + 1
@@ -51,4 +54,5 @@ def bundle_rows(frame: pd.DataFrame, keys: np.ndarray[tuple[int], np.dtype[np.in
     found = {name: frame[source] for name, (source, _) in COLUMNS.items() if source in frame}
     own = {"assignment": numbers, "submitted_at": times, "is_kept": is_kept}
     ordered = {name: own.get(name, found.get(name)) for name in COLUMNS}
-    return pd.DataFrame(ordered | {name: frame[name] for name in names})
+    metrics = [str(name) for name in frame.columns if str(name).startswith(METRIC)]
+    return pd.DataFrame(ordered | {name: frame[name] for name in (*names, *metrics)})

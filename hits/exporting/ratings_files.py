@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 
 from evalplatform.errors import EvalPlatformError
-from hits.analysing.analysing import EXCLUDED_BY
+from hits.analysing.analysing import EXCLUDED_BY, METRIC
 from hits.exporting.about import About
+from hits.exporting.columns import described
 
 FILES = ("ratings.csv", "ratings.jsonl", "ratings.parquet")
 TEXTS = ("worker", "dataset", "dialog", "generator", "value", "label")
@@ -19,13 +20,13 @@ TYPES = {"assignment": "int64", "active_ms": "int64", "hidden_ms": "int64", "hit
 NOT_ANALYSED = {"assignment", "hit", "block", "is_first_of_card", "is_human", "is_kept", "hidden_ms"}
 
 
-def write_ratings(pieces: Iterable[pd.DataFrame], folder: Path, rules: Sequence[str]) -> int:
+def write_ratings(pieces: Iterable[pd.DataFrame], folder: Path, columns: Sequence[str]) -> int:
     """All three files; how many rows they have."""
     import pyarrow as pa
     import pyarrow.csv
     import pyarrow.parquet
 
-    schema = _schema(rules)
+    schema = _schema(columns)
     rows = 0
     as_text = pa.schema([pa.field(one.name, pa.string()) if one.name == "submitted_at" else one for one in schema])
     with (
@@ -45,7 +46,7 @@ def write_ratings(pieces: Iterable[pd.DataFrame], folder: Path, rules: Sequence[
 def read_ratings(path: Path, about: About) -> pd.DataFrame:
     """What `analyse` looks at, and in the bundle's order of datasets, models and values."""
     try:
-        table = _READERS[path.suffix](path, about.rules)
+        table = _READERS[path.suffix](path, list(described(about.rules, list(about.metrics))))
     except (OSError, KeyError, ValueError) as error:  # pyarrow's own errors are ValueErrors
         raise EvalPlatformError(f"{path} can't be read as a bundle's ratings: {error}") from error
     frame: pd.DataFrame = table.to_pandas()
@@ -65,10 +66,8 @@ def _in_order(column: "pd.Series[Any]", names: Sequence[str], path: Path) -> pd.
     return pd.Categorical(column, categories=list(names))
 
 
-def _schema(rules: Sequence[str], texts: Any = None) -> Any:
+def _schema(columns: Sequence[str], texts: Any = None) -> Any:
     import pyarrow as pa
-
-    from hits.exporting.columns import described
 
     def kind(name: str) -> Any:
         if name in TEXTS:
@@ -77,19 +76,21 @@ def _schema(rules: Sequence[str], texts: Any = None) -> Any:
             return pa.bool_()
         if name == "submitted_at":
             return pa.timestamp("s")
+        if name.startswith(METRIC):
+            return pa.float64()
         return pa.type_for_alias(TYPES.get(name, "int16"))
 
-    return pa.schema([pa.field(name, kind(name)) for name in described(rules)])
+    return pa.schema([pa.field(name, kind(name)) for name in columns])
 
 
-def _read_csv(path: Path, rules: Sequence[str]) -> Any:
+def _read_csv(path: Path, columns: Sequence[str]) -> Any:
     import pyarrow as pa
     import pyarrow.csv
 
-    schema = _schema(rules, pa.dictionary(pa.int32(), pa.string()))
+    schema = _schema(columns, pa.dictionary(pa.int32(), pa.string()))
     options = pa.csv.ConvertOptions(
         column_types={one.name: one.type for one in schema},
-        include_columns=_analysed(rules),
+        include_columns=_analysed(columns),
         strings_can_be_null=True,
         quoted_strings_can_be_null=False,
         timestamp_parsers=["%Y-%m-%dT%H:%M:%SZ"],
@@ -97,23 +98,23 @@ def _read_csv(path: Path, rules: Sequence[str]) -> Any:
     return pa.csv.read_csv(path, convert_options=options)
 
 
-def _read_jsonl(path: Path, rules: Sequence[str]) -> Any:
+def _read_jsonl(path: Path, columns: Sequence[str]) -> Any:
     import pyarrow as pa
     import pyarrow.json
 
-    schema = _schema(rules)
+    schema = _schema(columns)
     table = pa.json.read_json(path, parse_options=pa.json.ParseOptions(explicit_schema=schema))
-    return table.select(_analysed(rules))
+    return table.select(_analysed(columns))
 
 
-def _read_parquet(path: Path, rules: Sequence[str]) -> Any:
+def _read_parquet(path: Path, columns: Sequence[str]) -> Any:
     import pyarrow.parquet
 
-    return pyarrow.parquet.read_table(path, columns=_analysed(rules), read_dictionary=list(TEXTS))
+    return pyarrow.parquet.read_table(path, columns=_analysed(columns), read_dictionary=list(TEXTS))
 
 
-def _analysed(rules: Sequence[str]) -> list[str]:
-    return [one.name for one in _schema(rules) if one.name not in NOT_ANALYSED]
+def _analysed(columns: Sequence[str]) -> list[str]:
+    return [one.name for one in _schema(columns) if one.name not in NOT_ANALYSED]
 
 
 _READERS = {".csv": _read_csv, ".jsonl": _read_jsonl, ".parquet": _read_parquet}

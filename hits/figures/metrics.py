@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from generation.metrics.naming import title_of
 from hits.analysing.results import Results
 from hits.figures.canvas import INK, MARKERS, new_axes
 from hits.figures.wording import estimated
@@ -21,8 +22,8 @@ def draw_metrics(results: Results) -> "Figure":
 
 def describe_metrics(results: Results) -> str:
     told = [
-        f"{one.metric}: Pearson's correlation with the mean score is {estimated(one.pearson)} over {one.replies:,} "
-        f"replies and {estimated(one.of_generators)} over the {len(one.generators)} models."
+        f"{title_of(one.metric)}: Pearson's correlation with the mean score is {estimated(one.pearson)} over "
+        f"{one.replies:,} replies and {estimated(one.of_generators)} over the {len(one.generators)} models."
         for one in results.metrics
     ]
     return " ".join(told)
@@ -33,5 +34,5 @@ def _panel(ax: "Axes", metric: MetricCorrelation) -> None:
         ax.plot(one.mean_metric, one.mean_score, MARKERS[number % len(MARKERS)], color=INK, markersize=5)
         ax.annotate(one.generator, (one.mean_metric, one.mean_score), (5, 3), textcoords="offset points", fontsize=8)
     ax.margins(0.25)
-    ax.set_xlabel(f"{metric.metric}, mean", fontsize=8)
+    ax.set_xlabel(f"{title_of(metric.metric)}, mean", fontsize=8)
     ax.set_ylabel("mean score", fontsize=8)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from generation.metrics.naming import title_of
 from hits.views.result_shapes import Found, Section, Table, tables_by_dataset
 from hits.views.result_words import counted, estimated, p_value, share, undefined
 
@@ -128,7 +129,7 @@ def metrics(found: Found) -> Section | None:
     columns = ["replies", "Pearson", "Spearman", "Pearson, of the models' means"]
     rows = [
         [
-            one["metric"],
+            title_of(one["metric"]).capitalize(),
             counted(one["replies"]),
             *(estimated(one[name]) for name in ("pearson", "spearman", "of_generators")),
         ]
@@ -136,7 +137,7 @@ def metrics(found: Found) -> Section | None:
     ]
     means = [
         Table(
-            f"{one['metric']}, by model",
+            f"{title_of(one['metric']).capitalize()}, by model",
             "Model",
             ["mean score", "mean metric", "replies"],
             [
