@@ -77,7 +77,7 @@ def test_failures_cut_contexts_and_quiet_runs_are_said(researcher_client: Client
     dialog = researcher_client.get(f"/dialogs/{Candidate.objects.get().dialog_id}/").content.decode()
 
     assert "1 of 3 dialogs answered, 2 not" in page
-    assert "1 times: empty" in page
+    assert "1 time: empty" in page
     assert "1 contexts were longer" in page
     assert failures.count("not answered") == 4
     assert "be bytes &lt;b&gt;" in failures

@@ -28,7 +28,7 @@ from generation.requesting import (
 )
 from generation.tasks import send_chunks, send_lost_chunks
 
-LOOK_SECONDS = 0.5
+LOOK_SECONDS = 0.2
 
 
 class Command(BaseCommand):
