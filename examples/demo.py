@@ -20,9 +20,11 @@ import django
 ROOT = Path(__file__).resolve().parent.parent
 CORPUS = ROOT / "examples" / "corpus"
 DATASETS = {"example-subtitles": "subtitles", "example-emotional": "emotional", "example-empathetic": "empathetic"}
+STUDIES = {"demo.toml": "demo", "demo_trained.toml": "demo-trained"}
 PAGES = {
     "home": "",
     "datasets": "datasets/",
+    "models": "models/",
     "study": "studies/demo/",
     "its monitor": "studies/demo/monitor/",
     "its results": "studies/demo/results/",
@@ -48,12 +50,15 @@ def main() -> None:
     django.setup()
     prepare_database()
     import_corpus()
-    make_study()
-    publish_study()
-    let_a_crowd_work()
-    show_results()
+    train_networks()
     with celery_worker():
+        generate_replies()
         check_styles()
+        score_replies()
+        make_study()
+        publish_study()
+        let_a_crowd_work()
+        show_results()
         print_counts()
         if arguments.serve:
             serve(port)
@@ -75,26 +80,51 @@ def import_corpus() -> None:
     call_command("import_candidates", CORPUS / "candidates.jsonl")
 
 
+def train_networks() -> None:
+    from examples import tiny_networks
+
+    say("Training two tiny networks on it: the paper's Transformer and MEED2")
+    tiny_networks.train_networks(DATASETS)
+
+
+def generate_replies() -> None:
+    from examples import tiny_networks
+
+    say("A Celery worker lets them answer")
+    tiny_networks.generate_replies(DATASETS)
+
+
+def score_replies() -> None:
+    """Without the similarity of sentences, whose network takes long to load."""
+    from django.core.management import call_command
+
+    say("Scoring all replies with automatic metrics")
+    for dataset in DATASETS:
+        call_command("score_candidates", dataset=dataset, without_similarity=True)
+
+
 def make_study() -> None:
     from django.core.management import call_command
 
-    say("Designing the study of examples/demo.toml and building its HITs")
-    call_command("create_study", ROOT / "examples" / "demo.toml")
-    call_command("build_hits", "demo")
+    say("Designing the study of examples/demo.toml and building its HITs; and one with the trained networks")
+    for file, study in STUDIES.items():
+        call_command("create_study", ROOT / "examples" / file)
+        call_command("build_hits", study)
 
 
 def publish_study() -> None:
     from django.core.management import call_command
 
-    say("Publishing its HITs to the marketplace that runs here")
-    call_command("publish_hits", "demo")
+    say("Publishing their HITs to the marketplace that runs here")
+    for study in STUDIES.values():
+        call_command("publish_hits", study)
 
 
 def let_a_crowd_work() -> None:
-    """On four of the six HITs: two are left for whoever looks at the marketplace."""
+    """On four of the six HITs: two are left for whoever looks at the marketplace, as are those of the other study."""
     from django.core.management import call_command
 
-    say("A simulated crowd works on four of them")
+    say("A simulated crowd works on four of the first study's")
     call_command("simulate_crowd", "demo", hits=4)
     say("Collecting what was handed in, and paying it")
     call_command("sync_hits", "demo")

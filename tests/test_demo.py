@@ -49,7 +49,10 @@ def test_the_demo_does_its_work_and_run_again_serves_its_pages_until_it_is_stopp
     assert hashes.read_text() == first_hashes
     assert "Nothing was on offer." in second
     assert "0 rewards and 0 bonuses paid" in second
-    counts = re.findall(r"  example-\w+: 20 dialogs, 20 with a human reply, 80 replies by 4 models", second)
+    assert len(re.findall(r"  tiny-\S+ on example-\w+: \d+ of 20 answered", first)) == 6
+    assert second.count("trained before") == 2
+    assert "Built 3 HITs with 30 items, 9 of them checkpoints." in first
+    counts = re.findall(r"  example-\w+: 20 dialogs, 20 with a human reply, 1[0-2]\d replies by 6 models", second)
     assert len(counts) == 3
     assert re.search(r"log in as demo with the password \S{8,}", second)
 

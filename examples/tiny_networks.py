@@ -1,0 +1,83 @@
+"""The demo's own networks: trained on the example corpus in seconds, then asked through a real Celery worker.
+
+So small and so briefly trained that their replies make little sense; every step is the one that real ones take.
+"""
+
+import sys
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.core.management import call_command
+
+if TYPE_CHECKING:
+    from generation.models import GenerationRun
+
+NETWORKS = {"tiny-transformer": "transformer", "tiny-meed2": "meed2"}
+SIZES = "--width 32 --heads 4 --layers 1 --feed-forward 64 --vocabulary 600 --dropout 0".split()
+TRAINING = "--batch-size 32 --learning-rate 0.005 --max-epochs 12 --patience 0 --save-every 1000 --seed 1".split()
+DECODING = ["beams=8", "max_tokens=40", "batch_size=20"]
+MOST_SECONDS = 300
+
+
+def train_networks(datasets: Iterable[str]) -> None:
+    for name, kind in NETWORKS.items():
+        folder = _folder(name)
+        if (folder / "config.json").exists():
+            print(f"  {name}: trained before")
+        else:
+            call_command("train_generator", kind, "--data", *datasets, "--out", str(folder), *SIZES, *TRAINING)
+    meed2 = _folder("tiny-meed2")
+    if not (meed2 / "predictor.safetensors").exists():
+        call_command(
+            "train_generator", "meed2", "--part", "predictor", "--data", *datasets, "--out", str(meed2), *TRAINING
+        )
+
+
+def generate_replies(datasets: Iterable[str]) -> None:
+    """On the worker, through the broker: the same way that the pages take."""
+    from generation.models import GenerationRun
+
+    for dataset in datasets:
+        for name, kind in NETWORKS.items():
+            if _has_answered(name, dataset):
+                continue
+            described = ["--kind", kind, "--checkpoint", str(_folder(name)), *_settings()]
+            call_command("generate_candidates", "--dataset", dataset, "--generator", name, *described, "--no-wait")
+    deadline = time.monotonic() + MOST_SECONDS
+    while GenerationRun.objects.going_on().exists():
+        if time.monotonic() > deadline:
+            sys.exit("The worker did not answer within five minutes; its messages are in var/demo-worker.log.")
+        time.sleep(0.2)
+    _print_runs(GenerationRun.objects.filter(generator__name__in=NETWORKS).order_by("pk"))
+
+
+def _has_answered(name: str, dataset: str) -> bool:
+    """Whatever it had no reply to before, it would have none to now."""
+    from generation.models import GenerationRun
+
+    runs = GenerationRun.objects.filter(generator__name=name, dataset__name=dataset)
+    return runs.exclude(finished_at=None).exists()
+
+
+def _folder(name: str) -> Path:
+    return settings.VAR_DIR / "demo-networks" / name
+
+
+def _settings() -> list[str]:
+    return [part for setting in DECODING for part in ("--setting", setting)]
+
+
+def _print_runs(runs: "Iterable[GenerationRun]") -> None:
+    from django.utils import timezone
+
+    from generation.requesting import count_failures, count_run
+
+    for run in runs:
+        counts = count_run(run, timezone.now())
+        failures = "".join(f", {count} {reason}" for reason, count in count_failures(run).items())
+        print(
+            f"  {run.generator} on {run.dataset}: {counts.answered} of {counts.total} answered{failures}{run.outcome}"
+        )
