@@ -77,7 +77,6 @@ def _print_runs(runs: "Iterable[GenerationRun]") -> None:
 
     for run in runs:
         counts = count_run(run, timezone.now())
-        failures = "".join(f", {count} {reason}" for reason, count in count_failures(run).items())
-        print(
-            f"  {run.generator} on {run.dataset}: {counts.answered} of {counts.total} answered{failures}{run.outcome}"
-        )
+        told = [f"{counts.answered} of {counts.total} answered"]
+        told += [f"{count} {reason}" for reason, count in count_failures(run).items()]
+        print(f"  {run.generator} on {run.dataset}: {', '.join(told)}")
