@@ -15,6 +15,7 @@ for name in ("SERVER_MODE", "DEBUG", "SECRET_KEY", "ALLOWED_HOSTS", "DATABASE_UR
     os.environ.pop(name, None)
 os.environ["VAR_DIR"] = str(Path(os.environ["PYTEST_VAR_DIR"]) / os.environ.get("PYTEST_XDIST_WORKER", "main"))
 os.environ["LOG_LEVEL"] = "WARNING"
+os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"  # as many processes as cores are busy already
 if url := os.environ.get("TEST_DATABASE_URL"):
     os.environ["DATABASE_URL"] = url
 # Playwright's event loop runs in the test's thread; Django would refuse to touch the database there.
