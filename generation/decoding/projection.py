@@ -31,10 +31,9 @@ class Projection:
 
     def __init__(self, output: nn.Linear) -> None:
         self.vocabulary_size = output.out_features
-        filled = -self.vocabulary_size % BLOCK
-        self._weight = F.pad(output.weight.detach(), (0, 0, 0, filled))
-        self._bias = F.pad(output.bias.detach(), (0, filled), value=-torch.inf)
-        self._scores = self._weight.new_empty(0, len(self._weight))
+        self._output = output
+        self._padded_size = self.vocabulary_size + -self.vocabulary_size % BLOCK
+        self._scores = self._room(0)
 
     def log_probabilities(self, hidden: Tensor) -> Tensor:
         """[rows, W] -> [rows, vocabulary], which the next call overwrites."""
@@ -44,49 +43,38 @@ class Projection:
         self, hidden: Tensor, scores: Tensor, banned: Pairs | None, count: int, groups: int, diversity: float
     ) -> Continuations:
         """`hidden` [B, beams, W] are the beams' last states, `scores` [B, beams] their log-probabilities so far."""
-        if groups > 1:
-            return self._continue_groups(hidden, scores, banned, count, groups, diversity)
         dialogs, beams, _ = hidden.shape
         step = max(1, MOST_ROWS // beams)
         parts = []
         for first in range(0, dialogs, step):
             rows = slice(first * beams, (first + step) * beams)
-            part = self._score(hidden.flatten(0, 1)[rows])
-            _ban(part, banned, rows)
-            parts.append(_best_by_blocks(part, scores[first : first + step], count))
-        return Continuations(*(torch.cat(part)[:, None] for part in zip(*parts, strict=True)))
-
-    def _continue_groups(
-        self, hidden: Tensor, scores: Tensor, banned: Pairs | None, count: int, groups: int, diversity: float
-    ) -> Continuations:
-        """One group after the other: what earlier ones say at this step costs `diversity` a time. That decides what is
-        chosen; the scores stay log-probabilities."""
-        dialogs, beams, _ = hidden.shape
-        log_probabilities = self.log_probabilities(hidden.flatten(0, 1))
-        if banned is not None:
-            log_probabilities[banned] = -torch.inf
-        summed = log_probabilities.view(dialogs, beams, -1) + scores[:, :, None]
-        said = summed.new_zeros(dialogs, self.vocabulary_size)
-        found = []
-        for group in range(groups):
-            size = max(beams // groups, 1)  # at the first step, one beam serves all groups
-            first = group * size if beams > 1 else 0
-            own = summed[:, first : first + size].flatten(1)  # [B, size * vocabulary]
-            chosen = (own.view(dialogs, size, -1) - diversity * said[:, None]).flatten(1).topk(count, dim=1).indices
-            tokens = chosen % self.vocabulary_size
-            said.scatter_add_(1, tokens[:, : count // 2], torch.ones_like(said[:, : count // 2]))
-            found.append(Continuations(own.gather(1, chosen), first + chosen // self.vocabulary_size, tokens))
-        return Continuations(*(torch.stack(parts, dim=1) for parts in zip(*found, strict=True)))
+            scored = self._score(hidden[first : first + step].flatten(0, 1))
+            _ban(scored, banned, rows)
+            if groups == 1:
+                parts.append(_best_by_blocks(scored, scores[first : first + step], count))
+            else:
+                scored = scored[:, : self.vocabulary_size]
+                parts.append(_best_of_groups(scored, scores[first : first + step], count, groups, diversity))
+        return Continuations(*(torch.cat(part) for part in zip(*parts, strict=True)))
 
     def _score(self, hidden: Tensor) -> Tensor:
-        """[rows, W] -> log-probabilities [rows, padded vocabulary]"""
-        if hidden.device.type != "cpu":
-            return F.linear(hidden, self._weight, self._bias).float().log_softmax(dim=1)
-        # One buffer for all steps, normalised in place: new memory of this size costs as much as the arithmetic in it.
+        """[rows, W] -> log-probabilities [rows, padded vocabulary]
+
+        One buffer serves all steps and is normalised in place: new memory of this size costs as much as the arithmetic.
+        """
         if len(self._scores) < len(hidden):
-            self._scores = hidden.new_empty(len(hidden), len(self._weight))
-        scores = torch.addmm(self._bias, hidden, self._weight.T, out=self._scores[: len(hidden)])
-        return torch.log_softmax(scores, 1, out=scores)
+            self._scores = self._room(len(hidden))
+        scores = self._scores[: len(hidden)]
+        weight, bias = self._output.weight, self._output.bias
+        if hidden.dtype == scores.dtype:
+            torch.addmm(bias, hidden, weight.T, out=scores[:, : self.vocabulary_size])
+        else:
+            scores[:, : self.vocabulary_size] = F.linear(hidden, weight, bias)
+        return torch.log_softmax(scores, dim=1, out=scores)
+
+    def _room(self, rows: int) -> Tensor:
+        device = self._output.weight.device
+        return torch.full((rows, self._padded_size), -torch.inf, dtype=torch.float32, device=device)
 
 
 def _ban(scores: Tensor, banned: Pairs | None, rows: slice) -> None:
@@ -97,7 +85,7 @@ def _ban(scores: Tensor, banned: Pairs | None, rows: slice) -> None:
 
 
 def _best_by_blocks(log_probabilities: Tensor, scores: Tensor, count: int) -> Continuations:
-    """[B * beams, padded vocabulary] and [B, beams] -> [B, count] each. A block's tokens stand apart, one in each
+    """[B * beams, padded vocabulary] and [B, beams] -> [B, 1, count] each. A block's tokens stand apart, one in each
     BLOCKth of the vocabulary: so its best is found by comparing whole stretches of memory."""
     dialogs, beams = scores.shape
     blocks = log_probabilities.view(dialogs, beams, BLOCK, -1)
@@ -110,4 +98,25 @@ def _best_by_blocks(log_probabilities: Tensor, scores: Tensor, count: int) -> Co
     top, order = inside.flatten(1).topk(count, dim=1)
     which, place_in_block = order // BLOCK, order % BLOCK
     tokens = place_in_block * block_count + places.gather(1, which)
-    return Continuations(top, parents.gather(1, which), tokens)
+    return Continuations(top[:, None], parents.gather(1, which)[:, None], tokens[:, None])
+
+
+def _best_of_groups(
+    log_probabilities: Tensor, scores: Tensor, count: int, groups: int, diversity: float
+) -> Continuations:
+    """[B * beams, vocabulary] and [B, beams] -> [B, groups, count] each. One group after the other: what earlier ones
+    say at this step costs `diversity` a time. That decides what is chosen; the scores stay log-probabilities."""
+    dialogs, beams = scores.shape
+    vocabulary_size = log_probabilities.shape[1]
+    size = max(beams // groups, 1)  # at the first step, one beam serves all groups
+    summed = log_probabilities.view(dialogs, beams, -1) + scores[:, :, None]
+    said = summed.new_zeros(dialogs, vocabulary_size)
+    found = []
+    for group in range(groups):
+        first = group * size if beams > 1 else 0
+        own = summed[:, first : first + size]
+        chosen = (own - diversity * said[:, None]).flatten(1).topk(count, dim=1).indices
+        tokens = chosen % vocabulary_size
+        said.scatter_add_(1, tokens[:, : count // 2], said.new_ones(dialogs, count // 2))
+        found.append((own.flatten(1).gather(1, chosen), first + chosen // vocabulary_size, tokens))
+    return Continuations(*(torch.stack(parts, dim=1) for parts in zip(*found, strict=True)))

@@ -1,6 +1,6 @@
 """How replies are looked for, as a generator's settings say it. Without torch: pages check settings, too."""
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import Any, Self
 
 from generation.generators.base import SettingsRefused
@@ -20,6 +20,15 @@ _OF_METHOD = {
     NUCLEUS: ("top_p", "temperature"),
 }
 _OF_ALL = ("method", "no_repeat_ngram", "max_tokens")
+_RANGES: tuple[tuple[tuple[str, ...], type | tuple[type, ...], float, float], ...] = (
+    (("no_repeat_ngram",), int, 0, 100),
+    (("beams", "groups"), int, 1, 1000),
+    (("top_k",), int, 1, 1_000_000),
+    (("length_penalty",), (int, float), -10, 10),
+    (("diversity",), (int, float), 0, 100),
+    (("top_p",), (int, float), 0.000001, 1),
+    (("temperature",), (int, float), 0.001, 100),
+)
 
 
 @dataclass(frozen=True)
@@ -57,16 +66,10 @@ class DecodingSettings:
         return {name: value for name, value in asdict(self).items() if name in allowed}
 
     def _check(self, longest_reply: int) -> None:
-        wanted = {"no_repeat_ngram": (0, 100), "max_tokens": (1, longest_reply), "beams": (1, 1000)}
-        wanted |= {"groups": (1, 1000), "top_k": (1, 10**6)}
-        ranges: dict[str, tuple[float, float]] = {"length_penalty": (-10, 10), "diversity": (0, 100)}
-        ranges |= {"top_p": (1e-6, 1), "temperature": (1e-3, 100)}
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if field.name in wanted:
-                _check_number(field.name, value, int, *wanted[field.name])
-            elif field.name in ranges:
-                _check_number(field.name, value, (int, float), *ranges[field.name])
+        _check_number("max_tokens", self.max_tokens, int, 1, longest_reply)
+        for names, kind, least, most in _RANGES:
+            for name in names:
+                _check_number(name, getattr(self, name), kind, least, most)
         if self.method == DIVERSE_BEAM and self.beams % self.groups:
             raise SettingsRefused(f"{self.beams} beams cannot be dealt into {self.groups} equal groups.")
 

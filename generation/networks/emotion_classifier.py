@@ -23,7 +23,7 @@ from generation.networks.tokenizing import BEGIN, END, SPECIAL_TOKENS
 
 logging.disable_progress_bar()  # a worker's log is no terminal
 
-NAMES = {"id2label": dict(enumerate(LABELS)), "label2id": LABEL_IDS}
+NAMES: dict[str, Any] = {"id2label": dict(enumerate(LABELS)), "label2id": LABEL_IDS}
 
 
 class EmotionClassifier:

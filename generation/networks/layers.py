@@ -4,6 +4,8 @@ Shapes in comments: B dialogs, T tokens, S source tokens, H heads, D width of a 
 """
 
 import math
+from collections.abc import Iterator
+from typing import cast
 
 import torch
 import torch.nn.functional as F
@@ -140,6 +142,14 @@ class Encoder(nn.ModuleList):
         return states
 
 
+class Decoder(nn.ModuleList):
+    def __init__(self, config: NetworkConfig) -> None:
+        super().__init__(DecoderLayer(config) for _ in range(config.layers))
+
+    def __iter__(self) -> Iterator[DecoderLayer]:  # type: ignore[override]
+        return cast(Iterator[DecoderLayer], super().__iter__())
+
+
 def initialise(module: nn.Module) -> None:
     """Normal, .02, as BERT and RoBERTa start; the way out of a residual branch is not treated apart."""
     if isinstance(module, nn.Linear | nn.Embedding):
@@ -160,7 +170,7 @@ def causal_mask(length: int, device: torch.device) -> Tensor:
 
 def _split(states: Tensor, heads: int) -> Tensor:
     """[B, T, W] -> [B, H, T, D]"""
-    return states.unflatten(-1, (heads, -1)).transpose(1, 2)
+    return states.view(*states.shape[:-1], heads, -1).transpose(1, 2)
 
 
 def _join(states: Tensor) -> Tensor:

@@ -67,18 +67,21 @@ class ReplyState:
         self.segments = self.segments[kept]
         self.labels = None if self.labels is None else self.labels[kept]
         self.visible = self.visible[kept]
-        self._past = self._past[:, :, kept]
+        self._past = self._past.index_select(2, kept)
 
     def _clear_away(self, beams: int) -> None:
-        """Keeps living nodes, in their order, with room for as many again."""
+        """Living nodes move to the front, in their order; more room if they fill half of it."""
         is_alive = self.visible.any(dim=1)  # [B, nodes]
         living = int(is_alive.sum(dim=1).max())
         order = (~is_alive).to(torch.uint8).argsort(dim=1, stable=True)[:, :living]
         self.visible = self.visible.gather(2, order[:, None, :].expand(-1, self.visible.shape[1], -1))
-        layers, pair, batch, heads, _, depth = self._past.shape
-        capacity = max(FIRST_CAPACITY, 2 * (living + beams))
-        roomy = self._past.new_empty(layers, pair, batch, heads, capacity, depth)
+        _, _, _, heads, capacity, depth = self._past.shape
         index = order[:, None, :, None].expand(-1, heads, -1, depth)
-        for old, new in zip(self._past.flatten(0, 1), roomy.flatten(0, 1), strict=True):
-            new[:, :, :living] = old.gather(2, index)
-        self._past = roomy
+        for layer in self._past:
+            for cached in layer:  # keys, values
+                cached[:, :, :living] = cached.gather(2, index)
+        if living + beams > capacity // 2:
+            shape = list(self._past.shape)
+            shape[4] = 2 * (living + beams)
+            past, self._past = self._past, self._past.new_empty(shape)
+            self._past[:, :, :, :, :living] = past[:, :, :, :, :living]

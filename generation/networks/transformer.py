@@ -5,7 +5,7 @@ import torch
 from torch import Tensor, nn
 
 from generation.networks.config import NetworkConfig
-from generation.networks.layers import DecoderLayer, Embedder, Encoder, causal_mask, initialise, padding_mask
+from generation.networks.layers import Decoder, Embedder, Encoder, causal_mask, initialise, padding_mask
 from generation.networks.reply_state import ReplyState
 from generation.networks.tokenizing import PAD
 
@@ -16,7 +16,7 @@ class Transformer(nn.Module):
         self.config = config
         self.embedder = Embedder(config)
         self.encoder = Encoder(config)
-        self.decoder = nn.ModuleList(DecoderLayer(config) for _ in range(config.layers))
+        self.decoder = Decoder(config)
         self.output = nn.Linear(config.width, config.vocabulary_size)
         self.apply(initialise)
 

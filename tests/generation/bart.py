@@ -1,6 +1,7 @@
 """Networks of ours as Hugging Face BARTs with the same weights: the other side of comparisons."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -8,6 +9,8 @@ from transformers import BartConfig, BartForConditionalGeneration
 
 from generation.networks.tokenizing import BEGIN, END, PAD
 from generation.networks.transformer import Transformer
+
+Pairs = Iterator[tuple[Tensor, Tensor]]
 
 
 def as_bart(network: Transformer, *, is_tied: bool = False) -> BartForConditionalGeneration:
@@ -40,7 +43,7 @@ def as_bart(network: Transformer, *, is_tied: bool = False) -> BartForConditiona
     return bart.eval()
 
 
-def _pairs(network: Transformer, bart: BartForConditionalGeneration) -> Iterator[tuple[Tensor, Tensor]]:
+def _pairs(network: Transformer, bart: BartForConditionalGeneration) -> Pairs:
     model = bart.model
     embedder = network.embedder
     yield model.shared.weight, embedder.words.weight
@@ -61,7 +64,7 @@ def _pairs(network: Transformer, bart: BartForConditionalGeneration) -> Iterator
         yield from _same(theirs.encoder_attn_layer_norm, ours.cross_attention_norm)
 
 
-def _layer_pairs(theirs: nn.Module, ours: nn.Module) -> Iterator[tuple[Tensor, Tensor]]:
+def _layer_pairs(theirs: Any, ours: Any) -> Pairs:
     attention = theirs.self_attn
     yield from _split(ours.attention.query_key_value, attention.q_proj, attention.k_proj, attention.v_proj)
     yield from _same(attention.out_proj, ours.attention.output)
@@ -71,12 +74,12 @@ def _layer_pairs(theirs: nn.Module, ours: nn.Module) -> Iterator[tuple[Tensor, T
     yield from _same(theirs.final_layer_norm, ours.feed_forward_norm)
 
 
-def _same(theirs: nn.Module, ours: nn.Module) -> Iterator[tuple[Tensor, Tensor]]:
+def _same(theirs: Any, ours: Any) -> Pairs:
     yield theirs.weight, ours.weight
     yield theirs.bias, ours.bias
 
 
-def _split(ours: nn.Linear, *theirs: nn.Linear) -> Iterator[tuple[Tensor, Tensor]]:
+def _split(ours: nn.Linear, *theirs: Any) -> Pairs:
     for linear, weight, bias in zip(theirs, ours.weight.chunk(len(theirs)), ours.bias.chunk(len(theirs)), strict=True):
         yield linear.weight, weight
         yield linear.bias, bias
