@@ -32,15 +32,42 @@ def table(
     caption: str, label: str, columns: str, head: Sequence[str], groups: Iterable[tuple[str, Sequence[Sequence[str]]]]
 ) -> str:
     """Of cells that are LaTeX already. A group has a heading, unless that is empty, and rows."""
-    lines = [r"\begin{table}[t]", r"\centering", r"\small", rf"\begin{{tabular}}{{{columns}}}", r"\toprule"]
-    lines.append(" & ".join(head) + r" \\")
+    lines = [_row(head)]
     for heading, rows in groups:
         lines.append(r"\midrule")
         if heading:
             lines.append(rf"\multicolumn{{{len(head)}}}{{l}}{{\textit{{{heading}}}}} \\")
-        lines += [" & ".join(row) + r" \\" for row in rows]
-    lines += [r"\bottomrule", r"\end{tabular}", rf"\caption{{{caption}}}", rf"\label{{tab:{label}}}", r"\end{table}"]
-    return "\n".join(lines) + "\n"
+        lines += map(_row, rows)
+    return _floating(caption, label, columns, lines)
+
+
+def table_side_by_side(
+    caption: str,
+    label: str,
+    head: Sequence[str],
+    blocks: Sequence[tuple[Sequence[str], Sequence[Sequence[str]]]],
+) -> str:
+    """Of cells that are LaTeX already. A block has its headings, each over columns of its own that are headed by
+    `head`, and rows that begin with a name. Blocks stand below each other."""
+    width = max(len(headings) for headings, _ in blocks) * len(head)
+    lines = []
+    for number, (headings, rows) in enumerate(blocks):
+        lines += [r"\midrule"] if number else []
+        lines.append(_row(["", *(rf"\multicolumn{{{len(head)}}}{{c}}{{{heading}}}" for heading in headings)]))
+        starts = range(2, 2 + len(headings) * len(head), len(head))
+        lines.append("".join(rf"\cmidrule(lr){{{start}-{start + len(head) - 1}}}" for start in starts))
+        lines += [_row(["Model", *head * len(headings)]), r"\midrule", *map(_row, rows)]
+    return _floating(caption, label, "l" + "c" * width, lines, spacing=r"\setlength{\tabcolsep}{4pt}")
+
+
+def _row(cells: Sequence[str]) -> str:
+    return " & ".join(cells) + r" \\"
+
+
+def _floating(caption: str, label: str, columns: str, lines: Sequence[str], spacing: str = "") -> str:
+    begin = [r"\begin{table}[t]", r"\centering", r"\small", spacing, rf"\begin{{tabular}}{{{columns}}}", r"\toprule"]
+    end = [r"\bottomrule", r"\end{tabular}", rf"\caption{{{caption}}}", rf"\label{{tab:{label}}}", r"\end{table}"]
+    return "\n".join(line for line in (*begin, *lines, *end) if line) + "\n"
 
 
 def document(parts: Iterable[str]) -> str:

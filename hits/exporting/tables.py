@@ -1,10 +1,10 @@
-"""The results' tables in LaTeX: the paper's table 5, comparisons, ranking and agreement."""
+"""The results' tables in LaTeX: the paper's table 5, the same with intervals, comparisons, ranking and agreement."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
 from hits.analysing.results import Results
-from hits.exporting.latex import document, escape, table
+from hits.exporting.latex import document, escape, table, table_side_by_side
 from hits.stats.agreement import Agreement
 from hits.stats.bradley_terry import Ranking
 from hits.stats.comparing import Comparison, PairedTest
@@ -13,13 +13,15 @@ from hits.stats.proportions import Row, Share
 
 ALL = "All datasets"
 UNDEFINED = "--"
+DATASETS_ABREAST = 3
 LETTERS = r"$^{\mathrm{%s}}$"
 
 
 def latex_tables(results: Results) -> dict[str, str]:
     """By file name. Each can be taken into a paper that loads booktabs; all.tex compiles by itself."""
     made = {
-        "table5.tex": _shares(results),
+        "table5.tex": _paper_shares(results),
+        "intervals.tex": _shares(results),
         "comparisons.tex": _comparisons(results),
         "ranking.tex": _ranking(results),
         "agreement.tex": _agreement(results),
@@ -27,24 +29,53 @@ def latex_tables(results: Results) -> dict[str, str]:
     return made | {"all.tex": document(name.removesuffix(".tex") for name in made)}
 
 
+def _paper_shares(results: Results) -> str:
+    """As the paper has it: datasets side by side, few enough for a page, and numbers only."""
+    caption = (
+        "Human evaluation results on each of the test sets. Numbers have been normalized across the quality categories "
+        "on each test set."
+    )
+    by_dataset = {dataset: [row for row in results.table if row.dataset == dataset] for dataset in results.datasets}
+    blocks = []
+    for start in range(0, len(by_dataset), DATASETS_ABREAST):
+        part = results.datasets[start : start + DATASETS_ABREAST]
+        cells = [_share_cells(by_dataset[dataset], results) for dataset in part]
+        rows = [
+            [escape(name), *(cell for of_dataset in cells for cell in of_dataset[name])] for name in results.generators
+        ]
+        blocks.append(([escape(dataset) for dataset in part], rows))
+    head = [escape(value.capitalize()) for value in results.values]
+    return table_side_by_side(caption, "results", head, blocks)
+
+
+def _share_cells(rows: Sequence[Row], results: Results) -> dict[str, list[str]]:
+    """By generator."""
+    found = {name: [UNDEFINED] * len(results.values) for name in results.generators}
+    best = _best(rows)
+    for row in rows:
+        if row.generator in found and not isinstance(row.shares, Undefined):
+            shares = [one.share for one in row.shares]
+            found[row.generator] = [_bold(shares[0], shares[0] == best), *(_bold(share, False) for share in shares[1:])]
+    return found
+
+
 def _shares(results: Results) -> str:
     letters = {(one.dataset, name.generator): name.letters for one in results.comparisons for name in one.letters}
     caption = (
-        r"Human evaluation results. Numbers have been normalized across the quality categories on each test set; "
-        r"95\,\% intervals in brackets respect that ratings of one dialog and of one worker belong together. Models "
-        "that share a letter cannot be told apart by a corrected permutation test."
+        r"Human evaluation results with 95\,\% intervals in brackets, which respect that ratings of one dialog and of "
+        "one worker belong together. Models that share a letter cannot be told apart by a corrected permutation test."
     )
     groups = [
         (escape(dataset or ALL), _share_rows(list(rows), letters, len(results.values)))
         for dataset, rows in groupby(results.table, key=lambda row: row.dataset)
     ]
     head = ["Model", *(escape(value.capitalize()) for value in results.values), "Ratings"]
-    return table(caption, "results", "l" + "c" * len(results.values) + "r", head, groups)
+    return table(caption, "intervals", "l" + "c" * len(results.values) + "r", head, groups)
 
 
 def _share_rows(rows: Sequence[Row], letters: Mapping[tuple[str | None, str], str], values: int) -> list[list[str]]:
     """The highest share of the best value is bold."""
-    best = max((row.shares[0].share for row in rows if not isinstance(row.shares, Undefined)), default=None)
+    best = _best(rows)
     found = []
     for row in rows:
         marks = letters.get((row.dataset, row.generator or ""), "")
@@ -56,9 +87,17 @@ def _share_rows(rows: Sequence[Row], letters: Mapping[tuple[str | None, str], st
     return found
 
 
+def _best(rows: Sequence[Row]) -> float | None:
+    return max((row.shares[0].share for row in rows if not isinstance(row.shares, Undefined)), default=None)
+
+
 def _share(share: Share, is_best: bool) -> str:
-    number = _number(share.share, ".4f")
-    return (rf"\textbf{{{number}}}" if is_best else number) + _brackets(share.interval, ".3f")
+    return _bold(share.share, is_best) + _brackets(share.interval, ".3f")
+
+
+def _bold(share: float, is_best: bool) -> str:
+    number = _number(share, ".4f")
+    return rf"\textbf{{{number}}}" if is_best else number
 
 
 def _comparisons(results: Results) -> str:
