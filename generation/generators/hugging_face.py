@@ -115,6 +115,35 @@ class _HuggingFaceGenerator:
         scores = output.sequences_scores.tolist() if picker is None else picker.mean_scores(rows, self._ends)
         return [self._reply(row, score, cut) for row, score, (_, cut) in zip(rows, scores, encoded, strict=True)]
 
+    def score_gold(self, contexts: Sequence[Context], golds: Sequence[str]) -> list[tuple[float, int]]:
+        """For perplexity: each gold's log-probability and how many tokens it has. One by one, so that no padding
+        plays a part; a gold that is longer than a reply may be is cut."""
+        import torch
+
+        most = self._settings["max_new_tokens"]
+        scored = []
+        with torch.inference_mode():
+            for context, gold in zip(contexts, golds, strict=True):
+                ids = [*self._tokenizer(gold, add_special_tokens=False)["input_ids"], self._ends[0]][:most]
+                logits = self._logits_of(self._encode(context.turns)[0], ids)
+                chosen = logits.float().log_softmax(dim=-1)[range(len(ids)), ids]
+                scored.append((float(chosen.sum()), len(ids)))
+        return scored
+
+    def _logits_of(self, context: list[int], reply: list[int]) -> Any:
+        """(tokens of the reply, vocabulary): each row before its token is read."""
+        import torch
+
+        if not self.is_encoder_decoder:
+            ids = torch.tensor([context + reply[:-1]], device=self._device)
+            return self._model(input_ids=ids).logits[0, len(context) - 1 :]
+        # What a reply begins with is given, not chosen: BART's <s>, for instance.
+        given = [self._model.config.decoder_start_token_id]
+        given += [id for id in self._tokenizer("a")["input_ids"][:1] if id == self._tokenizer.bos_token_id]
+        read = torch.tensor([given + reply[:-1]], device=self._device)
+        source = torch.tensor([context], device=self._device)
+        return self._model(input_ids=source, decoder_input_ids=read).logits[0, len(given) - 1 :]
+
     # --- From turns to tokens ---
 
     def _encode(self, turns: Sequence[str]) -> tuple[list[int], int]:

@@ -61,6 +61,31 @@ def load(kind: Any, folder: Path, **settings: Any) -> Any:
     return kind.load(str(folder), checked, "cpu")
 
 
+def test_a_golds_likelihood_is_what_the_network_loses_on_it(folders: dict[Any, Path]) -> None:
+    """Hugging Face's own loss, with the gold as labels."""
+    import torch
+
+    gold, end = "so sad to hear that", 2
+    for kind, folder in folders.items():
+        generator = load(kind, folder)
+        model, tokenizer = generator._model, generator._tokenizer
+        ids = [*tokenizer(gold)["input_ids"], end]
+
+        [(total, tokens), (cut, most)] = generator.score_gold(CONTEXTS[1:], [gold, " ".join([gold] * 4)])
+
+        context, _ = generator._encode(CONTEXTS[1].turns)
+        with torch.inference_mode():
+            if kind is Seq2SeqGenerator:
+                loss = model(input_ids=torch.tensor([context]), labels=torch.tensor([ids])).loss
+            else:
+                labels = torch.tensor([[-100] * len(context) + ids])
+                loss = model(input_ids=torch.tensor([context + ids]), labels=labels).loss
+        assert tokens == len(ids)
+        assert total == pytest.approx(-float(loss) * tokens, rel=1e-4)
+        assert most == 12
+        assert cut < total
+
+
 def test_a_reply_is_the_same_whatever_the_batch_and_another_with_another_seed(folders: dict[Any, Path]) -> None:
     drawing = {"temperature": 1.0, "top_k": 9, "top_p": 0.9}
     for kind, folder in folders.items():
