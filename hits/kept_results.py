@@ -36,8 +36,8 @@ def source_of(study: Study, environment: str) -> str:
 def _last_score(study: Study) -> int | None:
     """Automatic metrics stand beside ratings; a generator's own scores come after those of its replies."""
     scores = GeneratorScore.objects.filter(
-        generator__name__in=study.design["generators"],
-        dataset__name__in=[dataset["name"] for dataset in study.design["datasets"]],
+        generator__name__in=study.design.get("generators", []),
+        dataset__name__in=[dataset["name"] for dataset in study.design.get("datasets", [])],
     )
     last: int | None = scores.aggregate(last=Max("pk"))["last"]
     return last
