@@ -40,7 +40,8 @@ def main() -> None:
         make_networks(options.folder, bool(options.ends), options.checkpoint)
         return
     answer = SIDES[options.what](options.folder)
-    contexts = make_contexts(options.contexts, *options.lengths, _vocabulary_size(options.folder))
+    shortest, longest = options.lengths
+    contexts = make_contexts(options.contexts, shortest, longest, _vocabulary_size(options.folder))
     print(json.dumps(measure(answer, contexts, options.batch, options.tokens, options.sorted)))
 
 

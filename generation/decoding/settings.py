@@ -75,5 +75,6 @@ class DecodingSettings:
 
 
 def _check_number(name: str, value: Any, kind: type | tuple[type, ...], least: float, most: float) -> None:
-    if not isinstance(value, kind) or isinstance(value, bool) or not least <= value <= most:
+    is_number = isinstance(value, kind) and not isinstance(value, bool)
+    if not is_number or not least <= value <= most:
         raise SettingsRefused(f"{name} is {value!r}; it must be a number from {least:,} to {most:,}.")

@@ -146,7 +146,7 @@ class Decoder(nn.ModuleList):
     def __init__(self, config: NetworkConfig) -> None:
         super().__init__(DecoderLayer(config) for _ in range(config.layers))
 
-    def __iter__(self) -> Iterator[DecoderLayer]:  # type: ignore[override]
+    def __iter__(self) -> Iterator[DecoderLayer]:
         return cast(Iterator[DecoderLayer], super().__iter__())
 
 

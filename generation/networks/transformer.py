@@ -66,7 +66,7 @@ class Transformer(nn.Module):
     def read_tokens(self, tokens: Tensor, state: ReplyState) -> Tensor:
         """One more token of each beam: [B, beams] -> the decoder's last states [B, beams, W]. `output` scores them."""
         state.make_room(tokens.shape[1])
-        states = self.embedder(tokens, state.segments, state.labels, state.position)
+        states: Tensor = self.embedder(tokens, state.segments, state.labels, state.position)
         mask = state.visible[:, None]  # [B, 1, beams, nodes]
         for number, layer in enumerate(self.decoder):
             queries, keys, values = layer.attention.project(states)

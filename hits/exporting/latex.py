@@ -56,7 +56,7 @@ def table_side_by_side(
         lines.append(_row(["", *(rf"\multicolumn{{{len(head)}}}{{c}}{{{heading}}}" for heading in headings)]))
         starts = range(2, 2 + len(headings) * len(head), len(head))
         lines.append("".join(rf"\cmidrule(lr){{{start}-{start + len(head) - 1}}}" for start in starts))
-        lines += [_row(["Model", *head * len(headings)]), r"\midrule", *map(_row, rows)]
+        lines += [_row(["Model", *list(head) * len(headings)]), r"\midrule", *map(_row, rows)]
     return _floating(caption, label, "l" + "c" * width, lines, spacing=r"\setlength{\tabcolsep}{4pt}")
 
 
