@@ -44,7 +44,9 @@ def main() -> None:
         os.environ.pop(name, None)
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "evalplatform.settings")
     os.environ.setdefault("LOG_LEVEL", "WARNING")
-    os.environ.setdefault("OMP_NUM_THREADS", "1")  # more would mostly wait for each other on tiny networks
+    # For networks as tiny as the demo's, threads cost more than they bring.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    os.environ.setdefault("GENERATOR_THREADS", "1")
     port = free_port(arguments.port)
     os.environ["PUBLIC_URL"] = f"http://127.0.0.1:{port}"  # where published HITs find the worker's page
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # as Ctrl-C: stop what was started, too

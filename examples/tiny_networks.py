@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 
 NETWORKS = {"tiny-transformer": "transformer", "tiny-meed2": "meed2"}
 SIZES = "--width 32 --heads 4 --layers 1 --feed-forward 64 --vocabulary 600 --dropout 0".split()
-TRAINING = "--batch-size 32 --learning-rate 0.005 --max-epochs 12 --patience 0 --save-every 1000 --seed 1".split()
-DECODING = ["beams=8", "max_tokens=40", "batch_size=20"]
+TRAINING = (
+    "--batch-size 32 --learning-rate 0.005 --max-steps 60 --validate-every 30 --patience 0 --save-every 1000 --seed 1"
+).split()
+DECODING = ["method=nucleus", "top_p=0.8", "max_tokens=40", "batch_size=20"]
 MOST_SECONDS = 300
 
 
