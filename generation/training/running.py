@@ -1,8 +1,10 @@
 """From a plan to a finished run: what the command calls."""
 
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any
 
+from generation.networks.config import NetworkConfig
 from generation.training.classifier import prepare_classifier
 from generation.training.loop import Report, Trainer
 from generation.training.objectives import Objective
@@ -26,6 +28,6 @@ def train(plan: Plan, part: str, settings: TrainingSettings, world: World, repor
     objective = _PREPARE[part](plan, world, say)
     identity: dict[str, Any] = {"kind": plan.kind, "part": part, "start": plan.start or "raw"}
     config = getattr(objective.network, "config", None)
-    if hasattr(config, "as_json"):
-        identity["sizes"] = {name: size for name, size in config.as_json().items() if name != "labels"}
+    if isinstance(config, NetworkConfig):
+        identity["sizes"] = asdict(config)
     return Trainer(objective, settings, world, plan.run_folder, report, identity).run()

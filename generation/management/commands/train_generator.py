@@ -104,9 +104,11 @@ docs/training.md has recipes, with what they came to."""
         )
         with ExitStack() as stack:
             world = stack.enter_context(join_world(options["device"]))
-            report = stack.enter_context(ConsoleReport(self.stdout.write) if world.is_first else SilentReport())
-            say = self.stdout.write if world.is_first else _say_nothing
-            state = train(plan, part, settings, world, report, say)
+            if world.is_first:
+                report = stack.enter_context(ConsoleReport(self.stdout.write))
+                state = train(plan, part, settings, world, report, self.stdout.write)
+            else:
+                state = train(plan, part, settings, world, SilentReport(), lambda text: None)
         if world.is_first:
             self.stdout.write(
                 f"Stopped at step {state.step:,}: {state.stopped}. The checkpoint of step {state.best_step:,} is in "
@@ -123,6 +125,3 @@ def _part(options: dict[str, Any]) -> str:
         raise TrainingRefused("A checkpoint has its own tokenizer; leave --tokenizer or --from out.")
     part: str = options["part"]
     return part
-
-
-def _say_nothing(text: str) -> None: ...
