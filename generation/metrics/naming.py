@@ -30,8 +30,8 @@ class Figure:
 REPLIES_TABLE = (
     Figure("perplexity", "PPL", ".1f", "perplexity of the human reply: exp of the mean over dialogs", True),
     Figure("perplexity_by_token", "PPL by token", ".1f", "the same, every token counted alike", True),
-    Figure("distinct_1", "D1", ".4f", "Distinct-1: different words / all words of all replies"),
-    Figure("distinct_2", "D2", ".4f", "Distinct-2: different pairs of words / all pairs"),
+    Figure("distinct_1", "D1", ".4f", "Distinct-1, different words / all words of all replies"),
+    Figure("distinct_2", "D2", ".4f", "Distinct-2, different pairs of words / all pairs"),
     Figure("similarity", "SES", ".3f", "mean cosine similarity of sentence embeddings with the human reply"),
     Figure("bleu_average", "BLEU-1..4", ".2f", "mean of BLEU-1, -2, -3 and -4, as Rashkin et al. have it"),
     Figure("bleu_4", "BLEU-4", ".2f", "BLEU-4 as Moses' multi-bleu gives it, for MoEL and MIME"),

@@ -6,7 +6,8 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from generation.models import Dialog
+from generation.metrics.naming import LABELS_TABLE, REPLIES_TABLE
+from generation.models import Dataset, Dialog, Generator, GeneratorScore
 from tests.browser.conftest import CheckAccessibility
 from tests.processes import WorkerProcess
 
@@ -45,6 +46,31 @@ def test_a_researcher_walks_from_log_in_to_a_dialog_with_its_candidates(
     expect(page.get_by_role("heading", level=1)).to_have_text("empathetic-002")
     page.get_by_role("button", name="Log out").click()
     expect(page).to_have_title("Log in · EvalPlatform")
+
+
+def test_automatic_metrics_can_be_read_on_every_device(
+    researcher_page: Page, check_accessibility: CheckAccessibility
+) -> None:
+    page, dataset = researcher_page, Dataset.objects.get(name="example-empathetic")
+    for generator in Generator.objects.all():
+        for figure in (*REPLIES_TABLE, *LABELS_TABLE):
+            GeneratorScore.objects.create(
+                generator=generator,
+                dataset=dataset,
+                metric=figure.name,
+                version="1",
+                value=generator.pk / 7,
+                candidate_count=20 + generator.pk,
+                scored_count=20,
+            )
+
+    page.goto(f"/datasets/{dataset.pk}/")
+
+    expect(page.get_by_role("table", name="Predicted labels").get_by_role("row")).to_have_count(5)
+    expect(page.get_by_text("Distinct falls with their number")).to_be_visible()
+    page.get_by_text("What the columns of this table say").first.click()
+    expect(page.get_by_text("Distinct-1, different words")).to_be_visible()
+    check_accessibility(page)
 
 
 @pytest.mark.once
