@@ -18,7 +18,17 @@ class WorkerProcess:
         self, log: Path, environment: dict[str, str], queues: str = "default,gpu", name: str = "celery@%h"
     ) -> None:
         self.log = log
-        command = [sys.executable, "-m", "celery", "--app", "evalplatform", "--skip-checks", "worker", "--include", "tests.slow_tasks"]
+        command = [
+            sys.executable,
+            "-m",
+            "celery",
+            "--app",
+            "evalplatform",
+            "--skip-checks",
+            "worker",
+            "--include",
+            "tests.slow_tasks",
+        ]
         options = ["--queues", queues, "--concurrency", "1", "--loglevel", "info", "--hostname", name]
         with log.open("w") as file:
             self._process = subprocess.Popen(

@@ -32,8 +32,10 @@ def read_dialog_file(
     for file in subtitle_files(path):
         name = file.relative_to(path).as_posix() if path.is_dir() else file.name
         for found in opensubtitles.read_dialogs(read_lines(file, on_bytes), name):
-            is_of_many = isinstance(found, Problem) and path.is_dir()
-            yield replace(found, reason=f"{name}: {found.reason}") if is_of_many else found
+            if isinstance(found, Problem) and path.is_dir():
+                yield replace(found, reason=f"{name}: {found.reason}")
+            else:
+                yield found
 
 
 def subtitle_files(path: Path) -> list[Path]:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 # Expat reads no outside entities, and refuses those that explode.
+from typing import Any
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
 from generation.corpora.lines import Line, Problem, without_blanks
@@ -71,7 +72,7 @@ def _srt_cues(lines: Iterable[Line | Problem]) -> Iterator[Cue | Problem]:
 
 
 def _xml_cues(lines: Iterable[Line | Problem]) -> Iterator[Cue | Problem]:
-    parser = XMLPullParser(["end"])
+    parser: Any = XMLPullParser(["end"])
     number = 1
     for line in without_blanks(lines):
         if isinstance(line, Problem):
