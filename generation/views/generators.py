@@ -48,11 +48,13 @@ def list_generators(request: HttpRequest) -> HttpResponse:
 @require_GET
 def show_generator(request: HttpRequest, pk: int) -> HttpResponse:
     generator = get_object_or_404(Generator, pk=pk)
+    datasets = _left_by_dataset(generator) if generator.can_answer else []
     context = {
         "generator": generator,
         "settings": sorted(generator.settings.items()),
         "score_tables": tables_of_generator(generator),
-        "datasets": _left_by_dataset(generator) if generator.can_answer else [],
+        "datasets": datasets,
+        "is_anything_left": any(dataset["left"] for dataset in datasets),
         **_runs(generator),
     }
     return render(request, "generation/generator.html", context)
