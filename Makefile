@@ -48,6 +48,7 @@ bench: .venv/installed $(BUILT) .venv/browser
 	$(PY) -m benchmarks.validity
 	$(PY) -m benchmarks.analysing
 	$(PY) -m benchmarks.exporting
+	$(PY) -m benchmarks.decoding
 
 # --- Set-up: each step leaves a file, so that the next run skips it ---
 

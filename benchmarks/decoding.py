@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.decoding_sides import BEAMS, SIDES, THREADS
+from benchmarks.decoding_sides import BEAMS, SIDES
 
 ROOT = Path(__file__).resolve().parent.parent
 LEAST_SPEED = 3.0  # times Hugging Face's
@@ -34,8 +34,9 @@ def main() -> None:
     parser.add_argument("--checkpoint", type=Path)
     parser.add_argument("--only", choices=["rates", "growth"])
     parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--threads", default="2")
     options = parser.parse_args()
-    print(f"beam {BEAMS}, 4-gram blocking, {THREADS} threads, fp32", flush=True)
+    print(f"beam {BEAMS}, 4-gram blocking, {options.threads} threads, fp32", flush=True)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         problems = []
@@ -46,9 +47,9 @@ def main() -> None:
             extra = ["--checkpoint", str(options.checkpoint)] if options.checkpoint else []
             _run("make", made, ["--ends", str(ends), *extra])
             if options.only != "growth":
-                problems += _compare(title, made, arguments, options.rounds)
+                problems += _compare(title, made, [*arguments, "--threads", options.threads], options.rounds)
             if options.only != "rates" and ends:
-                _print_growth(made)
+                _print_growth(made, options.threads)
     if problems:
         sys.exit("\n".join(problems))
 
@@ -69,11 +70,13 @@ def _compare(title: str, folder: Path, arguments: Sequence[str], rounds: int) ->
     for side, row in rows.items():
         same = sum(_bare(one) == _bare(other) for one, other in zip(row["replies"], theirs["replies"], strict=True))
         print(
-            f"{side:>14} {len(lengths) / row['seconds']:>10.2f} {ours['seconds'] / row['seconds']:>8.2f} "
-            f"{row['peak_mb']:>8,.0f} {row['peak_mb'] / ours['peak_mb']:>8.2f} {f'{same} of {len(lengths)}':>30}",
+            f"{side:>14} {len(lengths) / row['seconds']:>10.2f} {row['cpu_seconds'] / len(lengths):>11.2f} "
+            f"{row['peak_mb']:>8,.0f} {f'{same} of {len(lengths)}':>29}",
             flush=True,
         )
-    return list(_problems(title, ours, theirs))
+    speed = rows["ctranslate2"]["seconds"] / ours["seconds"]
+    print(f"ours / CTranslate2: {speed:.2f} times as fast (the mark is 1)")
+    return _problems(title, ours, theirs)
 
 
 def _problems(title: str, ours: dict[str, Any], theirs: dict[str, Any]) -> list[str]:
@@ -93,8 +96,8 @@ def _bare(reply: list[int]) -> list[int]:
     return [token for token in reply if token != 2]  # CTranslate2 does not say the end
 
 
-def _print_growth(folder: Path) -> None:
-    arguments = ["--tokens", "60", "--contexts", "64", "--lengths", "10", "100"]
+def _print_growth(folder: Path, threads: str) -> None:
+    arguments = ["--tokens", "60", "--contexts", "64", "--lengths", "10", "100", "--threads", threads]
     print("\nours, 64 contexts of 10 to 100 tokens")
     print(f"{'batch':>6} {'replies/s':>10} {'sorted by length':>17} {'peak MB':>8}")
     for batch in (1, 2, 4, 8, 16, 32, 64):

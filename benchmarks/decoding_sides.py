@@ -8,7 +8,6 @@ A side prints one line of JSON: its replies, the seconds they took once everythi
 
 import argparse
 import json
-import os
 import random
 import resource
 import time
@@ -16,7 +15,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-THREADS = 2
 BEAMS = 32
 NO_REPEAT = 4
 Contexts = list[list[int]]
@@ -34,12 +32,12 @@ def main() -> None:
     parser.add_argument("--tokens", type=int, default=32)
     parser.add_argument("--lengths", type=int, nargs=2, default=[60, 60])
     parser.add_argument("--sorted", action="store_true")
+    parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args()
-    os.environ["OMP_NUM_THREADS"] = str(THREADS)
     if options.what == "make":
         make_networks(options.folder, bool(options.ends), options.checkpoint)
         return
-    answer = SIDES[options.what](options.folder)
+    answer = SIDES[options.what](options.folder, options.threads)
     shortest, longest = options.lengths
     contexts = make_contexts(options.contexts, shortest, longest, _vocabulary_size(options.folder))
     print(json.dumps(measure(answer, contexts, options.batch, options.tokens, options.sorted)))
@@ -49,7 +47,7 @@ def measure(answer: Answer, contexts: Contexts, batch: int, tokens: int, is_sort
     answer(contexts[:batch], 2)
     before = _peak_mb()
     order = sorted(range(len(contexts)), key=lambda place: len(contexts[place])) if is_sorted else range(len(contexts))
-    started = time.perf_counter()
+    started, cpu_before = time.perf_counter(), time.process_time()
     replies: dict[int, list[int]] = {}
     for places in _batches(list(order), batch):
         said = answer([contexts[place] for place in places], tokens)
@@ -57,6 +55,7 @@ def measure(answer: Answer, contexts: Contexts, batch: int, tokens: int, is_sort
     seconds = time.perf_counter() - started
     return {
         "seconds": seconds,
+        "cpu_seconds": time.process_time() - cpu_before,
         "replies": [replies[place] for place in range(len(contexts))],
         "peak_mb": _peak_mb(),
         "loaded_mb": before,
@@ -114,8 +113,12 @@ def _tie(network: Any) -> None:
 
 
 def _spread(network: Any, ends: bool) -> None:
-    network.embedder.words.weight.mul_(8 if ends else 1)
-    network.output.bias[2] = 0 if ends else -10_000
+    """As a network starts, all replies are alike. With ten times the spread, they depend on the context, and some end
+    early, some late."""
+    for parameter in network.parameters():
+        if ends and parameter.dim() > 1:
+            parameter.mul_(10)
+    network.output.bias[2] = 12 if ends else -10_000
 
 
 def _save_for_ctranslate2(bart: Any, folder: Path) -> None:
@@ -138,7 +141,7 @@ def _vocabulary_size(folder: Path) -> int:
     return size
 
 
-def load_ours(folder: Path) -> Answer:
+def load_ours(folder: Path, threads: int) -> Answer:
     import torch
     from safetensors.torch import load_file
 
@@ -148,10 +151,11 @@ def load_ours(folder: Path) -> Answer:
     from generation.networks.batches import stack
     from generation.networks.config import NetworkConfig
     from generation.networks.transformer import Transformer
+    from generation.networks.unfilled import build_unfilled
 
-    torch.set_num_threads(THREADS)
-    with torch.device("meta"):
-        network = Transformer(NetworkConfig.from_json(json.loads((folder / "config.json").read_text()))).eval()
+    torch.set_num_threads(threads)
+    config = NetworkConfig.from_json(json.loads((folder / "config.json").read_text()))
+    network = build_unfilled(lambda: Transformer(config)).eval()
     weights = load_file(folder / "ours.safetensors")
     weights.setdefault("output.weight", weights["embedder.words.weight"])
     network.load_state_dict(weights, assign=True)
@@ -167,13 +171,13 @@ def load_ours(folder: Path) -> Answer:
     return answer
 
 
-def load_hugging_face(folder: Path) -> Answer:
+def load_hugging_face(folder: Path, threads: int) -> Answer:
     import torch
     from transformers import BartForConditionalGeneration
 
     from generation.networks.batches import stack
 
-    torch.set_num_threads(THREADS)
+    torch.set_num_threads(threads)
     bart = BartForConditionalGeneration.from_pretrained(folder / "hugging-face").eval()
 
     def answer(contexts: Contexts, tokens: int) -> list[list[int]]:
@@ -197,11 +201,11 @@ def _up_to_the_end(tokens: list[int]) -> list[int]:
     return tokens[: tokens.index(2) + 1] if 2 in tokens else [token for token in tokens if token != 1]
 
 
-def load_ctranslate2(folder: Path) -> Answer:
+def load_ctranslate2(folder: Path, threads: int) -> Answer:
     import ctranslate2
 
     translator = ctranslate2.Translator(
-        str(folder / "ctranslate2"), compute_type="float32", inter_threads=1, intra_threads=THREADS
+        str(folder / "ctranslate2"), compute_type="float32", inter_threads=1, intra_threads=threads
     )
     names = ["<s>", "<pad>", "</s>", "<unk>", *map(str, range(4, _vocabulary_size(folder)))]
     numbers = {name: number for number, name in enumerate(names)}
@@ -220,7 +224,7 @@ def load_ctranslate2(folder: Path) -> Answer:
     return answer
 
 
-SIDES: dict[str, Callable[[Path], Answer]] = {
+SIDES: dict[str, Callable[[Path, int], Answer]] = {
     "ours": load_ours,
     "hugging-face": load_hugging_face,
     "ctranslate2": load_ctranslate2,

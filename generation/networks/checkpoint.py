@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer
@@ -31,6 +30,7 @@ from generation.networks.meed2 import Meed2
 from generation.networks.response_predictor import ResponsePredictor
 from generation.networks.tokenizing import load_tokenizer
 from generation.networks.transformer import Transformer
+from generation.networks.unfilled import build_unfilled
 
 if TYPE_CHECKING:
     from generation.networks.emotion_classifier import EmotionClassifier
@@ -130,8 +130,7 @@ def _read_weights(build: Callable[[NetworkConfig], Network], config: NetworkConf
         weights = load_file(path)
     except (SafetensorError, OSError) as error:
         raise CheckpointRefused(f"{path} cannot be read: {error}") from error
-    with torch.device("meta"):  # neither memory nor time for numbers that are replaced at once
-        network = build(config)
+    network = build_unfilled(lambda: build(config))
     _check_fits(network, weights, path)
     network.load_state_dict(weights, assign=True)
     return network.to(device).eval()

@@ -33,6 +33,7 @@ from generation.networks.tokenizing import (
     train_tokenizer,
 )
 from generation.networks.transformer import Transformer
+from generation.networks.unfilled import build_unfilled
 from tests.generation.small_networks import read_contexts, small_network, some_contexts
 
 TURNS = ("I lost my keys again.", "Oh no! Where did you look?", "Everywhere, but they are gone.")
@@ -70,7 +71,7 @@ def trained(tokenizer: Tokenizer, config: NetworkConfig, tmp_path_factory: pytes
         )
         loss = F.cross_entropy(logits.flatten(0, 1), wanted.flatten(), ignore_index=PAD)
         optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         optimizer.step()
     folder = tmp_path_factory.mktemp("checkpoints") / "meed2"
     save_checkpoint(folder, network.eval(), tokenizer, predictor.eval())
@@ -119,8 +120,7 @@ def test_what_people_type_is_text_even_if_it_looks_like_a_special_token(tokenize
 
 
 def test_the_paper_s_sizes_are_the_paper_s() -> None:
-    with torch.device("meta"):
-        network = Transformer(NetworkConfig("transformer", 50_265))
+    network = build_unfilled(lambda: Transformer(NetworkConfig("transformer", 50_265)))
 
     words = 50_265 * 300
     assert parameter_count(network) == pytest.approx(2 * words + 10.2e6, rel=0.01)
@@ -212,7 +212,7 @@ def test_a_checkpoint_comes_back_as_it_was_saved(trained: Path, tokenizer: Token
 def test_saving_again_replaces_the_network_and_keeps_the_predictor(copied: Path) -> None:
     checkpoint = load_checkpoint(copied)
     with torch.no_grad():
-        checkpoint.network.output.bias.add_(1)
+        checkpoint.network.output.bias += 1
 
     save_checkpoint(copied, checkpoint.network, checkpoint.tokenizer)
 
@@ -254,10 +254,7 @@ def _drop_weights(folder: Path) -> None:
 
 
 def _write(name: str, text: str) -> Callable[[Path], None]:
-    def write(folder: Path) -> None:
-        (folder / name).write_text(text)
-
-    return write
+    return lambda folder: (folder / name).write_text(text) and None
 
 
 @pytest.mark.parametrize(
@@ -310,7 +307,7 @@ def test_settings_are_filled_in_or_refused(trained: Path) -> None:
         "no_repeat_ngram": 4,
         "max_tokens": 40,
     }
-    refused: list[tuple[dict[str, Any], str]] = [
+    for settings, reason in [
         ({"method": "best"}, "the methods are"),
         ({"top_p": 0.5}, "beam has no setting named 'top_p'"),
         ({"beams": 0}, "from 1 to"),
@@ -318,8 +315,7 @@ def test_settings_are_filled_in_or_refused(trained: Path) -> None:
         ({"beams": 500}, "too many for"),
         ({"max_tokens": 41}, "from 1 to 40"),
         ({"method": "diverse-beam", "beams": 5, "groups": 2}, "equal groups"),
-    ]
-    for settings, reason in refused:
+    ]:
         with pytest.raises(SettingsRefused, match=reason):
             Meed2Generator.check(str(trained), settings)
 
