@@ -71,7 +71,7 @@ def trained(tokenizer: Tokenizer, config: NetworkConfig, tmp_path_factory: pytes
         )
         loss = F.cross_entropy(logits.flatten(0, 1), wanted.flatten(), ignore_index=PAD)
         optimizer.zero_grad()
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         optimizer.step()
     folder = tmp_path_factory.mktemp("checkpoints") / "meed2"
     save_checkpoint(folder, network.eval(), tokenizer, predictor.eval())
@@ -212,7 +212,7 @@ def test_a_checkpoint_comes_back_as_it_was_saved(trained: Path, tokenizer: Token
 def test_saving_again_replaces_the_network_and_keeps_the_predictor(copied: Path) -> None:
     checkpoint = load_checkpoint(copied)
     with torch.no_grad():
-        checkpoint.network.output.bias += 1
+        checkpoint.network.output.bias.add_(1)
 
     save_checkpoint(copied, checkpoint.network, checkpoint.tokenizer)
 
@@ -253,8 +253,8 @@ def _drop_weights(folder: Path) -> None:
     save_file(weights, folder / "model.safetensors")
 
 
-def _write(name: str, text: str) -> Callable[[Path], None]:
-    return lambda folder: (folder / name).write_text(text) and None
+def _write(name: str, text: str) -> Callable[[Path], object]:
+    return lambda folder: (folder / name).write_text(text)
 
 
 @pytest.mark.parametrize(
@@ -307,7 +307,7 @@ def test_settings_are_filled_in_or_refused(trained: Path) -> None:
         "no_repeat_ngram": 4,
         "max_tokens": 40,
     }
-    for settings, reason in [
+    refused: list[tuple[dict[str, Any], str]] = [
         ({"method": "best"}, "the methods are"),
         ({"top_p": 0.5}, "beam has no setting named 'top_p'"),
         ({"beams": 0}, "from 1 to"),
@@ -315,7 +315,8 @@ def test_settings_are_filled_in_or_refused(trained: Path) -> None:
         ({"beams": 500}, "too many for"),
         ({"max_tokens": 41}, "from 1 to 40"),
         ({"method": "diverse-beam", "beams": 5, "groups": 2}, "equal groups"),
-    ]:
+    ]
+    for settings, reason in refused:
         with pytest.raises(SettingsRefused, match=reason):
             Meed2Generator.check(str(trained), settings)
 
