@@ -2,7 +2,6 @@
 a killed process could take with it: a run that goes on reaches the same numbers, to the last bit on one machine."""
 
 import math
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ import torch
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
+from generation.training.clock import Clock
 from generation.training.history import write_curves, write_history
 from generation.training.objectives import Objective
 from generation.training.ordering import Indices, epoch_batches, share_of
@@ -23,7 +23,6 @@ from generation.training.world import World
 
 ADAM = {"betas": (0.9, 0.98), "eps": 1e-6}
 OUT_OF_TIME = "the time is up"
-SECONDS_BETWEEN_FIGURES = 60
 
 
 @dataclass(frozen=True)
@@ -72,7 +71,7 @@ class Trainer:
         is_late = 0 < self.settings.max_minutes * 60 < self.state.seconds
         self.state.stopped = OUT_OF_TIME if is_late else ""
         self.parallel = self.world.wrap(self.network)
-        self._clock = _Clock(self.state)
+        self._clock = Clock(self.state)
         keys, size = self.objective.training.sort_keys, self.settings.batch_size
         self.steps_an_epoch = math.ceil(len(self.objective.training) / size)
         self.report.begin(self.state, self.total_steps)
@@ -114,9 +113,24 @@ class Trainer:
         state.position = (state.position + 1) % self.steps_an_epoch
         state.epoch += state.position == 0
         state.stopped = OUT_OF_TIME if is_late else ""
-        self._clock.count(batch, self.objective.training)
-        self.report.step(self._clock.progress(self))
+        self.report.step(self._progress(batch))
         self._look_and_save()
+
+    def _progress(self, batch: Indices) -> Progress:
+        state = self.state
+        pace = self._clock.pace(len(batch), int(self.objective.training.target_counts[batch].sum()))
+        left = (self.total_steps - state.step) * pace.seconds_a_step
+        if self.settings.max_minutes:
+            left = min(left, max(0.0, self.settings.max_minutes * 60 - self._clock.seconds))
+        return Progress(
+            step=state.step,
+            total_steps=self.total_steps,
+            epoch=state.step / self.steps_an_epoch,
+            loss=state.loss_sum / state.loss_count,
+            examples_a_second=pace.examples_a_second,
+            targets_a_second=pace.targets_a_second,
+            seconds_left=left,
+        )
 
     def _step(self, batch: Indices) -> float:
         """One update of the weights. The loss is the mean over all targets of the batch, however it is shared out."""
@@ -196,47 +210,6 @@ class Trainer:
         if self.world.is_first:
             save_state(self.folder, self.state, self.identity, self.network, self.optimizer, self.scaler)
         self.world.wait()
-
-
-class _Clock:
-    """Time of all processes that this run ever was, and the rate of this one."""
-
-    def __init__(self, state: RunState) -> None:
-        self._seconds_before, self._cpu_before, self._first_step = state.seconds, state.cpu_seconds, state.step
-        self._began, self._cpu_began = time.monotonic(), time.process_time()
-        self._drew = self._began
-        self._examples = self._targets = 0
-
-    def is_after(self, minutes: float) -> bool:
-        return bool(minutes) and self._seconds_before + time.monotonic() - self._began > minutes * 60
-
-    def is_time_to_draw(self) -> bool:
-        is_time = time.monotonic() - self._drew > SECONDS_BETWEEN_FIGURES
-        self._drew = time.monotonic() if is_time else self._drew
-        return is_time
-
-    def count(self, batch: Indices, examples: Any) -> None:
-        self._examples += len(batch)
-        self._targets += int(examples.target_counts[batch].sum())
-
-    def write(self, state: RunState) -> None:
-        state.seconds = self._seconds_before + time.monotonic() - self._began
-        state.cpu_seconds = self._cpu_before + time.process_time() - self._cpu_began
-
-    def progress(self, trainer: Trainer) -> Progress:
-        state, seconds = trainer.state, time.monotonic() - self._began
-        left = (trainer.total_steps - state.step) * seconds / (state.step - self._first_step)
-        if trainer.settings.max_minutes:
-            left = min(left, trainer.settings.max_minutes * 60 - self._seconds_before - seconds)
-        return Progress(
-            step=state.step,
-            total_steps=trainer.total_steps,
-            epoch=state.step / trainer.steps_an_epoch,
-            loss=state.loss_sum / state.loss_count,
-            examples_a_second=self._examples / seconds,
-            targets_a_second=self._targets / seconds,
-            seconds_left=max(0.0, left),
-        )
 
 
 def resolve_precision(name: str, device: torch.device) -> torch.dtype:
