@@ -26,10 +26,12 @@ import resource, sys, tempfile, time, django
 from pathlib import Path
 django.setup()
 from benchmarks.exporting_data import pieces
+from hits.exporting.columns import described
 from hits.exporting.ratings_files import write_ratings
 started = time.process_time()
 with tempfile.TemporaryDirectory() as folder:
-    rows = write_ratings(pieces(int(sys.argv[1])), Path(folder), ["same_answer", "too_few_points"])
+    columns = list(described(["same_answer", "too_few_points"], []))
+    rows = write_ratings(pieces(int(sys.argv[1])), Path(folder), columns)
 print(rows, time.process_time() - started, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 """
 FROM_DATABASE = """
