@@ -1,5 +1,6 @@
 // What a worker's browser fetches before it can begin: printed by every build, which fails when it is too much.
-import { readFileSync } from "node:fs";
+// The compressed files stay beside the others: a server that has no files of its own collected sends those.
+import { readFileSync, writeFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 
 const LIMIT_BYTES = 60_000;
@@ -15,7 +16,11 @@ const parts = [...script.matchAll(/(?:import|from)\s*\(?["']([^"']+)["']/g)].map
 if (parts.length > 0) {
   fail(`worker.js loads further files (${parts.join(", ")}); it must be one.`);
 }
-const sizes = files.map((name) => [name, gzipSync(readFileSync(here(`dist/${name}`))).length]);
+const sizes = files.map((name) => {
+  const compressed = gzipSync(readFileSync(here(`dist/${name}`)), { level: 9 });
+  writeFileSync(here(`dist/${name}.gz`), compressed);
+  return [name, compressed.length];
+});
 const total = sizes.reduce((sum, [, bytes]) => sum + bytes, PAGE_BYTES);
 const requests = files.length + 1;
 const kilobytes = (bytes) => `${(bytes / 1000).toFixed(1)} kB`;

@@ -40,7 +40,7 @@ def request_run(
     ids = _longest_first(_missing(generator, dataset), most_dialogs)
     if not ids:
         raise NothingToAnswer(f"{generator} has answered every dialog of {dataset}.")
-    chunks = [ids[start : start + chunk_size] for start in range(0, len(ids), chunk_size)]
+    chunks = _mixed([ids[start : start + chunk_size] for start in range(0, len(ids), chunk_size)])
     try:
         with transaction.atomic():
             run = GenerationRun.objects.create(
@@ -136,6 +136,17 @@ def _longest_first(dialogs: models.QuerySet[Dialog], most: int | None) -> list[i
         dialogs = dialogs.filter(pk__in=dialogs.order_by("pk").values("pk")[:most])
     length = Length(Cast("turns", models.TextField()))
     return list(dialogs.order_by(length.desc(), "pk").values_list("pk", flat=True))
+
+
+def _mixed(chunks: list[list[int]]) -> list[list[int]]:
+    """The longest contexts first, then all lengths by turns: what the first took tells what the rest will take.
+
+    >>> _mixed([[90], [80], [70], [60], [50]])
+    [[90], [70], [50], [80], [60]]
+    """
+    golden = (5**0.5 - 1) / 2  # its multiples fall evenly into the unit interval, however many there are
+    places = sorted(range(1, len(chunks)), key=lambda number: number * golden % 1)
+    return [*chunks[:1], *(chunks[place] for place in places)]
 
 
 def _rate(run: GenerationRun, now: datetime) -> float | None:

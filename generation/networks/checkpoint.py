@@ -100,6 +100,7 @@ def load_checkpoint(folder: Path, device: str = "cpu") -> Checkpoint:
 def _write_weights(network: nn.Module, path: Path) -> None:
     weights = {name: tensor.detach().contiguous().cpu() for name, tensor in network.state_dict().items()}
     save_file(weights, path, metadata={"format": "pt"})
+    path.chmod(0o644)  # for workers who run as someone else; the library writes for its own user alone
 
 
 def _write_predictor(predictor: ResponsePredictor | None, folder: Path, new: Path) -> None:
