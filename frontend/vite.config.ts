@@ -1,6 +1,7 @@
 import { defineConfig } from "vite";
 
 // Plain names: Django's static files storage adds the content hashes in production, so that templates name files once.
+// A script that another one loads has its hash from here: it is named in that one, not in a template.
 export default defineConfig({
   base: "/static/",
   build: {
@@ -8,7 +9,7 @@ export default defineConfig({
     emptyOutDir: true,
     rollupOptions: {
       input: { researcher: "src/researcher.ts", localturk: "src/localturk.ts", worker: "src/worker/main.ts" },
-      output: { entryFileNames: "[name].js", chunkFileNames: "[name].js", assetFileNames: "[name][extname]" },
+      output: { entryFileNames: "[name].js", chunkFileNames: "[name]-[hash].js", assetFileNames: "[name][extname]" },
     },
   },
 });

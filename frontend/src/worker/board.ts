@@ -1,7 +1,8 @@
 // Cards and areas: moved by dragging, by keys, or by a click on a card and then on an area. Every move can be undone.
 import type { Area, Placements } from "./data";
 import { button, count, h, quoted } from "./dom";
-import { type DropTarget, enableDragging } from "./dragging";
+import type { DropTarget } from "./dragging";
+import { enableDraggingLater } from "./dragging_later";
 import { cardContent, digitOf, keyHint, makeArea, makeTray, UNSORTED, type Zone } from "./pieces";
 
 export interface BoardOptions {
@@ -242,7 +243,7 @@ export class Board {
       ...this.zones.map(({ element, area }) => ({ element, area, isOverlay: false })),
       ...[...this.bar.querySelectorAll("button")].map((element) => ({ element, area: element.value, isOverlay: true })),
     ];
-    return enableDragging(this.cards, targets, {
+    return enableDraggingLater(this.cards, targets, {
       onStart: () => {
         this.select(null);
         this.element.setAttribute("data-dragging", "");

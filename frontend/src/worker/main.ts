@@ -1,6 +1,7 @@
 // The worker's page. The server sends a HIT with all its dialogs; from then on it only receives.
 import "../worker.css";
 import { readPageData } from "./data";
+import { loadDragging } from "./dragging_later";
 import { showPreview } from "./preview";
 import { showSubmitted } from "./submitting";
 import { Work } from "./work";
@@ -14,5 +15,6 @@ if (root !== null) {
     showSubmitted(root, data.submission, false);
   } else {
     new Work(root, data).start();
+    window.setTimeout(() => loadDragging().catch(() => undefined)); // a board asks for it again
   }
 }
