@@ -397,7 +397,7 @@ def test_a_crash_and_lost_answers_lose_nothing(
 
 @pytest.mark.once
 def test_a_submission_that_the_marketplace_missed_can_be_repeated(
-    open_page: OpenPage, publish: Publish, work_url: WorkUrl
+    open_page: OpenPage, publish: Publish, work_url: WorkUrl, check_accessibility: CheckAccessibility
 ) -> None:
     url = work_url(publish(**{**SMALL, **WITHOUT_BONUS}))
     page = open_first_dialog(open_page(), url)
@@ -416,6 +416,7 @@ def test_a_submission_that_the_marketplace_missed_can_be_repeated(
     assert TurkAssignment.objects.get().status == "Accepted"
     page.goto(url)
     expect(code).to_have_text(first_code)
+    check_accessibility(page)
     page.get_by_role("button", name="Submit to the marketplace again").click()
 
     expect(page.get_by_role("heading", level=1)).to_have_text("Thank you, your work is submitted")
