@@ -10,22 +10,28 @@ FIRST_SHARE = 0.1  # from then on a prediction is worth remembering
 
 @dataclass
 class Forecast:
-    """Of what is left of a run when one begins to look: at the rate since then."""
+    """Of what is left of a run when one begins to look: at the rate since its first answers, which wait for loading."""
 
     began_at: datetime
     per_second: float | None = None
     seconds_left: float = 0.0
     _at_first: int | None = None
+    _answering_since: tuple[datetime, int] | None = field(default=None, repr=False)
     _kept: tuple[datetime, float] | None = field(default=None, repr=False)
 
     def note(self, counts: RunCounts, now: datetime) -> None:
         if self._at_first is None:
             self._at_first = counts.done
         done, left = counts.done - self._at_first, counts.total - counts.done
-        elapsed = (now - self.began_at).total_seconds()
+        if done and self._answering_since is None:
+            self._answering_since = (now, counts.done)
+        began_at, before = self._answering_since or (self.began_at, self._at_first)
+        if counts.done == before:
+            began_at, before = self.began_at, self._at_first
+        elapsed = (now - began_at).total_seconds()
         if not done or not elapsed:
             return
-        self.per_second = done / elapsed
+        self.per_second = (counts.done - before) / elapsed
         self.seconds_left = left / self.per_second
         if self._kept is None and left and done >= FIRST_SHARE * (done + left):
             self._kept = (now, self.seconds_left)
