@@ -2,7 +2,7 @@
 
 python -m benchmarks.analysing [--ratings 100000 1000000 10000000] [--peers-at 1000000] [--steps 20]
 
-The paper's design with table 5 as the truth, three rules of screening, 41 labels and one metric: everything that the
+The paper's design with table 5 as the truth, three rules of screening, 41 labels and three metrics: everything that the
 results page shows. Each size in a process of its own. Dawid-Skene takes as many steps as the ratings need; beside
 crowd-kit both take the same number of plain ones from the same start, so that the numbers must be the same.
 krippendorff gets counts of values, its fastest form: as a matrix, a million ratings would take gigabytes.
@@ -91,7 +91,8 @@ def _frame(size: int) -> pd.DataFrame:
     candidate = frame["candidate"].to_numpy()
     labels = np.where(candidate > 0, candidate * 7919 % 41, -1)
     frame["label"] = pd.Categorical.from_codes(labels, categories=pd.Index([f"label {number}" for number in range(41)]))
-    frame["metric_chance"] = np.sin(candidate)
+    for number in range(3):
+        frame[f"metric_{number}"] = np.sin(candidate + number)
     for number, rule in enumerate(RULES):
         frame[f"excluded_by_{rule}"] = frame["submission"] % 50 == number
     return frame

@@ -11,7 +11,7 @@ Three replies with mean scores 1, 2, 3 and metric 10, 20, 40: Spearman's correla
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -49,20 +49,25 @@ class MetricCorrelation:
 
 def metric_correlations(ratings: CodedRatings, metrics: Mapping[str, Floats], seed: int = 1) -> list[MetricCorrelation]:
     """Each metric has a number for each rating, that of its reply, or NaN where the reply has none."""
-    return [_correlation(ratings, name, column, seed) for name, column in metrics.items()]
+    found: list[MetricCorrelation] = []
+    replies: _Replies | None = None
+    for name, column in metrics.items():
+        known = (ratings.generator >= 0) & ~np.isnan(column)
+        if replies is None or not np.array_equal(replies.known, known):  # mostly, all metrics know the same replies
+            replies = _Replies.of(ratings, known)
+        found.append(_correlation(ratings, name, replies.with_metric(column), seed))
+    return found
 
 
-def _correlation(ratings: CodedRatings, name: str, column: Floats, seed: int) -> MetricCorrelation:
-    known = (ratings.generator >= 0) & ~np.isnan(column)
-    replies = _Replies.of(ratings.of(known), column[known])
-    ranked, ranked_metric = (scipy.stats.rankdata(one) for one in (replies.score, replies.metric))
+def _correlation(ratings: CodedRatings, name: str, replies: "_Replies", seed: int) -> MetricCorrelation:
+    ranked_metric = scipy.stats.rankdata(replies.metric)
     means = replies.generator_means(np.ones((1, int(replies.dialog.max(initial=-1)) + 1)), len(ratings.generators))
     counts = np.bincount(replies.generator, minlength=len(ratings.generators))
     return MetricCorrelation(
         name,
         len(replies.score),
         _pearson(replies.metric, replies.score, replies.dialog),
-        _pearson(ranked_metric, ranked, replies.dialog),
+        _pearson(ranked_metric, replies.ranked, replies.dialog),
         tuple(
             GeneratorMeans(word, int(counts[code]), float(means[0][0, code]), float(means[1][0, code]))
             for code, word in enumerate(ratings.generators)
@@ -74,19 +79,28 @@ def _correlation(ratings: CodedRatings, name: str, column: Floats, seed: int) ->
 
 @dataclass(frozen=True)
 class _Replies:
+    known: npt.NDArray[np.bool_]  # the ratings that count
+    first: Codes  # a rating of each reply, among those
     dialog: Codes
     generator: Codes
     score: Floats  # the mean of the reply's ratings
+    ranked: Floats
     metric: Floats
 
     @staticmethod
-    def of(rows: CodedRatings, column: Floats) -> "_Replies":
+    def of(ratings: CodedRatings, known: npt.NDArray[np.bool_]) -> "_Replies":
+        """Still without a metric."""
+        rows = ratings.of(known)
         reply, found = pd.factorize(rows.reply)
         first = np.zeros(len(found), np.int64)
         first[reply] = np.arange(len(reply))
         dialog = pd.factorize(rows.dialog[first])[0]
         score = np.bincount(reply, weights=rows.score) / np.bincount(reply) if len(reply) else np.zeros(0)
-        return _Replies(dialog, rows.generator[first], score, column[first])
+        ranked = scipy.stats.rankdata(score)
+        return _Replies(known, first, dialog, rows.generator[first], score, ranked, np.zeros(len(score)))
+
+    def with_metric(self, column: Floats) -> "_Replies":
+        return replace(self, metric=column[self.known][self.first])
 
     def generator_means(self, weights: Floats, generators: int) -> tuple[Floats, Floats]:
         """Of scores and metric, for weights of the dialogs: (draws, dialogs) -> (draws, generators). NaN without
