@@ -22,23 +22,24 @@ class Forecast:
     def note(self, counts: RunCounts, now: datetime) -> None:
         if self._at_first is None:
             self._at_first = counts.done
-        done, left = counts.done - self._at_first, counts.total - counts.done
-        if done and self._answering_since is None:
-            self._answering_since = (now, counts.done)
-        began_at, before = self._answering_since or (self.began_at, self._at_first)
-        if counts.done == before:
-            began_at, before = self.began_at, self._at_first
-        elapsed = (now - began_at).total_seconds()
-        if not done or not elapsed:
+        if self._answering_since is None:
+            if counts.done > self._at_first:
+                self._answering_since = (now, counts.done)
             return
-        self.per_second = (counts.done - before) / elapsed
+        since, before = self._answering_since
+        if counts.done == before or now == since:
+            return
+        left = counts.total - counts.done
+        self.per_second = (counts.done - before) / (now - since).total_seconds()
         self.seconds_left = left / self.per_second
-        if self._kept is None and left and done >= FIRST_SHARE * (done + left):
+        first_share = self._at_first + FIRST_SHARE * (counts.total - self._at_first)
+        if self._kept is None and left and counts.done >= first_share:
             self._kept = (now, self.seconds_left)
 
     def describe(self, counts: RunCounts, now: datetime) -> str:
         elapsed = (now - self.began_at).total_seconds()
-        rate = f"{self.per_second:.3g} a second" if self.per_second else "None in this run"
+        done = counts.done - (self._at_first or 0)
+        rate = f"{done / elapsed:.3g} a second" if done and elapsed else "None in this run"
         text = f"{rate}, {clock_time(elapsed)} in all."
         if self._kept is not None:
             kept_at, predicted = self._kept
