@@ -24,8 +24,10 @@ def test_a_researcher_lets_a_model_answer_and_watches(
     Dialog.objects.create(dataset=dataset, external_id="hard", turns=["be endless"], context_key=0)
 
     page.get_by_role("link", name="Models", exact=True).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Models")
     check_accessibility(page)
     page.get_by_role("link", name="watched").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("watched")
     check_accessibility(page)
     page.get_by_label("Dataset").select_option(label="example-empathetic: 21 of 21 to answer")
     page.get_by_role("button", name="Answer them").click()

@@ -55,6 +55,7 @@ def test_a_researcher_watches_a_study_and_looks_into_a_workers_answers(
     check_accessibility(page)
 
     page.get_by_role("link", name="Workers", exact=True).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Workers")
     check_accessibility(page)
     page.get_by_role("link", name=name).click()
     page.get_by_label("Why (for whoever looks at it later)").fill("All the same.")
@@ -65,6 +66,7 @@ def test_a_researcher_watches_a_study_and_looks_into_a_workers_answers(
     check_accessibility(page)
 
     page.get_by_role("link", name="Assignments", exact=True).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Assignments")
     check_accessibility(page)
     page.get_by_role("link", name=re.compile("^HIT 0")).first.click()
     expect(page.get_by_role("heading", name="Dialog 10")).to_be_visible()
@@ -75,6 +77,7 @@ def test_a_researcher_watches_a_study_and_looks_into_a_workers_answers(
     expect(page.get_by_text("1 assignment is approved")).to_be_visible()
 
     page.get_by_role("link", name="Ledger", exact=True).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Ledger")
     check_accessibility(page)
     with page.expect_download() as download:
         page.get_by_role("link", name="Download as CSV").click()

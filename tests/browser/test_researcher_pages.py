@@ -32,6 +32,7 @@ def test_a_researcher_walks_from_log_in_to_a_dialog_with_its_candidates(
     expect(page.get_by_role("meter", name="parrot")).to_have_count(3)
     check_accessibility(page)
     page.get_by_role("link", name="example-empathetic").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("example-empathetic")
     check_accessibility(page)
     page.get_by_role("link", name="empathetic-001").click()
 

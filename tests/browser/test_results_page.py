@@ -57,6 +57,7 @@ def test_a_researcher_makes_a_token_and_reads_about_the_api(
     assert answer.json() == {"next": None, "previous": None, "results": []}
 
     page.get_by_role("link", name="API", exact=True).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("API")
     for summary in page.get_by_text("Fields of the answer").all():
         summary.click()
     expect(page.get_by_text("excluded_by")).to_be_visible()

@@ -22,6 +22,7 @@ def test_the_form_gives_the_same_study_as_the_file(
 ) -> None:
     page = researcher_page
     page.get_by_role("link", name="Studies", exact=True).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Studies")
     check_accessibility(page)
     page.get_by_label("Name").fill("demo")
     page.get_by_role("button", name="Start").click()
@@ -31,16 +32,19 @@ def test_the_form_gives_the_same_study_as_the_file(
     for dataset in ("example-emotional", "example-empathetic", "example-subtitles"):
         page.get_by_label(dataset).fill("20")
     page.get_by_role("button", name="Save and go on").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Models")
     for generator in ("generic", "listener-large", "listener-small", "parrot"):
         page.get_by_label(generator).check()
     check_accessibility(page)
     page.get_by_role("button", name="Save and go on").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Task")
     check_accessibility(page)
     page.get_by_role("button", name="Save and go on").click()
     expect(page.get_by_text("name the datasets to take them from")).to_be_visible()
     page.get_by_label("example-empathetic").check()
     check_accessibility(page)
     page.get_by_role("button", name="Save and go on").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Crowd")
     check_accessibility(page)
     page.get_by_role("button", name="Save and go on").click()
     expect(page.get_by_text("is $1.60 an hour, below your minimum of $7.25")).to_be_visible()
@@ -162,7 +166,9 @@ def test_a_frozen_study_shows_its_hits_and_can_be_copied(
     expect(page.get_by_text("checkpoint", exact=True)).to_have_count(3)
     check_accessibility(page)
     page.get_by_role("link", name="HIT 1 →").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("HIT 1")
     page.get_by_role("link", name="demo", exact=True).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("demo")
     page.get_by_label("Name", exact=True).fill("second")
     page.get_by_role("button", name="Copy").click()
 

@@ -439,8 +439,10 @@ def test_a_refusal_is_told_on_a_page_of_its_own_and_can_be_answered(
     expect(page.get_by_text("Your answers up to now are kept.")).to_be_visible()
     check_accessibility(page)
     page.get_by_role("button", name="Open this HIT again").click()
+    still_held = page.get_by_role("link", name="I still hold this HIT: continue")
+    expect(still_held).to_be_visible()
     check_accessibility(page)
-    page.get_by_role("link", name="I still hold this HIT: continue").click()
+    still_held.click()
 
     expect(page.get_by_role("heading", level=1)).to_have_text("Conversation 1/2")
     expect(zone(page, "good").locator("[data-card='0']")).to_be_visible()
