@@ -19,11 +19,9 @@ demo: .venv/installed $(BUILT)
 
 test: lint pytest
 
-# The same suite on both databases, but for tests that are not about one (tests/conftest.py). Browser tests run as a laptop in the
-# light on SQLite and as a phone in the dark on PostgreSQL: both devices and both databases, in half the time. TEST_DATABASE_URL and TEST_BROKER_URL name servers to use instead of embedded ones.
+# tests/suite.py says what runs where, and how long it took.
 pytest: .venv/installed $(BUILT) .venv/browser
-	env -u TEST_DATABASE_URL $(PY) -m pytest -n 4 --dist worksteal -m "not postgresql"
-	$(PY) -m tests.servers postgresql -- $(PY) -m pytest -n 4 --dist worksteal -m "not once"
+	$(PY) -m tests.suite
 
 lint: .venv/installed frontend/node_modules/installed
 	.venv/bin/ruff check .

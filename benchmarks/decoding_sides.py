@@ -87,7 +87,7 @@ def make_networks(folder: Path, ends: bool, checkpoint: Path | None) -> None:
     from generation.networks.checkpoint import load_checkpoint
     from generation.networks.config import NetworkConfig
     from generation.networks.transformer import Transformer
-    from tests.generation.bart import as_bart
+    from tests.networks.bart import as_bart
 
     torch.manual_seed(1)
     if checkpoint is not None:

@@ -9,7 +9,9 @@ from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import User
-from django.test import Client, override_settings
+from django.contrib.contenttypes.management import create_contenttypes
+from django.db.models.signals import post_migrate
+from django.test import Client, TransactionTestCase, override_settings
 from pytest_django import DjangoDbBlocker
 
 from generation.importing import import_candidates, import_dialogs
@@ -71,6 +73,10 @@ def _as_bytes(line: Any) -> bytes:
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> None:
+    """Django would make rights and content types anew whenever a test has cleared the tables; none asks for them."""
+    post_migrate.disconnect(dispatch_uid="django.contrib.auth.management.create_permissions")
+    post_migrate.disconnect(create_contenttypes)
+    TransactionTestCase._fixture_teardown = lambda case: snapshots.clear()  # type: ignore[attr-defined]
     with django_db_blocker.unblock():
         snapshots.take(_build_demo_study)
 

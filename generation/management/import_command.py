@@ -6,18 +6,19 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, ClassVar
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db import OperationalError, ProgrammingError
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
+from evalplatform.commands import PlatformCommand
 from evalplatform.errors import EvalPlatformError
 from generation.corpora.files import bytes_to_read
 from generation.corpora.lines import Problem
 from generation.importing import ImportCounts, ImportOptions
 
 
-class ImportCommand(BaseCommand):
+class ImportCommand(PlatformCommand):
     noun: ClassVar[str]
 
     def create_parser(self, *args: Any, **kwargs: Any) -> CommandParser:

@@ -5,7 +5,6 @@ from dataclasses import asdict
 from typing import Any
 
 from generation.networks.config import NetworkConfig
-from generation.training.classifier import prepare_classifier
 from generation.training.loop import Report, Trainer
 from generation.training.objectives import Objective
 from generation.training.preparing import Plan, Say, prepare_generator, prepare_predictor
@@ -15,10 +14,17 @@ from generation.training.world import World
 
 GENERATOR, PREDICTOR, CLASSIFIER = "generator", "predictor", "emotion-classifier"
 
+
+def _prepare_classifier(plan: Plan, world: World, say: Say) -> Objective:
+    from generation.training.classifier import prepare_classifier  # takes seconds to import
+
+    return prepare_classifier(plan, world, say)
+
+
 _PREPARE: dict[str, Callable[[Plan, World, Say], Objective]] = {
     GENERATOR: prepare_generator,
     PREDICTOR: prepare_predictor,
-    CLASSIFIER: prepare_classifier,
+    CLASSIFIER: _prepare_classifier,
 }
 
 

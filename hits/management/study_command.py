@@ -4,10 +4,11 @@ import argparse
 import sys
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from evalplatform.commands import PlatformCommand
 from evalplatform.errors import EvalPlatformError
 
 
@@ -17,7 +18,7 @@ def progress_bar() -> Progress:
     return Progress(*columns, console=console, disable=not console.is_terminal)
 
 
-class StudyCommand(BaseCommand):
+class StudyCommand(PlatformCommand):
     def create_parser(self, *args: Any, **kwargs: Any) -> CommandParser:
         return super().create_parser(*args, formatter_class=argparse.RawDescriptionHelpFormatter, **kwargs)
 

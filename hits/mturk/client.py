@@ -7,6 +7,8 @@ boto3's usual chain and are never stored or logged.
 import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from functools import cache
+from threading import Lock
 from typing import Any
 
 import boto3
@@ -33,6 +35,7 @@ ENDPOINTS = {
 }
 PAGE_SIZE = 100
 LONG_AGO = datetime(2015, 1, 1, tzinfo=UTC)
+_LOCAL_SESSION_LOCK = Lock()  # a session makes one client at a time
 
 HIT_EXISTS = "AWS.MechanicalTurk.HitAlreadyExists"
 QUALIFICATION_EXISTS = "AWS.MechanicalTurk.QualificationTypeAlreadyExists"
@@ -56,16 +59,23 @@ def boto_client(endpoint_url: str, *, has_own_credentials: bool = True, threads:
         read_timeout=30,
         max_pool_connections=threads,
     )
-    session = boto3.session.Session()
     if not has_own_credentials:
-        keys = {"aws_access_key_id": "local", "aws_secret_access_key": "local"}
-        return session.client("mturk", endpoint_url=endpoint_url, config=config, **keys)
+        with _LOCAL_SESSION_LOCK:
+            return _local_session().client("mturk", endpoint_url=endpoint_url, config=config)
+    session = boto3.session.Session()
     if session.region_name not in (None, REGION):
         raise EvalPlatformError(
             f"Your AWS settings name the region {session.region_name}, and Mechanical Turk is in {REGION} only. Set "
             f"AWS_DEFAULT_REGION={REGION} if these credentials are the ones that you mean."
         )
     return session.client("mturk", endpoint_url=endpoint_url, config=config)
+
+
+@cache
+def _local_session() -> Any:
+    """One for all: a session reads megabytes of JSON about all of AWS before its first client."""
+    keys = {"aws_access_key_id": "local", "aws_secret_access_key": "local"}
+    return boto3.session.Session(**keys)
 
 
 class Market:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -12,6 +13,9 @@ from tests.browser.chromium import FLAGS, chromium_path
 from tests.conftest import ROOT
 
 AXE = ROOT / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
+
+LAPTOP: Any = {"viewport": {"width": 1280, "height": 800}, "color_scheme": "light"}
+PHONE: Any = {"viewport": {"width": 320, "height": 640}, "color_scheme": "dark"}
 
 CheckAccessibility = Callable[[Page], None]
 
@@ -26,14 +30,9 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(params=["phone-dark"] if os.environ.get("TEST_DATABASE_URL") else ["desktop-light"])
 def context(request: pytest.FixtureRequest, browser: Browser, live_server_url: str) -> Iterator[BrowserContext]:
-    """Two devices on two databases: `make test` runs a laptop on SQLite and a phone on PostgreSQL."""
-    is_phone = request.param == "phone-dark"
-    context = browser.new_context(
-        base_url=live_server_url,
-        viewport={"width": 320, "height": 640} if is_phone else {"width": 1280, "height": 800},
-        color_scheme="dark" if is_phone else "light",
-        has_touch=is_phone,
-    )
+    """Fingers on PostgreSQL, a mouse on SQLite."""
+    device, has_touch = (PHONE, True) if request.param == "phone-dark" else (LAPTOP, False)
+    context = browser.new_context(base_url=live_server_url, has_touch=has_touch, **device)
     context.set_default_timeout(15_000)
     yield context
     context.close()
@@ -71,19 +70,25 @@ def researcher_page(page: Page) -> Page:
 
 @pytest.fixture
 def check_accessibility() -> CheckAccessibility:
-    """Nothing serious by axe, and nothing that must be scrolled sideways."""
+    """On a laptop in the light and on a phone in the dark: nothing serious by axe, nothing to be scrolled sideways."""
 
     def check(page: Page) -> None:
         page.evaluate(AXE.read_text())
-        violations = page.evaluate("async () => (await axe.run()).violations")
-        serious = [
-            f"{found['id']}: {node['html'][:150]}"
-            for found in violations
-            if found["impact"] in ("serious", "critical")
-            for node in found["nodes"]
-        ]
-        assert serious == []
-        overflow = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-        assert overflow <= 0, f"{page.url} is {overflow} pixels too wide"
+        was_size, was_dark = page.viewport_size, page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
+        for device in (LAPTOP, PHONE):
+            page.set_viewport_size(device["viewport"])
+            page.emulate_media(color_scheme=device["color_scheme"], reduced_motion="reduce")
+            violations = page.evaluate("async () => (await axe.run({resultTypes: ['violations']})).violations")
+            serious = [
+                f"{found['id']}: {node['html'][:150]}"
+                for found in violations
+                if found["impact"] in ("serious", "critical")
+                for node in found["nodes"]
+            ]
+            assert serious == [], device
+            overflow = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+            assert overflow <= 0, f"{page.url} is {overflow} pixels too wide on {device}"
+        page.set_viewport_size(was_size or LAPTOP["viewport"])
+        page.emulate_media(color_scheme="dark" if was_dark else "light", reduced_motion="no-preference")
 
     return check

@@ -25,6 +25,8 @@ from hits.mturk.question import external_question
 from hits.mturk.types import HitTypeSpec, NewHit
 from tests.browser.conftest import CheckAccessibility
 
+pytestmark = pytest.mark.once  # on PostgreSQL, Django's client asks for these pages
+
 TITLE = "Rate <b>replies</b> & dialogs"
 FRAME = "iframe[title='The task of this HIT']"
 
@@ -124,7 +126,6 @@ def test_a_worker_previews_accepts_returns_submits_and_is_paid(
     check_accessibility(page)
 
 
-@pytest.mark.once
 def test_the_clock_runs_without_moving_the_page_and_speaks_once_a_minute(page: Page, publish_hit: PublishHit) -> None:
     publish_hit()
     become(page, "Alice")
@@ -147,7 +148,6 @@ def test_the_clock_runs_without_moving_the_page_and_speaks_once_a_minute(page: P
     assert page.locator(FRAME).bounding_box() == place
 
 
-@pytest.mark.once
 def test_a_worker_who_does_not_qualify_sees_why(
     page: Page, publish_hit: PublishHit, check_accessibility: CheckAccessibility
 ) -> None:
@@ -166,7 +166,6 @@ def test_a_worker_who_does_not_qualify_sees_why(
     assert not TurkAssignment.objects.exists()
 
 
-@pytest.mark.once
 def test_a_rehearsal_shows_what_is_hidden_from_a_worker_and_why(
     page: Page, publish_hit: PublishHit, check_accessibility: CheckAccessibility
 ) -> None:
@@ -182,7 +181,6 @@ def test_a_rehearsal_shows_what_is_hidden_from_a_worker_and_why(
     expect(page.get_by_role("heading", level=1)).to_have_text("This HIT asks for other qualifications")
 
 
-@pytest.mark.once
 def test_each_refusal_to_accept_has_its_own_words(
     page: Page, publish_hit: PublishHit, check_accessibility: CheckAccessibility
 ) -> None:
@@ -217,7 +215,6 @@ def test_each_refusal_to_accept_has_its_own_words(
     check_accessibility(page)
 
 
-@pytest.mark.once
 def test_an_assignment_that_is_not_held_any_more_says_why(
     page: Page, publish_hit: PublishHit, check_accessibility: CheckAccessibility
 ) -> None:
@@ -262,7 +259,6 @@ def test_the_answer_to_a_submission_is_accessible_outside_of_the_frame_too(
         check_accessibility(page)
 
 
-@pytest.mark.once
 def test_work_that_comes_too_late_or_twice_is_told_so_in_the_frame(page: Page, publish_hit: PublishHit) -> None:
     hit = publish_hit(assignments=2)
     become(page, "Alice")
@@ -285,7 +281,6 @@ def test_work_that_comes_too_late_or_twice_is_told_so_in_the_frame(page: Page, p
     assert hit.assignments.get(worker__name="Clare").status == "Abandoned"
 
 
-@pytest.mark.once
 def test_forms_that_cannot_be_taken_are_refused_in_words_and_change_nothing(
     client: Client, publish_hit: PublishHit
 ) -> None:

@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
@@ -14,6 +15,8 @@ from hits.tasks import screen_work_of_study, sync_hits_of_study
 from tests.browser.conftest import CheckAccessibility
 from tests.conftest import ROOT
 from tests.hits.crowd import CrowdWorker, people, publish
+
+pytestmark = pytest.mark.once  # on PostgreSQL, Django's client asks for these pages
 
 DEMO = read_study_file(ROOT / "examples" / "demo.toml")
 

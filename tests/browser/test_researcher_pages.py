@@ -11,6 +11,8 @@ from generation.models import Dataset, Dialog, Generator, GeneratorScore
 from tests.browser.conftest import CheckAccessibility
 from tests.processes import WorkerProcess
 
+pytestmark = pytest.mark.once  # on PostgreSQL, Django's client asks for these pages
+
 
 def test_a_researcher_walks_from_log_in_to_a_dialog_with_its_candidates(
     page: Page, check_accessibility: CheckAccessibility
@@ -74,7 +76,6 @@ def test_automatic_metrics_can_be_read_on_every_device(
     check_accessibility(page)
 
 
-@pytest.mark.once
 def test_the_search_answers_while_one_types_and_can_be_shared_as_an_address(
     researcher_page: Page, check_accessibility: CheckAccessibility
 ) -> None:
@@ -97,7 +98,6 @@ def test_the_search_answers_while_one_types_and_can_be_shared_as_an_address(
     expect(page.get_by_text("1 dialog found")).to_be_visible()
 
 
-@pytest.mark.once
 def test_long_lists_have_pages(researcher_page: Page) -> None:
     page = researcher_page
     dataset = Dialog.objects.filter(dataset__name="example-empathetic").first()
@@ -117,7 +117,6 @@ def test_long_lists_have_pages(researcher_page: Page) -> None:
     expect(page.get_by_text("Page 1 of 2")).to_be_visible()
 
 
-@pytest.mark.once
 def test_the_style_check_runs_on_a_worker_and_its_answer_appears_by_itself(
     researcher_page: Page,
     start_worker: Callable[..., WorkerProcess],
@@ -141,7 +140,6 @@ def test_the_style_check_runs_on_a_worker_and_its_answer_appears_by_itself(
     check_accessibility(page)
 
 
-@pytest.mark.once
 def test_the_keyboard_alone_reaches_the_content(researcher_page: Page) -> None:
     page = researcher_page
     page.keyboard.press("Tab")

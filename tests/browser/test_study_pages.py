@@ -14,6 +14,8 @@ from hits.tasks import publish_hits_of_run
 from tests.browser.conftest import CheckAccessibility
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.once  # on PostgreSQL, Django's client asks for these pages
+
 DEMO = read_study_file(ROOT / "examples" / "demo.toml")
 
 
@@ -65,7 +67,6 @@ def test_the_form_gives_the_same_study_as_the_file(
     assert from_file.manifest_hash == built.manifest_hash
 
 
-@pytest.mark.once
 def test_a_draft_keeps_what_is_typed_right_or_wrong_and_says_what_to_solve(
     researcher_page: Page, check_accessibility: CheckAccessibility
 ) -> None:
@@ -86,7 +87,6 @@ def test_a_draft_keeps_what_is_typed_right_or_wrong_and_says_what_to_solve(
     expect(page.get_by_role("button", name="Build")).to_have_count(0)
 
 
-@pytest.mark.once
 def test_the_worker_s_page_and_the_cost_follow_what_is_typed(researcher_page: Page) -> None:
     page = researcher_page
     create_study(DEMO, User.objects.get())
@@ -126,7 +126,6 @@ def test_the_planner_answers_both_ways_round(researcher_page: Page, check_access
     expect(page.get_by_text("'much' is no number of points.")).to_be_visible()
 
 
-@pytest.mark.once
 def test_a_study_is_published_watched_and_stopped_from_its_page(
     researcher_page: Page, check_accessibility: CheckAccessibility
 ) -> None:

@@ -2,14 +2,15 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
+from evalplatform.commands import PlatformCommand
 from evalplatform.errors import EvalPlatformError
 from generation.training.comparing import Comparison, best_of, compare_runs
 from generation.training.history import MACRO, TOKEN_WEIGHTED, Entry, draw_curves, read_history
 
 
-class Command(BaseCommand):
+class Command(PlatformCommand):
     help = """Prints the validation perplexities of two runs of train_generator side by side.
 
     manage.py compare_training models/transformer models/meed2 --figure curves.svg

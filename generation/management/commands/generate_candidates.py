@@ -5,11 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
+from evalplatform.commands import PlatformCommand
 from evalplatform.errors import EvalPlatformError
 from generation.forecasting import Forecast, clock_time
 from generation.generating import answer_chunk
@@ -31,7 +32,7 @@ from generation.tasks import send_chunks, send_lost_chunks
 LOOK_SECONDS = 0.2
 
 
-class Command(BaseCommand):
+class Command(PlatformCommand):
     help = f"""Lets a model answer the dialogs of a dataset: those that it has not answered yet.
 
     manage.py generate_candidates --dataset ED --generator meed2-raw --kind meed2 --checkpoint checkpoints/meed2-raw

@@ -9,12 +9,14 @@ from types import FrameType
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
+
+from evalplatform.commands import PlatformCommand
 
 START_AGAIN_SECONDS = 5
 
 
-class Command(BaseCommand):
+class Command(PlatformCommand):
     help = """Starts the worker processes that let models answer: one for each GPU, which sees no other.
 
     manage.py gpu_workers                   one for each GPU of this machine, or one on its CPU

@@ -3,15 +3,16 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from rich.console import Console
 from rich.progress import Progress, TextColumn, TimeElapsedColumn
 
+from evalplatform.commands import PlatformCommand
 from evalplatform.errors import EvalPlatformError
 from generation.corpora.files import DIALOG_FORMATS
 
 
-class Command(BaseCommand):
+class Command(PlatformCommand):
     help = """Labels every turn of dialogs with one of the 41 emotions and intents, and selects the most emotional ones.
 
     manage.py label_dialogs subtitles/ --classifier models/classifier --out os_labelled.jsonl

@@ -2,17 +2,18 @@ import argparse
 import sys
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from evalplatform.commands import PlatformCommand
 from evalplatform.errors import EvalPlatformError
 from generation.metrics.scoring import OnStep, generators_in, score_candidates
 from generation.metrics.tables import describe_table, tables_of_dataset
 from generation.models import Dataset
 
 
-class Command(BaseCommand):
+class Command(PlatformCommand):
     help = """Scores replies with automatic metrics and shows the papers' tables 3 and 4.
 
     manage.py score_candidates --dataset ED

@@ -4,8 +4,9 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
+from evalplatform.commands import PlatformCommand
 from evalplatform.errors import EvalPlatformError
 from generation.corpora.files import DIALOG_FORMATS
 from generation.management.training_report import ConsoleReport, SilentReport
@@ -31,7 +32,7 @@ _HELP = {
 }
 
 
-class Command(BaseCommand):
+class Command(PlatformCommand):
     help = """Trains a network of our own on dialogs, on a CPU, a GPU or several.
 
     manage.py train_generator transformer --data ed_train.jsonl --validation ed_valid.jsonl --out models/raw

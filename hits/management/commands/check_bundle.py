@@ -15,7 +15,6 @@ class Command(StudyCommand):
     manage.py check_bundle var/demo-bundle --ratings ratings.parquet
 
 Also checks the hashes. Needs no study in the database. Exits with 1 and says what differs."""
-    requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("folder", type=Path)

@@ -1,13 +1,14 @@
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
+from evalplatform.commands import PlatformCommand
 from hits.localturk.faults import Kind, add_process_fault
 from hits.localturk.seeding import ensure_worker_accounts
 from hits.localturk.server import MarketplaceServer
 
 
-class Command(BaseCommand):
+class Command(PlatformCommand):
     help = """Serves the local marketplace: Mechanical Turk's Requester API, without Amazon.
 
     manage.py localturk --port 8010

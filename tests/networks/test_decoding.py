@@ -15,8 +15,8 @@ from generation.decoding.sampling import pick_tokens, sample_replies
 from generation.decoding.settings import DIVERSE_BEAM, GREEDY, NUCLEUS, TOP_K, DecodingSettings
 from generation.networks.tokenizing import BEGIN, END, PAD
 from generation.networks.transformer import Transformer
-from tests.generation.bart import as_bart
-from tests.generation.small_networks import as_inputs, prepare, read_contexts, small_network, some_contexts
+from tests.networks.bart import as_bart
+from tests.networks.small_networks import as_inputs, prepare, read_contexts, small_network, some_contexts
 
 CONTEXTS = some_contexts(56)
 LENGTHS = {len(context) for context in CONTEXTS}

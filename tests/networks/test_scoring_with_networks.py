@@ -58,7 +58,7 @@ def test_a_golds_likelihood_is_that_of_its_tokens(kind: str, tmp_path: Path) -> 
     from generation.networks.response_predictor import ResponsePredictor
     from generation.networks.tokenizing import train_tokenizer
     from generation.registry import load_kind
-    from tests.generation.small_networks import small_network
+    from tests.networks.small_networks import small_network
 
     network, tokenizer = small_network(kind), train_tokenizer(TEXTS, 300)
     save_checkpoint(tmp_path / "it", network, tokenizer, ResponsePredictor(network.config))

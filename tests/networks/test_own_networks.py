@@ -34,7 +34,7 @@ from generation.networks.tokenizing import (
 )
 from generation.networks.transformer import Transformer
 from generation.networks.unfilled import build_unfilled
-from tests.generation.small_networks import read_contexts, small_network, some_contexts
+from tests.networks.small_networks import read_contexts, small_network, some_contexts
 
 TURNS = ("I lost my keys again.", "Oh no! Where did you look?", "Everywhere, but they are gone.")
 SIZES: dict[str, int] = {"width": 32, "heads": 2, "layers": 1, "feed_forward": 64, "max_tokens": 40}
