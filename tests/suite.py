@@ -1,6 +1,6 @@
 """The whole suite, as `make test` runs it: on SQLite, and what touches the database again on PostgreSQL.
 
-The tests of networks have a process of their own beside the first pass: importing torch takes each process seconds.
+The networks' tests have a process of their own beside the first pass, so that torch is imported once and not by each.
 TEST_DATABASE_URL and TEST_BROKER_URL name servers to use instead of embedded ones.
 """
 
@@ -11,23 +11,23 @@ import tempfile
 import time
 
 PYTEST = [sys.executable, "-m", "pytest"]
-SPREAD = ["-n", "3", "--dist", "worksteal", "--ignore", "tests/networks"]
-ON_POSTGRESQL = [sys.executable, "-m", "tests.servers", "postgresql", "--"]
+NETWORKS = [*PYTEST, "tests/networks"]
+SPREAD = [*PYTEST, "-n", "3", "--dist", "worksteal", "--ignore", "tests/networks"]  # beyond 3, two cores gain nothing
+ON_SQLITE = [*SPREAD, "-m", "not postgresql"]
+ON_POSTGRESQL = [sys.executable, "-m", "tests.servers", "postgresql", "--", *SPREAD, "-m", "not once"]
 
 
 def main() -> None:
-    started = time.monotonic()
-    without_url = {name: value for name, value in os.environ.items() if name != "TEST_DATABASE_URL"}
+    began = time.monotonic()
+    on_sqlite = {name: value for name, value in os.environ.items() if name != "TEST_DATABASE_URL"}
     with tempfile.TemporaryFile("w+") as told:
-        networks = subprocess.Popen([*PYTEST, "tests/networks"], env=without_url, stdout=told, stderr=subprocess.STDOUT)
-        passes = [subprocess.run([*PYTEST, *SPREAD, "-m", "not postgresql"], env=without_url).returncode]
-        passes.append(networks.wait())
+        networks = subprocess.Popen(NETWORKS, env=on_sqlite, stdout=told, stderr=subprocess.STDOUT)
+        results = [subprocess.run(ON_SQLITE, env=on_sqlite).returncode, networks.wait()]
         told.seek(0)
-        sys.stdout.write(f"The networks' tests:\n{told.read()}")
-        sys.stdout.flush()
-    passes.append(subprocess.run([*ON_POSTGRESQL, *PYTEST, *SPREAD, "-m", "not once"]).returncode)
-    print(f"The suite took {time.monotonic() - started:.0f} seconds.")
-    sys.exit(max(passes))
+        print(f"\nNetworks:\n{told.read()}\nOn PostgreSQL:", flush=True)
+    results.append(subprocess.run(ON_POSTGRESQL).returncode)
+    print(f"The suite took {time.monotonic() - began:.0f} seconds.")
+    sys.exit(max(results))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from generation.decoding.settings import BEAM, DIVERSE_BEAM, DecodingSettings
 from generation.generators.base import CheckpointRefused, Context, Reply, SettingsRefused
-from generation.networks.checkpoint_files import PREDICTOR, check_checkpoint
+from generation.networks.checkpoint_files import CLASSIFIER, PREDICTOR, check_checkpoint
 from generation.networks.config import MEED2, TRANSFORMER
 from generation.networks.labels import LABEL_IDS, LABELS, NEUTRAL
 
@@ -150,11 +150,14 @@ class Meed2Generator(TransformerGenerator):
             )
         return filled
 
+    @classmethod
+    def can_rank_emotions(cls, checkpoint: str) -> bool:
+        return (Path(checkpoint) / CLASSIFIER).exists()
+
     def rank_emotions(self, contexts: Sequence[Context]) -> list[list[str]]:
-        """What the emotion classifier makes of what speaker 1 said first, the likeliest label first. Nothing without a
-        classifier."""
+        """What the emotion classifier makes of what speaker 1 said first, the likeliest label first."""
         if self.checkpoint.classifier is None:
-            return [[] for _ in contexts]
+            raise CheckpointRefused(f"The checkpoint has no {CLASSIFIER}, which ranks emotions.")
         ranked = []
         for start in range(0, len(contexts), CLASSIFIED_AT_ONCE):
             turns = [context.turns[0] for context in contexts[start : start + CLASSIFIED_AT_ONCE]]

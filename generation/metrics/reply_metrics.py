@@ -39,7 +39,8 @@ def metrics_of_generator(generator: Generator, device: str) -> Iterator[ReplyMet
     kind = load_kind(generator.kind)
     if hasattr(kind, "score_gold"):
         yield ReplyMetric((GOLD_TOKENS, GOLD_LOG_LIKELIHOOD), "1", loaded.likelihoods)
-    if hasattr(kind, "rank_emotions"):
+    can_rank = getattr(kind, "can_rank_emotions", None)
+    if can_rank is not None and can_rank(generator.checkpoint):
         yield ReplyMetric((EMOTION_RANK,), "1", loaded.emotion_ranks)
 
 
@@ -79,8 +80,6 @@ def _context(dialog: Dialog, label: str = "") -> Context:
 
 
 def _rank(labels: Sequence[str], emotion: str) -> list[float]:
-    """From 1, among the 32 emotions; behind all of them if it is none of the labels. Nothing if there is no ranking."""
+    """From 1, among the 32 emotions; behind all of them if it is none of the labels."""
     emotions = [label for label in labels if label in EMOTIONS]
-    if emotion in emotions:
-        return [emotions.index(emotion) + 1]
-    return [len(emotions) + 1] if emotions else []
+    return [emotions.index(emotion) + 1 if emotion in emotions else len(emotions) + 1]

@@ -98,7 +98,6 @@ def _store(metric: ReplyMetric, keys: Sequence[int]) -> None:
     rows = [
         CandidateScore(candidate=candidate, metric=name, version=metric.version, value=value)
         for candidate, values in zip(chunk, metric.compute(chunk), strict=True)
-        if values
         for name, value in zip(metric.names, values, strict=True)
     ]
     CandidateScore.objects.bulk_create(rows, ignore_conflicts=True)

@@ -77,7 +77,7 @@ def laid_out(draw: Callable[[], "Figure"]) -> "Figure":
         figure = draw()
         if engine := figure.get_layout_engine():
             engine.execute(figure)
-        figure.set_layout_engine("none")
+        figure.set_layout_engine(None)  # a finished layout, even "none", would be drawn once more before each save
     return figure
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.test import Client
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from tests import snapshots
@@ -59,12 +60,13 @@ def page(context: BrowserContext) -> Iterator[Page]:
 
 
 @pytest.fixture
-def researcher_page(page: Page) -> Page:
-    page.goto("/login/")
-    page.get_by_label("User name").fill("rosa")
-    page.get_by_label("Password").fill("the-usual-secret")
-    page.get_by_role("button", name="Log in").click()
-    page.wait_for_url("**/")
+def researcher_page(page: Page, live_server_url: str, client: Client) -> Page:
+    """Logged in already: the form for it has a test of its own."""
+    client.force_login(User.objects.get())
+    page.context.add_cookies(
+        [{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": live_server_url}]
+    )
+    page.goto("/")
     return page
 
 

@@ -225,6 +225,7 @@ def test_a_whole_hit_by_keyboard_alone(page: Page, publish: Publish) -> None:
 # --- Every step ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.once
 def test_every_step_is_accessible_small_and_from_here_only(
     page: Page,
     publish: Publish,
@@ -303,6 +304,7 @@ def test_every_step_is_accessible_small_and_from_here_only(
     shoot(page, "finish")
 
 
+@pytest.mark.once
 def test_odd_texts_are_shown_as_they_are_and_break_nothing(
     page: Page,
     publish: Publish,

@@ -105,6 +105,7 @@ def test_the_screening_can_be_taken_back_to_see_what_depends_on_it(researcher_cl
     assert "Shown as if" not in text_of(researcher_client, "?screening=no+such+rule")
 
 
+@pytest.mark.once
 def test_new_ratings_make_results_stale_and_they_stay_until_there_are_others(
     researcher_client: Client, computed: Study
 ) -> None:

@@ -221,9 +221,11 @@ def test_odd_characters_and_sizes_are_taken_or_refused(worker: Worker) -> None:
 
 
 def test_a_page_that_calls_too_often_is_slowed_down(worker: Worker) -> None:
-    statuses = [worker.call("save", {"dialogs": []}).status_code for _ in range(301)]
+    calls = (worker.call("save", {"dialogs": []}).status_code for _ in range(650))
 
-    assert (statuses[299], statuses[300]) == (200, 429)
+    assert (
+        next(number for number, status in enumerate(calls) if status == 429) >= 300
+    )  # more, where a new minute has begun meanwhile
 
 
 def test_a_token_from_before_a_restored_database_asks_for_a_reload(worker: Worker) -> None:

@@ -56,6 +56,7 @@ def test_celery_syncs_what_is_not_settled(worked: Study) -> None:
     assert Payment.objects.owed().count() == 0
 
 
+@pytest.mark.postgresql  # the kills of publishing are on SQLite; benchmarks/sync_chaos.py has the long form
 def test_syncs_killed_met_by_faults_and_restored_databases_lose_nothing_and_pay_once(test_database_url: str) -> None:
     """The short form of `python -m benchmarks.sync_chaos`, which plays 200 such rounds."""
     command = [sys.executable, "-m", "benchmarks.sync_chaos", "--rounds", "2", "--database-url", test_database_url]
