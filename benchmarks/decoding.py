@@ -1,13 +1,13 @@
 """How fast and how lean our beam search is beside Hugging Face generate and CTranslate2, on the same weights.
 
-python -m benchmarks.decoding [--checkpoint FOLDER] [--only rates|growth]
+python -m benchmarks.decoding [--checkpoint FOLDER --dialogs FILE] [--only rates|growth]
 
 Random networks of MEED2's size (25.5 M parameters), beam 32, 4-gram blocking, batch 8, 2 threads, fp32. First with
 replies of exactly 32 tokens and contexts of 60, where ours must be what Hugging Face says. Then with replies that end
 at different lengths and contexts of 10 to 100 tokens: that network is so wild that replies hang on the last bit, and
 Hugging Face's own differ between batches. Each side answers in a process of its own, by turns, and the best of its
 rounds counts. Then how ours grows with the batch, and what sorting the contexts by length brings. --checkpoint: a
-trained `transformer`, in place of random weights.
+trained `transformer` in place of random weights, which answers real dialogs (JSONL) and ends where it has learnt to.
 """
 
 import argparse
@@ -35,10 +35,13 @@ CASES = {
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--checkpoint", type=Path)
+    parser.add_argument("--dialogs", type=Path)
     parser.add_argument("--only", choices=["rates", "growth"])
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--threads", default="2")
     options = parser.parse_args()
+    if (options.checkpoint is None) != (options.dialogs is None):
+        parser.error("--checkpoint and --dialogs go together.")
     print(f"beam {BEAMS}, 4-gram blocking, {options.threads} threads, fp32", flush=True)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -47,8 +50,8 @@ def main() -> None:
             if options.checkpoint and not ends:
                 continue
             made = folder / str(ends)
-            extra = ["--checkpoint", str(options.checkpoint)] if options.checkpoint else []
-            _run("make", made, ["--ends", str(ends), *extra])
+            trained = ["--checkpoint", str(options.checkpoint), "--dialogs", str(options.dialogs)]
+            _run("make", made, ["--ends", str(ends), *(trained if options.checkpoint else [])])
             if options.only != "growth":
                 problems += _compare(title, made, [*arguments, "--threads", options.threads], options.rounds)
             if options.only != "rates" and ends:

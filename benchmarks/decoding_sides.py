@@ -17,6 +17,7 @@ from typing import Any
 
 BEAMS = 32
 NO_REPEAT = 4
+CONTEXTS, MOST_CONTEXTS = "contexts.json", 64
 Contexts = list[list[int]]
 Answer = Callable[[Contexts, int], list[list[int]]]  # contexts and the most tokens -> replies
 
@@ -27,6 +28,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--ends", type=int, default=0)
     parser.add_argument("--checkpoint", type=Path)
+    parser.add_argument("--dialogs", type=Path)
     parser.add_argument("--batch", type=int, default=8)
     parser.add_argument("--contexts", type=int, default=16)
     parser.add_argument("--tokens", type=int, default=32)
@@ -36,10 +38,14 @@ def main() -> None:
     options = parser.parse_args()
     if options.what == "make":
         make_networks(options.folder, bool(options.ends), options.checkpoint)
+        if options.dialogs:
+            write_contexts(options.folder, options.checkpoint, options.dialogs)
         return
     answer = SIDES[options.what](options.folder, options.threads)
-    shortest, longest = options.lengths
-    contexts = make_contexts(options.contexts, shortest, longest, _vocabulary_size(options.folder))
+    contexts = read_contexts(options.folder) or make_contexts(
+        MOST_CONTEXTS, options.lengths, _vocabulary_size(options.folder)
+    )
+    contexts = contexts[: options.contexts]
     print(json.dumps(measure(answer, contexts, options.batch, options.tokens, options.sorted)))
 
 
@@ -70,12 +76,28 @@ def _peak_mb() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def make_contexts(count: int, shortest: int, longest: int, vocabulary_size: int) -> Contexts:
+def make_contexts(count: int, lengths: tuple[int, int], vocabulary_size: int) -> Contexts:
     rng = random.Random(7)
     return [
-        [0, *(rng.randrange(4, vocabulary_size) for _ in range(rng.randint(shortest, longest) - 2)), 2]
-        for _ in range(count)
+        [0, *(rng.randrange(4, vocabulary_size) for _ in range(rng.randint(*lengths) - 2)), 2] for _ in range(count)
     ]
+
+
+def write_contexts(folder: Path, checkpoint: Path, dialogs: Path) -> None:
+    """What was said in real dialogs, in the checkpoint's tokens, in an order of chance."""
+    from generation.networks.tokenizing import encode_context, load_tokenizer
+
+    tokenizer, longest = load_tokenizer(checkpoint), json.loads((folder / "config.json").read_text())["max_tokens"]
+    turns = [json.loads(line)["context"] for line in dialogs.read_text().splitlines()]
+    chosen = random.Random(7).sample(turns, min(MOST_CONTEXTS, len(turns)))
+    contexts = [encode_context(tokenizer, one, [], longest).ids for one in chosen]
+    (folder / CONTEXTS).write_text(json.dumps(contexts))
+
+
+def read_contexts(folder: Path) -> Contexts:
+    path = folder / CONTEXTS
+    contexts: Contexts = json.loads(path.read_text()) if path.exists() else []
+    return contexts
 
 
 def make_networks(folder: Path, ends: bool, checkpoint: Path | None) -> None:

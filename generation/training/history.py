@@ -61,6 +61,8 @@ def draw_curves(histories: Mapping[str, Sequence[Entry]]) -> bytes:
                 label = f"{run} {measure}".strip()
                 axes.plot(*zip(*points, strict=True), dash, marker=".", color=f"C{number}", label=label)
         axes.set(xlabel="step", ylabel="perplexity", yscale="log")
+        axes.yaxis.set_major_formatter("{x:.0f}")
+        axes.yaxis.set_minor_formatter("{x:.0f}")
         axes.grid(alpha=0.3, which="both")
         axes.legend(fontsize="small")
         picture = io.BytesIO()
