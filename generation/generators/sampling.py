@@ -5,20 +5,18 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from generation.decoding.drawing import noise_of, only_nucleus, only_top_k, with_noise
+
 if TYPE_CHECKING:
     from torch import Tensor
 
 
 class PickTokens:
-    """A step of Hugging Face's generate that makes its greedy choice a draw.
-
-    Adding Gumbel noise to log-probabilities and taking the largest is drawing from them (Gumbel 1954), and each row's
-    noise comes from a generator of its own. Temperature 0 adds none. It keeps the log-probabilities of what was chosen,
-    before temperature and cut-offs.
-    """
+    """A step of Hugging Face's generate that makes its greedy choice a draw, each row's by its own seed. Temperature 0
+    draws nothing. It keeps the log-probabilities of what was chosen, before temperature and cut-offs."""
 
     def __init__(self, seeds: Sequence[int], temperature: float, top_k: int, top_p: float) -> None:
-        self._noise = [torch.Generator().manual_seed(seed) for seed in seeds]
+        self._noise = noise_of(seeds)
         self._temperature, self._top_k, self._top_p = temperature, top_k, top_p
         self._chosen: list[Tensor] = []  # per step: (batch,) log-probabilities
 
@@ -40,12 +38,10 @@ class PickTokens:
     def _drawn(self, logits: "Tensor") -> "Tensor":
         logits = logits / self._temperature
         if self._top_k:
-            least = logits.topk(min(self._top_k, logits.shape[-1])).values[:, -1:]
-            logits = logits.masked_fill(logits < least, -torch.inf)
+            logits = only_top_k(logits, self._top_k)
         if self._top_p < 1:
-            logits = _nucleus(logits, self._top_p)
-        uniform = torch.stack([torch.rand(logits.shape[-1], generator=noise) for noise in self._noise])
-        return logits - (-uniform.clamp_min(1e-20).log()).clamp_min(1e-20).log().to(logits.device)
+            logits = only_nucleus(logits, self._top_p)
+        return with_noise(logits, self._noise)
 
 
 class WithinReply:
@@ -56,10 +52,3 @@ class WithinReply:
 
     def __call__(self, input_ids: "Tensor", logits: "Tensor") -> "Tensor":
         return self._step(input_ids[:, self._start :], logits)
-
-
-def _nucleus(logits: "Tensor", top_p: float) -> "Tensor":
-    """The fewest tokens whose probabilities reach top_p; the likeliest always stays."""
-    ordered, places = logits.sort(descending=True)
-    before = ordered.softmax(-1).cumsum(-1) - ordered.softmax(-1)
-    return logits.masked_fill((before >= top_p).scatter(-1, places, before >= top_p), -torch.inf)
