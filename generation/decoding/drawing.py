@@ -1,8 +1,8 @@
 """Drawing tokens so that a reply depends on its own seed alone, never on who else is in the batch.
 
-Adding Gumbel noise to log-probabilities and taking the largest is drawing from them (Gumbel 1954). Every token has noise
-of its own, so the last bits of scores, which differ from batch to batch, matter only where two sums are all but equal.
-(A number that falls among tokens in order of probability would be decided by which of two equally likely ones is first.)
+Adding Gumbel noise to log-probabilities and taking the largest is drawing from them (Gumbel 1954). Every token has
+noise of its own, so the last bits of scores, which differ from batch to batch, matter only where two sums are all but
+equal. (A number that falls among tokens in order of probability depends on which of two equally likely ones is first.)
 """
 
 from collections.abc import Sequence
