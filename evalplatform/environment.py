@@ -86,13 +86,12 @@ def postgresql_from_url(variable: str, url: str, pool_size: int) -> dict[str, ob
     options: dict[str, object] = dict(parse_qsl(parts.query))
     options["pool"] = {"min_size": 1, "max_size": pool_size, "timeout": 30}
     return {
-        "ENGINE": "django.db.backends.postgresql",
+        "ENGINE": "evalplatform.postgresql",
         "NAME": name,
         "USER": unquote(parts.username or ""),
         "PASSWORD": unquote(parts.password or ""),
         "HOST": parts.hostname or "",
         "PORT": parts.port or "",
-        "CONN_HEALTH_CHECKS": True,
         "OPTIONS": options,
     }
 

@@ -150,7 +150,8 @@ def _execute_prepared(connection: Any, statement: str, parameters: Sequence[Any]
     connection.ensure_connection()
     with connection.wrap_database_errors, Cursor(connection.connection) as cursor:
         cursor.execute(statement, parameters, prepare=True)
-        return cursor.fetchall() if cursor.description else []
+        # Without rows it has no number. `description`, the usual question, would first describe every column.
+        return [] if cursor.rownumber is None else cursor.fetchall()
 
 
 def _moment(at: datetime) -> Any:
