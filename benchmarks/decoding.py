@@ -53,7 +53,8 @@ def main() -> None:
             trained = ["--checkpoint", str(options.checkpoint), "--dialogs", str(options.dialogs)]
             _run("make", made, ["--ends", str(ends), *(trained if options.checkpoint else [])])
             if options.only != "growth":
-                problems += _compare(title, made, [*arguments, "--threads", options.threads], options.rounds)
+                named = "trained weights" if options.checkpoint else title
+                problems += _compare(named, made, [*arguments, "--threads", options.threads], options.rounds)
             if options.only != "rates" and ends:
                 _print_growth(made, options.threads)
     if problems:
