@@ -26,7 +26,7 @@ LEAST_TIMES_CHEAPER = 5
 MOST_GROWTH = 1.1
 FEW_HITS = 10
 ASSIGNMENTS_PER_HIT = 9  # so that ten HITs are enough for a measurement
-ROUNDS = 4
+ROUNDS = 10
 GROWTH_TURNS, SHORT_TURN = 60, 30  # assignments
 WARM_UP = 64  # a process imports most of what it needs with its first requests
 
