@@ -81,7 +81,9 @@ def _jobs(study: Study, environment: str, market: Market) -> list[_Job]:
         if payment.kind != Kind.REWARD:
             by_hit.setdefault(payment.submission.assignment.hit_id, []).append(payment)
     rewards = [_Job([one], partial(_approve, market, one)) for one in owed if one.kind == Kind.REWARD]
-    bonuses = [_Job(ones, partial(_send_bonuses, market, mturk_hit_ids[hit], ones)) for hit, ones in by_hit.items()]
+    bonuses = [
+        _Job(ones, partial(_send_bonuses, market, mturk_hit_ids[hit], ones)) for hit, ones in sorted(by_hit.items())
+    ]
     return rewards + bonuses
 
 
@@ -148,7 +150,7 @@ def _owed(study: Study, environment: str) -> list[Payment]:
     of_study = Payment.objects.filter(
         submission__assignment__hit__study=study, submission__assignment__environment=environment
     )
-    return list(of_study.owed().select_related("submission__assignment__hit__study"))
+    return list(of_study.owed().select_related("submission__assignment__hit__study").order_by("pk"))
 
 
 # --- The marketplace's side, in threads ------------------------------------------------------------------------------

@@ -18,7 +18,8 @@ R = TypeVar("R")
 def call_in_threads(
     call: Callable[[T], R], items: Iterable[T], threads: int, goes_on: Callable[[], bool] = lambda: True
 ) -> Iterator[list[tuple[T, "Future[R]"]]]:
-    """Yields outcomes as they come, several at a time, and none when nothing came for some seconds.
+    """Yields outcomes as they come, several at a time, and none when nothing came for some seconds. Those that come
+    together are in the order of the items: two runs that save the same rows must not wait for each other's.
 
     When it no longer `goes_on`, what is on its way is still waited for and yielded: it may well have happened.
     """
@@ -27,11 +28,12 @@ def call_in_threads(
     done: SimpleQueue[Future[R]] = SimpleQueue()
     with ThreadPoolExecutor(threads) as pool:
         running = {pool.submit(call, one): one for one in items}
+        places = {future: place for place, future in enumerate(running)}
         for future in running:
             future.add_done_callback(done.put)
         try:
             while running:
-                gathered = _gather(done, most=len(running))
+                gathered = sorted(_gather(done, most=len(running)), key=places.__getitem__)
                 yield [(running.pop(future), future) for future in gathered if future in running]
                 if not goes_on():
                     running = {future: one for future, one in running.items() if not future.cancel()}

@@ -1,0 +1,24 @@
+"""Many calls at once."""
+
+from threading import Event
+
+import pytest
+
+from hits.publishing.calling import call_in_threads
+
+pytestmark = pytest.mark.once
+
+
+def test_outcomes_that_come_together_are_in_the_order_of_their_items() -> None:
+    has_ended = [Event() for _ in range(9)]
+    has_ended[8].set()
+
+    def call(number: int) -> None:
+        """The last one ends first."""
+        has_ended[number + 1].wait()
+        has_ended[number].set()
+
+    gathered = [[number for number, _ in outcomes] for outcomes in call_in_threads(call, range(8), threads=8)]
+
+    assert sorted(number for together in gathered for number in together) == list(range(8))
+    assert gathered == [sorted(together) for together in gathered]
