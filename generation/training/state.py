@@ -96,8 +96,5 @@ def _restore_tensors(file: Any, network: nn.Module, optimizer: torch.optim.Optim
         for name, tensor in (*network.named_buffers(), *network.named_parameters()):
             tensor.copy_(file.get_tensor(f"network.{name}"))
         for name, parameter in network.named_parameters():
-            # Adam's count of steps stays on the CPU, its averages go where the parameter is.
             found = {key: file.get_tensor(f"optimizer.{key}.{name}") for key in keys}
-            optimizer.state[parameter] = {
-                key: value if value.dim() == 0 else value.to(parameter.device) for key, value in found.items()
-            }
+            optimizer.state[parameter] = {key: value.to(parameter.device) for key, value in found.items()}
