@@ -9,8 +9,10 @@ PY := .venv/bin/python
 BUILT := frontend/dist/researcher.js
 FRONTEND_SOURCES := $(shell find frontend/src frontend/public frontend/templates/work frontend/vite.config.ts frontend/check_size.mjs frontend/tsconfig.json -type f)
 
-# Compiled files are kept, whatever the shell says: the tests start some hundred processes.
+# Whatever the shell says: compiled files are kept, since the tests start some hundred processes, and output is held
+# back as Python does by itself, so that the tests see what is printed too late.
 unexport PYTHONDONTWRITEBYTECODE
+unexport PYTHONUNBUFFERED
 
 .PHONY: demo test lint bench pytest constraints clean
 
@@ -63,7 +65,7 @@ bench: .venv/installed $(BUILT) .venv/browser
 
 # `install`, not `ci`: the lock file was made on Linux and lacks other systems' builds of Vite's optional parts.
 frontend/node_modules/installed: frontend/package-lock.json frontend/.npmrc .venv/node-path
-	. .venv/node-path && npm --prefix frontend install --silent --no-audit --no-fund
+	. .venv/node-path && npm --prefix frontend install --loglevel error --no-audit --no-fund
 	touch $@
 
 $(BUILT): frontend/node_modules/installed $(FRONTEND_SOURCES)

@@ -4,9 +4,17 @@ Own code rather than django-environ, because that reads DEBUG=flase as False wit
 """
 
 import re
+import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urlsplit
+
+# All that settings.py reads: what the demo and the tests forget, so that a shell set up for production does not matter.
+VARIABLES = (
+    "SERVER_MODE SECRET_KEY ALLOWED_HOSTS DATABASE_URL DATABASE_POOL_SIZE BROKER_URL BROKER_LOST_TASK_SECONDS "
+    "BEHIND_HTTPS_PROXY HSTS_SECONDS MTURK_ENVIRONMENT MTURK_LOCAL_URL MTURK_CALLS_PER_SECOND PUBLIC_URL SYNC_MINUTES "
+    "API_REQUESTS_PER_MINUTE VAR_DIR GENERATOR_DEVICE GENERATOR_THREADS DEBUG LOG_LEVEL LOG_FORMAT"
+).split()
 
 YES = {"1", "true", "yes", "on"}
 NO = {"0", "false", "no", "off"}
@@ -49,31 +57,40 @@ class Environment:
     def words(self, name: str, default: str = "") -> list[str]:
         return [word.strip() for word in self.text(name, default).split(",") if word.strip()]
 
-    def url(self, name: str, schemes: Sequence[str]) -> str:
+    def matching(self, name: str, pattern: str, default: str, hint: str) -> str:
+        value = self.text(name, default)
+        if not re.fullmatch(pattern, value):
+            raise BadSetting(name, f"is {value!r}; use {hint}.")
+        return value
+
+    def url(self, name: str, schemes: Sequence[str], needs_host: bool = True) -> str:
         """The address, or "" when unset. The value stays out of the message: it may hold a password."""
         value = self.text(name)
         try:
             scheme, _, rest = value.partition("://")
-            urlsplit(value).port  # noqa: B018  # reading it is what checks it
+            host, _ = urlsplit(value).hostname, urlsplit(value).port  # reading them is what checks them
         except ValueError:
             raise BadSetting(name, "is no address: its host or port can't be read.") from None
         if value and (scheme not in schemes or not rest):
             raise BadSetting(name, f"must begin with {' or '.join(f'{scheme}://' for scheme in schemes)}.")
+        if re.search(r"\s", value) or (value and needs_host and not host):
+            raise BadSetting(name, f"is no address: {'it has a space in it' if host else 'it names no host'}.")
         return value
 
     def hosts(self, name: str, default: str) -> list[str]:
         hosts = self.words(name, default)
         for host in hosts:
-            if re.search(r"[\s/@]", host):
-                raise BadSetting(name, f"has {host!r}; use bare host names such as eval.example.org.")
+            if re.search(r"[\s/@]|\]:|^[^\[]*:", host):
+                raise BadSetting(name, f"has {host!r}; use bare host names such as eval.example.org, without a port.")
         return hosts
 
     def folder(self, name: str, default: Path) -> Path:
         folder = Path(self.text(name, str(default)))
         try:
             folder.mkdir(parents=True, exist_ok=True)
+            tempfile.TemporaryFile(dir=folder).close()
         except OSError as error:
-            raise BadSetting(name, f"is {str(folder)!r}, which can't be made: {error.strerror}.") from None
+            raise BadSetting(name, f"is {str(folder)!r}, which can't be written to: {error.strerror}.") from None
         return folder
 
 
@@ -84,6 +101,7 @@ def postgresql_from_url(variable: str, url: str, pool_size: int) -> dict[str, ob
     if not name:
         raise BadSetting(variable, "names no database: postgresql://user:password@host:5432/NAME.")
     options: dict[str, object] = dict(parse_qsl(parts.query))
+    _check_options(variable, options)
     options["pool"] = {"min_size": 1, "max_size": pool_size, "timeout": 30}
     return {
         "ENGINE": "evalplatform.postgresql",
@@ -94,6 +112,17 @@ def postgresql_from_url(variable: str, url: str, pool_size: int) -> dict[str, ob
         "PORT": parts.port or "",
         "OPTIONS": options,
     }
+
+
+def _check_options(variable: str, options: Mapping[str, object]) -> None:
+    from psycopg import ProgrammingError
+    from psycopg.conninfo import make_conninfo
+
+    for option in options:
+        try:
+            make_conninfo(**{option: ""})
+        except ProgrammingError:
+            raise BadSetting(variable, f"has an option {option!r}, which PostgreSQL does not know.") from None
 
 
 def sqlite_in_file(path: str) -> dict[str, object]:

@@ -15,6 +15,7 @@ from evalplatform.celery import app
 from evalplatform.embedded_broker import count_live_workers
 
 PING_SECONDS = 1.0
+CONNECT_SECONDS = 2  # the least that PostgreSQL's library takes
 
 
 @dataclass(frozen=True)
@@ -45,9 +46,15 @@ def check_health() -> list[PartHealth]:
 
 
 def _check_database() -> PartHealth:
+    """On PostgreSQL by a connection of its own: the pool tries for longer than a web server waits for a page."""
     try:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT 1")
+        if connection.vendor == "postgresql":
+            parameters = {**connection.get_connection_params(), "connect_timeout": CONNECT_SECONDS}
+            with connection.wrap_database_errors:
+                connection.Database.connect(**parameters).close()  # type: ignore[attr-defined]
+        else:
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT 1")
     except DatabaseError:
         return PartHealth("Database", False, f"{connection.display_name} does not answer")
     return PartHealth("Database", True, f"{connection.display_name} answers")

@@ -97,11 +97,12 @@ TEMPLATES = [
 
 # --- Database: SQLite in var/ unless DATABASE_URL names a PostgreSQL -------------------------------------------------
 
-_database_url = env.url("DATABASE_URL", ["postgresql", "postgres", "sqlite"])
+_database_url = env.url("DATABASE_URL", ["postgresql", "postgres", "sqlite"], needs_host=False)
+_pool_size = env.number("DATABASE_POOL_SIZE", 10, 1, 1000)
 if IS_PRODUCTION and not _database_url.startswith("postgres"):
     raise BadSetting("DATABASE_URL", "must name a PostgreSQL database in production.")
 DATABASES = {
-    "default": postgresql_from_url("DATABASE_URL", _database_url, env.number("DATABASE_POOL_SIZE", 10, 1, 1000))
+    "default": postgresql_from_url("DATABASE_URL", _database_url, _pool_size)
     if _database_url.startswith("postgres")
     else sqlite_in_file(_database_url.removeprefix("sqlite://") or str(VAR_DIR / "evalplatform.sqlite3"))
 }
@@ -114,23 +115,20 @@ HAS_EMBEDDED_BROKER = CELERY_BROKER_URL.startswith("files:")
 if IS_PRODUCTION and HAS_EMBEDDED_BROKER:
     raise BadSetting("BROKER_URL", "must name a Redis or RabbitMQ server in production.")
 EMBEDDED_BROKER_DIR = VAR_DIR / "broker"
+# Redis gives the task of a vanished worker to another after this time, so no task may run longer. (RabbitMQ notices at
+# once.) Left to kombu, such tasks are looked for every 100 seconds only, and not at all for 5 minutes after a worker
+# was killed while it looked.
+_lost_after = env.number("BROKER_LOST_TASK_SECONDS", 1800, 1, 86400)
+CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, object] = {}
 if HAS_EMBEDDED_BROKER:
-    CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, object] = {"folder": str(EMBEDDED_BROKER_DIR)}
-else:
-    # Redis gives the task of a vanished worker to another after this time, so no task may run longer. (RabbitMQ
-    # notices at once.) Left to kombu, such tasks are looked for every 100 seconds only, and not at all for 5 minutes
-    # after a worker was killed while it looked.
-    _lost_after = env.number("BROKER_LOST_TASK_SECONDS", 1800, 1, 86400)
-    CELERY_BROKER_TRANSPORT_OPTIONS = (
-        {
-            "visibility_timeout": _lost_after,
-            "unacked_restore_interval": min(10, _lost_after),
-            "unacked_restore_throttle": 1,
-            "unacked_mutex_expire": min(10, _lost_after),
-        }
-        if CELERY_BROKER_URL.startswith("redis")
-        else {}
-    )
+    CELERY_BROKER_TRANSPORT_OPTIONS = {"folder": str(EMBEDDED_BROKER_DIR)}
+elif CELERY_BROKER_URL.startswith("redis"):
+    CELERY_BROKER_TRANSPORT_OPTIONS = {
+        "visibility_timeout": _lost_after,
+        "unacked_restore_interval": min(10, _lost_after),
+        "unacked_restore_throttle": 1,
+        "unacked_mutex_expire": min(10, _lost_after),
+    }
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = not HAS_EMBEDDED_BROKER
 # An exchange and a key of its own for each: left to Celery, both would be bound to the same, and get every task twice.
@@ -154,7 +152,7 @@ CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "celerybeat-schedule")
 
 # --- Generation: on the GPU that a worker process is pinned to, or on the CPU with all of its cores ------------------
 
-GENERATOR_DEVICE = env.text("GENERATOR_DEVICE", "auto")  # or what torch calls one: cpu, cuda, cuda:1
+GENERATOR_DEVICE = env.matching("GENERATOR_DEVICE", r"auto|cpu|(cuda|mps|xpu)(:\d+)?", "auto", "auto, cpu or cuda:1")
 GENERATOR_THREADS = env.number("GENERATOR_THREADS", 0, 0, 1024)  # of a process on a CPU; 0: one for each core
 
 # --- Marketplace: one that runs here, unless MTURK_ENVIRONMENT says otherwise ----------------------------------------
@@ -217,9 +215,11 @@ X_FRAME_OPTIONS = "DENY"
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = IS_PRODUCTION
+_hsts_seconds = env.number("HSTS_SECONDS", 31_536_000, 1, 63_072_000)
+_is_behind_proxy = env.flag("BEHIND_HTTPS_PROXY", False)
 if IS_PRODUCTION:
-    SECURE_HSTS_SECONDS = env.number("HSTS_SECONDS", 31_536_000, 1, 63_072_000)
+    SECURE_HSTS_SECONDS = _hsts_seconds
     SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = True
     SECURE_REDIRECT_EXEMPT = [r"^health/$"]
-    if env.flag("BEHIND_HTTPS_PROXY", False):
+    if _is_behind_proxy:
         SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")

@@ -17,6 +17,8 @@ from pathlib import Path
 
 import django
 
+from evalplatform.environment import VARIABLES
+
 ROOT = Path(__file__).resolve().parent.parent
 CORPUS = ROOT / "examples" / "corpus"
 DATASETS = {"example-subtitles": "subtitles", "example-emotional": "emotional", "example-empathetic": "empathetic"}
@@ -40,13 +42,13 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=8000)
     arguments = parser.parse_args()
 
-    for name in ("DATABASE_URL", "BROKER_URL", "SERVER_MODE"):  # embedded parts only, whatever the shell is set up for
+    for name in set(VARIABLES) - {"VAR_DIR"}:  # embedded parts only, whatever the shell is set up for
         os.environ.pop(name, None)
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "evalplatform.settings")
-    os.environ.setdefault("LOG_LEVEL", "WARNING")
+    os.environ["LOG_LEVEL"] = "WARNING"
     # For networks as tiny as the demo's, threads cost more than they bring.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    os.environ.setdefault("GENERATOR_THREADS", "1")
+    os.environ["GENERATOR_THREADS"] = "1"
     port = free_port(arguments.port)
     os.environ["PUBLIC_URL"] = f"http://127.0.0.1:{port}"  # where published HITs find the worker's page
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # as Ctrl-C: stop what was started, too
@@ -193,7 +195,7 @@ def serve(port: int) -> None:
         say("The pages are served")
         for page, path in PAGES.items():
             print(f"  {page:18} {address}{path}")
-        print(f"  log in as {name} with the password {password}\n  Ctrl-C stops.")
+        print(f"  log in as {name} with the password {password}\n  Ctrl-C stops.", flush=True)
         if server.wait():
             sys.exit("The web server ended by itself; its messages are above.")
     except KeyboardInterrupt:

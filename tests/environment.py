@@ -6,12 +6,14 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from evalplatform.environment import VARIABLES
+
 # Made by the first process; xdist's workers inherit it, and each has a folder of its own in it (one broker each).
 if "PYTEST_VAR_DIR" not in os.environ:
     os.environ["PYTEST_VAR_DIR"] = tempfile.mkdtemp(prefix="evalplatform-tests-")
     atexit.register(shutil.rmtree, os.environ["PYTEST_VAR_DIR"], ignore_errors=True)
 
-for name in ("SERVER_MODE", "DEBUG", "SECRET_KEY", "ALLOWED_HOSTS", "DATABASE_URL", "BROKER_URL", "LOG_FORMAT"):
+for name in VARIABLES:
     os.environ.pop(name, None)
 os.environ["VAR_DIR"] = str(Path(os.environ["PYTEST_VAR_DIR"]) / os.environ.get("PYTEST_XDIST_WORKER", "main"))
 os.environ["LOG_LEVEL"] = "WARNING"

@@ -27,7 +27,7 @@ def main() -> None:
         print(f"\nNetworks:\n{told.read()}\nOn PostgreSQL:", flush=True)
     results.append(subprocess.run(ON_POSTGRESQL).returncode)
     print(f"The suite took {time.monotonic() - began:.0f} seconds.")
-    sys.exit(max(results))
+    sys.exit(any(results))  # a pass that was killed has a negative number
 
 
 if __name__ == "__main__":

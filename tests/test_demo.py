@@ -16,8 +16,15 @@ COMMAND = [sys.executable, "-m", "examples.demo"]
 
 def test_the_demo_does_its_work_and_run_again_serves_its_pages_until_it_is_stopped(tmp_path: Path) -> None:
     # Embedded parts only, whatever the shell points at.
-    elsewhere = {"DATABASE_URL": "postgresql://localhost:1/production", "BROKER_URL": "redis://localhost:1/0"}
+    elsewhere = {
+        "DATABASE_URL": "postgresql://localhost:1/production",
+        "BROKER_URL": "redis://localhost:1/0",
+        "ALLOWED_HOSTS": "eval.example.org",
+        "MTURK_LOCAL_URL": "http://localhost:1",
+        "GENERATOR_DEVICE": "cuda",
+    }
     environment = {**os.environ, **elsewhere, "VAR_DIR": str(tmp_path)}
+    environment.pop("PYTHONUNBUFFERED", None)  # the addresses are to be seen at once without it, too
 
     command = [*COMMAND, "--serve", "0"]
     first = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True).stdout

@@ -38,23 +38,22 @@ def test_with_redis_the_broker_s_own_end_is_told_from_the_workers(
     assert health_of(**environment) == "{'Database': True, 'Broker': False, 'Workers': False}"
 
 
-def test_a_database_that_is_down_is_told_too(tmp_path: Path) -> None:
-    environment = {"VAR_DIR": str(tmp_path), "DATABASE_URL": f"sqlite://{tmp_path}/missing-folder/db.sqlite3"}
-
-    assert health_of(**environment) == "{'Database': False, 'Broker': True, 'Workers': False}"
-
-
-def test_the_page_itself_comes_when_the_database_is_down(tmp_path: Path) -> None:
+@pytest.mark.parametrize("database_url", ["sqlite:///missing-folder/db.sqlite3", "postgresql://127.0.0.1:1/eval"])
+def test_the_page_itself_comes_when_the_database_is_down_and_tells_it_from_the_others(
+    database_url: str, tmp_path: Path
+) -> None:
     script = """
 from django.test import Client
 client = Client(headers={"host": "localhost", "accept": "text/html"})
 client.cookies["sessionid"] = "someone"
 response = client.get("/health/")
 print(response.status_code, "does not answer" in response.content.decode())
+print([part["is_well"] for part in client.get("/health/", headers={"accept": "application/json"}).json()["parts"]])
 """
-    environment = {"VAR_DIR": str(tmp_path), "DATABASE_URL": f"sqlite://{tmp_path}/missing-folder/db.sqlite3"}
 
-    assert manage("shell", "-v0", "-c", script, **environment).stdout == "503 True\n"
+    told = manage("shell", "-v0", "-c", script, VAR_DIR=str(tmp_path), DATABASE_URL=database_url)
+
+    assert told.stdout == "503 True\n[False, True, False]\n"
 
 
 @pytest.mark.django_db
