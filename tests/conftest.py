@@ -5,9 +5,11 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 from uuid import uuid4
 
 import pytest
+import redis
 from django.contrib.auth.models import User
 from django.contrib.contenttypes.management import create_contenttypes
 from django.db.models.signals import post_migrate
@@ -134,9 +136,13 @@ def researcher_client(client: Client, researcher: User) -> Client:
 
 @pytest.fixture
 def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The broker that TEST_BROKER_URL names, or a Redis of its own."""
-    if url := os.environ.get("TEST_BROKER_URL"):
+    """A database for this process in the Redis that TEST_BROKER_URL names, empty again after the test; or a Redis of
+    its own."""
+    if server_url := os.environ.get("TEST_BROKER_URL"):
+        number = os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")
+        url = urlsplit(server_url)._replace(path=f"/{number}").geturl()
         yield url
+        redis.Redis.from_url(url).flushdb()
         return
     server = RedisServer(tmp_path_factory.mktemp("redis"))
     yield server.url
