@@ -22,7 +22,7 @@ from generation.generators.base import Context, GeneratorUnavailable, Reply
 from generation.generators.devices import is_out_of_memory
 from generation.loading import LoadedGenerator
 from generation.models import Candidate, Dialog, GenerationChunk, GenerationFailure, GenerationRun, Generator
-from generation.requesting import MOST_ATTEMPTS, finish_run
+from generation.requesting import MOST_ATTEMPTS, finish_if_done, finish_run
 
 log = structlog.get_logger("generation.generating")
 
@@ -42,7 +42,10 @@ def answer_chunk(
     Raises GeneratorUnavailable, to be tried again later. A generator that can't be loaded is the end of its run.
     """
     run = chunk.run
-    if chunk.done_at or not _goes_on(run):
+    if chunk.done_at:
+        finish_if_done(run, now())
+        return True
+    if not _goes_on(run):
         return True
     _note_start(chunk, now())
     if chunk.starts >= MOST_STARTS:  # before its generator is loaded: that may be what kills
@@ -234,8 +237,7 @@ def _note_start(chunk: GenerationChunk, now: datetime) -> None:
 
 def _note_done(chunk: GenerationChunk, now: datetime) -> None:
     GenerationChunk.objects.undone().filter(pk=chunk.pk).update(done_at=now)
-    if not chunk.run.chunks.undone().exists():
-        finish_run(chunk.run, now)
+    finish_if_done(chunk.run, now)
 
 
 def _goes_on(run: GenerationRun) -> bool:

@@ -70,6 +70,7 @@ def pause_run(run: GenerationRun, now: datetime) -> None:
 def resume_run(run: GenerationRun, now: datetime) -> None:
     """Its chunks have to be sent again: what came to a worker during the pause was put aside."""
     GenerationRun.objects.unfinished().filter(pk=run.pk).update(paused_at=None, seen_at=now, outcome="")
+    finish_if_done(run, now)
 
 
 def cancel_run(run: GenerationRun, now: datetime) -> None:
@@ -80,6 +81,12 @@ def cancel_run(run: GenerationRun, now: datetime) -> None:
 def finish_run(run: GenerationRun, now: datetime, outcome: str = "", cancelled_at: datetime | None = None) -> None:
     unfinished = GenerationRun.objects.unfinished().filter(pk=run.pk)
     unfinished.update(finished_at=now, paused_at=None, outcome=outcome, cancelled_at=cancelled_at)
+
+
+def finish_if_done(run: GenerationRun, now: datetime) -> None:
+    """Asked wherever a run is taken up: who did its last chunk may have been killed before saying that it was."""
+    if not run.chunks.undone().exists():
+        finish_run(run, now)
 
 
 def undone_chunks(run: GenerationRun) -> list[int]:

@@ -15,7 +15,7 @@ from generation.generating import answer_chunk
 from generation.generators.base import GeneratorUnavailable
 from generation.loading import Loader
 from generation.models import Dataset, GenerationChunk, GenerationRun
-from generation.requesting import finish_run, undone_chunks
+from generation.requesting import finish_if_done, finish_run, undone_chunks
 from generation.style_check import check_dataset_style
 
 log = structlog.get_logger("generation.tasks")
@@ -68,6 +68,8 @@ def send_lost_chunks() -> None:
 
     Only when the queue is empty. A run may wait behind others for hours, and that is no reason to send it again.
     """
+    for run in GenerationRun.objects.going_on():
+        finish_if_done(run, timezone.now())
     quiet = [run for run in GenerationRun.objects.going_on() if run.is_quiet(timezone.now())]
     if quiet and not count_waiting():
         for run in quiet:

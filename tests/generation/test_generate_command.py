@@ -12,7 +12,12 @@ from django.utils import timezone
 from generation.models import Candidate, Dialog, GenerationChunk, GenerationRun, Generator
 from generation.requesting import pause_run, request_run
 from generation.tasks import MOST_PASSES, answer_chunk_of_run, send_lost_chunks
-from tests.generation.test_generating import make_dialogs, make_generator, texts
+from tests.generation.test_generating import (
+    leave_as_a_worker_killed_at_the_end,
+    make_dialogs,
+    make_generator,
+    texts,
+)
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("scripted_kind")]
 
@@ -65,6 +70,18 @@ def test_a_run_that_was_interrupted_is_gone_on_with() -> None:
     assert output.startswith("Going on with what was begun ")
     assert texts().keys() == {"a", "b"}
     assert GenerationRun.objects.count() == 1
+
+
+def test_a_run_with_nothing_left_is_finished_and_a_new_one_can_be_asked_for() -> None:
+    dataset = make_dialogs("a")
+    leave_as_a_worker_killed_at_the_end(request_run(make_generator(), dataset))
+
+    generate(generator="scripted")
+    make_dialogs("b")
+    generate(generator="scripted")
+
+    assert texts().keys() == {"a", "b"}
+    assert not GenerationRun.objects.unfinished().exists()
 
 
 def test_mistakes_are_one_line(tmp_path: Path) -> None:
@@ -122,3 +139,14 @@ def test_lost_messages_are_sent_again_once_the_queue_is_empty_and_nobody_is_hear
 
     assert len(list(messages.iterdir())) == 2
     assert run.chunks.undone().count() == 2
+
+
+def test_a_quiet_run_with_nothing_left_is_finished_by_the_clock(messages: Path) -> None:
+    run = request_run(make_generator(), make_dialogs("a"))
+    leave_as_a_worker_killed_at_the_end(run)
+    GenerationRun.objects.update(seen_at=timezone.now() - timedelta(hours=1))
+
+    send_lost_chunks()
+
+    run.refresh_from_db()
+    assert run.finished_at is not None

@@ -213,6 +213,32 @@ def test_a_chunk_that_ends_every_worker_is_given_up() -> None:
     assert count_failures(run) == {f"its workers ended {MOST_STARTS} times without an answer": 2}
 
 
+def leave_as_a_worker_killed_at_the_end(run: GenerationRun) -> None:
+    """It had saved that its last chunk is done, and not yet that the run is."""
+    answer(run)
+    GenerationRun.objects.update(finished_at=None)
+
+
+def test_a_run_whose_last_worker_was_killed_at_its_very_end_is_finished_by_the_next_message() -> None:
+    run = request_run(make_generator(), make_dialogs("a"))
+    leave_as_a_worker_killed_at_the_end(run)
+
+    answer_chunk(run.chunks.get(), Loader().get, timezone.now)
+
+    run.refresh_from_db()
+    assert run.finished_at is not None
+
+
+def test_a_run_with_nothing_left_is_finished_when_it_is_resumed() -> None:
+    run = request_run(make_generator(), make_dialogs("a"))
+    leave_as_a_worker_killed_at_the_end(run)
+
+    resume_run(run, timezone.now())
+
+    run.refresh_from_db()
+    assert run.finished_at is not None
+
+
 def test_two_at_the_same_chunk_leave_one_candidate_each() -> None:
     """The second was sent the chunk as it was before the first began: a double delivery at its worst."""
     run = request_run(make_generator(), make_dialogs("a", "be empty"))
