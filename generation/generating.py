@@ -56,6 +56,7 @@ def answer_chunk(
         loaded = get_generator(run.generator)
         is_done = _answer_all(chunk, loaded, now, on_progress)
     except GeneratorUnavailable as unavailable:
+        _forget_start(chunk)
         outcome = f"{str(unavailable).rstrip('.')}. It is tried again in a minute."
         GenerationRun.objects.unfinished().filter(pk=run.pk).update(outcome=outcome, seen_at=now())
         raise
@@ -233,6 +234,11 @@ def _give_up(chunk: GenerationChunk) -> None:
 def _note_start(chunk: GenerationChunk, now: datetime) -> None:
     GenerationChunk.objects.filter(pk=chunk.pk).update(starts=F("starts") + 1, seen_at=now)
     GenerationRun.objects.unfinished().filter(pk=chunk.run_id).update(seen_at=now)
+
+
+def _forget_start(chunk: GenerationChunk) -> None:
+    """Its worker lives. None is left to forget if something was saved since."""
+    GenerationChunk.objects.filter(pk=chunk.pk, starts__gt=0).update(starts=F("starts") - 1)
 
 
 def _note_done(chunk: GenerationChunk, now: datetime) -> None:

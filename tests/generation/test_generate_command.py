@@ -9,7 +9,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from generation.models import Candidate, Dialog, GenerationChunk, GenerationRun, Generator
+from generation.models import Candidate, Dialog, GenerationChunk, GenerationFailure, GenerationRun, Generator
 from generation.requesting import pause_run, request_run
 from generation.tasks import MOST_PASSES, answer_chunk_of_run, send_lost_chunks
 from tests.generation.test_generating import (
@@ -125,6 +125,17 @@ def test_a_chunk_for_a_model_that_is_loaded_comes_before_one_that_is_not(message
 
     assert Candidate.objects.filter(run=other).count() == 1
     assert Candidate.objects.filter(run=loaded).count() == 2
+
+
+def test_a_server_that_stays_away_ends_the_run_and_is_no_failure_of_any_dialog(messages: Path) -> None:
+    run = request_run(make_generator(), make_dialogs("be away"))
+
+    answer_chunk_of_run.apply([run.chunks.get().pk])  # with all of its retries, one after the other
+
+    run.refresh_from_db()
+    assert run.finished_at is not None
+    assert run.outcome == "Given up: The server does not answer."
+    assert not GenerationFailure.objects.exists()
 
 
 def test_lost_messages_are_sent_again_once_the_queue_is_empty_and_nobody_is_heard_of(messages: Path) -> None:

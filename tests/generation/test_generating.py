@@ -203,6 +203,17 @@ def test_a_server_that_is_away_is_asked_again_later_and_the_run_says_so() -> Non
     assert run.outcome == "The server does not answer. It is tried again in a minute."
 
 
+def test_a_server_that_goes_away_in_the_middle_does_not_count_against_the_chunk() -> None:
+    run = request_run(make_generator(batch_size=1), make_dialogs("the first and longest", "be away"))
+
+    for _ in range(2):
+        with pytest.raises(GeneratorUnavailable):
+            answer(run)
+
+    assert texts().keys() == {"the first and longest"}
+    assert run.chunks.get().starts == 0
+
+
 def test_a_chunk_that_ends_every_worker_is_given_up() -> None:
     run = request_run(make_generator(), make_dialogs("a", "b"))
     GenerationChunk.objects.update(starts=MOST_STARTS)
