@@ -41,6 +41,11 @@ class Reply:
     failure: str = ""  # why there is no text: "empty", "endless", "not text", or a sentence
 
 
+def first_line(error: Exception) -> str:
+    """What a library says of its error, or at least what it calls it."""
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)
+
+
 class GeneratorKind(Protocol):
     """An instance is a loaded generator."""
 

@@ -19,8 +19,9 @@ from generation.generators.base import (
     Settings,
     SettingsRefused,
     checked_settings,
+    first_line,
 )
-from generation.generators.devices import best_dtype
+from generation.generators.devices import best_dtype, is_out_of_memory
 
 if TYPE_CHECKING:
     from generation.generators.sampling import PickTokens, WithinReply
@@ -90,8 +91,10 @@ class _HuggingFaceGenerator:
             model, found = getattr(transformers, cls.model_class).from_pretrained(
                 checkpoint, **common, dtype=dtype, use_safetensors=True, output_loading_info=True
             )
-        except (OSError, ValueError, RuntimeError, KeyError, TypeError) as error:
-            raise CheckpointRefused(f"{checkpoint} can't be loaded: {str(error).strip().splitlines()[0]}") from error
+        except Exception as error:  # the libraries raise whatever they meet
+            if is_out_of_memory(error):
+                raise
+            raise CheckpointRefused(f"{checkpoint} can't be loaded: {first_line(error)}") from error
         if missing := sorted(found["missing_keys"]):
             raise CheckpointRefused(f"{checkpoint} is not complete: its weights lack {missing[0]}.")
         return cls(model.to(device).eval(), tokenizer, settings, device)

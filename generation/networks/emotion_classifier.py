@@ -17,7 +17,7 @@ from transformers import (
 )
 from transformers.utils import logging
 
-from generation.generators.base import CheckpointRefused
+from generation.generators.base import CheckpointRefused, first_line
 from generation.networks.labels import LABEL_IDS, LABELS
 from generation.networks.tokenizing import BEGIN, END, SPECIAL_TOKENS
 
@@ -79,8 +79,7 @@ class EmotionClassifier:
             network = AutoModelForSequenceClassification.from_pretrained(folder, use_safetensors=True)
             tokenizer = AutoTokenizer.from_pretrained(folder)
         except Exception as error:  # the library raises whatever it meets
-            reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-            raise CheckpointRefused(f"The emotion classifier {folder} cannot be loaded: {reason}") from error
+            raise CheckpointRefused(f"The emotion classifier {folder} cannot be loaded: {first_line(error)}") from error
         if sorted(network.config.id2label.values()) != sorted(LABELS):
             raise CheckpointRefused(f"The emotion classifier {folder} does not name the 41 labels as its own.")
         return cls(network.to(device), tokenizer)

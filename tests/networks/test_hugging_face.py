@@ -177,6 +177,26 @@ def test_broken_checkpoints_are_refused_in_one_line(folders: dict[Any, Path], tm
         load(CausalGenerator, good, beams=2, temperature=1.0)
 
 
+def test_whatever_the_libraries_raise_is_a_refusal_in_one_line(folders: dict[Any, Path], tmp_path: Path) -> None:
+    good = folders[CausalGenerator]
+    weights = (good / "model.safetensors").read_bytes()
+    raised = {  # with the type of what is raised
+        "Exception": {"tokenizer.json": b'{"added_tokens": []}'},
+        "ImportError": {"tokenizer.json": None, "tokenizer_config.json": b'{"tokenizer_class": "MarianTokenizer"}'},
+        "SafetensorError": {"model.safetensors": weights.replace(b'"F32"', b'"F99"')},
+    }
+
+    for name, contents in raised.items():
+        folder = shutil.copytree(good, tmp_path / name)
+        for file, content in contents.items():
+            (folder / file).unlink() if content is None else (folder / file).write_bytes(content)
+        with pytest.raises(CheckpointRefused, match=r"can't be loaded: .*\w") as refusal:
+            load(CausalGenerator, folder)
+
+        assert "\n" not in str(refusal.value)
+        assert type(refusal.value.__cause__).__name__ == name
+
+
 def test_a_version_covers_content_and_settings_but_not_place_or_speed(folders: dict[Any, Path], tmp_path: Path) -> None:
     moved = shutil.copytree(folders[CausalGenerator], tmp_path / "moved")
     first = version_of("hf-causal", str(folders[CausalGenerator]), {"beams": 1, "batch_size": 8})
