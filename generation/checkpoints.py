@@ -11,7 +11,9 @@ from typing import Any
 
 from generation.generators.base import CheckpointRefused
 
-HASHED_SUFFIXES = {".json", ".safetensors", ".txt", ".model", ".jinja"}
+# What is never read: words for people, code, and weights in other formats, which may be as large as the rest together.
+INERT_NAMES = {"LICENSE"}
+INERT_SUFFIXES = set(".md .py .bin .pt .pth .h5 .msgpack .onnx .onnx_data .gguf .ot .tflite".split())
 # How quickly an answer comes, never which: another value makes no other generator.
 SETTINGS_ABOUT_SPEED = {"batch_size", "requests_per_minute", "timeout_seconds", "attempts", "key_variable"}
 MOST_HEADER_BYTES = 100_000_000  # the format's own limit
@@ -82,8 +84,13 @@ def _named_by(index: Path) -> set[str]:
 
 
 def _hashes_of(folder: Path) -> dict[str, str]:
-    files = sorted(file for file in folder.rglob("*") if file.suffix in HASHED_SUFFIXES and file.is_file())
-    return {file.relative_to(folder).as_posix(): _hash_of(file) for file in files}
+    files = {file.relative_to(folder): file for file in sorted(folder.rglob("*")) if file.is_file()}
+    return {name.as_posix(): _hash_of(file) for name, file in files.items() if not _is_inert(name)}
+
+
+def _is_inert(name: Path) -> bool:
+    is_hidden = any(part.startswith(".") for part in name.parts)
+    return is_hidden or name.name in INERT_NAMES or name.suffix in INERT_SUFFIXES
 
 
 def _hash_of(path: Path) -> str:

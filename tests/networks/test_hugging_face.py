@@ -205,3 +205,29 @@ def test_a_version_covers_content_and_settings_but_not_place_or_speed(folders: d
     assert version_of("hf-causal", str(moved), {"beams": 2, "batch_size": 8}) != first
     (moved / "config.json").write_text("{}")
     assert version_of("hf-causal", str(moved), {"beams": 1, "batch_size": 8}) != first
+
+
+def test_a_version_covers_every_file_that_can_decide_about_a_reply(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text("{}")
+    versions = [version_of("hf-seq2seq", str(tmp_path), {})]
+
+    for name in ("source.spm", "qwen.tiktoken", "merges.bpe", "sub/vocabulary"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("a")
+        versions.append(version_of("hf-seq2seq", str(tmp_path), {}))
+    for name in ("README.md", "LICENSE", ".gitattributes", ".cache/known.json", "pytorch_model.bin", "modeling.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("a")
+
+    assert len(set(versions)) == 5
+    assert version_of("hf-seq2seq", str(tmp_path), {}) == versions[-1]
+
+
+def test_the_version_of_an_ordinary_folder_is_the_same_in_every_release(tmp_path: Path) -> None:
+    """Else every model that was registered before would be said to have changed."""
+    for name in ("config.json", "model.safetensors", "merges.txt", "spiece.model", "chat_template.jinja"):
+        (tmp_path / name).write_text(name)
+
+    version = version_of("hf-causal", str(tmp_path), {"beams": 1})
+
+    assert version == "d1c8ded34deed3c962cac5ba46f5faede7fe8fe9e62f83ea3dd5cf055c7b744e"
