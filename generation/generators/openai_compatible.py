@@ -5,6 +5,7 @@ The checkpoint is the model's name there. The key comes from the environment and
 
 import json
 import os
+import re
 import threading
 import time
 from collections.abc import Sequence
@@ -27,6 +28,9 @@ from generation.generators.base import (
 
 TRY_AGAIN = (408, 409, 425, 429, 500, 502, 503, 504)
 WRONG_FOR_ALL = (401, 403, 404, 405)
+WRONG_FOR_ONE = (400, 500)  # llama.cpp has said 500 of a context that it can't take
+TOO_LONG = re.compile(r"context (length|size|window)|maximum model length", re.IGNORECASE)
+NOT_BEGUN_BY_A_USER = re.compile(r"roles? must|first message", re.IGNORECASE)
 MOST_SECONDS_BETWEEN = 60
 MOST_AT_ONCE = 64
 MOST_REASON_CHARACTERS = 300
@@ -50,7 +54,9 @@ class OpenAICompatibleGenerator:
     def __init__(self, model: str, settings: dict[str, Any], first_wait_seconds: float = 0.5) -> None:
         self._model, self._settings = model, settings
         self._pace = _Pace(settings["requests_per_minute"])
-        again = urllib3.Retry(
+        self._wants_a_first_user = False
+        again = _PacedRetry(
+            self._pace,
             total=settings["attempts"] - 1,
             status_forcelist=TRY_AGAIN,
             allowed_methods=None,  # an answer that was lost on its way is simply asked for again
@@ -85,18 +91,29 @@ class OpenAICompatibleGenerator:
     def _answer(self, context: Context, seed: int) -> Reply:
         for cut in range(len(context.turns)):
             status, body = self._ask(context.turns[cut:], seed)
-            if status != 400 or "context length" not in _complaint(body):
+            is_too_long = _is_refused_for(TOO_LONG, status, body)
+            if not is_too_long:
                 break
         if status == 200:
             return _reply(body, cut)
         complaint = f"{self._settings['url']} answers with status {status}: {_complaint(body)}"
-        if status in TRY_AGAIN:
+        if status in TRY_AGAIN and not is_too_long:
             raise GeneratorUnavailable(complaint)
         if status in WRONG_FOR_ALL:
             raise CheckpointRefused(complaint)
         return Reply("", turns_cut=cut, failure=complaint)
 
     def _ask(self, turns: Sequence[str], seed: int) -> tuple[int, Any]:
+        """With an empty turn first for a chat template that was taught to wait for a user's first word."""
+        is_begun_by_user = len(turns) % 2 == 1
+        if is_begun_by_user or not self._wants_a_first_user:
+            status, body = self._post(turns, seed)
+            if is_begun_by_user or not _is_refused_for(NOT_BEGUN_BY_A_USER, status, body):
+                return status, body
+            self._wants_a_first_user = True
+        return self._post(["", *turns], seed)
+
+    def _post(self, turns: Sequence[str], seed: int) -> tuple[int, Any]:
         self._pace.wait()
         try:
             response = self._http.request(
@@ -141,6 +158,21 @@ class _Pace:
         time.sleep(max(0.0, mine - time.monotonic()))
 
 
+class _PacedRetry(urllib3.Retry):
+    """Asking again is asking: it keeps to the pace as well, after the wait that the server or its stumbles call for."""
+
+    def __init__(self, pace: _Pace, **options: Any) -> None:
+        super().__init__(**options)
+        self._pace = pace
+
+    def new(self, **changes: Any) -> Self:
+        return super().new(pace=self._pace, **changes)
+
+    def sleep(self, response: urllib3.BaseHTTPResponse | None = None) -> None:
+        super().sleep(response)
+        self._pace.wait()
+
+
 def _reply(body: Any, turns_cut: int) -> Reply:
     try:
         choice = body["choices"][0]
@@ -154,6 +186,10 @@ def _reply(body: Any, turns_cut: int) -> Reply:
     if finish == "content_filter":
         return Reply("", turns_cut=turns_cut, failure="held back by the server's filter")
     return Reply(text.strip(), turns_cut=turns_cut, failure="" if text.strip() else "empty")
+
+
+def _is_refused_for(reason: re.Pattern[str], status: int, body: Any) -> bool:
+    return status in WRONG_FOR_ONE and reason.search(_complaint(body)) is not None
 
 
 def _complaint(body: Any) -> str:

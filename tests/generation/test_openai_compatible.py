@@ -2,6 +2,7 @@
 
 import json
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -15,12 +16,15 @@ from generation.generators.openai_compatible import OpenAICompatibleGenerator
 
 @dataclass
 class Server:
-    """Answers with what `answers` says, one after the other; the last one for ever."""
+    """Answers with what `answers` says, one after the other; the last one for ever. A server may insist on a user's
+    first word, and answer only when it is told to."""
 
     url: str = ""
     answers: list[tuple[int, Any]] = field(default_factory=list)
     requests: list[dict[str, Any]] = field(default_factory=list)
     keys: list[str | None] = field(default_factory=list)
+    refusal_of_assistants: tuple[int, Any] | None = None  # who begin
+    may_answer: threading.Event = field(default_factory=threading.Event)
 
 
 def said(text: str | None, finish: str = "stop") -> tuple[int, Any]:
@@ -30,6 +34,7 @@ def said(text: str | None, finish: str = "stop") -> tuple[int, Any]:
 @pytest.fixture
 def server() -> Iterator[Server]:
     state = Server()
+    state.may_answer.set()
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -38,7 +43,12 @@ def server() -> Iterator[Server]:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             state.requests.append({"path": self.path, **json.loads(body)})
             state.keys.append(self.headers["Authorization"])
-            status, answer = state.answers.pop(0) if len(state.answers) > 1 else state.answers[0]
+            state.may_answer.wait(30)
+            first = next(one for one in state.requests[-1]["messages"] if one["role"] != "system")
+            if state.refusal_of_assistants and first["role"] == "assistant":
+                status, answer = state.refusal_of_assistants
+            else:
+                status, answer = state.answers.pop(0) if len(state.answers) > 1 else state.answers[0]
             if status == 0:  # hangs up without a word
                 self.close_connection = True
                 return
@@ -57,6 +67,7 @@ def server() -> Iterator[Server]:
     threading.Thread(target=http.serve_forever, args=[0.01], daemon=True).start()
     state.url = f"http://127.0.0.1:{http.server_port}/v1"
     yield state
+    state.may_answer.set()
     http.shutdown()
     http.server_close()
 
@@ -133,12 +144,83 @@ def test_a_refusal_of_one_dialog_is_a_failure_of_that_dialog(server: Server) -> 
     assert ask(server, "Hi.").failure == f"{server.url} answers with status 400: no such thing"
 
 
-def test_a_context_that_is_too_long_loses_its_oldest_turns(server: Server) -> None:
-    too_long = (400, {"error": {"message": "This model's maximum context length is 8 tokens."}})
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        (400, "This model's maximum context length is 8 tokens."),
+        (400, "request (9 tokens) exceeds the available context size (8 tokens), try increasing it"),
+        (500, "Context size has been exceeded."),
+        (400, "The decoder prompt (length 9) is longer than the maximum model length of 8."),
+        (400, "Requested tokens (9) exceed context window of 8"),
+    ],
+)
+def test_a_context_that_is_too_long_loses_its_oldest_turns(server: Server, status: int, words: str) -> None:
+    too_long = (status, {"error": {"message": words}})
     server.answers = [too_long, too_long, said("Yes.")]
 
-    assert ask(server, "One.", "Two.", "Three.") == Reply("Yes.", turns_cut=2)
+    assert ask(server, "One.", "Two.", "Three.", attempts=1) == Reply("Yes.", turns_cut=2)
     assert [message["content"] for message in server.requests[-1]["messages"]] == ["Three."]
+
+
+@pytest.mark.parametrize("status", [400, 500])
+def test_a_newest_turn_that_is_too_long_alone_is_a_failure_of_its_dialog(server: Server, status: int) -> None:
+    server.answers = [(status, {"error": {"message": "Context size has been exceeded."}})]
+
+    reply = ask(server, "One.", "Two.", "Three.", attempts=1)
+
+    assert reply.failure == f"{server.url} answers with status {status}: Context size has been exceeded."
+
+
+@pytest.mark.parametrize("status", [400, 500])
+def test_a_server_that_insists_on_a_first_user_is_given_an_empty_turn(server: Server, status: int) -> None:
+    words = "Conversation roles must alternate user/assistant/user/assistant/..."
+    server.refusal_of_assistants = (status, {"error": {"message": words}})
+    server.answers = [said("Yes.")]
+
+    reply = ask(server, "One.", "Two.", system="Be kind.", attempts=1)
+
+    assert reply == Reply("Yes.")
+    messages = [(message["role"], message["content"]) for message in server.requests[-1]["messages"]]
+    assert messages == [("system", "Be kind."), ("user", ""), ("assistant", "One."), ("user", "Two.")]
+
+
+def test_a_server_that_insists_on_a_first_user_is_not_asked_for_anything_else_again(server: Server) -> None:
+    server.refusal_of_assistants = (400, {"error": {"message": "The first message must use the user role."}})
+    server.answers = [said("Yes.")]
+    generator = OpenAICompatibleGenerator("m", OpenAICompatibleGenerator.check("m", {"url": server.url}))
+
+    for _ in range(3):
+        generator.answer([Context(("One.", "Two."))], [7])
+
+    assert len(server.requests) == 4
+
+
+def test_trying_again_keeps_to_the_rate_as_well(server: Server) -> None:
+    server.answers = [(429, {}), (503, {}), (0, None), said("At last.")]
+    began = time.monotonic()
+
+    ask(server, "Hi.", requests_per_minute=600)
+
+    assert len(server.requests) == 4
+    assert time.monotonic() - began >= 0.3  # three gaps of a tenth
+
+
+def test_a_batch_keeps_to_the_rate(server: Server) -> None:
+    server.answers = [said("Yes.")]
+    checked = OpenAICompatibleGenerator.check("m", {"url": server.url, "requests_per_minute": 600})
+    began = time.monotonic()
+
+    OpenAICompatibleGenerator("m", checked).answer([Context(("Hi.",))] * 4, [1, 2, 3, 4])
+
+    assert time.monotonic() - began >= 0.3
+
+
+def test_a_server_that_takes_too_long_is_said_to_be_away(server: Server) -> None:
+    server.answers = [said("Much later.")]
+    server.may_answer.clear()
+
+    with pytest.raises(GeneratorUnavailable, match=r"does not answer: ReadTimeoutError"):
+        ask(server, "Hi.", timeout_seconds=0.05, attempts=2)
 
 
 def test_a_batch_is_asked_at_once_and_answered_in_order(server: Server) -> None:
