@@ -1,7 +1,7 @@
 """The generators that this process holds ready.
 
 In: a Generator row. Out: its loaded network. Guaranteed: it is the very version that was registered; loaded once and
-kept while it is used; when memory runs out, what was used longest ago goes first.
+kept while it and its settings are used; when memory runs out, what was used longest ago goes first.
 """
 
 from collections import OrderedDict
@@ -24,6 +24,7 @@ class LoadedGenerator:
     batch_size: int
     forced_label: str
     software: dict[str, Any]
+    settings: dict[str, Any]  # as they were stored
 
     def answer(self, contexts: Sequence[Context], seeds: Sequence[int]) -> list[Reply]:
         return self.kind.answer(contexts, seeds)
@@ -45,12 +46,18 @@ class Loader:
         return list(self._kept)
 
     def get(self, generator: Generator) -> LoadedGenerator:
+        if self._has_other_settings(generator):
+            self._drop(generator.version)
         if generator.version not in self._kept:
             while len(self._kept) >= MOST_KEPT:
                 self._drop_oldest()
             self._kept[generator.version] = self._load(generator)
         self._kept.move_to_end(generator.version)
         return self._kept[generator.version]
+
+    def _has_other_settings(self, generator: Generator) -> bool:
+        """About speed alone, else it would be another version."""
+        return generator.version in self._kept and self._kept[generator.version].settings != generator.settings
 
     def _load(self, generator: Generator) -> LoadedGenerator:
         kind = load_kind(generator.kind)
@@ -62,7 +69,9 @@ class Loader:
             )
         device = choose_device(self._device, self._threads) if getattr(kind, "NEEDS_DEVICE", True) else "none"
         loaded = self._load_into_memory(kind, generator, own_settings(settings), device)
-        return LoadedGenerator(loaded, settings["batch_size"], settings["forced_label"], describe_software(device))
+        return LoadedGenerator(
+            loaded, settings["batch_size"], settings["forced_label"], describe_software(device), generator.settings
+        )
 
     def _load_into_memory(
         self, kind: type[GeneratorKind], generator: Generator, settings: dict[str, Any], device: str
@@ -78,5 +87,8 @@ class Loader:
             self._drop_oldest()  # outside of the handler, whose traceback holds what was loaded so far
 
     def _drop_oldest(self) -> None:
-        self._kept.popitem(last=False)
+        self._drop(next(iter(self._kept)))
+
+    def _drop(self, version: str) -> None:
+        del self._kept[version]
         free_memory()

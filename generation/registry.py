@@ -5,6 +5,7 @@ from typing import Any
 
 from evalplatform.errors import EvalPlatformError
 from generation.generators.base import CommonSettings, GeneratorKind, SettingsRefused, checked_settings
+from generation.networks.labels import LABELS
 
 KINDS = {
     "transformer": "generation.generators.own_networks:TransformerGenerator",
@@ -38,6 +39,8 @@ def check_generator(kind_name: str, checkpoint: str, settings: dict[str, Any]) -
     common = checked_settings(CommonSettings, {name: settings[name] for name in settings if name in _COMMON})
     if common["forced_label"] and not getattr(kind, "OBEYS_LABELS", False):
         raise SettingsRefused(f"The kind {kind_name} can't be told which label to answer with (forced_label).")
+    if common["forced_label"] and common["forced_label"] not in LABELS:
+        raise SettingsRefused(f"No reply can have the label {common['forced_label']!r}; it is none of the 41.")
     return {**common, **kind.check(checkpoint, own_settings(settings))}
 
 

@@ -314,6 +314,16 @@ def test_imported_replies_never_mix_with_those_of_a_model_that_answers_here(writ
     assert "m is a model that answers here" in problems[0].reason
 
 
+def test_a_generator_whose_settings_about_speed_change_is_loaded_again() -> None:
+    loader = Loader()
+    slow = loader.get(make_generator(batch_size=2))
+
+    quick = loader.get(make_generator(batch_size=5))
+
+    assert (slow.batch_size, quick.batch_size) == (2, 5)
+    assert len(loader.versions) == 1
+
+
 def test_a_loaded_generator_stays_until_others_need_its_place() -> None:
     loader = Loader()
     generators = [make_generator(f"m{number}", word=f"w{number}") for number in range(MOST_KEPT + 1)]

@@ -3,17 +3,20 @@
 import json
 import shutil
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 import torch.nn.functional as F
+from django.core.management import call_command
 from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer
 
 from generation.generators.base import CheckpointRefused, Context, SettingsRefused
 from generation.generators.own_networks import Meed2Generator, TransformerGenerator
+from generation.models import Candidate, Dataset, Dialog, Generator, context_key
 from generation.networks.batches import stack, stack_contexts
 from generation.networks.checkpoint import load_checkpoint, save_checkpoint
 from generation.networks.config import NetworkConfig
@@ -34,6 +37,7 @@ from generation.networks.tokenizing import (
 )
 from generation.networks.transformer import Transformer
 from generation.networks.unfilled import build_unfilled
+from generation.registering import Registration, register_generator
 from tests.networks.small_networks import read_contexts, small_network, some_contexts
 
 TURNS = ("I lost my keys again.", "Oh no! Where did you look?", "Everywhere, but they are gone.")
@@ -152,6 +156,32 @@ def test_a_forced_label_is_obeyed(trained: Path) -> None:
     assert all(reply.score is not None and reply.score > -0.5 for reply in replies)
     with pytest.raises(SettingsRefused, match="bored"):
         generator.answer([Context(TURNS, forced_label="bored")], [0])
+
+
+@pytest.mark.django_db
+def test_a_label_is_forced_by_a_generators_setting(trained: Path) -> None:
+    turns = list(TURNS)
+    dataset = Dataset.objects.create(name="D")
+    Dialog.objects.create(dataset=dataset, external_id="keys", turns=turns, context_key=context_key(turns))
+    model = {"generator": "grateful", "kind": "meed2", "checkpoint": str(trained)}
+
+    call_command("generate_candidates", dataset="D", here=True, setting=["forced_label=grateful", "beams=4"], **model)
+
+    candidate = Candidate.objects.get()
+    assert (candidate.text, candidate.predicted_label) == ("grateful", "grateful")
+    assert candidate.software is not None
+    assert candidate.software["torch"] == version("torch")
+    assert candidate.software["device"] == "cpu"
+
+
+@pytest.mark.django_db
+def test_a_label_that_is_none_of_the_41_is_refused_when_a_generator_is_registered(trained: Path) -> None:
+    registration = Registration("bored", "meed2", str(trained), {"forced_label": "bored"})
+
+    with pytest.raises(SettingsRefused, match="'bored'; it is none of the 41"):
+        register_generator(registration)
+
+    assert not Generator.objects.exists()
 
 
 def test_an_unforced_reply_has_the_predicted_label(trained: Path) -> None:
