@@ -8,6 +8,7 @@ import pytest
 from celery import Celery
 from django.conf import settings
 from django.utils import timezone
+from redis import Redis
 
 from generation.models import Candidate, Dialog, GenerationFailure, GenerationRun
 from generation.requesting import count_run, pause_run, request_run, resume_run, undone_chunks
@@ -57,9 +58,14 @@ def test_killed_workers_a_killed_broker_and_double_deliveries_leave_no_hole_and_
     redis.kill()
     second.kill()
     redis.start()
-    start_worker(queues="gpu", **environment)
     pause_run(run, timezone.now())
+    before_the_pause = Candidate.objects.count()
+    send(undone_chunks(run))
+    start_worker(queues="gpu", **environment)
+    wait_until(lambda: Redis.from_url(redis.url).llen("gpu") == 0, "putting aside what comes during the pause")
+    assert Candidate.objects.count() == before_the_pause
     resume_run(run, timezone.now())
+    send(undone_chunks(run))
     wait_until(lambda: GenerationRun.objects.get().finished_at is not None, "the end")
 
     answered = Counter(Candidate.objects.values_list("dialog__external_id", flat=True))
