@@ -180,7 +180,7 @@ def test_broken_checkpoints_are_refused_in_one_line(folders: dict[Any, Path], tm
 def test_whatever_the_libraries_raise_is_a_refusal_in_one_line(folders: dict[Any, Path], tmp_path: Path) -> None:
     good = folders[CausalGenerator]
     weights = (good / "model.safetensors").read_bytes()
-    raised = {  # with the type of what is raised
+    raised: dict[str, dict[str, bytes | None]] = {  # with the type of what is raised
         "Exception": {"tokenizer.json": b'{"added_tokens": []}'},
         "ImportError": {"tokenizer.json": None, "tokenizer_config.json": b'{"tokenizer_class": "MarianTokenizer"}'},
         "SafetensorError": {"model.safetensors": weights.replace(b'"F32"', b'"F99"')},
