@@ -1,7 +1,6 @@
 """What the two import commands share: options, a progress bar, problems as they come, counts at the end."""
 
 import argparse
-import sys
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, ClassVar
@@ -13,6 +12,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 
 from evalplatform.commands import PlatformCommand
 from evalplatform.errors import EvalPlatformError
+from evalplatform.terminal import plain_console
 from generation.corpora.files import bytes_to_read
 from generation.corpora.lines import Problem
 from generation.importing import ImportCounts, ImportOptions
@@ -59,7 +59,7 @@ class ImportCommand(PlatformCommand):
     def _import(self, stack: ExitStack, path: Path, options: dict[str, Any]) -> ImportCounts:
         file = stack.enter_context(options["problems"].open("w")) if options["problems"] else None
         # On the console, so that a line above the bar doesn't tear it.
-        console = Console(file=sys.stderr, highlight=False, soft_wrap=True, markup=False)
+        console = plain_console()
         progress = stack.enter_context(_progress_bar(console))
         bar = progress.add_task(f"Importing {self.noun}", total=bytes_to_read(path))
         shown = 0

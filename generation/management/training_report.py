@@ -1,12 +1,12 @@
 """How a run of training is followed in a terminal, and in a log where there is none."""
 
-import sys
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
+
+from evalplatform.terminal import plain_console
 
 if TYPE_CHECKING:
     from generation.training import loop
@@ -19,7 +19,7 @@ class ConsoleReport:
     """A bar on a terminal; elsewhere a line twice a minute. Validations are lines in both."""
 
     def __init__(self, write: Callable[[str], object]) -> None:
-        console = Console(file=sys.stderr, highlight=False, soft_wrap=True, markup=False)
+        console = plain_console()
         self._write = write if not console.is_terminal else console.print
         columns = (TextColumn("Training"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
         self._bar = Progress(*columns, console=console, disable=not console.is_terminal)

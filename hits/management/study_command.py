@@ -1,19 +1,18 @@
 """What commands about studies share: help that keeps its line breaks, and one clear line on error."""
 
 import argparse
-import sys
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from evalplatform.commands import PlatformCommand
 from evalplatform.errors import EvalPlatformError
+from evalplatform.terminal import plain_console
 
 
 def progress_bar() -> Progress:
-    console = Console(file=sys.stderr)
+    console = plain_console()
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     return Progress(*columns, console=console, disable=not console.is_terminal)
 

@@ -53,6 +53,15 @@ def test_problems_go_to_the_screen_up_to_a_limit_and_all_into_a_file(
 
 
 @pytest.mark.django_db
+def test_a_line_s_number_is_shown_as_it_is_and_not_as_a_picture(
+    write_lines: WriteFile, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _run("import_dialogs", write_lines(*[""] * 99, "{"), dataset="ED")
+
+    assert "file.jsonl:100: broken JSON" in capsys.readouterr().err
+
+
+@pytest.mark.django_db
 def test_mistakes_are_one_line(tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="No such file or directory"):
         _run("import_dialogs", tmp_path / "nowhere.jsonl", dataset="ED")

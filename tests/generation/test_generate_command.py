@@ -60,6 +60,17 @@ def test_a_small_file_describes_a_model(tmp_path: Path) -> None:
     assert Generator.objects.get().checkpoint == str(tmp_path / "weights")
 
 
+def test_a_terminal_shows_a_model_s_name_as_it_is(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")  # to Rich, that makes any output a terminal
+    make_dialogs("a")
+
+    generate(generator="[/b] :100:", kind="scripted")
+
+    assert "[/b] :100:" in capsys.readouterr().err
+
+
 def test_a_run_that_was_interrupted_is_gone_on_with() -> None:
     dataset = make_dialogs("a", "b")
     run = request_run(make_generator(), dataset)

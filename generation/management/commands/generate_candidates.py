@@ -1,5 +1,4 @@
 import argparse
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -7,11 +6,11 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from evalplatform.commands import PlatformCommand
 from evalplatform.errors import EvalPlatformError
+from evalplatform.terminal import plain_console
 from generation.forecasting import Forecast, clock_time
 from generation.generating import answer_chunk
 from generation.loading import Loader
@@ -153,9 +152,9 @@ class _Bar:
 
     def __init__(self, run: GenerationRun, forecast: Forecast) -> None:
         self._run, self._forecast = run, forecast
-        console = Console(file=sys.stderr)
+        console = plain_console()
         columns = (
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),  # a model's name is no markup
             BarColumn(),
             MofNCompleteColumn(),
             TextColumn("{task.fields[rate]}"),

@@ -1,14 +1,13 @@
 import argparse
-import sys
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
-from rich.console import Console
 from rich.progress import Progress, TextColumn, TimeElapsedColumn
 
 from evalplatform.commands import PlatformCommand
 from evalplatform.errors import EvalPlatformError
+from evalplatform.terminal import plain_console
 from generation.corpora.files import DIALOG_FORMATS
 
 
@@ -42,7 +41,7 @@ for train_generator and import_dialogs; they also have each dialog's emotionalit
         from generation.training.labelling import label_dialogs
         from generation.training.pairs import Source
 
-        console = Console(file=sys.stderr)
+        console = plain_console()
         columns = (TextColumn("Labelling"), TextColumn("{task.completed:,.0f} dialogs"), TimeElapsedColumn())
         source = Source([options["data"]], options["format"])
         try:

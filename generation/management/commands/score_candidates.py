@@ -1,13 +1,12 @@
 import argparse
-import sys
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from evalplatform.commands import PlatformCommand
 from evalplatform.errors import EvalPlatformError
+from evalplatform.terminal import plain_console
 from generation.metrics.scoring import OnStep, generators_in, score_candidates
 from generation.metrics.tables import describe_table, tables_of_dataset
 from generation.models import Dataset
@@ -59,7 +58,7 @@ missing is computed, so that the command can be run again, also after it was sto
 
 
 def _progress_bar() -> Progress:
-    console = Console(file=sys.stderr, highlight=False, soft_wrap=True, markup=False)
+    console = plain_console()
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
     return Progress(*columns, console=console, disable=not console.is_terminal)
 
