@@ -18,7 +18,7 @@ from evalplatform.errors import EvalPlatformError
 from generation.corpora import candidates_csv, jsonl
 from generation.corpora.files import dialog_format, read_dialog_file
 from generation.corpora.lines import Problem, read_lines
-from generation.corpora.records import MAX_NAME_CHARACTERS, BadRecord, CandidateRecord, DialogRecord, checked_text
+from generation.corpora.records import BadRecord, CandidateRecord, DialogRecord, checked_name
 from generation.display import display_text
 from generation.finding import DialogFinder
 from generation.models import Candidate, Dataset, Dialog, GenerationRun, Generator, context_key
@@ -168,7 +168,7 @@ def _add_safely(add: Callable[[list[Record]], _Outcome], batch: list[Record], re
 
 def _checked_name(name: str) -> str:
     try:
-        return checked_text(name, "The dataset's name", MAX_NAME_CHARACTERS)
+        return checked_name(name, "The dataset's name")
     except BadRecord as bad:
         raise EvalPlatformError(f"{bad}.") from None
 

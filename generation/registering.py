@@ -11,7 +11,7 @@ from typing import Any
 
 from evalplatform.errors import EvalPlatformError
 from generation.checkpoints import version_of
-from generation.corpora.records import MAX_NAME_CHARACTERS, BadRecord, checked_text
+from generation.corpora.records import BadRecord, checked_name
 from generation.models import Generator
 from generation.registry import check_generator
 
@@ -75,7 +75,7 @@ def parse_setting(text: str) -> tuple[str, Any]:
 
 def _checked_name(name: str) -> str:
     try:
-        return checked_text(name, "The model's name", MAX_NAME_CHARACTERS)
+        return checked_name(name, "The model's name")
     except BadRecord as bad:
         raise EvalPlatformError(f"{bad}.") from None
 

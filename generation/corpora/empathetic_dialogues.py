@@ -14,6 +14,8 @@ from generation.corpora.records import (
     MAX_LABEL_CHARACTERS,
     BadRecord,
     DialogRecord,
+    checked_name,
+    checked_optional_name,
     checked_optional_text,
     checked_text,
 )
@@ -72,10 +74,10 @@ def _add_turn(line: int, turns: list[str], fields: list[str]) -> tuple[list[str]
     is_listener = len(turns) % 2 == 1
     record = DialogRecord(
         line=line,
-        external_id=checked_text(f"{conversation_id}#{len(turns)}", "conv_id", MAX_ID_CHARACTERS),
+        external_id=checked_name(f"{conversation_id}#{len(turns)}", "conv_id", MAX_ID_CHARACTERS),
         turns=turns,
         gold=text,
-        emotion=checked_optional_text(emotion, "context (the emotion)", MAX_LABEL_CHARACTERS),
+        emotion=checked_optional_name(emotion, "context (the emotion)", MAX_LABEL_CHARACTERS),
         situation=checked_optional_text(situation, "prompt (the situation)"),
         source={"conv_id": conversation_id, "turn": len(turns)},
     )

@@ -8,12 +8,13 @@ from generation.corpora.lines import Line, Problem, without_blanks
 from generation.corpora.records import (
     MAX_ID_CHARACTERS,
     MAX_LABEL_CHARACTERS,
-    MAX_NAME_CHARACTERS,
     BadRecord,
     CandidateRecord,
     DialogRecord,
     checked_id,
     checked_labels,
+    checked_name,
+    checked_optional_name,
     checked_optional_text,
     checked_text,
     checked_turns,
@@ -62,12 +63,12 @@ def candidate_record(
         raise BadRecord("id and context are both missing; one is needed to find the dialog")
     return CandidateRecord(
         line=line,
-        dataset=checked_optional_text(values.get("dataset"), "dataset", MAX_NAME_CHARACTERS),
+        dataset=checked_optional_name(values.get("dataset"), "dataset"),
         external_id=external_id,
         turns=turns,
-        generator=checked_text(generator, "generator", MAX_NAME_CHARACTERS),
+        generator=checked_name(generator, "generator"),
         text=checked_text(text, "reply"),
-        label=checked_optional_text(label, "label", MAX_LABEL_CHARACTERS),
+        label=checked_optional_name(label, "label", MAX_LABEL_CHARACTERS),
     )
 
 
@@ -78,10 +79,10 @@ def _dialog(line: int, values: dict[str, Any]) -> DialogRecord:
         external_id=checked_id(values.get("id")),
         turns=turns,
         gold=checked_optional_text(values.get("reference"), "reference"),
-        emotion=checked_optional_text(values.get("emotion"), "emotion", MAX_LABEL_CHARACTERS),
+        emotion=checked_optional_name(values.get("emotion"), "emotion", MAX_LABEL_CHARACTERS),
         situation=checked_optional_text(values.get("situation"), "situation"),
         turn_labels=checked_labels(values.get("context_labels"), turns),
-        gold_label=checked_optional_text(values.get("reference_label"), "reference_label", MAX_LABEL_CHARACTERS),
+        gold_label=checked_optional_name(values.get("reference_label"), "reference_label", MAX_LABEL_CHARACTERS),
         source=_source(values),
     )
 
@@ -90,7 +91,7 @@ def _source(values: dict[str, Any]) -> dict[str, Any]:
     found = {key: values[key] for key in _SOURCE_KEYS if isinstance(values.get(key), str | int)}
     for key, value in found.items():
         if isinstance(value, str):
-            checked_optional_text(value, key, MAX_ID_CHARACTERS)
+            checked_optional_name(value, key, MAX_ID_CHARACTERS)
         elif abs(value) > 2**53:
             raise BadRecord(f"{key} is too large a number")
     return found

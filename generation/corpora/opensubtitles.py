@@ -11,13 +11,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from generation.corpora.lines import Line, Problem
-from generation.corpora.records import MAX_ID_CHARACTERS, MAX_TURNS, BadRecord, DialogRecord, checked_text
+from generation.corpora.records import MAX_ID_CHARACTERS, MAX_TURNS, BadRecord, DialogRecord, checked_name, checked_text
 from generation.corpora.subtitle_cues import Cue, read_cues
 
 LONGEST_GAP_SECONDS = 5.0
 SUFFIXES = (".srt", ".xml")
 
-_MARKUP = re.compile(r"<[^>]*>|\{[^}]*\}")
+_MARKUP = re.compile(r"<[^>]*>|\{[^}]*\}|[\u202a-\u202e]")  # the last are in subtitles of right-to-left languages
 _SOUND = re.compile(r"\[[^\]]*\]|\([^)]*\)")
 _DASH = re.compile(r"^\s*[-–—‐]+\s*")
 _SPEAKER = re.compile(r"^\s*[A-Z][A-Z0-9 .'#&-]{1,30}:\s+")
@@ -59,7 +59,7 @@ def _records(dialog: list[_Turn], name: str) -> Iterator[DialogRecord | Problem]
         return  # nobody answers
     line = dialog[0].line
     try:
-        external_id = checked_text(f"{name}#{line}", "the file's name", MAX_ID_CHARACTERS)
+        external_id = checked_name(f"{name}#{line}", "the file's name", MAX_ID_CHARACTERS)
         texts = [checked_text(turn.text, "a turn") for turn in dialog]
     except BadRecord as bad:
         yield Problem(line, str(bad))

@@ -67,10 +67,17 @@ DAMAGE: list[tuple[Any, str]] = [
     (dialog_line(context=["bell \x07"]), "turn 1 has the control character U+0007 at position 6"),
     (dialog_line(reference="half \ud83d"), "reference has the control character U+D83D"),
     (dialog_line(reference="a" * 100_000), "reference has 100,000 characters; at most 10,000"),
+    (dialog_line(context=["Hi!", "\u200b\ufeff\u2060\xad \u3164\ufe0f"]), "turn 2 is empty"),
+    (dialog_line(reference="\u200b"), "reference is empty"),
+    (dialog_line(context=["I said \u202eyes"]), "turn 1 has the control character U+202E at position 8"),
+    (dialog_line(context=["\u202aHi\u202c"]), "turn 1 has the control character U+202A"),
     (dialog_line(context=["Hi!"] * 101), "context has 101 turns"),
     (dialog_line(context_labels=["only one"]), "context_labels is not a list of 2 labels"),
     (b"x" * 1_500_000, "longer than 1,000,000 bytes"),
     (dialog_line(id="d" * 201), "id has 201 characters"),
+    (dialog_line(id="d\n1"), "id has the control character U+000A at position 2"),
+    (dialog_line(emotion="so\tsad"), "emotion has the control character U+0009"),
+    (dialog_line(context_labels=["sad", "so\u2028sad"]), "context label 2 has the control character U+2028"),
     (dialog_line(conv_id="\ud83d"), "conv_id has the control character U+D83D"),
     (dialog_line(conv_id="a\x00b"), "conv_id has the control character U+0000"),
     (dialog_line(turn=10**30), "turn is too large a number"),
@@ -176,7 +183,8 @@ def test_a_byte_order_mark_and_windows_line_ends_do_no_harm(write_lines: WriteFi
 
 @pytest.mark.django_db
 def test_texts_of_all_kinds_come_back_as_they_were(write_lines: WriteFile) -> None:
-    turns = ["שלום!", "日本語 🤷🏽‍♀️", "<script>alert('x')</script>", "line\nbreak\ttab", "é" * 10_000]
+    turns = ["שלום!", "日本語 🤷🏽‍♀️", "<script>alert('x')</script>", "line\nbreak\ttab", "é" * 10_000, "می‌خواهم", "क्‍ष"]
+    turns += ["\u200fשלום!", "\u2068Ali\u2069?", "❤️", "...", "\U0001fae8"]  # the last is younger than Python's Unicode
 
     import_dialogs(write_lines(dialog_line(context=turns)), "ED")
 

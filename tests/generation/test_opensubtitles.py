@@ -76,6 +76,14 @@ def turns_of(found: list[DialogRecord | Problem]) -> list[list[str]]:
     return [[*record.turns, record.gold] for record in found if isinstance(record, DialogRecord)]
 
 
+def test_marks_that_turn_text_around_are_cleaned_away(tmp_path: Path) -> None:
+    (tmp_path / "film.srt").write_text(
+        "1\n00:00:01,000 --> 00:00:02,000\n\u202bשלום.\u202c\n\n2\n00:00:03,000 --> 00:00:04,000\n\u202bמה?\u202c\n"
+    )
+
+    assert turns_of(read(tmp_path / "film.srt")) == [["שלום.", "מה?"]]
+
+
 def test_a_film_becomes_dialogs_of_cleaned_turns_cut_at_gaps_of_more_than_5_seconds(tmp_path: Path) -> None:
     (tmp_path / "film.srt").write_text(FILM)
 
