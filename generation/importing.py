@@ -235,6 +235,9 @@ def _difference(known: Dialog, record: DialogRecord) -> str:
 # --- Candidates ------------------------------------------------------------------------------------------------------
 
 
+_TextAndLabel = tuple[str, str]
+
+
 class _CandidateImporter:
     """Keeps the few datasets, generators and runs of one file at hand while its candidates stream through."""
 
@@ -250,17 +253,8 @@ class _CandidateImporter:
         self._generators: dict[str, Generator] = {}
         self._runs: dict[tuple[int, int], GenerationRun] = {}
         outcome = _Outcome()
-        dialogs = DialogFinder([(self._dataset_of(record), record) for record in batch])
-        found: list[tuple[CandidateRecord, Dialog]] = []
-        for record in batch:
-            try:
-                found.append((record, dialogs.find(self._dataset_of(record), record)))
-            except BadRecord as bad:
-                outcome.problems.append(Problem(record.line, str(bad)))
-        stored = {
-            (candidate.dialog_id, candidate.generator_id): candidate.text
-            for candidate in Candidate.objects.filter(dialog__in={dialog.pk for _, dialog in found})
-        }
+        found = self._find_dialogs(batch, outcome)
+        stored = self._stored_replies(found)
         new: list[Candidate] = []
         for record, dialog in found:
             generator = self._generator(record.generator)
@@ -270,11 +264,11 @@ class _CandidateImporter:
                 continue
             known = stored.get((dialog.pk, generator.pk))
             if known is None:
-                stored[dialog.pk, generator.pk] = record.text
+                stored[dialog.pk, generator.pk] = record.text, record.label
                 new.append(self._candidate_row(record, dialog, generator))
                 outcome.datasets.add(self._dataset_name or record.dataset)
-            elif known != record.text:
-                reason = f"{dialog.external_id}: another reply by {generator.name} is stored; the stored one stays"
+            elif difference := _reply_difference(known, record):
+                reason = f"{dialog.external_id}: {difference} is stored, and a stored reply is never changed"
                 outcome.problems.append(Problem(record.line, reason, is_conflict=True))
             else:
                 outcome.known += 1
@@ -285,6 +279,24 @@ class _CandidateImporter:
     def finish(self) -> None:
         """Closes the runs of this file, those too that an earlier, killed import of it left open."""
         GenerationRun.objects.filter(origin=self._origin, finished_at=None).update(finished_at=timezone.now())
+
+    def _find_dialogs(self, batch: list[CandidateRecord], outcome: _Outcome) -> list[tuple[CandidateRecord, Dialog]]:
+        dialogs = DialogFinder([(self._dataset_of(record), record) for record in batch])
+        found: list[tuple[CandidateRecord, Dialog]] = []
+        for record in batch:
+            try:
+                found.append((record, dialogs.find(self._dataset_of(record), record)))
+            except BadRecord as bad:
+                outcome.problems.append(Problem(record.line, str(bad)))
+        return found
+
+    def _stored_replies(self, found: list[tuple[CandidateRecord, Dialog]]) -> dict[tuple[int, int], _TextAndLabel]:
+        """By dialog and generator, and of this batch's generators alone: others may have answered without end."""
+        candidates = Candidate.objects.filter(
+            dialog__in={dialog.pk for _, dialog in found},
+            generator__in={self._generator(record.generator).pk for record, _ in found},
+        ).values_list("dialog_id", "generator_id", "text", "predicted_label")
+        return {(dialog_id, generator_id): (text, label) for dialog_id, generator_id, text, label in candidates}
 
     def _dataset_of(self, record: CandidateRecord) -> Dataset | None:
         return self._datasets.get(self._dataset_name or record.dataset)
@@ -311,3 +323,13 @@ class _CandidateImporter:
                 generator=generator, dataset_id=dataset_id, origin=self._origin, finished_at=None
             )
         return self._runs[key]
+
+
+def _reply_difference(known: _TextAndLabel, record: CandidateRecord) -> str:
+    """What of the stored reply is otherwise than the line has it. A label that the line leaves out is not."""
+    text, label = known
+    if text != record.text:
+        return f"another reply by {record.generator}"
+    if record.label and label != record.label:
+        return f"{'another' if label else 'no'} label of {record.generator}'s reply"
+    return ""

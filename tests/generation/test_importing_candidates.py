@@ -1,6 +1,7 @@
 """Room: files -> candidates."""
 
 import json
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -216,6 +217,50 @@ def test_another_reply_of_the_same_generator_is_a_conflict_and_changes_nothing(
     assert (counts.added, counts.conflicts) == (0, 1)
     assert "another reply by A is stored" in problems[0].reason
     assert Candidate.objects.get().text == "First"
+
+
+@pytest.mark.usefixtures("dialogs")
+@pytest.mark.parametrize(("stored", "reason"), [("sad", "another label of A's reply"), (None, "no label of A's reply")])
+def test_the_same_reply_with_another_label_is_a_conflict_and_changes_nothing(
+    stored: str | None, reason: str, write_lines: WriteFile, problems: list[Problem]
+) -> None:
+    reply = {"id": "d1", "generator": "A", "reply": "First"}
+    replies_of([{**reply, "label": stored}], write_lines, problems)
+
+    counts = replies_of([{**reply, "label": "joyful"}], write_lines, problems)
+
+    assert (counts.known, counts.conflicts) == (0, 1)
+    assert problems[0].reason == f"d1: {reason} is stored, and a stored reply is never changed"
+    assert Candidate.objects.get().predicted_label == (stored or "")
+
+
+@pytest.mark.usefixtures("dialogs")
+def test_a_label_that_a_later_file_leaves_out_is_no_conflict(write_lines: WriteFile, problems: list[Problem]) -> None:
+    reply = {"id": "d1", "generator": "A", "reply": "First"}
+    replies_of([{**reply, "label": "sad"}], write_lines, problems)
+
+    assert replies_of([reply], write_lines, problems).known == 1
+
+
+@pytest.mark.usefixtures("dialogs")
+def test_memory_does_not_grow_with_the_replies_of_other_generators(
+    write_lines: WriteFile, problems: list[Problem]
+) -> None:
+    replies_of([{"id": "d1", "generator": "A", "reply": "Hi"}], write_lines, problems)
+    first = Candidate.objects.get()
+    others = Generator.objects.bulk_create(Generator(name=f"other {number}") for number in range(100))
+    Candidate.objects.bulk_create(
+        Candidate(dialog=first.dialog, generator=other, run=first.run, text="long" * 25_000, display_text="Long.")
+        for other in others
+    )
+
+    tracemalloc.start()
+    counts = replies_of([{"id": "d1", "generator": "A", "reply": "Hi"}], write_lines, problems)
+    _, peak_bytes = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert counts.known == 1
+    assert peak_bytes < 2_000_000  # the others' texts are five times as much
 
 
 @pytest.mark.usefixtures("dialogs")
