@@ -1,10 +1,11 @@
-"""How fast dialogs come in, at what memory, and how both grow with the file.
+"""How fast dialogs and candidates come in, at what memory, and how both grow with the file.
 
-python -m benchmarks.importing [--sizes 10000 1000000] [--database sqlite postgresql]
+python -m benchmarks.importing [--sizes 10000 1000000] [--database sqlite postgresql] [--kinds dialogs candidates]
 
-Each size is imported by `import_dialogs` in a process of its own into a new database. Beside it, in the same run, the
-floor: a bare loop that parses the same file and inserts the same columns with `executemany`, without checks, indexes
-for matching, conflict detection or Django.
+Each size is imported by `import_dialogs` or `import_candidates` in a process of its own into a new database (one with
+the dialogs, where candidates are measured: ten to a dialog). Beside it, in the same run, the floor: a bare loop that
+parses the same file and inserts the same columns with `executemany`, without checks, indexes for matching, finding the
+candidates' dialogs, conflict detection or Django.
 
 A shared machine's speed changes by half from minute to minute, and would pass for growth. So the large import is
 stopped (SIGSTOP) every few seconds for an import of the smallest size, and compared with the median of those.
@@ -13,7 +14,6 @@ stopped (SIGSTOP) every few seconds for an import of the smallest size, and comp
 import argparse
 import json
 import os
-import random
 import signal
 import sqlite3
 import subprocess
@@ -30,10 +30,10 @@ from typing import Any
 
 import psycopg
 
+from benchmarks.importing_data import CANDIDATES, DIALOGS, KINDS, Kind
 from tests.servers import postgresql
 
 ROOT = Path(__file__).resolve().parent.parent
-WORDS = "well then maybe tomorrow we could see whether the river has gone down and ask your sister about it".split()
 MEMORY_LIMIT_MB = 400
 SMALLEST_RATE_RATIO = 0.8
 PAUSE_EVERY_SECONDS = 20
@@ -43,10 +43,11 @@ import resource, sys, time, django
 from pathlib import Path
 django.setup()
 from django.core.management import call_command
-from generation.importing import import_dialogs
+from generation import importing
 call_command("migrate", verbosity=0)
+run = {"dialogs": importing.import_dialogs, "candidates": importing.import_candidates}[sys.argv[1]]
 started = time.monotonic()
-counts = import_dialogs(Path(sys.argv[1]), "benchmark")
+counts = run(Path(sys.argv[2]), "benchmark")
 print(counts.added, time.monotonic() - started, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 """
 
@@ -55,23 +56,28 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 1_000_000])
     parser.add_argument("--database", nargs="+", choices=["sqlite", "postgresql"], default=["sqlite"])
+    parser.add_argument("--kinds", nargs="+", choices=list(KINDS), default=list(KINDS))
     arguments = parser.parse_args()
-    is_within = [_is_within_limits(arguments.sizes, database) for database in arguments.database]
+    is_within = [
+        _is_within_limits(KINDS[kind], arguments.sizes, database)
+        for database in arguments.database
+        for kind in arguments.kinds
+    ]
     if not all(is_within):
         sys.exit("A limit is broken. On a machine that does other work at the same time, measure again.")
 
 
-def _is_within_limits(sizes: list[int], database: str) -> bool:
-    print(f"\nimport_dialogs into {database}")
-    print(f"{'dialogs':>10} {'dialogs/s':>10} {'peak MB':>8} {'floor/s':>9} {'of floor':>9}")
+def _is_within_limits(kind: Kind, sizes: list[int], database: str) -> bool:
+    print(f"\nimport_{kind.name} into {database}")
+    print(f"{kind.name:>10} {kind.name + '/s':>12} {'peak MB':>8} {'floor/s':>9} {'of floor':>9}")
     smallest, *larger = sizes
     small: list[Measured] = []
 
     def measure_smallest() -> None:
-        small.append(_measure(smallest, database))
+        small.append(_measure(kind, smallest, database))
 
     measure_smallest()
-    large = [_measure(size, database, measure_smallest) for size in larger]
+    large = [_measure(kind, size, database, measure_smallest) for size in larger]
     measure_smallest()
     ratio = large[-1].rate / median(one.rate for one in small)
     peak_mb = max(one.peak_mb for one in large)
@@ -86,23 +92,35 @@ class Measured:
     peak_mb: float
 
 
-def _measure(size: int, database: str, in_pauses: Callable[[], None] | None = None) -> Measured:
+def _measure(kind: Kind, size: int, database: str, in_pauses: Callable[[], None] | None = None) -> Measured:
     with tempfile.TemporaryDirectory() as folder, postgresql() if database == "postgresql" else nullcontext("") as url:
-        file = Path(folder) / "dialogs.jsonl"
-        _write_dialogs(file, size)
         environment = {**os.environ, "VAR_DIR": folder, "DATABASE_URL": url, "LOG_LEVEL": "WARNING"}
         environment["DJANGO_SETTINGS_MODULE"] = "evalplatform.settings"
-        command = [sys.executable, "-c", IMPORT, str(file)]
-        process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True)
-        paused_seconds = _wait(process, in_pauses)
-        assert process.stdout is not None
-        added, seconds, peak_mb = (float(value) for value in process.stdout.read().split())
-        if added != size:
-            sys.exit(f"{added:,.0f} of {size:,} dialogs were imported")
-        rate = size / (seconds - paused_seconds)
-        floor = size / _bare_loop_seconds(file, url, Path(folder) / "floor.sqlite3")
-        print(f"{size:>10,} {rate:>10,.0f} {peak_mb:>8,.0f} {floor:>9,.0f} {rate / floor:>9.2f}", flush=True)
-        return Measured(rate, peak_mb)
+        if kind is CANDIDATES:
+            _import(DIALOGS, Path(folder), size // kind.per_dialog, environment)
+        measured = _import(kind, Path(folder), size, environment, in_pauses)
+        floor = size / _bare_loop_seconds(kind, Path(folder), url)
+        rate, peak_mb = measured.rate, measured.peak_mb
+        print(f"{size:>10,} {rate:>12,.0f} {peak_mb:>8,.0f} {floor:>9,.0f} {rate / floor:>9.2f}", flush=True)
+        return measured
+
+
+def _import(
+    kind: Kind, folder: Path, size: int, environment: dict[str, str], in_pauses: Callable[[], None] | None = None
+) -> Measured:
+    kind.write(_file(kind, folder), size)
+    command = [sys.executable, "-c", IMPORT, kind.name, str(_file(kind, folder))]
+    process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True)
+    paused_seconds = _wait(process, in_pauses)
+    assert process.stdout is not None
+    added, seconds, peak_mb = (float(value) for value in process.stdout.read().split())
+    if added != size:
+        sys.exit(f"{added:,.0f} of {size:,} {kind.name} were imported")
+    return Measured(size / (seconds - paused_seconds), peak_mb)
+
+
+def _file(kind: Kind, folder: Path) -> Path:
+    return folder / f"{kind.name}.jsonl"
 
 
 def _wait(process: subprocess.Popen[str], in_pauses: Callable[[], None] | None) -> float:
@@ -123,45 +141,26 @@ def _wait(process: subprocess.Popen[str], in_pauses: Callable[[], None] | None) 
             paused_seconds += time.monotonic() - stopped
 
 
-def _write_dialogs(file: Path, size: int) -> None:
-    rng = random.Random(1)
-    with file.open("w") as lines:
-        for number in range(size):
-            turns = [" ".join(rng.choices(WORDS, k=rng.randint(5, 25))) for _ in range(rng.choice([1, 3, 3, 5]))]
-            values = {
-                "id": f"conversation-{number}#1",
-                "context": turns,
-                "reference": " ".join(rng.choices(WORDS, k=12)),
-                "emotion": rng.choice(WORDS),
-                "context_labels": ["neutral"] * len(turns),
-                "reference_label": "agreeing",
-            }
-            lines.write(json.dumps(values) + "\n")
-
-
-def _bare_loop_seconds(file: Path, url: str, database: Path) -> float:
-    connection: Any = psycopg.connect(url) if url else sqlite3.connect(database)
+def _bare_loop_seconds(kind: Kind, folder: Path, url: str) -> float:
+    connection: Any = psycopg.connect(url) if url else sqlite3.connect(folder / "floor.sqlite3")
     mark = "%s" if url else "?"
     cursor = connection.cursor()
     if not url:
         cursor.execute("PRAGMA journal_mode=WAL")
-    cursor.execute(
-        "CREATE TABLE floor (name TEXT UNIQUE, turns TEXT, labels TEXT, gold TEXT, label TEXT, emotion TEXT)"
-    )
+    cursor.execute(f"CREATE TABLE floor ({kind.floor_columns})")
     started = time.perf_counter()
-    rows = _rows(file)
+    rows = _rows(kind, _file(kind, folder))
     while batch := list(islice(rows, 2_000)):
-        cursor.executemany(f"INSERT INTO floor VALUES ({', '.join([mark] * 6)})", batch)
+        marks = ", ".join([mark] * len(batch[0]))
+        cursor.executemany(f"INSERT INTO floor VALUES ({marks})", batch)
         connection.commit()
     return time.perf_counter() - started
 
 
-def _rows(file: Path) -> Iterator[tuple[str, ...]]:
+def _rows(kind: Kind, file: Path) -> Iterator[tuple[str, ...]]:
     with file.open() as lines:
         for line in lines:
-            values = json.loads(line)
-            turns, labels = json.dumps(values["context"]), json.dumps(values["context_labels"])
-            yield values["id"], turns, labels, values["reference"], values["reference_label"], values["emotion"]
+            yield from kind.floor_rows(json.loads(line))
 
 
 if __name__ == "__main__":
