@@ -19,19 +19,46 @@ NOTABLE_EXCESS = 0.10
 FEWEST_DIALOGS = 20
 MAX_DIALOGS = 2_000
 
+_SPACE_BEFORE_PUNCTUATION = re.compile(r"\s[.,!?;:]")
+_NO_SPACE_AFTER_PUNCTUATION = re.compile(r"[^\W\d_]{2}[.,!?;:][^\W\d_]{2}")
+_SMALL_I = re.compile(r"\bi\b")
+_LATER_SENTENCE = re.compile(r"[^\W\d_]{2}[.!?]\s+(\w)")  # not what follows "e.g."
+_INNER_WORD = re.compile(r"(?<=[\w,;])\s+(?!I\b)(\w)")
+
 FEATURES: dict[str, Callable[[str], float]] = {
     "being the longest": len,
     "being the shortest": lambda text: -len(text),
-    "having capital letters": lambda text: any(character.isupper() for character in text),
-    "having no capital letters": lambda text: not any(character.isupper() for character in text),
+    "having capital letters": lambda text: _has_capital(text),
+    "having no capital letters": lambda text: not _has_capital(text),
+    "having small letters": lambda text: _has_small(text),
+    "having no small letters": lambda text: not _has_small(text),
     "beginning with a small letter": lambda text: text[:1].islower(),
     "beginning with a capital letter": lambda text: text[:1].isupper(),
-    "spaces before punctuation": lambda text: bool(re.search(r"\s[.,!?;:]", text)),
-    "having no spaces before punctuation": lambda text: not re.search(r"\s[.,!?;:]", text),
+    "sentences that begin small": lambda text: _has_small(_LATER_SENTENCE.findall(text)),
+    "having no sentences that begin small": lambda text: not _has_small(_LATER_SENTENCE.findall(text)),
+    "having capital letters inside sentences": lambda text: _has_capital(_INNER_WORD.findall(text)),
+    "having no capital letters inside sentences": lambda text: not _has_capital(_INNER_WORD.findall(text)),
+    "a small i": lambda text: bool(_SMALL_I.search(text)),
+    "having no small i": lambda text: not _SMALL_I.search(text),
+    "spaces before punctuation": lambda text: bool(_SPACE_BEFORE_PUNCTUATION.search(text)),
+    "having no spaces before punctuation": lambda text: not _SPACE_BEFORE_PUNCTUATION.search(text),
+    "punctuation without a space after it": lambda text: bool(_NO_SPACE_AFTER_PUNCTUATION.search(text)),
+    "having a space after all punctuation": lambda text: not _NO_SPACE_AFTER_PUNCTUATION.search(text),
     "double spaces": lambda text: "  " in text,
+    "having no double spaces": lambda text: "  " not in text,
+    "line breaks": lambda text: "\n" in text,
+    "having no line breaks": lambda text: "\n" not in text,
     "ending without punctuation": lambda text: text.rstrip()[-1:].isalnum(),
     "ending with punctuation": lambda text: not text.rstrip()[-1:].isalnum(),
 }
+
+
+def _has_capital(characters: Iterable[str]) -> bool:
+    return any(character.isupper() for character in characters)
+
+
+def _has_small(characters: Iterable[str]) -> bool:
+    return any(character.islower() for character in characters)
 
 
 @dataclass(frozen=True)

@@ -33,10 +33,40 @@ def test_a_gold_in_small_letters_is_found_out_by_case_alone() -> None:
     }
 
 
-def test_candidates_with_spaced_punctuation_give_the_gold_away() -> None:
-    report = check_style(("Fine, thanks.", ["Fine , thanks.", "Okay , then ."]) for _ in range(50))
+GIVEAWAYS = [
+    ("FINE, THANKS.", "Fine, thanks.", "having no small letters"),
+    ("Fine, thanks.", "FINE, THANKS.", "having small letters"),
+    ("I was in Paris with John.", "I was in paris with john.", "having capital letters inside sentences"),
+    ("I was in paris with john.", "I was in Paris with John.", "having no capital letters inside sentences"),
+    ("Today, I ran.", "Today, i ran.", "having no small i"),
+    ("Today, i ran.", "Today, I ran.", "a small i"),
+    ("Yes. We can!", "Yes. we can!", "having no sentences that begin small"),
+    ("Yes. we can!", "Yes. We can!", "sentences that begin small"),
+    ("Fine, thanks.", "Fine , thanks.", "having no spaces before punctuation"),
+    ("Fine , thanks.", "Fine, thanks.", "spaces before punctuation"),
+    ("Fine, thanks.", "Fine,thanks.", "having a space after all punctuation"),
+    ("Fine,thanks.", "Fine, thanks.", "punctuation without a space after it"),
+    ("Fine, thanks.", "Fine,  thanks.", "having no double spaces"),
+    ("Fine,  thanks.", "Fine, thanks.", "double spaces"),
+    ("Fine, thanks.", "Fine,\nthanks.", "having no line breaks"),
+    ("Fine,\nthanks.", "Fine, thanks.", "line breaks"),
+]
 
-    assert "having no spaces before punctuation" in {finding.feature for finding in report.findings}
+
+@pytest.mark.parametrize(("gold", "candidate", "feature"), GIVEAWAYS)
+def test_a_gold_is_found_out_by_case_or_spacing_alone_in_either_direction(
+    gold: str, candidate: str, feature: str
+) -> None:
+    report = check_style((gold, [candidate, f"{candidate} {candidate}"]) for _ in range(50))
+
+    assert feature in {finding.feature for finding in report.findings}
+
+
+@pytest.mark.parametrize("text", ["I think I know what you mean, I do.", "It costs 3.50, e.g. at 5:30.", "OK! What?"])
+def test_ordinary_writing_has_nothing_that_gives_it_away(text: str) -> None:
+    report = check_style((text, ["Well, that is fine.", "So it is."]) for _ in range(50))
+
+    assert [one.feature for one in report.findings if "ing the " not in one.feature] == []
 
 
 def test_texts_drawn_from_one_urn_raise_no_alarm() -> None:

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db.models.functions import Upper
 
+from generation.models import Dialog
 from tests.conftest import ROOT
 
 DEMO = ROOT / "examples" / "demo.toml"
@@ -30,6 +32,15 @@ def test_a_file_becomes_a_costed_study_and_its_hits() -> None:
     )
     assert built.startswith("Built 6 HITs with 60 items, 18 of them checkpoints.\nManifest ")
     assert again.replace("Built before, nothing changed:", "Built") == built
+
+
+@pytest.mark.usefixtures("example_corpus")
+def test_human_replies_that_looks_give_away_are_warned_of() -> None:
+    Dialog.objects.update(gold=Upper("gold"))
+
+    created = run("create_study", DEMO)
+
+    assert "  Warning: the human reply can be told by having no small letters: finds the human reply in 100%" in created
 
 
 @pytest.mark.usefixtures("example_corpus")

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.db.models.functions import Upper
 from django.test import Client
 
-from generation.models import Dataset
+from generation.models import Dataset, Dialog
 from hits.designing.checking import parse_design
 from hits.designing.studies import create_study
 from hits.models import Study
@@ -158,3 +159,18 @@ def test_the_file_of_a_study_that_was_made_in_the_form_is_the_same_study(researc
         send_back(researcher_client, "demo", step)
 
     assert create_study(DEMO, User.objects.get()).pk == study.pk
+
+
+@pytest.mark.usefixtures("example_corpus")
+def test_the_study_s_page_warns_when_looks_give_the_human_reply_away(
+    researcher_client: Client, researcher: User
+) -> None:
+    create_study(DEMO, researcher)
+    before = researcher_client.get("/studies/demo/").content.decode()
+    Dialog.objects.update(gold=Upper("gold"))
+
+    after = researcher_client.get("/studies/demo/").content.decode()
+
+    assert "Looks give the human reply away" not in before
+    assert "Looks give the human reply away" in after
+    assert "<li>having no small letters: finds the human reply in 100% of 20 dialogs" in after
