@@ -98,7 +98,7 @@ def test_the_search_answers_while_one_types_and_can_be_shared_as_an_address(
     expect(page.get_by_text("1 dialog found")).to_be_visible()
 
 
-def test_long_lists_have_pages(researcher_page: Page) -> None:
+def test_long_lists_have_pages(researcher_page: Page, check_accessibility: CheckAccessibility) -> None:
     page = researcher_page
     dataset = Dialog.objects.filter(dataset__name="example-empathetic").first()
     assert dataset is not None
@@ -109,10 +109,12 @@ def test_long_lists_have_pages(researcher_page: Page) -> None:
 
     page.goto(f"/datasets/{dataset_id}/?q=rain")
     expect(page.get_by_text("Page 1 of 2")).to_be_visible()
+    check_accessibility(page)
     page.get_by_role("link", name="Next →").click()
 
     expect(page.get_by_text("Page 2 of 2")).to_be_visible()
     expect(page).to_have_url(re.compile(r"q=rain&page=2"))
+    check_accessibility(page)
     page.get_by_role("link", name="← Previous").click()
     expect(page.get_by_text("Page 1 of 2")).to_be_visible()
 
