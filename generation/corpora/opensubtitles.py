@@ -3,7 +3,8 @@
 Lines are joined to turns, and turns to dialogs: a gap of more than 5 seconds between a turn and the next one ends a
 dialog; where a time is missing, the dialog goes on. The paper joins lines with a trained classifier (76.69 % right)
 whose data is not public; here marks in the text decide: a dash or a speaker's name begins a turn, an unfinished
-sentence goes on. Its appendix A, the cleaning, is not in the text we have; the steps below are our own.
+sentence goes on, though not over such a gap. Its appendix A, the cleaning, is not in the text we have; the steps below
+are our own.
 """
 
 import re
@@ -76,18 +77,21 @@ def _turns(cues: Iterable[Cue | Problem]) -> Iterator[_Turn | Problem]:
             yield cue
             continue
         for is_new_speaker, text in _utterances(cue):
-            if turn and not is_new_speaker and _is_same_turn(turn.text, text):
+            new = _Turn(cue.line, text, cue.start, cue.end)
+            if turn and not is_new_speaker and _is_same_turn(turn, new):
                 turn.text, turn.end = f"{turn.text} {text}", cue.end
                 continue
             if turn:
                 yield turn
-            turn = _Turn(cue.line, text, cue.start, cue.end)
+            turn = new
     if turn:
         yield turn
 
 
-def _is_same_turn(before: str, after: str) -> bool:
-    return not _SENTENCE_END.search(before) or bool(_GOES_ON.match(after))
+def _is_same_turn(before: _Turn, after: _Turn) -> bool:
+    if _gap(before, after) > LONGEST_GAP_SECONDS:
+        return False
+    return not _SENTENCE_END.search(before.text) or bool(_GOES_ON.match(after.text))
 
 
 def _utterances(cue: Cue) -> Iterator[tuple[bool, str]]:

@@ -101,6 +101,23 @@ def test_a_film_becomes_dialogs_of_cleaned_turns_cut_at_gaps_of_more_than_5_seco
     ]
 
 
+def test_an_unfinished_sentence_is_not_finished_by_a_line_of_another_scene(tmp_path: Path) -> None:
+    (tmp_path / "film.srt").write_text(
+        "1\n00:00:08,000 --> 00:00:09,000\nWhere is she?\n\n"
+        "2\n00:00:10,000 --> 00:00:12,000\nBut I thought\n\n"
+        "3\n00:10:00,000 --> 00:10:01,000\nShe is gone.\n\n"
+        "4\n00:10:06,000 --> 00:10:07,000\nand nobody saw her,\n\n"
+        "5\n00:10:08,000 --> 00:10:09,000\n- Nobody?\n"
+    )
+
+    found = read(tmp_path / "film.srt")
+
+    assert turns_of(found) == [
+        ["Where is she?", "But I thought"],
+        ["She is gone. and nobody saw her,", "Nobody?"],  # 5 s between them: not more than 5
+    ]
+
+
 def test_files_of_opus_are_read_with_words_or_plain_text_and_go_on_where_a_time_is_missing(tmp_path: Path) -> None:
     (tmp_path / "film.xml").write_text(OPUS)
 
