@@ -28,8 +28,14 @@ def best_dtype(device: str) -> "torch.dtype":
     """Half as wide where the hardware counts with it; a CPU is slower with it than without."""
     import torch
 
-    is_wide = device == "cpu" or not torch.cuda.is_bf16_supported()
-    return torch.float32 if is_wide else torch.bfloat16
+    return torch.bfloat16 if device.startswith("cuda") and gpu_has_bfloat16() else torch.float32
+
+
+def gpu_has_bfloat16() -> bool:
+    """Older GPUs take bfloat16, too, but emulate it, which is slower than what they have."""
+    import torch
+
+    return bool(torch.cuda.is_bf16_supported(including_emulation=False))
 
 
 def is_out_of_memory(error: BaseException) -> bool:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from generation.decoding.settings import BEAM, DIVERSE_BEAM, DecodingSettings
 from generation.generators.base import CheckpointRefused, Context, Reply, SettingsRefused
+from generation.generators.devices import best_dtype
 from generation.networks.checkpoint_files import CLASSIFIER, PREDICTOR, check_checkpoint
 from generation.networks.config import MEED2, TRANSFORMER
 from generation.networks.labels import LABEL_IDS, LABELS, NEUTRAL
@@ -46,8 +47,7 @@ class TransformerGenerator:
 
         filled = cls.check(checkpoint, settings)
         loaded = load_checkpoint(Path(checkpoint), device)
-        if _has_bfloat16(device):
-            loaded.network.bfloat16()
+        loaded.network.to(best_dtype(device))
         return cls(loaded, DecodingSettings(**filled))
 
     def answer(self, contexts: Sequence[Context], seeds: Sequence[int]) -> list[Reply]:
@@ -190,9 +190,3 @@ def _forced_label(context: Context) -> str:
     if context.forced_label and context.forced_label not in LABEL_IDS:
         raise SettingsRefused(f"No reply can have the label {context.forced_label!r}; it is none of the 41.")
     return context.forced_label
-
-
-def _has_bfloat16(device: str) -> bool:
-    import torch
-
-    return device.startswith("cuda") and torch.cuda.is_bf16_supported()

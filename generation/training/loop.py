@@ -12,6 +12,7 @@ import torch
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
+from generation.generators.devices import gpu_has_bfloat16
 from generation.training.clock import Clock
 from generation.training.history import write_curves, write_history
 from generation.training.objectives import Objective
@@ -215,7 +216,7 @@ class Trainer:
 def resolve_precision(name: str, device: torch.device) -> torch.dtype:
     """`auto`: bf16 on a GPU that has it, else fp16 there, and fp32 on a CPU."""
     if name == "auto" and device.type == "cuda":
-        return torch.bfloat16 if torch.cuda.is_bf16_supported() else torch.float16
+        return torch.bfloat16 if gpu_has_bfloat16() else torch.float16
     return {"bf16": torch.bfloat16, "fp16": torch.float16}.get(name, torch.float32)
 
 

@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer
 
 from generation.generators.base import CheckpointRefused, Context, SettingsRefused
+from generation.generators.devices import best_dtype
 from generation.generators.own_networks import Meed2Generator, TransformerGenerator
 from generation.models import Candidate, Dataset, Dialog, Generator, context_key
 from generation.networks.batches import stack, stack_contexts
@@ -38,6 +40,7 @@ from generation.networks.tokenizing import (
 from generation.networks.transformer import Transformer
 from generation.networks.unfilled import build_unfilled
 from generation.registering import Registration, register_generator
+from generation.training.loop import resolve_precision
 from tests.networks.small_networks import read_contexts, small_network, some_contexts
 
 TURNS = ("I lost my keys again.", "Oh no! Where did you look?", "Everywhere, but they are gone.")
@@ -327,6 +330,26 @@ def test_a_kind_refuses_checkpoints_of_another_and_a_meed2_without_its_predictor
     (copied / "predictor.safetensors").unlink()
     with pytest.raises(CheckpointRefused, match="--part predictor"):
         Meed2Generator.check(str(copied), {})
+
+
+@pytest.mark.parametrize(
+    ("major", "answers_in", "trains_in"), [(7, torch.float32, torch.float16), (8, torch.bfloat16, torch.bfloat16)]
+)
+def test_bf16_is_for_gpus_that_have_it_and_not_for_older_ones_that_emulate_it(
+    major: int, answers_in: torch.dtype, trains_in: torch.dtype, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    torch_s_answers = {
+        "is_available": True,
+        "current_device": 0,
+        "get_device_properties": SimpleNamespace(major=major),
+        "_check_bf16_tensor_supported": True,
+    }
+    for name, answer in torch_s_answers.items():
+        monkeypatch.setattr(torch.cuda, name, lambda *_, answer=answer: answer)
+
+    assert best_dtype("cuda") == answers_in
+    assert best_dtype("cpu") == torch.float32
+    assert resolve_precision("auto", torch.device("cuda")) == trains_in
 
 
 def test_settings_are_filled_in_or_refused(trained: Path) -> None:
