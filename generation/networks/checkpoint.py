@@ -133,6 +133,8 @@ def _read_weights(build: Callable[[NetworkConfig], Network], config: NetworkConf
         raise CheckpointRefused(f"{path} cannot be read: {error}") from error
     network = build_unfilled(lambda: build(config))
     _check_fits(network, weights, path)
+    weights = {name: tensor.float() for name, tensor in weights.items()}  # whatever precision they were saved in
+    _check_are_finite(weights, path)
     network.load_state_dict(weights, assign=True)
     return network.to(device).eval()
 
@@ -147,6 +149,13 @@ def _check_fits(network: nn.Module, weights: dict[str, Tensor], path: Path) -> N
             f"{path} does not fit its config.json: {name} has shape {found.get(name, 'nothing')}, the config wants "
             f"{expected.get(name, 'nothing')} ({len(wrong)} such)."
         )
+    for name, tensor in weights.items():
+        if not tensor.is_floating_point():
+            kind = str(tensor.dtype).removeprefix("torch.")
+            raise CheckpointRefused(f"{path} is no network's: {name} holds {kind}, where fractions belong.")
+
+
+def _check_are_finite(weights: dict[str, Tensor], path: Path) -> None:
     for name, tensor in weights.items():
         if not bool(tensor.isfinite().all()):
             raise CheckpointRefused(f"{path} is broken: {name} holds numbers that are not finite.")

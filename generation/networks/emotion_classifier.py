@@ -76,10 +76,14 @@ class EmotionClassifier:
     @classmethod
     def load(cls, folder: str, device: str = "cpu") -> Self:
         try:
-            network = AutoModelForSequenceClassification.from_pretrained(folder, use_safetensors=True)
+            network, found = AutoModelForSequenceClassification.from_pretrained(
+                folder, use_safetensors=True, output_loading_info=True
+            )
             tokenizer = AutoTokenizer.from_pretrained(folder)
         except Exception as error:  # the library raises whatever it meets
             raise CheckpointRefused(f"The emotion classifier {folder} cannot be loaded: {first_line(error)}") from error
+        if missing := sorted(found["missing_keys"]):
+            raise CheckpointRefused(f"The emotion classifier {folder} is not complete: its weights lack {missing[0]}.")
         if sorted(network.config.id2label.values()) != sorted(LABELS):
             raise CheckpointRefused(f"The emotion classifier {folder} does not name the 41 labels as its own.")
         return cls(network.to(device), tokenizer)

@@ -286,6 +286,16 @@ def _drop_weights(folder: Path) -> None:
     save_file(weights, folder / "model.safetensors")
 
 
+def _save_as(dtype: torch.dtype) -> Callable[[Path], None]:
+    def convert(folder: Path) -> None:
+        for name in ("model.safetensors", "predictor.safetensors"):
+            weights = load_file(folder / name)
+            weights["output.bias"] = weights["output.bias"].to(dtype)
+            save_file(weights, folder / name)
+
+    return convert
+
+
 def _write(name: str, text: str) -> Callable[[Path], object]:
     return lambda folder: (folder / name).write_text(text)
 
@@ -309,6 +319,7 @@ def _write(name: str, text: str) -> Callable[[Path], object]:
         (_edit_config(layers=2), "does not fit its config.json"),
         (_edit_config(vocabulary_size=300), "its tokenizer has"),
         (_drop_weights, "does not fit its config.json: output.bias has shape nothing"),
+        (_save_as(torch.int64), "output.bias holds int64"),
         (_spoil_weights, "output.bias holds numbers that are not finite"),
     ],
 )
@@ -321,6 +332,33 @@ def test_a_broken_or_mismatched_checkpoint_is_refused_with_one_line(
         load_checkpoint(copied)
 
     assert reason in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64])
+def test_weights_that_were_saved_in_another_precision_answer_in_the_network_s_own(
+    copied: Path, dtype: torch.dtype
+) -> None:
+    _save_as(dtype)(copied)
+
+    generator = Meed2Generator.load(str(copied), {"beams": 2}, "cpu")
+    (reply,) = generator.answer([Context(TURNS, forced_label="sad")], [0])
+
+    assert reply.text == "sad"
+
+
+def test_a_classifier_without_its_head_is_refused_though_its_config_names_the_labels(
+    tokenizer: Tokenizer, tmp_path: Path
+) -> None:
+    EmotionClassifier.start_from_scratch(tokenizer, width=16, heads=2, layers=1).save(tmp_path)
+    weights = load_file(tmp_path / "model.safetensors")
+    encoder = {name: weight for name, weight in weights.items() if not name.startswith("classifier.")}
+    save_file(encoder, tmp_path / "model.safetensors", metadata={"format": "pt"})
+
+    with pytest.raises(CheckpointRefused, match=r"is not complete: its weights lack classifier\.") as refused:
+        EmotionClassifier.load(str(tmp_path))
+
+    assert len(encoder) < len(weights)
     assert "\n" not in str(refused.value)
 
 
