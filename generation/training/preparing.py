@@ -4,13 +4,14 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from tokenizers import Tokenizer
 
 from generation.corpora.records import DialogRecord
 from generation.networks.checkpoint import Checkpoint, build_network, load_checkpoint, save_checkpoint
+from generation.networks.checkpoint_files import CLASSIFIER
 from generation.networks.config import MEED2, NetworkConfig
 from generation.networks.response_predictor import ResponsePredictor
 from generation.networks.tokenizing import load_tokenizer, train_tokenizer
@@ -19,6 +20,9 @@ from generation.training.objectives import Objective, score_meed2, score_predict
 from generation.training.pairs import DataRefused, Pair, Source, pairs_of
 from generation.training.settings import TrainingRefused
 from generation.training.world import World
+
+if TYPE_CHECKING:
+    from generation.networks.emotion_classifier import EmotionClassifier
 
 HELD_OUT_OF = 10  # one conversation of so many validates, where no validation data is named
 Say = Callable[[str], None]
@@ -47,6 +51,7 @@ class Plan:
     out: Path
     run_folder: Path
     start: str = ""  # a checkpoint's folder; for the classifier, any encoder of Hugging Face
+    classifier: str = ""  # MEED2's, for turns without labels: a folder, or a name on the hub
     tokenizer: Path | None = None
     vocabulary_size: int = 8000
     sizes: dict[str, Any] = field(default_factory=dict)
@@ -55,13 +60,18 @@ class Plan:
 
 def prepare_generator(plan: Plan, world: World, say: Say) -> Objective:
     start = load_checkpoint(Path(plan.start)) if plan.start else None
+    classifier = _load_classifier(plan) or _inherited_classifier(plan, start)
     tokenizer = start.tokenizer if start else kept_tokenizer(plan, world, _spoken_texts(plan))
     config = _config(plan, start, tokenizer)
     training, validation = _examples(plan, tokenizer, config, say)
     torch.manual_seed(plan.seed)
     network = start.network if start else build_network(config)
     score = score_meed2 if plan.kind == MEED2 else score_transformer
-    return Objective(network, training, validation, score, lambda: save_checkpoint(plan.out, network, tokenizer))
+
+    def save() -> None:
+        save_checkpoint(plan.out, network, tokenizer, classifier=classifier)
+
+    return Objective(network, training, validation, score, save)
 
 
 def prepare_predictor(plan: Plan, world: World, say: Say) -> Objective:
@@ -69,6 +79,7 @@ def prepare_predictor(plan: Plan, world: World, say: Say) -> Objective:
     owner = load_checkpoint(plan.out)
     if owner.config.kind != MEED2:
         raise TrainingRefused(f"{plan.out} is a {owner.config.kind}; only meed2 predicts the reply's label.")
+    classifier = _load_classifier(plan)
     start = load_checkpoint(Path(plan.start)) if plan.start else None
     if start and (start.predictor is None or start.tokenizer.to_str() != owner.tokenizer.to_str()):
         raise TrainingRefused(f"{plan.start} has no response predictor, or another tokenizer than {plan.out}.")
@@ -79,9 +90,28 @@ def prepare_predictor(plan: Plan, world: World, say: Say) -> Objective:
 
     def save() -> None:
         newest = load_checkpoint(plan.out)  # the generator may have been trained on meanwhile
-        save_checkpoint(plan.out, newest.network, newest.tokenizer, predictor)
+        save_checkpoint(plan.out, newest.network, newest.tokenizer, predictor, classifier)
 
     return Objective(predictor, training, validation, score_predictor, save)
+
+
+def put_classifier_in(plan: Plan) -> None:
+    """Into a checkpoint that is there, and that this run may not have improved any more."""
+    kept = load_checkpoint(plan.out)
+    save_checkpoint(plan.out, kept.network, kept.tokenizer, classifier=_load_classifier(plan))
+
+
+def _load_classifier(plan: Plan) -> "EmotionClassifier | None":
+    if not plan.classifier:
+        return None
+    from generation.networks.emotion_classifier import EmotionClassifier  # takes seconds to import
+
+    return EmotionClassifier.load(plan.classifier)
+
+
+def _inherited_classifier(plan: Plan, start: Checkpoint | None) -> "EmotionClassifier | None":
+    """Unless the checkpoint that is trained has one already: that of a run that goes on."""
+    return None if start is None or (plan.out / CLASSIFIER).exists() else start.classifier
 
 
 def kept_tokenizer(plan: Plan, world: World, texts: Iterable[str]) -> Tokenizer:

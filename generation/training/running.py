@@ -7,7 +7,7 @@ from typing import Any
 from generation.networks.config import NetworkConfig
 from generation.training.loop import Report, Trainer
 from generation.training.objectives import Objective
-from generation.training.preparing import Plan, Say, prepare_generator, prepare_predictor
+from generation.training.preparing import Plan, Say, prepare_generator, prepare_predictor, put_classifier_in
 from generation.training.settings import TrainingSettings
 from generation.training.state import RunState
 from generation.training.world import World
@@ -36,4 +36,7 @@ def train(plan: Plan, part: str, settings: TrainingSettings, world: World, repor
     config = getattr(objective.network, "config", None)
     if isinstance(config, NetworkConfig):
         identity["sizes"] = asdict(config)
-    return Trainer(objective, settings, world, plan.run_folder, report, identity).run()
+    state = Trainer(objective, settings, world, plan.run_folder, report, identity).run()
+    if plan.classifier and world.is_first:
+        put_classifier_in(plan)
+    return state

@@ -217,6 +217,29 @@ def test_turns_without_labels_get_the_classifier_s(trained: Path, copied: Path, 
     assert classifier.probabilities(TURNS).sum(dim=1).tolist() == pytest.approx([1, 1, 1])
 
 
+def test_emotions_are_ranked_by_what_the_classifier_makes_of_the_first_turn(copied: Path, tokenizer: Tokenizer) -> None:
+    torch.manual_seed(0)
+    classifier = EmotionClassifier.start_from_scratch(tokenizer, width=16, heads=2, layers=1)
+    with torch.no_grad():
+        for weight in classifier.network.parameters():
+            weight.normal_()  # so that turns differ
+    checkpoint = load_checkpoint(copied)
+    save_checkpoint(copied, checkpoint.network, checkpoint.tokenizer, classifier=classifier)
+    contexts = [Context((turn, "Really?")) for turn in TURNS] * 22  # more than are classified at once
+    generator = Meed2Generator.load(str(copied), {}, "cpu")
+
+    ranked = generator.rank_emotions(contexts)
+
+    assert len(ranked) == 66
+    for context, labels in zip(contexts[:3] + contexts[-3:], ranked[:3] + ranked[-3:], strict=True):
+        likelihood = dict(zip(LABELS, classifier.probabilities([context.turns[0]])[0].tolist(), strict=True))
+        assert sorted(labels) == sorted(LABELS)
+        assert [likelihood[label] for label in labels] == pytest.approx(sorted(likelihood.values(), reverse=True))
+    assert len({labels[0] for labels in ranked}) > 1
+    with pytest.raises(CheckpointRefused, match="has no classifier, which ranks emotions"):
+        Meed2Generator(checkpoint, generator.settings).rank_emotions(contexts)
+
+
 @pytest.mark.parametrize(("end", "failure"), [(-1e4, "endless"), (1e4, "empty")])
 def test_replies_that_are_none_are_failures(copied: Path, end: float, failure: str) -> None:
     checkpoint = load_checkpoint(copied)

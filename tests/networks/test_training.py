@@ -14,8 +14,10 @@ import torch
 from django.core.management import CommandError, call_command
 from safetensors.torch import load_file
 
+from generation.generators.own_networks import Meed2Generator
 from generation.networks.checkpoint import load_checkpoint
 from generation.networks.emotion_classifier import EmotionClassifier
+from generation.networks.tokenizing import train_tokenizer
 from generation.training.history import run_folder
 from generation.training.loop import Progress
 from generation.training.pairs import DataRefused, Source
@@ -272,6 +274,37 @@ def test_the_emotion_classifier_learns_and_labels_dialogs(run: Run, tmp_path: Pa
     assert state.history[-1]["accuracy"] > 0.7  # the commonest label: .33
     assert "40 dialogs labelled, 5 of them written" in output.getvalue()
     assert EmotionClassifier.load(str(tmp_path / "classifier")).label(["The boat?"]) == ["questioning"]
+
+
+def test_meed2_takes_an_emotion_classifier_along_whenever_it_is_given_and_to_what_starts_from_it(
+    tmp_path: Path, data: Path
+) -> None:
+    classifier = EmotionClassifier.start_from_scratch(train_tokenizer(THINGS * 3, 300), width=16, heads=2, layers=1)
+    classifier.save(tmp_path / "classifier")
+    sizes = [f"--{name.replace('_', '-')}={size}" for name, size in SIZES.items()]
+
+    def train_meed2(out: str, *options: str) -> None:
+        limits = ("--max-steps=1", "--batch-size=40", "--vocabulary=300")
+        call_command(
+            "train_generator", "meed2", "--data", str(data), "--validation", str(data), f"--out={tmp_path / out}",
+            *limits, *options, stdout=StringIO(),
+        )  # fmt: skip
+
+    train_meed2("raw", *sizes)
+    assert not Meed2Generator.can_rank_emotions(str(tmp_path / "raw"))
+    train_meed2("raw", *sizes, f"--classifier={tmp_path / 'classifier'}")  # though there is nothing left to train
+    train_meed2("tuned", f"--from={tmp_path / 'raw'}")
+
+    for out in ("raw", "tuned"):
+        found = load_checkpoint(tmp_path / out).classifier
+        assert found is not None
+        assert found.probabilities(THINGS).tolist() == classifier.probabilities(THINGS).tolist()
+        assert Meed2Generator.can_rank_emotions(str(tmp_path / out))
+    with pytest.raises(CommandError, match=r"The emotion classifier .* cannot be loaded"):
+        train_meed2("wrong", *sizes, f"--classifier={data}")
+    assert not (tmp_path / "wrong").exists()
+    with pytest.raises(CommandError, match="Only meed2 has an emotion classifier"):
+        call_command("train_generator", "transformer", data=[str(data)], out=tmp_path / "x", classifier="classifier")
 
 
 def test_mistakes_are_one_line(run: Run, tmp_path: Path, data: Path) -> None:

@@ -38,14 +38,15 @@ class Command(PlatformCommand):
     manage.py train_generator transformer --data ed_train.jsonl --validation ed_valid.jsonl --out models/raw
     manage.py train_generator transformer --data OS --out models/pre-trained
     manage.py train_generator transformer --data ED --from models/pre-trained --out models/fine-tuned
-    manage.py train_generator meed2 --data ED --out models/meed2
-    manage.py train_generator meed2 --part predictor --data ED --out models/meed2
     manage.py train_generator emotion-classifier --data ED --from roberta-base --out models/classifier
+    manage.py train_generator meed2 --data ED --classifier models/classifier --out models/meed2
+    manage.py train_generator meed2 --part predictor --data ED --out models/meed2
     torchrun --nproc-per-node 4 manage.py train_generator meed2 --data OS --out models/meed2-os
 
 Raw, pre-trained and fine-tuned are the same command with another starting point. The checkpoint with the lowest
 validation loss is kept in the folder --out; beside it, in a folder that ends in .training, are history.json,
 curves.svg and the state from which the same command goes on after it was killed, to exactly the same numbers.
+With --classifier, a meed2 labels turns that come without an emotion or intent; without one it takes them as neutral.
 docs/training.md has recipes, with what they came to."""
 
     def create_parser(self, *args: Any, **kwargs: Any) -> CommandParser:
@@ -61,6 +62,9 @@ docs/training.md has recipes, with what they came to."""
         parser.add_argument("--out", required=True, type=Path, metavar="FOLDER", help="where the checkpoint goes")
         parser.add_argument("--from", dest="start", default="", metavar="FOLDER", help="the checkpoint to start from")
         parser.add_argument("--part", choices=("generator", "predictor"), default="generator", help="of meed2")
+        parser.add_argument(
+            "--classifier", default="", metavar="FOLDER", help="put this emotion classifier into meed2's checkpoint"
+        )
         parser.add_argument("--tokenizer", type=Path, metavar="FOLDER", help="take its tokenizer.json")
         parser.add_argument("--vocabulary", type=int, default=8000, help="size of the BPE that is trained otherwise")
         parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:1")
@@ -98,6 +102,7 @@ docs/training.md has recipes, with what they came to."""
             out=options["out"],
             run_folder=run_folder(options["out"], "predictor" if part == "predictor" else ""),
             start=options["start"],
+            classifier=options["classifier"],
             tokenizer=options["tokenizer"],
             vocabulary_size=options["vocabulary"],
             sizes={name: options[name] for name in _SIZES if options[name] is not None},
@@ -118,6 +123,8 @@ docs/training.md has recipes, with what they came to."""
 
 
 def _part(options: dict[str, Any]) -> str:
+    if options["classifier"] and options["kind"] != "meed2":
+        raise TrainingRefused("Only meed2 has an emotion classifier in its checkpoint; leave --classifier out.")
     if options["kind"] == "emotion-classifier":
         return "emotion-classifier"
     if options["part"] == "predictor" and options["kind"] != "meed2":
