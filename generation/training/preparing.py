@@ -1,5 +1,6 @@
 """What to train, on what, from where: tokenizer, examples and network, new or of a checkpoint."""
 
+import hashlib
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ from generation.training.examples import LabelExamples, PairExamples
 from generation.training.objectives import Objective, score_meed2, score_predictor, score_transformer
 from generation.training.pairs import DataRefused, Pair, Source, pairs_of
 from generation.training.settings import TrainingRefused
+from generation.training.state import STATE
 from generation.training.world import World
 
 if TYPE_CHECKING:
@@ -117,13 +119,22 @@ def _inherited_classifier(plan: Plan, start: Checkpoint | None) -> "EmotionClass
 def kept_tokenizer(plan: Plan, world: World, texts: Iterable[str]) -> Tokenizer:
     """Kept in the run's folder, so that a run that goes on has the same one and need not train it again."""
     kept = plan.run_folder / "tokenizer.json"
-    if world.is_first and not kept.exists():
+    goes_on = kept.exists() and (plan.run_folder / STATE).exists()
+    if world.is_first and not goes_on:
         tokenizer = load_tokenizer(plan.tokenizer) if plan.tokenizer else train_tokenizer(texts, plan.vocabulary_size)
         new = kept.with_suffix(".new")
         tokenizer.save(str(new))
         new.replace(kept)
     world.wait()
     return load_tokenizer(kept)
+
+
+def describe_tokenizer(plan: Plan) -> str:
+    """What a run that goes on must be told again. One of a folder is known by its content: the folder may be moved."""
+    if plan.tokenizer is None:
+        return f"of {plan.vocabulary_size} tokens, trained on the data"
+    content = load_tokenizer(plan.tokenizer).to_str().encode()
+    return f"taken from a folder, {hashlib.sha256(content).hexdigest()[:12]}"
 
 
 def _spoken_texts(plan: Plan) -> Iterator[str]:

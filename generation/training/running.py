@@ -7,7 +7,14 @@ from typing import Any
 from generation.networks.config import NetworkConfig
 from generation.training.loop import Report, Trainer
 from generation.training.objectives import Objective
-from generation.training.preparing import Plan, Say, prepare_generator, prepare_predictor, put_classifier_in
+from generation.training.preparing import (
+    Plan,
+    Say,
+    describe_tokenizer,
+    prepare_generator,
+    prepare_predictor,
+    put_classifier_in,
+)
 from generation.training.settings import TrainingSettings
 from generation.training.state import RunState
 from generation.training.world import World
@@ -33,6 +40,8 @@ def train(plan: Plan, part: str, settings: TrainingSettings, world: World, repor
     plan.run_folder.mkdir(parents=True, exist_ok=True)
     objective = _PREPARE[part](plan, world, say)
     identity: dict[str, Any] = {"kind": plan.kind, "part": part, "start": plan.start or "raw"}
+    if not plan.start and part != PREDICTOR:  # these have the tokenizer of their checkpoint
+        identity["tokenizer"] = describe_tokenizer(plan)
     config = getattr(objective.network, "config", None)
     if isinstance(config, NetworkConfig):
         identity["sizes"] = asdict(config)

@@ -72,9 +72,9 @@ def load_state(
 
 def _check_identity(stored: dict[str, Any], given: dict[str, Any], folder: Path) -> None:
     for name, value in json.loads(json.dumps(given)).items():
-        if stored.get(name) != value:
+        if stored.get(name, value) != value:  # what an older release did not note can't be compared
             raise TrainingRefused(
-                f"The run in {folder} began with {name} {stored.get(name)!r} and can't go on with {value!r}; "
+                f"The run in {folder} began with {name} {stored[name]!r} and can't go on with {value!r}; "
                 "train into another folder, or delete that one."
             )
 

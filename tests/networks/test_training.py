@@ -3,6 +3,7 @@
 import json
 import multiprocessing
 import os
+import shutil
 import socket
 from collections.abc import Callable
 from io import StringIO
@@ -12,12 +13,14 @@ from typing import Any
 import pytest
 import torch
 from django.core.management import CommandError, call_command
-from safetensors.torch import load_file
+from safetensors import safe_open
+from safetensors.torch import load_file, save_file
+from tokenizers import AddedToken, Tokenizer, processors
 
 from generation.generators.own_networks import Meed2Generator
 from generation.networks.checkpoint import load_checkpoint
 from generation.networks.emotion_classifier import EmotionClassifier
-from generation.networks.tokenizing import train_tokenizer
+from generation.networks.tokenizing import BEGIN, END, encode_context, train_tokenizer
 from generation.training.history import run_folder
 from generation.training.loop import Progress
 from generation.training.pairs import DataRefused, Source
@@ -92,7 +95,7 @@ def run(data: Path, tmp_path: Path) -> Run:
     def train_small(
         kind: str, out: str, *, part: str = GENERATOR, start: str = "", dropout: float = 0.1, training: Path = data,
         validation: Path | None = data, listener: Listener | None = None, world: World = ALONE, width: int = 16,
-        **settings: Any,
+        tokenizer: Path | None = None, vocabulary: int = 300, **settings: Any,
     ) -> RunState:  # fmt: skip
         place = tmp_path / out
         plan = Plan(
@@ -101,7 +104,8 @@ def run(data: Path, tmp_path: Path) -> Run:
             out=place,
             run_folder=run_folder(place, "predictor" if part == PREDICTOR else ""),
             start=start and str(tmp_path / start),
-            vocabulary_size=300,
+            tokenizer=tokenizer,
+            vocabulary_size=vocabulary,
             sizes={} if start or part == PREDICTOR else SIZES | {"dropout": dropout, "width": width},
         )
         chosen = TrainingSettings(**PACE | settings)
@@ -219,6 +223,70 @@ def test_fine_tuning_is_the_same_command_from_another_starting_point(run: Run, t
     assert tokenizers[0] == tokenizers[1]
     with pytest.raises(TrainingRefused, match="is a transformer, so it can't be gone on with as a meed2"):
         run("meed2", "other", start="pre-trained")
+
+
+@pytest.fixture(scope="module")
+def roberta_s(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a tokenizer.json like RoBERTa's: it adds <s> and </s> by itself, cuts, and ends with <mask>."""
+    tokenizer = train_tokenizer([f"I found my {thing}!" for thing in THINGS] * 3, 310)
+    tokenizer.add_special_tokens([AddedToken("<mask>", lstrip=True)])
+    tokenizer.post_processor = processors.RobertaProcessing(("</s>", END), ("<s>", BEGIN))
+    tokenizer.enable_truncation(4)
+    folder = tmp_path_factory.mktemp("roberta")
+    tokenizer.save(str(folder / "tokenizer.json"))
+    return folder
+
+
+def test_a_byte_level_bpe_is_taken_from_a_folder(roberta_s: Path, run: Run, tmp_path: Path) -> None:
+    state = run("transformer", "taken", tokenizer=roberta_s, max_steps=1)
+
+    checkpoint = load_checkpoint(tmp_path / "taken")
+    theirs = Tokenizer.from_file(str(roberta_s / "tokenizer.json"))
+    theirs.no_truncation()
+    encoded = encode_context(checkpoint.tokenizer, ["I found my lamp!", "The lamp?"], (), 100).ids
+    assert checkpoint.tokenizer.get_vocab() == theirs.get_vocab()
+    assert checkpoint.config.vocabulary_size == theirs.get_vocab_size()
+    assert encoded == theirs.encode("I found my lamp!", "The lamp?").ids  # <s> A </s></s> B </s>, as RoBERTa joins two
+    assert state.step == 1
+
+
+def test_a_run_that_goes_on_refuses_another_tokenizer(roberta_s: Path, run: Run, tmp_path: Path) -> None:
+    run("transformer", "trained", max_steps=1)
+    run("transformer", "taken", tokenizer=roberta_s, max_steps=1)
+
+    with pytest.raises(
+        TrainingRefused, match=r"began with tokenizer 'of 300 tokens, trained .* 'of 290 tokens, trained"
+    ):
+        run("transformer", "trained", vocabulary=290)
+    with pytest.raises(TrainingRefused, match=r"began with tokenizer 'of 300 tokens, trained .* 'taken from a folder"):
+        run("transformer", "trained", tokenizer=roberta_s)
+    with pytest.raises(TrainingRefused, match=r"began with tokenizer 'taken from a folder, .* 'of 300 tokens, trained"):
+        run("transformer", "taken")
+    moved = shutil.copytree(roberta_s, tmp_path / "moved")
+    assert run("transformer", "taken", tokenizer=moved, vocabulary=290, max_steps=2).step == 2
+
+
+def test_a_run_that_was_begun_before_tokenizers_were_noted_goes_on(run: Run, tmp_path: Path) -> None:
+    run("transformer", "old", max_steps=1)
+    path = tmp_path / "old.training" / STATE
+    with safe_open(path, framework="pt") as file:
+        metadata = file.metadata()
+    identity = json.loads(metadata["identity"])
+    del identity["tokenizer"]
+    save_file(load_file(path), path, metadata={**metadata, "identity": json.dumps(identity)})
+
+    assert run("transformer", "old", max_steps=2).step == 2
+
+
+def test_a_run_that_was_killed_before_it_saved_anything_begins_anew_with_the_tokenizer_that_it_is_told(
+    run: Run, tmp_path: Path
+) -> None:
+    with pytest.raises(Killed):
+        run("transformer", "killed", listener=Listener(kill_at=1))
+
+    run("transformer", "killed", vocabulary=290, max_steps=1)
+
+    assert load_checkpoint(tmp_path / "killed").config.vocabulary_size == 290
 
 
 def test_the_true_label_tells_meed2_what_the_transformer_has_to_guess(run: Run, tmp_path: Path) -> None:
