@@ -1,10 +1,10 @@
 """The training loop, on networks of a width of 16: what it learns, how it goes on, and what it refuses."""
 
 import json
-import multiprocessing
 import os
 import shutil
-import socket
+import subprocess
+import sys
 from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
@@ -28,7 +28,8 @@ from generation.training.preparing import Data, Plan
 from generation.training.running import CLASSIFIER, GENERATOR, PREDICTOR, train
 from generation.training.settings import TrainingRefused, TrainingSettings
 from generation.training.state import STATE, RunState
-from generation.training.world import World, join_world
+from generation.training.world import World
+from tests.conftest import ROOT
 
 pytestmark = pytest.mark.once
 
@@ -168,30 +169,32 @@ def test_parts_of_a_batch_add_up_to_the_whole(run: Run, tmp_path: Path) -> None:
     )
 
 
-def test_two_processes_learn_together_what_one_does(run: Run, tmp_path: Path) -> None:
-    """As torch's launcher starts them, but for the seconds that each would take to import torch."""
-    run("transformer", "alone", dropout=0.0)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+def test_two_processes_of_torch_s_launcher_learn_together_what_one_does(run: Run, tmp_path: Path, data: Path) -> None:
+    torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
+    named = {"data": data, "validation": data, "out": tmp_path / "both", "vocabulary": 300, "device": "cpu"}
+    options = [f"--{name.replace('_', '-')}={value}" for name, value in (named | SIZES | PACE | {"dropout": 0}).items()]
+    launched = subprocess.Popen(
+        [*torchrun, "manage.py", "train_generator", "transformer", *options],
+        cwd=ROOT,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    try:
+        run("transformer", "alone", dropout=0.0)
+        output, _ = launched.communicate(timeout=60)
+    finally:
+        launched.terminate()
 
-    def take_part(rank: int) -> None:
-        names = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "WORLD_SIZE": 2, "RANK": rank, "LOCAL_RANK": rank}
-        os.environ.update({name: str(value) for name, value in names.items()})
-        with join_world("cpu") as world:
-            run("transformer", "both", dropout=0.0, world=world)
-
-    processes = [multiprocessing.get_context("fork").Process(target=take_part, args=[rank]) for rank in range(2)]
-    for process in processes:
-        process.start()
-    for process in processes:
-        process.join(timeout=60)
-
-    assert [process.exitcode for process in processes] == [0, 0]
+    assert launched.returncode == 0, output
+    assert output.count("Stopped at step 8: 8 steps are done.") == 1  # one speaks for both
     alone, both = history(tmp_path / "alone.training"), history(tmp_path / "both.training")
     assert [entry["perplexity_macro"] for entry in both] == pytest.approx(
         [entry["perplexity_macro"] for entry in alone], rel=1e-4
     )
+    settings = json.loads((tmp_path / "both.training" / "history.json").read_text())["settings"]
+    assert settings["processes"] == 2
 
 
 def test_training_stops_early_and_keeps_the_best_checkpoint(run: Run, tmp_path: Path, data: Path) -> None:
