@@ -1,6 +1,7 @@
 """Networks of ours: what they read, what their checkpoints refuse, and how they answer."""
 
 import json
+import math
 import shutil
 from collections.abc import Callable
 from importlib.metadata import version
@@ -8,6 +9,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pytest
 import torch
 import torch.nn.functional as F
@@ -41,7 +44,7 @@ from generation.networks.transformer import Transformer
 from generation.networks.unfilled import build_unfilled
 from generation.registering import Registration, register_generator
 from generation.training.loop import resolve_precision
-from tests.networks.small_networks import read_contexts, small_network, some_contexts
+from tests.networks.small_networks import small_network, some_contexts
 
 TURNS = ("I lost my keys again.", "Oh no! Where did you look?", "Everywhere, but they are gone.")
 SIZES: dict[str, int] = {"width": 32, "heads": 2, "layers": 1, "feed_forward": 64, "max_tokens": 40}
@@ -130,20 +133,64 @@ def test_the_paper_s_sizes_are_the_paper_s() -> None:
     network = build_unfilled(lambda: Transformer(NetworkConfig("transformer", 50_265)))
 
     words = 50_265 * 300
+    norms = [module for module in network.modules() if isinstance(module, torch.nn.LayerNorm)]
     assert parameter_count(network) == pytest.approx(2 * words + 10.2e6, rel=0.01)
+    assert len(norms) == 1 + 4 * 2 + 4 * 3
+    assert {norm.eps for norm in norms} == {1e-5}
+
+
+def test_the_response_predictor_pools_and_predicts_as_the_paper_s_equations_say(config: NetworkConfig) -> None:
+    predictor = _spread(ResponsePredictor(config))
+    contexts = some_contexts(5, longest=config.max_tokens)
+    ids = stack(contexts, PAD)
+    segments, labels = torch.randint(0, 2, ids.shape), torch.randint(0, len(LABELS), ids.shape)
+
+    with torch.no_grad():
+        predicted = predictor(ids, segments, labels).softmax(dim=-1)
+
+    for row, length in enumerate(map(len, contexts)):
+        alone = (ids[[row], :length], segments[[row], :length], labels[[row], :length])
+        with torch.no_grad():
+            states = predictor.encoder(predictor.embedder(*alone), None)[0].double().numpy()
+        expected = _predict_by_hand(predictor, states)
+        assert predicted[row].tolist() == pytest.approx(expected.tolist(), abs=1e-4)
+    assert len({int(best) for best in predicted.argmax(dim=1)}) > 1
+
+
+def _spread(predictor: ResponsePredictor) -> ResponsePredictor:
+    """Weights so far apart that contexts get different labels."""
+    torch.manual_seed(1)
+    with torch.no_grad():
+        for weight in predictor.parameters():
+            if weight.dim() > 1:
+                weight.normal_()
+    return predictor.eval()
+
+
+def _predict_by_hand(predictor: ResponsePredictor, states: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Equations 1 and 2 of the paper, a hidden layer with GELU (its appendix B), and a softmax layer."""
+    weights = {name: tensor.double().numpy() for name, tensor in predictor.state_dict().items()}
+    v = weights["pooling.weight"][0]
+    exps = [math.exp(v @ r_i) for r_i in states]
+    alphas = [exp / sum(exps) for exp in exps]
+    r = sum(alpha * r_i for alpha, r_i in zip(alphas, states, strict=True))
+    inner = weights["hidden.weight"] @ r + weights["hidden.bias"]
+    hidden = np.array([x * (1 + math.erf(x / math.sqrt(2))) / 2 for x in inner])
+    scores = np.exp(weights["output.weight"] @ hidden + weights["output.bias"])
+    predicted: npt.NDArray[np.float64] = scores / scores.sum()
+    return predicted
 
 
 @pytest.mark.parametrize("kind", ["transformer", "meed2"])
 def test_token_by_token_a_decoder_computes_what_it_computes_at_once(kind: str) -> None:
-    network, contexts = small_network(kind), some_contexts(5)
-    source, target = stack(contexts, PAD), torch.randint(4, 300, (5, 30))
-    inputs = [source, torch.zeros_like(source), target, torch.zeros_like(target)]
-    if kind == "meed2":
-        inputs += [torch.zeros_like(source), torch.zeros(5, dtype=torch.long)]
+    network, source = small_network(kind), stack(some_contexts(5), PAD)
+    target, speakers = torch.randint(4, 300, (5, 30)), torch.tensor([0, 1, 1, 0, 1])
+    segments = torch.randint(0, 2, source.shape)
+    labels = [torch.randint(0, 41, source.shape), torch.tensor([3, 40, 0, 17, 3])] if kind == "meed2" else []
 
     with torch.no_grad():
-        at_once = network(*inputs)
-        state = read_contexts(network, contexts)
+        at_once = network(source, segments, target, speakers[:, None].expand_as(target), *labels)
+        state = network.begin_replies(source, segments, speakers, *labels)
         one_by_one = [network.output(network.read_tokens(target[:, [place]], state))[:, 0] for place in range(30)]
 
     torch.testing.assert_close(torch.stack(one_by_one, dim=1), at_once, rtol=1e-4, atol=1e-4)
@@ -185,6 +232,52 @@ def test_a_label_that_is_none_of_the_41_is_refused_when_a_generator_is_registere
         register_generator(registration)
 
     assert not Generator.objects.exists()
+
+
+def test_in_bfloat16_a_network_says_what_it_says_in_float32(trained: Path) -> None:
+    contexts = [Context(TURNS, forced_label=label) for label in LABELS]
+    wide = Meed2Generator.load(str(trained), {"beams": 4}, "cpu")
+    checkpoint = load_checkpoint(trained)
+    checkpoint.network.bfloat16()
+    narrow = Meed2Generator(checkpoint, wide.settings)
+
+    expected, found = (generator.answer(contexts, [0] * len(LABELS)) for generator in (wide, narrow))
+
+    assert [reply.text for reply in found] == [reply.text for reply in expected] == list(LABELS)
+    assert [reply.score for reply in found] == pytest.approx([reply.score for reply in expected], abs=0.05)
+    assert [reply.score for reply in found] != [reply.score for reply in expected]
+
+
+@pytest.mark.parametrize("settings", [{"beams": 8}, {"method": "nucleus"}])
+def test_a_dialog_gets_the_same_reply_alone_and_among_others_of_other_labels_and_speakers(
+    settings: dict[str, Any], tmp_path: Path
+) -> None:
+    network = small_network("meed2", spread=0.8, end=7.0)
+    with torch.no_grad():
+        network.output.bias[4:260] -= 30  # words, not single bytes
+    predictor = _spread(ResponsePredictor(network.config))
+    save_checkpoint(tmp_path / "it", network, train_tokenizer(TURNS * 3, 300), predictor)
+    generator = Meed2Generator.load(str(tmp_path / "it"), settings, "cpu")
+    contexts = [
+        Context(TURNS, ("sad", "questioning", "devastated")),
+        Context(TURNS, ("joyful", "agreeing", "proud")),
+        Context(TURNS, ("sad", "questioning", "devastated"), forced_label="wishing"),
+        Context(TURNS[:1], ("annoyed",)),
+        Context(TURNS[:2], ("annoyed", "consoling")),
+        Context(TURNS * 9),
+    ]
+
+    together = generator.answer(contexts, range(6))
+    alone = [generator.answer([context], [seed])[0] for seed, context in enumerate(contexts)]
+
+    told = [(reply.text, reply.label, reply.turns_cut, reply.failure) for reply in together]
+    assert told == [(reply.text, reply.label, reply.turns_cut, reply.failure) for reply in alone]
+    scores = [[reply.score or 0.0 for reply in replies] for replies in (together, alone)]  # none where one is endless
+    assert scores[0] == pytest.approx(scores[1], rel=1e-4)
+    assert len({reply.text for reply in together}) > 4
+    assert len({reply.label for reply in together}) > 3
+    assert told[0] != told[1]  # labels of the turns matter
+    assert told[0] != told[2]  # and the reply's own
 
 
 def test_an_unforced_reply_has_the_predicted_label(trained: Path) -> None:
