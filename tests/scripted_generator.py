@@ -23,6 +23,7 @@ class ScriptedSettings(Settings):
     seconds: float = Field(0, ge=0)  # that a reply takes
     fits: int = 1000  # dialogs at once, before memory runs out
     word: str = "said"
+    has_torch: bool = False  # which says in its own way that memory ran out
 
 
 class ScriptedGenerator:
@@ -44,8 +45,15 @@ class ScriptedGenerator:
 
     def answer(self, contexts: Sequence[Context], seeds: Sequence[int]) -> list[Reply]:
         if len(contexts) > self._settings["fits"]:
-            raise MemoryError
+            self._run_out_of_memory()
         return [self._reply(context, seed) for context, seed in zip(contexts, seeds, strict=True)]
+
+    def _run_out_of_memory(self) -> None:
+        if self._settings["has_torch"]:
+            import torch
+
+            torch.empty(2**60)
+        raise MemoryError
 
     def _reply(self, context: Context, seed: int) -> Reply:
         time.sleep(self._settings["seconds"])
