@@ -163,12 +163,18 @@ def _vocabulary_size(folder: Path) -> int:
     return size
 
 
-def load_ours(folder: Path, threads: int) -> Answer:
-    import torch
+def _read_ours(folder: Path) -> dict[str, Any]:
     from safetensors.torch import load_file
 
+    weights = load_file(folder / "ours.safetensors")
+    return {"output.weight": weights["embedder.words.weight"], **weights}  # the same, where the network is tied
+
+
+def load_ours(folder: Path, threads: int) -> Answer:
+    import torch
+
     from generation.decoding.beam import beam_search
-    from generation.decoding.projection import Projection
+    from generation.decoding.projection import Projection, pack_output
     from generation.decoding.settings import DecodingSettings
     from generation.networks.batches import stack
     from generation.networks.config import NetworkConfig
@@ -178,9 +184,8 @@ def load_ours(folder: Path, threads: int) -> Answer:
     torch.set_num_threads(threads)
     config = NetworkConfig.from_json(json.loads((folder / "config.json").read_text()))
     network = build_unfilled(lambda: Transformer(config)).eval()
-    weights = load_file(folder / "ours.safetensors")
-    weights.setdefault("output.weight", weights["embedder.words.weight"])
-    network.load_state_dict(weights, assign=True)
+    network.load_state_dict(_read_ours(folder), assign=True)
+    pack_output(network, _read_ours(folder)["output.weight"])
     projection = Projection(network.output)
 
     def answer(contexts: Contexts, tokens: int) -> list[list[int]]:

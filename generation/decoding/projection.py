@@ -9,13 +9,15 @@ k blocks' bests before it.) The vocabulary is padded with tokens that cannot be 
 from typing import NamedTuple
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from generation.decoding.repeating import Pairs
+from generation.networks.packing import PackedLinear, can_pack
+from generation.networks.transformer import Transformer
 
 BLOCK = 32  # tokens
 MOST_ROWS = 256  # beams that are scored at once: more would be no faster, and need more memory
+MOST_PACKED_ROWS = 64  # of a packed layer, whose scores are new memory each time: larger pieces leave larger holes
 
 
 class Continuations(NamedTuple):
@@ -27,16 +29,16 @@ class Continuations(NamedTuple):
 
 
 class Projection:
-    """A network's output layer, prepared for decoding."""
+    """A network's output layer, as decoding uses it."""
 
-    def __init__(self, output: nn.Linear) -> None:
+    def __init__(self, output: nn.Linear | PackedLinear) -> None:
         self.vocabulary_size = output.out_features
         self._output = output
         self._padded_size = self.vocabulary_size + -self.vocabulary_size % BLOCK
-        self._scores = self._room(0)
+        self._scores: Tensor | None = None
 
     def log_probabilities(self, hidden: Tensor) -> Tensor:
-        """[rows, W] -> [rows, vocabulary], which the next call overwrites."""
+        """[rows, W] -> [rows, vocabulary], which the next call may overwrite."""
         return self._score(hidden)[:, : self.vocabulary_size]
 
     def continue_beams(
@@ -44,44 +46,65 @@ class Projection:
     ) -> Continuations:
         """`hidden` [B, beams, W] are the beams' last states, `scores` [B, beams] their log-probabilities so far."""
         dialogs, beams, _ = hidden.shape
-        step = max(1, MOST_ROWS // beams)
-        parts = []
+        most_rows = MOST_PACKED_ROWS if isinstance(self._output, PackedLinear) else MOST_ROWS
+        step = max(1, most_rows // beams)
+        found = []
         for first in range(0, dialogs, step):
-            rows = slice(first * beams, (first + step) * beams)
-            scored = self._score(hidden[first : first + step].flatten(0, 1))
-            _ban(scored, banned, rows)
-            if groups == 1:
-                parts.append(_best_by_blocks(scored, scores[first : first + step], count))
-            else:
-                scored = scored[:, : self.vocabulary_size]
-                parts.append(_best_of_groups(scored, scores[first : first + step], count, groups, diversity))
-        return Continuations(*(torch.cat(part) for part in zip(*parts, strict=True)))
+            some = slice(first, first + step)
+            banned_there = _within(banned, some, beams)
+            found.append(self._continue_some(hidden[some], scores[some], banned_there, count, groups, diversity))
+        return Continuations(*(torch.cat(part) for part in zip(*found, strict=True)))
+
+    def _continue_some(
+        self, hidden: Tensor, scores: Tensor, banned: Pairs | None, count: int, groups: int, diversity: float
+    ) -> Continuations:
+        scored = self._score(hidden.flatten(0, 1))
+        if banned is not None:
+            scored[banned] = -torch.inf
+        if groups == 1:
+            return _best_by_blocks(scored, scores, count)
+        return _best_of_groups(scored[:, : self.vocabulary_size], scores, count, groups, diversity)
 
     def _score(self, hidden: Tensor) -> Tensor:
-        """[rows, W] -> log-probabilities [rows, padded vocabulary]
-
-        One buffer serves all steps and is normalised in place: new memory of this size costs as much as the arithmetic.
-        """
-        if len(self._scores) < len(hidden):
-            self._scores = self._room(len(hidden))
-        scores = self._scores[: len(hidden)]
-        weight, bias = self._output.weight, self._output.bias
-        if hidden.dtype == scores.dtype:
-            torch.addmm(bias, hidden, weight.T, out=scores[:, : self.vocabulary_size])
-        else:
-            scores[:, : self.vocabulary_size] = F.linear(hidden, weight, bias)
+        """[rows, W] -> log-probabilities [rows, padded vocabulary], normalised in place: new memory of this size costs
+        as much as the arithmetic."""
+        scores = self._multiply(hidden)
         return torch.log_softmax(scores, dim=1, out=scores)
 
-    def _room(self, rows: int) -> Tensor:
-        device = self._output.weight.device
-        return torch.full((rows, self._padded_size), -torch.inf, dtype=torch.float32, device=device)
+    def _multiply(self, hidden: Tensor) -> Tensor:
+        """A plain layer's columns go into one buffer that serves all steps."""
+        output = self._output
+        if isinstance(output, PackedLinear):
+            return output.padded(hidden)
+        if self._scores is None or len(self._scores) < len(hidden):
+            shape = len(hidden), self._padded_size
+            self._scores = torch.full(shape, -torch.inf, dtype=torch.float32, device=hidden.device)
+        scores = self._scores[: len(hidden)]
+        if hidden.dtype == scores.dtype:
+            torch.addmm(output.bias, hidden, output.weight.T, out=scores[:, : self.vocabulary_size])
+        else:
+            scores[:, : self.vocabulary_size] = output(hidden)
+        return scores
 
 
-def _ban(scores: Tensor, banned: Pairs | None, rows: slice) -> None:
-    if banned is not None:
-        which, tokens = banned
-        inside = (which >= rows.start) & (which < rows.stop)
-        scores[which[inside] - rows.start, tokens[inside]] = -torch.inf
+def pack_output(network: Transformer, weight: Tensor) -> None:
+    """For a network that only answers from here on: on a CPU its output layer is packed, and the plain one given up.
+
+    `weight` is the layer's, read from the file once more: what was read of a file stays in memory as long as anything
+    else of that reading is used.
+    """
+    if can_pack(network.output):
+        network.output = PackedLinear(weight, network.output.bias, multiple_of=BLOCK)  # type: ignore[assignment]
+
+
+def _within(banned: Pairs | None, dialogs: slice, beams: int) -> Pairs | None:
+    """Those of some dialogs' rows, counted from the first of them."""
+    if banned is None:
+        return None
+    rows, tokens = banned
+    first, end = dialogs.start * beams, dialogs.stop * beams
+    is_inside = (rows >= first) & (rows < end)
+    return rows[is_inside] - first, tokens[is_inside]
 
 
 def _best_by_blocks(log_probabilities: Tensor, scores: Tensor, count: int) -> Continuations:

@@ -43,11 +43,13 @@ class TransformerGenerator:
 
     @classmethod
     def load(cls, checkpoint: str, settings: dict[str, Any], device: str) -> Self:
-        from generation.networks.checkpoint import load_checkpoint
+        from generation.decoding.projection import pack_output
+        from generation.networks.checkpoint import load_checkpoint, read_output_weight
 
         filled = cls.check(checkpoint, settings)
         loaded = load_checkpoint(Path(checkpoint), device)
         loaded.network.to(best_dtype(device))
+        pack_output(loaded.network, read_output_weight(Path(checkpoint)))
         return cls(loaded, DecodingSettings(**filled))
 
     def answer(self, contexts: Sequence[Context], seeds: Sequence[int]) -> list[Reply]:
@@ -85,7 +87,7 @@ class TransformerGenerator:
 
     @property
     def _device(self) -> Any:
-        return self.checkpoint.network.output.weight.device
+        return self.checkpoint.network.device
 
     def _encode(self, contexts: Sequence[Context]) -> "list[EncodedContext]":
         from generation.networks.tokenizing import encode_context

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from safetensors import SafetensorError
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer
 from torch import Tensor, nn
@@ -97,6 +97,13 @@ def load_checkpoint(folder: Path, device: str = "cpu") -> Checkpoint:
     return loaded
 
 
+def read_output_weight(folder: Path) -> Tensor:
+    """Of a checkpoint that was loaded before, and so is known to be whole."""
+    with safe_open(folder / MODEL, framework="pt") as file:
+        weight: Tensor = file.get_tensor("output.weight").float()
+        return weight
+
+
 def _write_weights(network: nn.Module, path: Path) -> None:
     weights = {name: tensor.detach().contiguous().cpu() for name, tensor in network.state_dict().items()}
     save_file(weights, path, metadata={"format": "pt"})
@@ -133,8 +140,8 @@ def _read_weights(build: Callable[[NetworkConfig], Network], config: NetworkConf
         raise CheckpointRefused(f"{path} cannot be read: {error}") from error
     network = build_unfilled(lambda: build(config))
     _check_fits(network, weights, path)
+    _check_are_finite(load_file(path), path)  # read apart, to be forgotten: not all of it is needed in memory
     weights = {name: tensor.float() for name, tensor in weights.items()}  # whatever precision they were saved in
-    _check_are_finite(weights, path)
     network.load_state_dict(weights, assign=True)
     return network.to(device).eval()
 
@@ -157,5 +164,5 @@ def _check_fits(network: nn.Module, weights: dict[str, Tensor], path: Path) -> N
 
 def _check_are_finite(weights: dict[str, Tensor], path: Path) -> None:
     for name, tensor in weights.items():
-        if not bool(tensor.isfinite().all()):
+        if not bool(tensor.float().isfinite().all()):
             raise CheckpointRefused(f"{path} is broken: {name} holds numbers that are not finite.")

@@ -38,7 +38,7 @@ def score_golds(
 def _log_probabilities(
     checkpoint: Checkpoint, contexts: Sequence[EncodedContext], replies: Sequence[list[int]], labels: Sequence[int]
 ) -> list[float]:
-    device = checkpoint.network.output.weight.device
+    device = checkpoint.network.device
     source = stack_contexts(contexts, device)
     said = stack([reply[:-1] for reply in replies], PAD, device)  # [B, T]
     to_say = stack([reply[1:] for reply in replies], PAD, device)

@@ -20,6 +20,10 @@ class Transformer(nn.Module):
         self.output = nn.Linear(config.width, config.vocabulary_size)
         self.apply(initialise)
 
+    @property
+    def device(self) -> torch.device:
+        return self.embedder.words.weight.device
+
     def forward(
         self, source_ids: Tensor, source_segments: Tensor, target_ids: Tensor, target_segments: Tensor
     ) -> Tensor:

@@ -5,7 +5,6 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-import schemathesis
 from django.core.cache import cache
 from django.core.handlers.wsgi import WSGIHandler
 from django.core.management import call_command
@@ -14,13 +13,9 @@ from django.db import close_old_connections
 from drf_spectacular.generators import SchemaGenerator
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from schemathesis.checks import not_a_server_error
-from schemathesis.specs.openapi.checks import response_schema_conformance, status_code_conformance
 
 from hits.models import Study
 from tests.hits.working import Worker, publish
-
-CHECKS = [not_a_server_error, status_code_conformance, response_schema_conformance]
 
 
 def test_the_description_is_valid(tmp_path: object) -> None:
@@ -41,6 +36,12 @@ def open_connection() -> Iterator[None]:
 @pytest.mark.parametrize("path", ["/work/api/save/", "/work/api/check/", "/work/api/submit/"])
 @pytest.mark.parametrize("is_known", [True, False], ids=["own token", "any token"])
 def test_no_request_makes_the_server_stumble(demo_study: Study, path: str, is_known: bool) -> None:
+    # Here, not above: it takes long to load, and every process of the suite reads this file.
+    import schemathesis
+    from schemathesis.checks import not_a_server_error
+    from schemathesis.specs.openapi.checks import response_schema_conformance, status_code_conformance
+
+    checks = [not_a_server_error, status_code_conformance, response_schema_conformance]
     publish(demo_study)
     token = Worker(demo_study.hits.get(number=0)).open().data["token"]
     generator: Any = SchemaGenerator
@@ -54,7 +55,7 @@ def test_no_request_makes_the_server_stumble(demo_study: Study, path: str, is_kn
     def call(case: Any) -> None:
         cache.clear()  # the limit of calls a minute is tested elsewhere
         headers = {"Authorization": f"Assignment {token}"} if is_known else None
-        case.call_and_validate(headers=headers, checks=CHECKS)
+        case.call_and_validate(headers=headers, checks=checks)
 
     with open_connection():
         call()

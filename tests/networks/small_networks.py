@@ -6,10 +6,11 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from generation.decoding.projection import Projection
+from generation.decoding.projection import BLOCK, Projection
 from generation.networks.batches import stack
 from generation.networks.checkpoint import build_network
 from generation.networks.config import NetworkConfig
+from generation.networks.packing import PackedLinear
 from generation.networks.reply_state import ReplyState
 from generation.networks.tokenizing import BEGIN, END, PAD
 from generation.networks.transformer import Transformer
@@ -49,7 +50,8 @@ def read_contexts(network: Transformer, contexts: Sequence[Sequence[int]]) -> Re
 
 
 def prepare(network: Transformer) -> Projection:
-    return Projection(network.output)
+    """Packed, as it is on CPUs."""
+    return Projection(PackedLinear(network.output.weight, network.output.bias, multiple_of=BLOCK))
 
 
 def as_inputs(contexts: Sequence[Sequence[int]]) -> dict[str, Tensor]:

@@ -1,5 +1,6 @@
 """Decoding, against Hugging Face's generate on the same weights and against itself in other batches."""
 
+import copy
 import math
 import random
 from itertools import pairwise
@@ -11,9 +12,11 @@ from transformers import BartForConditionalGeneration, TopKLogitsWarper, TopPLog
 
 from generation.decoding.beam import Hypothesis, beam_search
 from generation.decoding.drawing import noise_of
+from generation.decoding.projection import Projection, pack_output
 from generation.decoding.repeating import repeating_tokens
 from generation.decoding.sampling import pick_tokens, sample_replies
 from generation.decoding.settings import DIVERSE_BEAM, GREEDY, NUCLEUS, TOP_K, DecodingSettings
+from generation.networks.packing import PackedLinear
 from generation.networks.tokenizing import BEGIN, END, PAD
 from generation.networks.transformer import Transformer
 from tests.networks.bart import as_bart
@@ -65,6 +68,24 @@ def _up_to_the_end(tokens: list[int]) -> list[int]:
     if END in tokens:
         return tokens[: tokens.index(END) + 1]
     return [token for token in tokens if token != PAD]
+
+
+def test_an_output_layer_says_the_same_plain_and_packed(network: Transformer) -> None:
+    settings = DecodingSettings(beams=8, max_tokens=20)
+    plain = Projection(network.output)
+    packed = copy.deepcopy(network)
+    pack_output(packed, network.output.weight)
+
+    states = torch.randn(2, 3, network.config.width)
+    assert isinstance(packed.output, PackedLinear)
+    torch.testing.assert_close(packed.output(states), network.output(states))
+    found = [
+        beam_search(network, projection, read_contexts(network, CONTEXTS[:8]), settings)
+        for projection in (plain, Projection(packed.output))
+    ]
+    assert [[one.tokens for one in replies] for replies in found[0]] == [
+        [one.tokens for one in replies] for replies in found[1]
+    ]
 
 
 @pytest.mark.parametrize(
