@@ -1,6 +1,8 @@
 """The whole suite, as `make test` runs it: on SQLite, and what touches the database again on PostgreSQL.
 
-The networks' tests have a process of their own beside the first pass, so that torch is imported once and not by each.
+Two lanes side by side, because many tests wait for processes, browsers and brokers: SQLite in one; in the other the
+networks, in a process of their own so that torch is imported once and not by each, and then PostgreSQL. What the second
+lane says is shown after the first has ended.
 TEST_DATABASE_URL and TEST_BROKER_URL name servers to use instead of embedded ones.
 """
 
@@ -8,11 +10,13 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+from typing import IO
 
 PYTEST = [sys.executable, "-m", "pytest"]
 NETWORKS = [*PYTEST, "tests/networks"]
-SPREAD = [*PYTEST, "-n", "3", "--dist", "worksteal", "--ignore", "tests/networks"]  # beyond 3, two cores gain nothing
+SPREAD = [*PYTEST, "-n", "2", "--dist", "worksteal", "--ignore", "tests/networks"]
 ON_SQLITE = [*SPREAD, "-m", "not postgresql"]
 ON_POSTGRESQL = [sys.executable, "-m", "tests.servers", "postgresql", "--", *SPREAD, "-m", "not once"]
 
@@ -20,14 +24,21 @@ ON_POSTGRESQL = [sys.executable, "-m", "tests.servers", "postgresql", "--", *SPR
 def main() -> None:
     began = time.monotonic()
     on_sqlite = {name: value for name, value in os.environ.items() if name != "TEST_DATABASE_URL"}
+    results: list[int] = []
     with tempfile.TemporaryFile("w+") as told:
-        networks = subprocess.Popen(NETWORKS, env=on_sqlite, stdout=told, stderr=subprocess.STDOUT)
-        results = [subprocess.run(ON_SQLITE, env=on_sqlite).returncode, networks.wait()]
+        beside = threading.Thread(target=_run_beside, args=(on_sqlite, told, results))
+        beside.start()
+        results.append(subprocess.run(ON_SQLITE, env=on_sqlite).returncode)
+        beside.join()
         told.seek(0)
-        print(f"\nNetworks:\n{told.read()}\nOn PostgreSQL:", flush=True)
-    results.append(subprocess.run(ON_POSTGRESQL).returncode)
+        print(f"\nNetworks, then on PostgreSQL:\n{told.read()}")
     print(f"The suite took {time.monotonic() - began:.0f} seconds.")
     sys.exit(any(results))  # a pass that was killed has a negative number
+
+
+def _run_beside(on_sqlite: dict[str, str], told: IO[str], results: list[int]) -> None:
+    results.append(subprocess.run(NETWORKS, env=on_sqlite, stdout=told, stderr=subprocess.STDOUT).returncode)
+    results.append(subprocess.run(ON_POSTGRESQL, stdout=told, stderr=subprocess.STDOUT).returncode)
 
 
 if __name__ == "__main__":
