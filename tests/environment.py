@@ -17,7 +17,9 @@ for name in VARIABLES:
     os.environ.pop(name, None)
 os.environ["VAR_DIR"] = str(Path(os.environ["PYTEST_VAR_DIR"]) / os.environ.get("PYTEST_XDIST_WORKER", "main"))
 os.environ["LOG_LEVEL"] = "WARNING"
-os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"  # as many processes as cores are busy already
+# One thread: as many processes as cores are busy already, and torch's threads wait for each other by going round in
+# circles, which took the tests of networks three times as long beside others.
+os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = os.environ["GENERATOR_THREADS"] = "1"
 if url := os.environ.get("TEST_DATABASE_URL"):
     os.environ["DATABASE_URL"] = url
 # Playwright's event loop runs in the test's thread; Django would refuse to touch the database there.

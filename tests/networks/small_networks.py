@@ -18,8 +18,6 @@ from generation.networks.transformer import Transformer
 VOCABULARY = 300
 SMALL = {"width": 16, "heads": 2, "layers": 2, "feed_forward": 32, "max_tokens": 64}
 
-torch.set_num_threads(1)
-
 
 def small_network(kind: str = "transformer", seed: int = 0, *, spread: float = 1.0, end: float = 9.0) -> Transformer:
     """With weights spread so far that contexts get different replies, and so keen to end that replies do."""

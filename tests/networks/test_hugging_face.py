@@ -29,7 +29,6 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[Any, Path]:
     import torch
     import transformers
 
-    torch.set_num_threads(1)
     torch.manual_seed(3)
     folder = tmp_path_factory.mktemp("models")
     heads = {f"{part}_attention_heads": 2 for part in ("encoder", "decoder")}

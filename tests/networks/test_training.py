@@ -1,7 +1,6 @@
 """The training loop, on networks of a width of 16: what it learns, how it goes on, and what it refuses."""
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -62,11 +61,6 @@ class Listener:
             raise Killed
 
     def validation(self, entry: dict[str, Any], is_best: bool) -> None: ...
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> None:
-    torch.set_num_threads(1)
 
 
 @pytest.fixture(scope="module")
@@ -176,7 +170,6 @@ def test_two_processes_of_torch_s_launcher_learn_together_what_one_does(run: Run
     launched = subprocess.Popen(
         [*torchrun, "manage.py", "train_generator", "transformer", *options],
         cwd=ROOT,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
