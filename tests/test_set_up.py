@@ -115,6 +115,13 @@ def test_an_installed_browser_comes_first(machine: Machine) -> None:
     assert (result.stdout, result.returncode) == (f"{installed}\n", 0)
 
 
+def test_of_two_the_one_without_windows_is_taken(machine: Machine) -> None:
+    machine.has_program("chromium", WORKS)
+    quicker = machine.has_program("chromium-headless-shell", WORKS)
+
+    assert install_browser(machine).stdout == f"{quicker}\n"
+
+
 def test_playwright_s_own_is_downloaded_where_none_is_installed_that_runs(machine: Machine) -> None:
     machine.has_program("chromium", LACKS_A_LIBRARY)
     downloaded = machine.has_program("playwright-s-own", WORKS)
@@ -125,15 +132,21 @@ def test_playwright_s_own_is_downloaded_where_none_is_installed_that_runs(machin
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may install packages")
-def test_the_system_s_package_is_the_last_way(machine: Machine) -> None:
-    chromium = machine.programs / "chromium"
+@pytest.mark.parametrize("offered", ["chromium-headless-shell chromium", "chromium"])
+def test_the_system_s_package_is_the_last_way(machine: Machine, offered: str) -> None:
     machine.has_program(
-        "apt-get", f'[ "$1" = update ] || {{ echo "#!/bin/sh" > {chromium}; /bin/chmod +x {chromium}; }}'
+        "apt-get",
+        f"""
+[ "$1" = update ] && exit 0
+case " {offered} " in *" $4 "*) ;; *) exit 100;; esac
+echo "#!/bin/sh" > {machine.programs}/$4
+/bin/chmod +x {machine.programs}/$4
+""",
     )
 
     result = install_browser(machine, downloaded=machine.has_program("playwright-s-own", LACKS_A_LIBRARY))
 
-    assert (result.stdout, result.returncode) == (f"{chromium}\n", 0)
+    assert (result.stdout, result.returncode) == (f"{machine.programs / offered.split()[0]}\n", 0)
 
 
 def test_without_any_browser_one_line_says_what_to_install(machine: Machine) -> None:
