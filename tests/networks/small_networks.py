@@ -12,11 +12,13 @@ from generation.networks.checkpoint import build_network
 from generation.networks.config import NetworkConfig
 from generation.networks.packing import PackedLinear
 from generation.networks.reply_state import ReplyState
+from generation.networks.response_predictor import ResponsePredictor
 from generation.networks.tokenizing import BEGIN, END, PAD
 from generation.networks.transformer import Transformer
 
 VOCABULARY = 300
 SMALL = {"width": 16, "heads": 2, "layers": 2, "feed_forward": 32, "max_tokens": 64}
+TURNS = ("I lost my keys again.", "Oh no! Where did you look?", "Everywhere, but they are gone.")
 
 
 def small_network(kind: str = "transformer", seed: int = 0, *, spread: float = 1.0, end: float = 9.0) -> Transformer:
@@ -56,3 +58,13 @@ def as_inputs(contexts: Sequence[Sequence[int]]) -> dict[str, Tensor]:
     """For Hugging Face."""
     ids = stack(contexts, PAD)
     return {"input_ids": ids, "attention_mask": (ids != PAD).long()}
+
+
+def spread(predictor: ResponsePredictor) -> ResponsePredictor:
+    """Weights so far apart that contexts get different labels."""
+    torch.manual_seed(1)
+    with torch.no_grad():
+        for weight in predictor.parameters():
+            if weight.dim() > 1:
+                weight.normal_()
+    return predictor.eval()

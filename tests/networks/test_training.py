@@ -1,123 +1,23 @@
 """The training loop, on networks of a width of 16: what it learns, how it goes on, and what it refuses."""
 
 import json
-import shutil
 import subprocess
 import sys
-from collections.abc import Callable
-from io import StringIO
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
 from django.core.management import CommandError, call_command
-from safetensors import safe_open
-from safetensors.torch import load_file, save_file
-from tokenizers import AddedToken, Tokenizer, processors
+from safetensors.torch import load_file
 
-from generation.generators.own_networks import Meed2Generator
 from generation.networks.checkpoint import load_checkpoint
-from generation.networks.emotion_classifier import EmotionClassifier
-from generation.networks.tokenizing import BEGIN, END, encode_context, train_tokenizer
-from generation.training.history import run_folder
-from generation.training.loop import Progress
-from generation.training.pairs import DataRefused, Source
-from generation.training.preparing import Data, Plan
-from generation.training.running import CLASSIFIER, GENERATOR, PREDICTOR, train
-from generation.training.settings import TrainingRefused, TrainingSettings
-from generation.training.state import STATE, RunState
-from generation.training.world import World
+from generation.training.pairs import DataRefused
+from generation.training.settings import TrainingRefused
+from generation.training.state import STATE
 from tests.conftest import ROOT
+from tests.networks.training_runs import PACE, SIZES, Killed, Listener, Run, assert_same_tensors, history
 
 pytestmark = pytest.mark.once
-
-SIZES = {"width": 16, "heads": 2, "layers": 1, "feed_forward": 32, "max_tokens": 24}
-PACE = {"learning_rate": 0.01, "batch_size": 8, "max_steps": 8, "validate_every": 4, "save_every": 3}
-THINGS = ("lamp", "boat", "garden", "horse", "letter", "kettle", "window", "coat")
-ALONE = World(0, 1, torch.device("cpu"))
-
-Run = Callable[..., RunState]
-
-
-class Killed(Exception):
-    pass
-
-
-class Listener:
-    """Hears of each step, and may kill the run at one: nothing gets the chance to save more."""
-
-    def __init__(self, kill_at: int = 0) -> None:
-        self.kill_at = kill_at
-        self.began_at = 0
-        self.heard: list[Progress] = []
-
-    def begin(self, state: RunState, total_steps: int) -> None:
-        self.began_at = state.step
-
-    def step(self, progress: Progress) -> None:
-        self.heard.append(progress)
-        if progress.step == self.kill_at:
-            raise Killed
-
-    def validation(self, entry: dict[str, Any], is_best: bool) -> None: ...
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Conversations that a small network can learn: the reply names the thing, in a way that its label decides."""
-    path = tmp_path_factory.mktemp("data") / "dialogs.jsonl"
-    path.write_text("".join(json.dumps(_line(number)) + "\n" for number in range(40)))
-    return path
-
-
-def _line(number: int) -> dict[str, Any]:
-    thing, emotion = THINGS[number % 8], "sad" if number % 3 == 0 else "joyful"
-    first = f"I lost my {thing}." if emotion == "sad" else f"I found my {thing}!"
-    return {
-        "id": number,
-        "context": [first, f"The {thing}?", "Yes."],
-        "reference": f"Poor {thing}." if emotion == "sad" else f"Good old {thing}!",
-        "context_labels": [emotion, "questioning", "neutral"],
-        "reference_label": "sympathizing" if emotion == "sad" else "joyful",
-        "situation": f"{first} {number}",
-        "emotion": emotion,
-    }
-
-
-@pytest.fixture
-def run(data: Path, tmp_path: Path) -> Run:
-    def train_small(
-        kind: str, out: str, *, part: str = GENERATOR, start: str = "", dropout: float = 0.1, training: Path = data,
-        validation: Path | None = data, listener: Listener | None = None, world: World = ALONE, width: int = 16,
-        tokenizer: Path | None = None, vocabulary: int = 300, **settings: Any,
-    ) -> RunState:  # fmt: skip
-        place = tmp_path / out
-        plan = Plan(
-            kind=kind,
-            data=Data(Source([str(training)]), Source([str(validation)]) if validation else None),
-            out=place,
-            run_folder=run_folder(place, "predictor" if part == PREDICTOR else ""),
-            start=start and str(tmp_path / start),
-            tokenizer=tokenizer,
-            vocabulary_size=vocabulary,
-            sizes={} if start or part == PREDICTOR else SIZES | {"dropout": dropout, "width": width},
-        )
-        chosen = TrainingSettings(**PACE | settings)
-        return train(plan, part, chosen, world, listener or Listener(), lambda text: None)
-
-    return train_small
-
-
-def history(folder: Path) -> list[dict[str, Any]]:
-    entries = json.loads((folder / "history.json").read_text())["history"]
-    return [{name: value for name, value in entry.items() if "seconds" not in name} for entry in entries]
-
-
-def assert_same_tensors(one: Path, other: Path) -> None:
-    first, second = load_file(one), load_file(other)
-    assert first.keys() == second.keys()
-    assert all(torch.equal(first[name], second[name]) for name in first)
 
 
 @pytest.mark.parametrize(("kind", "precision"), [("transformer", "fp32"), ("meed2", "fp16"), ("meed2", "bf16")])
@@ -221,157 +121,7 @@ def test_fine_tuning_is_the_same_command_from_another_starting_point(run: Run, t
         run("meed2", "other", start="pre-trained")
 
 
-@pytest.fixture(scope="module")
-def roberta_s(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a tokenizer.json like RoBERTa's: it adds <s> and </s> by itself, cuts, and ends with <mask>."""
-    tokenizer = train_tokenizer([f"I found my {thing}!" for thing in THINGS] * 3, 310)
-    tokenizer.add_special_tokens([AddedToken("<mask>", lstrip=True)])
-    tokenizer.post_processor = processors.RobertaProcessing(("</s>", END), ("<s>", BEGIN))
-    tokenizer.enable_truncation(4)
-    folder = tmp_path_factory.mktemp("roberta")
-    tokenizer.save(str(folder / "tokenizer.json"))
-    return folder
-
-
-def test_a_byte_level_bpe_is_taken_from_a_folder(roberta_s: Path, run: Run, tmp_path: Path) -> None:
-    state = run("transformer", "taken", tokenizer=roberta_s, max_steps=1)
-
-    checkpoint = load_checkpoint(tmp_path / "taken")
-    theirs = Tokenizer.from_file(str(roberta_s / "tokenizer.json"))
-    theirs.no_truncation()
-    encoded = encode_context(checkpoint.tokenizer, ["I found my lamp!", "The lamp?"], (), 100).ids
-    assert checkpoint.tokenizer.get_vocab() == theirs.get_vocab()
-    assert checkpoint.config.vocabulary_size == theirs.get_vocab_size()
-    assert encoded == theirs.encode("I found my lamp!", "The lamp?").ids  # <s> A </s></s> B </s>, as RoBERTa joins two
-    assert state.step == 1
-
-
-def test_a_run_that_goes_on_refuses_another_tokenizer(roberta_s: Path, run: Run, tmp_path: Path) -> None:
-    run("transformer", "trained", max_steps=1)
-    run("transformer", "taken", tokenizer=roberta_s, max_steps=1)
-
-    with pytest.raises(
-        TrainingRefused, match=r"began with tokenizer 'of 300 tokens, trained .* 'of 290 tokens, trained"
-    ):
-        run("transformer", "trained", vocabulary=290)
-    with pytest.raises(TrainingRefused, match=r"began with tokenizer 'of 300 tokens, trained .* 'taken from a folder"):
-        run("transformer", "trained", tokenizer=roberta_s)
-    with pytest.raises(TrainingRefused, match=r"began with tokenizer 'taken from a folder, .* 'of 300 tokens, trained"):
-        run("transformer", "taken")
-    moved = shutil.copytree(roberta_s, tmp_path / "moved")
-    assert run("transformer", "taken", tokenizer=moved, vocabulary=290, max_steps=2).step == 2
-
-
-def test_a_run_that_was_begun_before_tokenizers_were_noted_goes_on(run: Run, tmp_path: Path) -> None:
-    run("transformer", "old", max_steps=1)
-    path = tmp_path / "old.training" / STATE
-    with safe_open(path, framework="pt") as file:
-        metadata = file.metadata()
-    identity = json.loads(metadata["identity"])
-    del identity["tokenizer"]
-    save_file(load_file(path), path, metadata={**metadata, "identity": json.dumps(identity)})
-
-    assert run("transformer", "old", max_steps=2).step == 2
-
-
-def test_a_run_that_was_killed_before_it_saved_anything_begins_anew_with_the_tokenizer_that_it_is_told(
-    run: Run, tmp_path: Path
-) -> None:
-    with pytest.raises(Killed):
-        run("transformer", "killed", listener=Listener(kill_at=1))
-
-    run("transformer", "killed", vocabulary=290, max_steps=1)
-
-    assert load_checkpoint(tmp_path / "killed").config.vocabulary_size == 290
-
-
-def test_the_true_label_tells_meed2_what_the_transformer_has_to_guess(run: Run, tmp_path: Path) -> None:
-    """Whether a thing was lost or found stands in no context here: only labels tell."""
-    lines = [
-        {**_line(number), "context": [f"My {THINGS[number % 8]}."], "context_labels": ["neutral"]}
-        for number in range(40)
-    ]
-    mute = tmp_path / "mute.jsonl"
-    mute.write_text("".join(json.dumps(line) + "\n" for line in lines))
-
-    for kind in ("transformer", "meed2"):
-        run(kind, kind, training=mute, validation=mute, max_steps=60, validate_every=30)
-    output = StringIO()
-    figure = tmp_path / "both.svg"
-    call_command("compare_training", tmp_path / "transformer", tmp_path / "meed2", figure=figure, stdout=output)
-
-    assert "meed2 has the lower macro perplexity at 2 of 2 steps." in output.getvalue()
-    assert "meed2 validation, macro" in figure.read_text()
-
-
-def test_the_response_predictor_is_trained_into_its_generators_checkpoint(run: Run, tmp_path: Path) -> None:
-    run("meed2", "meed2", max_steps=4)
-    before = (tmp_path / "meed2" / "model.safetensors").read_bytes()
-
-    run("meed2", "meed2", part=PREDICTOR, max_steps=240, validate_every=120, batch_size=16)
-
-    assert (tmp_path / "meed2" / "model.safetensors").read_bytes() == before
-    assert load_checkpoint(tmp_path / "meed2").predictor is not None
-    assert history(tmp_path / "meed2.predictor.training")[-1]["accuracy"] > 0.6  # the commonest label: .33
-    run("transformer", "transformer", max_steps=4)
-    with pytest.raises(TrainingRefused, match="only meed2 predicts the reply's label"):
-        run("meed2", "transformer", part=PREDICTOR)
-
-
-def test_the_emotion_classifier_learns_and_labels_dialogs(run: Run, tmp_path: Path, data: Path) -> None:
-    state = run(
-        "emotion-classifier",
-        "classifier",
-        part=CLASSIFIER,
-        width=64,
-        batch_size=64,
-        max_steps=200,
-        validate_every=100,
-        learning_rate=0.003,
-    )
-    output = StringIO()
-    call_command(
-        "label_dialogs", str(data), classifier=str(tmp_path / "classifier"), out=tmp_path / "labelled.jsonl",
-        most_emotional=5, stdout=output,
-    )  # fmt: skip
-
-    assert state.history[-1]["accuracy"] > 0.7  # the commonest label: .33
-    assert "40 dialogs labelled, 5 of them written" in output.getvalue()
-    assert EmotionClassifier.load(str(tmp_path / "classifier")).label(["The boat?"]) == ["questioning"]
-
-
-def test_meed2_takes_an_emotion_classifier_along_whenever_it_is_given_and_to_what_starts_from_it(
-    tmp_path: Path, data: Path
-) -> None:
-    classifier = EmotionClassifier.start_from_scratch(train_tokenizer(THINGS * 3, 300), width=16, heads=2, layers=1)
-    classifier.save(tmp_path / "classifier")
-    sizes = [f"--{name.replace('_', '-')}={size}" for name, size in SIZES.items()]
-
-    def train_meed2(out: str, *options: str) -> None:
-        limits = ("--max-steps=1", "--batch-size=40", "--vocabulary=300")
-        call_command(
-            "train_generator", "meed2", "--data", str(data), "--validation", str(data), f"--out={tmp_path / out}",
-            *limits, *options, stdout=StringIO(),
-        )  # fmt: skip
-
-    train_meed2("raw", *sizes)
-    assert not Meed2Generator.can_rank_emotions(str(tmp_path / "raw"))
-    train_meed2("raw", *sizes, f"--classifier={tmp_path / 'classifier'}")  # though there is nothing left to train
-    train_meed2("tuned", f"--from={tmp_path / 'raw'}")
-
-    for out in ("raw", "tuned"):
-        found = load_checkpoint(tmp_path / out).classifier
-        assert found is not None
-        assert found.probabilities(THINGS).tolist() == classifier.probabilities(THINGS).tolist()
-        assert Meed2Generator.can_rank_emotions(str(tmp_path / out))
-    with pytest.raises(CommandError, match=r"The emotion classifier .* cannot be loaded"):
-        train_meed2("wrong", *sizes, f"--classifier={data}")
-    assert not (tmp_path / "wrong").exists()
-    with pytest.raises(CommandError, match="Only meed2 has an emotion classifier"):
-        call_command("train_generator", "transformer", data=[str(data)], out=tmp_path / "x", classifier="classifier")
-
-
-def test_mistakes_are_one_line(run: Run, tmp_path: Path, data: Path) -> None:
+def test_mistakes_are_oneline(run: Run, tmp_path: Path, data: Path) -> None:
     run("transformer", "kept", max_steps=4)
 
     with pytest.raises(TrainingRefused, match=r"began with learning_rate 0.01 and can't go on with 0.5"):

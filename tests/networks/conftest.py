@@ -1,0 +1,105 @@
+"""A tokenizer, a MEED2 that was trained and saved, and what it takes to train one."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import torch.nn.functional as F
+from tokenizers import Tokenizer
+
+from generation.networks.batches import stack, stack_contexts
+from generation.networks.checkpoint import save_checkpoint
+from generation.networks.config import NetworkConfig
+from generation.networks.labels import LABELS
+from generation.networks.meed2 import Meed2
+from generation.networks.response_predictor import ResponsePredictor
+from generation.networks.tokenizing import PAD, encode_context, encode_reply, train_tokenizer
+from generation.training.history import run_folder
+from generation.training.pairs import Source
+from generation.training.preparing import Data, Plan
+from generation.training.running import GENERATOR, PREDICTOR, train
+from generation.training.settings import TrainingSettings
+from generation.training.state import RunState
+from generation.training.world import World
+from tests.networks.small_networks import TURNS
+from tests.networks.training_runs import ALONE, PACE, SIZES, Listener, Run, conversation
+
+
+@pytest.fixture(scope="session")
+def tokenizer() -> Tokenizer:
+    return train_tokenizer([*TURNS, *LABELS] * 3, 400)
+
+
+@pytest.fixture(scope="session")
+def config(tokenizer: Tokenizer) -> NetworkConfig:
+    return NetworkConfig(
+        "meed2", tokenizer.get_vocab_size(), width=32, heads=2, layers=1, feed_forward=64, max_tokens=40
+    )
+
+
+@pytest.fixture(scope="session")
+def trained(tokenizer: Tokenizer, config: NetworkConfig, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A MEED2 that has learned to name the label that it is told."""
+    torch.manual_seed(0)
+    network, predictor = Meed2(config), ResponsePredictor(config)
+    optimizer = torch.optim.Adam(network.parameters(), lr=0.01)
+    context = encode_context(tokenizer, TURNS, (), config.max_tokens)
+    source = stack_contexts([context] * len(LABELS))
+    replies = stack([encode_reply(tokenizer, label, config.max_tokens) for label in LABELS], PAD)
+    said, wanted = replies[:, :-1], replies[:, 1:]
+    for _ in range(60):
+        logits = network(
+            source["source_ids"],
+            source["source_segments"],
+            said,
+            torch.ones_like(said),
+            source["source_labels"],
+            torch.arange(len(LABELS)),
+        )
+        loss = F.cross_entropy(logits.flatten(0, 1), wanted.flatten(), ignore_index=PAD)
+        optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        optimizer.step()
+    folder = tmp_path_factory.mktemp("checkpoints") / "meed2"
+    save_checkpoint(folder, network.eval(), tokenizer, predictor.eval())
+    return folder
+
+
+@pytest.fixture
+def copied(trained: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(trained, tmp_path / "copied"))
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Conversations that a small network can learn: the reply names the thing, in a way that its label decides."""
+    path = tmp_path_factory.mktemp("data") / "dialogs.jsonl"
+    path.write_text("".join(json.dumps(conversation(number)) + "\n" for number in range(40)))
+    return path
+
+
+@pytest.fixture
+def run(data: Path, tmp_path: Path) -> Run:
+    def train_small(
+        kind: str, out: str, *, part: str = GENERATOR, start: str = "", dropout: float = 0.1, training: Path = data,
+        validation: Path | None = data, listener: Listener | None = None, world: World = ALONE, width: int = 16,
+        tokenizer: Path | None = None, vocabulary: int = 300, **settings: Any,
+    ) -> RunState:  # fmt: skip
+        place = tmp_path / out
+        plan = Plan(
+            kind=kind,
+            data=Data(Source([str(training)]), Source([str(validation)]) if validation else None),
+            out=place,
+            run_folder=run_folder(place, "predictor" if part == PREDICTOR else ""),
+            start=start and str(tmp_path / start),
+            tokenizer=tokenizer,
+            vocabulary_size=vocabulary,
+            sizes={} if start or part == PREDICTOR else SIZES | {"dropout": dropout, "width": width},
+        )
+        chosen = TrainingSettings(**PACE | settings)
+        return train(plan, part, chosen, world, listener or Listener(), lambda text: None)
+
+    return train_small
