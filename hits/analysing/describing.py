@@ -50,7 +50,7 @@ def _sections(results: Results) -> Iterator[tuple[str, Iterator[str]]]:
 
 
 def _table(values: Sequence[str], rows: Sequence[Row]) -> Iterator[str]:
-    width = max(len(row.generator or HUMAN) for row in rows) + 2
+    width = max(len(row.generator or HUMAN) for row in rows) + 4  # two for being indented, two before what follows
     yield "  " + " " * width + "".join(f"{value:<24}" for value in values) + "mean score"
     for number, row in enumerate(rows):
         if not number or rows[number - 1].dataset != row.dataset:

@@ -1,6 +1,8 @@
 """From ratings to results: of drawn studies, of ratings made elsewhere, of published ones, and by the command."""
 
 import json
+import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from io import StringIO
 from pathlib import Path
@@ -98,6 +100,14 @@ def test_a_few_ratings_are_described_without_failing() -> None:
 
     assert "undefined: no reply has ratings by two workers" in lines
     assert "nan" not in lines.lower().split()
+
+
+def test_a_long_name_does_not_run_into_its_figures(results: Results) -> None:
+    named = replace(results.table[0], generator="the-longest-name")
+
+    lines = list(describe_results(replace(results, table=(named, *results.table[1:]))))
+
+    assert any(re.match(r"    the-longest-name  0\.\d{4} \[", line) for line in lines)
 
 
 def test_ratings_made_elsewhere_are_read_and_bad_lines_named() -> None:
