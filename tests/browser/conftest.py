@@ -19,6 +19,12 @@ AXE = ROOT / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
 LAPTOP: Any = {"viewport": {"width": 1280, "height": 800}, "color_scheme": "light"}
 PHONE: Any = {"viewport": {"width": 320, "height": 640}, "color_scheme": "dark"}
 
+TORN_NAMES = """[...document.querySelectorAll("th")].filter((name) => {
+  const range = document.createRange();
+  range.selectNodeContents(name);
+  return /^\\S{1,9}$/.test(name.innerText) && range.getClientRects().length > 1 + name.children.length;
+}).map((name) => name.innerText)"""
+
 CheckAccessibility = Callable[[Page], None]
 
 
@@ -73,8 +79,8 @@ def researcher_page(page: Page, live_server_url: str, client: Client) -> Page:
 
 @pytest.fixture
 def check_accessibility() -> CheckAccessibility:
-    """On a laptop in the light and on a phone in the dark: nothing serious by axe, nothing to be scrolled sideways.
-    Not again on PostgreSQL, which pages do not look at."""
+    """On a laptop in the light and on a phone in the dark: nothing serious by axe, nothing to be scrolled sideways,
+    no short name on two lines. Not again on PostgreSQL, which pages do not look at."""
 
     def check(page: Page) -> None:
         if connection.vendor == "postgresql":
@@ -94,6 +100,7 @@ def check_accessibility() -> CheckAccessibility:
             assert serious == [], device
             overflow = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
             assert overflow <= 0, f"{page.url} is {overflow} pixels too wide on {device}"
+            assert page.evaluate(TORN_NAMES) == [], f"of {page.url} on {device}"
         page.set_viewport_size(was_size or LAPTOP["viewport"])
         page.emulate_media(color_scheme="dark" if was_dark else "light", reduced_motion="no-preference")
 
