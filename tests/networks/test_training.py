@@ -121,7 +121,7 @@ def test_fine_tuning_is_the_same_command_from_another_starting_point(run: Run, t
         run("meed2", "other", start="pre-trained")
 
 
-def test_mistakes_are_oneline(run: Run, tmp_path: Path, data: Path) -> None:
+def test_mistakes_are_one_line(run: Run, tmp_path: Path, data: Path) -> None:
     run("transformer", "kept", max_steps=4)
 
     with pytest.raises(TrainingRefused, match=r"began with learning_rate 0.01 and can't go on with 0.5"):
@@ -141,5 +141,7 @@ def test_mistakes_are_oneline(run: Run, tmp_path: Path, data: Path) -> None:
         run("meed2", "strange", training=tmp_path / "strange.jsonl")
     with pytest.raises(CommandError, match="--batch-size must be above 0"):
         call_command("train_generator", "transformer", data=[str(data)], out=tmp_path / "x", batch_size=0)
+    with pytest.raises(CommandError, match="leave --vocabulary out"):
+        call_command("train_generator", "transformer", data=[str(data)], out=tmp_path / "x", start="kept", vocabulary=9)
     with pytest.raises(CommandError, match="has no GPU that torch can use"):
         call_command("train_generator", "transformer", data=[str(data)], out=tmp_path / "x", device="cuda")

@@ -78,10 +78,10 @@ def test_meed2_takes_an_emotion_classifier_along_whenever_it_is_given_and_to_wha
 ) -> None:
     classifier = EmotionClassifier.start_from_scratch(train_tokenizer(THINGS * 3, 300), width=16, heads=2, layers=1)
     classifier.save(tmp_path / "classifier")
-    sizes = [f"--{name.replace('_', '-')}={size}" for name, size in SIZES.items()]
+    sizes = [f"--{name.replace('_', '-')}={size}" for name, size in {**SIZES, "vocabulary": 300}.items()]
 
     def train_meed2(out: str, *options: str) -> None:
-        limits = ("--max-steps=1", "--batch-size=40", "--vocabulary=300")
+        limits = ("--max-steps=1", "--batch-size=40")
         call_command(
             "train_generator", "meed2", "--data", str(data), "--validation", str(data), f"--out={tmp_path / out}",
             *limits, *options, stdout=StringIO(),

@@ -66,7 +66,7 @@ docs/training.md has recipes, with what they came to."""
             "--classifier", default="", metavar="FOLDER", help="put this emotion classifier into meed2's checkpoint"
         )
         parser.add_argument("--tokenizer", type=Path, metavar="FOLDER", help="take its tokenizer.json")
-        parser.add_argument("--vocabulary", type=int, default=8000, help="size of the BPE that is trained otherwise")
+        parser.add_argument("--vocabulary", type=int, help="size of the BPE that is trained otherwise (default 8000)")
         parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:1")
         sizes = parser.add_argument_group("sizes of a new network (the paper's if left out)")
         for name in _SIZES:
@@ -104,7 +104,7 @@ docs/training.md has recipes, with what they came to."""
             start=options["start"],
             classifier=options["classifier"],
             tokenizer=options["tokenizer"],
-            vocabulary_size=options["vocabulary"],
+            vocabulary_size=8000 if options["vocabulary"] is None else options["vocabulary"],
             sizes={name: options[name] for name in _SIZES if options[name] is not None},
             seed=settings.seed,
         )
@@ -125,6 +125,9 @@ docs/training.md has recipes, with what they came to."""
 def _part(options: dict[str, Any]) -> str:
     if options["classifier"] and options["kind"] != "meed2":
         raise TrainingRefused("Only meed2 has an emotion classifier in its checkpoint; leave --classifier out.")
+    has_tokenizer = options["start"] or options["tokenizer"] or options["part"] == "predictor"
+    if has_tokenizer and options["vocabulary"] is not None:
+        raise TrainingRefused("A tokenizer that is there already keeps its size; leave --vocabulary out.")
     if options["kind"] == "emotion-classifier":
         return "emotion-classifier"
     if options["part"] == "predictor" and options["kind"] != "meed2":
