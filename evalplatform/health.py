@@ -3,7 +3,6 @@
 from dataclasses import asdict, dataclass
 
 from django.conf import settings
-from django.contrib.auth.decorators import login_not_required
 from django.db import DatabaseError, connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
@@ -25,7 +24,6 @@ class PartHealth:
     detail: str
 
 
-@login_not_required
 @never_cache
 @require_GET
 def show_health(request: HttpRequest) -> HttpResponse:

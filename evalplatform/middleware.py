@@ -1,6 +1,6 @@
 """What every response passes through: one log line, and a Content-Security-Policy without inline script.
 
-A worker's requests go straight to their views from there."""
+A worker's requests, and those for the health page, go straight to their views from there."""
 
 import time
 from collections.abc import Callable
@@ -10,6 +10,8 @@ from django.core.handlers.exception import convert_exception_to_response
 from django.http import HttpRequest, HttpResponse
 from django.template.response import SimpleTemplateResponse
 from django.urls import get_resolver
+
+from evalplatform.health import show_health
 
 log = structlog.get_logger("evalplatform.requests")
 
@@ -62,5 +64,15 @@ def let_workers_pass(get_response: Handler) -> Handler:
 
     def handle(request: HttpRequest) -> HttpResponse:
         return straight(request) if request.path_info.startswith(f"{prefix}/") else get_response(request)
+
+    return handle
+
+
+def let_health_pass(get_response: Handler) -> Handler:
+    """Past sessions and users, too: they are in the database, and the page must come when that does not answer."""
+    straight: Handler = convert_exception_to_response(show_health)  # type: ignore[assignment]  # as above
+
+    def handle(request: HttpRequest) -> HttpResponse:
+        return straight(request) if request.path_info == "/health/" else get_response(request)
 
     return handle

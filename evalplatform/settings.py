@@ -67,6 +67,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "evalplatform.middleware.content_security_policy",
     "evalplatform.middleware.let_workers_pass",
+    "evalplatform.middleware.let_health_pass",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",

@@ -53,6 +53,7 @@ def read_settings(monkeypatch: pytest.MonkeyPatch, environment: dict[str, str]) 
         ("ALLOWED_HOSTS", "[::1]:443"),
         ("DATABASE_URL", "postgresql://root:hunter2@localhost/eval?sslmod=require"),
         ("BROKER_URL", "amqp://?"),
+        ("DATABASE_URL", "postgresql://root:hunter2@localhost/my eval"),
         ("PUBLIC_URL", "eval.example.org"),
         ("PUBLIC_URL", "https://eval example.org"),
         ("PUBLIC_URL", "https://:80"),
@@ -76,6 +77,24 @@ def test_junk_is_refused_in_one_line_that_names_the_variable(
 
     assert re.fullmatch(rf"evalplatform: {variable} .+\.", refusal)
     assert "hunter2" not in refusal
+
+
+@pytest.mark.parametrize(
+    ("value", "name"),
+    [
+        ("sqlite:///home/me/My Studies/eval.sqlite3", "/home/me/My Studies/eval.sqlite3"),
+        ("postgresql:///my%20eval?assume_role=eval&sslmode=require", "my eval"),
+    ],
+)
+def test_spaces_in_paths_and_a_database_s_options_are_no_junk(
+    value: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VAR_DIR", str(tmp_path))
+    monkeypatch.setenv("DATABASE_URL", value)
+
+    settings = runpy.run_path(str(ROOT / "evalplatform" / "settings.py"))
+
+    assert settings["DATABASES"]["default"]["NAME"] == name
 
 
 @pytest.mark.parametrize(
