@@ -5,15 +5,19 @@ Nothing here loads weights, and nothing anywhere unpickles them: a safetensors f
 
 import hashlib
 import json
+import re
 import struct
 from pathlib import Path
 from typing import Any
 
 from generation.generators.base import CheckpointRefused
 
-# What is never read: words for people, code, and weights in other formats, which may be as large as the rest together.
-INERT_NAMES = {"LICENSE"}
-INERT_SUFFIXES = set(".md .py .bin .pt .pth .h5 .msgpack .onnx .onnx_data .gguf .ot .tflite".split())
+# What is never read: words and pictures for people, code, logs, and weights in other formats, which may be as large as
+# the rest together.
+INERT_NAME = re.compile(r"(licen[cs]e|notice|events\.out\.tfevents|thumbs\.db)", re.IGNORECASE)
+INERT_SUFFIXES = set(
+    ".md .py .pyc .log .png .jpg .svg .pdf .bin .pt .pth .h5 .msgpack .onnx .onnx_data .gguf .ot .tflite".split()
+)
 # How quickly an answer comes, never which: another value makes no other generator.
 SETTINGS_ABOUT_SPEED = {"batch_size", "requests_per_minute", "timeout_seconds", "attempts", "key_variable"}
 MOST_HEADER_BYTES = 100_000_000  # the format's own limit
@@ -90,7 +94,7 @@ def _hashes_of(folder: Path) -> dict[str, str]:
 
 def _is_inert(name: Path) -> bool:
     is_hidden = any(part.startswith(".") for part in name.parts)
-    return is_hidden or name.name in INERT_NAMES or name.suffix in INERT_SUFFIXES
+    return is_hidden or bool(INERT_NAME.match(name.name)) or name.suffix in INERT_SUFFIXES
 
 
 def _hash_of(path: Path) -> str:

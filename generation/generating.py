@@ -49,8 +49,8 @@ def answer_chunk(
         return True
     _note_start(chunk, now())
     if chunk.starts >= MOST_STARTS:  # before its generator is loaded: that may be what kills
-        _give_up(chunk)
-        _note_done(chunk, now())
+        # A context that kills its worker each time must not do so for ever.
+        _fail(chunk, f"its workers ended {chunk.starts} times without an answer", now())
         return True
     try:
         loaded = get_generator(run.generator)
@@ -66,6 +66,14 @@ def answer_chunk(
     if is_done:
         _note_done(chunk, now())
     return is_done or not _goes_on(run)
+
+
+def give_up(chunk: GenerationChunk, unavailable: GeneratorUnavailable, since: datetime, now: datetime) -> None:
+    """After its last retry. If its run was answered anything since the first, only this chunk's dialogs fail."""
+    if chunk.run.candidates.filter(created_at__gte=since).exists():
+        _fail(chunk, str(unavailable), now)
+    else:
+        finish_run(chunk.run, now, f"Given up: {unavailable}")
 
 
 def seed_of(generator: Generator, dialog: Dialog, attempt: int) -> int:
@@ -223,12 +231,11 @@ def _failure_row(run: GenerationRun, question: _Question, reason: str) -> Genera
     )
 
 
-def _give_up(chunk: GenerationChunk) -> None:
-    """A context that kills its worker each time must not do so for ever."""
-    reason = f"its workers ended {chunk.starts} times without an answer"
+def _fail(chunk: GenerationChunk, reason: str, now: datetime) -> None:
     for _ in range(MOST_ATTEMPTS):
         rows = [_failure_row(chunk.run, question, reason) for question in _open_questions(chunk)]
         GenerationFailure.objects.bulk_create(rows, ignore_conflicts=True)
+    _note_done(chunk, now)
 
 
 def _note_start(chunk: GenerationChunk, now: datetime) -> None:

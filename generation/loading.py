@@ -46,8 +46,8 @@ class Loader:
         return list(self._kept)
 
     def get(self, generator: Generator) -> LoadedGenerator:
-        if self._has_other_settings(generator):
-            self._drop(generator.version)
+        if generator.version in self._kept:
+            self._follow_settings(generator)
         if generator.version not in self._kept:
             while len(self._kept) >= MOST_KEPT:
                 self._drop_oldest()
@@ -55,9 +55,14 @@ class Loader:
         self._kept.move_to_end(generator.version)
         return self._kept[generator.version]
 
-    def _has_other_settings(self, generator: Generator) -> bool:
-        """About speed alone, else it would be another version."""
-        return generator.version in self._kept and self._kept[generator.version].settings != generator.settings
+    def _follow_settings(self, generator: Generator) -> None:
+        """They differ in speed alone, else it would be another version. A batch's size needs no loading."""
+        kept = self._kept[generator.version]
+        if own_settings(kept.settings) != own_settings(generator.settings):
+            self._drop(generator.version)
+        elif kept.settings != generator.settings:
+            settings = check_generator(generator.kind, generator.checkpoint, generator.settings)
+            kept.batch_size, kept.settings = settings["batch_size"], generator.settings
 
     def _load(self, generator: Generator) -> LoadedGenerator:
         kind = load_kind(generator.kind)

@@ -13,6 +13,7 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, models, transaction
 from django.db.models import Count, Exists, Max, Min, OuterRef
 from django.db.models.functions import Cast, Length
+from django.utils import timezone
 
 from evalplatform.errors import EvalPlatformError
 from generation.models import Candidate, Dataset, Dialog, GenerationChunk, GenerationFailure, GenerationRun, Generator
@@ -59,7 +60,9 @@ def request_run(
 
 
 def open_run(generator: Generator, dataset: Dataset) -> GenerationRun | None:
-    return GenerationRun.objects.generated().unfinished().filter(generator=generator, dataset=dataset).first()
+    """The one that has something left to do."""
+    run = GenerationRun.objects.generated().unfinished().filter(generator=generator, dataset=dataset).first()
+    return None if run is None or finish_if_done(run, timezone.now()) else run
 
 
 def pause_run(run: GenerationRun, now: datetime) -> None:
@@ -83,10 +86,12 @@ def finish_run(run: GenerationRun, now: datetime, outcome: str = "", cancelled_a
     unfinished.update(finished_at=now, paused_at=None, outcome=outcome, cancelled_at=cancelled_at)
 
 
-def finish_if_done(run: GenerationRun, now: datetime) -> None:
+def finish_if_done(run: GenerationRun, now: datetime) -> bool:
     """Asked wherever a run is taken up: who did its last chunk may have been killed before saying that it was."""
-    if not run.chunks.undone().exists():
+    is_done = not run.chunks.undone().exists()
+    if is_done:
         finish_run(run, now)
+    return is_done
 
 
 def undone_chunks(run: GenerationRun) -> list[int]:

@@ -1,6 +1,7 @@
 """Celery shells: fetch by id, call the room. Generation runs on the queue `gpu`, the rest on `default`."""
 
 from collections.abc import Iterable
+from datetime import timedelta
 from functools import cache
 
 import structlog
@@ -11,11 +12,11 @@ from django.utils import timezone
 from kombu.exceptions import OperationalError
 
 from evalplatform.errors import EvalPlatformError
-from generation.generating import answer_chunk
+from generation.generating import answer_chunk, give_up
 from generation.generators.base import GeneratorUnavailable
 from generation.loading import Loader
 from generation.models import Dataset, GenerationChunk, GenerationRun
-from generation.requesting import finish_if_done, finish_run, undone_chunks
+from generation.requesting import finish_if_done, undone_chunks
 from generation.style_check import check_dataset_style
 
 log = structlog.get_logger("generation.tasks")
@@ -55,7 +56,8 @@ def answer_chunk_of_run(self: Task, chunk_id: int, passes: int = 0) -> None:
         is_through = answer_chunk(chunk, _loader().get, timezone.now)
     except GeneratorUnavailable as unavailable:
         if self.request.retries >= MOST_RETRIES:
-            finish_run(chunk.run, timezone.now(), f"Given up: {unavailable}")
+            since = timezone.now() - timedelta(seconds=MOST_RETRIES * TRY_AGAIN_SECONDS)
+            give_up(chunk, unavailable, since, timezone.now())
             return
         raise self.retry(countdown=TRY_AGAIN_SECONDS) from unavailable
     if not is_through:

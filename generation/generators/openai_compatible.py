@@ -36,6 +36,10 @@ MOST_AT_ONCE = 64
 MOST_REASON_CHARACTERS = 300
 
 
+class _Stumble(GeneratorUnavailable):
+    """Status 500, time and again: of the server, or only of this dialog."""
+
+
 class ServerSettings(Settings):
     url: str  # up to and with the version: https://api.example.org/v1
     key_variable: str = "OPENAI_API_KEY"  # the environment's variable with the key; without it, none is sent
@@ -84,9 +88,17 @@ class OpenAICompatibleGenerator:
         return cls(checkpoint, settings)
 
     def answer(self, contexts: Sequence[Context], seeds: Sequence[int]) -> list[Reply]:
-        """All of a batch at once."""
+        """All of a batch at once. Where the server stumbles over some, and answers others, it is about the dialogs."""
         with ThreadPoolExecutor(max_workers=min(len(contexts), MOST_AT_ONCE)) as pool:
-            return list(pool.map(self._answer, contexts, seeds))
+            asked = [pool.submit(self._answer, context, seed) for context, seed in zip(contexts, seeds, strict=True)]
+        errors = [one.exception() for one in asked]
+        answers_some = None in errors
+        for error in errors:
+            if error and not (answers_some and isinstance(error, _Stumble)):
+                raise error
+        return [
+            Reply("", failure=str(error)) if error else one.result() for error, one in zip(errors, asked, strict=True)
+        ]
 
     def _answer(self, context: Context, seed: int) -> Reply:
         for cut in range(len(context.turns)):
@@ -98,7 +110,7 @@ class OpenAICompatibleGenerator:
             return _reply(body, cut)
         complaint = f"{self._settings['url']} answers with status {status}: {_complaint(body)}"
         if status in TRY_AGAIN and not is_too_long:
-            raise GeneratorUnavailable(complaint)
+            raise _Stumble(complaint) if status == 500 else GeneratorUnavailable(complaint)
         if status in WRONG_FOR_ALL:
             raise CheckpointRefused(complaint)
         return Reply("", turns_cut=cut, failure=complaint)
@@ -124,10 +136,7 @@ class OpenAICompatibleGenerator:
             )
         except urllib3.exceptions.HTTPError as error:
             raise GeneratorUnavailable(f"{self._settings['url']} does not answer: {_cause(error)}") from error
-        try:
-            return response.status, json.loads(response.data)
-        except ValueError:
-            return response.status, None
+        return response.status, _json_in(response)
 
     def _headers(self) -> dict[str, str]:
         key = os.environ.get(self._settings["key_variable"], "")
@@ -168,6 +177,20 @@ class _PacedRetry(urllib3.Retry):
     def new(self, **changes: Any) -> Self:
         return super().new(pace=self._pace, **changes)
 
+    def increment(
+        self,
+        method: str | None = None,
+        url: str | None = None,
+        response: urllib3.BaseHTTPResponse | None = None,
+        error: Exception | None = None,
+        _pool: Any = None,
+        _stacktrace: Any = None,
+    ) -> Self:
+        """Not over a refusal that calls for another question: the same one would be refused again."""
+        if response is not None and _calls_for_another(response):
+            raise urllib3.exceptions.MaxRetryError(_pool, url or "")
+        return super().increment(method, url, response, error, _pool, _stacktrace)
+
     def sleep(self, response: urllib3.BaseHTTPResponse | None = None) -> None:
         super().sleep(response)
         self._pace.wait()
@@ -186,6 +209,18 @@ def _reply(body: Any, turns_cut: int) -> Reply:
     if finish == "content_filter":
         return Reply("", turns_cut=turns_cut, failure="held back by the server's filter")
     return Reply(text.strip(), turns_cut=turns_cut, failure="" if text.strip() else "empty")
+
+
+def _json_in(response: urllib3.BaseHTTPResponse) -> Any:
+    try:
+        return json.loads(response.data)
+    except ValueError:
+        return None
+
+
+def _calls_for_another(response: urllib3.BaseHTTPResponse) -> bool:
+    body = _json_in(response)
+    return any(_is_refused_for(reason, response.status, body) for reason in (TOO_LONG, NOT_BEGUN_BY_A_USER))
 
 
 def _is_refused_for(reason: re.Pattern[str], status: int, body: Any) -> bool:

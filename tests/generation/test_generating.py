@@ -1,5 +1,6 @@
 """A generator answers what it has not answered: once, in chunks; what it can't answer is said with its reason."""
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ from django.utils import timezone
 
 from evalplatform.errors import EvalPlatformError
 from generation.corpora.lines import Problem
-from generation.generating import MOST_STARTS, answer_chunk, seed_of
+from generation.generating import MOST_STARTS, answer_chunk, give_up, seed_of
 from generation.generators.base import CheckpointRefused, GeneratorUnavailable
 from generation.importing import ImportOptions, import_candidates
 from generation.loading import MOST_KEPT, Loader
@@ -314,14 +315,14 @@ def test_imported_replies_never_mix_with_those_of_a_model_that_answers_here(writ
     assert "m is a model that answers here" in problems[0].reason
 
 
-def test_a_generator_whose_settings_about_speed_change_is_loaded_again() -> None:
+def test_a_changed_size_of_batches_reaches_a_generator_that_stays_loaded() -> None:
     loader = Loader()
-    slow = loader.get(make_generator(batch_size=2))
+    kind = loader.get(make_generator(batch_size=2)).kind
 
     quick = loader.get(make_generator(batch_size=5))
 
-    assert (slow.batch_size, quick.batch_size) == (2, 5)
-    assert len(loader.versions) == 1
+    assert quick.batch_size == 5
+    assert quick.kind is kind
 
 
 def test_a_loaded_generator_stays_until_others_need_its_place() -> None:
@@ -335,3 +336,32 @@ def test_a_loaded_generator_stays_until_others_need_its_place() -> None:
 
     assert generators[0].version not in loader.versions
     assert len(loader.versions) == MOST_KEPT
+
+
+@pytest.mark.parametrize(("since_seconds", "outcome"), [(60, ""), (0, "Given up: It is away.")])
+def test_a_chunk_is_given_up_alone_if_its_run_was_answered_since_and_else_the_run(
+    since_seconds: int, outcome: str
+) -> None:
+    run = request_run(make_generator(), make_dialogs("a", "b"), chunk_size=1)
+    first, second = run.chunks.order_by("number")
+    answer_chunk(first, Loader().get, timezone.now)
+
+    since = timezone.now() - timedelta(seconds=since_seconds)
+    give_up(second, GeneratorUnavailable("It is away."), since, timezone.now())
+
+    run.refresh_from_db()
+    assert run.finished_at is not None
+    assert run.outcome == outcome
+    assert count_failures(run) == ({} if outcome else {"It is away.": 1})
+
+
+def test_a_run_that_was_done_but_not_said_to_be_stands_in_nobodys_way() -> None:
+    dataset, generator = make_dialogs("a"), make_generator()
+    run = request_run(generator, dataset)
+    run.chunks.update(done_at=timezone.now())
+    make_dialogs("b")
+
+    assert request_run(generator, dataset).pk != run.pk
+
+    run.refresh_from_db()
+    assert run.finished_at is not None

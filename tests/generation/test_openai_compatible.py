@@ -24,6 +24,7 @@ class Server:
     requests: list[dict[str, Any]] = field(default_factory=list)
     keys: list[str | None] = field(default_factory=list)
     refusal_of_assistants: tuple[int, Any] | None = None  # who begin
+    stumbles_over: str = ""  # a turn
     may_answer: threading.Event = field(default_factory=threading.Event)
 
 
@@ -47,6 +48,8 @@ def server() -> Iterator[Server]:
             first = next(one for one in state.requests[-1]["messages"] if one["role"] != "system")
             if state.refusal_of_assistants and first["role"] == "assistant":
                 status, answer = state.refusal_of_assistants
+            elif state.stumbles_over and state.requests[-1]["messages"][-1]["content"] == state.stumbles_over:
+                status, answer = 500, {"error": "a bug"}
             else:
                 status, answer = state.answers.pop(0) if len(state.answers) > 1 else state.answers[0]
             if status == 0:  # hangs up without a word
@@ -158,15 +161,16 @@ def test_a_context_that_is_too_long_loses_its_oldest_turns(server: Server, statu
     too_long = (status, {"error": {"message": words}})
     server.answers = [too_long, too_long, said("Yes.")]
 
-    assert ask(server, "One.", "Two.", "Three.", attempts=1) == Reply("Yes.", turns_cut=2)
+    assert ask(server, "One.", "Two.", "Three.") == Reply("Yes.", turns_cut=2)
     assert [message["content"] for message in server.requests[-1]["messages"]] == ["Three."]
+    assert len(server.requests) == 3
 
 
 @pytest.mark.parametrize("status", [400, 500])
 def test_a_newest_turn_that_is_too_long_alone_is_a_failure_of_its_dialog(server: Server, status: int) -> None:
     server.answers = [(status, {"error": {"message": "Context size has been exceeded."}})]
 
-    reply = ask(server, "One.", "Two.", "Three.", attempts=1)
+    reply = ask(server, "One.", "Two.", "Three.")
 
     assert reply.failure == f"{server.url} answers with status {status}: Context size has been exceeded."
 
@@ -177,7 +181,7 @@ def test_a_server_that_insists_on_a_first_user_is_given_an_empty_turn(server: Se
     server.refusal_of_assistants = (status, {"error": {"message": words}})
     server.answers = [said("Yes.")]
 
-    reply = ask(server, "One.", "Two.", system="Be kind.", attempts=1)
+    reply = ask(server, "One.", "Two.", system="Be kind.")
 
     assert reply == Reply("Yes.")
     messages = [(message["role"], message["content"]) for message in server.requests[-1]["messages"]]
@@ -233,6 +237,20 @@ def test_a_batch_is_asked_at_once_and_answered_in_order(server: Server) -> None:
     assert {(request["messages"][0]["content"], request["seed"]) for request in server.requests} == {
         (f"{n}", n) for n in range(8)
     }
+
+
+def test_a_dialog_over_which_a_server_stumbles_while_it_answers_others_fails_alone(server: Server) -> None:
+    server.answers = [said("Yes.")]
+    settings = {"url": server.url, "attempts": 2, "requests_per_minute": 600}
+    generator = OpenAICompatibleGenerator("m", OpenAICompatibleGenerator.check("m", settings), 0.001)
+    server.stumbles_over = "Oops."
+
+    replies = generator.answer([Context(("Hi.",)), Context(("Oops.",))], [1, 2])
+
+    assert [reply.text for reply in replies] == ["Yes.", ""]
+    assert replies[1].failure == f"{server.url} answers with status 500: a bug"
+    with pytest.raises(GeneratorUnavailable, match="a bug"):
+        generator.answer([Context(("Oops.",))], [2])
 
 
 def test_settings_that_make_no_sense_are_refused() -> None:

@@ -214,7 +214,8 @@ def test_a_version_covers_every_file_that_can_decide_about_a_reply(tmp_path: Pat
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("a")
         versions.append(version_of("hf-seq2seq", str(tmp_path), {}))
-    for name in ("README.md", "LICENSE", ".gitattributes", ".cache/known.json", "pytorch_model.bin", "modeling.py"):
+    inert = "README.md LICENSE notice.txt .gitattributes .cache/known.json pytorch_model.bin modeling.py curves.png"
+    for name in (*inert.split(), "runs/events.out.tfevents.1"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("a")
 

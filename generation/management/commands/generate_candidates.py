@@ -21,7 +21,6 @@ from generation.requesting import (
     NothingToAnswer,
     count_failures,
     count_run,
-    finish_if_done,
     open_run,
     request_run,
     resume_run,
@@ -187,7 +186,6 @@ def _answer_here(run: GenerationRun, bar: _Bar) -> None:
             answer_chunk(chunk, loader.get, timezone.now, bar.show)
         if not GenerationRun.objects.going_on().filter(pk=run.pk).exists():
             return
-    finish_if_done(run, timezone.now())
 
 
 def _dataset(name: str) -> Dataset:
