@@ -11,8 +11,6 @@ from django.http import HttpRequest, HttpResponse
 from django.template.response import SimpleTemplateResponse
 from django.urls import get_resolver
 
-from evalplatform.health import show_health
-
 log = structlog.get_logger("evalplatform.requests")
 
 Handler = Callable[[HttpRequest], HttpResponse]
@@ -47,15 +45,16 @@ def content_security_policy(get_response: Handler) -> Handler:
     return handle
 
 
-def let_workers_pass(get_response: Handler) -> Handler:
-    """Past sessions, users, cookies against forged forms, and messages: a worker's page has a token and none of these.
+def skip_sessions(get_response: Handler) -> Handler:
+    """Past sessions, users, cookies against forged forms, and messages, for what needs none of these.
 
-    A HIT has some fifteen requests, and these would cost a good part of each. Only a worker's views are reached here.
+    A worker's page has a token, and a HIT some fifteen requests: these would cost a good part of each. And the health
+    page must come when the database, where sessions and users are, does not answer.
     """
-    prefix = "/work"
+    prefixes = ("/work/", "/health/")
 
     def call_view(request: HttpRequest) -> HttpResponse:
-        found = get_resolver("hits.worker_urls").resolve(request.path_info.removeprefix(prefix))
+        found = get_resolver("evalplatform.open_urls").resolve(request.path_info)
         request.resolver_match = found
         response: HttpResponse = found.func(request, *found.args, **found.kwargs)
         return response.render() if isinstance(response, SimpleTemplateResponse) else response
@@ -63,16 +62,6 @@ def let_workers_pass(get_response: Handler) -> Handler:
     straight: Handler = convert_exception_to_response(call_view)  # type: ignore[assignment]  # no promise of a later one
 
     def handle(request: HttpRequest) -> HttpResponse:
-        return straight(request) if request.path_info.startswith(f"{prefix}/") else get_response(request)
-
-    return handle
-
-
-def let_health_pass(get_response: Handler) -> Handler:
-    """Past sessions and users, too: they are in the database, and the page must come when that does not answer."""
-    straight: Handler = convert_exception_to_response(show_health)  # type: ignore[assignment]  # as above
-
-    def handle(request: HttpRequest) -> HttpResponse:
-        return straight(request) if request.path_info == "/health/" else get_response(request)
+        return straight(request) if request.path_info.startswith(prefixes) else get_response(request)
 
     return handle

@@ -2,16 +2,13 @@ from django.contrib import admin
 from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import include, path
 
-from evalplatform.health import show_health
-
 urlpatterns = [
     path("", include("generation.urls")),
     path("", include("hits.urls")),
     path("localturk/", include("hits.localturk.urls")),
-    path("work/", include("hits.worker_urls")),
     path("market/", include("hits.localturk.worker_urls")),
     path("api/", include("hits.api.urls")),
-    path("health/", show_health, name="health"),
+    path("", include("evalplatform.open_urls")),
     path("login/", LoginView.as_view(redirect_authenticated_user=True), name="login"),
     path("logout/", LogoutView.as_view(), name="logout"),
     path("admin/", admin.site.urls),

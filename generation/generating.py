@@ -69,7 +69,7 @@ def answer_chunk(
 
 
 def give_up(chunk: GenerationChunk, unavailable: GeneratorUnavailable, since: datetime, now: datetime) -> None:
-    """After its last retry. If its run was answered anything since the first, only this chunk's dialogs fail."""
+    """After its last retry. Where others of its run were answered since the first, only this chunk's dialogs fail."""
     if chunk.run.candidates.filter(created_at__gte=since).exists():
         _fail(chunk, str(unavailable), now)
     else:

@@ -46,9 +46,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         is_on_the_wire = "http" in parameters or "over HTTP" in parameters
         if not touches_database or is_on_the_wire or "shared_data" in fixtures:
             item.add_marker("once")
-    items.sort(
-        key=lambda item: not item.nodeid.startswith("tests/test_demo")
-    )  # the longest first, the others beside it
+    # The longest begins first, so that all others run beside it.
+    items.sort(key=lambda item: not item.nodeid.startswith("tests/test_demo"))
 
 
 @pytest.fixture

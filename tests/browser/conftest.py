@@ -19,6 +19,7 @@ AXE = ROOT / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
 LAPTOP: Any = {"viewport": {"width": 1280, "height": 800}, "color_scheme": "light"}
 PHONE: Any = {"viewport": {"width": 320, "height": 640}, "color_scheme": "dark"}
 
+# A line of text has one rectangle, and a link or chip within it one of its own.
 TORN_NAMES = """[...document.querySelectorAll("th")].filter((name) => {
   const range = document.createRange();
   range.selectNodeContents(name);

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from generation.models import Dataset, Dialog
 from tests.browser.conftest import CheckAccessibility
-from tests.generation.test_generating import make_generator
+from tests.generation.scripted_runs import make_generator
 from tests.processes import WorkerProcess
 
 pytestmark = pytest.mark.once  # on PostgreSQL, Django's client asks for these pages

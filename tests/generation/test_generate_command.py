@@ -12,12 +12,7 @@ from django.utils import timezone
 from generation.models import Candidate, Dialog, GenerationChunk, GenerationFailure, GenerationRun, Generator
 from generation.requesting import pause_run, request_run
 from generation.tasks import MOST_PASSES, answer_chunk_of_run, send_lost_chunks
-from tests.generation.test_generating import (
-    leave_as_a_worker_killed_at_the_end,
-    make_dialogs,
-    make_generator,
-    texts,
-)
+from tests.generation.scripted_runs import leave_as_a_worker_killed_at_the_end, make_dialogs, make_generator, texts
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("scripted_kind")]
 

@@ -12,7 +12,7 @@ from redis import Redis
 
 from generation.models import Candidate, Dialog, GenerationFailure, GenerationRun
 from generation.requesting import count_run, pause_run, request_run, resume_run, undone_chunks
-from tests.generation.test_generating import make_dialogs, make_generator
+from tests.generation.scripted_runs import make_dialogs, make_generator
 from tests.processes import WorkerProcess, wait_until
 from tests.servers import RedisServer
 

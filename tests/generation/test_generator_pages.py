@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 
 from generation.models import Candidate, Dataset, GenerationRun, Generator
 from generation.requesting import request_run
-from tests.generation.test_generating import answer, make_dialogs, make_generator
+from tests.generation.scripted_runs import answer, make_dialogs, make_generator
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("scripted_kind")]
 

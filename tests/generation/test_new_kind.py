@@ -11,7 +11,7 @@ from django.core.management import call_command
 
 from generation.models import Candidate
 from generation.registry import KINDS
-from tests.generation.test_generating import make_dialogs
+from tests.generation.scripted_runs import make_dialogs
 
 GUIDE = Path(__file__).resolve().parent.parent.parent / "docs" / "generating.md"
 

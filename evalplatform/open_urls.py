@@ -1,0 +1,10 @@
+"""What is reached without a session: see middleware.skip_sessions."""
+
+from django.urls import include, path
+
+from evalplatform.health import show_health
+
+urlpatterns = [
+    path("work/", include("hits.worker_urls")),
+    path("health/", show_health, name="health"),
+]
