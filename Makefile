@@ -34,6 +34,7 @@ lint: .venv/installed frontend/node_modules/installed
 
 bench: .venv/installed $(BUILT) .venv/browser
 	$(PY) -m benchmarks.importing --database sqlite postgresql
+	$(PY) -m benchmarks.looks
 	$(PY) -m benchmarks.batching
 	$(PY) -m benchmarks.generating_chaos
 	$(PY) -m benchmarks.publishing

@@ -169,8 +169,7 @@ def check_styles() -> None:
             sys.exit("The worker did not answer within two minutes; its messages are in var/demo-worker.log.")
         time.sleep(0.2)
     for dataset in datasets.all():
-        findings = (dataset.style_findings or {})["findings"]
-        print(f"  {dataset}: {'; '.join(finding['text'] for finding in findings) or 'nothing gives them away'}")
+        print(f"  {dataset}: {(dataset.style_findings or {})['sentence']}")
 
 
 def print_counts() -> None:

@@ -15,9 +15,11 @@ from django.utils import timezone
 
 from evalplatform import __version__
 from generation.models import Candidate, Dialog
+from generation.style_check import MOST_DIALOGS
 from hits.designing.selecting import ChosenDialog, Selection, fill_blocks, order_key, select_dialogs
 from hits.designing.sizing import BatchSize, size_of_batches
 from hits.designing.studies import checked_design
+from hits.designing.summarising import check_study_style
 from hits.manifest import as_line, item_line, sha256
 from hits.models import Hit, HitItem, Study
 from hits.models.design import StudyDesign
@@ -71,6 +73,7 @@ def build_hits(study: Study, on_progress: Callable[[int, int], None] = lambda do
     while chunk := list(islice(numbered, BLOCKS_AT_ONCE)):
         first_hit = _write_blocks(study, design, size, chunk, first_hit, file_hash)
         on_progress(first_hit, size.hit_count)
+    study.style_report = check_study_style(design, selections, MOST_DIALOGS).as_json()
     _freeze(study, manifest, file_hash.hexdigest())
     return _count(study, is_new=True)
 
@@ -103,18 +106,21 @@ def checkpoints_of(design: StudyDesign, block: Sequence[Place]) -> set[int]:
     return set(sorted(eligible, key=draw)[: design.checkpoints.per_hit])
 
 
-def make_cards(candidates: Sequence[Candidate], gold: str | None) -> list[Card]:
-    """One card for each different text, white space aside; in the order of the candidates, a gold of its own last."""
+def make_cards(design: StudyDesign, candidates: Sequence[Candidate], gold: str | None) -> list[Card]:
+    """One card for each text that workers can tell apart; in the order of the candidates, a gold of its own last."""
     texts: dict[str, str] = {}
     merged: dict[str, list[Candidate]] = {}
     for candidate in candidates:
-        key = _normalised(candidate.display_text)
-        texts.setdefault(key, candidate.display_text)
+        shown = design.shown(candidate.display_text)
+        key = _without_spaces(shown)
+        texts.setdefault(key, shown)
         merged.setdefault(key, []).append(candidate)
-    gold_key = None if gold is None else _normalised(gold)
-    if gold is not None and gold_key is not None and gold_key not in texts:
-        texts[gold_key] = gold
-        merged[gold_key] = []
+    gold_key = None
+    if gold is not None:
+        shown = design.shown(gold)
+        gold_key = _without_spaces(shown)
+        texts.setdefault(gold_key, shown)
+        merged.setdefault(gold_key, [])
     return [Card(text, tuple(merged[key]), key == gold_key) for key, text in texts.items()]
 
 
@@ -174,7 +180,8 @@ def _write_blocks(
         hits += block_hits
         for position, place in enumerate(block):
             dialog = dialogs[place.dialog.pk]
-            cards = make_cards(candidates[dialog.pk], dialog.display_gold if position in checkpoints else None)
+            gold = dialog.display_gold if position in checkpoints else None
+            cards = make_cards(design, candidates[dialog.pk], gold)
             of_block = [
                 HitItem(
                     hit=hit,
@@ -185,7 +192,7 @@ def _write_blocks(
                 )
                 for hit in block_hits
             ]
-            line = item_line(block_number, of_block[0], {one.pk: one for one in candidates[dialog.pk]})
+            line = item_line(design, block_number, of_block[0], {one.pk: one for one in candidates[dialog.pk]})
             file_hash.update(line)
             for item in of_block:
                 item.content_hash = sha256(line)
@@ -223,7 +230,7 @@ def _freeze(study: Study, manifest: dict[str, Any], manifest_hash: str) -> None:
     study.manifest = manifest
     study.manifest_hash = manifest_hash
     study.frozen_at = timezone.now()
-    study.save(update_fields=["design", "manifest", "manifest_hash", "frozen_at"])
+    study.save(update_fields=["design", "manifest", "manifest_hash", "style_report", "frozen_at"])
 
 
 def _count(study: Study, is_new: bool) -> BuiltHits:
@@ -231,5 +238,5 @@ def _count(study: Study, is_new: bool) -> BuiltHits:
     return BuiltHits(study.hits.count(), items.count(), items.filter(is_checkpoint=True).count(), is_new)
 
 
-def _normalised(text: str) -> str:
+def _without_spaces(text: str) -> str:
     return " ".join(text.split())

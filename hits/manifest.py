@@ -14,6 +14,7 @@ from typing import Any
 
 from generation.models import Candidate, Dialog
 from hits.models import Hit, HitItem, Study
+from hits.models.design import StudyDesign
 
 BLOCKS_AT_ONCE = 100
 
@@ -21,16 +22,17 @@ BLOCKS_AT_ONCE = 100
 def manifest_lines(study: Study) -> Iterator[bytes]:
     """The file of a frozen study, from what the database holds now: if it is not what was frozen, the hash shows it."""
     yield as_line(study.manifest or {})
+    design = StudyDesign.model_validate(study.design)
     blocks = _first_hit_of_each_block(study)
     while chunk := list(islice(blocks, BLOCKS_AT_ONCE)):
         items = HitItem.objects.filter(hit__in=chunk).select_related("hit", "dialog__dataset")
         ordered = sorted(items, key=lambda item: (item.hit.block, item.position))
         candidates = candidates_of(ordered)
         for item in ordered:
-            yield item_line(item.hit.block, item, candidates)
+            yield item_line(design, item.hit.block, item, candidates)
 
 
-def item_line(block: int, item: HitItem, candidates: Mapping[int, Candidate]) -> bytes:
+def item_line(design: StudyDesign, block: int, item: HitItem, candidates: Mapping[int, Candidate]) -> bytes:
     dialog = item.dialog
     return as_line(
         {
@@ -38,11 +40,11 @@ def item_line(block: int, item: HitItem, candidates: Mapping[int, Candidate]) ->
             "position": item.position,
             "dataset": dialog.dataset.name,
             "dialog": dialog.external_id,
-            "dialog_sha256": _hash_of_dialog(dialog),
+            "dialog_sha256": _hash_of_dialog(design, dialog),
             "checkpoint": item.is_checkpoint,
             "cards": [
                 {
-                    "candidates": [_candidate_entry(candidates[pk]) for pk in card["candidates"]],
+                    "candidates": [_candidate_entry(design, candidates[pk]) for pk in card["candidates"]],
                     "gold": card["gold"],
                 }
                 for card in item.cards
@@ -65,15 +67,16 @@ def sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def _candidate_entry(candidate: Candidate) -> dict[str, str]:
+def _candidate_entry(design: StudyDesign, candidate: Candidate) -> dict[str, str]:
     return {
         "generator": candidate.generator.name,
-        "sha256": sha256(as_line({"text": candidate.text, "shown": candidate.display_text})),
+        "sha256": sha256(as_line({"text": candidate.text, "shown": design.shown(candidate.display_text)})),
     }
 
 
-def _hash_of_dialog(dialog: Dialog) -> str:
-    return sha256(as_line({"turns": dialog.turns, "gold": dialog.gold, "shown_gold": dialog.display_gold}))
+def _hash_of_dialog(design: StudyDesign, dialog: Dialog) -> str:
+    shown_gold = design.shown(dialog.display_gold)
+    return sha256(as_line({"turns": dialog.turns, "gold": dialog.gold, "shown_gold": shown_gold}))
 
 
 def _first_hit_of_each_block(study: Study) -> Iterator[Hit]:

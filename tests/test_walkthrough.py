@@ -53,7 +53,7 @@ def test_from_a_corpus_to_a_bundle(tmp_path: Path) -> None:
     assert tokenised.display_text == "That's awesome, I bet she was very proud of you."
 
     # Nothing about its looks gives the human reply away.
-    assert [check_dataset_style(dataset).findings for dataset in Dataset.objects.all()] == [[], [], []]
+    assert not any(check_dataset_style(dataset).is_notable for dataset in Dataset.objects.all())
 
     # A study says which dialogs, whose replies, how many raters and which pay, and knows its cost before it begins.
     study = create_study(read_study_file(ROOT / "examples" / "demo.toml"))

@@ -1,6 +1,7 @@
 """What a design comes to, in words: how many HITs, what it costs at most, what an hour of work pays."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from hits.designing.sizing import BatchSize, cost_of, hourly_pay_cents, rating_count
 from hits.models.design import StudyDesign
@@ -44,3 +45,14 @@ def describe_hourly_pay(design: StudyDesign) -> str:
         return pay
     fair = -(-minimum * design.pay.expected_minutes // 60)
     return f"{pay}, below your minimum of {dollars(minimum)}: it takes a reward of {dollars(int(fair))} to reach it"
+
+
+def style_warning(report: Mapping[str, Any] | None) -> Iterator[str]:
+    """What a researcher should know before publishing, if the human replies can be told by their looks."""
+    if report is None or not report["is_notable"]:
+        return
+    yield f"Warning: looks give the human replies away. {report['sentence']}"
+    for giveaway in report["giveaways"]:
+        yield f"  told by {giveaway['words']}"
+    for advice in report["advice"]:
+        yield f"  {advice}"

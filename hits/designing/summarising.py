@@ -12,7 +12,7 @@ from hits.models import Study
 from hits.models.design import StudyDesign
 from hits.mturk.costs import Cost, split_assignments
 
-MOST_DIALOGS_CHECKED = 2_000
+MOST_DIALOGS_LOOKED_AT = 300  # of a draft, whose page waits for it: the interval is up to 6 points wide to each side
 
 
 @dataclass(frozen=True)
@@ -93,23 +93,23 @@ def _describe_choice(design: StudyDesign, selections: Sequence[Selection]) -> It
             yield f"{part.name}: {selection.skipped_count:,} dialogs are passed over: not every model answered them"
 
 
-def check_study_style(design: StudyDesign) -> StyleReport:
-    """The style check on the study's own dialogs that may carry a checkpoint, and on its own generators."""
+def check_study_style(
+    design: StudyDesign, selections: Sequence[Selection], most_dialogs: int = MOST_DIALOGS_LOOKED_AT
+) -> StyleReport:
+    """The style check on the study's own dialogs that may carry a checkpoint, and on its own generators, as shown."""
+    eligible = [selection for selection in selections if selection.dataset in design.checkpoints.datasets]
+    golds = [dialog for selection in eligible for dialog in selection.dialogs if dialog.has_gold]
+    # The selections are in seeded order, one dataset after the other: every n-th is a sample of them all.
+    sample = golds[:: -(-len(golds) // most_dialogs) or 1]
     return check_style(
         (
-            dialog.display_gold,
-            [one.display_text for one in dialog.candidates.all() if one.generator.name in design.generators],
+            design.shown(dialog.display_gold),
+            [
+                design.shown(one.display_text)
+                for one in dialog.candidates.all()
+                if one.generator.name in design.generators
+            ],
         )
-        for selection in select_dialogs(design)
-        if selection.dataset in design.checkpoints.datasets
-        for dialog in _with_candidates(selection)
-    )
-
-
-def _with_candidates(selection: Selection) -> list[Dialog]:
-    golds = [dialog for dialog in selection.dialogs if dialog.has_gold][:MOST_DIALOGS_CHECKED]
-    return [
-        dialog
-        for chunk in chunks(golds)
+        for chunk in chunks(sample)
         for dialog in Dialog.objects.filter(pk__in=[one.pk for one in chunk]).prefetch_related("candidates__generator")
-    ]
+    )

@@ -17,6 +17,7 @@ from pydantic import (
     StringConstraints,
 )
 
+from generation.tidying import tidy_reply
 from hits.models import design_texts
 from hits.models.countries import COUNTRY_CODES
 
@@ -132,6 +133,7 @@ class TaskPart(Part):
     description: Annotated[Text, Field(max_length=2000)] = design_texts.DESCRIPTION
     keywords: Annotated[Text, Field(max_length=1000)] = design_texts.KEYWORDS
     question: Text = design_texts.QUESTION
+    reply_style: Literal["tidied", "as written"] = "tidied"  # generation/tidying.py says what is evened out
     areas: list[Area] = Field(
         default=[Area(key=key, label=key.title()) for key in ("good", "okay", "bad")], min_length=2
     )
@@ -276,6 +278,10 @@ class StudyDesign(Part):
     task: TaskPart = TaskPart()
     warm_up: WarmUpPart = WarmUpPart()
     screening: list[ScreeningRule] = [SameAnswer(), HastyWithoutPoints(), TooFewPoints()]
+
+    def shown(self, reply: str) -> str:
+        """A reply as this study's workers read it."""
+        return tidy_reply(reply) if self.task.reply_style == "tidied" else reply
 
     def as_json(self) -> dict[str, Any]:
         """The shape of a study file."""

@@ -30,6 +30,8 @@ class Study(models.Model):
     design = models.JSONField()
     manifest = models.JSONField(null=True, editable=False)
     manifest_hash = models.CharField(max_length=64, blank=True, editable=False)
+    # What a look at its checkpoints says when it is frozen: whether the human replies are told by their looks.
+    style_report = models.JSONField(null=True, editable=False)
     copied_from = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="copies")
     build_requested_at = models.DateTimeField(null=True, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)

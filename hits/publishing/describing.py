@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from evalplatform.errors import EvalPlatformError
-from hits.designing.describing import describe_hourly_pay, dollars
+from hits.designing.describing import describe_hourly_pay, dollars, style_warning
 from hits.models import Publication, Study
 from hits.publishing.planning import PublishingPlan
 
@@ -47,6 +47,7 @@ def describe_plan(plan: PublishingPlan) -> Iterator[str]:
         f"{plan.cost.assignment_count:,} assignments, at most {dollars(plan.cost.total_cents)}{spent}."
     )
     yield f"{describe_hourly_pay(plan.design)}."
+    yield from style_warning(plan.study.style_report)
 
 
 def cents_from_dollars(amount: str | None, name: str) -> int | None:

@@ -98,7 +98,7 @@ def _load_hit(study_key: UUID, number: int) -> FrozenHit:
     if not values:
         raise Hit.DoesNotExist
     pk, block, assignments = values[0][:3]
-    items = _items(values)
+    items = _items(study.design, values)
     hit = FrozenHit(pk, study, number, block, _hits_of_block(study, pk, number, block), assignments, items)
     with _lock:
         _kept[study_key, number] = hit
@@ -107,17 +107,17 @@ def _load_hit(study_key: UUID, number: int) -> FrozenHit:
     return hit
 
 
-def _items(rows: list[tuple[Any, ...]]) -> tuple[FrozenItem, ...]:
+def _items(design: StudyDesign, rows: list[tuple[Any, ...]]) -> tuple[FrozenItem, ...]:
     shown = {candidates[0] for row in rows for card in row[5] if (candidates := card["candidates"])}
     texts = dict(Candidate.objects.filter(pk__in=shown).values_list("pk", "display_text"))
-    return tuple(_item(row, texts) for row in rows)
+    return tuple(_item(design, row, texts) for row in rows)
 
 
-def _item(row: tuple[Any, ...], texts: dict[int, str]) -> FrozenItem:
+def _item(design: StudyDesign, row: tuple[Any, ...], texts: dict[int, str]) -> FrozenItem:
     _, _, _, pk, position, cards, is_checkpoint, dataset, external_id, turns, gold = row
     gold_card = next(number for number, card in enumerate(cards) if card["gold"]) if is_checkpoint else None
     candidates = tuple(tuple(card["candidates"]) for card in cards)
-    shown = tuple(texts[pks[0]] if pks else display_text(gold, turns) for pks in candidates)
+    shown = tuple(design.shown(texts[pks[0]] if pks else display_text(gold, turns)) for pks in candidates)
     return FrozenItem(pk, position, dataset, external_id, turns, candidates, shown, gold_card)
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from hits.manifest import candidates_of
 from hits.models import HitItem
+from hits.models.design import StudyDesign
 from hits.simulated_crowd.truths import HUMAN
 
 
@@ -16,7 +17,7 @@ class KnownDialog:
     writers: dict[str, tuple[str, ...]]
 
 
-def known_dialogs(hit_pk: int) -> list[KnownDialog]:
+def known_dialogs(design: StudyDesign, hit_pk: int) -> list[KnownDialog]:
     items = list(HitItem.objects.filter(hit=hit_pk).select_related("dialog__dataset").order_by("position"))
     candidates = candidates_of(items)
     known = []
@@ -26,6 +27,6 @@ def known_dialogs(hit_pk: int) -> list[KnownDialog]:
             of_card = [candidates[pk] for pk in card["candidates"]]
             text = of_card[0].display_text if of_card else item.dialog.display_gold
             names = [candidate.generator.name for candidate in of_card] + [HUMAN] * card["gold"]
-            writers[text] = tuple(sorted(names))
+            writers[design.shown(text)] = tuple(sorted(names))
         known.append(KnownDialog(item.dialog.dataset.name, item.dialog.external_id, writers))
     return known

@@ -165,7 +165,7 @@ class _Run:
 
     def _known_dialogs(self, hit_pk: int) -> list[KnownDialog]:
         if hit_pk not in self._known:
-            self._known[hit_pk] = known_dialogs(hit_pk)
+            self._known[hit_pk] = known_dialogs(self._design, hit_pk)
         return self._known[hit_pk]
 
     def _accept(self, account: WorkerAccount, stint: Stint, now: datetime) -> TurkAssignment:

@@ -73,7 +73,7 @@ def _answered(
     answer: Answer | None,
     checks: Sequence[BonusCheck],
 ) -> AnsweredDialog:
-    cards = [preview_card(card, item.dialog.display_gold, candidates) for card in item.cards]
+    cards = [preview_card(design, card, item.dialog, candidates) for card in item.cards]
     placed = answer.value["areas"] if answer else {}
     order = answer.card_order if answer else _order(item, design, assignment.turn)
     shown = [

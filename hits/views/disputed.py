@@ -64,7 +64,7 @@ def _dialogs(study: Study, environment: str, disputed: Sequence[dict[str, Any]])
     candidates = Candidate.objects.select_related("generator").in_bulk(
         [pk for card in found for pk in card["candidates"]]
     )
-    areas = StudyDesign.model_validate(study.design).task.areas
+    design = StudyDesign.model_validate(study.design)
     said = _said(study, environment, keys)
     return [
         DisputedDialog(
@@ -73,8 +73,8 @@ def _dialogs(study: Study, environment: str, disputed: Sequence[dict[str, Any]])
             one["apart"],
             [
                 DisputedCard(
-                    preview_card(card, item.dialog.display_gold, candidates),
-                    _by_area(areas, said, item.dialog_id, number),
+                    preview_card(design, card, item.dialog, candidates),
+                    _by_area(design.task.areas, said, item.dialog_id, number),
                 )
                 for number, card in enumerate(item.cards)
             ],

@@ -14,6 +14,7 @@ from kombu.exceptions import OperationalError
 from evalplatform.errors import EvalPlatformError
 from hits.batching import build_hits
 from hits.designing.checking import problems_of
+from hits.designing.selecting import select_dialogs
 from hits.designing.studies import checked_design, copy_study, start_draft
 from hits.designing.summarising import check_study_style, summarise, summarise_frozen
 from hits.manifest import manifest_lines
@@ -54,7 +55,7 @@ def show_study(request: HttpRequest, name: str) -> HttpResponse:
         "study": study,
         "problems": problems,
         "summary": summary,
-        "style": design and check_study_style(design),
+        "style": study.style_report if study.is_frozen else design and _style_of_draft(design),
         "page": Paginator(hits, HITS_PER_PAGE).get_page(request.GET.get("page")),
         "design": _design_rows(study),
         "publishing": study.is_frozen and publishing_panel(study, request.GET),
@@ -62,6 +63,10 @@ def show_study(request: HttpRequest, name: str) -> HttpResponse:
         "can_invite": can_invite(study, user_of(request)),
     }
     return render(request, "hits/study.html", context)
+
+
+def _style_of_draft(design: StudyDesign) -> dict[str, Any]:
+    return check_study_style(design, select_dialogs(design)).as_json()
 
 
 @require_POST

@@ -50,6 +50,14 @@ def _task_fields() -> list[SettingField]:
         SettingField("task.description", "Description on the marketplace"),
         SettingField("task.keywords", "Keywords on the marketplace", help="separated by commas"),
         SettingField("task.question", "Question above the areas"),
+        SettingField(
+            "task.reply_style",
+            "Replies are shown",
+            "choice",
+            "Tidied: first letters, a small i, spaces, apostrophes and the final stop are made alike in all of them, "
+            "the human ones too.",
+            choices=[("tidied", "tidied"), ("as written", "as they were written")],
+        ),
         SettingField("task.areas", "Areas in order, one a line", "areas", "key: what the worker reads"),
         SettingField("task.welcome", "Welcome", "markdown"),
         SettingField("task.instructions", "Instructions", "markdown"),

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.utils.safestring import SafeString
 
-from generation.models import Candidate
+from generation.models import Candidate, Dialog
 from hits.batching import card_order
 from hits.designing.markdown import render_markdown
 from hits.models import Hit, HitItem
@@ -69,7 +69,7 @@ def preview_hit(hit: Hit, design: StudyDesign) -> list[PreviewItem]:
 
 def _preview_item(item: HitItem, item_count: int, design: StudyDesign, candidates: dict[int, Candidate]) -> PreviewItem:
     dialog = item.dialog
-    cards = [preview_card(card, dialog.display_gold, candidates) for card in item.cards]
+    cards = [preview_card(design, card, dialog, candidates) for card in item.cards]
     order = card_order(design.seed, dialog.dataset.name, dialog.external_id, len(cards), turn=0)
     return PreviewItem(
         heading=f"Conversation {item.position + 1}/{item_count}",
@@ -80,11 +80,13 @@ def _preview_item(item: HitItem, item_count: int, design: StudyDesign, candidate
     )
 
 
-def preview_card(card: dict[str, Any], gold: str, candidates: dict[int, Candidate]) -> PreviewCard:
+def preview_card(
+    design: StudyDesign, card: dict[str, Any], dialog: Dialog, candidates: dict[int, Candidate]
+) -> PreviewCard:
     found = [candidates[pk] for pk in card["candidates"]]
     names = [candidate.generator.name for candidate in found]
-    text = found[0].display_text if found else gold
-    return PreviewCard(text, ", ".join([*names, "human reply"] if card["gold"] else names))
+    text = found[0].display_text if found else dialog.display_gold
+    return PreviewCard(design.shown(text), ", ".join([*names, "human reply"] if card["gold"] else names))
 
 
 def preview_turns(texts: list[str]) -> list[PreviewTurn]:

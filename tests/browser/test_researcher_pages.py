@@ -137,7 +137,7 @@ def test_the_style_check_runs_on_a_worker_and_its_answer_appears_by_itself(
     page.go_back()
     start_worker(DATABASE_URL=test_database_url)
 
-    expect(page.get_by_text("In 20 dialogs, neither case nor spacing nor length")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("A classifier that sees only looks")).to_be_visible(timeout=60_000)
     expect(page.get_by_role("button", name="Check again")).to_be_visible()
     check_accessibility(page)
 

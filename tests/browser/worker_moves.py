@@ -7,6 +7,7 @@ from playwright.sync_api import FrameLocator, Locator, Page, expect
 
 from generation.models import Candidate
 from hits.models import Answer
+from hits.models.design import StudyDesign
 
 AREAS = ["good", "okay", "bad"]
 FRAME = "iframe[title='The task of this HIT']"
@@ -159,9 +160,11 @@ def stored_placements() -> dict[int, dict[str, str]]:
     """The same from the database, by the dialogs' positions."""
     stored = {}
     candidates = Candidate.objects.in_bulk()
-    for answer in Answer.objects.select_related("item__dialog").order_by("item__position"):
+    for answer in Answer.objects.select_related("item__dialog", "item__hit__study").order_by("item__position"):
+        design = StudyDesign.model_validate(answer.item.hit.study.design)
         texts = [
-            candidates[card["candidates"][0]].display_text if card["candidates"] else answer.item.dialog.display_gold
+            design.shown(candidates[card["candidates"][0]].display_text if card["candidates"] else gold)
+            for gold in [answer.item.dialog.display_gold]
             for card in answer.item.cards
         ]
         stored[answer.item.position] = {texts[int(card)]: area for card, area in answer.value["areas"].items()}

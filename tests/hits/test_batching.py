@@ -176,13 +176,14 @@ def test_merging_keeps_every_candidate_on_exactly_one_card(texts: list[str], dat
     gold = data.draw(st.sampled_from([None, "Yes.", "Perhaps."]))
     candidates = [candidate(f"g{number}", text) for number, text in enumerate(texts)]
 
-    cards = make_cards(candidates, gold)
+    design = parse_design(MEED2)
+    cards = make_cards(design, candidates, gold)
 
     names = [one.generator.name for card in cards for one in card.candidates]
     assert sorted(names) == sorted(one.generator.name for one in candidates)
     assert len({" ".join(card.text.split()) for card in cards}) == len(cards)
     for card in cards:
-        assert len({" ".join(one.display_text.split()) for one in card.candidates} | {" ".join(card.text.split())}) == 1
+        assert {design.shown(one.display_text) for one in card.candidates} <= {card.text}
     assert sum(card.is_gold for card in cards) == (gold is not None)
 
 
@@ -200,15 +201,25 @@ def test_a_tokenised_gold_is_shown_and_merged_like_the_replies_beside_it() -> No
     dialog = Dialog(turns=["My cat died."], gold="oh no , i am sorry")
     reply = Candidate(generator=Generator(name="a"), text="oh no , i am sorry", display_text="Oh no, I am sorry")
 
-    (card,) = make_cards([reply], dialog.display_gold)
+    (card,) = make_cards(parse_design(MEED2), [reply], dialog.display_gold)
 
-    assert (card.text, card.is_gold, len(card.candidates)) == ("Oh no, I am sorry", True, 1)
+    assert (card.text, card.is_gold, len(card.candidates)) == ("Oh no, I am sorry.", True, 1)
 
 
 def test_a_reply_like_the_gold_is_one_card_with_it() -> None:
-    cards = make_cards([candidate("a", "Well  done!"), candidate("b", "Oh.")], "Well done!")
+    cards = make_cards(parse_design(MEED2), [candidate("a", "Well  done!"), candidate("b", "Oh.")], "Well done!")
 
     assert [(len(card.candidates), card.is_gold) for card in cards] == [(1, True), (1, False)]
+
+
+def test_replies_that_differ_in_typing_alone_are_one_card_unless_the_study_shows_them_as_written() -> None:
+    replies = [candidate("a", "im so sorry"), candidate("b", "I'm so sorry.")]
+    as_written = parse_design({**MEED2, "task": {"reply_style": "as written"}})
+
+    (card,) = make_cards(parse_design(MEED2), replies, None)
+
+    assert (card.text, len(card.candidates)) == ("I'm so sorry.", 2)
+    assert [card.text for card in make_cards(as_written, replies, None)] == ["im so sorry", "I'm so sorry."]
 
 
 @pytest.fixture
@@ -252,7 +263,7 @@ def test_a_text_that_was_changed_behind_our_back_no_longer_gives_the_hash(demo_s
     assert [json.loads(line)["dialog"] for line in changed] == ["emotional-017"]
 
 
-DEMO_HASH = "e224f726b9abe6d39b41fcc276bc5d5525f23a6f53b05d4ccb57da037814c427"
+DEMO_HASH = "267e1d74a92e86f4144f03ef66aa5d5968a6a89a9a870f0cce3a4553c7c1620a"
 DEMO_LAYOUT = "e0eb9dfe4f38e67b6537b0bf08da4a3a64f69881ffca784756e859f56305a3f0"
 
 

@@ -9,6 +9,7 @@ from django.db.models.functions import Upper
 from django.test import Client
 
 from generation.models import Dataset, Dialog
+from hits.batching import build_hits
 from hits.designing.checking import parse_design
 from hits.designing.studies import create_study
 from hits.models import Study
@@ -171,6 +172,12 @@ def test_the_study_s_page_warns_when_looks_give_the_human_reply_away(
 
     after = researcher_client.get("/studies/demo/").content.decode()
 
-    assert "Looks give the human reply away" not in before
-    assert "Looks give the human reply away" in after
-    assert "<li>having no small letters: finds the human reply in 100% of 20 dialogs" in after
+    assert "Looks give the human replies away" not in before
+    assert "Looks give the human replies away" in after
+    assert "finds the human reply in 100% of 20 dialogs" in after
+    assert "<li>no small letters (100% of the human replies" in after
+
+    build_hits(Study.objects.get())
+
+    publishing = researcher_client.get("/studies/demo/").content.decode().split('id="publishing"')[1]
+    assert "Looks give the human replies away" in publishing.split("Publish to")[0]

@@ -7,6 +7,7 @@ from django.test import Client
 from django.utils.html import json_script
 
 from hits.models import Assignment, Hit, Publication, Study
+from hits.models.design import StudyDesign
 
 SITE = "http://testserver/market"
 OPENED_AT = "2026-11-16T08:00:00Z"
@@ -96,7 +97,8 @@ class Worker:
         from generation.models import Candidate
 
         pks = item.cards[card]["candidates"]
-        return Candidate.objects.get(pk=pks[0]).display_text if pks else item.dialog.display_gold
+        text = Candidate.objects.get(pk=pks[0]).display_text if pks else item.dialog.display_gold
+        return StudyDesign.model_validate(self.hit.study.design).shown(text)
 
 
 def page_data(html: str) -> dict[str, Any]:

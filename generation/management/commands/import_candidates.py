@@ -33,5 +33,8 @@ docs/formats.md describes the formats."""
 
     def after_import(self, counts: ImportCounts) -> None:
         for dataset in Dataset.objects.filter(name__in=counts.datasets):
-            for finding in check_dataset_style(dataset).findings:
-                self.stdout.write(f"{dataset}: the human reply can be told by {finding}.")
+            report = check_dataset_style(dataset)
+            if report.is_notable:
+                self.stdout.write(
+                    f"{dataset}: {report.sentence} It is told by {', '.join(map(str, report.giveaways))}."
+                )

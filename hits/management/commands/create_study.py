@@ -5,6 +5,8 @@ from django.contrib.auth.models import User
 from django.core.management.base import CommandParser
 
 from evalplatform.errors import EvalPlatformError
+from hits.designing.describing import style_warning
+from hits.designing.selecting import select_dialogs
 from hits.designing.studies import create_study, read_study_file
 from hits.designing.summarising import check_study_style, summarise
 from hits.management.study_command import StudyCommand
@@ -33,8 +35,8 @@ In the pages a study is seen by its owner, by the members whom the owner invites
         summary = summarise(design)
         for line in [*summary.lines, summary.hourly_pay]:
             self.stdout.write(f"  {line}")
-        for finding in check_study_style(design).findings:
-            self.stdout.write(f"  Warning: the human reply can be told by {finding}.")
+        for line in style_warning(check_study_style(design, select_dialogs(design)).as_json()):
+            self.stdout.write(f"  {line}")
 
 
 def _owner(name: str | None) -> User | None:

@@ -1,0 +1,69 @@
+"""One light hand over every reply that a study shows, the human one too, so that none is told by how it was typed.
+
+People type "im fine" and models write "I'm fine."; a worker who has seen three HITs knows the human reply by that.
+What is evened out is small and the same for all: white space, the apostrophes of contractions, a small i, the first
+letter of a sentence, and a full stop at the end. No word is added, removed or changed. The raw text is kept, a study
+may switch it off (`task.reply_style`), and the manifest's hash covers the text as shown.
+"""
+
+import re
+
+_APOSTROPHE = re.compile(r"(?<=\w)[’`´](?=\w)")
+_SPACE_BEFORE = re.compile(r"(?<=\w) ([,;!?](?=\W|[^\W\d_]|$)|[.:](?= |$))")
+# Only after words of two letters or more, and a full stop only before a capital: not in "e.g.", "3,5" or "b.com".
+_NO_SPACE_AFTER = re.compile(r"(?<=[^\W\d_A-Z]{2})[,;!?](?=[^\W\d_])|(?<=[^\W\d_A-Z]{2})\.(?=[A-Z](?:[a-z]|\s|'))")
+_SENTENCE_START = re.compile(r"(?:^|(?<=[^\W\d_]{2}[.!?] ))([\"“(']*)([^\W\d_])")
+
+# English: without those that are words of their own when the apostrophe is gone (its, were, well, lets, wont, ill, id).
+_CONTRACTIONS = {
+    word.replace("'", ""): word
+    for word in """
+        ain't aren't can't couldn't didn't doesn't don't hadn't hasn't haven't isn't shouldn't wasn't weren't wouldn't
+        you're you've you'll they're they've they'll we've that's what's there's here's he's she's i'm i've
+    """.split()
+}
+_CONTRACTION = re.compile(rf"\b(?:{'|'.join(_CONTRACTIONS)})\b", re.IGNORECASE)
+_SMALL_I = re.compile(r"(?<![\w.'’-])i(?=$|[\s,!?;:)\"]|\.(?:\s|$|\.)|'(?:m|ve|ll|d|s)\b)")
+_ADDRESS = re.compile(r"\S*(?:://|www\.|@)\S*")
+
+
+def tidy_reply(text: str, language: str = "en") -> str:
+    """
+    >>> tidy_reply("im so sorry ,i dont know what to say")
+    "I'm so sorry, I don't know what to say."
+    >>> tidy_reply("I'm fine. Really!")
+    "I'm fine. Really!"
+    """
+    text = " ".join(text.split())
+    addresses = _ADDRESS.findall(text)  # nothing inside of them is touched
+    text = _ADDRESS.sub("\0", text)
+    text = _APOSTROPHE.sub("'", text)
+    text = _SPACE_BEFORE.sub(r"\1", text)
+    text = _NO_SPACE_AFTER.sub(lambda found: f"{found[0]} ", text)
+    if language.partition("-")[0].lower() == "en":
+        text = _CONTRACTION.sub(lambda word: _contract(word[0]), text)
+        text = _SMALL_I.sub("I", text)
+    text = _SENTENCE_START.sub(lambda start: start[1] + _capital(start[2]), text)
+    if text and _ends_openly(text[-1]):
+        text += "."
+    for address in addresses:
+        text = text.replace("\0", address, 1)
+    return text
+
+
+def _contract(word: str) -> str:
+    contracted = _CONTRACTIONS[word.lower()]
+    if word.isupper():
+        return contracted.upper()
+    return contracted[0].upper() + contracted[1:] if word[0].isupper() else contracted
+
+
+def _capital(letter: str) -> str:
+    """ "ß" and its like have no capital of one letter, and stay."""
+    capital = letter.upper()
+    return capital if len(capital) == 1 else letter
+
+
+def _ends_openly(last: str) -> bool:
+    """With a digit, or a letter of a script that has capitals: those scripts end a sentence with a full stop."""
+    return last.isdecimal() or last.lower() != last.upper()

@@ -1,0 +1,65 @@
+"""All replies are typed alike when workers read them; no word is changed."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from generation.tidying import tidy_reply
+
+
+@pytest.mark.parametrize(
+    ("typed", "shown"),
+    [
+        ("im fine", "I'm fine."),
+        ("yes  i  know\nthat", "Yes I know that."),
+        ("i'm sure i’ve seen it", "I'm sure I've seen it."),
+        ("dont worry ,it isnt bad", "Don't worry, it isn't bad."),
+        ("IM SO HAPPY", "I'M SO HAPPY."),
+        ("THATS GREAT!", "THAT'S GREAT!"),
+        ("great!i knew it", "Great! I knew it."),
+        ("I ran.He ran.", "I ran. He ran."),
+        ("ok. so what?", "Ok. So what?"),
+        ("it costs 3,50 or 3.50", "It costs 3,50 or 3.50."),
+        ("e.g. this, i.e. that", "E.g. this, i.e. that."),
+        ("see www.example.org/a,b for more", "See www.example.org/a,b for more."),
+        ("mail me at im.i@example.org", "Mail me at im.i@example.org"),
+        (
+            "its well, were they ill? he lets us, as is their wont",
+            "Its well, were they ill? He lets us, as is their wont.",
+        ),
+        ("so sad :( i cried", "So sad :( I cried."),
+        ("wait...", "Wait..."),
+        ('"really?" she said', '"Really?" she said.'),
+        ("日本語です", "日本語です"),
+        ("שלום, מה שלומך", "שלום, מה שלומך"),
+        ("élan vital", "Élan vital."),
+        ("😀", "😀"),
+        ("!", "!"),
+    ],
+)
+def test_a_reply_is_typed_as_all_others_are(typed: str, shown: str) -> None:
+    assert tidy_reply(typed) == shown
+
+
+def test_what_is_english_is_done_to_english_alone() -> None:
+    assert tidy_reply("i ragazzi e i cani", "it") == "I ragazzi e i cani."
+    assert tidy_reply("im Haus", "de-CH") == "Im Haus."
+    assert tidy_reply("im home", "en-GB") == "I'm home."
+
+
+@given(st.text())
+def test_tidying_never_loses_a_letter_and_a_second_time_changes_nothing(text: str) -> None:
+    shown = tidy_reply(text)
+
+    assert [c.lower() for c in shown if c.isalnum()] == [c.lower() for c in text if c.isalnum()]
+    assert tidy_reply(shown) == shown
+
+
+@given(st.lists(st.sampled_from([*"i im dont fine ok , . ! ? ' http://a.b A".split(), " ", "\n"])).map("".join))
+def test_what_people_type_is_tidied_once_and_for_all(text: str) -> None:
+    shown = tidy_reply(text)
+
+    assert tidy_reply(shown) == shown
+    assert re.sub(r"\W", "", shown).lower() == re.sub(r"\W", "", text).lower()
