@@ -120,8 +120,8 @@ class Chaos:
         return WorkerProcess(self._folder / f"worker{self._started}.log", {}, "gpu", f"chaos{self._started}@%h")
 
     def _compare(self, run: "GenerationRun") -> None:
-        from generation.generating import seed_of
         from generation.models import Candidate, Dialog, GenerationFailure
+        from generation.questions import seed_of
         from generation.requesting import failed_dialogs
 
         answers = Counter(Candidate.objects.values_list("dialog", flat=True))

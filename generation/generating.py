@@ -2,40 +2,44 @@
 
 In: a chunk of a run, and a way to get its generator. Out: candidates, and failures with their reason.
 Guaranteed: whatever is killed, delivered twice or started beside, no dialog gets two candidates of a generator and none
-is left out; a reply depends on the generator's version, the dialog and the attempt alone.
+is left out; what is answered is saved at once and never asked again; an error is of the dialog that it happened to.
 """
 
-import hashlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import replace
 from datetime import datetime, timedelta
 from time import perf_counter
 
 import structlog
 from django.db import transaction
-from django.db.models import Count, F, Q
+from django.db.models import F
+from django.db.models.functions import Coalesce
 
 from evalplatform.errors import EvalPlatformError
 from generation.corpora.records import BadRecord, checked_text
 from generation.display import display_text
-from generation.generators.base import Context, GeneratorUnavailable, Reply
+from generation.generators.base import Answer, Context, GeneratorUnavailable, Reply
 from generation.generators.devices import is_out_of_memory
 from generation.loading import LoadedGenerator
 from generation.models import Candidate, Dialog, GenerationChunk, GenerationFailure, GenerationRun, Generator
+from generation.questions import MOST_TIME, Now, Question, QuestionFeed, goes_on, is_someone_at, open_questions
 from generation.requesting import MOST_ATTEMPTS, finish_if_done, finish_run
+from generation.thoughts import NOTHING_BUT_THOUGHTS, split_thoughts
 
 log = structlog.get_logger("generation.generating")
 
-MOST_TIME = timedelta(minutes=5)  # at a chunk, before it is put back for whoever is next
 MOST_STARTS = 10
 MOST_REASON_CHARACTERS = 500
+TRY_AGAIN_AFTER = timedelta(minutes=1)
+# Unanswered dialogs in a row, beside those that are under way at once, until a server is said to be away.
+MOST_UNANSWERED = 3
 
-Now = Callable[[], datetime]
 GetGenerator = Callable[[Generator], LoadedGenerator]
+OnProgress = Callable[[], None]
 
 
 def answer_chunk(
-    chunk: GenerationChunk, get_generator: GetGenerator, now: Now, on_progress: Callable[[], None] = lambda: None
+    chunk: GenerationChunk, get_generator: GetGenerator, now: Now, on_progress: OnProgress = lambda: None
 ) -> bool:
     """True when nothing is left to do for it now: it is done, or its run is paused or at its end.
 
@@ -45,8 +49,9 @@ def answer_chunk(
     if chunk.done_at:
         finish_if_done(run, now())
         return True
-    if not _goes_on(run):
+    if not goes_on(run):
         return True
+    from_the_end = is_someone_at(chunk, now())
     _note_start(chunk, now())
     if chunk.starts >= MOST_STARTS:  # before its generator is loaded: that may be what kills
         # A context that kills its worker each time must not do so for ever.
@@ -54,18 +59,17 @@ def answer_chunk(
         return True
     try:
         loaded = get_generator(run.generator)
-        is_done = _answer_all(chunk, loaded, now, on_progress)
+        is_done = _answer_all(chunk, loaded, now, on_progress, from_the_end)
     except GeneratorUnavailable as unavailable:
         _forget_start(chunk)
-        outcome = f"{str(unavailable).rstrip('.')}. It is tried again in a minute."
-        GenerationRun.objects.unfinished().filter(pk=run.pk).update(outcome=outcome, seen_at=now())
+        _note_away(run, unavailable, now())
         raise
     except EvalPlatformError as error:
         finish_run(run, now(), outcome=str(error))
         return True
     if is_done:
         _note_done(chunk, now())
-    return is_done or not _goes_on(run)
+    return is_done or not goes_on(run)
 
 
 def give_up(chunk: GenerationChunk, unavailable: GeneratorUnavailable, since: datetime, now: datetime) -> None:
@@ -76,63 +80,36 @@ def give_up(chunk: GenerationChunk, unavailable: GeneratorUnavailable, since: da
         finish_run(chunk.run, now, f"Given up: {unavailable}")
 
 
-def seed_of(generator: Generator, dialog: Dialog, attempt: int) -> int:
-    """The same for the same version and dialog, in any database; 48 bits, which every server's JSON can carry."""
-    named = f"{generator.version} {dialog.context_key} {dialog.external_id} {attempt}"
-    return int.from_bytes(hashlib.sha256(named.encode()).digest()[:6])
-
-
 # --- A chunk ---------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Question:
-    """A dialog that is to be answered, and for the how-many-eth time."""
-
-    dialog: Dialog
-    attempt: int
-    seed: int
-
-
-def _answer_all(chunk: GenerationChunk, loaded: LoadedGenerator, now: Now, on_progress: Callable[[], None]) -> bool:
+def _answer_all(
+    chunk: GenerationChunk, loaded: LoadedGenerator, now: Now, on_progress: OnProgress, from_the_end: bool
+) -> bool:
     """False if time ran out, or the run no longer goes on."""
-    began_at = now()
-    for _ in range(MOST_ATTEMPTS):
-        questions = _open_questions(chunk)
-        while questions:
-            if not _goes_on(chunk.run) or now() - began_at > MOST_TIME:
-                return False
-            batch, questions = questions[: loaded.batch_size], questions[loaded.batch_size :]
-            began = perf_counter()
-            answered = list(_answer(loaded, batch))
-            _save(chunk, loaded, answered, (perf_counter() - began) / len(batch), now())
+    until = now() + MOST_TIME
+    answer = _each if hasattr(loaded.kind, "answer_each") else _in_batches
+    while open_questions(chunk):
+        feed = QuestionFeed(chunk, now, until, from_the_end)
+        began = perf_counter()
+        for answered in answer(chunk, loaded, feed, now):
+            seconds, began = perf_counter() - began, perf_counter()
+            _save(chunk, loaded, answered, seconds / len(answered), now())
             on_progress()
+        if feed.is_cut_short:
+            return False
     return True
 
 
-def _open_questions(chunk: GenerationChunk) -> list[_Question]:
-    """In the chunk's order, which is by length. Failures of earlier runs count for the seed, not against the dialog."""
-    generator = chunk.run.generator
-    failures = GenerationFailure.objects.filter(generator=generator, dialog__in=chunk.dialog_ids)
-    tries = {
-        dialog: (ever, here)
-        for dialog, ever, here in failures.values_list("dialog").annotate(
-            ever=Count("pk"), here=Count("pk", filter=Q(run=chunk.run))
-        )
-    }
-    answered = Candidate.objects.filter(generator=generator, dialog__in=chunk.dialog_ids)
-    settled = set(answered.values_list("dialog", flat=True))
-    settled |= {dialog for dialog, (_, here) in tries.items() if here >= MOST_ATTEMPTS}
-    dialogs = Dialog.objects.in_bulk([pk for pk in chunk.dialog_ids if pk not in settled])
-    questions = []
-    for pk in chunk.dialog_ids:
-        if pk in dialogs:
-            attempt = tries.get(pk, (0, 0))[0] + 1
-            questions.append(_Question(dialogs[pk], attempt, seed_of(generator, dialogs[pk], attempt)))
-    return questions
+Answered = list[tuple[Question, Reply]]
 
 
-def _answer(loaded: LoadedGenerator, batch: list[_Question]) -> Iterator[tuple[_Question, Reply]]:
+def _in_batches(chunk: GenerationChunk, loaded: LoadedGenerator, feed: QuestionFeed, now: Now) -> Iterator[Answered]:
+    while batch := feed.take(loaded.batch_size):
+        yield list(_answer_batch(loaded, batch))
+
+
+def _answer_batch(loaded: LoadedGenerator, batch: list[Question]) -> Iterator[tuple[Question, Reply]]:
     """Smaller when memory runs out; one by one when something else goes wrong, to find the dialog that it is about."""
     while batch:
         part, rest = batch[: loaded.batch_size], batch[loaded.batch_size :]
@@ -149,8 +126,53 @@ def _answer(loaded: LoadedGenerator, batch: list[_Question]) -> Iterator[tuple[_
         if replies:
             yield from ((one, _checked(reply)) for one, reply in zip(part, replies, strict=True))
         else:
-            yield from (found for one in part for found in _answer(loaded, [one]))
+            yield from (found for one in part for found in _answer_batch(loaded, [one]))
         batch = rest
+
+
+def _each(chunk: GenerationChunk, loaded: LoadedGenerator, feed: QuestionFeed, now: Now) -> Iterator[Answered]:
+    """As they come. Whether a dialog that was not answered is at fault, or its server away, the others tell."""
+    asked: list[Question] = []
+    answers_before: list[int] = []  # when it was asked
+    in_doubt: list[tuple[Question, GeneratorUnavailable]] = []  # none was answered since
+    answer_count = 0
+
+    def questions() -> Iterator[tuple[Context, int]]:
+        # As soon as there is doubt, the shortest: the longest contexts, which come first, may be too much for it.
+        while taken := feed.take(shortest=bool(in_doubt)):
+            asked.append(taken[0])
+            answers_before.append(answer_count)
+            yield _context(taken[0].dialog, loaded), taken[0].seed
+
+    for found in loaded.answer_each(questions()):
+        if found is None:
+            _note_alive(chunk, now())
+            continue
+        question, answer = asked[found[0]], found[1]
+        is_fault = isinstance(answer, GeneratorUnavailable)
+        answer_count += not is_fault
+        if isinstance(answer, GeneratorUnavailable) and answer_count == answers_before[found[0]]:
+            in_doubt.append((question, answer))
+            if len(in_doubt) >= loaded.batch_size + MOST_UNANSWERED:
+                feed.stop()
+            continue
+        yield [(question, _as_reply(answer)), *([] if is_fault else _blamed(in_doubt))]
+        in_doubt = [] if not is_fault else in_doubt
+    if in_doubt:
+        # Nobody is left to ask. A dialog that has failed before, while others were answered, is at fault again.
+        failed_before = set(chunk.run.failures.values_list("dialog", flat=True))
+        unexplained = [fault for question, fault in in_doubt if question.dialog.pk not in failed_before]
+        if unexplained:
+            raise unexplained[-1]
+        yield _blamed(in_doubt)
+
+
+def _blamed(in_doubt: list[tuple[Question, GeneratorUnavailable]]) -> Answered:
+    return [(question, _failure(fault)) for question, fault in in_doubt]
+
+
+def _as_reply(answer: Answer) -> Reply:
+    return _checked(answer) if isinstance(answer, Reply) else _failure(answer)
 
 
 def _context(dialog: Dialog, loaded: LoadedGenerator) -> Context:
@@ -163,21 +185,25 @@ def _context(dialog: Dialog, loaded: LoadedGenerator) -> Context:
 
 
 def _checked(reply: Reply) -> Reply:
-    """What can't be shown to a worker is a failure, whatever the kind thinks of it."""
+    """What can't be shown to a worker is a failure, whatever the kind thinks of it; thoughts are not for showing."""
     if reply.failure:
         return reply
-    if not reply.text.strip():
-        return Reply("", turns_cut=reply.turns_cut, failure="empty")
+    text, thoughts = split_thoughts(reply.text)
+    thoughts = "\n".join(filter(None, [reply.thoughts, thoughts]))
+    if not text.strip():
+        return replace(reply, text="", failure=NOTHING_BUT_THOUGHTS if thoughts else "empty")
     try:
-        checked_text(reply.text, "the reply")
+        checked_text(text, "the reply")
     except BadRecord as bad:
-        return Reply("", turns_cut=reply.turns_cut, failure=f"not text: {bad}")
-    if "\ufffd" in reply.text:  # what a decoder makes of bytes that are no characters
-        return Reply("", turns_cut=reply.turns_cut, failure="not text: it has bytes that are no characters")
-    return reply
+        return replace(reply, text="", failure=f"not text: {bad}")
+    if "\ufffd" in text:  # what a decoder makes of bytes that are no characters
+        return replace(reply, text="", failure="not text: it has bytes that are no characters")
+    return replace(reply, text=text, thoughts=thoughts)
 
 
 def _failure(error: Exception) -> Reply:
+    if isinstance(error, EvalPlatformError):
+        return Reply("", failure=str(error))
     if is_out_of_memory(error):
         return Reply("", failure="it does not fit into memory, not even alone")
     return Reply("", failure=" ".join(f"{type(error).__name__}: {error}".split()))
@@ -189,7 +215,7 @@ def _failure(error: Exception) -> Reply:
 def _save(
     chunk: GenerationChunk,
     loaded: LoadedGenerator,
-    answered: list[tuple[_Question, Reply]],
+    answered: Answered,
     seconds: float,
     now: datetime,
 ) -> None:
@@ -202,6 +228,7 @@ def _save(
             run=run,
             text=reply.text,
             display_text=display_text(reply.text, [*question.dialog.turns, question.dialog.gold]),
+            thoughts=_storable(reply.thoughts),
             predicted_label=reply.label,
             score=reply.score,
             seed=question.seed,
@@ -217,10 +244,17 @@ def _save(
         Candidate.objects.bulk_create(candidates, ignore_conflicts=True)
         GenerationFailure.objects.bulk_create(failures, ignore_conflicts=True)
         GenerationChunk.objects.filter(pk=chunk.pk).update(seen_at=now, starts=0)
-        GenerationRun.objects.unfinished().filter(pk=run.pk).update(seen_at=now, outcome="")
+        GenerationRun.objects.unfinished().filter(pk=run.pk).update(
+            seen_at=now, outcome="", away_since=None, next_try_at=None
+        )
 
 
-def _failure_row(run: GenerationRun, question: _Question, reason: str) -> GenerationFailure:
+def _storable(thoughts: str) -> str:
+    """Nobody is shown them, so they need only be what a database takes: PostgreSQL takes no NUL."""
+    return thoughts.replace("\0", "").encode(errors="ignore").decode()
+
+
+def _failure_row(run: GenerationRun, question: Question, reason: str) -> GenerationFailure:
     return GenerationFailure(
         dialog=question.dialog,
         generator=run.generator,
@@ -233,7 +267,7 @@ def _failure_row(run: GenerationRun, question: _Question, reason: str) -> Genera
 
 def _fail(chunk: GenerationChunk, reason: str, now: datetime) -> None:
     for _ in range(MOST_ATTEMPTS):
-        rows = [_failure_row(chunk.run, question, reason) for question in _open_questions(chunk)]
+        rows = [_failure_row(chunk.run, question, reason) for question in open_questions(chunk)]
         GenerationFailure.objects.bulk_create(rows, ignore_conflicts=True)
     _note_done(chunk, now)
 
@@ -241,6 +275,22 @@ def _fail(chunk: GenerationChunk, reason: str, now: datetime) -> None:
 def _note_start(chunk: GenerationChunk, now: datetime) -> None:
     GenerationChunk.objects.filter(pk=chunk.pk).update(starts=F("starts") + 1, seen_at=now)
     GenerationRun.objects.unfinished().filter(pk=chunk.run_id).update(seen_at=now)
+
+
+def _note_alive(chunk: GenerationChunk, now: datetime) -> None:
+    """A server may take minutes: nobody should think meanwhile that the chunk was lost, and send it again."""
+    GenerationChunk.objects.filter(pk=chunk.pk).update(seen_at=now)
+    GenerationRun.objects.unfinished().filter(pk=chunk.run_id).update(seen_at=now)
+
+
+def _note_away(run: GenerationRun, unavailable: GeneratorUnavailable, now: datetime) -> None:
+    """For all chunks of the run: one that finds it away is enough for the next minute."""
+    GenerationRun.objects.unfinished().filter(pk=run.pk).update(
+        outcome=f"{str(unavailable).rstrip('.')}.",
+        seen_at=now,
+        away_since=Coalesce(F("away_since"), now),
+        next_try_at=now + TRY_AGAIN_AFTER,
+    )
 
 
 def _forget_start(chunk: GenerationChunk) -> None:
@@ -251,7 +301,3 @@ def _forget_start(chunk: GenerationChunk) -> None:
 def _note_done(chunk: GenerationChunk, now: datetime) -> None:
     GenerationChunk.objects.undone().filter(pk=chunk.pk).update(done_at=now)
     finish_if_done(chunk.run, now)
-
-
-def _goes_on(run: GenerationRun) -> bool:
-    return GenerationRun.objects.going_on().filter(pk=run.pk).exists()

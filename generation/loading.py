@@ -5,12 +5,12 @@ kept while it and its settings are used; when memory runs out, what was used lon
 """
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from generation.checkpoints import version_of
-from generation.generators.base import CheckpointRefused, Context, GeneratorKind, Reply
+from generation.generators.base import Answer, AnswersEach, CheckpointRefused, Context, GeneratorKind, Reply
 from generation.generators.devices import choose_device, describe_software, free_memory, is_out_of_memory
 from generation.models import Generator
 from generation.registry import check_generator, load_kind, own_settings
@@ -28,6 +28,10 @@ class LoadedGenerator:
 
     def answer(self, contexts: Sequence[Context], seeds: Sequence[int]) -> list[Reply]:
         return self.kind.answer(contexts, seeds)
+
+    def answer_each(self, questions: Iterator[tuple[Context, int]]) -> Iterator[tuple[int, Answer] | None]:
+        """Of a kind that can."""
+        return cast(AnswersEach, self.kind).answer_each(questions, self.batch_size)
 
     def halve(self) -> bool:
         """For good: the next batch would run into the same wall. False if it can't become smaller."""

@@ -156,6 +156,8 @@ class GenerationRun(models.Model):
     dialog_count = models.PositiveIntegerField(null=True)  # that it is to answer; of an import nobody knows
     started_at = models.DateTimeField(auto_now_add=True)
     seen_at = models.DateTimeField(null=True)  # the last sign of life of those who answer
+    away_since = models.DateTimeField(null=True)  # its server did not answer anybody since
+    next_try_at = models.DateTimeField(null=True)  # of a server that is away
     paused_at = models.DateTimeField(null=True)
     cancelled_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
@@ -217,6 +219,7 @@ class Candidate(models.Model):
     run = models.ForeignKey(GenerationRun, on_delete=models.PROTECT, related_name="candidates")
     text = models.TextField()
     display_text = models.TextField()
+    thoughts = models.TextField(blank=True, default="")  # of a reasoning model: neither shown to workers nor scored
     predicted_label = models.CharField(max_length=50, blank=True)
     score = models.FloatField(null=True)  # what its kind calls so
     seed = models.BigIntegerField(null=True)

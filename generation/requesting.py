@@ -72,7 +72,9 @@ def pause_run(run: GenerationRun, now: datetime) -> None:
 
 def resume_run(run: GenerationRun, now: datetime) -> None:
     """Its chunks have to be sent again: what came to a worker during the pause was put aside."""
-    GenerationRun.objects.unfinished().filter(pk=run.pk).update(paused_at=None, seen_at=now, outcome="")
+    GenerationRun.objects.unfinished().filter(pk=run.pk).update(
+        paused_at=None, seen_at=now, outcome="", away_since=None, next_try_at=None
+    )
     finish_if_done(run, now)
 
 

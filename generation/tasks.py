@@ -1,7 +1,6 @@
 """Celery shells: fetch by id, call the room. Generation runs on the queue `gpu`, the rest on `default`."""
 
 from collections.abc import Iterable
-from datetime import timedelta
 from functools import cache
 
 import structlog
@@ -12,7 +11,7 @@ from django.utils import timezone
 from kombu.exceptions import OperationalError
 
 from evalplatform.errors import EvalPlatformError
-from generation.generating import answer_chunk, give_up
+from generation.generating import TRY_AGAIN_AFTER, answer_chunk, give_up
 from generation.generators.base import GeneratorUnavailable
 from generation.loading import Loader
 from generation.models import Dataset, GenerationChunk, GenerationRun
@@ -21,8 +20,9 @@ from generation.style_check import check_dataset_style
 
 log = structlog.get_logger("generation.tasks")
 
-TRY_AGAIN_SECONDS = 60
+TRY_AGAIN_SECONDS = TRY_AGAIN_AFTER.total_seconds()
 MOST_RETRIES = 10
+MOST_AWAY = MOST_RETRIES * TRY_AGAIN_AFTER
 MOST_PASSES = 3
 
 
@@ -53,15 +53,28 @@ def answer_chunk_of_run(self: Task, chunk_id: int, passes: int = 0) -> None:
         answer_chunk_of_run.delay(chunk_id, passes + 1)
         return
     try:
+        _spare_a_server_that_is_away(chunk.run)
         is_through = answer_chunk(chunk, _loader().get, timezone.now)
     except GeneratorUnavailable as unavailable:
-        if self.request.retries >= MOST_RETRIES:
-            since = timezone.now() - timedelta(seconds=MOST_RETRIES * TRY_AGAIN_SECONDS)
+        chunk.run.refresh_from_db()
+        since = timezone.now() - MOST_AWAY
+        is_away_for_long = chunk.run.away_since is not None and chunk.run.away_since < since
+        if is_away_for_long or self.request.retries >= MOST_RETRIES:
             give_up(chunk, unavailable, since, timezone.now())
             return
         raise self.retry(countdown=TRY_AGAIN_SECONDS) from unavailable
     if not is_through:
         answer_chunk_of_run.delay(chunk_id)
+
+
+def _spare_a_server_that_is_away(run: GenerationRun) -> None:
+    """One chunk a minute asks it again. With all of them asking, each with its own tries, giving up took hours."""
+    now = timezone.now()
+    if run.next_try_at is None or run.finished_at is not None:
+        return
+    may_try = GenerationRun.objects.filter(pk=run.pk, next_try_at__lte=now)
+    if not may_try.update(next_try_at=now + TRY_AGAIN_AFTER):
+        raise GeneratorUnavailable(run.outcome)
 
 
 @shared_task

@@ -1,7 +1,7 @@
 """What a kind of generator is: three functions. generation/registry.py lists the kinds, docs/generating.md shows how to
 add one. Nothing here imports torch, nor does a kind's module before `load`: pages check settings with it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
@@ -39,6 +39,10 @@ class Reply:
     score: float | None = None  # what the kind calls score: log-probability / length^penalty, for instance
     turns_cut: int = 0  # oldest turns that the model could not take
     failure: str = ""  # why there is no text: "empty", "endless", "not text", or a sentence
+    thoughts: str = ""  # of a reasoning model; kept, and never shown to workers
+
+
+Answer = Reply | Exception  # GeneratorUnavailable: the server did not answer this one
 
 
 def first_line(error: Exception) -> str:
@@ -61,6 +65,19 @@ class GeneratorKind(Protocol):
 
     def answer(self, contexts: Sequence[Context], seeds: Sequence[int]) -> list[Reply]:
         """One seed and one reply a context; the same seed and context give the same reply whatever the batch."""
+        ...
+
+
+class AnswersEach(Protocol):
+    """A kind that has this method, too, is asked so: its replies come, and are saved, one by one. Servers are asked
+    this way, because an error is then about one dialog, and what others cost is not lost."""
+
+    def answer_each(
+        self, questions: Iterator[tuple[Context, int]], at_once: int
+    ) -> Iterator[tuple[int, Answer] | None]:
+        """The number of each question, in the order in which they were taken from `questions`, with its answer, as
+        soon as there is one; now and then None while all is waiting. What is wrong for all is raised, though only
+        after the answers that were under way."""
         ...
 
 

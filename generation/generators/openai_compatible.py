@@ -3,20 +3,19 @@
 The checkpoint is the model's name there. The key comes from the environment and is stored nowhere.
 """
 
-import json
 import os
-import re
 import threading
-import time
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Self
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from typing import Any, Literal, Self
 from urllib.parse import urlsplit
 
-import urllib3
-from pydantic import Field
+from pydantic import Field, field_validator
 
+from evalplatform.errors import EvalPlatformError
 from generation.generators.base import (
+    Answer,
     CheckpointRefused,
     Context,
     GeneratorUnavailable,
@@ -25,19 +24,22 @@ from generation.generators.base import (
     SettingsRefused,
     checked_settings,
 )
+from generation.generators.chat_requests import MOST_AT_ONCE, ChatRequests
+from generation.generators.refusals import (
+    TRY_AGAIN,
+    complaint,
+    is_about_all,
+    is_too_long,
+    is_worth_another_try,
+    wants_a_first_user,
+)
+from generation.thoughts import NOTHING_BUT_THOUGHTS
 
-TRY_AGAIN = (408, 409, 425, 429, 500, 502, 503, 504)
-WRONG_FOR_ALL = (401, 403, 404, 405)
-WRONG_FOR_ONE = (400, 500)  # llama.cpp has said 500 of a context that it can't take
-TOO_LONG = re.compile(r"context (length|size|window)|maximum model length", re.IGNORECASE)
-NOT_BEGUN_BY_A_USER = re.compile(r"roles? must|first message", re.IGNORECASE)
-MOST_SECONDS_BETWEEN = 60
-MOST_AT_ONCE = 64
-MOST_REASON_CHARACTERS = 300
+TICK_SECONDS = 10.0
+MOST_ALIKE = 5  # refusals in the same words, before anything was answered: it is not about the dialogs
+OURS_ALONE = {"model", "messages", "stream", "n"}
 
-
-class _Stumble(GeneratorUnavailable):
-    """Status 500, time and again: of the server, or only of this dialog."""
+Parameter = Literal["max_tokens", "max_completion_tokens", "temperature", "top_p", "seed"]
 
 
 class ServerSettings(Settings):
@@ -47,9 +49,25 @@ class ServerSettings(Settings):
     max_tokens: int = Field(200, ge=1)
     temperature: float = Field(0.0, ge=0)
     top_p: float = Field(1.0, gt=0, le=1)
+    sends: list[Parameter] = ["max_tokens", "temperature", "top_p", "seed"]  # the others are left to the server
+    extra: dict[str, Any] = {}  # sent as it is: {reasoning_effort = "low"}
     requests_per_minute: float = Field(0, ge=0)  # of this process; 0: no limit
     timeout_seconds: float = Field(60, gt=0)
     attempts: int = Field(6, ge=1)  # with waits that double in between, or as long as the server says
+
+    @field_validator("sends")
+    @classmethod
+    def _has_one_limit(cls, sends: list[str]) -> list[str]:
+        if {"max_tokens", "max_completion_tokens"} <= set(sends):
+            raise ValueError("a server knows either max_tokens or max_completion_tokens")
+        return sends
+
+    @field_validator("extra")
+    @classmethod
+    def _leaves_ours_alone(cls, extra: dict[str, Any]) -> dict[str, Any]:
+        if taken := sorted(OURS_ALONE & extra.keys()):
+            raise ValueError(f"{taken[0]} is not for settings to say")
+        return extra
 
 
 class OpenAICompatibleGenerator:
@@ -57,21 +75,16 @@ class OpenAICompatibleGenerator:
 
     def __init__(self, model: str, settings: dict[str, Any], first_wait_seconds: float = 0.5) -> None:
         self._model, self._settings = model, settings
-        self._pace = _Pace(settings["requests_per_minute"])
-        self._wants_a_first_user = False
-        again = _PacedRetry(
-            self._pace,
-            total=settings["attempts"] - 1,
-            status_forcelist=TRY_AGAIN,
-            allowed_methods=None,  # an answer that was lost on its way is simply asked for again
-            backoff_factor=first_wait_seconds,
-            backoff_jitter=first_wait_seconds,
-            backoff_max=MOST_SECONDS_BETWEEN,
-            retry_after_max=MOST_SECONDS_BETWEEN,
-            raise_on_status=False,
-            redirect=0,
+        self._requests = ChatRequests(
+            settings["url"],
+            settings["timeout_seconds"],
+            settings["attempts"],
+            settings["requests_per_minute"],
+            first_wait_seconds,
         )
-        self._http = urllib3.PoolManager(retries=again, timeout=settings["timeout_seconds"], maxsize=MOST_AT_ONCE)
+        self._wants_a_first_user = False
+        self._has_answered = False
+        self._refusals: Counter[str] = Counter()  # by their words, as long as nothing was answered
 
     @classmethod
     def check(cls, checkpoint: str, settings: dict[str, Any]) -> dict[str, Any]:
@@ -88,152 +101,147 @@ class OpenAICompatibleGenerator:
         return cls(checkpoint, settings)
 
     def answer(self, contexts: Sequence[Context], seeds: Sequence[int]) -> list[Reply]:
-        """All of a batch at once. Where the server stumbles over some, and answers others, it is about the dialogs."""
-        with ThreadPoolExecutor(max_workers=min(len(contexts), MOST_AT_ONCE)) as pool:
-            asked = [pool.submit(self._answer, context, seed) for context, seed in zip(contexts, seeds, strict=True)]
-        errors = [one.exception() for one in asked]
-        answers_some = None in errors
-        for error in errors:
-            if error and not (answers_some and isinstance(error, _Stumble)):
-                raise error
-        return [
-            Reply("", failure=str(error)) if error else one.result() for error, one in zip(errors, asked, strict=True)
-        ]
+        questions = iter(list(zip(contexts, seeds, strict=True)))
+        answers: dict[int, Reply] = {}
+        for found in self.answer_each(questions, MOST_AT_ONCE):
+            if found is not None:
+                number, answer = found
+                if isinstance(answer, Exception):
+                    raise answer
+                answers[number] = answer
+        return [answers[number] for number in range(len(contexts))]
 
-    def _answer(self, context: Context, seed: int) -> Reply:
+    def answer_each(
+        self, questions: Iterator[tuple[Context, int]], at_once: int
+    ) -> Iterator[tuple[int, Answer] | None]:
+        """So many requests are under way at any time: one that takes long holds up no other."""
+        at_once = min(at_once, MOST_AT_ONCE)
+        under_way: dict[Future[Reply], int] = {}
+        refusal: EvalPlatformError | None = None
+        stop = threading.Event()
+        count = 0
+        with ThreadPoolExecutor(max_workers=at_once) as pool:
+            try:
+                while True:
+                    while refusal is None and len(under_way) < at_once and (question := next(questions, None)):
+                        under_way[pool.submit(self._answer, *question, stop)] = count
+                        count += 1
+                    if not under_way:
+                        break
+                    done, _ = wait(under_way, timeout=TICK_SECONDS, return_when=FIRST_COMPLETED)
+                    if not done:
+                        yield None
+                    for future in done:
+                        number, error = under_way.pop(future), future.exception()
+                        if isinstance(error, EvalPlatformError) and not isinstance(error, GeneratorUnavailable):
+                            # The others are waited for: they are paid for as well, and may have their answers.
+                            refusal = refusal or error
+                            stop.set()
+                        elif error is None:
+                            yield number, future.result()
+                        elif isinstance(error, Exception):
+                            yield number, error
+            finally:
+                stop.set()
+        if refusal:
+            raise refusal
+
+    def _answer(self, context: Context, seed: int, stop: threading.Event) -> Reply:
         for cut in range(len(context.turns)):
-            status, body = self._ask(context.turns[cut:], seed)
-            is_too_long = _is_refused_for(TOO_LONG, status, body)
-            if not is_too_long:
+            status, body = self._ask(context.turns[cut:], seed, stop)
+            if not is_too_long(status, body):
                 break
         if status == 200:
+            self._has_answered = True
             return _reply(body, cut)
-        complaint = f"{self._settings['url']} answers with status {status}: {_complaint(body)}"
-        if status in TRY_AGAIN and not is_too_long:
-            raise _Stumble(complaint) if status == 500 else GeneratorUnavailable(complaint)
-        if status in WRONG_FOR_ALL:
-            raise CheckpointRefused(complaint)
-        return Reply("", turns_cut=cut, failure=complaint)
+        refusal = f"{self._settings['url']} answers with status {status}: {complaint(body)}"
+        if is_about_all(status, body, self._parameters):
+            is_request = status in (400, 422)
+            advice = " What is sent is said by the settings `sends` and `extra`." if is_request else ""
+            raise CheckpointRefused(f"{refusal.rstrip('.')}.{advice}")
+        if status in TRY_AGAIN and not is_too_long(status, body):
+            raise GeneratorUnavailable(refusal)
+        self._refusals[refusal] += not self._has_answered
+        if self._refusals[refusal] >= MOST_ALIKE:
+            raise CheckpointRefused(f"{refusal.rstrip('.')}. It says so of every dialog.")
+        return Reply("", turns_cut=cut, failure=refusal)
 
-    def _ask(self, turns: Sequence[str], seed: int) -> tuple[int, Any]:
+    def _ask(self, turns: Sequence[str], seed: int, stop: threading.Event) -> tuple[int, Any]:
         """With an empty turn first for a chat template that was taught to wait for a user's first word."""
         is_begun_by_user = len(turns) % 2 == 1
         if is_begun_by_user or not self._wants_a_first_user:
-            status, body = self._post(turns, seed)
-            if is_begun_by_user or not _is_refused_for(NOT_BEGUN_BY_A_USER, status, body):
+            status, body = self._post(turns, seed, stop)
+            if is_begun_by_user or not wants_a_first_user(status, body):
                 return status, body
             self._wants_a_first_user = True
-        return self._post(["", *turns], seed)
+        return self._post(["", *turns], seed, stop)
 
-    def _post(self, turns: Sequence[str], seed: int) -> tuple[int, Any]:
-        self._pace.wait()
-        try:
-            response = self._http.request(
-                "POST",
-                f"{self._settings['url'].rstrip('/')}/chat/completions",
-                headers=self._headers(),
-                json=self._request(turns, seed),
-            )
-        except urllib3.exceptions.HTTPError as error:
-            raise GeneratorUnavailable(f"{self._settings['url']} does not answer: {_cause(error)}") from error
-        return response.status, _json_in(response)
-
-    def _headers(self) -> dict[str, str]:
+    def _post(self, turns: Sequence[str], seed: int, stop: threading.Event) -> tuple[int, Any]:
         key = os.environ.get(self._settings["key_variable"], "")
-        return {"Authorization": f"Bearer {key}"} if key else {}
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        return self._requests.post(
+            self._request(turns, seed),
+            headers,
+            lambda status, body: is_worth_another_try(status, body, self._parameters),
+            stop,
+        )
+
+    @property
+    def _parameters(self) -> set[str]:
+        return {"model", "seed", *self._settings["sends"], *self._settings["extra"]}
 
     def _request(self, turns: Sequence[str], seed: int) -> dict[str, Any]:
         # The last turn is the other one's: the model answers it, and its own turns alternate with it.
         roles = ["user" if (len(turns) - position) % 2 else "assistant" for position in range(len(turns))]
         messages = [{"role": role, "content": text} for role, text in zip(roles, turns, strict=True)]
         system = [{"role": "system", "content": self._settings["system"]}] if self._settings["system"] else []
-        names = ("max_tokens", "temperature", "top_p")
-        decoding = {name: self._settings[name] for name in names}
-        return {"model": self._model, "messages": system + messages, "seed": seed, **decoding}
-
-
-class _Pace:
-    """At most so many requests a minute, however many threads ask."""
-
-    def __init__(self, per_minute: float) -> None:
-        self._gap = 60 / per_minute if per_minute else 0.0
-        self._next = time.monotonic()
-        self._lock = threading.Lock()
-
-    def wait(self) -> None:
-        with self._lock:
-            mine = max(self._next, time.monotonic())
-            self._next = mine + self._gap
-        time.sleep(max(0.0, mine - time.monotonic()))
-
-
-class _PacedRetry(urllib3.Retry):
-    """Asking again is asking: it keeps to the pace as well, after the wait that the server or its stumbles call for."""
-
-    def __init__(self, pace: _Pace, **options: Any) -> None:
-        super().__init__(**options)
-        self._pace = pace
-
-    def new(self, **changes: Any) -> Self:
-        return super().new(pace=self._pace, **changes)
-
-    def increment(
-        self,
-        method: str | None = None,
-        url: str | None = None,
-        response: urllib3.BaseHTTPResponse | None = None,
-        error: Exception | None = None,
-        _pool: Any = None,
-        _stacktrace: Any = None,
-    ) -> Self:
-        """Not over a refusal that calls for another question: the same one would be refused again."""
-        if response is not None and _calls_for_another(response):
-            raise urllib3.exceptions.MaxRetryError(_pool, url or "")
-        return super().increment(method, url, response, error, _pool, _stacktrace)
-
-    def sleep(self, response: urllib3.BaseHTTPResponse | None = None) -> None:
-        super().sleep(response)
-        self._pace.wait()
+        values = {**self._settings, "max_completion_tokens": self._settings["max_tokens"], "seed": seed}
+        sent = {name: values[name] for name in self._settings["sends"]}
+        return {**self._settings["extra"], "model": self._model, "messages": system + messages, **sent}
 
 
 def _reply(body: Any, turns_cut: int) -> Reply:
     try:
         choice = body["choices"][0]
-        text, finish = choice["message"]["content"] or "", choice.get("finish_reason")
+        message, finish = choice["message"], choice.get("finish_reason")
+        content, refusal = message.get("content") or "", message.get("refusal")
     except (TypeError, KeyError, IndexError, AttributeError):
         return Reply("", turns_cut=turns_cut, failure="the server's answer is not understood")
+    text, thoughts = _parts(content) if isinstance(content, list) else (content, "")
+    thoughts = "\n".join(filter(None, [*_reasoning(message), thoughts]))
     if not isinstance(text, str):
-        return Reply("", turns_cut=turns_cut, failure="not text")
-    if finish == "length":
-        return Reply("", turns_cut=turns_cut, failure="endless")
-    if finish == "content_filter":
-        return Reply("", turns_cut=turns_cut, failure="held back by the server's filter")
-    return Reply(text.strip(), turns_cut=turns_cut, failure="" if text.strip() else "empty")
+        failure = "not text"
+    elif finish == "content_filter" or refusal:
+        failure = "held back by the server's filter"
+    elif finish == "length":
+        failure = "endless: it was still thinking" if thoughts and not text.strip() else "endless"
+    else:
+        failure = "" if text.strip() else NOTHING_BUT_THOUGHTS if thoughts else "empty"
+    return Reply("" if failure else text.strip(), turns_cut=turns_cut, failure=failure, thoughts=thoughts)
 
 
-def _json_in(response: urllib3.BaseHTTPResponse) -> Any:
-    try:
-        return json.loads(response.data)
-    except ValueError:
-        return None
+def _reasoning(message: dict[str, Any]) -> list[str]:
+    """Under the names by which servers have it: DeepSeek's and vLLM's, OpenRouter's and vLLM's newer one."""
+    found = (message.get(name) for name in ("reasoning_content", "reasoning"))
+    return list(dict.fromkeys(text.strip() for text in found if isinstance(text, str) and text.strip()))
 
 
-def _calls_for_another(response: urllib3.BaseHTTPResponse) -> bool:
-    body = _json_in(response)
-    return any(_is_refused_for(reason, response.status, body) for reason in (TOO_LONG, NOT_BEGUN_BY_A_USER))
+def _parts(content: list[Any]) -> tuple[str | None, str]:
+    """Content in parts, as some servers have it: those of text, and those of thoughts. None if there are others."""
+    texts: list[str] = []
+    thoughts: list[str] = []
+    for part in content:
+        kind = part.get("type") if isinstance(part, dict) else None
+        if kind in ("text", "output_text") and isinstance(part.get("text"), str):
+            texts.append(part["text"])
+        elif kind in ("thinking", "reasoning"):
+            thoughts.append(_thought(part))
+        else:
+            return None, ""
+    return "".join(texts), "\n".join(filter(None, thoughts))
 
 
-def _is_refused_for(reason: re.Pattern[str], status: int, body: Any) -> bool:
-    return status in WRONG_FOR_ONE and reason.search(_complaint(body)) is not None
-
-
-def _complaint(body: Any) -> str:
-    """What the server says is wrong, in one line."""
-    error = body.get("error", body) if isinstance(body, dict) else ""
-    message = error.get("message", "") if isinstance(error, dict) else error
-    return " ".join(str(message).split())[:MOST_REASON_CHARACTERS] or "it does not say why"
-
-
-def _cause(error: urllib3.exceptions.HTTPError) -> str:
-    reason = getattr(error, "reason", None) or error
-    return type(reason).__name__
+def _thought(part: dict[str, Any]) -> str:
+    inner = part.get("thinking") or part.get("text") or ""
+    pieces = [piece.get("text", "") for piece in inner if isinstance(piece, dict)] if isinstance(inner, list) else []
+    return inner if isinstance(inner, str) else "".join(piece for piece in pieces if isinstance(piece, str))

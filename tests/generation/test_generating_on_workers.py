@@ -1,5 +1,7 @@
-"""Real worker processes and a real Redis, killed with SIGKILL in the middle: no hole, no double."""
+"""Real processes and a real Redis, killed with SIGKILL in the middle: no hole, no double, nothing paid for twice."""
 
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -11,9 +13,11 @@ from django.utils import timezone
 from redis import Redis
 
 from generation.models import Candidate, Dialog, GenerationFailure, GenerationRun
+from generation.registering import Registration, register_generator
 from generation.requesting import count_run, pause_run, request_run, resume_run, undone_chunks
+from tests.generation.chat_server import CUT, ChatServer, chat_server
 from tests.generation.scripted_runs import make_dialogs, make_generator
-from tests.processes import WorkerProcess, wait_until
+from tests.processes import ROOT, WorkerProcess, as_a_user_has_it, wait_until
 from tests.servers import RedisServer
 
 pytestmark = [pytest.mark.usefixtures("scripted_kind"), pytest.mark.once]
@@ -76,3 +80,66 @@ def test_killed_workers_a_killed_broker_and_double_deliveries_leave_no_hole_and_
     counts = count_run(GenerationRun.objects.get(), timezone.now())
     assert (counts.answered, counts.failed) == (58, 2)
     assert Dialog.objects.count() == 60
+
+
+AT_ONCE = 3
+
+
+@pytest.fixture
+def server() -> Iterator[ChatServer]:
+    """With replies that take a while, and one dialog over which it hangs up."""
+    with chat_server() as server:
+        server.seconds, server.bad = 0.05, {"dialog 7": CUT}
+        yield server
+
+
+@pytest.fixture
+def run_on_server(server: ChatServer, transactional_db: None) -> GenerationRun:
+    settings = {"url": server.url, "batch_size": AT_ONCE, "attempts": 2}
+    generator = register_generator(Registration("llama", "openai-compatible", "m", settings))
+    return request_run(generator, make_dialogs(*(f"dialog {number}" for number in range(60))), chunk_size=15)
+
+
+def assert_that_no_answer_was_paid_for_twice(server: ChatServer, kills: int) -> None:
+    saved = Counter(Candidate.objects.values_list("dialog__external_id", flat=True))
+    assert saved == {f"dialog {number}": 1 for number in range(60) if number != 7}
+    again = {turn: count for turn, count in server.answered.items() if count > 1}
+    assert sum(again.values()) - len(again) <= kills * AT_ONCE  # what was under way, and nothing else
+    assert server.asked["dialog 7"] <= 2 * 2 + kills * 2
+
+
+def test_a_command_that_is_killed_asks_again_for_no_more_than_what_was_under_way(
+    run_on_server: GenerationRun, server: ChatServer, test_database_url: str
+) -> None:
+    command = [sys.executable, "manage.py", "generate_candidates", "--dataset", "D", "--generator", "llama", "--here"]
+    environment = {**as_a_user_has_it(), "DATABASE_URL": test_database_url}
+    for answers in (8, 25):
+        process = subprocess.Popen(command, cwd=ROOT, env=environment)
+        wait_until(lambda answers=answers: Candidate.objects.count() >= answers, "the first replies")  # type: ignore[misc]
+        process.kill()
+        process.wait()
+
+    subprocess.run(command, cwd=ROOT, env=environment, check=True)
+
+    assert_that_no_answer_was_paid_for_twice(server, kills=2)
+
+
+def test_killed_workers_and_messages_that_come_twice_pay_for_no_more_than_what_was_under_way(
+    run_on_server: GenerationRun,
+    server: ChatServer,
+    redis: RedisServer,
+    send: Send,
+    start_worker: Callable[..., WorkerProcess],
+    test_database_url: str,
+) -> None:
+    environment = {"BROKER_URL": redis.url, "BROKER_LOST_TASK_SECONDS": "2", "DATABASE_URL": test_database_url}
+    first = start_worker(queues="gpu", **environment)
+    send(undone_chunks(run_on_server))
+    wait_until(lambda: Candidate.objects.count() >= 8, "the first replies")
+    first.kill()
+
+    start_worker(queues="gpu", **environment)
+    send(undone_chunks(run_on_server))  # beside those that the broker gives back
+    wait_until(lambda: GenerationRun.objects.get().finished_at is not None, "the end")
+
+    assert_that_no_answer_was_paid_for_twice(server, kills=1)

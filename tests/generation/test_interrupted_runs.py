@@ -49,7 +49,8 @@ def test_a_server_that_is_away_is_asked_again_later_and_the_run_says_so() -> Non
 
     run.refresh_from_db()
     assert run.finished_at is None
-    assert run.outcome == "The server does not answer. It is tried again in a minute."
+    assert run.outcome == "The server does not answer."
+    assert run.away_since is not None
 
 
 def test_a_server_that_goes_away_in_the_middle_does_not_count_against_the_chunk() -> None:

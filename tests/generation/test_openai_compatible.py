@@ -239,18 +239,18 @@ def test_a_batch_is_asked_at_once_and_answered_in_order(server: Server) -> None:
     }
 
 
-def test_a_dialog_over_which_a_server_stumbles_while_it_answers_others_fails_alone(server: Server) -> None:
+def test_answers_come_one_by_one_and_a_stumble_is_that_of_one_dialog(server: Server) -> None:
     server.answers = [said("Yes.")]
     settings = {"url": server.url, "attempts": 2, "requests_per_minute": 600}
     generator = OpenAICompatibleGenerator("m", OpenAICompatibleGenerator.check("m", settings), 0.001)
     server.stumbles_over = "Oops."
+    questions = iter([(Context(("Hi.",)), 1), (Context(("Oops.",)), 2), (Context(("Ho.",)), 3)])
 
-    replies = generator.answer([Context(("Hi.",)), Context(("Oops.",))], [1, 2])
+    answers = dict(found for found in generator.answer_each(questions, 2) if found is not None)
 
-    assert [reply.text for reply in replies] == ["Yes.", ""]
-    assert replies[1].failure == f"{server.url} answers with status 500: a bug"
-    with pytest.raises(GeneratorUnavailable, match="a bug"):
-        generator.answer([Context(("Oops.",))], [2])
+    assert (answers[0], answers[2]) == (Reply("Yes."), Reply("Yes."))
+    assert isinstance(answers[1], GeneratorUnavailable)
+    assert str(answers[1]) == f"{server.url} answers with status 500: a bug"
 
 
 def test_settings_that_make_no_sense_are_refused() -> None:

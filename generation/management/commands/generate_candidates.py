@@ -1,5 +1,6 @@
 import argparse
 import time
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ from evalplatform.commands import PlatformCommand
 from evalplatform.errors import EvalPlatformError
 from evalplatform.terminal import plain_console
 from generation.forecasting import Forecast, clock_time
-from generation.generating import answer_chunk
+from generation.generating import answer_chunk, give_up
+from generation.generators.base import GeneratorUnavailable
 from generation.loading import Loader
 from generation.models import Dataset, GenerationChunk, GenerationRun, Generator
 from generation.registering import Registration, parse_setting, read_registration, register_generator
@@ -179,13 +181,31 @@ class _Bar:
 
 
 def _answer_here(run: GenerationRun, bar: _Bar) -> None:
+    """A chunk over which the server is silent is tried once more when the others had their turn: if these were
+    answered, it is about its dialogs. A server that is silent over two chunks in a row is away."""
     loader = Loader(settings.GENERATOR_DEVICE, settings.GENERATOR_THREADS)
     chunks = GenerationChunk.objects.select_related("run__generator").order_by("number")
+    first_silent_at: dict[int, datetime] = {}
     while ids := undone_chunks(run):
+        was_silent = False
         for chunk in chunks.filter(pk__in=ids):
-            answer_chunk(chunk, loader.get, timezone.now, bar.show)
+            try:
+                answer_chunk(chunk, loader.get, timezone.now, bar.show)
+                was_silent = False
+            except GeneratorUnavailable as unavailable:
+                if chunk.pk in first_silent_at:
+                    give_up(chunk, unavailable, first_silent_at[chunk.pk], timezone.now())
+                elif was_silent or len(ids) == 1:
+                    raise _away(unavailable) from unavailable
+                else:
+                    was_silent, first_silent_at[chunk.pk] = True, timezone.now()
         if not GenerationRun.objects.going_on().filter(pk=run.pk).exists():
             return
+
+
+def _away(unavailable: GeneratorUnavailable) -> EvalPlatformError:
+    reason = str(unavailable).rstrip(".")
+    return EvalPlatformError(f"{reason}. What is answered stays; the same command goes on with the rest.")
 
 
 def _dataset(name: str) -> Dataset:

@@ -1,0 +1,104 @@
+"""What a chunk still has to ask.
+
+In: a chunk. Out: its dialogs that have neither a candidate nor as many failures as may be, one after the other.
+Guaranteed: whoever else is at the chunk, a dialog is looked up again before it is handed out, so that nothing that was
+answered meanwhile is asked, and paid for, again.
+"""
+
+import hashlib
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db.models import Count
+
+from generation.models import Candidate, Dialog, GenerationChunk, GenerationFailure, GenerationRun, Generator
+from generation.requesting import failed_dialogs
+
+MOST_TIME = timedelta(minutes=5)  # at a chunk, before it is put back for whoever is next
+SOMEONE_ELSE_FOR = timedelta(minutes=1)
+
+Now = Callable[[], datetime]
+
+
+@dataclass(frozen=True)
+class Question:
+    """A dialog that is to be answered, and for the how-many-eth time, counted over all runs."""
+
+    dialog: Dialog
+    attempt: int
+    seed: int
+
+
+def seed_of(generator: Generator, dialog: Dialog, attempt: int) -> int:
+    """The same for the same version and dialog, in any database; 48 bits, which every server's JSON can carry."""
+    named = f"{generator.version} {dialog.context_key} {dialog.external_id} {attempt}"
+    return int.from_bytes(hashlib.sha256(named.encode()).digest()[:6])
+
+
+def open_questions(chunk: GenerationChunk) -> list[Question]:
+    """In the chunk's order, which is by length. Failures of earlier runs count for the seed, not against the dialog."""
+    generator = chunk.run.generator
+    failures = GenerationFailure.objects.filter(generator=generator, dialog__in=chunk.dialog_ids)
+    tries = dict(failures.values_list("dialog").annotate(Count("pk")))
+    answered = Candidate.objects.filter(generator=generator, dialog__in=chunk.dialog_ids)
+    settled = set(answered.values_list("dialog", flat=True))
+    settled |= set(failed_dialogs(chunk.run).filter(dialog__in=chunk.dialog_ids))
+    dialogs = Dialog.objects.in_bulk([pk for pk in chunk.dialog_ids if pk not in settled])
+    questions = []
+    for pk in chunk.dialog_ids:
+        if pk in dialogs:
+            attempt = tries.get(pk, 0) + 1
+            questions.append(Question(dialogs[pk], attempt, seed_of(generator, dialogs[pk], attempt)))
+    return questions
+
+
+class QuestionFeed:
+    """Each open question of a chunk once. It runs dry when the run no longer goes on, or time is up."""
+
+    def __init__(self, chunk: GenerationChunk, now: Now, until: datetime, from_the_end: bool) -> None:
+        self._run, self._now, self._until = chunk.run, now, until
+        self._waiting = deque(open_questions(chunk))
+        self._from_the_end = from_the_end
+        self.is_cut_short = False
+
+    def take(self, count: int = 1, shortest: bool = False) -> list[Question]:
+        """The longest contexts come first, unless the shortest are asked for: they are the likeliest to be answered."""
+        if self._waiting and (self._now() > self._until or not goes_on(self._run)):
+            self.is_cut_short = True
+            self._waiting.clear()
+        taken: list[Question] = []
+        while self._waiting and len(taken) < count:
+            is_end = shortest or self._from_the_end
+            wanted = [self._waiting.pop() if is_end else self._waiting.popleft()]
+            while self._waiting and len(taken) + len(wanted) < count:
+                wanted.append(self._waiting.pop() if is_end else self._waiting.popleft())
+            taken += self._still_open(wanted)
+        return taken
+
+    def stop(self) -> None:
+        self._waiting.clear()
+
+    def _still_open(self, questions: list[Question]) -> list[Question]:
+        dialogs = [question.dialog.pk for question in questions]
+        of_generator = {"generator": self._run.generator_id, "dialog__in": dialogs}
+        answered = set(Candidate.objects.filter(**of_generator).values_list("dialog", flat=True))
+        failures = GenerationFailure.objects.filter(**of_generator)
+        failed = set(failures.values_list("dialog", "attempt"))
+        return [
+            question
+            for question in questions
+            if question.dialog.pk not in answered and (question.dialog.pk, question.attempt) not in failed
+        ]
+
+
+def is_someone_at(chunk: GenerationChunk, now: datetime) -> bool:
+    """Whether somebody was heard of a moment ago: a message that came twice, or a worker that was just killed. Whoever
+    comes then begins at the other end, so that two ask for the same only where they meet."""
+    seen_at = GenerationChunk.objects.values_list("seen_at", flat=True).get(pk=chunk.pk)
+    return seen_at is not None and now - seen_at < SOMEONE_ELSE_FOR
+
+
+def goes_on(run: GenerationRun) -> bool:
+    return GenerationRun.objects.going_on().filter(pk=run.pk).exists()
