@@ -308,6 +308,7 @@ class _CandidateImporter:
             run=self._run(generator, dialog.dataset_id),
             text=record.text,
             display_text=display_text(record.text, [*dialog.turns, dialog.gold]),
+            thoughts=record.thoughts,
             predicted_label=record.label,
         )
 

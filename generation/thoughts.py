@@ -13,7 +13,7 @@ NOTHING_BUT_THOUGHTS = "nothing but thoughts"
 # <think>, <thinking mode="x">, <seed:think>, [THINK], ◁think▷, <|begin_of_thought|>; an end has a slash or an "end".
 _MARK = re.compile(
     r"<\s?(?P<slash>/?)\s?(?:\w{1,20}:)?(?:think|thinking|thoughts?|reasoning)(?:\s[^<>]{0,200})?/?>"
-    r"|\[(?P<bracket_slash>/?)THINK\]"
+    r"|(?-i:\[(?P<bracket_slash>/?)THINK\])"
     r"|◁(?P<arrow_slash>/?)think▷"
     r"|<\|(?P<word>begin|end)_of_thought\|>",
     re.IGNORECASE,

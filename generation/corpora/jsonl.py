@@ -19,6 +19,9 @@ from generation.corpora.records import (
     checked_text,
     checked_turns,
 )
+from generation.thoughts import NOTHING_BUT_THOUGHTS, split_thoughts
+
+MOST_RAW_CHARACTERS = 1_000_000  # of a reply with its thoughts: more than a line holds
 
 _SOURCE_KEYS = ("conv_id", "turn", "n_turns")
 
@@ -61,13 +64,17 @@ def candidate_record(
     turns = None if context is None else checked_turns(context)
     if not external_id and turns is None:
         raise BadRecord("id and context are both missing; one is needed to find the dialog")
+    reply, thoughts = split_thoughts(checked_text(text, "reply", MOST_RAW_CHARACTERS))
+    if thoughts and not reply:
+        raise BadRecord(f"reply is {NOTHING_BUT_THOUGHTS}")
     return CandidateRecord(
         line=line,
         dataset=checked_optional_name(values.get("dataset"), "dataset"),
         external_id=external_id,
         turns=turns,
         generator=checked_name(generator, "generator"),
-        text=checked_text(text, "reply"),
+        text=checked_text(reply, "reply"),
+        thoughts=thoughts,
         label=checked_optional_name(label, "label", MAX_LABEL_CHARACTERS),
     )
 

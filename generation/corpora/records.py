@@ -49,6 +49,7 @@ class CandidateRecord:
     generator: str
     text: str
     label: str = ""
+    thoughts: str = ""  # of a reasoning model, which are no part of the text
 
 
 def checked_text(value: Any, what: str, limit: int = MAX_TEXT_CHARACTERS) -> str:

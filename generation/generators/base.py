@@ -99,6 +99,9 @@ def checked_settings(model: type[Settings], settings: dict[str, Any]) -> dict[st
     except ValidationError as error:
         problem = error.errors()[0]
         name = ".".join(str(part) for part in problem["loc"])
+        if not name:  # of settings that do not go together
+            words = problem["msg"].removeprefix("Value error, ")
+            raise SettingsRefused(f"{words[:1].upper()}{words[1:]}.") from None
         if problem["type"] == "extra_forbidden":
             raise SettingsRefused(f"There is no setting {name!r}; there are {', '.join(model.model_fields)}.") from None
         raise SettingsRefused(f"The setting {name!r} can't be {problem['input']!r}: {problem['msg']}.") from None

@@ -6,6 +6,7 @@ settings alone: defaults that a checkpoint brings for generation (temperatures, 
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
@@ -21,12 +22,15 @@ from generation.generators.base import (
     checked_settings,
     first_line,
 )
+from generation.generators.chat_templates import ChatTemplate
 from generation.generators.devices import best_dtype, is_out_of_memory
+from generation.thoughts import NOTHING_BUT_THOUGHTS, has_marks, is_open_thought, split_thoughts
 
 if TYPE_CHECKING:
     from generation.generators.sampling import PickTokens, WithinReply
 
 MOST_TOKENS_UNLESS_SAID = 512
+MOST_TOKENS_OF_A_MARK = 16
 _HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
 
 
@@ -61,7 +65,11 @@ class _HuggingFaceGenerator:
         self._ends: list[int] = ends if isinstance(ends, list) else [] if ends is None else [ends]
         if not self._ends:
             raise CheckpointRefused("The checkpoint names no token that ends a reply (eos_token_id).")
-        self._pad: int = next(id for id in (tokenizer.pad_token_id, self._ends[0]) if id is not None)
+        # Where a gold has to be ended and no template does it: never by the order of a list, which means nothing.
+        self._end: int = tokenizer.eos_token_id if tokenizer.eos_token_id in self._ends else min(self._ends)
+        self._pad: int = self._end if tokenizer.pad_token_id is None else tokenizer.pad_token_id
+        has_chat = bool(tokenizer.chat_template) and not self.is_encoder_decoder
+        self._chat = ChatTemplate(tokenizer, settings["system"], self._ends, self._end) if has_chat else None
         self._limit = self._most_context_tokens()
         self._own_all_defaults()
 
@@ -116,7 +124,9 @@ class _HuggingFaceGenerator:
             )
         rows = [row[start:].tolist() for row in output.sequences]
         scores = output.sequences_scores.tolist() if picker is None else picker.mean_scores(rows, self._ends)
-        return [self._reply(row, score, cut) for row, score, (_, cut) in zip(rows, scores, encoded, strict=True)]
+        return [
+            self._reply(row, score, cut, read) for row, score, (read, cut) in zip(rows, scores, encoded, strict=True)
+        ]
 
     def score_gold(self, contexts: Sequence[Context], golds: Sequence[str]) -> list[tuple[float, int]]:
         """For perplexity: each gold's log-probability and how many tokens it has. One by one, so that no padding
@@ -127,11 +137,23 @@ class _HuggingFaceGenerator:
         scored = []
         with torch.inference_mode():
             for context, gold in zip(contexts, golds, strict=True):
-                ids = [*self._tokenizer(gold, add_special_tokens=False)["input_ids"], self._ends[0]][:most]
-                logits = self._logits_of(self._encode(context.turns)[0], ids)
+                read, ids = self._encode_gold(context.turns, gold)
+                ids = ids[:most]
+                logits = self._logits_of(read, ids)
                 chosen = logits.float().log_softmax(dim=-1)[range(len(ids)), ids]
                 scored.append((float(chosen.sum()), len(ids)))
         return scored
+
+    def _encode_gold(self, turns: Sequence[str], gold: str) -> tuple[list[int], list[int]]:
+        """The tokens that are read, and those that are scored: the gold's, with the one that ends it."""
+        if self._chat is None:
+            gold_ids = self._tokenizer(gold, add_special_tokens=False)["input_ids"]
+            return self._encode(turns)[0], [*gold_ids, self._end]
+        for cut in range(len(turns)):
+            read, scored = self._chat.encode_gold(turns[cut:], gold)
+            if len(read) <= self._limit:
+                break
+        return read[-self._limit :], scored
 
     def _logits_of(self, context: list[int], reply: list[int]) -> Any:
         """(tokens of the reply, vocabulary): each row before its token is read."""
@@ -161,29 +183,13 @@ class _HuggingFaceGenerator:
 
     def _ids_of(self, turns: Sequence[str]) -> list[int]:
         tokenizer = self._tokenizer
-        if tokenizer.chat_template and not self.is_encoder_decoder:
-            ids: list[int] = tokenizer(self._chat(turns), add_special_tokens=False)["input_ids"]
+        if self._chat is not None:
+            ids: list[int] = tokenizer(self._chat.write(turns), add_special_tokens=False)["input_ids"]
             return ids
         separator = self._settings["turn_separator"] or tokenizer.eos_token or "\n"
         text = separator.join(turns)
         ids = tokenizer(text if self.is_encoder_decoder else text + separator)["input_ids"]
         return ids
-
-    def _chat(self, turns: Sequence[str]) -> str:
-        from jinja2 import TemplateError
-
-        # The last turn is the other one's: the model answers it, and its own turns alternate with it.
-        roles = ["user" if (len(turns) - position) % 2 else "assistant" for position in range(len(turns))]
-        messages = [{"role": role, "content": text} for role, text in zip(roles, turns, strict=True)]
-        system = [{"role": "system", "content": self._settings["system"]}] if self._settings["system"] else []
-        try:
-            return self._template(system + messages)
-        except TemplateError:  # of a model that was taught to wait for a user's first word
-            return self._template([*system, {"role": "user", "content": ""}, *messages])
-
-    def _template(self, messages: list[dict[str, str]]) -> str:
-        text: str = self._tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
-        return text
 
     def _padded(self, rows: list[list[int]]) -> tuple[Any, Any]:
         """(batch, longest): on the left for a causal model, so that the next token follows at once."""
@@ -199,12 +205,27 @@ class _HuggingFaceGenerator:
 
     # --- From tokens to a reply ---
 
-    def _reply(self, row: list[int], score: float, turns_cut: int) -> Reply:
-        length = next((position for position, id in enumerate(row) if id in self._ends), None)
-        if length is None:
-            return Reply("", score=score, turns_cut=turns_cut, failure="endless")
-        text = self._tokenizer.decode(row[:length], skip_special_tokens=True).strip()
-        return Reply(text, score=score, turns_cut=turns_cut, failure="" if text else "empty")
+    def _reply(self, row: list[int], score: float, turns_cut: int, read: list[int]) -> Reply:
+        length = next((position for position, id in enumerate(row) if id in self._ends), len(row))
+        reply = self._text_of(row[:length], read)
+        if length == len(row):
+            failure = "endless: it was still thinking" if reply.failure == NOTHING_BUT_THOUGHTS else "endless"
+            return Reply("", score=score, turns_cut=turns_cut, failure=failure, thoughts=reply.thoughts)
+        return replace(reply, score=score, turns_cut=turns_cut)
+
+    def _text_of(self, row: list[int], read: list[int]) -> Reply:
+        """Marks of thinking may be special tokens, which are left out of a text: they are looked for before."""
+        whole = self._tokenizer.decode(row, skip_special_tokens=False)
+        tail = self._tokenizer.decode(read[-MOST_TOKENS_OF_A_MARK:], skip_special_tokens=False)
+        begins_in_thought = self._chat is not None and is_open_thought(tail)
+        if not begins_in_thought and not has_marks(whole):
+            text = self._tokenizer.decode(row, skip_special_tokens=True).strip()
+            return Reply(text, failure="" if text else "empty")
+        said, thoughts = split_thoughts(f"<think>{whole}" if begins_in_thought else whole)
+        for special in self._tokenizer.all_special_tokens:
+            said = said.replace(special, "")
+        text = said.strip()
+        return Reply(text, failure="" if text else NOTHING_BUT_THOUGHTS if thoughts else "empty", thoughts=thoughts)
 
     # --- Settings ---
 

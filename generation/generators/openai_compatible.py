@@ -11,7 +11,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import Any, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from evalplatform.errors import EvalPlatformError
 from generation.generators.base import (
@@ -61,6 +61,14 @@ class ServerSettings(Settings):
         if {"max_tokens", "max_completion_tokens"} <= set(sends):
             raise ValueError("a server knows either max_tokens or max_completion_tokens")
         return sends
+
+    @model_validator(mode="after")
+    def _sends_what_is_set(self) -> Self:
+        for name in ("temperature", "top_p"):
+            is_set = getattr(self, name) != type(self).model_fields[name].default
+            if is_set and name not in self.sends:
+                raise ValueError(f"{name} is set, but not among what is sent")
+        return self
 
     @field_validator("extra")
     @classmethod

@@ -1,0 +1,154 @@
+"""What a reasoning model thinks is kept, and never part of what a worker reads."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+from django.utils import timezone
+
+from generation.corpora.lines import Problem
+from generation.generating import answer_chunk
+from generation.importing import ImportOptions, import_candidates
+from generation.loading import Loader
+from generation.models import Candidate, GenerationRun
+from generation.registering import Registration, register_generator
+from generation.requesting import count_failures, request_run
+from generation.thoughts import is_open_thought, split_thoughts
+from tests.conftest import WriteFile
+from tests.generation.chat_server import ChatServer, chat_server, said
+from tests.generation.scripted_runs import make_dialogs
+
+THOUGHT, REPLY = "She lost her dog. Be kind.", "Oh no, I am so sorry!"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"<think>{THOUGHT}</think>{REPLY}",
+        f"<think>\n{THOUGHT}\n</think>\n\n{REPLY}\n",
+        f"{THOUGHT}\n</think>\n{REPLY}",
+        f"<THINK>{THOUGHT}</Think> {REPLY}",
+        f'<think time="3 s" depth=2>{THOUGHT}</think >{REPLY}',
+        f"< think >{THOUGHT}< / think >{REPLY}",
+        f"{REPLY} <think>{THOUGHT}",
+        f"{REPLY}<thinking>{THOUGHT}</thinking>",
+        f"<thought>{THOUGHT}</thought>{REPLY}",
+        f"<reasoning>{THOUGHT}</reasoning>{REPLY}",
+        f"<seed:think>{THOUGHT}</seed:think>{REPLY}",
+        f"[THINK]{THOUGHT}[/THINK]{REPLY}",
+        f"◁think▷{THOUGHT}◁/think▷{REPLY}",
+        f"<|begin_of_thought|>{THOUGHT}<|end_of_thought|>{REPLY}",
+        f"<think></think>{THOUGHT}</think>{REPLY}",
+        f"<|channel|>analysis<|message|>{THOUGHT}<|end|><|start|>assistant<|channel|>final<|message|>{REPLY}<|return|>",
+    ],
+)
+def test_marks_of_thinking_tell_thoughts_from_the_reply(text: str) -> None:
+    assert split_thoughts(text) == (REPLY, THOUGHT)
+
+
+@pytest.mark.parametrize("text", ["I think so.", "a < b > c", "<i>Think!</i>", "  <thinker> ", "[think] about it"])
+def test_words_about_thinking_are_no_marks(text: str) -> None:
+    assert split_thoughts(text) == (text, "")
+
+
+def test_many_marks_that_nobody_closes_take_no_time() -> None:
+    for text in ("<think " * 50_000, "<" * 200_000, "<think>" * 50_000, "<" + "a" * 200_000, "<|channel|>a" * 20_000):
+        split_thoughts(text)
+
+
+def test_a_template_may_open_the_thoughts() -> None:
+    assert is_open_thought("<|im_start|>assistant\n<think>\n")
+    assert not is_open_thought("<|im_start|>assistant\n<think>\n\n</think>\n\n")
+    assert not is_open_thought("What does <think> mean?<|im_start|>assistant\n")
+
+
+@pytest.fixture
+def server() -> Iterator[ChatServer]:
+    with chat_server() as server:
+        yield server
+
+
+def let_answer(server: ChatServer, **settings: Any) -> GenerationRun:
+    settings = {"url": server.url, "attempts": 1, **settings}
+    generator = register_generator(Registration("thinker", "openai-compatible", "m", settings))
+    run = request_run(generator, make_dialogs("My dog ran away."))
+    answer_chunk(run.chunks.get(), Loader().get, timezone.now)
+    return run
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "message",
+    [
+        said(f"<think>{THOUGHT}</think>{REPLY}"),
+        said(REPLY, reasoning_content=THOUGHT),
+        said(REPLY, reasoning=THOUGHT, reasoning_content=THOUGHT),
+        said([{"type": "thinking", "thinking": [{"text": THOUGHT}]}, {"type": "text", "text": REPLY}]),  # type: ignore[arg-type]
+    ],
+)
+def test_a_servers_thoughts_are_kept_apart_and_no_worker_reads_them(server: ChatServer, message: Any) -> None:
+    server.for_all = (200, message)
+
+    let_answer(server)
+
+    candidate = Candidate.objects.get()
+    assert (candidate.text, candidate.display_text, candidate.thoughts) == (REPLY, REPLY, THOUGHT)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("message", "reason"),
+    [
+        (said(f"<think>{THOUGHT}</think> "), "nothing but thoughts"),
+        (said(f"<think>{THOUGHT}"), "nothing but thoughts"),
+        (said(None, reasoning_content=THOUGHT), "nothing but thoughts"),
+        (said(None, "length", reasoning_content=THOUGHT), "endless: it was still thinking"),
+    ],
+)
+def test_nothing_but_thoughts_is_a_failure_with_its_reason(server: ChatServer, message: Any, reason: str) -> None:
+    server.for_all = (200, message)
+
+    assert count_failures(let_answer(server)) == {reason: 1}
+    assert not Candidate.objects.exists()
+
+
+@pytest.mark.django_db
+def test_imported_replies_come_in_without_their_thoughts(write_lines: WriteFile) -> None:
+    make_dialogs("a", "b", "c")
+    problems: list[Problem] = []
+    file = write_lines(
+        {"id": "a", "generator": "R1", "reply": f"<think>{THOUGHT}</think>\n\n{REPLY}"},
+        {"id": "b", "candidates": {"R1": f"{THOUGHT}</think>{REPLY}", "plain": REPLY}},
+        {"id": "c", "generator": "R1", "reply": f"<think>{THOUGHT}"},
+    )
+
+    counts = import_candidates(file, "D", options=ImportOptions(on_problem=problems.append))
+    again = import_candidates(file, "D")
+
+    assert (counts.added, counts.rejected, again.known, again.conflicts) == (3, 1, 3, 0)
+    assert [(problem.line, problem.reason) for problem in problems] == [(3, "reply is nothing but thoughts")]
+    found = Candidate.objects.values_list("dialog__external_id", "generator__name", "text", "thoughts")
+    assert set(found) == {("a", "R1", REPLY, THOUGHT), ("b", "R1", REPLY, THOUGHT), ("b", "plain", REPLY, "")}
+
+
+@pytest.mark.django_db
+def test_a_csv_of_replies_comes_in_without_thoughts(write_lines: WriteFile) -> None:
+    make_dialogs("a")
+    file = write_lines("id,generator,reply", f"a,R1,<think>{THOUGHT}</think>{REPLY.replace(',', '')}", name="r.csv")
+
+    call_command("import_candidates", str(file), dataset="D")
+
+    assert (Candidate.objects.get().text, Candidate.objects.get().thoughts) == (REPLY.replace(",", ""), THOUGHT)
+
+
+@pytest.mark.django_db
+def test_a_researcher_finds_the_thoughts_on_the_dialogs_page(server: ChatServer, researcher_client: Client) -> None:
+    server.for_all = (200, said(REPLY, reasoning_content=THOUGHT))
+    let_answer(server)
+
+    page = researcher_client.get(f"/dialogs/{Candidate.objects.get().dialog_id}/").content.decode()
+
+    assert THOUGHT in page
+    assert "no worker" in page
