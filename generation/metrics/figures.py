@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from generation.metrics import similarity, words
 from generation.metrics.labels import TOP, share_within, weighted
 from generation.metrics.likelihood import perplexity
-from generation.metrics.naming import EMOTION_RANK, GOLD_LOG_LIKELIHOOD, GOLD_TOKENS, SIMILARITY
+from generation.metrics.naming import EMOTION_RANK, GOLD_LOG_LIKELIHOOD, GOLD_TOKENS, LIKELIHOOD_VERSION, SIMILARITY
 from generation.models import Candidate, CandidateScore, Dataset, Generator, GeneratorScore
 from generation.networks.labels import EMOTIONS
 
@@ -97,7 +97,7 @@ def _similarity(replies: _Replies) -> Found:
 
 
 def _perplexity(replies: _Replies) -> Found:
-    likelihoods, tokens = (replies.scores(name, "1") for name in (GOLD_LOG_LIKELIHOOD, GOLD_TOKENS))
+    likelihoods, tokens = (replies.scores(name, LIKELIHOOD_VERSION) for name in (GOLD_LOG_LIKELIHOOD, GOLD_TOKENS))
     golds = list(zip(likelihoods, map(int, tokens), strict=True))
     found = perplexity(golds) if len(golds) == len(replies.beside_gold) else None
     if found is None:
@@ -122,7 +122,7 @@ def _emotions(replies: _Replies) -> Found:
 
 
 GROUPS: Sequence[_Group] = (
-    _Group(("perplexity", "perplexity_by_token"), lambda: "1", _perplexity),
+    _Group(("perplexity", "perplexity_by_token"), lambda: LIKELIHOOD_VERSION, _perplexity),
     _Group(("distinct_1", "distinct_2"), words.version, _distinct),
     _Group(("similarity",), similarity.version, _similarity),
     _Group(("bleu_4", "bleu_average"), words.version, _bleu),

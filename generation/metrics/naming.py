@@ -8,6 +8,8 @@ GOLD_LOG_LIKELIHOOD = "gold_log_likelihood"
 GOLD_TOKENS = "gold_tokens"
 EMOTION_RANK = "emotion_rank"
 
+LIKELIHOOD_VERSION = "2"  # since chat models' golds end as their template ends a turn
+
 # What can stand beside people's ratings of a reply; the others only serve to compute a figure.
 BESIDE_RATINGS = {
     SIMILARITY: "similarity to the human reply",

@@ -7,7 +7,14 @@ from typing import Any
 from generation.generators.base import Context
 from generation.loading import Loader
 from generation.metrics import similarity, words
-from generation.metrics.naming import EMOTION_RANK, GOLD_LOG_LIKELIHOOD, GOLD_TOKENS, SENTENCE_BLEU, SIMILARITY
+from generation.metrics.naming import (
+    EMOTION_RANK,
+    GOLD_LOG_LIKELIHOOD,
+    GOLD_TOKENS,
+    LIKELIHOOD_VERSION,
+    SENTENCE_BLEU,
+    SIMILARITY,
+)
 from generation.models import Candidate, Dialog, Generator
 from generation.networks.labels import EMOTIONS, LABELS
 from generation.registry import load_kind
@@ -38,7 +45,7 @@ def metrics_of_generator(generator: Generator, device: str) -> Iterator[ReplyMet
     loaded = _Loaded(generator, device)
     kind = load_kind(generator.kind)
     if hasattr(kind, "score_gold"):
-        yield ReplyMetric((GOLD_TOKENS, GOLD_LOG_LIKELIHOOD), "1", loaded.likelihoods)
+        yield ReplyMetric((GOLD_TOKENS, GOLD_LOG_LIKELIHOOD), LIKELIHOOD_VERSION, loaded.likelihoods)
     can_rank = getattr(kind, "can_rank_emotions", None)
     if can_rank is not None and can_rank(generator.checkpoint):
         yield ReplyMetric((EMOTION_RANK,), "1", loaded.emotion_ranks)

@@ -6,9 +6,9 @@ Reads the database and nothing heavy: pages use it.
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
-from generation.metrics.naming import LABELS_TABLE, REPLIES_TABLE, Figure
+from generation.metrics.naming import LABELS_TABLE, LIKELIHOOD_VERSION, REPLIES_TABLE, Figure
 from generation.models import Dataset, Generator, GeneratorScore
 
 MISSING = "–"
@@ -56,8 +56,10 @@ def describe_table(table: ScoreTable) -> Iterator[str]:
 
 
 def _newest(scores: QuerySet[GeneratorScore]) -> list[GeneratorScore]:
-    """Of every figure the one that was computed last: the most replies, the newest version."""
-    found = {(one.generator_id, one.dataset_id, one.metric): one for one in scores.order_by("pk")}
+    """Of every figure the one that was computed last: the most replies, the newest version. Perplexities that were
+    counted in another way are not shown: beside others they would mislead."""
+    outdated = Q(metric__startswith="perplexity") & ~Q(version=LIKELIHOOD_VERSION)
+    found = {(one.generator_id, one.dataset_id, one.metric): one for one in scores.exclude(outdated).order_by("pk")}
     return list(found.values())
 
 
@@ -70,7 +72,7 @@ def _tables(row_heading: str, named: Iterable[tuple[str, GeneratorScore]], is_on
         there = [figure for figure in figures if any(figure.name in scores for scores in by_row.values())]
         rows = {name: scores for name, scores in sorted(by_row.items()) if any(one.name in scores for one in there)}
         if there:
-            notes = _notes(rows) if is_one_dataset and title == "Replies" else []
+            notes = _notes(rows, is_one_dataset) if title == "Replies" else []
             made.append(ScoreTable(title, row_heading, there, [_row(*one, there) for one in rows.items()], notes))
     return made
 
@@ -87,8 +89,28 @@ def _written(value: float, figure: Figure) -> str:
     return text.removeprefix("0") if text.startswith("0.") and "BLEU" not in figure.heading else text
 
 
-def _notes(rows: dict[str, dict[str, GeneratorScore]]) -> list[str]:
-    """Distinct falls with every further reply, and other dialogs have other golds: only equal counts compare."""
+def _notes(rows: dict[str, dict[str, GeneratorScore]], is_one_dataset: bool) -> list[str]:
+    return [*_perplexity_notes(rows, is_one_dataset), *(_distinct_notes(rows) if is_one_dataset else [])]
+
+
+def _perplexity_notes(rows: dict[str, dict[str, GeneratorScore]], is_one_dataset: bool) -> list[str]:
+    """Dialogs that a model did not answer, or that have no gold, are not in its perplexity: often the hard ones."""
+    counts = {name: scores["perplexity"].scored_count for name, scores in rows.items() if "perplexity" in scores}
+    if not counts:
+        return []
+    if len(set(counts.values())) == 1:
+        return [f"PPL is over {_dialogs(min(counts.values()))} that have a human reply and were answered."]
+    each = ", ".join(f"{name} {count:,}" for name, count in counts.items())
+    note = f"PPL is over dialogs that have a human reply and were answered: {each}."
+    return [f"{note} It can be compared only between models with equal counts." if is_one_dataset else note]
+
+
+def _dialogs(count: int) -> str:
+    return f"{count:,} dialog" if count == 1 else f"the {count:,} dialogs"
+
+
+def _distinct_notes(rows: dict[str, dict[str, GeneratorScore]]) -> list[str]:
+    """Distinct falls with every further reply: only equal counts compare."""
     counts = {scores["distinct_1"].candidate_count for scores in rows.values() if "distinct_1" in scores}
     if len(counts) < 2:
         return []

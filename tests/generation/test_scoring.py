@@ -152,6 +152,46 @@ def test_the_command_and_the_page_show_the_papers_tables(dataset: Dataset, resea
     assert tables_of_generator(Generator.objects.get(name="toy"))[0].rows[0][0] == "ED"
 
 
+@pytest.mark.usefixtures("toy_kind")
+def test_perplexity_says_how_many_dialogs_it_covers_and_when_it_can_t_be_compared(
+    dataset: Dataset, researcher_client: Client
+) -> None:
+    """Four dialogs, of which three have a human reply."""
+    answer_with(register("toy"), dataset)
+    score(dataset, "toy")
+    assert tables_of_dataset(dataset)[0].notes == [
+        "PPL is over the 3 dialogs that have a human reply and were answered."
+    ]
+    other = register("other")
+    answer_with(other, dataset)
+    Candidate.objects.get(generator=other, dialog__external_id="1").delete()
+
+    call_command("score_candidates", dataset="ED", without_similarity=True, stdout=(out := StringIO()))
+
+    note = (
+        "PPL is over dialogs that have a human reply and were answered: other 2, toy 3. "
+        "It can be compared only between models with equal counts."
+    )
+    assert note in out.getvalue()
+    assert note in researcher_client.get(f"/datasets/{dataset.pk}/").content.decode()
+    assert "over the 2 dialogs" in researcher_client.get(f"/models/{other.pk}/").content.decode()
+
+
+@pytest.mark.usefixtures("toy_kind")
+def test_a_perplexity_that_was_counted_in_another_way_is_not_shown_and_computed_anew(dataset: Dataset) -> None:
+    toy = register("toy")
+    answer_with(toy, dataset)
+    score(dataset, "toy")
+    now = figures_of("toy")["perplexity"]
+    GeneratorScore.objects.filter(metric__startswith="perplexity").update(version="1", value=190.4)
+    CandidateScore.objects.filter(metric__startswith="gold").update(version="1")
+
+    assert "190.4" not in str(tables_of_dataset(dataset)[0].rows)
+    score(dataset, "toy")
+
+    assert f"{now:.1f}" in str(tables_of_dataset(dataset)[0].rows)
+
+
 def test_the_command_says_what_is_there(dataset: Dataset) -> None:
     with pytest.raises(CommandError, match="no dataset named 'DE'; datasets: ED"):
         call_command("score_candidates", dataset="DE")
