@@ -2,10 +2,13 @@
 
 Every line has exactly 8 fields split by commas, commas in a text are written `_comma_`, and quotation marks mean
 nothing: a CSV parser that honours them loses rows. The lines of a conversation follow each other; each turn of its
-listener (the even ones) makes a dialog, whose context is all that was said before.
+listener (the even ones) makes a dialog, whose context is all that was said before. Models are tested in the listener's
+role (Rashkin et al., section 3), but trained on every turn: a last turn of the speaker, which is in nobody's context,
+goes with the dialog before it as its `next_turn`.
 """
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from evalplatform.errors import EvalPlatformError
 from generation.corpora.lines import Line, Problem, without_blanks
@@ -24,8 +27,7 @@ HEADER = "conv_id,utterance_idx,context,prompt,speaker_idx,utterance,selfeval,ta
 
 
 def read_dialogs(lines: Iterable[Line | Problem]) -> Iterator[DialogRecord | Problem]:
-    conversation_id = ""
-    turns: list[str] = []
+    conversation = _Conversation()
     is_broken = False
     has_header = False
     for line in without_blanks(lines):
@@ -39,16 +41,16 @@ def read_dialogs(lines: Iterable[Line | Problem]) -> Iterator[DialogRecord | Pro
             continue
         try:
             fields = _fields(line.text)
-            if fields[0] != conversation_id:
-                conversation_id, turns, is_broken = fields[0], [], False
+            if fields[0] != conversation.id:
+                yield from conversation.last_dialog()
+                conversation, is_broken = _Conversation(fields[0]), False
             elif is_broken:
-                raise BadRecord(f"an earlier turn of conversation {conversation_id} is missing")
-            turns, record = _add_turn(line.number, turns, fields)
-            if record:
-                yield record
+                raise BadRecord(f"an earlier turn of conversation {conversation.id} is missing")
+            yield from conversation.add(line.number, fields)
         except BadRecord as bad:
             is_broken = True
             yield Problem(line.number, str(bad))
+    yield from conversation.last_dialog()
 
 
 def _check_header(text: str) -> None:
@@ -65,20 +67,38 @@ def _fields(text: str) -> list[str]:
     return [field.replace("_comma_", ",").strip() for field in fields]
 
 
-def _add_turn(line: int, turns: list[str], fields: list[str]) -> tuple[list[str], DialogRecord | None]:
-    """The conversation with this turn, and the dialog that the turn answers if the listener speaks."""
-    conversation_id, index, emotion, situation, _speaker, utterance, *_ = fields
-    if index != str(len(turns) + 1):
-        raise BadRecord(f"utterance_idx is {index!r} where turn {len(turns) + 1} of {conversation_id} should follow")
-    text = checked_text(utterance, "utterance")
-    is_listener = len(turns) % 2 == 1
-    record = DialogRecord(
-        line=line,
-        external_id=checked_name(f"{conversation_id}#{len(turns)}", "conv_id", MAX_ID_CHARACTERS),
-        turns=turns,
-        gold=text,
-        emotion=checked_optional_name(emotion, "context (the emotion)", MAX_LABEL_CHARACTERS),
-        situation=checked_optional_text(situation, "prompt (the situation)"),
-        source={"conv_id": conversation_id, "turn": len(turns)},
-    )
-    return [*turns, text], record if is_listener else None
+class _Conversation:
+    """A dialog is held back until it is known whether the speaker's turn after it is the last one."""
+
+    def __init__(self, id: str = "") -> None:
+        self.id = id
+        self._turns: list[str] = []
+        self._dialog: DialogRecord | None = None
+
+    def add(self, line: int, fields: list[str]) -> Iterator[DialogRecord]:
+        """A turn; if it is the listener's, the dialog before the one that it makes is complete."""
+        _, index, emotion, situation, _speaker, utterance, *_ = fields
+        count = len(self._turns)
+        if index != str(count + 1):
+            raise BadRecord(f"utterance_idx is {index!r} where turn {count + 1} of {self.id} should follow")
+        text = checked_text(utterance, "utterance")
+        dialog = DialogRecord(
+            line=line,
+            external_id=checked_name(f"{self.id}#{count}", "conv_id", MAX_ID_CHARACTERS),
+            turns=self._turns,
+            gold=text,
+            emotion=checked_optional_name(emotion, "context (the emotion)", MAX_LABEL_CHARACTERS),
+            situation=checked_optional_text(situation, "prompt (the situation)"),
+            source={"conv_id": self.id, "turn": count},
+        )
+        if count % 2 == 1:
+            if self._dialog:
+                yield self._dialog
+            self._dialog = dialog
+        self._turns = [*self._turns, text]
+
+    def last_dialog(self) -> Iterator[DialogRecord]:
+        if self._dialog and len(self._turns) % 2 == 1:
+            yield replace(self._dialog, source={**self._dialog.source, "next_turn": self._turns[-1]})
+        elif self._dialog:
+            yield self._dialog

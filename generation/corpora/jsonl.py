@@ -101,7 +101,8 @@ def _source(values: dict[str, Any]) -> dict[str, Any]:
             checked_optional_name(value, key, MAX_ID_CHARACTERS)
         elif abs(value) > 2**53:
             raise BadRecord(f"{key} is too large a number")
-    return found
+    following = checked_optional_text(values.get("next_turn"), "next_turn")
+    return {**found, **({"next_turn": following} if following else {})}
 
 
 def _replies(values: dict[str, Any]) -> list[tuple[Any, Any, Any]]:

@@ -82,6 +82,8 @@ def pairs_of(records: Iterable[DialogRecord]) -> Iterator[Pair]:
     for record in records:
         turns = (*record.turns, record.gold) if record.gold else tuple(record.turns)
         labels = (*(record.turn_labels or [""] * len(record.turns)), record.gold_label)
+        if record.gold and (following := record.source.get("next_turn")):
+            turns, labels = (*turns, str(following)), (*labels, "")
         conversation = str(record.source.get("conv_id", ""))
         for position in range(1, len(turns)):
             # Of two conversations that begin alike, both count; of a file that doesn't tell them apart, one does.
