@@ -1,4 +1,5 @@
-"""A file of dialogs in any of the formats, or a folder of subtitle files, as one stream of records and problems."""
+"""A file of dialogs in any of the formats, or a folder or archive of subtitle files, as one stream of records and
+problems."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -8,17 +9,19 @@ from evalplatform.errors import EvalPlatformError
 from generation.corpora import empathetic_dialogues, jsonl, opensubtitles
 from generation.corpora.lines import Problem, read_lines
 from generation.corpora.records import DialogRecord
+from generation.corpora.subtitle_files import ARCHIVES, is_subtitles, subtitle_files
 
 OPENSUBTITLES = "opensubtitles"
 _READERS = {"jsonl": jsonl.read_dialogs, "empathetic-dialogues": empathetic_dialogues.read_dialogs}
 DIALOG_FORMATS = [*_READERS, OPENSUBTITLES]
+PACKED = (b"\x1f\x8b", b"PK\x03\x04", b"BZh", b"\xfd7zX", b"\x28\xb5\x2f\xfd")  # gzip, zip, bzip2, xz, zstd
 
 
 def dialog_format(path: Path, format: str | None = None) -> str:
     """The one that is named, or what the file's name says."""
     if format:
         return format
-    if path.suffix.lower() in opensubtitles.SUFFIXES or path.is_dir():
+    if is_subtitles(path):
         return OPENSUBTITLES
     return "empathetic-dialogues" if path.suffix.lower() == ".csv" else "jsonl"
 
@@ -27,29 +30,31 @@ def read_dialog_file(
     path: Path, format: str, on_bytes: Callable[[int], None] = lambda count: None
 ) -> Iterator[DialogRecord | Problem]:
     if format != OPENSUBTITLES:
+        _refuse_packed(path)
         yield from _READERS[format](read_lines(path, on_bytes))
         return
+    is_one = path.is_file() and path.suffix.lower() not in ARCHIVES
     for file in subtitle_files(path):
-        name = file.relative_to(path).as_posix() if path.is_dir() else file.name
-        for found in opensubtitles.read_dialogs(read_lines(file, on_bytes), name):
-            if isinstance(found, Problem) and path.is_dir():
-                yield replace(found, reason=f"{name}: {found.reason}")
+        if isinstance(file, Problem):
+            yield file
+            continue
+        on_bytes(file.size)
+        for found in opensubtitles.read_dialogs(file.lines(), file.name):
+            if isinstance(found, Problem) and not is_one:
+                yield replace(found, reason=f"{file.name}: {found.reason}")
             else:
                 yield found
 
 
-def subtitle_files(path: Path) -> list[Path]:
-    """The file itself, or those in and below a folder, in the order of their names."""
-    if not path.is_dir():
-        return [path]
-    files = sorted(file for file in path.rglob("*") if file.suffix.lower() in opensubtitles.SUFFIXES)
-    if not files:
-        raise EvalPlatformError(f"{path} has no subtitle files ({', '.join(opensubtitles.SUFFIXES)}) in it.")
-    return files
-
-
 def bytes_to_read(path: Path) -> int:
-    """Of the file, or of a folder's subtitle files."""
+    """Of the file, or of a folder's files."""
     if not path.is_dir():
         return path.stat().st_size
-    return sum(file.stat().st_size for file in path.rglob("*") if file.suffix.lower() in opensubtitles.SUFFIXES)
+    return sum(file.stat().st_size for file in path.rglob("*") if is_subtitles(file) and file.is_file())
+
+
+def _refuse_packed(path: Path) -> None:
+    if path.is_file():
+        with path.open("rb") as file:
+            if file.read(4).startswith(PACKED):
+                raise EvalPlatformError(f"{path} is packed; unpack it first.")

@@ -10,13 +10,13 @@ are our own.
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from html import unescape
 
 from generation.corpora.lines import Line, Problem
 from generation.corpora.records import MAX_ID_CHARACTERS, MAX_TURNS, BadRecord, DialogRecord, checked_name, checked_text
 from generation.corpora.subtitle_cues import Cue, read_cues
 
 LONGEST_GAP_SECONDS = 5.0
-SUFFIXES = (".srt", ".xml")
 
 _MARKUP = re.compile(r"<[^>]*>|\{[^}]*\}|[\u202a-\u202e]")  # the last are in subtitles of right-to-left languages
 _SOUND = re.compile(r"\[[^\]]*\]|\([^)]*\)")
@@ -27,6 +27,10 @@ _CREDITS = re.compile(r"https?:|www\.|opensubtitles|subtitles?\s+by|sync(?:ed|hr
 _SENTENCE_END = re.compile(r"[.?!…][\"'”’)\]]*$")
 _GOES_ON = re.compile(r"^(?:\.\.\.|…|[a-z])")
 _LETTER = re.compile(r"[^\W\d_]")
+_ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]\w{1,30});")
+_LINE_BREAK = re.compile(r"\\[Nn]")
+_LATER_DASH = re.compile(r" ([-–—‐]) ?(?=[^\s\-–—‐])")
+_ENDS_OF_SENTENCES = ".?!…:\"'”’)]"
 
 
 @dataclass(slots=True)
@@ -42,6 +46,9 @@ def read_dialogs(lines: Iterable[Line | Problem], name: str = "subtitles") -> It
     dialog: list[_Turn] = []
     for turn in _turns(read_cues(lines)):
         if isinstance(turn, Problem):
+            # What can't be read may have been a turn: those on its two sides are no neighbours.
+            yield from _records(dialog, name)
+            dialog = []
             yield turn
             continue
         if dialog and (_gap(dialog[-1], turn) > LONGEST_GAP_SECONDS or len(dialog) > MAX_TURNS):
@@ -74,6 +81,9 @@ def _turns(cues: Iterable[Cue | Problem]) -> Iterator[_Turn | Problem]:
     turn: _Turn | None = None
     for cue in cues:
         if isinstance(cue, Problem):
+            if turn:
+                yield turn
+            turn = None
             yield cue
             continue
         for is_new_speaker, text in _utterances(cue):
@@ -97,7 +107,7 @@ def _is_same_turn(before: _Turn, after: _Turn) -> bool:
 def _utterances(cue: Cue) -> Iterator[tuple[bool, str]]:
     """(whether a mark says that someone else speaks, cleaned text). Lines of a cue without marks are one utterance."""
     spoken: list[tuple[bool, str]] = []
-    for text in cue.texts:
+    for text in _lines_of(cue):
         text = _SOUND.sub(" ", _MARKUP.sub("", text)).strip()
         if _LYRICS.search(text) or _CREDITS.search(text):
             continue
@@ -112,3 +122,28 @@ def _utterances(cue: Cue) -> Iterator[tuple[bool, str]]:
         else:
             spoken.append((is_new_speaker, clean))
     yield from spoken
+
+
+def _lines_of(cue: Cue) -> Iterator[str]:
+    """As they are shown: `\\N` is a line break of SubStation's, and "-A -B" are two who speak."""
+    for text in cue.texts:
+        for line in _LINE_BREAK.split(_ENTITY.sub(lambda found: unescape(found[0]), text)):
+            yield from _speakers_of(" ".join(_MARKUP.sub("", line.replace("\\h", " ")).split()))
+
+
+def _speakers_of(line: str) -> Iterator[str]:
+    """
+    >>> list(_speakers_of("- Why not? - Because."))
+    ['- Why not?', '- Because.']
+    >>> list(_speakers_of("- I was - well - asleep."))
+    ['- I was - well - asleep.']
+    """
+    begin = 0
+    if _DASH.match(line):
+        for dash in _LATER_DASH.finditer(line):
+            is_end = line[dash.start() - 1] in _ENDS_OF_SENTENCES
+            is_attached = not dash[0].endswith(" ")
+            if dash[1] == line[0] and (is_end or (is_attached and not line[dash.end()].islower())):
+                yield line[begin : dash.start()]
+                begin = dash.start() + 1
+    yield line[begin:]

@@ -49,11 +49,16 @@ def _with(first: Line | Problem, rest: Iterator[Line | Problem]) -> Iterator[Lin
 
 def _srt_cues(lines: Iterable[Line | Problem]) -> Iterator[Cue | Problem]:
     cue: Cue | None = None
+    is_spoilt = False  # until the next block: a part of what is said is missing
     for line in lines:
         if isinstance(line, Problem):
+            cue, is_spoilt = None, True
             yield line
             continue
         text = line.text.strip()
+        is_spoilt = is_spoilt and bool(text) and "-->" not in text
+        if is_spoilt:
+            continue
         if "-->" in text:
             if cue:  # without a blank line between: the number of this block stands at the end of the last
                 cue.texts = cue.texts[:-1] if cue.texts and cue.texts[-1].isdigit() else cue.texts
@@ -72,22 +77,28 @@ def _srt_cues(lines: Iterable[Line | Problem]) -> Iterator[Cue | Problem]:
 
 
 def _xml_cues(lines: Iterable[Line | Problem]) -> Iterator[Cue | Problem]:
-    parser: Any = XMLPullParser(["end"])
+    parser: Any = XMLPullParser(["start", "end"])
     number = 1
+    is_open = is_spoilt = False  # a sentence, and with a part that is missing
     for line in without_blanks(lines):
         if isinstance(line, Problem):
+            is_spoilt = is_open
             yield line
             continue
         number = line.number
         try:
             parser.feed(line.text + "\n")
-            sentences = [element for _, element in parser.read_events() if element.tag == "s"]
+            events = [(event, element) for event, element in parser.read_events() if element.tag == "s"]
         except ParseError as error:
             yield Problem(number, f"broken XML: {error}")
             return
-        for sentence in sentences:
-            yield _sentence(number, sentence)
-            sentence.clear()
+        for event, sentence in events:
+            is_open = event == "start"
+            if not is_open:
+                if not is_spoilt:
+                    yield _sentence(number, sentence)
+                is_spoilt = False
+                sentence.clear()
     try:
         parser.close()
     except ParseError as error:

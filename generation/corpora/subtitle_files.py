@@ -1,0 +1,119 @@
+"""The subtitle files in and below a folder, in an archive, or the one that is named: packed or not, as collections
+come. What is packed in a way that is not read here is said, and never just left out."""
+
+import gzip
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import IO
+from zipfile import BadZipFile, ZipFile, ZipInfo
+
+from evalplatform.errors import EvalPlatformError
+from generation.corpora.lines import Line, Problem
+from generation.corpora.records import BadRecord
+from generation.corpora.subtitle_text import read_text_lines
+
+SUFFIXES = (".srt", ".xml")
+PACKED_SUFFIXES = tuple(f"{suffix}.gz" for suffix in SUFFIXES)
+ARCHIVES = (".zip",)
+NOT_READ = (".tar", ".tar.gz", ".tgz", ".rar", ".7z", ".bz2", ".xz", ".zst", ".gz")
+UNPACK = "unpack it, and name the folder"
+MOST_BYTES = 20_000_000  # of a film's subtitles, unpacked: 200 times what they have
+
+_DAMAGED = (BadZipFile, gzip.BadGzipFile, EOFError, zlib.error, NotImplementedError, RuntimeError)
+
+
+@dataclass(frozen=True)
+class SubtitleFile:
+    name: str  # without .gz: a film has the same name, and so the same ids, packed or not
+    size: int  # as it lies there
+    open: Callable[[], IO[bytes]]
+
+    def lines(self) -> Iterator[Line | Problem]:
+        try:
+            with self.open() as file:
+                data = file.read(MOST_BYTES + 1)
+            if len(data) > MOST_BYTES:
+                raise BadRecord(f"it has more than {MOST_BYTES:,} bytes, which no film's subtitles have")
+            yield from read_text_lines(data)
+        except BadRecord as bad:
+            yield Problem(1, str(bad))
+        except _DAMAGED as error:
+            yield Problem(1, f"it can't be unpacked: {error}")
+
+
+def is_subtitles(path: Path) -> bool:
+    return path.is_dir() or path.name.lower().endswith((*SUFFIXES, *PACKED_SUFFIXES, *ARCHIVES))
+
+
+def subtitle_files(path: Path) -> Iterator[SubtitleFile | Problem]:
+    """In the order of their names. EvalPlatformError if there is none."""
+    if not path.is_dir():
+        if _is_unreadable(path.name):
+            raise EvalPlatformError(f"{path} is packed in a way that is not read here: {UNPACK}.")
+        yield from _files_at(path, "" if _is_archive(path.name) else path.name)
+        return
+    found = False
+    for file in sorted(file for file in path.rglob("*") if file.is_file()):
+        name = file.relative_to(path).as_posix()
+        if _is_subtitle_file(name) or _is_archive(name):
+            found = True
+            yield from _files_at(file, name)
+        elif _is_unreadable(name):
+            found = True
+            yield Problem(1, f"{name}: it is packed in a way that is not read here; {UNPACK}")
+    if not found:
+        wanted = ", ".join((*SUFFIXES, *PACKED_SUFFIXES, *ARCHIVES))
+        raise EvalPlatformError(f"{path} has no subtitle files ({wanted}) in it.")
+
+
+def _files_at(path: Path, name: str) -> Iterator[SubtitleFile | Problem]:
+    if _is_archive(path.name):
+        yield from _members(path, f"{name}/" if name else "")
+    elif name.lower().endswith(".gz"):
+        yield SubtitleFile(_without_gz(name), path.stat().st_size, partial(gzip.open, path))
+    else:
+        yield SubtitleFile(name, path.stat().st_size, partial(path.open, "rb"))
+
+
+def _members(path: Path, prefix: str) -> Iterator[SubtitleFile | Problem]:
+    try:
+        archive = ZipFile(path)
+    except BadZipFile:
+        raise EvalPlatformError(f"{path} is no zip archive, or a damaged one; fetch it again.") from None
+    with archive:
+        members = sorted((info for info in archive.infolist() if not info.is_dir()), key=lambda info: info.filename)
+        found = False
+        for info in members:
+            if _is_subtitle_file(info.filename):
+                found = True
+                name = f"{prefix}{info.filename}"
+                yield SubtitleFile(_without_gz(name), info.compress_size, partial(_opened, archive, info))
+            elif _is_unreadable(info.filename) or _is_archive(info.filename):
+                found = True
+                yield Problem(1, f"{prefix}{info.filename}: it is packed within {path.name}; {UNPACK}")
+        if not found:
+            raise EvalPlatformError(f"{path} has no subtitle files ({', '.join(SUFFIXES)}) in it.")
+
+
+def _opened(archive: ZipFile, info: ZipInfo) -> IO[bytes]:
+    file = archive.open(info)
+    return gzip.open(file) if info.filename.lower().endswith(".gz") else file
+
+
+def _without_gz(name: str) -> str:
+    return name[: -len(".gz")] if name.lower().endswith(".gz") else name
+
+
+def _is_subtitle_file(name: str) -> bool:
+    return name.lower().endswith((*SUFFIXES, *PACKED_SUFFIXES))
+
+
+def _is_archive(name: str) -> bool:
+    return name.lower().endswith(ARCHIVES)
+
+
+def _is_unreadable(name: str) -> bool:
+    return name.lower().endswith(NOT_READ) and not _is_subtitle_file(name)
