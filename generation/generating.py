@@ -160,7 +160,8 @@ def _each(chunk: GenerationChunk, loaded: LoadedGenerator, feed: QuestionFeed, n
         in_doubt = [] if not is_fault else in_doubt
     if in_doubt:
         # Nobody is left to ask. A dialog that has failed before, while others were answered, is at fault again.
-        failed_before = set(chunk.run.failures.values_list("dialog", flat=True))
+        dialogs = [question.dialog for question, _ in in_doubt]
+        failed_before = set(chunk.run.failures.filter(dialog__in=dialogs).values_list("dialog", flat=True))
         unexplained = [fault for question, fault in in_doubt if question.dialog.pk not in failed_before]
         if unexplained:
             raise unexplained[-1]

@@ -13,7 +13,17 @@ from generation.generators.base import GeneratorUnavailable
 
 MOST_SECONDS_BETWEEN = 60
 MOST_AT_ONCE = 64
+MOST_ANSWER_BYTES = 10_000_000
+PART_BYTES = 65_536
 MOST_TIME_OUTS = 2  # of one question: what timed out may have been answered, and paid for, all the same
+
+
+class AnswerTooSlow(urllib3.exceptions.HTTPError):
+    """It came in drops."""
+
+
+class AnswerTooLong(urllib3.exceptions.HTTPError):
+    """It did not end."""
 
 
 class ChatRequests:
@@ -21,7 +31,7 @@ class ChatRequests:
         self, url: str, timeout_seconds: float, attempts: int, per_minute: float, first_wait_seconds: float
     ) -> None:
         self.url = url.rstrip("/")
-        self._attempts, self._first_wait = attempts, first_wait_seconds
+        self._timeout, self._attempts, self._first_wait = timeout_seconds, attempts, first_wait_seconds
         self._pace = _Pace(per_minute)
         self._http = urllib3.PoolManager(retries=False, timeout=timeout_seconds, maxsize=MOST_AT_ONCE)
 
@@ -40,21 +50,34 @@ class ChatRequests:
             if stop.is_set():
                 raise GeneratorUnavailable(f"{self.url} was not asked any more.")
             try:
-                response = self._http.request("POST", address, headers=headers, json=body, redirect=False)
+                found, after = self._ask_once(address, body, headers)
             except urllib3.exceptions.HTTPError as error:
-                failed, after = error, None
-                time_outs += isinstance(error, urllib3.exceptions.ReadTimeoutError)
+                failed: urllib3.exceptions.HTTPError | None = error
+                after = None
+                time_outs += isinstance(error, urllib3.exceptions.ReadTimeoutError | AnswerTooSlow)
             else:
-                found = response.status, _json_in(response)
                 if not is_worth_another_try(*found):
                     return found
-                failed, after = None, _retry_after(response)
+                failed = None
             is_last = attempt == self._attempts or time_outs >= MOST_TIME_OUTS
             if is_last or stop.wait(self._wait_seconds(attempt, after)):
                 break
         if failed is not None:
             raise GeneratorUnavailable(f"{self.url} does not answer: {type(failed).__name__}") from failed
         return found
+
+    def _ask_once(
+        self, address: str, body: dict[str, Any], headers: dict[str, str]
+    ) -> tuple[tuple[int, Any], float | None]:
+        """(status and JSON, how long the server wants us to wait). Never asked elsewhere: the key goes along."""
+        deadline = time.monotonic() + 2 * self._timeout
+        response = self._http.request(
+            "POST", address, headers=headers, json=body, redirect=False, preload_content=False
+        )
+        try:
+            return (response.status, _json_in(_read_all(response, deadline))), _retry_after(response)
+        finally:
+            response.close()  # a connection whose answer was read to its end is kept nevertheless
 
     def _wait_seconds(self, attempt: int, after: float | None) -> float:
         """As long as the server says, or twice as long each time, and not the same for all that wait."""
@@ -77,9 +100,21 @@ class _Pace:
         stop.wait(max(0.0, mine - time.monotonic()))
 
 
-def _json_in(response: urllib3.BaseHTTPResponse) -> Any:
+def _read_all(response: urllib3.BaseHTTPResponse, deadline: float) -> bytes:
+    """A time-out is about each part of an answer: one that comes in drops, or never ends, would hold us for ever."""
+    data = bytearray()
+    while part := response.read1(PART_BYTES):
+        data += part
+        if len(data) > MOST_ANSWER_BYTES:
+            raise AnswerTooLong
+        if time.monotonic() > deadline:
+            raise AnswerTooSlow
+    return bytes(data)
+
+
+def _json_in(data: bytes) -> Any:
     try:
-        return json.loads(response.data)
+        return json.loads(data)
     except (ValueError, RecursionError):
         return None
 

@@ -162,7 +162,8 @@ class OpenAICompatibleGenerator:
         if status == 200:
             self._has_answered = True
             return _reply(body, cut)
-        refusal = f"{self._settings['url']} answers with status {status}: {complaint(body)}"
+        words = complaint(body).replace(self._key, "(the key)") if self._key else complaint(body)
+        refusal = f"{self._settings['url']} answers with status {status}: {words}"
         if is_about_all(status, body, self._parameters):
             is_request = status in (400, 422)
             advice = " What is sent is said by the settings `sends` and `extra`." if is_request else ""
@@ -185,14 +186,17 @@ class OpenAICompatibleGenerator:
         return self._post(["", *turns], seed, stop)
 
     def _post(self, turns: Sequence[str], seed: int, stop: threading.Event) -> tuple[int, Any]:
-        key = os.environ.get(self._settings["key_variable"], "")
-        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
         return self._requests.post(
             self._request(turns, seed),
             headers,
             lambda status, body: is_worth_another_try(status, body, self._parameters),
             stop,
         )
+
+    @property
+    def _key(self) -> str:
+        return os.environ.get(self._settings["key_variable"], "")
 
     @property
     def _parameters(self) -> set[str]:
