@@ -29,7 +29,7 @@ _DAMAGED = (BadZipFile, gzip.BadGzipFile, EOFError, zlib.error, NotImplementedEr
 class SubtitleFile:
     name: str  # without .gz: a film has the same name, and so the same ids, packed or not
     size: int  # as it lies there
-    open: Callable[[], IO[bytes]]
+    open: Callable[[], "IO[bytes] | gzip.GzipFile"]
 
     def lines(self) -> Iterator[Line | Problem]:
         try:
@@ -75,7 +75,7 @@ def _files_at(path: Path, name: str) -> Iterator[SubtitleFile | Problem]:
     elif name.lower().endswith(".gz"):
         yield SubtitleFile(_without_gz(name), path.stat().st_size, partial(gzip.open, path))
     else:
-        yield SubtitleFile(name, path.stat().st_size, partial(path.open, "rb"))
+        yield SubtitleFile(name, path.stat().st_size, partial(open, path, "rb"))
 
 
 def _members(path: Path, prefix: str) -> Iterator[SubtitleFile | Problem]:
@@ -98,7 +98,7 @@ def _members(path: Path, prefix: str) -> Iterator[SubtitleFile | Problem]:
             raise EvalPlatformError(f"{path} has no subtitle files ({', '.join(SUFFIXES)}) in it.")
 
 
-def _opened(archive: ZipFile, info: ZipInfo) -> IO[bytes]:
+def _opened(archive: ZipFile, info: ZipInfo) -> "IO[bytes] | gzip.GzipFile":
     file = archive.open(info)
     return gzip.open(file) if info.filename.lower().endswith(".gz") else file
 

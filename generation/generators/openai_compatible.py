@@ -222,8 +222,8 @@ def _reply(body: Any, turns_cut: int) -> Reply:
     text, thoughts = _parts(content) if isinstance(content, list) else (content, "")
     thoughts = "\n".join(filter(None, [*_reasoning(message), thoughts]))
     if not isinstance(text, str):
-        failure = "not text"
-    elif finish == "content_filter" or refusal:
+        return Reply("", turns_cut=turns_cut, failure="not text")
+    if finish == "content_filter" or refusal:
         failure = "held back by the server's filter"
     elif finish == "length":
         failure = "endless: it was still thinking" if thoughts and not text.strip() else "endless"

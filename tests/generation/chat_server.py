@@ -42,11 +42,11 @@ def chat_server() -> Iterator[ChatServer]:
             outcome = state.for_all or state.bad.get(turn)
             if outcome == TIME_OUT:
                 state.is_over.wait(30)
-            if outcome in (TIME_OUT, CUT):
+            if isinstance(outcome, str):
                 self.close_connection = True
                 return
             time.sleep(state.seconds)
-            status, answer = outcome or (200, said(f"I heard {turn}."))  # type: ignore[misc]
+            status, answer = outcome or (200, said(f"I heard {turn}."))
             self._send(status, answer)
             if status == 200:
                 with lock:

@@ -110,8 +110,9 @@ def test_mistakes_are_one_line(tmp_path: Path) -> None:
             generate(**options)
     with pytest.raises(CommandError, match="There is no dataset named 'E'"):
         call_command("generate_candidates", dataset="E", generator="x", kind="reference")
-    make_dialogs("be away")
-    with pytest.raises(CommandError, match="The server does not answer"):
+    Dialog.objects.all().delete()
+    make_dialogs("be away", "be away, too")
+    with pytest.raises(CommandError, match=r"^The server does not answer\. What is answered stays"):
         generate(generator="away", kind="scripted")
 
 

@@ -64,6 +64,18 @@ def test_a_server_that_goes_away_in_the_middle_does_not_count_against_the_chunk(
     assert run.chunks.get().starts == 0
 
 
+def test_a_dialog_over_which_a_batchs_server_is_silent_fails_alone() -> None:
+    """Also of a kind that answers batches: it is asked for each alone to find out."""
+    away = ["be away as the longest", "be away, too"]
+    run = request_run(make_generator(batch_size=4), make_dialogs(*away, "be away", *"abcdefgh"))
+
+    answer(run)
+
+    assert texts().keys() == set("abcdefgh")
+    assert count_failures(run) == {"The server does not answer.": 3}
+    assert (run.finished_at is not None, run.outcome) == (True, "")
+
+
 @pytest.mark.parametrize(("since_seconds", "outcome"), [(60, ""), (0, "Given up: It is away.")])
 def test_a_chunk_is_given_up_alone_if_its_run_was_answered_since_and_else_the_run(
     since_seconds: int, outcome: str

@@ -9,7 +9,7 @@ from generation.management.import_command import ImportCommand
 
 
 class Command(ImportCommand):
-    help = """Imports dialogs from a file, or from a folder of subtitle files, into a dataset.
+    help = """Imports dialogs from a file, or from a folder or zip archive of subtitle files, into a dataset.
 
 The dataset is made if it does not exist.
 

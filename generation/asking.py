@@ -1,0 +1,167 @@
+"""Asking a generator, and settling whose fault it is when it does not answer.
+
+In: a loaded generator and a feed of questions. Out: replies that can be saved, and failures with their reason, as they
+come. Guaranteed: an error is of the dialog that it happened to; GeneratorUnavailable is raised, and no dialog blamed,
+when a server answers nobody.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import structlog
+
+from evalplatform.errors import EvalPlatformError
+from generation.corpora.records import BadRecord, checked_text
+from generation.generators.base import Answer, Context, GeneratorUnavailable, Reply
+from generation.generators.devices import is_out_of_memory
+from generation.loading import LoadedGenerator
+from generation.models import Dialog, GenerationChunk
+from generation.questions import Question, QuestionFeed
+from generation.thoughts import NOTHING_BUT_THOUGHTS, split_thoughts
+
+log = structlog.get_logger("generation.asking")
+
+# Unanswered dialogs in a row, beside those that are under way at once, until a server is said to be away.
+MOST_UNANSWERED = 3
+
+Answered = list[tuple[Question, Reply]]
+
+
+def ask(chunk: GenerationChunk, loaded: LoadedGenerator, feed: QuestionFeed) -> Iterator[Answered]:
+    """What can be saved, as it comes; nothing, now and then, from a server that takes its time."""
+    doubt = _Doubt(loaded.batch_size + MOST_UNANSWERED)
+    answers = _one_by_one if hasattr(loaded.kind, "answer_each") else _in_batches
+    for asked in answers(loaded, feed, doubt):
+        yield [settled for one in asked for settled in doubt.settle(one)]
+        if doubt.is_over:
+            feed.stop()
+    if doubt.faults:
+        # Nobody is left to ask. A dialog that has failed before, while others were answered, is at fault again.
+        dialogs = [question.dialog for question, _ in doubt.faults]
+        failed_before = set(chunk.run.failures.filter(dialog__in=dialogs).values_list("dialog", flat=True))
+        unexplained = [fault for question, fault in doubt.faults if question.dialog.pk not in failed_before]
+        if unexplained:
+            raise unexplained[-1]
+        yield [(question, _failure(fault)) for question, fault in doubt.faults]
+
+
+@dataclass(frozen=True)
+class _Asked:
+    question: Question
+    answer: Answer
+    answers_before: int  # how many others were answered when it was asked
+
+
+class _Doubt:
+    """Of a dialog that a server did not answer, whether it is at fault, or the server away. The others tell: it is at
+    fault if one of them was answered since it was asked."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.answer_count = 0
+        self.faults: list[tuple[Question, GeneratorUnavailable]] = []  # since the last answer
+
+    @property
+    def is_over(self) -> bool:
+        """So many in a row: more than were under way when the first came, so that others were tried after it."""
+        return len(self.faults) >= self.most
+
+    def settle(self, asked: _Asked) -> Answered:
+        """What can be saved now."""
+        if not isinstance(asked.answer, GeneratorUnavailable):
+            self.answer_count += 1
+            blamed, self.faults = self.faults, []
+            return [(asked.question, _as_reply(asked.answer)), *((one, _failure(fault)) for one, fault in blamed)]
+        if self.answer_count > asked.answers_before:
+            return [(asked.question, _failure(asked.answer))]
+        self.faults.append((asked.question, asked.answer))
+        return []
+
+
+def _one_by_one(loaded: LoadedGenerator, feed: QuestionFeed, doubt: _Doubt) -> Iterator[list[_Asked]]:
+    asked: list[tuple[Question, int]] = []
+
+    def questions() -> Iterator[tuple[Context, int]]:
+        # As soon as there is doubt, the shortest: the longest contexts, which come first, may be too much for it.
+        while taken := feed.take(shortest=bool(doubt.faults)):
+            asked.append((taken[0], doubt.answer_count))
+            yield _context(taken[0].dialog, loaded), taken[0].seed
+
+    answered: set[int] = set()
+    for found in loaded.answer_each(questions()):
+        if found is None:
+            yield []
+            continue
+        number, answer = found
+        answered.add(number)
+        yield [_Asked(asked[number][0], answer, asked[number][1])]
+    # A kind's mistake is a failure like others, and nothing to be asked for over and over.
+    forgotten = [question for number, (question, _) in enumerate(asked) if number not in answered]
+    yield [_Asked(question, ValueError("its kind gave no answer"), 0) for question in forgotten]
+
+
+def _in_batches(loaded: LoadedGenerator, feed: QuestionFeed, doubt: _Doubt) -> Iterator[list[_Asked]]:
+    while batch := feed.take(loaded.batch_size, shortest=bool(doubt.faults)):
+        yield from _answer_batch(loaded, batch, doubt)
+
+
+def _answer_batch(loaded: LoadedGenerator, batch: list[Question], doubt: _Doubt) -> Iterator[list[_Asked]]:
+    """Smaller when memory runs out; one by one when something else goes wrong, to find the dialog that it is about."""
+    while batch and not doubt.is_over:
+        part, rest = batch[: loaded.batch_size], batch[loaded.batch_size :]
+        answers: Sequence[Answer] = []
+        before = doubt.answer_count
+        try:
+            answers = loaded.answer([_context(one.dialog, loaded) for one in part], [one.seed for one in part])
+        except Exception as error:
+            if isinstance(error, EvalPlatformError) and not isinstance(error, GeneratorUnavailable):
+                raise
+            if is_out_of_memory(error) and loaded.halve():
+                log.warning("out_of_memory", batch_size=loaded.batch_size)
+                continue
+            log.warning("no_answer", dialogs=[question.dialog.external_id for question in part], exc_info=True)
+            answers = [error] if len(part) == 1 else []
+        if answers:
+            yield [_Asked(one, answer, before) for one, answer in zip(part, answers, strict=True)]
+        else:
+            for one in reversed(part):  # the shortest first: it is the likeliest to be answered
+                yield from _answer_batch(loaded, [one], doubt)
+        batch = rest
+
+
+def _as_reply(answer: Answer) -> Reply:
+    return _checked(answer) if isinstance(answer, Reply) else _failure(answer)
+
+
+def _context(dialog: Dialog, loaded: LoadedGenerator) -> Context:
+    return Context(
+        turns=tuple(dialog.turns),
+        turn_labels=tuple(dialog.turn_labels),
+        gold=dialog.gold,
+        forced_label=loaded.forced_label,
+    )
+
+
+def _checked(reply: Reply) -> Reply:
+    """What can't be shown to a worker is a failure, whatever the kind thinks of it; thoughts are not for showing."""
+    if reply.failure:
+        return reply
+    text, thoughts = split_thoughts(reply.text)
+    thoughts = "\n".join(filter(None, [reply.thoughts, thoughts]))
+    if not text.strip():
+        return replace(reply, text="", failure=NOTHING_BUT_THOUGHTS if thoughts else "empty")
+    try:
+        checked_text(text, "the reply")
+    except BadRecord as bad:
+        return replace(reply, text="", failure=f"not text: {bad}")
+    if "\ufffd" in text:  # what a decoder makes of bytes that are no characters
+        return replace(reply, text="", failure="not text: it has bytes that are no characters")
+    return replace(reply, text=text, thoughts=thoughts)
+
+
+def _failure(error: Exception) -> Reply:
+    if isinstance(error, EvalPlatformError):
+        return Reply("", failure=str(error))
+    if is_out_of_memory(error):
+        return Reply("", failure="it does not fit into memory, not even alone")
+    return Reply("", failure=" ".join(f"{type(error).__name__}: {error}".split()))
