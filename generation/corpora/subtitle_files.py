@@ -75,7 +75,7 @@ def _files_at(path: Path, name: str) -> Iterator[SubtitleFile | Problem]:
     elif name.lower().endswith(".gz"):
         yield SubtitleFile(_without_gz(name), path.stat().st_size, partial(gzip.open, path))
     else:
-        yield SubtitleFile(name, path.stat().st_size, partial(open, path, "rb"))
+        yield SubtitleFile(name, path.stat().st_size, lambda: path.open("rb"))
 
 
 def _members(path: Path, prefix: str) -> Iterator[SubtitleFile | Problem]:
