@@ -7,6 +7,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from generation.generators.base import GeneratorUnavailable
 from generation.models import Candidate, Dataset, GenerationRun, Generator
 from generation.requesting import request_run
 from tests.generation.scripted_runs import answer, make_dialogs, make_generator
@@ -83,6 +84,18 @@ def test_failures_cut_contexts_and_quiet_runs_are_said(researcher_client: Client
     assert "be bytes &lt;b&gt;" in failures
     assert "How it was made" in dialog
     assert "the 1 oldest turn: more than it takes" in dialog
+
+
+def test_a_run_whose_server_is_away_says_so_and_what_happens_next(researcher_client: Client) -> None:
+    run = request_run(make_generator(), make_dialogs("be away"))
+    with pytest.raises(GeneratorUnavailable):
+        answer(run)
+
+    page = researcher_client.get(f"/models/{run.generator_id}/").content.decode()
+
+    assert "server away" in page
+    assert "The server does not answer. Tried again every minute; given up if it stays away for ten." in page
+    assert "Failures" not in page
 
 
 def test_the_number_of_queries_does_not_grow_with_the_models(researcher_client: Client) -> None:

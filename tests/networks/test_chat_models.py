@@ -28,7 +28,9 @@ WITHOUT_AN_END = "{% for m in messages %}{{ m.role }} {{ m.content }}\n{% endfor
 CONTEXT, GOLD = Context(("hi how are you", "i am fine", "so sad")), "sad to hear that"
 
 
-def make_model(folder: Path, template: str, ends: int | list[int], next_word: dict[str, str] | None = None) -> Any:
+def make_model(
+    folder: Path, template: str | None, ends: int | list[int], next_word: dict[str, str] | None = None
+) -> Any:
     """A random network; or, with `next_word`, one that says one word after the other, as if by heart."""
     import torch
     import transformers
@@ -51,7 +53,7 @@ def make_model(folder: Path, template: str, ends: int | list[int], next_word: di
     return CausalGenerator.load(str(folder), checked, "cpu")
 
 
-def _tokenizer(template: str) -> Any:
+def _tokenizer(template: str | None) -> Any:
     import transformers
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
@@ -138,6 +140,17 @@ def test_without_an_end_in_the_template_the_tokenizers_own_ends_the_gold(tmp_pat
 
     read = "".join(f"{role} {turn}\n" for role, turn in zip(["user", "assistant", "user"], CONTEXT.turns, strict=True))
     expected = loss_by_hand(generator, f"{read}assistant ", f"{GOLD}<|im_end|>")
+    assert found[0] == found[1] == pytest.approx(expected, rel=1e-5)
+
+
+def test_without_a_template_the_order_of_eos_token_id_plays_no_part_either(tmp_path: Path) -> None:
+    found = []
+    for name, ends in (("first", [END, OTHER]), ("last", [OTHER, END])):
+        generator = make_model(tmp_path / name, None, ends)
+        found += generator.score_gold([CONTEXT], [GOLD])
+
+    read = "".join(f"{turn}<|im_end|>" for turn in CONTEXT.turns)
+    expected = loss_by_hand(generator, read, f"{GOLD}<|im_end|>")
     assert found[0] == found[1] == pytest.approx(expected, rel=1e-5)
 
 
