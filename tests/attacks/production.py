@@ -23,6 +23,7 @@ class Reply:
     status: int
     headers: Mapping[str, str]
     text: str
+    all_cookies: str  # there may be several, and a mapping has one header of a name
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,8 @@ class ProductionServer:
         always = {"Host": HOST, "X-Forwarded-Proto": "https", "X-Forwarded-For": "203.0.113.7"}
         connection.request(method, path, body, {**always, **(headers or {})})
         response = connection.getresponse()
-        reply = Reply(response.status, dict(response.headers), response.read().decode(errors="replace"))
+        cookies = "; ".join(response.headers.get_all("Set-Cookie") or [])
+        reply = Reply(response.status, dict(response.headers), response.read().decode(errors="replace"), cookies)
         connection.close()
         return reply
 

@@ -13,6 +13,19 @@ from tests.attacks.production import ProductionServer, production_environment, s
 from tests.processes import manage
 
 KEYS = {"LOCAL_MARKET_KEY_ID": "AKIATHEIRS", "LOCAL_MARKET_SECRET_KEY": "a-secret-of-thirty-characters-"}
+MAKE_A_STUDY = """
+from pathlib import Path
+from django.contrib.auth.models import User
+from django.core.management import call_command
+User.objects.create_superuser("rosa", password="the-usual-secret")
+corpus = Path("examples/corpus")
+for name in ("subtitles", "emotional", "empathetic"):
+    call_command("import_dialogs", corpus / f"{name}.jsonl", dataset=f"example-{name}", owner="rosa")
+call_command("import_candidates", corpus / "candidates.jsonl", owner="rosa")
+call_command("create_study", "examples/demo.toml", owner="rosa")
+call_command("build_hits", "demo")
+call_command("publish_hits", "demo")
+"""
 VALUES = {"int": "1", "uuid": "2c2a4e4e-3f0e-4c5e-9f6a-000000000000"}
 
 # What strangers may open, and nothing else: the door itself, whether the server is well, and workers' pages, which let
@@ -62,6 +75,29 @@ def test_strangers_find_every_address_closed_but_the_few_that_are_for_them(serve
     assert all(
         server.ask(path).headers["Location"].startswith(("/login/", "/admin/login/")) for path in ("/", "/admin/")
     )
+
+
+def test_a_researcher_who_logs_in_there_finds_every_page(server: ProductionServer) -> None:
+    """None of them may need an address of the marketplace that is closed."""
+    made = manage("shell", "-v0", "-c", MAKE_A_STUDY, **server.environment)
+    assert made.returncode == 0, made.stderr
+    token = server.ask("/login/").headers["Set-Cookie"].split("csrftoken=")[1].split(";")[0]
+    forms = {
+        "Cookie": f"csrftoken={token}",
+        "X-CSRFToken": token,
+        "Referer": "https://eval.example.org/login/",
+        "Content-Type": "application/x-www-form-urlencoded",
+    }
+    logged_in = server.ask("/login/", "POST", b"username=rosa&password=the-usual-secret", forms)
+    assert logged_in.status == 302
+    cookie = {"Cookie": f"sessionid={logged_in.all_cookies.split('sessionid=')[1].split(';')[0]}"}
+
+    pages = ["/", "/datasets/", "/models/", "/studies/", "/studies/demo/", "/studies/demo/publishing/"]
+    pages += ["/studies/demo/monitor/", "/studies/demo/workers/", "/tokens/", "/api/", "/api/schema/", "/admin/"]
+    answers = {page: server.ask(page, headers=cookie) for page in pages}
+
+    assert {page: answer.status for page, answer in answers.items()} == dict.fromkeys(pages, 200)
+    assert not [page for page, answer in answers.items() if "/market/" in answer.text]
 
 
 @pytest.mark.parametrize("path", ["/localturk/api/", "/market/", "/market/hits/", "/market/mturk/externalSubmit"])

@@ -43,7 +43,7 @@ def changes(run: GenerationRun) -> list[tuple[str, dict[str, str]]]:
 
 def everything() -> list[object]:
     tables = (Dataset, Generator, GenerationRun)
-    return [list(table.objects.order_by("pk").values()) for table in tables]  # type: ignore[attr-defined]
+    return [list(table.objects.order_by("pk").values()) for table in tables]
 
 
 @pytest.mark.parametrize("has_owner", [True, False], ids=["rosa's", "nobody's"])

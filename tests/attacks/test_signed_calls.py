@@ -108,12 +108,8 @@ def test_a_hash_that_the_caller_names_does_not_stand_in_for_the_body(url: str) -
 
 
 def test_a_call_of_yesterday_is_over(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Yesterday(datetime):
-        @classmethod
-        def now(cls, tz: Any = None) -> datetime:
-            return datetime.now(tz) - timedelta(minutes=6)
-
-    monkeypatch.setattr("botocore.auth.get_current_datetime", lambda remove_tzinfo=True: Yesterday.now(UTC))
+    six_minutes_ago = datetime.now(UTC) - timedelta(minutes=6)
+    monkeypatch.setattr("botocore.auth.get_current_datetime", lambda: six_minutes_ago)
     headers = signed_headers(url, b"{}")
 
     assert answer_to(url, b"{}", headers) == (403, "RequestExpired")

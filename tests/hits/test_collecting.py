@@ -140,7 +140,7 @@ def test_what_could_not_be_read_under_another_key_comes_back_with_the_old_one(
     empty = CrowdWorker(hit, people()[1])
     empty.hand_in({"answers": "none", "signature": "none"})
     for table in (Answer, BonusCheck, Assignment):  # as after a restore
-        table.objects.all().delete()  # type: ignore[attr-defined]
+        table.objects.all().delete()
     old, settings.SECRET_KEY = settings.SECRET_KEY, "another machine's, which made one of its own when it started"
 
     lost = run(hit, market)
