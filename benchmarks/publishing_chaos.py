@@ -204,10 +204,10 @@ def _ids_there(study: "Study") -> dict[str, str]:
 
 def _known_ids(study: "Study") -> dict[str, str]:
     from hits.models import Publication
-    from hits.publishing.creating import annotation_of
+    from hits.publishing.annotations import annotation_of
 
     known = Publication.objects.filter(hit__study=study).confirmed().values_list("mturk_hit_id", "hit__number")
-    return {mturk_hit_id: annotation_of(study, number) for mturk_hit_id, number in known}
+    return {mturk_hit_id: annotation_of(study, "local", number) for mturk_hit_id, number in known}
 
 
 if __name__ == "__main__":

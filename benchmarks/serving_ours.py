@@ -116,6 +116,9 @@ PRODUCTION = {
     "BROKER_URL": "redis://127.0.0.1:1/0",  # serving asks no broker
     "PUBLIC_URL": "https://127.0.0.1",
     "BEHIND_HTTPS_PROXY": "1",
+    "LOCAL_MARKET": "1",  # where the benchmark's workers come from
+    "LOCAL_MARKET_KEY_ID": "benchmark",
+    "LOCAL_MARKET_SECRET_KEY": "only-for-a-benchmark-on-this-machine",
 }
 
 

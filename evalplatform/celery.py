@@ -4,7 +4,7 @@ import os
 from typing import Any
 
 from celery import Celery
-from celery.signals import setup_logging
+from celery.signals import beat_init, setup_logging, worker_init
 from kombu.transport import TRANSPORT_ALIASES
 
 TRANSPORT_ALIASES["files"] = "evalplatform.embedded_broker:Transport"
@@ -18,3 +18,11 @@ app.autodiscover_tasks()
 @setup_logging.connect
 def _keep_our_logging(**_: Any) -> None:
     """A receiver stops Celery from installing handlers of its own; Django's LOGGING is in force already."""
+
+
+@worker_init.connect
+@beat_init.connect
+def _refuse_changed_key(**_: Any) -> None:
+    from evalplatform.secret_key import refuse_changed_key  # Django is set up by now
+
+    refuse_changed_key()

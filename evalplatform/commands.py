@@ -1,10 +1,19 @@
 """What all commands of `manage.py` that are ours have in common."""
 
-from django.core.management.base import BaseCommand
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from evalplatform.secret_key import key_problem
 
 
 class PlatformCommand(BaseCommand):
     """Starts without Django's system checks, which import every page: more than half of a start. `make lint`, `migrate`
-    and `check --deploy` run them."""
+    and `check --deploy` run them. One is not left out: with another SECRET_KEY than the database's, nothing is done."""
 
     requires_system_checks = ()
+
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        if problem := key_problem():
+            raise CommandError(problem)
+        return super().execute(*args, **options)

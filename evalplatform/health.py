@@ -1,8 +1,12 @@
 """Is everything there that work needs? Database, broker and workers, each told apart."""
 
+import time
 from dataclasses import asdict, dataclass
+from threading import Lock
 
 from django.conf import settings
+from django.contrib.auth import get_user
+from django.contrib.sessions.backends.db import SessionStore
 from django.db import DatabaseError, connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
@@ -13,6 +17,7 @@ from kombu.exceptions import OperationalError
 from evalplatform.celery import app
 from evalplatform.embedded_broker import count_live_workers
 
+STRANGERS_LOOK_SECONDS = 30.0
 PING_SECONDS = 1.0
 CONNECT_SECONDS = 2  # the least that PostgreSQL's library takes
 
@@ -24,23 +29,71 @@ class PartHealth:
     detail: str
 
 
+class _Cached:
+    """The last answer, for strangers: a look costs up to some seconds, so one is taken now and then, however many ask.
+
+    For each process of its own: asking another process whether the database answers needs the database, or another part
+    that can be missing.
+    """
+
+    def __init__(self) -> None:
+        self._parts: list[PartHealth] = []
+        self._looked_at = 0.0
+        self._lock = Lock()
+
+    def get(self) -> list[PartHealth]:
+        with self._lock:  # who comes meanwhile waits for the same look
+            if not self._parts or time.monotonic() - self._looked_at > STRANGERS_LOOK_SECONDS:
+                self.put(check_health(counts_workers=False))
+            return self._parts
+
+    def put(self, parts: list[PartHealth]) -> None:
+        self._parts, self._looked_at = parts, time.monotonic()
+
+
+_cached = _Cached()
+
+
 @never_cache
 @require_GET
 def show_health(request: HttpRequest) -> HttpResponse:
-    """A page for people, JSON for monitors that ask for it; 503 when a part is missing."""
-    parts = check_health()
+    """A page for people, JSON for monitors that ask for it; 503 when a part is missing.
+
+    Who is logged in gets a fresh look with all details. Others get the last one, and no details.
+    """
+    parts = _cached.get()
+    has_details = parts[0].is_well and _is_logged_in(request)
+    if has_details:
+        parts = check_health()
     status = 200 if all(part.is_well for part in parts) else 503
     if request.accepts("text/html"):
-        return render(request, "health.html", {"parts": parts, "is_well": status == 200}, status=status)
-    return JsonResponse({"parts": [asdict(part) for part in parts]}, status=status)
+        context = {"parts": parts, "is_well": status == 200, "has_details": has_details}
+        return render(request, "health.html", context, status=status)
+    told = [asdict(part) if has_details else {"name": part.name, "is_well": part.is_well} for part in parts]
+    return JsonResponse({"parts": told}, status=status)
 
 
-def check_health() -> list[PartHealth]:
+def _is_logged_in(request: HttpRequest) -> bool:
+    """By hand, since this page comes without the session's middleware. To be asked only where the database answers."""
+    if settings.SESSION_COOKIE_NAME not in request.COOKIES:
+        return False
+    request.session = SessionStore(request.COOKIES[settings.SESSION_COOKIE_NAME])
+    try:
+        return get_user(request).is_authenticated
+    except DatabaseError:
+        return False
+
+
+def check_health(counts_workers: bool = True) -> list[PartHealth]:
     database = _check_database()
     broker = _check_broker()
     if not broker.is_well:
         return [database, broker, PartHealth("Workers", False, "unknown: workers are asked through the broker")]
-    return [database, broker, _check_workers()]
+    return [database, broker, _check_workers(counts_workers)]
+
+
+def can_reach_database() -> bool:
+    return _check_database().is_well
 
 
 def _check_database() -> PartHealth:
@@ -69,11 +122,12 @@ def _check_broker() -> PartHealth:
         return PartHealth("Broker", True, f"{broker.transport.driver_type} answers")
 
 
-def _check_workers() -> PartHealth:
+def _check_workers(counts_all: bool) -> PartHealth:
+    """Those at a real broker are counted by waiting for their answers; that there is one, the first answer tells."""
     if settings.HAS_EMBEDDED_BROKER:
         count = count_live_workers(settings.EMBEDDED_BROKER_DIR)
     else:
-        count = len(app.control.ping(timeout=PING_SECONDS))
+        count = len(app.control.ping(timeout=PING_SECONDS, limit=None if counts_all else 1))
     if not count:
         return PartHealth("Workers", False, "none is running; start one with: celery -A evalplatform worker")
     return PartHealth("Workers", True, f"{count} running")

@@ -4,10 +4,12 @@ A worker's requests, and those for the health page, go straight to their views f
 
 import time
 from collections.abc import Callable
+from typing import Any
 
 import structlog
+from django.contrib.auth.middleware import LoginRequiredMiddleware
 from django.core.handlers.exception import convert_exception_to_response
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.template.response import SimpleTemplateResponse
 from django.urls import get_resolver
 
@@ -43,6 +45,18 @@ def content_security_policy(get_response: Handler) -> Handler:
         return response
 
     return handle
+
+
+class LogInRequired(LoginRequiredMiddleware):
+    """Django's asks the database first who it is, and then whether that matters. Pages for everyone don't ask, so that
+    the log-in page comes while the database is away."""
+
+    def process_view(
+        self, request: HttpRequest, view_func: Callable[..., HttpResponseBase], view_args: Any, view_kwargs: Any
+    ) -> HttpResponseBase | None:
+        if not getattr(view_func, "login_required", True):
+            return None
+        return super().process_view(request, view_func, view_args, view_kwargs)
 
 
 def skip_sessions(get_response: Handler) -> Handler:

@@ -41,6 +41,8 @@ def _secret_key() -> str:
 
 
 SECRET_KEY = _secret_key()
+# Keys of earlier days: what was signed with them is still believed, and nothing new is.
+SECRET_KEY_FALLBACKS = env.words("SECRET_KEY_FALLBACKS")
 
 ALLOWED_HOSTS = env.hosts("ALLOWED_HOSTS", "" if IS_PRODUCTION else "localhost,127.0.0.1,[::1]")
 if IS_PRODUCTION and (not ALLOWED_HOSTS or "*" in ALLOWED_HOSTS):
@@ -57,6 +59,7 @@ INSTALLED_APPS = [
     "django.contrib.humanize",
     "rest_framework",
     "drf_spectacular",
+    "evalplatform",
     "generation",
     "hits",
     "hits.localturk",
@@ -72,7 +75,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "evalplatform.middleware.LogInRequired",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
@@ -159,6 +162,20 @@ GENERATOR_THREADS = env.number("GENERATOR_THREADS", 0, 0, 1024)  # of a process 
 
 MTURK_ENVIRONMENT = env.choice("MTURK_ENVIRONMENT", ["local", "sandbox", "production"], "local")
 MTURK_LOCAL_URL = env.url("MTURK_LOCAL_URL", ["http"])  # a `manage.py localturk` elsewhere; else it is in this process
+# The marketplace that runs here, over HTTP: `/localturk/api/` for requesters and `/market/` for workers. In production
+# both are closed unless they are switched on, and then API calls must be signed and workers must sign in.
+LOCAL_MARKET = env.flag("LOCAL_MARKET", not IS_PRODUCTION)
+LOCAL_MARKET_KEY_ID = env.matching("LOCAL_MARKET_KEY_ID", r"\w*", "", "letters and digits, as AWS does")
+LOCAL_MARKET_SECRET_KEY = env.text("LOCAL_MARKET_SECRET_KEY")
+if bool(LOCAL_MARKET_KEY_ID) != bool(LOCAL_MARKET_SECRET_KEY):
+    raise BadSetting("LOCAL_MARKET_SECRET_KEY", "and LOCAL_MARKET_KEY_ID go together: set both or neither.")
+if IS_PRODUCTION and LOCAL_MARKET and len(LOCAL_MARKET_SECRET_KEY) < 20:
+    raise BadSetting(
+        "LOCAL_MARKET_SECRET_KEY",
+        "must be set to at least 20 random characters, and LOCAL_MARKET_KEY_ID to a name, where LOCAL_MARKET is on in "
+        "production.",
+    )
+MUST_WORKERS_SIGN_IN = IS_PRODUCTION  # elsewhere everyone may be any worker of the local marketplace: a rehearsal
 MTURK_CALLS_PER_SECOND = env.number("MTURK_CALLS_PER_SECOND", 50, 1, 1000)
 PUBLIC_URL = env.url("PUBLIC_URL", ["https", "http"]).rstrip("/") or "http://127.0.0.1:8000"
 
@@ -214,12 +231,12 @@ USE_TZ = True
 X_FRAME_OPTIONS = "DENY"
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
+IS_BEHIND_PROXY = env.flag("BEHIND_HTTPS_PROXY", False)
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = IS_PRODUCTION
 _hsts_seconds = env.number("HSTS_SECONDS", 31_536_000, 1, 63_072_000)
-_is_behind_proxy = env.flag("BEHIND_HTTPS_PROXY", False)
 if IS_PRODUCTION:
     SECURE_HSTS_SECONDS = _hsts_seconds
     SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = True
     SECURE_REDIRECT_EXEMPT = [r"^health/$"]
-    if _is_behind_proxy:
+    if IS_BEHIND_PROXY:
         SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")

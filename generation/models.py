@@ -23,6 +23,9 @@ QUIET_AFTER = timedelta(minutes=2)
 
 class Dataset(models.Model):
     name = models.CharField(max_length=100, unique=True)
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="datasets"
+    )
     style_findings = models.JSONField(null=True, editable=False)
     style_requested_at = models.DateTimeField(null=True, editable=False)
     style_checked_at = models.DateTimeField(null=True, editable=False)
@@ -112,6 +115,7 @@ class Generator(models.Model):
     checkpoint = models.CharField(max_length=500, blank=True)  # a folder, or a name that the kind understands
     settings = models.JSONField(default=dict, encoder=PlainJSONEncoder)
     version = models.CharField(max_length=64, blank=True)  # SHA-256 of kind, settings and the checkpoint's content
+    owner = models.ForeignKey("auth.User", null=True, blank=True, on_delete=models.SET_NULL, related_name="generators")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

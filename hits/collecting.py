@@ -24,6 +24,7 @@ from hits.serving.copies import read_copy, rebuild_answers
 from hits.serving.frozen import FrozenHit, frozen_hit
 
 GRACE = timedelta(minutes=5)  # between the end of the time and the marketplace's last word on it
+NO_ANSWERS = "It was submitted without our page: neither we nor the marketplace have its answers."
 
 Ending = Assignment.Ending
 OnProgress = Callable[[int, int], None]
@@ -69,6 +70,7 @@ def collect(
                 _store(hit, publication, found, now, result)
             done += 1
         on_progress(done, len(stirred))
+    result.rebuilt += rebuild_again(study, environment)
     result.ended = _end_what_is_over(study, environment, now)
     note_places(study, environment, listed, publications, now)
     return result
@@ -127,7 +129,7 @@ def _store(hit: FrozenHit, publication: Publication, found: MarketAssignment, no
             answer_xml=found.answer_xml,
             collected_at=now,
         )
-        _settle_answers(hit, submission, found)
+        _settle_answers(hit, submission, found.answer_xml)
         submission.save()
         if not submission.problem:
             _save_ratings(hit, submission)
@@ -152,16 +154,16 @@ def _assignment(hit: FrozenHit, publication: Publication, found: MarketAssignmen
     return assignment
 
 
-def _settle_answers(hit: FrozenHit, submission: Submission, found: MarketAssignment) -> None:
+def _settle_answers(hit: FrozenHit, submission: Submission, answer_xml: str) -> None:
     """Ours if they are complete, else the marketplace's copy of them, else the reason why there are none."""
     assignment = submission.assignment
     if assignment.hit_id != hit.pk:
         submission.problem = "Our page was opened for another HIT with this assignment."
         return
     if assignment.submitted_at is None or not _is_complete(hit, assignment):
-        copy = read_copy(found.mturk_assignment_id, found.mturk_worker_id, fields_of(found.answer_xml))
+        copy = read_copy(assignment.mturk_assignment_id, assignment.mturk_worker_id, fields_of(answer_xml))
         if copy is None or len(copy.dialogs) != len(hit.items):
-            submission.problem = "It was submitted without our page: neither we nor the marketplace have its answers."
+            submission.problem = NO_ANSWERS
             return
         rebuild_answers(hit, assignment, copy, submission.submitted_at)
         submission.is_rebuilt = True
@@ -176,6 +178,33 @@ def _settle_answers(hit: FrozenHit, submission: Submission, found: MarketAssignm
 def _is_complete(hit: FrozenHit, assignment: Assignment) -> bool:
     placed = {answer.item_id: len(answer.value["areas"]) for answer in Answer.objects.filter(assignment=assignment)}
     return all(placed.get(item.pk) == item.card_count for item in hit.items)
+
+
+def rebuild_again(study: Study, environment: str) -> int:
+    """Try once more what had no answers when it came, from the copy that was kept with it: it can be read when the key
+    that signed it is back, or stands in SECRET_KEY_FALLBACKS. Returns how many came back. The others cost a hash each.
+    """
+    collected = Submission.objects.filter(assignment__hit__study=study, assignment__environment=environment)
+    rebuilt = 0
+    for submission in collected.filter(problem=NO_ANSWERS).select_related("assignment__hit"):
+        who = submission.assignment
+        if read_copy(who.mturk_assignment_id, who.mturk_worker_id, fields_of(submission.answer_xml)) is not None:
+            rebuilt += _rebuild(frozen_hit(study.key, who.hit.number), submission.pk)
+    return rebuilt
+
+
+@transaction.atomic
+def _rebuild(hit: FrozenHit, submission_pk: int) -> bool:
+    submission = Submission.objects.select_for_update().filter(pk=submission_pk, problem=NO_ANSWERS).first()
+    if submission is None:  # another sync did it in this moment
+        return False
+    submission.problem = ""
+    _settle_answers(hit, submission, submission.answer_xml)
+    if submission.problem:
+        return False
+    submission.save(update_fields=["problem", "is_rebuilt"])
+    _save_ratings(hit, submission)
+    return True
 
 
 def _save_ratings(hit: FrozenHit, submission: Submission) -> None:

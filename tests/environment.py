@@ -18,6 +18,8 @@ for name in VARIABLES:
     os.environ.pop(name, None)
 os.environ["VAR_DIR"] = str(Path(os.environ["PYTEST_VAR_DIR"]) / os.environ.get("PYTEST_XDIST_WORKER", "main"))
 os.environ["LOG_LEVEL"] = "WARNING"
+# The same for all processes that share a test's database, whatever their folders: a database is used with one key.
+os.environ["SECRET_KEY"] = "of-the-tests-of-this-machine-and-nothing-else-0123456789"
 # One thread: as many processes as cores are busy already, and torch's threads wait for each other by going round in
 # circles, which took the tests of networks three times as long beside others.
 os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = os.environ["GENERATOR_THREADS"] = "1"

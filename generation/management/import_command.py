@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from django.core.management.base import CommandError, CommandParser
 from django.db import OperationalError, ProgrammingError
+from django.db.models import QuerySet
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -16,6 +17,8 @@ from evalplatform.terminal import plain_console
 from generation.corpora.files import bytes_to_read
 from generation.corpora.lines import Problem
 from generation.importing import ImportCounts, ImportOptions
+from generation.models import Dataset, Generator
+from generation.owning import find_owner, give_owner
 
 
 class ImportCommand(PlatformCommand):
@@ -26,6 +29,7 @@ class ImportCommand(PlatformCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path)
+        parser.add_argument("--owner", metavar="NAME", help="the user name of whose what this makes is")
         parser.add_argument("--strict", action="store_true", help="import all of the file, or nothing of it")
         parser.add_argument("--dry-run", action="store_true", help="only report what would happen")
         parser.add_argument("--show", type=int, default=20, metavar="N", help="problems to print (default 20)")
@@ -39,6 +43,7 @@ class ImportCommand(PlatformCommand):
         if options["problems"] and options["problems"].resolve() == path.resolve():
             raise CommandError("--problems names the file that is imported; name another one.")
         try:
+            owner = find_owner(options["owner"])
             with ExitStack() as stack:
                 counts = self._import(stack, path, options)
         except (EvalPlatformError, OSError) as error:
@@ -51,7 +56,11 @@ class ImportCommand(PlatformCommand):
             f"{counts.rejected:,} rejected, {counts.conflicts:,} in conflict."
         )
         if not options["dry_run"]:
+            give_owner(self.what_it_makes(path, options), owner)
             self.after_import(counts)
+
+    def what_it_makes(self, path: Path, options: dict[str, Any]) -> QuerySet[Dataset] | QuerySet[Generator]:
+        raise NotImplementedError  # each command's own
 
     def after_import(self, counts: ImportCounts) -> None:
         """What a command has to say about what it just brought in."""

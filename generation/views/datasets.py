@@ -11,6 +11,7 @@ from kombu.exceptions import OperationalError
 from generation.counting import count_datasets, count_emotions
 from generation.metrics.tables import tables_of_dataset
 from generation.models import Dataset, Dialog
+from generation.owning import can_change, refuse_unless
 from generation.tasks import check_style_of_dataset
 
 DIALOGS_PER_PAGE = 25
@@ -35,6 +36,7 @@ def show_dataset(request: HttpRequest, pk: int) -> HttpResponse:
         "counts": count_datasets([dataset])[0],
         "emotions": count_emotions(dataset),
         "score_tables": tables_of_dataset(dataset),
+        "can_change": can_change(request.user, dataset),
         "page": page,
         "words": words,
         "emotion": emotion,
@@ -63,6 +65,7 @@ def show_dialog(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 def request_style_check(request: HttpRequest, pk: int) -> HttpResponse:
     dataset = get_object_or_404(Dataset, pk=pk)
+    refuse_unless(can_change(request.user, dataset))
     # Noted before it is sent: a quick worker may be done before we are.
     Dataset.objects.filter(pk=pk).update(style_requested_at=timezone.now())
     try:
@@ -76,7 +79,9 @@ def request_style_check(request: HttpRequest, pk: int) -> HttpResponse:
 @require_GET
 def show_style_check(request: HttpRequest, pk: int) -> HttpResponse:
     """The style panel alone: it asks for itself every second while a check is on its way."""
-    return render(request, "generation/_style_check.html", {"dataset": get_object_or_404(Dataset, pk=pk)})
+    dataset = get_object_or_404(Dataset, pk=pk)
+    context = {"dataset": dataset, "can_change": can_change(request.user, dataset)}
+    return render(request, "generation/_style_check.html", context)
 
 
 def _padded_labels(dialog: Dialog) -> list[str]:

@@ -17,6 +17,7 @@ from evalplatform.errors import EvalPlatformError
 from generation.forecasting import clock_time
 from generation.metrics.tables import tables_of_generator
 from generation.models import Dataset, GenerationFailure, GenerationRun, Generator
+from generation.owning import Requester, can_change, can_steer, refuse_unless
 from generation.requesting import (
     cancel_run,
     count_failures,
@@ -54,8 +55,9 @@ def show_generator(request: HttpRequest, pk: int) -> HttpResponse:
         "settings": sorted(generator.settings.items()),
         "score_tables": tables_of_generator(generator),
         "datasets": datasets,
+        "can_change": can_change(request.user, generator),
         "is_anything_left": any(dataset["left"] for dataset in datasets),
-        **_runs(generator),
+        **_runs(request.user, generator),
     }
     return render(request, "generation/generator.html", context)
 
@@ -64,7 +66,7 @@ def show_generator(request: HttpRequest, pk: int) -> HttpResponse:
 def show_runs(request: HttpRequest, pk: int) -> HttpResponse:
     """The runs alone: they ask for themselves while one goes on."""
     generator = get_object_or_404(Generator, pk=pk)
-    return render(request, "generation/_runs.html", {"generator": generator, **_runs(generator)})
+    return render(request, "generation/_runs.html", {"generator": generator, **_runs(request.user, generator)})
 
 
 @require_GET
@@ -82,6 +84,7 @@ def list_failures(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 def generate(request: HttpRequest, pk: int) -> HttpResponse:
     generator = get_object_or_404(Generator, pk=pk)
+    refuse_unless(can_change(request.user, generator))
     dataset_id = request.POST.get("dataset", "")
     try:
         if not dataset_id.isascii() or not dataset_id.isdigit():
@@ -97,18 +100,18 @@ def generate(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_POST
 def pause(request: HttpRequest, pk: int) -> HttpResponse:
-    return _change(pk, pause_run)
+    return _change(request, pk, pause_run)
 
 
 @require_POST
 def cancel(request: HttpRequest, pk: int) -> HttpResponse:
-    return _change(pk, cancel_run)
+    return _change(request, pk, cancel_run)
 
 
 @require_POST
 def resume(request: HttpRequest, pk: int) -> HttpResponse:
     """For a paused run, and for one whose workers seem dead. Should they live after all, that does no harm."""
-    run = get_object_or_404(GenerationRun.objects.generated(), pk=pk)
+    run = _run_to_steer(request, pk)
     resume_run(run, timezone.now())
     try:
         send_chunks(undone_chunks(run))
@@ -118,8 +121,14 @@ def resume(request: HttpRequest, pk: int) -> HttpResponse:
     return _back(run.generator_id)
 
 
-def _change(pk: int, act: Callable[[GenerationRun, datetime], None]) -> HttpResponse:
-    run = get_object_or_404(GenerationRun.objects.generated(), pk=pk)
+def _run_to_steer(request: HttpRequest, pk: int) -> GenerationRun:
+    run = get_object_or_404(GenerationRun.objects.generated().select_related("generator"), pk=pk)
+    refuse_unless(can_steer(request.user, run))
+    return run
+
+
+def _change(request: HttpRequest, pk: int, act: Callable[[GenerationRun, datetime], None]) -> HttpResponse:
+    run = _run_to_steer(request, pk)
     act(run, timezone.now())
     return _back(run.generator_id)
 
@@ -145,9 +154,9 @@ def _left_by_dataset(generator: Generator) -> list[dict[str, Any]]:
     ]
 
 
-def _runs(generator: Generator) -> dict[str, Any]:
-    found = generator.runs.select_related("dataset", "requested_by").order_by("-pk")
-    runs = [_row(run) for run in found[:RUNS_SHOWN]]
+def _runs(user: Requester, generator: Generator) -> dict[str, Any]:
+    found = generator.runs.select_related("dataset", "requested_by", "generator").order_by("-pk")
+    runs = [_row(run) | {"can_steer": can_steer(user, run)} for run in found[:RUNS_SHOWN]]
     goes_on = any(row["is_generated"] and row["run"].finished_at is None for row in runs)
     return {"runs": runs, "goes_on": goes_on, "older_count": max(0, found.count() - RUNS_SHOWN)}
 

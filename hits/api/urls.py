@@ -1,4 +1,4 @@
-from django.contrib.auth.decorators import login_not_required
+from django.contrib.auth.decorators import login_not_required, login_required
 from django.urls import path
 from drf_spectacular.views import SpectacularAPIView
 
@@ -8,10 +8,11 @@ from hits.api.researcher import NotFoundView
 from hits.api.studies import ProgressView, ResultsView, StudyListView, StudyView
 from hits.views.api_docs import show_api
 
-# A token says who it is, not a session.
+# A token says who it is, not a session. The schema is asked for in a browser; like all views of the REST framework, it
+# would tell the log-in's middleware to leave it alone.
 urlpatterns = [
     path("", show_api, name="api-docs"),
-    path("schema/", SpectacularAPIView.as_view(), name="api-schema"),
+    path("schema/", login_required(SpectacularAPIView.as_view()), name="api-schema"),
     path("studies/", login_not_required(StudyListView.as_view()), name="api-studies"),
     path("studies/<uuid:key>/", login_not_required(StudyView.as_view()), name="api-study"),
     path("studies/<uuid:key>/progress/", login_not_required(ProgressView.as_view()), name="api-progress"),

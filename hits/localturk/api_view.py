@@ -1,21 +1,26 @@
 import socket
 
 from django.contrib.auth.decorators import login_not_required
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
 from hits.localturk.errors import ConnectionDropped
-from hits.localturk.wire import handle, operation_of
+from hits.localturk.openness import is_open
+from hits.localturk.signatures import Call
+from hits.localturk.wire import handle_call
 
 
 @csrf_exempt
 @login_not_required
 @require_POST
 def call_api(request: HttpRequest) -> HttpResponse:
-    """The Requester API in the web process. Signatures are not looked at, as everywhere in the local marketplace."""
+    """The Requester API in the web process, for whoever has the keys."""
+    if not is_open():
+        raise Http404
+    headers = {name.lower(): value for name, value in request.headers.items()}
     try:
-        status, headers, body = handle(operation_of(request.headers.get("X-Amz-Target")), request.body)
+        status, headers, body = handle_call(Call(request.path, headers, request.body))
     except ConnectionDropped:
         _drop(request)
         return HttpResponse(status=502)

@@ -1,4 +1,7 @@
-"""The marketplace over HTTP, for any boto3 code with this as its endpoint_url. Signatures are not looked at."""
+"""The marketplace over HTTP, for any boto3 code with this as its endpoint_url.
+
+Calls must be signed with the keys in the settings. Without keys there, any will do, and the command serves this machine
+only."""
 
 import socket
 import sys
@@ -9,7 +12,8 @@ from typing import Any
 from django.db import connection, connections
 
 from hits.localturk.errors import ConnectionDropped
-from hits.localturk.wire import Response, handle, operation_of
+from hits.localturk.signatures import Call
+from hits.localturk.wire import Response, handle_call, operation_of
 
 MOST_BYTES = 1_000_000
 
@@ -45,8 +49,9 @@ class RequestHandler(BaseHTTPRequestHandler):
             return
         body = self.rfile.read(length)
         operation = operation_of(self.headers.get("X-Amz-Target"))
+        headers = {name.lower(): value for name, value in self.headers.items()}
         try:
-            response = handle(operation, body)
+            response = handle_call(Call(self.path, headers, body))
             self._tell(f"{operation} {response[0]}")
             self._send(response)
         except ConnectionDropped:

@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import connection, transaction
+from django.utils import timezone
 
 from hits.localturk import faults
 from hits.localturk.clock import Clock
@@ -27,6 +28,7 @@ from hits.localturk.errors import (
 from hits.localturk.lifecycle import settle
 from hits.localturk.models import Fault
 from hits.localturk.operations import NOT_OFFERED, OPERATIONS
+from hits.localturk.signatures import Call, NotSigned, check_signature
 from hits.localturk.validation import UNKNOWN_OPERATION, checked_params
 
 Response = tuple[int, dict[str, str], bytes]
@@ -38,6 +40,15 @@ _one_writer = threading.Lock()
 def operation_of(target: str | None) -> str:
     """From the header X-Amz-Target; an unknown one becomes an error later, in the shape of the wire."""
     return (target or "").removeprefix(TARGET_PREFIX)
+
+
+def handle_call(call: Call) -> Response:
+    """For what comes over a network: its signature is looked at first."""
+    try:
+        check_signature(call, timezone.now())  # the real time: the marketplace's own may have been moved
+    except NotSigned as refused:
+        return _refuse(refused)
+    return handle(operation_of(call.headers.get("x-amz-target")), call.body)
 
 
 def handle(target_operation: str, body: bytes, now: datetime | None = None) -> Response:
@@ -68,7 +79,7 @@ def _answer(operation: str, body: bytes, now: datetime | None, kinds: set[str]) 
         _raise_before_acting(kinds)
         return _respond(200, _act(operation, body, now or Clock().now()))
     except TurkError as error:
-        return _respond(error.status, _error_shape(error), {"x-amzn-ErrorType": error.type})
+        return _refuse(error)
 
 
 def _raise_before_acting(kinds: set[str]) -> None:
@@ -111,6 +122,10 @@ def _read(body: bytes) -> dict[str, Any]:
 def _respond(status: int, shape: dict[str, Any], more_headers: dict[str, str] | None = None) -> Response:
     headers = {"Content-Type": "application/x-amz-json-1.1", "x-amzn-RequestId": str(uuid.uuid4())}
     return status, {**headers, **(more_headers or {})}, json.dumps(shape, default=_epoch).encode()
+
+
+def _refuse(error: TurkError) -> Response:
+    return _respond(error.status, _error_shape(error), {"x-amzn-ErrorType": error.type})
 
 
 def _epoch(value: object) -> float:

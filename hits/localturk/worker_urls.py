@@ -1,9 +1,11 @@
 from django.urls import path
 
-from hits.localturk import worker_views
+from hits.localturk import sign_in_views, worker_views
 
 urlpatterns = [
     path("", worker_views.choose_worker, name="market"),
+    path("invitation/<str:token>/", sign_in_views.accept_invitation, name="market-invitation"),
+    path("sign-out/", sign_in_views.sign_out, name="market-sign-out"),
     path("hits/", worker_views.show_hits, name="market-hits"),
     path("hits/<slug:hit_id>/preview/", worker_views.preview_hit, name="market-preview"),
     path("hits/<slug:hit_id>/accept/", worker_views.accept_hit, name="market-accept"),

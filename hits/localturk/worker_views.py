@@ -1,6 +1,7 @@
 """The worker's side in a browser: choose who you are, see what is on offer, preview, accept, work, return.
 
-These pages need no log-in, and exist while the marketplace is the local one.
+These pages need no researcher's log-in, and exist while the marketplace is the local one. Where workers must sign in,
+that comes instead of the choice (sign_in_views.py).
 """
 
 from collections.abc import Callable
@@ -23,7 +24,10 @@ from hits.localturk import worker_rows as rows
 from hits.localturk.clock import Clock
 from hits.localturk.lifecycle import settle
 from hits.localturk.models import TurkAssignment, TurkHit, WorkerAccount
+from hits.localturk.openness import is_open
 from hits.localturk.seeding import ensure_worker_accounts
+from hits.localturk.sign_in_views import show_sign_in
+from hits.localturk.signing_in import remember_worker, worker_of
 from hits.localturk.worker_frame import Frame, preview_frame, work_frame
 from hits.localturk.worker_notices import Notice
 from hits.localturk.worker_rows import money
@@ -39,7 +43,6 @@ from hits.localturk.working import (
     submit,
 )
 
-COOKIE = "market_worker"
 MOST_BYTES = 1_000_000
 IN_OUR_FRAME = CONTENT_SECURITY_POLICY.replace("frame-ancestors 'none'", "frame-ancestors 'self'")
 
@@ -51,7 +54,7 @@ def market_page(view: View) -> View:
     @login_not_required
     @wraps(view)
     def show(request: HttpRequest, **ids: str) -> HttpResponse:
-        if settings.MTURK_ENVIRONMENT != "local":
+        if not is_open():
             raise Http404
         return view(request, **ids)
 
@@ -64,7 +67,7 @@ def worker_page(view: WorkerView) -> View:
     @market_page
     @wraps(view)
     def show(request: HttpRequest, **ids: str) -> HttpResponse:
-        worker = _chosen_worker(request)
+        worker = worker_of(request)
         if worker is None:
             return redirect("market")
         try:
@@ -78,16 +81,16 @@ def worker_page(view: WorkerView) -> View:
 @market_page
 @require_http_methods(["GET", "HEAD", "POST"])
 def choose_worker(request: HttpRequest) -> HttpResponse:
+    if settings.MUST_WORKERS_SIGN_IN:
+        return show_sign_in(request)
     ensure_worker_accounts()
     workers = WorkerAccount.objects.all()
     chosen = workers.filter(worker_id=request.POST.get("worker", "").replace("\0", "")).first()
     if chosen is None:
-        context = {"rows": [rows.worker_row(worker) for worker in workers], "worker": _chosen_worker(request)}
+        context = {"rows": [rows.worker_row(worker) for worker in workers], "worker": worker_of(request)}
         return render(request, "localturk/workers.html", context)
     response = redirect("market-hits")
-    response.set_signed_cookie(
-        COOKIE, chosen.worker_id, path=reverse("market"), httponly=True, samesite="Lax", secure=request.is_secure()
-    )
+    remember_worker(request, response, chosen)
     return response
 
 
@@ -179,11 +182,6 @@ def return_hit(request: HttpRequest, worker: WorkerAccount, assignment_id: str) 
 # --- Small steps of these pages --------------------------------------------------------------------------------------
 
 
-def _chosen_worker(request: HttpRequest) -> WorkerAccount | None:
-    worker_id = request.get_signed_cookie(COOKIE, default="")
-    return WorkerAccount.objects.filter(worker_id=worker_id).first()
-
-
 def _hit(hit_id: str) -> TurkHit:
     return TurkHit.objects.select_related("hit_type").get(hit_id=hit_id)
 
@@ -195,6 +193,8 @@ def _assignment(assignment_id: str, worker: WorkerAccount) -> TurkAssignment:
 
 
 def _why_not_held(assignment: TurkAssignment, worker: WorkerAccount) -> Notice | None:
+    if assignment.worker != worker and settings.MUST_WORKERS_SIGN_IN:
+        return notices.NOT_FOUND
     if assignment.worker != worker:
         return notices.someone_elses(assignment.worker.name)
     reasons = {"Returned": Reason.NOT_HELD, "Abandoned": Reason.TOO_LATE}
@@ -233,7 +233,7 @@ def _framed(request: HttpRequest, template: str, frame: Frame | None, context: d
 @require_POST
 def external_submit(request: HttpRequest) -> HttpResponse:
     fields = _fields(request)
-    notice = notices.TOO_LARGE if fields is None else _submit(fields)
+    notice = notices.TOO_LARGE if fields is None else _submit(request, fields)
     response = render(request, "localturk/framed_notice.html", {"notice": notice}, status=notice.status)
     response.headers["Content-Security-Policy"] = IN_OUR_FRAME
     return response
@@ -258,12 +258,13 @@ def _drain(request: HttpRequest) -> None:
             return
 
 
-def _submit(fields: dict[str, list[str]]) -> Notice:
+def _submit(request: HttpRequest, fields: dict[str, list[str]]) -> Notice:
     assignment_id = fields.pop("assignmentId", [""])[-1].replace("\0", "")
     found = TurkAssignment.objects.filter(assignment_id=assignment_id).select_related("worker", "hit__hit_type")
     # The latest: who returned it may not hand it in for the one who holds the same id now.
     assignment = found.order_by("pk").last()
-    if assignment is None:
+    is_theirs = not settings.MUST_WORKERS_SIGN_IN or (assignment and assignment.worker == worker_of(request))
+    if assignment is None or not is_theirs:
         return notices.UNKNOWN_ASSIGNMENT
     if not fields:
         return notices.NO_FURTHER_FIELD

@@ -13,6 +13,7 @@ from typing import Any
 
 import boto3
 from botocore.config import Config
+from django.conf import settings
 
 from evalplatform.errors import EvalPlatformError
 from hits.errors import MarketRefused
@@ -46,12 +47,14 @@ ABOUT_THE_ACCOUNT = {
     "AccessDeniedException",
     "ExpiredTokenException",
     "InvalidSignatureException",
+    "MissingAuthenticationTokenException",
+    "RequestExpired",
     "UnrecognizedClientException",
 }
 
 
 def boto_client(endpoint_url: str, *, has_own_credentials: bool = True, threads: int = 16, attempts: int = 12) -> Any:
-    """`has_own_credentials` is False for the local marketplace, which checks none but wants signed requests."""
+    """`has_own_credentials` is False for the local marketplace, whose keys are in the settings, if it checks any."""
     config = Config(
         region_name=REGION,
         retries={"mode": "adaptive", "max_attempts": attempts},
@@ -60,8 +63,10 @@ def boto_client(endpoint_url: str, *, has_own_credentials: bool = True, threads:
         max_pool_connections=threads,
     )
     if not has_own_credentials:
+        key_id, secret = settings.LOCAL_MARKET_KEY_ID or "local", settings.LOCAL_MARKET_SECRET_KEY or "local"
+        keys = {"aws_access_key_id": key_id, "aws_secret_access_key": secret}
         with _LOCAL_SESSION_LOCK:
-            return _local_session().client("mturk", endpoint_url=endpoint_url, config=config)
+            return _local_session().client("mturk", endpoint_url=endpoint_url, config=config, **keys)
     session = boto3.session.Session()
     if session.region_name not in (None, REGION):
         raise EvalPlatformError(
@@ -74,8 +79,7 @@ def boto_client(endpoint_url: str, *, has_own_credentials: bool = True, threads:
 @cache
 def _local_session() -> Any:
     """One for all: a session reads megabytes of JSON about all of AWS before its first client."""
-    keys = {"aws_access_key_id": "local", "aws_secret_access_key": "local"}
-    return boto3.session.Session(**keys)
+    return boto3.session.Session()
 
 
 class Market:
@@ -119,8 +123,15 @@ class Market:
         except MarketRefused as refused:
             if refused.code != HIT_EXISTS:
                 raise
-            return self._hit_id_in(refused, new.annotation)
+            return self._checked_hit_id(refused, new)
         return str(answer["HIT"]["HITId"])
+
+    def _checked_hit_id(self, refused: MarketRefused, new: NewHit) -> str:
+        """Ours carries our annotation. Another HIT with the same token was planted by someone who guessed it."""
+        mturk_hit_id = self._hit_id_in(refused, new.annotation)
+        if self.get_hit(mturk_hit_id).annotation != new.annotation:
+            raise MarketRefused(refused.code, f"HIT {mturk_hit_id}, which is not ours, was made with our token.")
+        return mturk_hit_id
 
     def _hit_id_in(self, refused: MarketRefused, annotation: str) -> str:
         if found := re.search(r"\b[0-9A-Z]{30}\b", refused.message):

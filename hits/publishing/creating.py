@@ -5,15 +5,17 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
 
+import structlog
 from django.db import transaction
 
 from hits.errors import MarketRefused, MarketUnavailable
-from hits.models import Hit, Publication, PublishingRun, Study
+from hits.models import Event, Hit, Publication, PublishingRun, Study
 from hits.models.design import StudyDesign
 from hits.mturk.client import ABOUT_THE_ACCOUNT, Market
 from hits.mturk.qualifications import crowd_requirements
 from hits.mturk.question import external_question
 from hits.mturk.types import HitTypeSpec, NewHit
+from hits.publishing.annotations import annotation_of, known_annotations, names_study, token_of
 from hits.publishing.calling import THREADS, call_in_threads
 from hits.publishing.planning import PublishingPlan, without_confirmed
 from hits.publishing.stop_qualification import (
@@ -21,6 +23,8 @@ from hits.publishing.stop_qualification import (
     known_stop_qualification,
     note_stop_qualification,
 )
+
+log = structlog.get_logger("hits.publishing")
 
 OnProgress = Callable[[int], None]
 
@@ -83,29 +87,35 @@ def settle_plan(plan: PublishingPlan, market: Market, now: datetime) -> Publishi
 def adopt_orphans(study: Study, environment: str, market: Market, now: datetime) -> int:
     """Finds HITs of this study that stand on the marketplace without our knowing their ids, and notes them.
 
-    By our own id in the annotation, since a token is forgotten after 24 hours. HITs of other projects are left alone.
+    By our own mark in the annotation, since a token is forgotten after 24 hours. HITs of other projects are left alone,
+    and so are those that name this study without our signature: someone has planted them, or SECRET_KEY was another.
     """
     ours = Publication.objects.filter(hit__study=study, environment=environment)
     known = set(ours.confirmed().values_list("hit__number", flat=True))
-    numbers = {annotation_of(study, number): number for number in study.hits.values_list("number", flat=True)}
+    numbers = known_annotations(study, environment, study.hits.values_list("number", flat=True))
     orphans: dict[int, str] = {}
+    strangers: list[str] = []
     for found in market.list_hits():
         number = numbers.get(found.annotation)
         if number is not None and number not in known and found.status != "Disposed":
             orphans.setdefault(number, found.mturk_hit_id)
+        elif number is None and names_study(found.annotation, study):
+            strangers.append(found.mturk_hit_id)
     with transaction.atomic():
         for hit in study.hits.filter(number__in=orphans):
             _adopt(hit, environment, orphans[hit.number], now)
+    if strangers:
+        _note_strangers(study, environment, strangers, now)
     return len(orphans)
 
 
-def annotation_of(study: Study, hit_number: int) -> str:
-    return f"evalplatform {study.key} {hit_number}"
-
-
-def token_of(study: Study, hit_number: int) -> str:
-    """Of at most 64 characters. The environment is not in it: each has tokens of its own."""
-    return f"{study.key.hex}-{hit_number}"
+def _note_strangers(study: Study, environment: str, mturk_hit_ids: list[str], now: datetime) -> None:
+    """In the log each time, and in the study's events once."""
+    ids = ", ".join(sorted(mturk_hit_ids)[:3]) + ("" if len(mturk_hit_ids) <= 3 else ", ...")
+    text = f"left alone what names this study on the {environment} market without our signature: {ids}"
+    log.warning("unsigned_hits_left_alone", study=study.name, environment=environment, hits=ids)
+    if not Event.objects.filter(study=study, text=text).exists():
+        Event.objects.create(study=study, at=now, actor=None, text=text)
 
 
 def hit_type_of(design: StudyDesign, stop_qualification_id: str = "") -> HitTypeSpec:
@@ -155,8 +165,8 @@ def _new_hit(plan: PublishingPlan, publication: Publication, hit_type_id: str, p
         question_xml=external_question(f"{page_url}/{plan.study.key}/{number}/", plan.design.crowd.frame_height),
         max_assignments=publication.hit.assignments,
         lifetime_seconds=plan.design.crowd.lifetime_days * 86_400,
-        annotation=annotation_of(plan.study, number),
-        token=token_of(plan.study, number),
+        annotation=annotation_of(plan.study, plan.environment, number),
+        token=token_of(plan.study, plan.environment, number),
     )
 
 

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from django.utils.crypto import constant_time_compare
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from hits.models import Answer, Assignment, BonusCheck
@@ -13,7 +12,7 @@ from hits.serving.bonus import Points
 from hits.serving.frozen import FrozenHit
 from hits.serving.page import answer_of, by_card, by_place
 from hits.serving.rows import checks_of
-from hits.serving.tokens import sign_copy
+from hits.serving.tokens import is_our_copy, sign_copy
 
 
 class CheckCopy(BaseModel):
@@ -71,7 +70,7 @@ def write_copy(hit: FrozenHit, assignment: Assignment, answers: Mapping[int, Ans
 def read_copy(assignment_id: str, worker_id: str, fields: dict[str, str]) -> AnswersCopy | None:
     """None unless we wrote it ourselves, for this worker and this assignment."""
     text = fields.get("answers", "")
-    if not constant_time_compare(fields.get("signature", ""), sign_copy(assignment_id, worker_id, text)):
+    if not is_our_copy(assignment_id, worker_id, text, fields.get("signature", "")):
         return None
     try:
         return AnswersCopy.model_validate_json(text)

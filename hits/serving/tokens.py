@@ -9,8 +9,9 @@ from dataclasses import astuple, dataclass
 from functools import lru_cache
 from uuid import UUID
 
+from django.conf import settings
 from django.core.signing import BadSignature, Signer
-from django.utils.crypto import salted_hmac
+from django.utils.crypto import constant_time_compare, salted_hmac
 
 from hits.models import Assignment
 from hits.serving.refusals import Refusal, WorkRefused
@@ -45,6 +46,13 @@ def read_token(token: str) -> Ticket:
 def sign_copy(assignment_id: str, worker_id: str, answers: str) -> str:
     """For the answers that the marketplace keeps: whoever rebuilds ours from them knows that they are ours."""
     return _copy_signer.signature(f"{assignment_id}.{worker_id}.{answers}")
+
+
+def is_our_copy(assignment_id: str, worker_id: str, answers: str, signature: str) -> bool:
+    """Signed with our key, or with one of earlier days that the settings still name."""
+    value = f"{assignment_id}.{worker_id}.{answers}"
+    keys = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
+    return any(constant_time_compare(signature, _copy_signer.signature(value, key)) for key in keys)
 
 
 def completion_code(assignment: Assignment) -> str:

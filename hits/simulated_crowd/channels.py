@@ -16,6 +16,7 @@ from django.http import HttpResponse
 from evalplatform.errors import EvalPlatformError
 
 TIMEOUT_SECONDS = 60
+IN_THIS_PROCESS = "evalplatform.simulated_crowd"
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,7 @@ class InProcess:
             "SERVER_PORT": str(site.port or (443 if site.scheme == "https" else 80)),
             "HTTP_HOST": site.netloc,
             "REMOTE_ADDR": "127.0.0.1",
+            IN_THIS_PROCESS: True,
             "wsgi.url_scheme": site.scheme,
             "wsgi.input": io.BytesIO(body),
             **{f"HTTP_{name.upper().replace('-', '_')}": value for name, value in (headers or {}).items()},

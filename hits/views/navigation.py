@@ -1,15 +1,14 @@
 """What every researcher's page says of its surroundings."""
 
-from django.conf import settings
 from django.http import HttpRequest
 from django.urls import reverse
 
-from hits.models import MarketEnvironment
+from hits.localturk.openness import is_open
 
 
 def surroundings(request: HttpRequest) -> dict[str, bool]:
     """The local marketplace has pages only where it is the one in use; a study has many pages below its own."""
     return {
-        "has_local_market": settings.MTURK_ENVIRONMENT == MarketEnvironment.LOCAL,
+        "has_local_market": is_open(),
         "is_in_studies": request.path.startswith(reverse("studies")),
     }

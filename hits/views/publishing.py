@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlencode
 
-from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
@@ -16,6 +15,7 @@ from django.views.decorators.http import require_GET, require_POST
 from evalplatform.errors import EvalPlatformError
 from hits.designing.describing import describe_hourly_pay, dollars
 from hits.designing.summarising import parts_of
+from hits.localturk.openness import is_open
 from hits.markets import check_is_allowed, offered_environments, open_market, worker_page_url
 from hits.models import MarketEnvironment, PublishingRun, Study
 from hits.mturk.worker_sites import WORKER_SITES
@@ -197,4 +197,4 @@ def _look_url(environment: str) -> str:
     """Where workers see the HITs. The local marketplace has pages only where it is the one in use."""
     if environment in WORKER_SITES:
         return WORKER_SITES[environment]
-    return reverse("market-hits") if settings.MTURK_ENVIRONMENT == MarketEnvironment.LOCAL else ""
+    return reverse("market-hits") if is_open() else ""

@@ -22,6 +22,7 @@ from hits.serving.refusals import Refusal, WorkRefused
 from hits.serving.rows import answers_of
 from hits.serving.saving import submission
 from hits.serving.tokens import Ticket, sign_token
+from hits.simulated_crowd.channels import IN_THIS_PROCESS
 
 HELD_AGAIN = "held-again"
 CAN_BE_HELD_AGAIN = {Refusal.TAKEN_OVER, Refusal.TIME_OVER}
@@ -74,9 +75,13 @@ def _refuse(request: HttpRequest, refused: WorkRefused) -> HttpResponse:
 
 
 def _local_origins(request: HttpRequest) -> list[str]:
-    """Where a marketplace of our own may be: on this very server, or where the settings say."""
-    here = f"{request.scheme}://{request.get_host()}"
-    return [here, origin_of(settings.PUBLIC_URL), origin_of(settings.MTURK_LOCAL_URL)]
+    """Where a marketplace of our own may be: on this very server, if it is open there, or where the settings say.
+
+    Where it is closed, nobody can come from it, whatever a visitor claims; but a simulated crowd in this process may
+    (no header that a visitor sends gets into META under such a name)."""
+    here = [f"{request.scheme}://{request.get_host()}", origin_of(settings.PUBLIC_URL)]
+    is_here = settings.LOCAL_MARKET or IN_THIS_PROCESS in request.META
+    return [*(here if is_here else ["", ""]), origin_of(settings.MTURK_LOCAL_URL)]
 
 
 def _policy(request: HttpRequest) -> str:

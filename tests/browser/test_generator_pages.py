@@ -3,9 +3,11 @@
 from collections.abc import Callable
 
 import pytest
+from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
-from generation.models import Dataset, Dialog
+from generation.models import Dataset, Dialog, Generator
+from generation.owning import give_owner
 from tests.browser.conftest import CheckAccessibility
 from tests.generation.scripted_runs import make_generator
 from tests.processes import WorkerProcess
@@ -22,6 +24,7 @@ def test_a_researcher_lets_a_model_answer_and_watches(
 ) -> None:
     page = researcher_page
     make_generator("watched", seconds=0.05, batch_size=2)
+    give_owner(Generator.objects.all(), User.objects.get())
     dataset = Dataset.objects.get(name="example-empathetic")
     Dialog.objects.create(dataset=dataset, external_id="hard", turns=["be endless"], context_key=0)
 

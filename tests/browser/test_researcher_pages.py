@@ -4,10 +4,12 @@ import re
 from collections.abc import Callable
 
 import pytest
+from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
 from generation.metrics.naming import LABELS_TABLE, REPLIES_TABLE
 from generation.models import Dataset, Dialog, Generator, GeneratorScore
+from generation.owning import give_owner
 from tests.browser.conftest import CheckAccessibility
 from tests.processes import WorkerProcess
 
@@ -126,6 +128,7 @@ def test_the_style_check_runs_on_a_worker_and_its_answer_appears_by_itself(
     check_accessibility: CheckAccessibility,
 ) -> None:
     page = researcher_page
+    give_owner(Dataset.objects.all(), User.objects.get())
     page.get_by_role("link", name="example-empathetic").first.click()
     expect(page.get_by_text("Not checked yet.")).to_be_visible()
     page.get_by_role("button", name="Check now").click()

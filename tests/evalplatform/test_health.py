@@ -47,13 +47,13 @@ from django.test import Client
 client = Client(headers={"host": "localhost", "accept": "text/html"})
 client.cookies["sessionid"] = "s0me0ne" * 5  # as long as one that would be looked up
 response = client.get("/health/")
-print(response.status_code, "does not answer" in response.content.decode())
+print(response.status_code, response.content.decode().count("missing</td>"))
 print([part["is_well"] for part in client.get("/health/", headers={"accept": "application/json"}).json()["parts"]])
 """
 
     told = manage("shell", "-v0", "-c", script, VAR_DIR=str(tmp_path), DATABASE_URL=database_url)
 
-    assert told.stdout == "503 True\n[False, True, False]\n"
+    assert told.stdout == "503 2\n[False, True, False]\n"
 
 
 @pytest.mark.django_db
@@ -61,5 +61,22 @@ def test_monitors_get_json_and_a_status_without_logging_in(client: Client) -> No
     response = client.get("/health/", headers={"accept": "application/json"})
 
     assert response.status_code == 503
-    assert [part["name"] for part in response.json()["parts"]] == ["Database", "Broker", "Workers"]
+    assert response.json()["parts"] == [
+        {"name": "Database", "is_well": True},
+        {"name": "Broker", "is_well": True},
+        {"name": "Workers", "is_well": False},
+    ]
     assert client.get("/health/", headers={"accept": "text/html"}).status_code == 503
+
+
+def test_details_are_for_who_is_logged_in(researcher_client: Client) -> None:
+    as_json = researcher_client.get("/health/", headers={"accept": "application/json"})
+    as_page = researcher_client.get("/health/", headers={"accept": "text/html"}).content.decode()
+    as_stranger = Client().get("/health/", headers={"accept": "text/html"}).content.decode()
+
+    assert [part["detail"] for part in as_json.json()["parts"]][1:] == [
+        "embedded: files on this machine",
+        "none is running; start one with: celery -A evalplatform worker",
+    ]
+    assert "none is running" in as_page
+    assert "none is running" not in as_stranger

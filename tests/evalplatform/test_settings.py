@@ -60,6 +60,9 @@ def read_settings(monkeypatch: pytest.MonkeyPatch, environment: dict[str, str]) 
         ("MTURK_ENVIRONMENT", "amazon"),
         ("MTURK_LOCAL_URL", "https://127.0.0.1:8010"),
         ("MTURK_CALLS_PER_SECOND", "0"),
+        ("LOCAL_MARKET", "maybe"),
+        ("LOCAL_MARKET_KEY_ID", "two words"),
+        ("LOCAL_MARKET_SECRET_KEY", "hunter2"),
         ("GENERATOR_DEVICE", "the big one"),
         ("GENERATOR_THREADS", "all"),
         ("SYNC_MINUTES", "1.5"),
@@ -157,7 +160,7 @@ def test_every_variable_that_is_read_is_documented_and_can_be_forgotten() -> Non
 def test_the_secret_key_is_made_once_and_is_nobody_else_s_to_read(tmp_path: Path) -> None:
     print_key = ["shell", "-v0", "-c", "from django.conf import settings; print(settings.SECRET_KEY)"]
 
-    first, second = (manage(*print_key, VAR_DIR=str(tmp_path)).stdout for _ in range(2))
+    first, second = (manage(*print_key, VAR_DIR=str(tmp_path), SECRET_KEY="").stdout for _ in range(2))
 
     assert first == second
     assert len(first.strip()) > 50

@@ -3,12 +3,14 @@
 from datetime import UTC, datetime
 
 import pytest
+from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from generation.generators.base import GeneratorUnavailable
 from generation.models import Candidate, Dataset, GenerationRun, Generator
+from generation.owning import give_owner
 from generation.requesting import request_run
 from tests.generation.scripted_runs import answer, make_dialogs, make_generator
 
@@ -25,6 +27,7 @@ def test_strangers_are_sent_to_the_log_in(client: Client) -> None:
 @pytest.mark.usefixtures("example_corpus")
 def test_models_are_listed_and_imported_ones_cannot_be_asked(researcher_client: Client) -> None:
     parrot = Generator.objects.get(name="parrot")
+    give_owner(Generator.objects.all(), User.objects.get())
 
     listed = researcher_client.get("/models/").content.decode()
     page = researcher_client.get(f"/models/{parrot.pk}/").content.decode()
@@ -40,6 +43,7 @@ def test_models_are_listed_and_imported_ones_cannot_be_asked(researcher_client: 
 def test_a_run_is_asked_for_paused_resumed_and_cancelled(researcher_client: Client) -> None:
     dataset = make_dialogs("a", "b")
     generator = make_generator()
+    give_owner(Generator.objects.all(), User.objects.get())
     address = f"/models/{generator.pk}/"
 
     def page() -> str:

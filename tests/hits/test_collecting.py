@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 from django.db import connection
+from pytest_django import Settings
 
 from hits.collecting import Collected, collect
 from hits.models import Answer, Assignment, BonusCheck, Hit, Rating, Study, Submission
@@ -130,6 +131,30 @@ def test_a_copy_that_is_not_ours_is_not_believed(hit: Hit, market: Market) -> No
     assert (collected.new, collected.without_answers) == (1, 1)
     assert "neither we nor the marketplace" in Submission.objects.get().problem
     assert Rating.objects.count() == 0
+
+
+def test_what_could_not_be_read_under_another_key_comes_back_with_the_old_one(
+    hit: Hit, market: Market, settings: Settings
+) -> None:
+    worker = CrowdWorker(hit, people()[0]).finish("okay")
+    empty = CrowdWorker(hit, people()[1])
+    empty.hand_in({"answers": "none", "signature": "none"})
+    for table in (Answer, BonusCheck, Assignment):  # as after a restore
+        table.objects.all().delete()
+    old, settings.SECRET_KEY = settings.SECRET_KEY, "another machine's, which made one of its own when it started"
+
+    lost = run(hit, market)
+    still_lost = run(hit, market)
+    settings.SECRET_KEY_FALLBACKS = [old]
+    found = run(hit, market)
+    again = run(hit, market)
+
+    assert [(one.new, one.rebuilt) for one in (lost, still_lost, found, again)] == [(2, 0), (0, 0), (0, 1), (0, 0)]
+    submission = Submission.objects.get(assignment=worker.assignment)
+    assert (submission.problem, submission.is_rebuilt) == ("", True)
+    assert worker.assignment.submitted_at is not None
+    assert Rating.objects.filter(submission=submission, value="okay").count() == Rating.objects.count() == 43
+    assert "neither we nor the marketplace" in Submission.objects.get(assignment=empty.assignment).problem
 
 
 def test_an_assignment_that_changed_hands_counts_for_who_handed_it_in(hit: Hit, market: Market) -> None:

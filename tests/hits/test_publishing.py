@@ -12,7 +12,8 @@ from evalplatform.errors import EvalPlatformError
 from hits.models import Publication, Study
 from hits.mturk.client import Market
 from hits.mturk.types import NewHit
-from hits.publishing.creating import adopt_orphans, annotation_of, hit_type_of, publish_hits
+from hits.publishing.annotations import annotation_of
+from hits.publishing.creating import adopt_orphans, hit_type_of, publish_hits
 from hits.publishing.planning import check_funds, plan_publishing
 from hits.publishing.stopping import resume_study, stop_study
 from tests.conftest import ROOT
@@ -34,7 +35,7 @@ def hits_on(market: Market, study: Study) -> Counter[str]:
 
 
 def assert_each_hit_is_there_once(market: Market, study: Study, count: int = 6) -> None:
-    assert hits_on(market, study) == {annotation_of(study, number): 1 for number in range(count)}
+    assert hits_on(market, study) == {annotation_of(study, "local", number): 1 for number in range(count)}
     known = set(Publication.objects.filter(hit__study=study).values_list("mturk_hit_id", flat=True))
     assert known == {hit.mturk_hit_id for hit in market.list_hits() if str(study.key) in hit.annotation}
 

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 import pytest
 from botocore.exceptions import ClientError
 from django.test import Client
+from pytest_django import Settings
 
 from hits.localturk.operations import NOT_OFFERED, OPERATIONS
 from hits.localturk.server import MarketplaceServer
@@ -80,6 +81,17 @@ def test_the_web_process_answers_too_and_asks_for_no_login(db: None, in_process_
     assert (answer.status_code, answer["Content-Type"]) == (200, JSON)
     assert json.loads(answer.content)["HIT"]["HITId"] == hit_id
     assert client.get("/localturk/api/").status_code == 405
+
+
+@pytest.mark.parametrize(("name", "value"), [("LOCAL_MARKET", False), ("MTURK_ENVIRONMENT", "production")])
+def test_the_web_process_answers_only_while_the_marketplace_is_open(
+    db: None, settings: Settings, name: str, value: object
+) -> None:
+    setattr(settings, name, value)
+    target = {"X-Amz-Target": f"{TARGET_PREFIX}ListHITs"}
+
+    assert Client().post("/localturk/api/", "{}", content_type=JSON, headers=target).status_code == 404
+    assert Client().get("/market/").status_code == 404
 
 
 def test_an_open_connection_keeps_nobody_waiting(transactional_db: None, localturk_url: str) -> None:

@@ -17,6 +17,7 @@ from generation.generating import answer_chunk, give_up
 from generation.generators.base import GeneratorUnavailable
 from generation.loading import Loader
 from generation.models import Dataset, GenerationChunk, GenerationRun, Generator
+from generation.owning import find_owner, give_owner
 from generation.registering import Registration, parse_setting, read_registration, register_generator
 from generation.registry import known_kinds
 from generation.requesting import (
@@ -61,13 +62,18 @@ docs/generating.md has their settings."""
         )
         parser.add_argument("--dialogs", type=int, metavar="N", help="answer the first N of the missing ones only")
         parser.add_argument("--here", action="store_true", help="in this process, without workers or a broker")
+        parser.add_argument(
+            "--owner", metavar="NAME", help="the user name of whose model it is, if it has no owner yet"
+        )
         parser.add_argument("--no-wait", action="store_true", help="ask for it, and leave it to the workers")
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["dialogs"] is not None and options["dialogs"] < 1:
             raise CommandError("--dialogs must be at least 1.")
         try:
+            owner = find_owner(options["owner"])
             generator, dataset = self._generator(options), _dataset(options["dataset"])
+            give_owner(Generator.objects.filter(pk=generator.pk), owner)
             run = self._open_run(generator, dataset) or request_run(generator, dataset, None, options["dialogs"])
             self._carry_out(run, options)
         except NothingToAnswer as nothing:

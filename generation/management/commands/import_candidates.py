@@ -2,10 +2,11 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandParser
+from django.db.models import QuerySet
 
 from generation.importing import CANDIDATE_FORMATS, ImportCounts, ImportOptions, import_candidates
 from generation.management.import_command import ImportCommand
-from generation.models import Dataset
+from generation.models import Dataset, GenerationRun, Generator
 from generation.style_check import check_dataset_style
 
 
@@ -30,6 +31,10 @@ docs/formats.md describes the formats."""
 
     def run(self, path: Path, options: dict[str, Any], import_options: ImportOptions) -> ImportCounts:
         return import_candidates(path, options["dataset"], options["format"], import_options)
+
+    def what_it_makes(self, path: Path, options: dict[str, Any]) -> QuerySet[Generator]:
+        runs = GenerationRun.objects.filter(origin=path.name[-300:])
+        return Generator.objects.filter(pk__in=runs.values("generator"))
 
     def after_import(self, counts: ImportCounts) -> None:
         for dataset in Dataset.objects.filter(name__in=counts.datasets):

@@ -2,10 +2,12 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandParser
+from django.db.models import QuerySet
 
 from generation.corpora.files import DIALOG_FORMATS
 from generation.importing import ImportCounts, ImportOptions, import_dialogs
 from generation.management.import_command import ImportCommand
+from generation.models import Dataset
 
 
 class Command(ImportCommand):
@@ -29,3 +31,6 @@ docs/formats.md describes the formats."""
 
     def run(self, path: Path, options: dict[str, Any], import_options: ImportOptions) -> ImportCounts:
         return import_dialogs(path, options["dataset"], options["format"], import_options)
+
+    def what_it_makes(self, path: Path, options: dict[str, Any]) -> QuerySet[Dataset]:
+        return Dataset.objects.filter(name=options["dataset"])

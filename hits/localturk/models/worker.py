@@ -10,6 +10,10 @@ class WorkerAccount(models.Model):
     subdivision = models.CharField(max_length=2, blank=True)
     approved_count = models.PositiveIntegerField(default=0)
     rejected_count = models.PositiveIntegerField(default=0)
+    # For where workers must sign in: hashes both, of a password and of the token in the link to choose one.
+    password = models.CharField(max_length=128, blank=True, default="")
+    invitation_hash = models.CharField(max_length=64, blank=True, default="")
+    invited_at = models.DateTimeField(null=True)
 
     class Meta:
         ordering = ["pk"]

@@ -1,0 +1,44 @@
+"""Whose datasets, models and runs are: everyone on the server reads and uses them, and their owners change them.
+
+Superusers run the server and may change everything. What has no owner (made by a command without --owner, or whose
+owner's account was deleted) is theirs alone to change, as with studies.
+"""
+
+from django.contrib.auth.models import AnonymousUser, User
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+
+from evalplatform.errors import EvalPlatformError
+from generation.models import Dataset, GenerationRun, Generator
+
+Requester = User | AnonymousUser
+
+
+def can_change(user: Requester, thing: Dataset | Generator) -> bool:
+    return user.is_superuser or (thing.owner_id is not None and thing.owner_id == user.pk)
+
+
+def can_steer(user: Requester, run: GenerationRun) -> bool:
+    """Pause, resume and cancel: who asked for it, and whose model it is."""
+    return can_change(user, run.generator) or (run.requested_by_id is not None and run.requested_by_id == user.pk)
+
+
+def refuse_unless(is_allowed: bool) -> None:
+    if not is_allowed:
+        raise PermissionDenied
+
+
+def find_owner(name: str | None) -> User | None:
+    """For commands: the user whom --owner names."""
+    if not name:
+        return None
+    user = User.objects.filter(username=name.replace("\0", "")).first()
+    if user is None:
+        raise EvalPlatformError(f"Nobody here has the user name {name!r}.")
+    return user
+
+
+def give_owner(things: QuerySet[Dataset] | QuerySet[Generator], owner: User | None) -> None:
+    """To those that have none. What is somebody's already stays theirs; `manage.py set_owner` hands it over."""
+    if owner is not None:
+        things.filter(owner=None).update(owner=owner)
