@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('generation', '0003_scores'),
+        ('generation', '0004_generating'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
