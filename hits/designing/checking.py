@@ -10,6 +10,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from evalplatform.wording import count_of
 from generation.models import Dataset, Generator
 from hits.designing.selecting import Selection, fill_blocks, missing_replies, select_dialogs
 from hits.designing.sizing import size_of_batches
@@ -135,6 +136,7 @@ def _contradictions(design: StudyDesign) -> list[DesignProblem]:
     problems += _impossible_checkpoints(design, datasets)
     problems += _impossible_bonus(design, areas)
     problems += _impossible_screening(design)
+    problems += _impossible_time(design)
     return problems
 
 
@@ -208,6 +210,18 @@ def _impossible_screening(design: StudyDesign) -> list[DesignProblem]:
         for number, rule in enumerate(design.screening, 1)
         if isinstance(rule, TooFewPoints) and rule.points > most
     ]
+
+
+def _impossible_time(design: StudyDesign) -> list[DesignProblem]:
+    """Who works at the expected pace must be able to finish, or the marketplace takes the HIT back unpaid."""
+    limit, expected = design.crowd.time_limit_minutes, design.pay.expected_minutes
+    if limit >= expected:
+        return []
+    message = (
+        f"{count_of(limit, 'minute')} are less than the {count_of(expected, 'minute')} that a HIT takes "
+        "(pay.expected_minutes), so that workers lose their pay; allow twice the expected time or more"
+    )
+    return [DesignProblem("crowd.time_limit_minutes", message)]
 
 
 # --- The data --------------------------------------------------------------------------------------------------------
