@@ -20,6 +20,7 @@ from tests.browser.worker_moves import (
     FRAME,
     MoveCard,
     accept_in_marketplace,
+    agree,
     card_at,
     drag_by_finger,
     drag_by_mouse,
@@ -62,7 +63,7 @@ def test_a_whole_hit_by_pointer_with_a_reload_and_a_lost_connection(
     page, placed = open_page(), {}
     work = accept_in_marketplace(page)
     expect(work.get_by_role("heading", level=1)).to_have_text("Welcome")
-    work.get_by_role("button", name="Next").click()
+    agree(work)
     for place, area in enumerate(["good", "okay", "bad", "good"]):
         move_card(page, card_at(work, place), zone(work, area))
     work.get_by_role("button", name="Validate").click()
@@ -70,13 +71,13 @@ def test_a_whole_hit_by_pointer_with_a_reload_and_a_lost_connection(
     expect(card_at(work, 3)).to_contain_text("does it answer anything?")
     work.get_by_role("button", name="Next").click()
 
-    placed[0] = sort(page, work, "Conversation 1/2", move_card)
+    placed[0] = sort(page, work, "Conversation 1 of 2", move_card)
     page.reload()
-    expect(work.get_by_role("heading", level=1)).to_have_text("Conversation 1/2")
+    expect(work.get_by_role("heading", level=1)).to_have_text("Conversation 1 of 2")
     assert where_cards_are(work) == placed[0]
     go_on(work)
     context.set_offline(True)
-    placed[1] = sort(page, work, "Conversation 2/2", tap_card, is_saved=False)
+    placed[1] = sort(page, work, "Conversation 2 of 2", tap_card, is_saved=False)
     expect_offline(work)
     go_on(work)
     context.set_offline(False)
@@ -106,7 +107,7 @@ def test_a_whole_hit_by_keyboard_alone(page: Page, publish: Publish) -> None:
     press(page, page.get_by_role("button", name="Accept & Work"))
     work = page.frame_locator(FRAME)
     said = work.locator("[data-voice]")
-    press(page, work.get_by_role("button", name="Next"))
+    press(page, work.get_by_role("button", name="I agree and begin"))
     expect(work.get_by_role("heading", level=1)).to_be_focused()
     press(page, work.get_by_role("button", name="Next"))
 
@@ -115,7 +116,7 @@ def test_a_whole_hit_by_keyboard_alone(page: Page, publish: Publish) -> None:
     expect(work.get_by_text(re.compile(r"^[45] replies still have no place\.$"))).to_be_visible()
     placed = {}
     for position in range(2):
-        expect(work.get_by_role("heading", level=1)).to_have_text(f"Conversation {position + 1}/2")
+        expect(work.get_by_role("heading", level=1)).to_have_text(f"Conversation {position + 1} of 2")
         go_to(page, card_at(work, 0), backwards=position == 0)
         count = work.locator("[data-card]").count()
         for place in range(count):
@@ -179,7 +180,7 @@ def test_every_step_is_accessible_small_and_from_here_only(
     assert len([url for url in requests if "/work/api/" not in url]) <= 5
     check_accessibility(page)
     shoot(page, "welcome")
-    page.get_by_role("button", name="Next").click()
+    agree(page)
     tap_card(page, card_at(page, 0), zone(page, "good"))
     tap_card(page, card_at(page, 1), zone(page, "bad"))
     page.get_by_role("button", name="Validate").click()
@@ -243,14 +244,12 @@ def test_odd_texts_are_shown_as_they_are_and_break_nothing(
     import_candidates(write_lines({"id": "odd-1", "dataset": "odd", "candidates": odd}, name="candidates.jsonl"))
     hit = publish(**{**SMALL, **WITHOUT_BONUS, "datasets": [{"name": "odd", "dialogs": 1}], "generators": list(odd)})
 
-    page.goto(work_url(hit))
-    page.get_by_role("button", name="Next").click()
-    page.get_by_role("button", name="Next").click()
+    open_first_dialog(page, work_url(hit))
 
     expect(page.locator(".turn-text")).to_have_text([*odd.values(), "def f(x):\n    return x"])
     assert set(page.locator(".card-text").all_text_contents()) == set(odd.values())
     expect(page.get_by_role("banner")).not_to_contain_text("Bonus")
-    sort(page, page, "Conversation 1/1", tap_card)
+    sort(page, page, "Conversation 1 of 1", tap_card)
     check_accessibility(page)
 
 
@@ -258,23 +257,29 @@ def test_odd_texts_are_shown_as_they_are_and_break_nothing(
 
 
 @pytest.mark.once
-def test_two_tabs_do_not_overwrite_each_other(open_page: OpenPage, publish: Publish, work_url: WorkUrl) -> None:
+def test_two_tabs_keep_what_was_moved_in_either(open_page: OpenPage, publish: Publish, work_url: WorkUrl) -> None:
     url = work_url(publish(**SMALL))
     first = open_first_dialog(open_page(), url)
     second = open_page()
     second.goto(url)
-    expect(second.get_by_role("heading", level=1)).to_have_text("Conversation 1/2")
+    expect(second.get_by_role("heading", level=1)).to_have_text("Conversation 1 of 2")
 
     move_by_key(first, card_at(first, 0), "1")
     expect_saved(first)
     move_by_key(second, card_at(second, 1), "3")
 
-    expect(second.get_by_text("Changed in another tab; showing the newest.")).to_be_visible()
+    expect(second.get_by_text("what was done in both is shown")).to_be_visible()
     expect(zone(second, "good").locator("[data-card='0']")).to_be_visible()
-    assert where_cards_are(second) == where_cards_are(first)
-    move_by_key(second, card_at(second, 1), "2")
+    expect(zone(second, "bad").locator("[data-card='1']")).to_be_visible()
     expect_saved(second)
     assert stored_placements()[0] == where_cards_are(second)
+    move_by_key(first, card_at(first, 1), "2")
+    expect(first.get_by_text("Moved in another tab, too: reply 2 of conversation 1.")).to_be_visible()
+    expect(zone(first, "bad").locator("[data-card='1']")).to_be_visible()
+    assert where_cards_are(first) == where_cards_are(second)
+    move_by_key(first, card_at(first, 1), "2")
+    expect_saved(first)
+    assert stored_placements()[0] == where_cards_are(first)
 
 
 @pytest.mark.once
@@ -309,7 +314,7 @@ def test_a_crash_and_lost_answers_lose_nothing(
 
     page = open_page()
     page.goto(url)
-    expect(page.get_by_role("heading", level=1)).to_have_text("Conversation 1/2")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Conversation 1 of 2")
     assert where_cards_are(page) == seen
     expect(page.get_by_label("What is wrong?")).to_have_value("It ends in the middle")
     expect_saved(page)
@@ -323,7 +328,7 @@ def test_a_submission_that_the_marketplace_missed_can_be_repeated(
 ) -> None:
     url = work_url(publish(**{**SMALL, **WITHOUT_BONUS}))
     page = open_first_dialog(open_page(), url)
-    sort(page, page, "Conversation 1/1", move_by_digit)
+    sort(page, page, "Conversation 1 of 1", move_by_digit)
     go_on(page)
     page.route("**/work/api/submit/", lambda route: route.abort(), times=1)
     page.get_by_role("button", name="Submit").click()
@@ -357,7 +362,7 @@ def test_a_refusal_is_told_on_a_page_of_its_own_and_can_be_answered(
     Assignment.objects.update(held_at=assignment.held_at - timedelta(hours=2))
 
     move_by_key(page, card_at(page, 0), "1")
-    expect(page.get_by_role("heading", level=1)).to_have_text("The time is over")
+    expect(page.get_by_role("heading", level=1)).to_have_text("The time for this HIT is over")
     expect(page.get_by_text("Your answers up to now are kept.")).to_be_visible()
     check_accessibility(page)
     page.get_by_role("button", name="Open this HIT again").click()
@@ -366,7 +371,7 @@ def test_a_refusal_is_told_on_a_page_of_its_own_and_can_be_answered(
     check_accessibility(page)
     still_held.click()
 
-    expect(page.get_by_role("heading", level=1)).to_have_text("Conversation 1/2")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Conversation 1 of 2")
     expect(zone(page, "good").locator("[data-card='0']")).to_be_visible()
     expect_saved(page)
     assert stored_placements()[0] == where_cards_are(page)

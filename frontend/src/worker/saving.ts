@@ -1,19 +1,27 @@
 // Everything that the worker does goes to the server from here, one request at a time, latest state per dialog.
-import type { CheckAnswer, Dialog, DialogSave, DialogSaved, PageData, SaveBody, Submission } from "./data";
+import type { CheckAnswer, DialogSave, DialogSaved, PageData, SaveBody, Submission } from "./data";
+import { merge } from "./merging";
 import { type Endpoint, post, Refusal, Unreachable } from "./requests";
-import { recover, UnsentStore } from "./unsent";
+import { type Conflict, recover, saveOf, UnsentStore } from "./unsent";
 
 const DEBOUNCE_MS = 300;
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 30_000;
+const SLOW_MS = 3_000;
 const UNREADABLE = ["invalid", "too-large"];
+
+const OFFLINE = "No connection. Your work is kept, and this goes on by itself when the connection is back.";
+const SLOW = "The server has not answered yet; still waiting. Your work is kept.";
 
 export type SaveState = "saved" | "saving" | "offline" | "failed";
 
+/** Is told what is being waited for. */
+export type OnWaiting = (why: string) => void;
+
 export interface SavingEvents {
   onState(state: SaveState, detail: string): void;
-  /** Another tab was faster: the page now holds the server's state of these dialogs. */
-  onConflict(positions: number[]): void;
+  /** Another tab was faster: the page now holds what both did in these dialogs. */
+  onConflict(conflicts: Conflict[]): void;
   onRefusal(refusal: Refusal): void;
   /** The moment to bring the running clock into the answers. */
   beforeSending(): void;
@@ -22,8 +30,12 @@ export interface SavingEvents {
 export class Saver {
   private readonly store: UnsentStore;
   private readonly waiting = new Set<number>();
+  private readonly waiters = new Set<OnWaiting>();
+  /** Of each dialog, the last that the server is known to have got from this tab, or that it had instead. */
+  private readonly acknowledged: DialogSave[];
   private savedStep: string;
   private isFeedbackWaiting = false;
+  private isConsentWaiting = false;
   private attempted: SaveBody | null = null;
   private timer = 0;
   private queue: Promise<void> = Promise.resolve();
@@ -37,24 +49,40 @@ export class Saver {
   ) {
     this.store = new UnsentStore(data.token);
     this.savedStep = data.step;
+    this.acknowledged = data.dialogs.map(saveOf);
     window.addEventListener("online", () => this.wakeUp());
   }
 
-  /** Takes up what an earlier visit could not send. True when the server had something newer than that. */
-  resume(): boolean {
+  /** Takes up what an earlier visit could not send. Tells where another tab had moved the same cards meanwhile. */
+  resume(): Conflict[] {
     const unsent = this.store.read();
     if (unsent === null) {
-      return false;
+      return [];
     }
-    const { positions, isOutdated } = recover(this.data, unsent);
+    const { positions, conflicts } = recover(this.data, unsent);
     this.data.step = unsent.step;
+    if (unsent.hasAgreed) {
+      this.agree();
+    }
     if (unsent.feedback !== null) {
       this.data.feedback = unsent.feedback;
       this.isFeedbackWaiting = true;
     }
     positions.forEach((position) => this.waiting.add(position));
     void this.flush();
-    return isOutdated;
+    return conflicts;
+  }
+
+  /** Something that the worker did, and that the server has not confirmed. Where the page stands is not worth a word. */
+  get hasUnsent(): boolean {
+    const isOnItsWay = this.attempted !== null && (this.attempted.dialogs.length > 0 || "feedback" in this.attempted);
+    return !this.isStopped && (isOnItsWay || this.waiting.size > 0 || this.isFeedbackWaiting);
+  }
+
+  /** To the consent text. Goes with the next save. */
+  agree(): void {
+    this.isConsentWaiting = !this.data.has_agreed;
+    this.data.has_agreed = true;
   }
 
   dialogChanged(position: number): void {
@@ -76,17 +104,17 @@ export class Saver {
   }
 
   /** Asks for a bonus point. The placement is saved with it. */
-  check(position: number, onWaiting: () => void): Promise<CheckAnswer> {
-    return this.inTurn(async () => {
-      await this.sendAll(onWaiting);
+  check(position: number, onWaiting: OnWaiting): Promise<CheckAnswer> {
+    return this.inTurnAloud(onWaiting, async () => {
+      await this.sendAll();
       const dialog = this.data.dialogs[position];
       if (dialog === undefined || dialog.bonus === null) {
         throw new Error(`There is no bonus in dialog ${position}.`);
       }
       this.events.beforeSending();
       const body = { ...saveOf(dialog, position), attempt: dialog.bonus.attempts + 1 };
-      const answer = await this.insist<CheckAnswer>("check", body, onWaiting);
-      dialog.answer.revision = answer.revision;
+      const answer = await this.insist<CheckAnswer>("check", body);
+      this.settleDialog({ position, revision: answer.revision, conflict: false }, body);
       dialog.bonus = answer.bonus;
       this.data.points = answer.points;
       this.show("saved");
@@ -95,9 +123,9 @@ export class Saver {
   }
 
   /** One attempt only: the worker is there to press again. */
-  submit(onWaiting: () => void): Promise<Submission> {
-    return this.inTurn(async () => {
-      await this.sendAll(onWaiting);
+  submit(onWaiting: OnWaiting): Promise<Submission> {
+    return this.inTurnAloud(onWaiting, async () => {
+      await this.sendAll();
       const body = { feedback: this.data.feedback, dialogs: [] };
       const submission = await post<Submission>("submit", this.data.token, body).catch((error: unknown) => this.failed(error));
       this.isStopped = true;
@@ -127,16 +155,32 @@ export class Saver {
     return result;
   }
 
-  private get hasWork(): boolean {
-    return this.waiting.size > 0 || this.isFeedbackWaiting || this.data.step !== this.savedStep;
+  /** Says what is waited for, also while an earlier save hangs or is tried again: its turn comes only after that. */
+  private async inTurnAloud<T>(onWaiting: OnWaiting, task: () => Promise<T>): Promise<T> {
+    const timer = window.setTimeout(() => onWaiting(this.state === "offline" ? OFFLINE : SLOW), SLOW_MS);
+    this.waiters.add(onWaiting);
+    if (this.state === "offline") {
+      onWaiting(OFFLINE);
+    }
+    try {
+      return await this.inTurn(task);
+    } finally {
+      window.clearTimeout(timer);
+      this.waiters.delete(onWaiting);
+    }
   }
 
-  private async sendAll(onWaiting?: () => void): Promise<void> {
+  private get hasWork(): boolean {
+    const hasNews = this.waiting.size > 0 || this.isFeedbackWaiting || this.isConsentWaiting;
+    return hasNews || this.data.step !== this.savedStep;
+  }
+
+  private async sendAll(): Promise<void> {
     while (!this.isStopped && this.hasWork) {
       this.events.beforeSending();
       this.attempted = this.nextBody();
       this.persist();
-      const answer = await this.insist<{ dialogs: DialogSaved[] }>("save", this.attempted, onWaiting);
+      const answer = await this.insist<{ dialogs: DialogSaved[] }>("save", this.attempted);
       this.settle(this.attempted, answer.dialogs);
     }
   }
@@ -146,8 +190,12 @@ export class Saver {
     if (this.isFeedbackWaiting) {
       body.feedback = this.data.feedback;
     }
+    if (this.isConsentWaiting) {
+      body.consent = this.data.consent_version;
+    }
     this.waiting.clear();
     this.isFeedbackWaiting = false;
+    this.isConsentWaiting = false;
     return body;
   }
 
@@ -161,7 +209,10 @@ export class Saver {
   private settle(body: SaveBody, results: DialogSaved[]): void {
     this.attempted = null;
     this.savedStep = body.step;
-    const conflicts = results.filter((result) => this.settleDialog(result)).map((result) => result.position);
+    const conflicts = results.flatMap((result) => {
+      const sent = body.dialogs.find((one) => one.position === result.position);
+      return sent === undefined ? [] : this.settleDialog(result, sent);
+    });
     this.persist();
     this.show(this.hasWork ? "saving" : "saved");
     if (conflicts.length > 0) {
@@ -169,25 +220,32 @@ export class Saver {
     }
   }
 
-  private settleDialog(result: DialogSaved): boolean {
-    const dialog = this.data.dialogs[result.position];
-    if (dialog === undefined) {
-      return false;
+  /** What the server says about a dialog of which it was sent something. */
+  private settleDialog(result: DialogSaved, sent: DialogSave): Conflict[] {
+    const { position } = result;
+    const [dialog, base] = [this.data.dialogs[position], this.acknowledged[position]];
+    if (dialog === undefined || base === undefined) {
+      return [];
     }
-    dialog.answer.revision = result.revision;
     if (!result.conflict) {
-      return false;
+      dialog.answer.revision = result.revision;
+      this.acknowledged[position] = sent;
+      return [];
     }
-    const { revision, areas, active_ms, hidden_ms, moves, problem, bonus } = result;
-    dialog.answer = { revision, areas, active_ms, hidden_ms, moves };
+    const { answer, problem, isNews, clashes } = merge([base, sent], saveOf(dialog, position), result);
+    dialog.answer = answer;
     dialog.problem = problem;
-    dialog.bonus = bonus ?? dialog.bonus;
-    this.waiting.delete(result.position);
-    return true;
+    dialog.bonus = result.bonus ?? dialog.bonus;
+    this.acknowledged[position] = structuredClone(result);
+    this.waiting.delete(position);
+    if (isNews) {
+      this.waiting.add(position);
+    }
+    return [{ position, clashes }];
   }
 
   /** The same request again until it is answered: the server may have done it the first time, and then just says so. */
-  private async insist<T>(endpoint: Endpoint, body: object, onWaiting?: () => void): Promise<T> {
+  private async insist<T>(endpoint: Endpoint, body: object): Promise<T> {
     for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
       try {
         this.show("saving");
@@ -195,24 +253,25 @@ export class Saver {
       } catch (error) {
         if (!(error instanceof Unreachable)) {
           this.show(endpoint === "save" ? "failed" : "saved", error instanceof Error ? error.message : "");
-          return this.failed(error);
+          return this.failed(error, body);
         }
         this.show("offline");
-        onWaiting?.();
         await this.sleep(Math.max(waitMs * (0.75 + Math.random() / 2), error.retryAfterMs));
       }
     }
   }
 
-  private failed(error: unknown): never {
+  private failed(error: unknown, body?: object): never {
     // Would be refused forever. Anything else is kept: a worker who may go on after all finds it again.
     if (error instanceof Refusal && UNREADABLE.includes(error.code)) {
       this.attempted = null;
       this.persist();
     }
     if (error instanceof Refusal && error.dialog !== null) {
-      this.settleDialog(error.dialog);
-      this.events.onConflict([error.dialog.position]);
+      this.events.onConflict(this.settleDialog(error.dialog, body as DialogSave));
+      if (this.hasWork) {
+        this.sendSoon();
+      }
     } else if (error instanceof Refusal) {
       this.events.onRefusal(error);
     }
@@ -231,10 +290,14 @@ export class Saver {
 
   private persist(): void {
     const isAllSent = this.attempted === null && !this.hasWork;
-    const feedback = this.isFeedbackWaiting ? this.data.feedback : (this.attempted?.feedback ?? null);
-    this.store.write(
-      isAllSent ? null : { step: this.data.step, feedback, attempted: this.attempted, dialogs: this.waitingDialogs() },
-    );
+    const { step } = this.data;
+    const { attempted } = this;
+    const feedback = this.isFeedbackWaiting ? this.data.feedback : (attempted?.feedback ?? null);
+    const hasAgreed = this.isConsentWaiting || attempted?.consent !== undefined;
+    const dialogs = this.waitingDialogs();
+    const positions = new Set([...dialogs, ...(attempted?.dialogs ?? [])].map((one) => one.position));
+    const acknowledged = this.acknowledged.filter((one) => positions.has(one.position));
+    this.store.write(isAllSent ? null : { step, feedback, hasAgreed, attempted, dialogs, acknowledged });
   }
 
   private show(state: SaveState, detail = ""): void {
@@ -243,11 +306,10 @@ export class Saver {
       return;
     }
     this.state = state;
+    if (state === "offline") {
+      this.waiters.forEach((onWaiting) => onWaiting(OFFLINE));
+    }
     const where = this.store.isKept ? "kept in this browser" : "kept on this page";
     this.events.onState(state, state === "offline" ? where : detail);
   }
-}
-
-function saveOf(dialog: Dialog, position: number): DialogSave {
-  return { position, problem: dialog.problem, ...structuredClone(dialog.answer) };
 }
