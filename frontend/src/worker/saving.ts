@@ -55,22 +55,23 @@ export class Saver {
 
   /** Takes up what an earlier visit could not send. Tells where another tab had moved the same cards meanwhile. */
   resume(): Conflict[] {
-    const unsent = this.store.read();
-    if (unsent === null) {
-      return [];
-    }
-    const { positions, conflicts } = recover(this.data, unsent);
-    this.data.step = unsent.step;
-    if (unsent.hasAgreed) {
-      this.agree();
-    }
-    if (unsent.feedback !== null) {
-      this.data.feedback = unsent.feedback;
-      this.isFeedbackWaiting = true;
-    }
-    positions.forEach((position) => this.waiting.add(position));
+    const found: Conflict[] = [];
+    this.store.takeOver((unsent) => {
+      const { positions, conflicts } = recover(this.data, unsent);
+      this.data.step = unsent.step;
+      if (unsent.hasAgreed) {
+        this.agree();
+      }
+      if (unsent.feedback !== null) {
+        this.data.feedback = unsent.feedback;
+        this.isFeedbackWaiting = true;
+      }
+      positions.forEach((position) => this.waiting.add(position));
+      found.push(...conflicts);
+      this.persist();
+    });
     void this.flush();
-    return conflicts;
+    return found;
   }
 
   /** Something that the worker did, and that the server has not confirmed. Where the page stands is not worth a word. */
@@ -176,7 +177,8 @@ export class Saver {
   }
 
   private async sendAll(): Promise<void> {
-    while (!this.isStopped && this.hasWork) {
+    // Before the worker has agreed, nothing is taken: what an earlier visit left waits until then.
+    while (!this.isStopped && this.data.has_agreed && this.hasWork) {
       this.events.beforeSending();
       this.attempted = this.nextBody();
       this.persist();

@@ -20,18 +20,25 @@ export interface Conflict {
 }
 
 export class UnsentStore {
+  private readonly prefix: string;
+  /** Each page its own: what one has sent says nothing about what another has not. */
   private readonly key: string;
   isKept = true;
 
   constructor(token: string) {
-    this.key = `evalplatform unsent work ${token.slice(-16)}`;
+    this.prefix = `evalplatform unsent work ${token.slice(-16)}`;
+    this.key = `${this.prefix} ${Math.random()}`;
   }
 
-  read(): Unsent | null {
+  /** What earlier visits and other tabs have left, which is this page's from now on. */
+  takeOver(take: (unsent: Unsent) => void): void {
     try {
-      return JSON.parse(localStorage.getItem(this.key) ?? "null") as Unsent | null;
+      for (const key of Object.keys(localStorage).filter((one) => one.startsWith(this.prefix) && one !== this.key)) {
+        take(JSON.parse(localStorage.getItem(key) ?? "null") as Unsent);
+        localStorage.removeItem(key);
+      }
     } catch {
-      return null;
+      this.isKept = false;
     }
   }
 
