@@ -156,7 +156,8 @@ def _impossible_checkpoints(design: StudyDesign, datasets: list[str]) -> list[De
     checkpoints, per_hit = design.checkpoints, design.hits.dialogs_per_hit
     if checkpoints.per_hit > per_hit:
         message = (
-            f"{checkpoints.per_hit} checkpoints don't fit into a HIT of {per_hit} dialogs; lower one or raise the other"
+            f"{count_of(checkpoints.per_hit, 'checkpoint')} can't fit into a HIT of {count_of(per_hit, 'dialog')}; "
+            "lower one or raise the other"
         )
         return [DesignProblem("checkpoints.per_hit", message)]
     if checkpoints.per_hit and not checkpoints.datasets:
@@ -179,8 +180,8 @@ def _impossible_bonus(design: StudyDesign, areas: list[str]) -> list[DesignProbl
         return []
     if pay.bonus_points > checkpoints.per_hit:
         message = (
-            f"{pay.bonus_points} points can never be won with {checkpoints.per_hit} checkpoints a HIT; "
-            "ask for fewer points, or set pay.bonus to 0"
+            f"{count_of(pay.bonus_points, 'point')} can never be won with "
+            f"{count_of(checkpoints.per_hit, 'checkpoint')} a HIT; ask for fewer points, or set pay.bonus to 0"
         )
         return [DesignProblem("pay.bonus_points", message)]
     if not pay.bonus_points:
@@ -204,8 +205,8 @@ def _impossible_screening(design: StudyDesign) -> list[DesignProblem]:
     return [
         DesignProblem(
             f"screening.{number}.points",
-            f"{rule.points} points can never be won with {most} checkpoints a HIT, so nothing would be kept; "
-            "lower it, or leave the rule out",
+            f"{count_of(rule.points, 'point')} can never be won with {count_of(most, 'checkpoint')} a HIT, so nothing "
+            "would be kept; lower it, or leave the rule out",
         )
         for number, rule in enumerate(design.screening, 1)
         if isinstance(rule, TooFewPoints) and rule.points > most
@@ -249,7 +250,9 @@ def _short_dataset(design: StudyDesign, wanted: int, selection: Selection) -> li
     if found == wanted or (found and design.data.short == "take all"):
         return []
     answered = " that all generators have answered" if design.data.incomplete == "skip" else ""
-    message = f"{selection.dataset} has {found:,} dialogs{answered}, and {wanted:,} are asked for; import more"
+    message = (
+        f"{selection.dataset} has {count_of(found, 'dialog')}{answered}, and {wanted:,} are asked for; import more"
+    )
     if found:
         message += f', ask for {found:,}, or set data.short = "take all"'
     return [DesignProblem("datasets", message)]
@@ -260,7 +263,7 @@ def _unanswered_dialogs(design: StudyDesign, selection: Selection) -> list[Desig
     for generator, ids in missing_replies(design, selection, MOST_IDS_SHOWN).items():
         named = ", ".join(ids.examples) + (", ..." if ids.count > len(ids.examples) else "")
         message = (
-            f"{generator} has no reply to {ids.count:,} of the {len(selection.dialogs):,} chosen dialogs of "
+            f"{generator} has no reply to {ids.count:,} of the {count_of(len(selection.dialogs), 'chosen dialog')} of "
             f'{selection.dataset} ({named}); import them, or set data.incomplete = "skip"'
         )
         problems.append(DesignProblem("generators", message))
@@ -278,7 +281,8 @@ def _too_few_golds(design: StudyDesign, selections: list[Selection]) -> list[Des
     if golds >= needed:
         return []
     message = (
-        f"{needed:,} checkpoints are needed ({size.block_count:,} HITs x {design.checkpoints.per_hit}), and only "
+        f"{count_of(needed, 'checkpoint is', 'checkpoints are')} needed "
+        f"({count_of(size.block_count, 'HIT')} x {design.checkpoints.per_hit}), and only "
         f"{golds:,} of the chosen dialogs of {', '.join(design.checkpoints.datasets)} have a human reply; "
         "ask for fewer checkpoints, or for more dialogs of these datasets"
     )

@@ -49,8 +49,8 @@ def _task(facts: Facts) -> Iterator[str]:
     )
     yield (
         f"A HIT had {count_of(design.hits.dialogs_per_hit, 'dialog')} and was offered to "
-        f"{count_of(design.hits.assignments, 'worker')}; {facts.hits_published:,} of {facts.hits_built:,} HITs were "
-        f"published, in {count_of(facts.waves, 'wave')}."
+        f"{count_of(design.hits.assignments, 'worker')}; {facts.hits_published:,} of "
+        f"{count_of(facts.hits_built, 'HIT was', 'HITs were')} published, in {count_of(facts.waves, 'wave')}."
     )
 
 

@@ -192,7 +192,7 @@ def test_what_the_data_gives_less_is_said() -> None:
     lines = summarise(design).lines
 
     assert "example-emotional gives 19 of the 20 dialogs asked for" in lines
-    assert "example-emotional: 1 dialogs are passed over: not every model answered them" in lines
+    assert "example-emotional: 1 dialog is passed over: not every model answered" in lines
 
 
 @pytest.mark.usefixtures("example_corpus")

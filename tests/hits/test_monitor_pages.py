@@ -234,7 +234,7 @@ def test_workers_are_listed_with_checkpoints_and_flags(researcher_client: Client
     assert f"{bruno} 1 0 10.0 min 0 of 3 0 % (0 to 56)" in page
     assert f"{alice} 1 0 5.0 min 3 of 3 100 % (44 to 100)" in page
     # PostgreSQL has an order of its own for the facts.
-    for words in ("same_answer", "too_few_points HIT 0", "share 1", "area bad", "checkpoints 3"):
+    for words in ("same_answer", "too_few_points HIT 1", "share 1", "area bad", "checkpoints 3"):
         assert words in bruno_page
     assert "exploratory" not in bruno_page
     screen(worked, "local", now(), [StraightLines()])
@@ -324,7 +324,7 @@ def test_one_assignment_is_rejected_with_a_reason_and_never_by_a_slip(
     event = Event.objects.get(text__startswith="rejected")
     assert (event.actor, event.text) == (
         researcher,
-        f"rejected the assignment of {name_of(by_hand, 1)} on HIT 0: Nothing was done.",
+        f"rejected the assignment of {name_of(by_hand, 1)} on HIT 1: Nothing was done.",
     )
     assert Payment.objects.count() == 0
 
