@@ -130,7 +130,7 @@ def _approval(design: StudyDesign) -> str:
             else "at once, by the marketplace"
         ),
     }[design.pay.approval]
-    return f"{when}. How you rate the replies never leads to a rejection"
+    return f"{when}; how you rate the replies never leads to a rejection"
 
 
 def _bonus_rule(design: StudyDesign, bonus_dialogs: int) -> str:

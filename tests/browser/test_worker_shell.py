@@ -233,7 +233,7 @@ def test_the_preview_shows_the_consent_and_asks_nothing(page: Page, publish: Pub
     expect(page.get_by_text("Taking part is voluntary")).to_be_visible()
     expect(page.get_by_text("The Dialogue Group, Example University")).to_be_visible()
     expect(page.get_by_text("$0.40, which is $1.60 an hour at this pace")).to_be_visible()
-    expect(page.get_by_text("How you rate the replies never leads to a rejection")).to_be_visible()
+    expect(page.get_by_text("how you rate the replies never leads to a rejection")).to_be_visible()
     expect(page.get_by_role("button", name="agree")).to_have_count(0)
     assert page.locator("html").get_attribute("lang") == "en-GB"
 

@@ -372,7 +372,7 @@ def test_syncing_screening_and_pausing_are_asked_for_and_answered_in_the_log(
         "asked for a sync (local)",
         "asked for the work to be screened by the study's own rules (local)",
         "asked for the last screening to be undone (local)",
-        "synced on local: 1 new submissions; 1 rewards and 0 bonuses paid ($0.48 with fees)",
+        "synced on local: 1 new submission; 1 reward and 0 bonuses paid ($0.48 with fees)",
     ]
     assert said[4].startswith("screened the work on local by the study's own rules")
     assert said[5] == "screened the work on local again: nothing has changed"

@@ -17,7 +17,7 @@ function consentHint(data: PageData): HTMLElement | false {
   return data.mode === "preview" && h("p", { class: "hint" }, "You are asked whether you agree once you have accepted the HIT.");
 }
 
-export function factList(facts: Facts): HTMLElement {
+export function factList(facts: Facts, isShort = false): HTMLElement {
   const pay = `${facts.reward}, which is ${facts.hourly} an hour at this pace`;
   const rows: [string, string][] = [
     ["Who asks", facts.requester],
@@ -28,5 +28,6 @@ export function factList(facts: Facts): HTMLElement {
     ["Bonus", facts.bonus_rule || "none in this HIT"],
     ["Limit", `up to ${count(facts.max_hits, "HIT")} of this study for each worker`],
   ];
-  return h("dl", { class: "facts" }, ...rows.flatMap(([term, words]) => [h("dt", {}, term), h("dd", {}, words)]));
+  const shown = isShort ? rows.slice(1, 4) : rows;
+  return h("dl", { class: "facts" }, ...shown.flatMap(([term, words]) => [h("dt", {}, term), h("dd", {}, words)]));
 }

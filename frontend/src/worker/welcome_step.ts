@@ -30,8 +30,8 @@ function shortIntroduction(data: PageData): HTMLElement {
       "section",
       { class: "panel" },
       h("h2", {}, data.title),
-      h("p", {}, "You know this task from an earlier HIT. It is the same, with other conversations, and so is your consent."),
-      factList(data.facts),
+      h("p", {}, "You know this from an earlier HIT. The task and the consent are the same; you agree for each HIT."),
+      factList(data.facts, true),
     ),
     h("details", { class: "in-full" }, h("summary", {}, "The introduction and the consent in full"), introduction(data)),
   );
