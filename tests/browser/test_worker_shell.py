@@ -21,6 +21,7 @@ from tests.browser.conftest import (
     WorkUrl,
 )
 from tests.browser.worker_moves import (
+    accept_in_marketplace,
     agree,
     card_at,
     expect_offline,
@@ -376,6 +377,27 @@ def test_leaving_with_unsent_work_warns_and_only_then(
     page.get_by_role("button", name="Submit").click()
     heading(page).to_have_text("Thank you, your work is submitted")
     assert dialogs == ["beforeunload"]
+
+
+def test_leaving_the_marketplaces_page_with_unsent_work_warns_too(
+    context: BrowserContext, open_page: OpenPage, publish: Publish
+) -> None:
+    publish(**ONE_DIALOG)
+    page = open_page()
+    dialogs = tell_dialogs(page)
+    work = accept_in_marketplace(page)
+    agree(work)
+    work.get_by_role("button", name="Next").click()
+    expect_saved(work)
+    context.set_offline(True)
+    move_by_key(page, card_at(work, 0), "3")
+    expect_offline(work)
+
+    page.evaluate("setTimeout(() => location.reload())")
+    page.wait_for_timeout(500)
+
+    assert dialogs == ["beforeunload"]
+    expect(zone(work, "bad").locator("[data-card='0']")).to_be_visible()
 
 
 def test_work_that_waited_through_a_reload_merges_with_another_tab(

@@ -7,14 +7,10 @@ import pytest
 from django.utils import timezone
 
 from hits.collecting import collect
-from hits.models import Answer, Assignment, BonusCheck, Study
+from hits.models import Answer, Assignment, Study
 from hits.mturk.client import Market
 from tests.hits import crowd
-from tests.hits.working import Worker, publish
-
-
-class Undecided(Worker):
-    agrees = False
+from tests.hits.working import Undecided, Worker, publish
 
 
 @pytest.fixture
@@ -36,22 +32,6 @@ def test_agreeing_stores_the_time_and_the_version_of_the_text(worker: Worker, de
     assert worker.open().data["has_agreed"] is True
 
 
-def test_nothing_is_kept_of_who_has_not_agreed(worker: Worker) -> None:
-    position = worker.checkpoint()
-    refusals = [
-        worker.save(0, {"0": "good"}),
-        worker.check(position, worker.all_in(position, "good")),
-        worker.submit(),
-    ]
-
-    assert [(one.status_code, one.json()["code"]) for one in refusals] == [(403, "consent-missing")] * 3
-    assert refusals[0].json()["can_open_again"] is True
-    assert not Answer.objects.exists()
-    assert not BonusCheck.objects.exists()
-    assert worker.assignment.submitted_at is None
-    assert worker.call("save", {"step": "welcome"}).status_code == 200  # where the page is tells nothing of anyone
-
-
 def test_the_first_save_may_carry_both_the_agreement_and_an_answer(worker: Worker) -> None:
     body = {
         "consent": worker.data["consent_version"],
@@ -68,13 +48,6 @@ def test_the_first_agreement_counts_and_the_same_again_changes_nothing(worker: W
 
     assert worker.agree().status_code == 200
     assert worker.assignment.consented_at == earlier
-
-
-def test_agreeing_to_another_text_than_the_studys_is_refused(worker: Worker) -> None:
-    for version in (sha256(b"something else").hexdigest(), "yes"):
-        response = worker.call("save", {"consent": version})
-        assert (response.status_code, response.json()["code"]) == (400, "invalid")
-    assert worker.assignment.consented_at is None
 
 
 def test_who_did_a_hit_of_the_study_before_returns_but_agrees_anew(demo_study: Study) -> None:

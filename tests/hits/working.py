@@ -110,6 +110,12 @@ class Worker:
         return StudyDesign.model_validate(self.hit.study.design).shown(text)
 
 
+class Undecided(Worker):
+    """Has not said yet whether they take part."""
+
+    agrees = False
+
+
 def page_data(html: str) -> dict[str, Any]:
     start = json_script({}, "hit").split("{}")[0]
     text = html.split(start, 1)[1].split("</script>", 1)[0]
