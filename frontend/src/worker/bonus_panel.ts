@@ -2,8 +2,8 @@
 import type { Board } from "./board";
 import type { Bonus, CheckAnswer, Dialog } from "./data";
 import { button, count, h, say } from "./dom";
+import type { OnWaiting } from "./line";
 import { Refusal } from "./requests";
-import type { OnWaiting } from "./saving";
 
 const WON = "The bonus point is yours.";
 

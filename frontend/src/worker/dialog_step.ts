@@ -4,7 +4,7 @@ import { BonusPanel, missingPlaces } from "./bonus_panel";
 import { conversation } from "./conversation";
 import { type CheckAnswer, type Dialog, type PageData, unplacedCount } from "./data";
 import { h, quoted } from "./dom";
-import type { OnWaiting } from "./saving";
+import type { OnWaiting } from "./line";
 import type { Step } from "./shell";
 
 const MOST_MOVES = 200;

@@ -1,8 +1,8 @@
 // The last page: a word to the researchers if one likes, and Submit.
 import { type Dialog, type PageData, type Submission, unplacedCount } from "./data";
 import { button, count, h, say } from "./dom";
+import type { OnWaiting } from "./line";
 import { Refusal } from "./requests";
-import type { OnWaiting } from "./saving";
 import type { Step } from "./shell";
 
 const LONGEST_FEEDBACK = 5000;

@@ -40,17 +40,12 @@ export function merge(known: [DialogSave, ...DialogSave[]], mine: DialogSave, th
     hidden_ms: theirs.hidden_ms + Math.max(0, mine.hidden_ms - base.hidden_ms),
     moves: [...theirs.moves, ...mine.moves.slice(base.moves.length)].slice(0, MOST_MOVES),
   };
-  const problem = mergeProblems(known, mine.problem, theirs.problem);
+  const isTypedHere = known.some((one) => one.problem !== mine.problem);
+  const isTypedThere = known.every((one) => one.problem !== theirs.problem);
+  // Nothing that was typed is thrown away.
+  const typed = isTypedThere && theirs.problem !== mine.problem ? `${theirs.problem}\n${mine.problem}` : mine.problem;
+  const problem = isTypedHere ? typed.slice(0, LONGEST_PROBLEM) : theirs.problem;
   return { answer, problem, isNews: !isSame({ areas, problem }, theirs), clashes };
-}
-
-/** Nothing that was typed is thrown away. */
-function mergeProblems(known: DialogSave[], ours: string, newest: string): string {
-  if (known.every((one) => one.problem === ours)) {
-    return newest;
-  }
-  const isWrittenThere = known.every((one) => one.problem !== newest) && newest !== ours;
-  return isWrittenThere ? `${newest}\n${ours}`.slice(0, LONGEST_PROBLEM) : ours;
 }
 
 type Content = Pick<DialogSave, "areas" | "problem">;

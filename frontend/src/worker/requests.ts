@@ -4,7 +4,7 @@ import type { ConflictingDialog } from "./data";
 const PATIENCE_MS = 20_000;
 const KEEPALIVE_LIMIT = 60_000;
 
-const UNEXPLAINED = "Our server did not take this. What was saved before is still there: please reload the page.";
+const UNEXPLAINED = "Our server did not take this. What was saved is still there: please reload.";
 
 interface RefusalAnswer {
   code: string;

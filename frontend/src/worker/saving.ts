@@ -1,22 +1,14 @@
 // Everything that the worker does goes to the server from here, one request at a time, latest state per dialog.
 import type { CheckAnswer, DialogSave, DialogSaved, PageData, SaveBody, Submission } from "./data";
+import { Line, type OnWaiting } from "./line";
 import { merge } from "./merging";
-import { type Endpoint, post, Refusal, Unreachable } from "./requests";
+import { type Endpoint, Refusal } from "./requests";
 import { type Conflict, recover, saveOf, UnsentStore } from "./unsent";
 
 const DEBOUNCE_MS = 300;
-const FIRST_WAIT_MS = 1_000;
-const LONGEST_WAIT_MS = 30_000;
-const SLOW_MS = 3_000;
 const UNREADABLE = ["invalid", "too-large"];
 
-const OFFLINE = "No connection. Your work is kept, and this goes on by itself when the connection is back.";
-const SLOW = "The server has not answered yet; still waiting. Your work is kept.";
-
 export type SaveState = "saved" | "saving" | "offline" | "failed";
-
-/** Is told what is being waited for. */
-export type OnWaiting = (why: string) => void;
 
 export interface SavingEvents {
   onState(state: SaveState, detail: string): void;
@@ -29,8 +21,8 @@ export interface SavingEvents {
 
 export class Saver {
   private readonly store: UnsentStore;
+  private readonly line: Line;
   private readonly waiting = new Set<number>();
-  private readonly waiters = new Set<OnWaiting>();
   /** Of each dialog, the last that the server is known to have got from this tab, or that it had instead. */
   private readonly acknowledged: DialogSave[];
   private savedStep: string;
@@ -38,8 +30,6 @@ export class Saver {
   private isConsentWaiting = false;
   private attempted: SaveBody | null = null;
   private timer = 0;
-  private queue: Promise<void> = Promise.resolve();
-  private wakeUp: () => void = () => undefined;
   private isStopped = false;
   private state: SaveState = "saved";
 
@@ -50,7 +40,7 @@ export class Saver {
     this.store = new UnsentStore(data.token);
     this.savedStep = data.step;
     this.acknowledged = data.dialogs.map(saveOf);
-    window.addEventListener("online", () => this.wakeUp());
+    this.line = new Line(data.token, () => this.show("offline"));
   }
 
   /** Takes up what an earlier visit could not send. Tells where another tab had moved the same cards meanwhile. */
@@ -101,12 +91,12 @@ export class Saver {
     window.clearTimeout(this.timer);
     this.persist();
     // A refusal has been told by then, to the worker as well.
-    return this.inTurn(() => this.sendAll()).catch(() => undefined);
+    return this.line.inTurn(() => this.sendAll()).catch(() => undefined);
   }
 
   /** Asks for a bonus point. The placement is saved with it. */
   check(position: number, onWaiting: OnWaiting): Promise<CheckAnswer> {
-    return this.inTurnAloud(onWaiting, async () => {
+    return this.line.inTurnAloud(onWaiting, async () => {
       await this.sendAll();
       const dialog = this.data.dialogs[position];
       if (dialog === undefined || dialog.bonus === null) {
@@ -125,10 +115,10 @@ export class Saver {
 
   /** One attempt only: the worker is there to press again. */
   submit(onWaiting: OnWaiting): Promise<Submission> {
-    return this.inTurnAloud(onWaiting, async () => {
+    return this.line.inTurnAloud(onWaiting, async () => {
       await this.sendAll();
       const body = { feedback: this.data.feedback, dialogs: [] };
-      const submission = await post<Submission>("submit", this.data.token, body).catch((error: unknown) => this.failed(error));
+      const submission = await this.line.once<Submission>("submit", body).catch((error: unknown) => this.failed(error));
       this.isStopped = true;
       this.store.write(null);
       return submission;
@@ -145,30 +135,6 @@ export class Saver {
     this.show("saving");
     window.clearTimeout(this.timer);
     this.timer = window.setTimeout(() => void this.flush(), DEBOUNCE_MS);
-  }
-
-  private inTurn<T>(task: () => Promise<T>): Promise<T> {
-    const result = this.queue.then(task);
-    this.queue = result.then(
-      () => undefined,
-      () => undefined,
-    );
-    return result;
-  }
-
-  /** Says what is waited for, also while an earlier save hangs or is tried again: its turn comes only after that. */
-  private async inTurnAloud<T>(onWaiting: OnWaiting, task: () => Promise<T>): Promise<T> {
-    const timer = window.setTimeout(() => onWaiting(this.state === "offline" ? OFFLINE : SLOW), SLOW_MS);
-    this.waiters.add(onWaiting);
-    if (this.state === "offline") {
-      onWaiting(OFFLINE);
-    }
-    try {
-      return await this.inTurn(task);
-    } finally {
-      window.clearTimeout(timer);
-      this.waiters.delete(onWaiting);
-    }
   }
 
   private get hasWork(): boolean {
@@ -246,21 +212,12 @@ export class Saver {
     return [{ position, clashes }];
   }
 
-  /** The same request again until it is answered: the server may have done it the first time, and then just says so. */
-  private async insist<T>(endpoint: Endpoint, body: object): Promise<T> {
-    for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
-      try {
-        this.show("saving");
-        return await post<T>(endpoint, this.data.token, body);
-      } catch (error) {
-        if (!(error instanceof Unreachable)) {
-          this.show(endpoint === "save" ? "failed" : "saved", error instanceof Error ? error.message : "");
-          return this.failed(error, body);
-        }
-        this.show("offline");
-        await this.sleep(Math.max(waitMs * (0.75 + Math.random() / 2), error.retryAfterMs));
-      }
-    }
+  private insist<T>(endpoint: Endpoint, body: object): Promise<T> {
+    this.show("saving");
+    return this.line.insist<T>(endpoint, body).catch((error: unknown) => {
+      this.show(endpoint === "save" ? "failed" : "saved", error instanceof Error ? error.message : "");
+      return this.failed(error, body);
+    });
   }
 
   private failed(error: unknown, body?: object): never {
@@ -278,16 +235,6 @@ export class Saver {
       this.events.onRefusal(error);
     }
     throw error;
-  }
-
-  private sleep(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = window.setTimeout(resolve, ms);
-      this.wakeUp = () => {
-        window.clearTimeout(timer);
-        resolve();
-      };
-    });
   }
 
   private persist(): void {
@@ -308,9 +255,6 @@ export class Saver {
       return;
     }
     this.state = state;
-    if (state === "offline") {
-      this.waiters.forEach((onWaiting) => onWaiting(OFFLINE));
-    }
     const where = this.store.isKept ? "kept in this browser" : "kept on this page";
     this.events.onState(state, state === "offline" ? where : detail);
   }

@@ -184,7 +184,7 @@ export class Work {
     );
     return clashes.length === 0
       ? "Replies were moved in another tab, too: what was done in both is shown."
-      : `Moved in another tab, too: ${clashes.join(", ")}. The newest is shown; please look once more.`;
+      : `Moved in another tab, too: ${clashes.join(", ")}. The newest is shown.`;
   }
 
   private refused(refusal: Refusal): void {
