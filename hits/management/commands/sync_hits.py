@@ -44,7 +44,7 @@ paid once. Celery's beat does the same every few minutes."""
         )
         self.stdout.write(
             f"{count_of(paid.rewards, 'reward')} and {count_of(paid.bonuses, 'bonus', 'bonuses')} paid, "
-            f"{dollars(paid.cents)} with fees ({paid.found:,} of them found paid already). "
+            f"{dollars(paid.cents)} with fees ({count_of(paid.found, 'was', 'were')} paid already). "
             f"{count_of(limited.capped, 'worker has', 'workers have')} reached the limit."
         )
         if synced.replaced:
