@@ -77,7 +77,10 @@ class OurSite:
         for position, dialog in enumerate(page["dialogs"]):
             areas = {str(card): AREAS[(number + position + card) % 3] for card in range(len(dialog["cards"]))}
             answer = {"position": position, "revision": 0, "areas": areas, "active_ms": 30_000, "hidden_ms": 0}
-            saved = json.loads(_post(browser, "save", {"dialogs": [answer], "step": f"dialog-{position}"}, token))
+            body: dict[str, Any] = {"dialogs": [answer], "step": f"dialog-{position}"}
+            if position == 0:
+                body["consent"] = page["consent_version"]
+            saved = json.loads(_post(browser, "save", body, token))
             answer["revision"] = saved["dialogs"][0]["revision"]
             if dialog["has_bonus"]:
                 _post(browser, "check", {**answer, "attempt": 1}, token)

@@ -24,7 +24,7 @@ NETWORK = {"offline": False, "latency": 150, "downloadThroughput": 200_000, "upl
 # When the button is there and something has been painted. The script that makes the one leads to the other.
 WATCH = """
 new MutationObserver((_, observer) => {
-  if ([...document.querySelectorAll("button")].some((button) => button.textContent.includes("Next"))) {
+  if ([...document.querySelectorAll("button")].some((button) => button.textContent.includes("I agree"))) {
     observer.disconnect();
     requestAnimationFrame(() => requestAnimationFrame(() => { window.usableAt = performance.now(); }));
   }

@@ -6,6 +6,8 @@ export default defineConfig({
   base: "/static/",
   build: {
     outDir: "dist",
+    // As docs/working.md says, and as the worker's page checks at the door (main.ts).
+    target: ["chrome111", "edge111", "firefox114", "safari16.4"],
     emptyOutDir: true,
     rollupOptions: {
       input: { researcher: "src/researcher.ts", localturk: "src/localturk.ts", worker: "src/worker/main.ts" },

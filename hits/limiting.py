@@ -14,6 +14,7 @@ from django.db import transaction
 from django.db.models import Count
 
 from evalplatform.errors import EvalPlatformError
+from evalplatform.wording import count_of
 from hits.models import Event, Standing, Study, Submission
 from hits.mturk.client import Market
 from hits.pseudonyms import pseudonym
@@ -90,7 +91,7 @@ def _cap(study: Study, environment: str, now: datetime) -> int:
             environment=environment,
             mturk_worker_id=row["assignment__mturk_worker_id"],
             kind=Kind.CAP,
-            reason=f"{row['count']} HITs done, and the study allows {limit}",
+            reason=f"{count_of(row['count'], 'HIT')} done, and the study allows {limit}",
             made_at=now,
         )
         for row in counts

@@ -136,7 +136,7 @@ def reject(submission: Submission, reason: str, market: Market, by: User | None,
 def _whose(submission: Submission) -> str:
     assignment = submission.assignment
     worker = pseudonym(assignment.hit.study, assignment.mturk_worker_id)
-    return f"the assignment of {worker} on HIT {assignment.hit.number}"
+    return f"the assignment of {worker} on HIT {assignment.hit.shown_number}"
 
 
 def _is_due(design: StudyDesign, submission: Submission, now: datetime) -> bool:

@@ -15,6 +15,7 @@ from datetime import datetime, timedelta
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from evalplatform.wording import count_of
 from hits.budgeting import budget_of
 from hits.collecting import our_hits, our_publications
 from hits.designing.describing import dollars
@@ -275,7 +276,8 @@ def _count(design: StudyDesign, request: Request, result: Replaced) -> None:
 def describe_replaced(replaced: Replaced) -> list[str]:
     """Done, or what would be done."""
     lines = [
-        f"{replaced.added:,} assignments added and {replaced.reopened:,} reopened, at most {dollars(replaced.cents)}."
+        f"{count_of(replaced.added, 'assignment')} added and {replaced.reopened:,} reopened, "
+        f"at most {dollars(replaced.cents)}."
     ]
     if replaced.beyond_budget:
         lines.append(f"{replaced.beyond_budget:,} more would cross the budget.")
@@ -283,4 +285,4 @@ def describe_replaced(replaced: Replaced) -> list[str]:
         lines.append(f"{replaced.beyond_nine:,} can't be replaced: a HIT has nine assignments at most.")
     if replaced.stopped:
         lines.append(f"{replaced.stopped:,} are of HITs that were stopped: resume the study first.")
-    return lines + [f"  {count:,} times: {reason}" for reason, count in replaced.refused.items()]
+    return lines + [f"  {count_of(count, 'time')}: {reason}" for reason, count in replaced.refused.items()]

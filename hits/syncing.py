@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
+from evalplatform.wording import count_of
 from hits.collecting import Collected, collect
 from hits.designing.describing import dollars
 from hits.limiting import Limited, limit_workers
@@ -32,11 +33,12 @@ def describe_sync(synced: Synced) -> str:
     """In one line, for the event log."""
     collected, paid = synced.collected, synced.paid
     parts = [
-        f"{collected.new:,} new submissions",
-        f"{paid.rewards:,} rewards and {paid.bonuses:,} bonuses paid ({dollars(paid.cents)} with fees)",
+        count_of(collected.new, "new submission"),
+        f"{count_of(paid.rewards, 'reward')} and {count_of(paid.bonuses, 'bonus', 'bonuses')} paid "
+        f"({dollars(paid.cents)} with fees)",
     ]
     if synced.limited.capped:
-        parts.append(f"{synced.limited.capped:,} workers have done enough")
+        parts.append(f"{count_of(synced.limited.capped, 'worker has', 'workers have')} done enough")
     if paid.stopped_by:
         parts.append(f"paying stopped: {paid.stopped_by}")
     return "; ".join(parts)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from evalplatform.wording import count_of
 from generation.metrics.naming import title_of
 from hits.analysing.results import Results, Variant
 from hits.stats.agreement import Agreement
@@ -23,8 +24,9 @@ FEW_LABELS = 5
 def describe_results(results: Results) -> Iterator[str]:
     size = results.size
     yield (
-        f"{size.ratings:,} ratings of models' replies and {size.human_ratings:,} of human ones, in {size.answers:,} "
-        f"answers by {size.workers:,} workers to {size.dialogs:,} dialogs. Brackets hold 95 % intervals."
+        f"{count_of(size.ratings, 'rating')} of models' replies and {size.human_ratings:,} of human ones, in "
+        f"{count_of(size.answers, 'answer')} by {count_of(size.workers, 'worker')} to "
+        f"{count_of(size.dialogs, 'dialog')}. Brackets hold 95 % intervals."
     )
     for title, lines in _sections(results):
         yield from ("", title, *lines)

@@ -38,8 +38,10 @@ MOST_BYTES = 200_000
 STATUS = {
     Refusal.INVALID: 400,
     Refusal.TOKEN_INVALID: 401,
+    Refusal.CONSENT_MISSING: 403,
     Refusal.NOT_ELIGIBLE: 403,
     Refusal.LIMIT_REACHED: 403,
+    Refusal.STOPPED: 403,
     Refusal.STUDY_FULL: 403,
     Refusal.ALREADY_SUBMITTED: 409,
     Refusal.CONFLICT: 409,
@@ -128,7 +130,9 @@ class SaveView(WorkerView):
     def post(self, request: Request) -> Response:
         """Saves where the worker is, and placements as they happen. The same again changes nothing."""
         body = _read(SaveIn, request)
-        dialogs = save_dialogs(_ticket(request), _states(body.dialogs), timezone.now(), body.step, body.feedback)
+        dialogs = save_dialogs(
+            _ticket(request), _states(body.dialogs), timezone.now(), body.step, body.feedback, body.consent
+        )
         return Response({"dialogs": dialogs})
 
 
@@ -182,5 +186,5 @@ def _states(dialogs: Sequence[DialogIn]) -> list[DialogState]:
 
 
 def _refusal(error: WorkRefused) -> Response:
-    body: dict[str, Any] = {"code": error.refusal, "message": str(error), **error.details}
-    return Response(body, status=STATUS[error.refusal])
+    words = {"heading": error.words.heading, "message": str(error), "can_open_again": error.words.can_open_again}
+    return Response({"code": error.refusal, **words, **error.details}, status=STATUS[error.refusal])

@@ -44,6 +44,9 @@ class SaveIn(Schema):
     step: Step | Literal[""] = ""
     feedback: Annotated[str, Field(max_length=5000), AfterValidator(_storable)] | None = None
     dialogs: list[DialogIn] = Field(default=[], max_length=100)
+    consent: Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")] = Field(
+        "", description="The page's consent_version, once the worker has agreed. Without it, no answers are taken."
+    )
 
 
 class CheckIn(DialogIn):
@@ -94,5 +97,9 @@ class SubmitOut(BaseModel):
 
 
 class RefusalOut(BaseModel):
+    """With a heading, the work ends here, on a page of its own."""
+
     code: str
+    heading: str
     message: str
+    can_open_again: bool

@@ -10,6 +10,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from evalplatform.wording import count_of
 from generation.models import Dataset, Generator
 from hits.designing.selecting import Selection, fill_blocks, missing_replies, select_dialogs
 from hits.designing.sizing import size_of_batches
@@ -135,6 +136,7 @@ def _contradictions(design: StudyDesign) -> list[DesignProblem]:
     problems += _impossible_checkpoints(design, datasets)
     problems += _impossible_bonus(design, areas)
     problems += _impossible_screening(design)
+    problems += _impossible_time(design)
     return problems
 
 
@@ -154,7 +156,8 @@ def _impossible_checkpoints(design: StudyDesign, datasets: list[str]) -> list[De
     checkpoints, per_hit = design.checkpoints, design.hits.dialogs_per_hit
     if checkpoints.per_hit > per_hit:
         message = (
-            f"{checkpoints.per_hit} checkpoints don't fit into a HIT of {per_hit} dialogs; lower one or raise the other"
+            f"{count_of(checkpoints.per_hit, 'checkpoint')} can't fit into a HIT of {count_of(per_hit, 'dialog')}; "
+            "lower one or raise the other"
         )
         return [DesignProblem("checkpoints.per_hit", message)]
     if checkpoints.per_hit and not checkpoints.datasets:
@@ -177,8 +180,8 @@ def _impossible_bonus(design: StudyDesign, areas: list[str]) -> list[DesignProbl
         return []
     if pay.bonus_points > checkpoints.per_hit:
         message = (
-            f"{pay.bonus_points} points can never be won with {checkpoints.per_hit} checkpoints a HIT; "
-            "ask for fewer points, or set pay.bonus to 0"
+            f"{count_of(pay.bonus_points, 'point')} can never be won with "
+            f"{count_of(checkpoints.per_hit, 'checkpoint')} a HIT; ask for fewer points, or set pay.bonus to 0"
         )
         return [DesignProblem("pay.bonus_points", message)]
     if not pay.bonus_points:
@@ -202,12 +205,24 @@ def _impossible_screening(design: StudyDesign) -> list[DesignProblem]:
     return [
         DesignProblem(
             f"screening.{number}.points",
-            f"{rule.points} points can never be won with {most} checkpoints a HIT, so nothing would be kept; "
-            "lower it, or leave the rule out",
+            f"{count_of(rule.points, 'point')} can never be won with {count_of(most, 'checkpoint')} a HIT, so nothing "
+            "would be kept; lower it, or leave the rule out",
         )
         for number, rule in enumerate(design.screening, 1)
         if isinstance(rule, TooFewPoints) and rule.points > most
     ]
+
+
+def _impossible_time(design: StudyDesign) -> list[DesignProblem]:
+    """Who works at the expected pace must be able to finish, or the marketplace takes the HIT back unpaid."""
+    limit, expected = design.crowd.time_limit_minutes, design.pay.expected_minutes
+    if limit >= expected:
+        return []
+    message = (
+        f"{count_of(limit, 'minute')} are less than the {count_of(expected, 'minute')} that a HIT takes "
+        "(pay.expected_minutes), so that workers lose their pay; allow twice the expected time or more"
+    )
+    return [DesignProblem("crowd.time_limit_minutes", message)]
 
 
 # --- The data --------------------------------------------------------------------------------------------------------
@@ -235,7 +250,9 @@ def _short_dataset(design: StudyDesign, wanted: int, selection: Selection) -> li
     if found == wanted or (found and design.data.short == "take all"):
         return []
     answered = " that all generators have answered" if design.data.incomplete == "skip" else ""
-    message = f"{selection.dataset} has {found:,} dialogs{answered}, and {wanted:,} are asked for; import more"
+    message = (
+        f"{selection.dataset} has {count_of(found, 'dialog')}{answered}, and {wanted:,} are asked for; import more"
+    )
     if found:
         message += f', ask for {found:,}, or set data.short = "take all"'
     return [DesignProblem("datasets", message)]
@@ -246,7 +263,7 @@ def _unanswered_dialogs(design: StudyDesign, selection: Selection) -> list[Desig
     for generator, ids in missing_replies(design, selection, MOST_IDS_SHOWN).items():
         named = ", ".join(ids.examples) + (", ..." if ids.count > len(ids.examples) else "")
         message = (
-            f"{generator} has no reply to {ids.count:,} of the {len(selection.dialogs):,} chosen dialogs of "
+            f"{generator} has no reply to {ids.count:,} of the {count_of(len(selection.dialogs), 'chosen dialog')} of "
             f'{selection.dataset} ({named}); import them, or set data.incomplete = "skip"'
         )
         problems.append(DesignProblem("generators", message))
@@ -264,7 +281,8 @@ def _too_few_golds(design: StudyDesign, selections: list[Selection]) -> list[Des
     if golds >= needed:
         return []
     message = (
-        f"{needed:,} checkpoints are needed ({size.block_count:,} HITs x {design.checkpoints.per_hit}), and only "
+        f"{count_of(needed, 'checkpoint is', 'checkpoints are')} needed "
+        f"({count_of(size.block_count, 'HIT')} x {design.checkpoints.per_hit}), and only "
         f"{golds:,} of the chosen dialogs of {', '.join(design.checkpoints.datasets)} have a human reply; "
         "ask for fewer checkpoints, or for more dialogs of these datasets"
     )

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from evalplatform.wording import count_of
 from hits.designing.sizing import BatchSize, cost_of, hourly_pay_cents, rating_count
 from hits.models.design import StudyDesign
 
@@ -12,18 +13,18 @@ def dollars(cents: int) -> str:
 
 
 def describe_size(design: StudyDesign, size: BatchSize) -> Iterator[str]:
-    sizes = ", ".join(f"{count:,} with {dialogs} dialogs" for dialogs, count in size.block_sizes.items())
-    yield f"{size.dialog_count:,} dialogs make {size.block_count:,} HITs: {sizes}"
+    sizes = ", ".join(f"{count:,} with {count_of(dialogs, 'dialog')}" for dialogs, count in size.block_sizes.items())
+    yield f"{count_of(size.dialog_count, 'dialog makes', 'dialogs make')} {count_of(size.block_count, 'HIT')}: {sizes}"
     if len(size.assignments_of_hits) > 1:
         parts = " + ".join(map(str, size.assignments_of_hits))
         yield (
             f"{design.hits.assignments} assignments are split into {parts}, since ten or more on one HIT double the "
-            f"fee: {size.hit_count:,} HITs in all"
+            f"fee: {count_of(size.hit_count, 'HIT')} in all"
         )
     if min(size.block_sizes, default=design.hits.dialogs_per_hit) < design.hits.dialogs_per_hit:
         yield f"the dialogs don't fill HITs of {design.hits.dialogs_per_hit}, so some are smaller, at the same pay"
     if size.dropped_count:
-        yield f"{size.dropped_count:,} dialogs are left out, so that every HIT is full"
+        yield f"{count_of(size.dropped_count, 'dialog is', 'dialogs are')} left out, so that every HIT is full"
 
 
 def describe_cost(design: StudyDesign, size: BatchSize) -> Iterator[str]:
@@ -31,16 +32,17 @@ def describe_cost(design: StudyDesign, size: BatchSize) -> Iterator[str]:
     ratings = rating_count(design, size)
     yield from describe_size(design, size)
     yield (
-        f"{cost.assignment_count:,} assignments: {dollars(cost.reward_cents)} rewards + "
+        f"{count_of(cost.assignment_count, 'assignment')}: {dollars(cost.reward_cents)} rewards + "
         f"{dollars(cost.reward_fee_cents)} fees + at most {dollars(cost.bonus_cents + cost.bonus_fee_cents)} bonuses "
         f"with fees = at most {dollars(cost.total_cents)}"
     )
-    yield f"{ratings:,} ratings, at most {cost.total_cents / ratings:.2f} cents each"
+    yield f"{count_of(ratings, 'rating')}, at most {cost.total_cents / ratings:.2f} cents each"
 
 
 def describe_hourly_pay(design: StudyDesign) -> str:
     hourly, minimum = hourly_pay_cents(design), design.pay.minimum_hourly_cents
-    pay = f"{dollars(design.pay.reward_cents)} for {design.pay.expected_minutes:g} minutes is {dollars(hourly)} an hour"
+    minutes = count_of(design.pay.expected_minutes, "minute")
+    pay = f"{dollars(design.pay.reward_cents)} for {minutes} is {dollars(hourly)} an hour"
     if hourly >= minimum:
         return pay
     fair = -(-minimum * design.pay.expected_minutes // 60)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from evalplatform.wording import count_of
 from generation.models import Dialog
 from generation.style_check import StyleReport, check_style
 from hits.designing.describing import describe_cost, describe_hourly_pay, dollars
@@ -88,9 +89,11 @@ def _describe_choice(design: StudyDesign, selections: Sequence[Selection]) -> It
     """Where the data gives less than was asked for, or is chosen from less than there is."""
     for part, selection in zip(design.datasets, selections, strict=True):
         if len(selection.dialogs) < part.dialog_count:
-            yield f"{part.name} gives {len(selection.dialogs):,} of the {part.dialog_count:,} dialogs asked for"
+            asked = count_of(part.dialog_count, "dialog")
+            yield f"{part.name} gives {len(selection.dialogs):,} of the {asked} asked for"
         if selection.skipped_count:
-            yield f"{part.name}: {selection.skipped_count:,} dialogs are passed over: not every model answered them"
+            skipped = count_of(selection.skipped_count, "dialog is", "dialogs are")
+            yield f"{part.name}: {skipped} passed over: not every model answered"
 
 
 def check_study_style(

@@ -13,7 +13,7 @@ from hits.analysing.analysing import EXCLUDED_BY, METRIC
 COLUMNS = {
     "assignment": ("submission", "number of the assignment, from 1: one worker's work on one HIT"),
     "worker": ("worker", "a pseudonym, made for this bundle"),
-    "hit": ("hit", "number of the HIT"),
+    "hit": ("hit", "number of the HIT, from 0; the pages show it from 1"),
     "block": ("block", "number of the set of dialogs that the HIT has; HITs with the same dialogs share it"),
     "wave": ("wave", "in which publication of HITs it was"),
     "dataset": ("dataset", "the dialog's dataset"),

@@ -3,6 +3,7 @@ knows: its questions by number, in words of our own; what only the researcher ca
 
 from collections.abc import Iterator
 
+from evalplatform.wording import count_of
 from hits.exporting.facts import Facts
 from hits.exporting.methods import methods_paragraph
 from hits.stats.estimates import Estimate, Undefined
@@ -80,12 +81,12 @@ def _evaluators(facts: Facts) -> Questions:
         *("3.2.3", "How they were recruited"),
         f"through the marketplace, open to workers from: {countries}; at least {crowd.min_approved:,} approved HITs "
         f"and an approval rate of at least {crowd.min_approval_percent} %; "
-        f"at most {crowd.max_hits_per_worker:,} HITs each",
+        f"at most {count_of(crowd.max_hits_per_worker, 'HIT')} each",
     )
     replies = len(facts.design.warm_up.replies)
     yield (
         *("3.2.4", "Training"),
-        f"instructions, and a warm-up dialog with {replies} replies and comments on the choices",
+        f"instructions, and a warm-up dialog with {count_of(replies, 'reply', 'replies')} and comments on the choices",
     )
     yield "3.2.5", "Other characteristics of the evaluators", f"Not asked by the platform. {TO_FILL_IN}"
 
@@ -110,8 +111,8 @@ def _design(facts: Facts) -> Questions:
     )
     yield (
         *("3.3.5", "How free evaluators are about when and how fast"),
-        f"They work when they like, within {design.crowd.time_limit_minutes} minutes after accepting; answers are kept "
-        f"when the page is closed and opened again",
+        f"They work when they like, within {count_of(design.crowd.time_limit_minutes, 'minute')} after accepting; "
+        f"answers are kept when the page is closed and opened again",
     )
     yield (
         *("3.3.6", "Are evaluators told they can ask, and give feedback?"),

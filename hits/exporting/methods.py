@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from evalplatform.wording import count_of
 from hits.designing.describing import dollars
 from hits.exporting.facts import Facts
 from hits.exporting.latex import escape
@@ -33,7 +34,7 @@ def _material(facts: Facts) -> Iterator[str]:
     design = facts.design
     counts = _listed([f"{part.dialog_count:,} of {part.name}" for part in design.datasets])
     yield (
-        f"We compared {_count(len(design.generators), 'model')} ({_listed(design.generators)}) on {facts.dialogs:,} "
+        f"We compared {count_of(len(design.generators), 'model')} ({_listed(design.generators)}) on {facts.dialogs:,} "
         f"dialogs ({counts}), chosen at random with the seed {design.seed}."
     )
 
@@ -47,9 +48,9 @@ def _task(facts: Facts) -> Iterator[str]:
         f"Identical replies were shown once."
     )
     yield (
-        f"A HIT had {_count(design.hits.dialogs_per_hit, 'dialog')} and was offered to "
-        f"{_count(design.hits.assignments, 'worker')}; {facts.hits_published:,} of {facts.hits_built:,} HITs were "
-        f"published, in {_count(facts.waves, 'wave')}."
+        f"A HIT had {count_of(design.hits.dialogs_per_hit, 'dialog')} and was offered to "
+        f"{count_of(design.hits.assignments, 'worker')}; {facts.hits_published:,} of "
+        f"{count_of(facts.hits_built, 'HIT was', 'HITs were')} published, in {count_of(facts.waves, 'wave')}."
     )
 
 
@@ -65,8 +66,8 @@ def _crowd(facts: Facts) -> Iterator[str]:
     place = PLACES[facts.marketplace]
     yield f"Workers were recruited on {place}" + (f" and had to {_listed(wanted)}." if wanted else ".")
     yield (
-        f"{_count(facts.workers, 'worker')} handed in {_count(facts.submissions, 'assignment')}{_dates(facts)}; nobody "
-        f"could do more than {crowd.max_hits_per_worker:,}."
+        f"{count_of(facts.workers, 'worker')} handed in {count_of(facts.submissions, 'assignment')}{_dates(facts)}; "
+        f"nobody could do more than {crowd.max_hits_per_worker:,}."
     )
     if facts.problems or facts.rejected:
         yield f"{facts.problems:,} of them could not be read, and {facts.rejected:,} were rejected."
@@ -85,11 +86,11 @@ def _pay(facts: Facts) -> Iterator[str]:
     yield f"An assignment paid {dollars(pay.reward_cents)}."
     if pay.bonus_cents:
         yield (
-            f"A bonus of {dollars(pay.bonus_cents)} for {_count(pay.bonus_points, 'bonus point')} was paid "
+            f"A bonus of {dollars(pay.bonus_cents)} for {count_of(pay.bonus_points, 'bonus point')} was paid "
             f"{_times(bonus.count)}."
         )
     if (top_up := facts.paid_for(Payment.Kind.TOP_UP)).count:
-        yield f"Top-ups of {dollars(top_up.cents)} in all were paid for {_count(top_up.count, 'assignment')}."
+        yield f"Top-ups of {dollars(top_up.cents)} in all were paid for {count_of(top_up.count, 'assignment')}."
     total, fees = sum(one.cents for one in facts.paid), sum(one.fee_cents for one in facts.paid)
     yield f"In all, workers received {dollars(total)}, and the marketplace {dollars(fees)} in fees."
 
@@ -112,7 +113,7 @@ def _quality(facts: Facts) -> Iterator[str]:
         return
     attempts = f"{checkpoints.max_attempts} at most" if checkpoints.max_attempts else "as many as they liked"
     yield (
-        f"In {_count(checkpoints.per_hit, 'dialog')} of each HIT the human reply was hidden among the models' as a "
+        f"In {count_of(checkpoints.per_hit, 'dialog')} of each HIT the human reply was hidden among the models' as a "
         f"checkpoint; a worker who put it into {_listed(checkpoints.passing_areas, 'or')} won a bonus point (attempts: "
         f"{attempts}; the {checkpoints.counted_attempt} one counted)."
     )
@@ -127,12 +128,12 @@ def _exclusions(facts: Facts) -> Iterator[str]:
     received, kept = funnel.received, funnel.kept
     yield (
         f"Of {received.answers:,} answers (one worker's ratings of one dialog's replies), {kept.answers:,} from "
-        f"{_count(kept.workers, 'worker')} on {_count(facts.results.size.dialogs, 'dialog')} were kept. Nobody's pay "
-        f"depended on it."
+        f"{count_of(kept.workers, 'worker')} on {count_of(facts.results.size.dialogs, 'dialog')} were kept. Nobody's "
+        f"pay depended on it."
     )
     steps = [
-        f"{step.rule} ({describe_facts(step.parameters)}) left out {_count(step.left_out.answers, 'answer')} of "
-        f"{_count(step.left_out.workers, 'worker')}"
+        f"{step.rule} ({describe_facts(step.parameters)}) left out {count_of(step.left_out.answers, 'answer')} of "
+        f"{count_of(step.left_out.workers, 'worker')}"
         for step in funnel.steps
     ]
     if steps:
@@ -166,10 +167,6 @@ def _estimated(value: Estimate) -> str:
     if isinstance(value.interval, Undefined):
         return f"{value.value:.3f}"
     return f"{value.value:.3f} (95 % interval {value.interval.low:.3f} to {value.interval.high:.3f})"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _times(number: int) -> str:

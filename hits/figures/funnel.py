@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from evalplatform.wording import count_of
 from hits.figures.canvas import DARK, INK, LIGHT, MIDDLE, new_axes
 from hits.screening.funnel import Counts, Funnel
 
@@ -29,16 +30,17 @@ def draw_funnel(funnel: Funnel) -> "Figure":
 
 
 def describe_funnel(funnel: Funnel) -> str:
-    steps = [
-        f"{step.rule} left out {step.left_out.answers:,} answers of {step.left_out.workers:,} workers"
-        for step in funnel.steps
-    ]
+    steps = [f"{step.rule} left out {_answers(step.left_out)}" for step in funnel.steps]
     received, kept = funnel.received, funnel.kept
     return (
-        f"{received.answers:,} answers of {received.workers:,} workers were received. "
+        f"{_answers(received)} were received. "
         + "".join(f"{step[0].upper()}{step[1:]}. " for step in steps)
-        + f"{kept.answers:,} answers of {kept.workers:,} workers are kept."
+        + f"{_answers(kept)} are kept."
     )
+
+
+def _answers(counts: Counts) -> str:
+    return f"{count_of(counts.answers, 'answer')} of {count_of(counts.workers, 'worker')}"
 
 
 def _rows(funnel: Funnel) -> list[tuple[str, Counts]]:

@@ -31,32 +31,41 @@ ACCEPT_REFUSED = {
     ),
     Reason.NOT_QUALIFIED: Notice(
         "This HIT asks for other qualifications",
-        "It is meant for workers with another background or history, and says nothing about the quality of your work.",
+        "It is meant for workers with another background or history, and says nothing about the quality of your work. "
+        "Other HITs in the list may be open to you.",
         403,
     ),
     Reason.EXPIRED: Notice(
-        "This HIT is over", "Its time on the marketplace has ended, or the requester has taken it off.", 410
+        "This HIT is over",
+        "Its time on the marketplace has ended, or the requester has taken it off. What you have submitted is paid as "
+        "always; the list shows what else there is.",
+        410,
     ),
     Reason.NONE_LEFT: Notice(
         "Others were faster",
         "All assignments of this HIT are taken. One comes back when somebody returns it, so looking again may help.",
     ),
     Reason.ALREADY_DONE: Notice(
-        "You have done this HIT", "Each worker does a HIT once, and yours is submitted. Thank you for it."
+        "You have done this HIT",
+        "Each worker does a HIT once, and yours is submitted: it is paid when the requester approves it. Thank you!",
     ),
 }
 
 NOT_HELD_NOW = {
     Reason.ALREADY_DONE: Notice(
-        "This is submitted already", "All is well: your work arrived the first time, and it counts once.", 200
+        "This is submitted already",
+        "All is well: your work arrived the first time, counts once, and is paid when the requester approves it.",
+        200,
     ),
     Reason.TOO_LATE: Notice(
         "The time is over",
-        "The time allowed ran out before this was submitted, and the HIT went back to other workers. "
-        "Returned or late HITs don't count against you.",
+        "The time allowed ran out before this was submitted, and the HIT went back to other workers, so that it can't "
+        "be paid. It does not count against you, and if some are left, you can accept it again.",
     ),
     Reason.NOT_HELD: Notice(
-        "You returned this HIT", "It went back to other workers. If some are left, you can accept it again."
+        "You returned this HIT",
+        "It went back to other workers, and is not paid. It does not count against you, and if some are left, you can "
+        "accept it again.",
     ),
 }
 

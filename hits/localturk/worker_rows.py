@@ -5,6 +5,7 @@ from datetime import datetime
 
 from django.db.models import Exists, OuterRef
 
+from evalplatform.wording import count_of
 from hits.localturk.models import HitType, TurkAssignment, TurkHit, WorkerAccount
 from hits.localturk.qualifying import guards_discovery, judged_counts, requirement_words, standing_of
 from hits.localturk.rendering import dollars
@@ -98,7 +99,7 @@ def worker_row(worker: WorkerAccount) -> WorkerRow:
     if not approved + rejected:
         return WorkerRow(worker, place, "new here, no work judged so far")
     percent = 100 * approved // (approved + rejected)
-    return WorkerRow(worker, place, f"{approved:,} HITs approved, approval rate {percent} %")
+    return WorkerRow(worker, place, f"{count_of(approved, 'HIT')} approved, approval rate {percent} %")
 
 
 def offer_rows(worker: WorkerAccount, now: datetime) -> list[OfferRow]:

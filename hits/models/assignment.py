@@ -32,6 +32,8 @@ class Assignment(models.Model):
     opened_at = models.DateTimeField()
     held_at = models.DateTimeField()  # since when the time runs: anew when the same worker accepts it again
     taken_over_at = models.DateTimeField(null=True)  # when another worker opened the same id
+    consented_at = models.DateTimeField(null=True)  # when the worker agreed to the study's consent text
+    consent_version = models.CharField(max_length=64, blank=True, default="")  # of that text: its SHA-256
     step = models.CharField(max_length=20, default="welcome")
     feedback = models.TextField(blank=True)
     submitted_at = models.DateTimeField(null=True)  # by our page; what counts is that the marketplace confirms it

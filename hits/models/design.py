@@ -5,6 +5,7 @@ The same shape as a study file (docs/studies.md); money is dollars there and int
 
 import re
 from decimal import Decimal
+from hashlib import sha256
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -61,6 +62,13 @@ def _country(value: Any) -> str:
     if not isinstance(value, str) or value not in COUNTRY_CODES:
         raise ValueError(f"{value!r} is no country's code; use ISO 3166 codes such as US, AU, NZ, GB, CA")
     return str(value)
+
+
+def _language(value: str) -> str:
+    # Well-formed by BCP 47's usual parts: language, script, region, variants. Which of them exist, browsers know.
+    if not re.fullmatch(r"[A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|\d{3}))?(-(\w{5,8}|\d\w{3}))*", value, re.ASCII):
+        raise ValueError(f"{value!r} is no language tag; write it as in BCP 47: en, de, pt-BR, zh-Hant")
+    return value
 
 
 Cents = Annotated[int, BeforeValidator(_cents), PlainSerializer(lambda cents: f"{cents / 100:.2f}")]
@@ -141,6 +149,15 @@ class TaskPart(Part):
     instructions: Text = design_texts.INSTRUCTIONS
     consent: Text = design_texts.CONSENT
     contact: Text = design_texts.CONTACT
+    # Who asks, as workers read it: a group, a university. Empty: the page points to the marketplace's own name.
+    requester: Annotated[str, StringConstraints(max_length=200, strip_whitespace=True), AfterValidator(_printable)] = ""
+    # Of the texts and dialogs: screen readers speak it, and browsers hyphenate and translate by it.
+    language: Annotated[str, StringConstraints(strip_whitespace=True), AfterValidator(_language)] = "en"
+
+    @property
+    def consent_version(self) -> str:
+        """Which text a worker has agreed to, for good: the SHA-256 of it."""
+        return sha256(self.consent.encode()).hexdigest()
 
 
 class WarmUpReply(Part):

@@ -1,4 +1,9 @@
-"""What a worker reads unless the study says otherwise. Markdown where it is long."""
+"""What a worker reads unless the study says otherwise. Markdown where it is long.
+
+These words are true of any data: they say nothing about where the conversations come from, and not who wrote which
+reply, since one may be by a person. What differs from study to study (who asks, pay, time, approval, bonus) the page
+says from the settings, in hits.serving.page.
+"""
 
 import re
 
@@ -8,20 +13,19 @@ def _flowing(text: str) -> str:
     return re.sub(r"(?<!\n)\n(?![\n-])", " ", text).strip()
 
 
-TITLE = "Rate chatbots' replies in short conversations"
-DESCRIPTION = "Read short conversations and sort the replies of chatbots into good, okay and bad."
-KEYWORDS = "chatbot, conversation, rating, empathy, english, research"
+TITLE = "Rate replies in short conversations"
+DESCRIPTION = "Read short conversations and sort the replies that could come next, by how well they fit."
+KEYWORDS = "chatbot, conversation, reply, rating, research"
 QUESTION = "Does each reply fit the conversation so far, and the feelings in it? Put it into one of the areas."
 
 WELCOME = _flowing("""
 Thank you for your interest. In this HIT you help us find out which chatbots answer well: you read short conversations
-and sort the replies that chatbots gave, by whether they fit what was said before and the feelings behind it. Many of
-the conversations come from film subtitles.
+and sort replies that could come next, by whether they fit what was said before and the feelings behind it.
 """)
 
 INSTRUCTIONS = _flowing("""
-Each task shows a conversation between two people. Speaker 1 is on the left, speaker 2 on the right. Below it are
-several replies that could come next; each was written by a chatbot.
+Each task shows a conversation between two speakers. Speaker 1 is on the left, speaker 2 on the right. Below it are
+several replies that could come next. Most were written by chatbots; one may be by a person.
 
 - **Good**: it fits the conversation and the feelings in it.
 - **Okay**: it is acceptable, but bland or slightly off.
@@ -29,14 +33,14 @@ several replies that could come next; each was written by a chatbot.
 
 Several replies may go into the same area. Judge each on its own merits; there is no right number of good ones.
 
-Some tasks have a bonus point: one of the replies was written by a human. Sort them as carefully as always and press
-*Bonus Validate* to see whether the point is yours.
+Where a conversation carries a bonus point, one of its replies was written by a person. Sort all of them as carefully
+as always; the page tells you what counts.
 """)
 
 CONSENT = _flowing("""
 Your answers are used for research and published without your worker ID. We also record how long each conversation
 takes, when the page is in the background, and how replies are moved. Taking part is voluntary; you may return the HIT
-at any time.
+at any time, and returning does not count against you.
 """)
 
 CONTACT = "Write to us through the marketplace's contact form if anything is unclear or goes wrong."

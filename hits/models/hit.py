@@ -21,7 +21,12 @@ class Hit(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.study} HIT {self.number}"
+        return f"{self.study} HIT {self.shown_number}"
+
+    @property
+    def shown_number(self) -> int:
+        """People count from 1. `number`, in addresses, files and on the marketplace, begins with 0."""
+        return self.number + 1
 
 
 class HitItem(models.Model):

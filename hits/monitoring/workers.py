@@ -109,7 +109,7 @@ def flags_by_worker(study: Study, environment: str, worker_id: str | None = None
             describe_facts(row.evidence),
             not row.run.is_frozen_rules,
             assignment.pk if assignment else None,
-            assignment.hit.number if assignment else None,
+            assignment.hit.shown_number if assignment else None,
         )
         found.setdefault(assignment.mturk_worker_id if assignment else row.mturk_worker_id, []).append(flag)
     return found

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from evalplatform.errors import EvalPlatformError
+from evalplatform.wording import count_of
 from hits.designing.describing import describe_hourly_pay, dollars, style_warning
 from hits.models import Publication, Study
 from hits.publishing.planning import PublishingPlan
@@ -42,9 +43,10 @@ def describe_plan(plan: PublishingPlan) -> Iterator[str]:
     before = plan.budget.committed_cents
     spent = f", beside at most {dollars(before)} before" if before else ""
     interrupted = " left by an interrupted run" if plan.begun_count == len(plan.hits) > 0 else ""
+    hits, assignments = count_of(len(plan.hits), "HIT"), count_of(plan.cost.assignment_count, "assignment")
     yield (
-        f"{plan.study} on the {plan.environment} marketplace, wave {plan.wave}: {len(plan.hits):,} HITs{interrupted}, "
-        f"{plan.cost.assignment_count:,} assignments, at most {dollars(plan.cost.total_cents)}{spent}."
+        f"{plan.study} on the {plan.environment} marketplace, wave {plan.wave}: {hits}{interrupted}, {assignments}, "
+        f"at most {dollars(plan.cost.total_cents)}{spent}."
     )
     yield f"{describe_hourly_pay(plan.design)}."
     yield from style_warning(plan.study.style_report)

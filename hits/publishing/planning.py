@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from django.db.models import Max
 
 from evalplatform.errors import EvalPlatformError
+from evalplatform.wording import count_of
 from hits.budgeting import Budget, budget_of, refuse_over_budget
 from hits.designing.describing import dollars
 from hits.models import Hit, Publication, PublishingRun, Study
@@ -84,7 +85,10 @@ def without_confirmed(plan: PublishingPlan) -> PublishingPlan:
 
 
 def check_budget(plan: PublishingPlan, budget_cents: int | None) -> None:
-    what, instead = f"Publishing {len(plan.hits):,} HITs", "Publish fewer HITs at a time, or raise the budget."
+    what, instead = (
+        f"Publishing {count_of(len(plan.hits), 'HIT')}",
+        "Publish fewer HITs at a time, or raise the budget.",
+    )
     refuse_over_budget(plan.budget, plan.cost.total_cents, what, instead, budget_cents)
 
 

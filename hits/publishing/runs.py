@@ -9,6 +9,7 @@ from django.db import IntegrityError, transaction
 from django.db.models.functions import Coalesce
 
 from evalplatform.errors import EvalPlatformError
+from evalplatform.wording import count_of
 from hits.errors import MarketUnavailable
 from hits.models import Event, PublishingRun, Study
 from hits.mturk.client import Market
@@ -58,7 +59,7 @@ def request_run(
     try:
         with transaction.atomic():
             run.save()
-            text = f"asked for {len(plan.hits):,} HITs to be published on the {environment} market"
+            text = f"asked for {count_of(len(plan.hits), 'HIT')} to be published on the {environment} market"
             Event.objects.create(study=study, at=now, actor=requested_by, text=text)
     except IntegrityError:
         raise EvalPlatformError(f"{study} is being published on the {environment} marketplace already.") from None
@@ -127,13 +128,13 @@ def _signs_of_life(run: PublishingRun, now: Now) -> Callable[[int], None]:
 def _outcome(run: PublishingRun, result: PublishingResult, adopted: int, was_stopped: bool) -> str:
     counts = count_run(run)
     if counts.is_complete:
-        outcome = f"All {counts.total:,} HITs are published."
+        outcome = "The HIT is published." if counts.total == 1 else f"All {counts.total:,} HITs are published."
     elif counts.total:
-        outcome = f"{counts.published:,} of {counts.total:,} HITs are published."
+        outcome = f"{counts.published:,} of {count_of(counts.total, 'HIT is', 'HITs are')} published."
     else:
         outcome = "There was nothing left to publish."
     if adopted:
-        outcome += f" {adopted:,} were found on the marketplace already."
+        outcome += f" {count_of(adopted, 'was', 'were')} found on the marketplace already."
     if was_stopped:
         return f"{outcome} It was stopped, and they are off the market."
-    return " ".join([outcome, *(f"{count:,} times: {reason}" for reason, count in result.refused.items())])
+    return " ".join([outcome, *(f"{count_of(count, 'time')}: {reason}" for reason, count in result.refused.items())])

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from evalplatform.wording import count_of
 from hits.budgeting import budget_of, cents_of, refuse_over_budget
 from hits.errors import MarketRefused, MarketUnavailable
 from hits.models import Event, Publication, PublishingRun, Study
@@ -35,7 +36,7 @@ def stop_study(
     if ours.unconfirmed().exists():
         adopt_orphans(study, environment, market, now())
     result = _change(ours.open(), lambda one: market.expire_hit(one.mturk_hit_id), lambda: {"stopped_at": now()})
-    _note(study, by, now(), result.changed, f"took {result.changed:,} HITs off the {environment} market")
+    _note(study, by, now(), result.changed, f"took {count_of(result.changed, 'HIT')} off the {environment} market")
     return result
 
 
@@ -56,7 +57,7 @@ def resume_study(
         lambda one: market.extend_hit(one.mturk_hit_id, now() + lifetime),
         lambda: {"stopped_at": None, "closed_at": None},
     )
-    _note(study, by, now(), result.changed, f"put {result.changed:,} HITs back on the {environment} market")
+    _note(study, by, now(), result.changed, f"put {count_of(result.changed, 'HIT')} back on the {environment} market")
     return result
 
 

@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from evalplatform.errors import EvalPlatformError
+from evalplatform.wording import count_of
 from hits.designing.checking import parse_design
 from hits.models import Event, Exclusion, ScreeningRun, Study
 from hits.models.design import ScreeningRule, StudyDesign
@@ -118,5 +119,5 @@ def _as_json(rules: Sequence[ScreeningRule]) -> list[dict[str, Any]]:
 def _description(run: ScreeningRun, funnel: Funnel) -> str:
     received, kept = funnel.received.assignments, funnel.kept.assignments
     rules = ", ".join(rule["rule"] for rule in run.rules) or "none"
-    left_out = f"{received - kept:,} of {received:,} assignments are left out"
+    left_out = f"{received - kept:,} of {count_of(received, 'assignment')} left out"
     return f"screened the work on {run.environment} {run.kind} ({rules}): {left_out}"

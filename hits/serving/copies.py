@@ -31,6 +31,11 @@ class DialogCopy(BaseModel):
     checks: list[CheckCopy]
 
 
+class ConsentCopy(BaseModel):
+    version: str
+    at: datetime
+
+
 class AnswersCopy(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
@@ -38,12 +43,13 @@ class AnswersCopy(BaseModel):
     turn: int
     feedback: str
     dialogs: list[DialogCopy]
+    consent: ConsentCopy | None = None
 
 
 def write_copy(hit: FrozenHit, assignment: Assignment, answers: Mapping[int, Answer]) -> dict[str, str]:
     """The fields of the form. Cards by their places: it passes through the worker's browser."""
     points = Points(hit.study.design.checkpoints, checks_of(assignment))
-    copy = {
+    copy: dict[str, Any] = {
         "version": 1,
         "turn": assignment.turn,
         "feedback": assignment.feedback,
@@ -63,6 +69,8 @@ def write_copy(hit: FrozenHit, assignment: Assignment, answers: Mapping[int, Ans
             for item in hit.items
         ],
     }
+    if assignment.consented_at is not None:
+        copy["consent"] = {"version": assignment.consent_version, "at": assignment.consented_at.isoformat()}
     text = json.dumps(copy, separators=(",", ":"))
     return {"answers": text, "signature": sign_copy(assignment.mturk_assignment_id, assignment.mturk_worker_id, text)}
 
@@ -82,6 +90,9 @@ def rebuild_answers(hit: FrozenHit, assignment: Assignment, copy: AnswersCopy, s
     """Puts back what the copy says, instead of whatever is there."""
     seed = hit.study.design.seed
     passing = hit.study.design.checkpoints.passing_areas
+    if copy.consent is not None and assignment.consented_at is None:
+        assignment.consented_at, assignment.consent_version = copy.consent.at, copy.consent.version
+        assignment.save(update_fields=["consented_at", "consent_version"])
     BonusCheck.objects.filter(assignment=assignment).delete()
     Answer.objects.filter(assignment=assignment).delete()
     for item, dialog in zip(hit.items, copy.dialogs, strict=True):

@@ -11,7 +11,7 @@ from django.db import transaction
 from hits.models import Assignment, MarketEnvironment, Replacement
 from hits.mturk.worker_sites import NOT_AVAILABLE, SUBMIT_SITES
 from hits.serving.frozen import FrozenHit, FrozenStudy
-from hits.serving.refusals import Refusal, WorkRefused
+from hits.serving.refusals import Refusal, WorkRefused, limit_words
 from hits.serving.rows import (
     assignments_of_hits,
     assignments_with_id,
@@ -128,19 +128,11 @@ def _check_may_begin(
     if any(one.mturk_worker_id == worker_id and one.hit_id != hit.pk for one in of_block):
         raise WorkRefused(Refusal.NOT_ELIGIBLE)
     if is_stopped(hit.study.pk, environment, worker_id):
-        message = (
-            "We have no more HITs of this study for you. Please return this one; returning does not count against "
-            "you, and what you have done is paid."
-        )
-        raise WorkRefused(Refusal.NOT_ELIGIBLE, message)
+        raise WorkRefused(Refusal.STOPPED)
     limit = hit.study.design.crowd.max_hits_per_worker
     held_after = now - time_limit(hit.study)
     if count_done_or_in_hand(hit.study.pk, environment, worker_id, hit.pk, held_after) >= limit:
-        message = (
-            f"Each worker may do {limit:,} HITs of this study, so that many people are heard, and you have done yours: "
-            "thank you! Please return this HIT; returning does not count against you."
-        )
-        raise WorkRefused(Refusal.LIMIT_REACHED, message)
+        raise WorkRefused(Refusal.LIMIT_REACHED, limit_words(limit))
     # What was handed in to us alone, and not to the marketplace, fills no place once we know it.
     handed_in = [one for one in of_block if one.hit_id == hit.pk and one.submitted_at is not None and not one.ended_as]
     if len(handed_in) >= hit.assignments and len(handed_in) >= _places(hit, environment):

@@ -5,12 +5,16 @@ from typing import Any
 
 from django.utils.safestring import SafeString, mark_safe
 
+from evalplatform.wording import count_of
 from hits.designing.describing import dollars
+from hits.designing.sizing import hourly_pay_cents
 from hits.models import Answer, Assignment
 from hits.models.design import StudyDesign
 from hits.serving.bonus import Points, bonus_state
 from hits.serving.frozen import FrozenHit
-from hits.serving.rows import answers_of, checks_of
+from hits.serving.rows import answers_of, checks_of, has_submitted_before
+
+UNNAMED_REQUESTER = "A research project; the marketplace shows the requester's name beside this HIT"
 
 
 def as_json_in_html(page: dict[str, Any]) -> SafeString:
@@ -30,6 +34,8 @@ def work_page(hit: FrozenHit, assignment: Assignment, token: str, seconds_used: 
         **_texts(hit),
         "mode": "work",
         "token": token,
+        "has_agreed": assignment.consented_at is not None,
+        "is_returning": has_submitted_before(hit.study.pk, assignment),
         "dialogs": [
             {
                 "turns": item.turns,
@@ -78,6 +84,9 @@ def _texts(hit: FrozenHit) -> dict[str, Any]:
         "welcome": study.welcome,
         "instructions": study.instructions,
         "consent": study.consent,
+        "consent_version": design.task.consent_version,
+        "has_agreed": False,
+        "is_returning": False,
         "contact": study.contact,
         "facts": _facts(hit),
         "warm_up": {
@@ -96,10 +105,13 @@ def _facts(hit: FrozenHit) -> dict[str, Any]:
     bonus_dialogs = sum(item.gold_card is not None for item in hit.items)
     has_bonus = bool(design.pay.bonus_cents and bonus_dialogs)
     return {
+        "requester": design.task.requester or UNNAMED_REQUESTER,
         "dialogs": len(hit.items),
         "expected_minutes": design.pay.expected_minutes,
         "time_limit_minutes": design.crowd.time_limit_minutes,
         "reward": dollars(design.pay.reward_cents),
+        "hourly": dollars(hourly_pay_cents(design)),
+        "approval": _approval(design),
         "bonus": dollars(design.pay.bonus_cents) if has_bonus else "",
         "bonus_rule": _bonus_rule(design, bonus_dialogs) if has_bonus else "",
         "bonus_dialogs": bonus_dialogs,
@@ -107,12 +119,31 @@ def _facts(hit: FrozenHit) -> dict[str, Any]:
     }
 
 
+def _approval(design: StudyDesign) -> str:
+    days = design.crowd.auto_approval_days
+    when = {
+        "at once": "at once, when your complete work has reached us",
+        "after a delay": f"{count_of(design.pay.approval_delay_hours, 'hour')} after you submit",
+        "by hand": (
+            f"by a person, at the latest {count_of(days, 'day')} after you submit: then the marketplace approves it"
+            if days
+            else "at once, by the marketplace"
+        ),
+    }[design.pay.approval]
+    return f"{when}; how you rate the replies never leads to a rejection"
+
+
 def _bonus_rule(design: StudyDesign, bonus_dialogs: int) -> str:
     needed = design.pay.bonus_points
-    labels = [area.label for area in design.task.areas if area.key in design.checkpoints.passing_areas]
+    areas = " or ".join(area.label for area in design.task.areas if area.key in design.checkpoints.passing_areas)
+    bonus = dollars(design.pay.bonus_cents)
+    if bonus_dialogs == 1:
+        return (
+            "One of the conversations carries a bonus point: one of its replies was written by a human, and the point "
+            f"is yours when you put it into {areas}. Win it and we pay {bonus} on top."
+        )
     which = f"all {bonus_dialogs}" if needed >= bonus_dialogs else f"at least {needed} of the {bonus_dialogs}"
     return (
         f"{bonus_dialogs} of the conversations carry a bonus point: one of their replies was written by a human, and "
-        f"the point is yours when you put it into {' or '.join(labels)}. Win {which} points and we pay "
-        f"{dollars(design.pay.bonus_cents)} on top."
+        f"the point is yours when you put it into {areas}. Win {which} points and we pay {bonus} on top."
     )

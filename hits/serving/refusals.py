@@ -1,20 +1,28 @@
-"""Why a worker can't go on, each with its own kind words: one text for every case helps nobody."""
+"""Why a worker can't go on: what happened, whether it is paid, and what to do.
 
+The one place for these words. The server's own pages show them, and the worker's page gets them with the refusal.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from evalplatform.errors import EvalPlatformError
+from evalplatform.wording import count_of
 
 
 class Refusal(StrEnum):
     ALREADY_SUBMITTED = "already-submitted"
     CONFLICT = "conflict"
+    CONSENT_MISSING = "consent-missing"
     INCOMPLETE = "incomplete"
     INVALID = "invalid"
     LIMIT_REACHED = "limit-reached"
     NO_ATTEMPTS_LEFT = "no-attempts-left"
     NOT_ELIGIBLE = "not-eligible"
     OUTSIDE_MARKETPLACE = "outside-marketplace"
+    STOPPED = "stopped"
     STUDY_FULL = "study-full"
     TAKEN_OVER = "taken-over"
     TIME_OVER = "time-over"
@@ -23,54 +31,107 @@ class Refusal(StrEnum):
     TOO_LARGE = "too-large"
 
 
-HEADINGS = {
-    Refusal.ALREADY_SUBMITTED: "You have finished this HIT",
-    Refusal.LIMIT_REACHED: "You have done all the HITs we may give you",
-    Refusal.NOT_ELIGIBLE: "This HIT is not for you",
-    Refusal.OUTSIDE_MARKETPLACE: "This page belongs into the marketplace",
-    Refusal.STUDY_FULL: "This HIT has all the answers it needs",
-    Refusal.TAKEN_OVER: "Someone else holds this HIT now",
-    Refusal.TIME_OVER: "The time for this HIT is over",
-    Refusal.TOKEN_INVALID: "This page can't be verified",
+@dataclass(frozen=True)
+class Words:
+    message: str
+    heading: str = ""  # of a page of its own; without one, the worker's page goes on and says it in passing
+    can_open_again: bool = False  # opening the HIT again leads on: to going on, or to the completion code
+
+
+RETURN_IT = "Please return this HIT; returning does not count against you."
+
+WORDS = {
+    Refusal.ALREADY_SUBMITTED: Words(
+        "Your answers are safely with us, and are paid as the HIT says. Nothing more is needed: thank you! If the "
+        "marketplace still shows the HIT as open, open it again here and hand it over once more.",
+        "You have finished this HIT",
+        can_open_again=True,
+    ),
+    Refusal.CONFLICT: Words("This was changed in another tab. The page now shows the newest; please look once more."),
+    Refusal.CONSENT_MISSING: Words(
+        "We keep no answers of anyone who has not agreed to take part, so this was not saved. What was saved before is "
+        "still there. Open this HIT again and agree, and go on: it is paid as always.",
+        "We need your agreement first",
+        can_open_again=True,
+    ),
+    Refusal.INCOMPLETE: Words("Some replies have no place yet. Nothing is lost: please place them, and submit again."),
+    Refusal.INVALID: Words(
+        "The page sent something that we can't read. What was saved before is still there, and paid as always once you "
+        "submit. Please reload the page."
+    ),
+    Refusal.LIMIT_REACHED: Words(
+        "You have done as many HITs of this study as one worker may, so that many people are heard: thank you! What "
+        f"you have submitted is paid; this one could not be. {RETURN_IT}",
+        "You have done all the HITs we may give you",
+    ),
+    Refusal.NO_ATTEMPTS_LEFT: Words(
+        "You have used all attempts for this bonus point. The pay for the HIT does not depend on it: please go on."
+    ),
+    Refusal.NOT_ELIGIBLE: Words(
+        "You have met these conversations in another HIT, and here we need a fresh pair of eyes. What you have "
+        f"submitted is paid; this one could not be. {RETURN_IT} Our other HITs are still open to you.",
+        "You know these conversations already",
+    ),
+    Refusal.OUTSIDE_MARKETPLACE: Words(
+        "We can't tell which HIT you are working on, so nothing that you do here could be saved or paid. Please open "
+        "the HIT from your list on the marketplace, accept it there, and this page will appear within it.",
+        "This page belongs into the marketplace",
+    ),
+    Refusal.STOPPED: Words(
+        "We have no more HITs of this study for you. All that you have submitted is paid; this one could not be. "
+        f"{RETURN_IT}",
+        "There are no more HITs for you here",
+    ),
+    Refusal.STUDY_FULL: Words(
+        "Others have answered everything that this HIT asks, so that another answer could neither be used nor paid. "
+        f"{RETURN_IT} Our other HITs may still be open to you.",
+        "This HIT has all the answers it needs",
+    ),
+    Refusal.TAKEN_OVER: Words(
+        "This HIT was returned or ran out of time here, and the marketplace has given it to another worker, who is "
+        "paid for it. Your answers up to now are kept. If the marketplace still shows the HIT as yours, you can go on "
+        "and are paid as always; else there is nothing left to do, and it does not count against you.",
+        "Someone else holds this HIT now",
+        can_open_again=True,
+    ),
+    Refusal.TIME_OVER: Words(
+        "The time allowed for this HIT has run out, and the marketplace takes it back, so that it can't be paid like "
+        "this. Your answers up to now are kept. If you have accepted the HIT again, you can go on where you were, and "
+        "are paid as always.",
+        "The time for this HIT is over",
+        can_open_again=True,
+    ),
+    Refusal.TOKEN_INVALID: Words(
+        "We can't verify this page any more, mostly because our server was moved. What was saved is still there, and "
+        "paid as always once you submit. Please open the HIT again from the marketplace.",
+        "This page has to be opened again",
+        can_open_again=True,
+    ),
+    Refusal.TOO_FAST: Words("That was a lot at once. Nothing is lost: the page tries again in a moment."),
+    Refusal.TOO_LARGE: Words("That is more text than we can take. Please shorten it; everything else is saved."),
 }
 
-MESSAGES = {
-    Refusal.ALREADY_SUBMITTED: "Your answers are safely with us, and nothing more is needed. Thank you!",
-    Refusal.CONFLICT: "This was changed in another tab. The page now shows the newest state.",
-    Refusal.INVALID: "The page sent something that we can't read. Please reload it; what was saved is still there.",
-    Refusal.NO_ATTEMPTS_LEFT: "You have used all attempts for this bonus point. You can go on.",
-    Refusal.NOT_ELIGIBLE: (
-        "You have rated these conversations in another HIT already, and we need a fresh pair of eyes for them. Please "
-        "return this HIT; our other HITs are still open to you. Returning does not count against you."
-    ),
-    Refusal.OUTSIDE_MARKETPLACE: (
-        "We can't tell which HIT you are working on. Please open it from your list of HITs on the marketplace, accept "
-        "it there, and this page will appear within it."
-    ),
-    Refusal.STUDY_FULL: (
-        "Others have answered everything that this HIT asks, so we could not use another answer. Please return it; "
-        "returning does not count against you."
-    ),
-    Refusal.TAKEN_OVER: (
-        "This HIT was returned or ran out of time here, and the marketplace has given it to another worker. Your "
-        "answers up to now are kept. If the marketplace still shows the HIT as yours, you can go on."
-    ),
-    Refusal.TIME_OVER: (
-        "The time allowed for this HIT has run out, and the marketplace takes it back. Your answers up to now are "
-        "kept. If you have accepted the HIT again, you can go on."
-    ),
-    Refusal.TOKEN_INVALID: "Please reload the page from the marketplace. What was saved is still there.",
-    Refusal.TOO_FAST: "That was a lot at once. The page will try again in a moment.",
-    Refusal.TOO_LARGE: "That is more text than we can take. Please shorten it.",
-}
+
+def limit_words(limit: int) -> str:
+    """LIMIT_REACHED with the study's own number."""
+    return (
+        f"Each worker may do {count_of(limit, 'HIT')} of this study, so that many people are heard, and you have done "
+        f"yours: thank you! What you have submitted is paid; this one could not be. {RETURN_IT}"
+    )
+
+
+def incomplete_words(missing: Sequence[tuple[int, int]]) -> str:
+    """INCOMPLETE with what is missing: positions of conversations, and how many of their replies have no place."""
+    parts = [f"{count_of(count, 'reply', 'replies')} of conversation {position + 1}" for position, count in missing]
+    return f"Still without a place: {', '.join(parts)}. Nothing is lost: please place them, and submit again."
 
 
 class WorkRefused(EvalPlatformError):
     def __init__(self, refusal: Refusal, message: str = "", **details: Any) -> None:
-        super().__init__(message or MESSAGES[refusal])
+        super().__init__(message or WORDS[refusal].message)
         self.refusal = refusal
         self.details = details
 
     @property
-    def heading(self) -> str:
-        return HEADINGS.get(self.refusal, "This did not work")
+    def words(self) -> Words:
+        return WORDS[self.refusal]

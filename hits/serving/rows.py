@@ -168,6 +168,22 @@ def write_assignment(assignment: Assignment) -> None:
     _assignments.write(assignment)
 
 
+def write_consent(assignment: Assignment) -> None:
+    assert assignment.consented_at is not None
+    _execute(
+        "UPDATE hits_assignment SET consented_at = %s, consent_version = %s WHERE id = %s",
+        *(_moment(assignment.consented_at), assignment.consent_version, assignment.pk),
+    )
+
+
+def has_submitted_before(study_pk: int, assignment: Assignment) -> bool:
+    """Whether the worker has handed in another assignment of this study."""
+    statement = """SELECT 1 FROM hits_assignment JOIN hits_hit ON hits_hit.id = hits_assignment.hit_id
+        WHERE study_id = %s AND environment = %s AND mturk_worker_id = %s AND submitted_at IS NOT NULL
+        AND hits_assignment.id <> %s"""
+    return _first(statement, study_pk, assignment.environment, assignment.mturk_worker_id, assignment.pk) is not None
+
+
 def write_submission(assignment: Assignment) -> None:
     assert assignment.submitted_at is not None
     _execute(

@@ -15,7 +15,7 @@ from hits.serving.copies import write_copy
 from hits.serving.frozen import FrozenHit, FrozenItem, frozen_hit
 from hits.serving.opening import check_is_open
 from hits.serving.page import answer_of, by_card
-from hits.serving.refusals import Refusal, WorkRefused
+from hits.serving.refusals import Refusal, WorkRefused, incomplete_words
 from hits.serving.rows import (
     add_answer,
     answer_to,
@@ -24,6 +24,7 @@ from hits.serving.rows import (
     hold_assignment,
     write_answer,
     write_check,
+    write_consent,
     write_submission,
 )
 from hits.serving.tokens import Ticket, completion_code
@@ -43,16 +44,29 @@ class DialogState:
 
 
 def save_dialogs(
-    ticket: Ticket, dialogs: Sequence[DialogState], now: datetime, step: str = "", feedback: str | None = None
+    ticket: Ticket,
+    dialogs: Sequence[DialogState],
+    now: datetime,
+    step: str = "",
+    feedback: str | None = None,
+    consent: str = "",
 ) -> list[dict[str, Any]]:
-    """Where the page was, and each dialog unless another tab has said otherwise meanwhile; then, what is stored."""
+    """Where the page was, and each dialog unless another tab has said otherwise meanwhile; then, what is stored.
+
+    `consent` is the version of the text to which the worker has just agreed.
+    """
     with _held(ticket, now, step, feedback) as (hit, assignment):
+        if consent:
+            _note_consent(hit, assignment, consent, now)
+        if dialogs:
+            _check_consent(assignment)
         return [_save_dialog(hit, assignment, dialog, now) for dialog in dialogs]
 
 
 def check_bonus(ticket: Ticket, dialog: DialogState, attempt: int, now: datetime) -> dict[str, Any]:
     """Whether the point is won. The same attempt again gets the same answer, without counting twice."""
     with _held(ticket, now) as (hit, assignment):
+        _check_consent(assignment)
         item = _item(hit, dialog.position)
         if item.gold_card is None:
             raise WorkRefused(Refusal.INVALID)
@@ -95,6 +109,8 @@ def submit(ticket: Ticket, dialogs: Sequence[DialogState], feedback: str, now: d
     """Complete, or refused with what is missing. Again: the same answer, so that a lost one can be asked for."""
     with _held(ticket, now, is_submitted_allowed=True) as (hit, assignment):
         is_new = assignment.submitted_at is None
+        if is_new:
+            _check_consent(assignment)
         for dialog in dialogs if is_new else ():
             saved = _save_dialog(hit, assignment, dialog, now)
             if saved["conflict"]:
@@ -133,6 +149,20 @@ def _held(
             raise WorkRefused(Refusal.ALREADY_SUBMITTED)
         check_is_open(hit.study, assignment, now)
         yield hit, assignment
+
+
+def _note_consent(hit: FrozenHit, assignment: Assignment, version: str, now: datetime) -> None:
+    """The first time counts; the same again, from another tab, changes nothing."""
+    if version != hit.study.design.task.consent_version:
+        raise WorkRefused(Refusal.INVALID)
+    if assignment.consented_at is None:
+        assignment.consented_at, assignment.consent_version = now, version
+        write_consent(assignment)
+
+
+def _check_consent(assignment: Assignment) -> None:
+    if assignment.consented_at is None:
+        raise WorkRefused(Refusal.CONSENT_MISSING)
 
 
 def _save_dialog(hit: FrozenHit, assignment: Assignment, dialog: DialogState, now: datetime) -> dict[str, Any]:
@@ -193,11 +223,8 @@ def _check_is_complete(hit: FrozenHit, answers: Mapping[int, Answer]) -> None:
 
 
 def _incomplete(missing: Sequence[tuple[int, int]]) -> WorkRefused:
-    parts = [
-        f"{count} {'reply' if count == 1 else 'replies'} of conversation {position + 1}" for position, count in missing
-    ]
     return WorkRefused(
         Refusal.INCOMPLETE,
-        f"Still without a place: {', '.join(parts)}.",
+        incomplete_words(missing),
         missing=[{"position": position, "cards": count} for position, count in missing],
     )

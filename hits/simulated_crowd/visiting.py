@@ -46,6 +46,8 @@ class Visit:
 
     def work_through(self, dialog_count: int) -> None:
         """One save a dialog, as pages do it: after a bonus check, the final times wait for the next save."""
+        if not self._page["has_agreed"]:
+            self.call("save", {"step": "instructions", "consent": self._page["consent_version"]})
         for position in range(dialog_count):
             dialog = _DialogVisit(self, self._page["dialogs"][position], position)
             was_checked = dialog.work()

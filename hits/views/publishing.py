@@ -13,6 +13,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
 from evalplatform.errors import EvalPlatformError
+from evalplatform.wording import count_of
 from hits.designing.describing import describe_hourly_pay, dollars
 from hits.designing.summarising import parts_of
 from hits.localturk.openness import is_open
@@ -130,9 +131,9 @@ def _change(
 
 
 def _tell(request: HttpRequest, result: StoppingResult, where: str) -> None:
-    messages.success(request, f"{result.changed:,} HITs are {where}.")
+    messages.success(request, f"{count_of(result.changed, 'HIT is', 'HITs are')} {where}.")
     for reason, count in result.refused.items():
-        messages.error(request, f"{count:,} are not: {reason}")
+        messages.error(request, f"{count_of(count, 'is', 'are')} not: {reason}")
     if result.stopped_by:
         messages.error(request, f"{str(result.stopped_by).rstrip('.')}. Do it again to go on.")
 

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from kombu.exceptions import OperationalError
 
 from evalplatform.errors import EvalPlatformError
+from evalplatform.wording import count_of
 from hits.batching import build_hits
 from hits.designing.checking import problems_of
 from hits.designing.selecting import select_dialogs
@@ -78,7 +79,9 @@ def build(request: HttpRequest, name: str) -> HttpResponse:
             _build_on_worker(study)
         else:
             built = build_hits(study)
-            messages.success(request, f"{built.hit_count:,} HITs are built, and the design is frozen.")
+            messages.success(
+                request, f"{count_of(built.hit_count, 'HIT is', 'HITs are')} built, and the design is frozen."
+            )
     except EvalPlatformError as error:
         messages.error(request, str(error))
     return redirect("study", name=name)

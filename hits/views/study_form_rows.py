@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, get_args
 
+from evalplatform.wording import count_of
 from generation.counting import count_datasets
 from generation.models import Dataset
 from hits.designing.describing import dollars
@@ -73,7 +74,7 @@ def plan_rows(plan: Plan) -> dict[str, Any]:
     return {
         "dialogs": f"{plan.setting.dialogs:,}",
         "raters": plan.setting.raters,
-        "hits": f"{plan.hits:,}",
+        "hits": count_of(plan.hits, "HIT"),
         "total": dollars(plan.cost.total_cents),
         "detectable": None if plan.detectable is None else f"{plan.detectable * 100:.1f}",
         "rows": [

@@ -65,6 +65,8 @@ def _task_fields() -> list[SettingField]:
         SettingField("warm_up.replies", "Warm-up replies", "warm_up_replies"),
         SettingField("task.consent", "Consent", "markdown"),
         SettingField("task.contact", "Contact", "markdown"),
+        SettingField("task.requester", "Who asks", help="Your group and university, as workers read it."),
+        SettingField("task.language", "Language", help="of texts and dialogs, as a tag: en, de, pt-BR"),
     ]
 
 

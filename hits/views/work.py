@@ -41,9 +41,9 @@ def show_hit(request: HttpRequest, study_key: UUID, number: int) -> HttpResponse
     visit = Visit(*(request.GET.get(name, "") for name in ("assignmentId", "hitId", "workerId", "turkSubmitTo")))
     try:
         page = preview_page(hit) if visit.is_preview else _work(request, hit, study_key, visit)
-        response = render(
-            request, "work/hit.html", {"title": hit.study.design.task.title, "data": as_json_in_html(page)}
-        )
+        task = hit.study.design.task
+        context = {"title": task.title, "language": task.language, "data": as_json_in_html(page)}
+        response = render(request, "work/hit.html", context)
     except WorkRefused as refused:
         response = _refuse(request, refused)
     response.headers["Content-Security-Policy"] = _policy(request)
@@ -67,7 +67,7 @@ def _refuse(request: HttpRequest, refused: WorkRefused) -> HttpResponse:
     again[HELD_AGAIN] = "1"
     context = {
         "code": refused.refusal,
-        "heading": refused.heading,
+        "heading": refused.words.heading,
         "message": str(refused),
         "continue_url": f"?{again.urlencode()}" if refused.refusal in CAN_BE_HELD_AGAIN else None,
     }

@@ -71,7 +71,7 @@ def test_a_researcher_watches_a_study_and_looks_into_a_workers_answers(
     page.get_by_role("link", name="Assignments", exact=True).click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Assignments")
     check_accessibility(page)
-    page.get_by_role("link", name=re.compile("^HIT 0")).first.click()
+    page.get_by_role("link", name=re.compile("^HIT 1")).first.click()
     expect(page.get_by_role("heading", name="Dialog 10")).to_be_visible()
     page.get_by_text("Reject it instead").click()
     expect(page.get_by_label("The reason, which the worker reads")).to_be_visible()

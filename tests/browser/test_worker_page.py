@@ -5,31 +5,22 @@ As `make test` runs it, the pointer is a mouse on SQLite and a finger on Postgre
 
 import os
 import re
-from collections.abc import Callable, Iterator
 from datetime import timedelta
-from typing import Any
 
 import pytest
-from django.core.cache import cache
-from django.core.management import call_command
 from playwright.sync_api import BrowserContext, Locator, Page, Route, expect
-from pytest_django import Settings
 
 from generation.importing import import_candidates, import_dialogs
-from hits.batching import build_hits
-from hits.designing.studies import create_study, read_study_file
-from hits.localturk.clock import Clock
-from hits.localturk.models import TurkAssignment, TurkHit, WorkerAccount
-from hits.localturk.seeding import ensure_worker_accounts
-from hits.localturk.worker_frame import preview_frame, work_frame
-from hits.localturk.working import accept
+from hits.localturk.models import TurkAssignment
+from hits.localturk.worker_frame import preview_frame
 from hits.models import Answer, Assignment, BonusCheck
-from tests.browser.conftest import CheckAccessibility
+from tests.browser.conftest import SMALL, WITHOUT_BONUS, CheckAccessibility, OpenPage, Publish, WorkUrl
 from tests.browser.worker_moves import (
     AREAS,
     FRAME,
     MoveCard,
     accept_in_marketplace,
+    agree,
     card_at,
     drag_by_finger,
     drag_by_mouse,
@@ -50,77 +41,7 @@ from tests.browser.worker_moves import (
 )
 from tests.conftest import ROOT, WriteFile
 
-DEMO = read_study_file(ROOT / "examples" / "demo.toml")
-SMALL = {
-    "datasets": [{"name": "example-empathetic", "dialogs": 2}],
-    "hits": {"dialogs": 2},
-    "checkpoints": {"datasets": ["example-empathetic"], "per_hit": 1},
-    "pay": {"bonus_points": 1},
-    "screening": [],
-}
-WITHOUT_BONUS = {"hits": {"dialogs": 1}, "checkpoints": {"per_hit": 0}, "pay": {"bonus": "0"}}
-
-Publish = Callable[..., TurkHit]
-OpenPage = Callable[[], Page]
-WorkUrl = Callable[[TurkHit], str]
-
-
 # --- Fixtures --------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def publish(live_server_url: str, settings: Settings) -> Publish:
-    """A built study with its first HIT on the local marketplace."""
-    settings.PUBLIC_URL = live_server_url
-    cache.clear()  # the rate limits of assignments that had the same numbers in other tests
-    ensure_worker_accounts()
-
-    def make(**design: Any) -> TurkHit:
-        study = create_study({**DEMO, **design})
-        build_hits(study)
-        call_command("publish_hits", study.name, hits=1, verbosity=0)
-        return TurkHit.objects.get()
-
-    return make
-
-
-@pytest.fixture(autouse=True)
-def end_offline(context: BrowserContext) -> Iterator[None]:
-    """A page that is closed saves once more, which must not meet the emptying of the database."""
-    yield
-    context.set_offline(True)
-
-
-@pytest.fixture
-def open_page(context: BrowserContext) -> Iterator[OpenPage]:
-    """Pages that may lose their connection, but make no other complaint."""
-    complaints: list[str] = []
-
-    def note(words: str) -> None:
-        if "net::ERR_" not in words and "status of" not in words:
-            complaints.append(words)
-
-    def open_new() -> Page:
-        page = context.new_page()
-        page.on("console", lambda message: note(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: note(str(error)))
-        return page
-
-    yield open_new
-    assert complaints == []
-
-
-@pytest.fixture
-def work_url(live_server_url: str) -> WorkUrl:
-    """Accepts a HIT, and tells the address of its page in the frame."""
-
-    def accepted(hit: TurkHit) -> str:
-        held = accept(WorkerAccount.objects.get(name="Alice"), hit, Clock().now())
-        frame = work_frame(held, f"{live_server_url}/market")
-        assert frame is not None
-        return frame.url
-
-    return accepted
 
 
 @pytest.fixture
@@ -142,7 +63,7 @@ def test_a_whole_hit_by_pointer_with_a_reload_and_a_lost_connection(
     page, placed = open_page(), {}
     work = accept_in_marketplace(page)
     expect(work.get_by_role("heading", level=1)).to_have_text("Welcome")
-    work.get_by_role("button", name="Next").click()
+    agree(work)
     for place, area in enumerate(["good", "okay", "bad", "good"]):
         move_card(page, card_at(work, place), zone(work, area))
     work.get_by_role("button", name="Validate").click()
@@ -150,13 +71,13 @@ def test_a_whole_hit_by_pointer_with_a_reload_and_a_lost_connection(
     expect(card_at(work, 3)).to_contain_text("does it answer anything?")
     work.get_by_role("button", name="Next").click()
 
-    placed[0] = sort(page, work, "Conversation 1/2", move_card)
+    placed[0] = sort(page, work, "Conversation 1 of 2", move_card)
     page.reload()
-    expect(work.get_by_role("heading", level=1)).to_have_text("Conversation 1/2")
+    expect(work.get_by_role("heading", level=1)).to_have_text("Conversation 1 of 2")
     assert where_cards_are(work) == placed[0]
     go_on(work)
     context.set_offline(True)
-    placed[1] = sort(page, work, "Conversation 2/2", tap_card, is_saved=False)
+    placed[1] = sort(page, work, "Conversation 2 of 2", tap_card, is_saved=False)
     expect_offline(work)
     go_on(work)
     context.set_offline(False)
@@ -186,7 +107,7 @@ def test_a_whole_hit_by_keyboard_alone(page: Page, publish: Publish) -> None:
     press(page, page.get_by_role("button", name="Accept & Work"))
     work = page.frame_locator(FRAME)
     said = work.locator("[data-voice]")
-    press(page, work.get_by_role("button", name="Next"))
+    press(page, work.get_by_role("button", name="I agree and begin"))
     expect(work.get_by_role("heading", level=1)).to_be_focused()
     press(page, work.get_by_role("button", name="Next"))
 
@@ -195,7 +116,7 @@ def test_a_whole_hit_by_keyboard_alone(page: Page, publish: Publish) -> None:
     expect(work.get_by_text(re.compile(r"^[45] replies still have no place\.$"))).to_be_visible()
     placed = {}
     for position in range(2):
-        expect(work.get_by_role("heading", level=1)).to_have_text(f"Conversation {position + 1}/2")
+        expect(work.get_by_role("heading", level=1)).to_have_text(f"Conversation {position + 1} of 2")
         go_to(page, card_at(work, 0), backwards=position == 0)
         count = work.locator("[data-card]").count()
         for place in range(count):
@@ -259,7 +180,7 @@ def test_every_step_is_accessible_small_and_from_here_only(
     assert len([url for url in requests if "/work/api/" not in url]) <= 5
     check_accessibility(page)
     shoot(page, "welcome")
-    page.get_by_role("button", name="Next").click()
+    agree(page)
     tap_card(page, card_at(page, 0), zone(page, "good"))
     tap_card(page, card_at(page, 1), zone(page, "bad"))
     page.get_by_role("button", name="Validate").click()
@@ -323,14 +244,12 @@ def test_odd_texts_are_shown_as_they_are_and_break_nothing(
     import_candidates(write_lines({"id": "odd-1", "dataset": "odd", "candidates": odd}, name="candidates.jsonl"))
     hit = publish(**{**SMALL, **WITHOUT_BONUS, "datasets": [{"name": "odd", "dialogs": 1}], "generators": list(odd)})
 
-    page.goto(work_url(hit))
-    page.get_by_role("button", name="Next").click()
-    page.get_by_role("button", name="Next").click()
+    open_first_dialog(page, work_url(hit))
 
     expect(page.locator(".turn-text")).to_have_text([*odd.values(), "def f(x):\n    return x"])
     assert set(page.locator(".card-text").all_text_contents()) == set(odd.values())
     expect(page.get_by_role("banner")).not_to_contain_text("Bonus")
-    sort(page, page, "Conversation 1/1", tap_card)
+    sort(page, page, "Conversation 1 of 1", tap_card)
     check_accessibility(page)
 
 
@@ -338,23 +257,29 @@ def test_odd_texts_are_shown_as_they_are_and_break_nothing(
 
 
 @pytest.mark.once
-def test_two_tabs_do_not_overwrite_each_other(open_page: OpenPage, publish: Publish, work_url: WorkUrl) -> None:
+def test_two_tabs_keep_what_was_moved_in_either(open_page: OpenPage, publish: Publish, work_url: WorkUrl) -> None:
     url = work_url(publish(**SMALL))
     first = open_first_dialog(open_page(), url)
     second = open_page()
     second.goto(url)
-    expect(second.get_by_role("heading", level=1)).to_have_text("Conversation 1/2")
+    expect(second.get_by_role("heading", level=1)).to_have_text("Conversation 1 of 2")
 
     move_by_key(first, card_at(first, 0), "1")
     expect_saved(first)
     move_by_key(second, card_at(second, 1), "3")
 
-    expect(second.get_by_text("Changed in another tab; showing the newest.")).to_be_visible()
+    expect(second.get_by_text("what was done in both is shown")).to_be_visible()
     expect(zone(second, "good").locator("[data-card='0']")).to_be_visible()
-    assert where_cards_are(second) == where_cards_are(first)
-    move_by_key(second, card_at(second, 1), "2")
+    expect(zone(second, "bad").locator("[data-card='1']")).to_be_visible()
     expect_saved(second)
     assert stored_placements()[0] == where_cards_are(second)
+    move_by_key(first, card_at(first, 1), "2")
+    expect(first.get_by_text("Moved in another tab, too: reply 2 of conversation 1.")).to_be_visible()
+    expect(zone(first, "bad").locator("[data-card='1']")).to_be_visible()
+    assert where_cards_are(first) == where_cards_are(second)
+    move_by_key(first, card_at(first, 1), "2")
+    expect_saved(first)
+    assert stored_placements()[0] == where_cards_are(first)
 
 
 @pytest.mark.once
@@ -389,7 +314,7 @@ def test_a_crash_and_lost_answers_lose_nothing(
 
     page = open_page()
     page.goto(url)
-    expect(page.get_by_role("heading", level=1)).to_have_text("Conversation 1/2")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Conversation 1 of 2")
     assert where_cards_are(page) == seen
     expect(page.get_by_label("What is wrong?")).to_have_value("It ends in the middle")
     expect_saved(page)
@@ -403,7 +328,7 @@ def test_a_submission_that_the_marketplace_missed_can_be_repeated(
 ) -> None:
     url = work_url(publish(**{**SMALL, **WITHOUT_BONUS}))
     page = open_first_dialog(open_page(), url)
-    sort(page, page, "Conversation 1/1", move_by_digit)
+    sort(page, page, "Conversation 1 of 1", move_by_digit)
     go_on(page)
     page.route("**/work/api/submit/", lambda route: route.abort(), times=1)
     page.get_by_role("button", name="Submit").click()
@@ -437,7 +362,7 @@ def test_a_refusal_is_told_on_a_page_of_its_own_and_can_be_answered(
     Assignment.objects.update(held_at=assignment.held_at - timedelta(hours=2))
 
     move_by_key(page, card_at(page, 0), "1")
-    expect(page.get_by_role("heading", level=1)).to_have_text("The time is over")
+    expect(page.get_by_role("heading", level=1)).to_have_text("The time for this HIT is over")
     expect(page.get_by_text("Your answers up to now are kept.")).to_be_visible()
     check_accessibility(page)
     page.get_by_role("button", name="Open this HIT again").click()
@@ -446,7 +371,7 @@ def test_a_refusal_is_told_on_a_page_of_its_own_and_can_be_answered(
     check_accessibility(page)
     still_held.click()
 
-    expect(page.get_by_role("heading", level=1)).to_have_text("Conversation 1/2")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Conversation 1 of 2")
     expect(zone(page, "good").locator("[data-card='0']")).to_be_visible()
     expect_saved(page)
     assert stored_placements()[0] == where_cards_are(page)

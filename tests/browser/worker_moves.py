@@ -34,11 +34,15 @@ def accept_in_marketplace(page: Page) -> FrameLocator:
 
 def open_first_dialog(page: Page, url: str) -> Page:
     page.goto(url)
+    agree(page)
     page.get_by_role("button", name="Next").click()
-    page.get_by_role("button", name="Next").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text(re.compile("Conversation 1/"))
+    expect(page.get_by_role("heading", level=1)).to_have_text(re.compile("Conversation 1 of "))
     expect_saved(page)
     return page
+
+
+def agree(work: Place) -> None:
+    work.get_by_role("button", name="I agree and begin").click()
 
 
 def sort(page: Page, work: Place, heading: str, move: MoveCard, is_saved: bool = True) -> dict[str, str]:

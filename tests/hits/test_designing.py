@@ -109,8 +109,14 @@ def test_the_hourly_pay_is_said_and_warned_of_when_it_is_below_the_minimum() -> 
         ),
         (
             {"hits": {"dialogs": 2}},
-            "checkpoints.per_hit: 3 checkpoints don't fit into a HIT of 2 dialogs",
+            "checkpoints.per_hit: 3 checkpoints can't fit into a HIT of 2 dialogs",
         ),
+        (
+            {"crowd": {"time_limit_minutes": 14}},
+            "crowd.time_limit_minutes: 14 minutes are less than the 15 minutes that a HIT takes (pay.expected_minutes)",
+        ),
+        ({"task": {"language": "English"}}, "task.language: 'English' is no language tag; write it as in BCP 47"),
+        ({"task": {"language": "e"}}, "task.language: 'e' is no language tag"),
         ({"screening": [{"rule": "vibes"}]}, "screening.1: Input tag 'vibes'"),
         ({"generators": ["generic", "GPT"]}, "generators: there is no generator 'GPT'; import its replies"),
         (
@@ -192,7 +198,7 @@ def test_what_the_data_gives_less_is_said() -> None:
     lines = summarise(design).lines
 
     assert "example-emotional gives 19 of the 20 dialogs asked for" in lines
-    assert "example-emotional: 1 dialogs are passed over: not every model answered them" in lines
+    assert "example-emotional: 1 dialog is passed over: not every model answered" in lines
 
 
 @pytest.mark.usefixtures("example_corpus")

@@ -54,7 +54,7 @@ def test_who_has_done_enough_sees_no_more_within_one_sync(hits: list[Hit], marke
 def test_a_soft_block_keeps_a_worker_away_and_can_be_lifted(hits: list[Hit], market: Market) -> None:
     alice, study = people()[0], hits[0].study
     block(study, "local", alice.worker_id, "soft block", "Answers at random.", None, now())
-    assert Worker(hits[1], alice.worker_id, "A2").visit(hitId=_id(hits[1])).context["code"] == "not-eligible"
+    assert Worker(hits[1], alice.worker_id, "A2").visit(hitId=_id(hits[1])).context["code"] == "stopped"
     sync(study, market)
     assert not may_accept(alice, hits[0])
 

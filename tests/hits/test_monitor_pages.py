@@ -234,7 +234,7 @@ def test_workers_are_listed_with_checkpoints_and_flags(researcher_client: Client
     assert f"{bruno} 1 0 10.0 min 0 of 3 0 % (0 to 56)" in page
     assert f"{alice} 1 0 5.0 min 3 of 3 100 % (44 to 100)" in page
     # PostgreSQL has an order of its own for the facts.
-    for words in ("same_answer", "too_few_points HIT 0", "share 1", "area bad", "checkpoints 3"):
+    for words in ("same_answer", "too_few_points HIT 1", "share 1", "area bad", "checkpoints 3"):
         assert words in bruno_page
     assert "exploratory" not in bruno_page
     screen(worked, "local", now(), [StraightLines()])
@@ -324,7 +324,7 @@ def test_one_assignment_is_rejected_with_a_reason_and_never_by_a_slip(
     event = Event.objects.get(text__startswith="rejected")
     assert (event.actor, event.text) == (
         researcher,
-        f"rejected the assignment of {name_of(by_hand, 1)} on HIT 0: Nothing was done.",
+        f"rejected the assignment of {name_of(by_hand, 1)} on HIT 1: Nothing was done.",
     )
     assert Payment.objects.count() == 0
 
@@ -372,7 +372,7 @@ def test_syncing_screening_and_pausing_are_asked_for_and_answered_in_the_log(
         "asked for a sync (local)",
         "asked for the work to be screened by the study's own rules (local)",
         "asked for the last screening to be undone (local)",
-        "synced on local: 1 new submissions; 1 rewards and 0 bonuses paid ($0.48 with fees)",
+        "synced on local: 1 new submission; 1 reward and 0 bonuses paid ($0.48 with fees)",
     ]
     assert said[4].startswith("screened the work on local by the study's own rules")
     assert said[5] == "screened the work on local again: nothing has changed"

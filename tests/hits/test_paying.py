@@ -169,7 +169,7 @@ def test_rejecting_is_by_hand_with_a_reason_that_the_worker_reads(hit: Hit, mark
     assert (submission.status, submission.payments.get().paid_at) == ("Rejected", None)
     text = hit.study.events.get().text
     assert text.startswith("rejected the assignment of W-")
-    assert text.endswith("on HIT 0: All dialogs were left empty.")
+    assert text.endswith("on HIT 1: All dialogs were left empty.")
 
 
 def test_what_is_approved_can_not_be_rejected_any_more(hit: Hit, market: Market) -> None:

@@ -105,7 +105,7 @@ def test_want_of_funds_on_the_way_ends_a_run_and_the_next_goes_on(bare_study: St
 
     run = carry_out(ask_for(bare_study), market)
 
-    assert run.outcome.startswith("All ")
+    assert run.outcome.endswith("published.")
     assert_each_hit_is_there_once(market, bare_study)
 
 

@@ -236,5 +236,5 @@ def test_the_command_says_what_it_does(hit: Hit) -> None:
         lines.append(out.getvalue())
 
     assert lines[0].endswith("Dry run: nothing is asked for.\n")
-    assert lines[1] == "1 assignments added and 0 reopened, at most $0.60.\n"
+    assert lines[1] == "1 assignment added and 0 reopened, at most $0.60.\n"
     assert Replacement.objects.count() == 1

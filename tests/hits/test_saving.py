@@ -223,9 +223,8 @@ def test_odd_characters_and_sizes_are_taken_or_refused(worker: Worker) -> None:
 def test_a_page_that_calls_too_often_is_slowed_down(worker: Worker) -> None:
     calls = (worker.call("save", {"dialogs": []}).status_code for _ in range(650))
 
-    assert (
-        next(number for number, status in enumerate(calls) if status == 429) >= 300
-    )  # more, where a new minute has begun meanwhile
+    # One call was for the consent; and more than these, where a new minute has begun meanwhile.
+    assert next(number for number, status in enumerate(calls) if status == 429) >= 299
 
 
 def test_a_token_from_before_a_restored_database_asks_for_a_reload(worker: Worker) -> None:

@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 from django.db.models.functions import Upper
 from django.test import Client
 
+from evalplatform.errors import EvalPlatformError
 from generation.models import Dataset, Dialog
 from hits.batching import build_hits
 from hits.designing.checking import parse_design
@@ -181,3 +182,14 @@ def test_the_study_s_page_warns_when_looks_give_the_human_reply_away(
 
     publishing = researcher_client.get("/studies/demo/").content.decode().split('id="publishing"')[1]
     assert "Looks give the human replies away" in publishing.split("Publish to")[0]
+
+
+def test_a_time_limit_below_the_expected_time_is_said_at_its_step(researcher_client: Client) -> None:
+    create_draft = {**DEMO, "name": "hasty", "crowd": {"time_limit_minutes": 5}}
+    study = Study.objects.create(name="hasty", owner=User.objects.get(), design=create_draft)
+
+    step = researcher_client.get(f"/studies/{study.name}/edit/crowd/").content.decode()
+
+    assert "<code>crowd.time_limit_minutes</code>: 5 minutes are less than the 15 minutes that a HIT takes" in step
+    with pytest.raises(EvalPlatformError, match="time_limit_minutes"):
+        create_study(create_draft)

@@ -35,8 +35,8 @@ def run(study: Study) -> str:
 def test_the_command_collects_and_pays_and_says_so(worked: Study) -> None:
     first, again = run(worked), run(worked)
 
-    assert "1 submissions collected (0 rebuilt from the marketplace, 0 without answers)" in first
-    assert "1 rewards and 1 bonuses paid, $0.60 with fees (0 were paid already)" in first
+    assert "1 submission collected (0 rebuilt from the marketplace, 0 without answers)" in first
+    assert "1 reward and 1 bonus paid, $0.60 with fees (0 were paid already)" in first
     assert "0 rewards and 0 bonuses paid" in again
 
 

@@ -26,6 +26,10 @@ def publish(study: Study, environment: str = "local") -> None:
 
 
 class Worker:
+    """Agrees to the consent text on opening, unless `agrees` is taken away."""
+
+    agrees = True
+
     def __init__(self, hit: Hit, worker_id: str = "WORKER1", assignment_id: str = "ASSIGNMENT1") -> None:
         self.hit = hit
         self.worker_id = worker_id
@@ -49,7 +53,12 @@ class Worker:
         response = self.visit(**others)
         assert response.status_code == 200, response.content.decode()
         self.data = page_data(response.content.decode())
+        if self.agrees and self.data["mode"] == "work" and not self.data["has_agreed"]:
+            self.agree()
         return self
+
+    def agree(self) -> Any:
+        return self.call("save", {"consent": self.data["consent_version"]})
 
     def call(self, name: str, body: Any, token: str | None = None) -> Any:
         return self.client.post(
@@ -99,6 +108,12 @@ class Worker:
         pks = item.cards[card]["candidates"]
         text = Candidate.objects.get(pk=pks[0]).display_text if pks else item.dialog.display_gold
         return StudyDesign.model_validate(self.hit.study.design).shown(text)
+
+
+class Undecided(Worker):
+    """Has not said yet whether they take part."""
+
+    agrees = False
 
 
 def page_data(html: str) -> dict[str, Any]:

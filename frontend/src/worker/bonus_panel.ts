@@ -2,12 +2,13 @@
 import type { Board } from "./board";
 import type { Bonus, CheckAnswer, Dialog } from "./data";
 import { button, count, h, say } from "./dom";
+import type { OnWaiting } from "./line";
 import { Refusal } from "./requests";
 
 const WON = "The bonus point is yours.";
 
 export interface BonusActions {
-  check(onWaiting: () => void): Promise<CheckAnswer>;
+  check(onWaiting: OnWaiting): Promise<CheckAnswer>;
 }
 
 export class BonusPanel {
@@ -58,7 +59,7 @@ export class BonusPanel {
     this.isChecking = true;
     say(this.result, "Looking…");
     try {
-      const answer = await this.actions.check(() => say(this.result, "No connection: the answer comes when it is back."));
+      const answer = await this.actions.check((why) => say(this.result, why));
       say(this.result, inWords(answer));
     } catch (error) {
       say(this.result, error instanceof Refusal ? error.message : "That did not work. Please try again.");

@@ -2,30 +2,37 @@
 import { count, h, say } from "./dom";
 
 const EVERY_MS = 5_000;
-const WARNINGS_MINUTES = [1, 5];
+const WARNINGS_MINUTES = [0, 1, 5];
 
-export function startClock(usedSeconds: number, allowedSeconds: number, announce: (words: string) => void): HTMLElement {
-  const element = h("span", { class: "clock" });
-  const startedAt = Date.now() - usedSeconds * 1000;
-  const allowed = Math.round(allowedSeconds / 60);
-  let warned = Infinity;
+export class Clock {
+  readonly element = h("span", { class: "clock" });
+  private readonly startedAt: number;
+  private readonly allowed: number;
+  private warned = Infinity;
 
-  const show = (): void => {
-    const used = Math.min(allowed, Math.floor((Date.now() - startedAt) / 60_000));
-    const left = allowed - used;
-    const words = left === 0 ? "The time is over" : `${used} of ${count(allowed, "minute")} used`;
-    if (element.textContent !== words) {
-      say(element, words);
+  constructor(usedSeconds: number, allowedSeconds: number) {
+    this.startedAt = Date.now() - usedSeconds * 1000;
+    this.allowed = Math.round(allowedSeconds / 60);
+    this.show();
+  }
+
+  /** Once the page stands: a screen reader hears what changes in a region that was there before. */
+  start(announce: (words: string) => void): void {
+    window.setInterval(() => this.show(announce), EVERY_MS);
+  }
+
+  private show(announce?: (words: string) => void): void {
+    const used = Math.min(this.allowed, Math.floor((Date.now() - this.startedAt) / 60_000));
+    const left = this.allowed - used;
+    const words = left === 0 ? "The time is over" : `${used} of ${count(this.allowed, "minute")} used`;
+    if (this.element.textContent !== words) {
+      say(this.element, words);
     }
     const warning = WARNINGS_MINUTES.find((minutes) => left <= minutes);
-    element.toggleAttribute("data-short", warning !== undefined);
-    if (warning !== undefined && warning < warned) {
-      warned = warning;
+    this.element.toggleAttribute("data-short", warning !== undefined);
+    if (announce !== undefined && warning !== undefined && warning < this.warned) {
+      this.warned = warning;
       announce(left === 0 ? "The time is over." : `${count(left, "minute")} left.`);
     }
-  };
-
-  window.setInterval(show, EVERY_MS);
-  show();
-  return element;
+  }
 }

@@ -42,10 +42,13 @@ export interface WarmUpReply {
 }
 
 export interface Facts {
+  requester: string;
   dialogs: number;
   expected_minutes: number;
   time_limit_minutes: number;
   reward: string;
+  hourly: string;
+  approval: string;
   bonus: string;
   bonus_rule: string;
   bonus_dialogs: number;
@@ -69,6 +72,10 @@ export interface PageData {
   welcome: string;
   instructions: string;
   consent: string;
+  consent_version: string;
+  has_agreed: boolean;
+  /** The worker has handed in a HIT of this study before. */
+  is_returning: boolean;
   contact: string;
   facts: Facts;
   warm_up: { turns: string[]; replies: WarmUpReply[] };
@@ -89,6 +96,7 @@ export interface DialogSave extends Answer {
 export interface SaveBody {
   step: string;
   feedback?: string;
+  consent?: string;
   dialogs: DialogSave[];
 }
 

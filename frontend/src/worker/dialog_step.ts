@@ -4,6 +4,7 @@ import { BonusPanel, missingPlaces } from "./bonus_panel";
 import { conversation } from "./conversation";
 import { type CheckAnswer, type Dialog, type PageData, unplacedCount } from "./data";
 import { h, quoted } from "./dom";
+import type { OnWaiting } from "./line";
 import type { Step } from "./shell";
 
 const MOST_MOVES = 200;
@@ -15,7 +16,7 @@ export interface DialogActions {
   onChange(): void;
   /** Adds the running clock to the dialog's times. */
   lap(): void;
-  check(onWaiting: () => void): Promise<CheckAnswer>;
+  check(onWaiting: OnWaiting): Promise<CheckAnswer>;
 }
 
 export interface DialogStep extends Step {
@@ -44,7 +45,7 @@ export function dialogStep(data: PageData, dialog: Dialog, position: number, act
   let isReminded = false;
 
   return {
-    heading: `Conversation ${position + 1}/${data.dialogs.length}`,
+    heading: `Conversation ${position + 1} of ${data.dialogs.length}`,
     content: h(
       "div",
       { class: "task" },

@@ -1,6 +1,7 @@
 // The last page: a word to the researchers if one likes, and Submit.
 import { type Dialog, type PageData, type Submission, unplacedCount } from "./data";
 import { button, count, h, say } from "./dom";
+import type { OnWaiting } from "./line";
 import { Refusal } from "./requests";
 import type { Step } from "./shell";
 
@@ -9,7 +10,7 @@ const LONGEST_FEEDBACK = 5000;
 export interface FinishActions {
   onFeedback(): void;
   goToDialog(position: number): void;
-  submit(onWaiting: () => void): Promise<Submission>;
+  submit(onWaiting: OnWaiting): Promise<Submission>;
   onSubmitted(submission: Submission): void;
 }
 
@@ -34,8 +35,7 @@ export function finishStep(data: PageData, actions: FinishActions): Step {
     isSubmitting = true;
     say(result, "Submitting…");
     try {
-      const waiting = "No connection: your answers are kept, and go off when it is back.";
-      actions.onSubmitted(await actions.submit(() => say(result, waiting)));
+      actions.onSubmitted(await actions.submit((why) => say(result, why)));
     } catch (error) {
       say(
         result,

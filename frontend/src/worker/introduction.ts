@@ -8,18 +8,26 @@ export function introduction(data: PageData): HTMLElement {
     { class: "introduction" },
     h("section", { class: "panel" }, h("h2", {}, data.title), prose(data.welcome)),
     h("section", { class: "panel" }, h("h2", {}, "In short"), factList(data.facts)),
-    h("section", { class: "panel" }, h("h2", {}, "Your consent"), prose(data.consent)),
+    h("section", { class: "panel" }, h("h2", {}, "Your consent"), prose(data.consent), consentHint(data)),
     h("section", { class: "panel" }, h("h2", {}, "Questions and problems"), prose(data.contact)),
   );
 }
 
-function factList(facts: Facts): HTMLElement {
+function consentHint(data: PageData): HTMLElement | false {
+  return data.mode === "preview" && h("p", { class: "hint" }, "You are asked whether you agree once you have accepted the HIT.");
+}
+
+export function factList(facts: Facts, isShort = false): HTMLElement {
+  const pay = `${facts.reward}, which is ${facts.hourly} an hour at this pace`;
   const rows: [string, string][] = [
+    ["Who asks", facts.requester],
     ["Work", `${count(facts.dialogs, "short conversation")}, the replies of each sorted into areas`],
     ["Time", `about ${count(facts.expected_minutes, "minute")}; you have up to ${count(facts.time_limit_minutes, "minute")}`],
-    ["Pay", facts.bonus === "" ? facts.reward : `${facts.reward}, and ${facts.bonus} more with the bonus`],
+    ["Pay", facts.bonus === "" ? pay : `${pay}; ${facts.bonus} more with the bonus`],
+    ["Approval", facts.approval],
     ["Bonus", facts.bonus_rule || "none in this HIT"],
     ["Limit", `up to ${count(facts.max_hits, "HIT")} of this study for each worker`],
   ];
-  return h("dl", { class: "facts" }, ...rows.flatMap(([term, words]) => [h("dt", {}, term), h("dd", {}, words)]));
+  const shown = isShort ? rows.slice(1, 4) : rows;
+  return h("dl", { class: "facts" }, ...shown.flatMap(([term, words]) => [h("dt", {}, term), h("dd", {}, words)]));
 }

@@ -8,13 +8,45 @@ import { Work } from "./work";
 
 const root = document.getElementById("work");
 if (root !== null) {
+  // The server has put words there that help when this script does not come. They come back when it fails.
+  const words = [...root.childNodes];
+  const explain = (heading: string): void => {
+    root.replaceChildren(...words);
+    root.toggleAttribute("data-failed", true);
+    const title = root.querySelector("h1");
+    if (title !== null) {
+      title.textContent = document.title = heading;
+    }
+  };
+  const orExplain = (build: () => void): void => {
+    try {
+      build();
+    } catch (error) {
+      explain("This page did not start");
+      throw error;
+    }
+  };
+  if (isServed()) {
+    orExplain(() => begin(root, orExplain));
+  } else {
+    explain("This browser is too old for this page");
+  }
+}
+
+/** Chrome and Edge 111, Firefox 114, Safari 16.4 or newer: docs/working.md, and what vite.config.ts builds for. */
+function isServed(): boolean {
+  // color-mix came with just these versions, and later than all that is used here.
+  return "timeout" in AbortSignal && CSS.supports("color", "color-mix(in srgb, red, red)");
+}
+
+function begin(root: HTMLElement, orExplain: (build: () => void) => void): void {
   const data = readPageData();
   if (data.mode === "preview") {
     showPreview(root, data);
   } else if (data.submission !== null && data.mode === "submitted") {
     showSubmitted(root, data.submission, false);
   } else {
-    new Work(root, data).start();
+    new Work(root, data, orExplain).start();
     window.setTimeout(() => loadDragging().catch(() => undefined)); // a board asks for it again
   }
 }

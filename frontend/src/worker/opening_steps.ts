@@ -1,16 +1,11 @@
-// Welcome, and the instructions with a warm-up that answers each reply in words and counts for nothing.
+// The instructions, with a warm-up that answers each reply in words and counts for nothing.
 import { Board } from "./board";
 import { conversation } from "./conversation";
 import type { PageData, Placements } from "./data";
 import { button, count, h, prose, quoted, say } from "./dom";
-import { introduction } from "./introduction";
 import type { Step } from "./shell";
 
 const nothing = (): string => "";
-
-export function welcomeStep(data: PageData): Step {
-  return { heading: "Welcome", content: introduction(data), missing: nothing, leave: () => undefined };
-}
 
 export function instructionsStep(data: PageData, placements: Placements, announce: (words: string) => void): Step {
   const { turns, replies } = data.warm_up;

@@ -4,10 +4,23 @@ import type { ConflictingDialog } from "./data";
 const PATIENCE_MS = 20_000;
 const KEEPALIVE_LIMIT = 60_000;
 
+const UNEXPLAINED = "Our server did not take this. What was saved is still there: please reload.";
+
+interface RefusalAnswer {
+  code: string;
+  heading: string;
+  message: string;
+  can_open_again: boolean;
+  dialog: ConflictingDialog;
+}
+
 export class Refusal extends Error {
   constructor(
     readonly code: string,
     message: string,
+    /** Of a page of its own: this ends the work. "" when the page goes on. */
+    readonly heading = "",
+    readonly canOpenAgain = false,
     /** With a conflict: what the server holds instead. */
     readonly dialog: ConflictingDialog | null = null,
   ) {
@@ -33,8 +46,8 @@ export async function post<T>(endpoint: Endpoint, token: string, content: object
     throw new Unreachable();
   });
   if (!response.ok) {
-    const { code, message, dialog } = answer as { code?: string; message?: string; dialog?: ConflictingDialog };
-    throw new Refusal(code ?? "invalid", message ?? "Something went wrong on our side.", dialog ?? null);
+    const { code, message, heading, can_open_again, dialog } = answer as Partial<RefusalAnswer>;
+    throw new Refusal(code ?? "invalid", message ?? UNEXPLAINED, heading, can_open_again, dialog);
   }
   return answer as T;
 }

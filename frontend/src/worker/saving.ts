@@ -1,19 +1,19 @@
 // Everything that the worker does goes to the server from here, one request at a time, latest state per dialog.
-import type { CheckAnswer, Dialog, DialogSave, DialogSaved, PageData, SaveBody, Submission } from "./data";
-import { type Endpoint, post, Refusal, Unreachable } from "./requests";
-import { recover, UnsentStore } from "./unsent";
+import type { CheckAnswer, DialogSave, DialogSaved, PageData, SaveBody, Submission } from "./data";
+import { Line, type OnWaiting } from "./line";
+import { merge } from "./merging";
+import { type Endpoint, Refusal } from "./requests";
+import { type Conflict, recover, saveOf, UnsentStore } from "./unsent";
 
 const DEBOUNCE_MS = 300;
-const FIRST_WAIT_MS = 1_000;
-const LONGEST_WAIT_MS = 30_000;
 const UNREADABLE = ["invalid", "too-large"];
 
 export type SaveState = "saved" | "saving" | "offline" | "failed";
 
 export interface SavingEvents {
   onState(state: SaveState, detail: string): void;
-  /** Another tab was faster: the page now holds the server's state of these dialogs. */
-  onConflict(positions: number[]): void;
+  /** Another tab was faster: the page now holds what both did in these dialogs. */
+  onConflict(conflicts: Conflict[]): void;
   onRefusal(refusal: Refusal): void;
   /** The moment to bring the running clock into the answers. */
   beforeSending(): void;
@@ -21,13 +21,15 @@ export interface SavingEvents {
 
 export class Saver {
   private readonly store: UnsentStore;
+  private readonly line: Line;
   private readonly waiting = new Set<number>();
+  /** Of each dialog, the last that the server is known to have got from this tab, or that it had instead. */
+  private readonly acknowledged: DialogSave[];
   private savedStep: string;
   private isFeedbackWaiting = false;
+  private isConsentWaiting = false;
   private attempted: SaveBody | null = null;
   private timer = 0;
-  private queue: Promise<void> = Promise.resolve();
-  private wakeUp: () => void = () => undefined;
   private isStopped = false;
   private state: SaveState = "saved";
 
@@ -37,24 +39,41 @@ export class Saver {
   ) {
     this.store = new UnsentStore(data.token);
     this.savedStep = data.step;
-    window.addEventListener("online", () => this.wakeUp());
+    this.acknowledged = data.dialogs.map(saveOf);
+    this.line = new Line(data.token, () => this.show("offline"));
   }
 
-  /** Takes up what an earlier visit could not send. True when the server had something newer than that. */
-  resume(): boolean {
-    const unsent = this.store.read();
-    if (unsent === null) {
-      return false;
-    }
-    const { positions, isOutdated } = recover(this.data, unsent);
-    this.data.step = unsent.step;
-    if (unsent.feedback !== null) {
-      this.data.feedback = unsent.feedback;
-      this.isFeedbackWaiting = true;
-    }
-    positions.forEach((position) => this.waiting.add(position));
+  /** Takes up what an earlier visit could not send. Tells where another tab had moved the same cards meanwhile. */
+  resume(): Conflict[] {
+    const found: Conflict[] = [];
+    this.store.takeOver((unsent) => {
+      const { positions, conflicts } = recover(this.data, unsent);
+      this.data.step = unsent.step;
+      if (unsent.hasAgreed) {
+        this.agree();
+      }
+      if (unsent.feedback !== null) {
+        this.data.feedback = unsent.feedback;
+        this.isFeedbackWaiting = true;
+      }
+      positions.forEach((position) => this.waiting.add(position));
+      found.push(...conflicts);
+      this.persist();
+    });
     void this.flush();
-    return isOutdated;
+    return found;
+  }
+
+  /** Something that the worker did, and that the server has not confirmed. Where the page stands is not worth a word. */
+  get hasUnsent(): boolean {
+    const isOnItsWay = this.attempted !== null && (this.attempted.dialogs.length > 0 || "feedback" in this.attempted);
+    return !this.isStopped && (isOnItsWay || this.waiting.size > 0 || this.isFeedbackWaiting);
+  }
+
+  /** To the consent text. Goes with the next save. */
+  agree(): void {
+    this.isConsentWaiting = !this.data.has_agreed;
+    this.data.has_agreed = true;
   }
 
   dialogChanged(position: number): void {
@@ -72,21 +91,21 @@ export class Saver {
     window.clearTimeout(this.timer);
     this.persist();
     // A refusal has been told by then, to the worker as well.
-    return this.inTurn(() => this.sendAll()).catch(() => undefined);
+    return this.line.inTurn(() => this.sendAll()).catch(() => undefined);
   }
 
   /** Asks for a bonus point. The placement is saved with it. */
-  check(position: number, onWaiting: () => void): Promise<CheckAnswer> {
-    return this.inTurn(async () => {
-      await this.sendAll(onWaiting);
+  check(position: number, onWaiting: OnWaiting): Promise<CheckAnswer> {
+    return this.line.inTurnAloud(onWaiting, async () => {
+      await this.sendAll();
       const dialog = this.data.dialogs[position];
       if (dialog === undefined || dialog.bonus === null) {
         throw new Error(`There is no bonus in dialog ${position}.`);
       }
       this.events.beforeSending();
       const body = { ...saveOf(dialog, position), attempt: dialog.bonus.attempts + 1 };
-      const answer = await this.insist<CheckAnswer>("check", body, onWaiting);
-      dialog.answer.revision = answer.revision;
+      const answer = await this.insist<CheckAnswer>("check", body);
+      this.settleDialog({ position, revision: answer.revision, conflict: false }, body);
       dialog.bonus = answer.bonus;
       this.data.points = answer.points;
       this.show("saved");
@@ -95,11 +114,11 @@ export class Saver {
   }
 
   /** One attempt only: the worker is there to press again. */
-  submit(onWaiting: () => void): Promise<Submission> {
-    return this.inTurn(async () => {
-      await this.sendAll(onWaiting);
+  submit(onWaiting: OnWaiting): Promise<Submission> {
+    return this.line.inTurnAloud(onWaiting, async () => {
+      await this.sendAll();
       const body = { feedback: this.data.feedback, dialogs: [] };
-      const submission = await post<Submission>("submit", this.data.token, body).catch((error: unknown) => this.failed(error));
+      const submission = await this.line.once<Submission>("submit", body).catch((error: unknown) => this.failed(error));
       this.isStopped = true;
       this.store.write(null);
       return submission;
@@ -118,25 +137,18 @@ export class Saver {
     this.timer = window.setTimeout(() => void this.flush(), DEBOUNCE_MS);
   }
 
-  private inTurn<T>(task: () => Promise<T>): Promise<T> {
-    const result = this.queue.then(task);
-    this.queue = result.then(
-      () => undefined,
-      () => undefined,
-    );
-    return result;
-  }
-
   private get hasWork(): boolean {
-    return this.waiting.size > 0 || this.isFeedbackWaiting || this.data.step !== this.savedStep;
+    const hasNews = this.waiting.size > 0 || this.isFeedbackWaiting || this.isConsentWaiting;
+    return hasNews || this.data.step !== this.savedStep;
   }
 
-  private async sendAll(onWaiting?: () => void): Promise<void> {
-    while (!this.isStopped && this.hasWork) {
+  private async sendAll(): Promise<void> {
+    // Before the worker has agreed, nothing is taken: what an earlier visit left waits until then.
+    while (!this.isStopped && this.data.has_agreed && this.hasWork) {
       this.events.beforeSending();
       this.attempted = this.nextBody();
       this.persist();
-      const answer = await this.insist<{ dialogs: DialogSaved[] }>("save", this.attempted, onWaiting);
+      const answer = await this.insist<{ dialogs: DialogSaved[] }>("save", this.attempted);
       this.settle(this.attempted, answer.dialogs);
     }
   }
@@ -146,8 +158,12 @@ export class Saver {
     if (this.isFeedbackWaiting) {
       body.feedback = this.data.feedback;
     }
+    if (this.isConsentWaiting) {
+      body.consent = this.data.consent_version;
+    }
     this.waiting.clear();
     this.isFeedbackWaiting = false;
+    this.isConsentWaiting = false;
     return body;
   }
 
@@ -161,7 +177,10 @@ export class Saver {
   private settle(body: SaveBody, results: DialogSaved[]): void {
     this.attempted = null;
     this.savedStep = body.step;
-    const conflicts = results.filter((result) => this.settleDialog(result)).map((result) => result.position);
+    const conflicts = results.flatMap((result) => {
+      const sent = body.dialogs.find((one) => one.position === result.position);
+      return sent === undefined ? [] : this.settleDialog(result, sent);
+    });
     this.persist();
     this.show(this.hasWork ? "saving" : "saved");
     if (conflicts.length > 0) {
@@ -169,72 +188,65 @@ export class Saver {
     }
   }
 
-  private settleDialog(result: DialogSaved): boolean {
-    const dialog = this.data.dialogs[result.position];
-    if (dialog === undefined) {
-      return false;
+  /** What the server says about a dialog of which it was sent something. */
+  private settleDialog(result: DialogSaved, sent: DialogSave): Conflict[] {
+    const { position } = result;
+    const [dialog, base] = [this.data.dialogs[position], this.acknowledged[position]];
+    if (dialog === undefined || base === undefined) {
+      return [];
     }
-    dialog.answer.revision = result.revision;
     if (!result.conflict) {
-      return false;
+      dialog.answer.revision = result.revision;
+      this.acknowledged[position] = sent;
+      return [];
     }
-    const { revision, areas, active_ms, hidden_ms, moves, problem, bonus } = result;
-    dialog.answer = { revision, areas, active_ms, hidden_ms, moves };
+    const { answer, problem, isNews, clashes } = merge([base, sent], saveOf(dialog, position), result);
+    dialog.answer = answer;
     dialog.problem = problem;
-    dialog.bonus = bonus ?? dialog.bonus;
-    this.waiting.delete(result.position);
-    return true;
-  }
-
-  /** The same request again until it is answered: the server may have done it the first time, and then just says so. */
-  private async insist<T>(endpoint: Endpoint, body: object, onWaiting?: () => void): Promise<T> {
-    for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
-      try {
-        this.show("saving");
-        return await post<T>(endpoint, this.data.token, body);
-      } catch (error) {
-        if (!(error instanceof Unreachable)) {
-          this.show(endpoint === "save" ? "failed" : "saved", error instanceof Error ? error.message : "");
-          return this.failed(error);
-        }
-        this.show("offline");
-        onWaiting?.();
-        await this.sleep(Math.max(waitMs * (0.75 + Math.random() / 2), error.retryAfterMs));
-      }
+    dialog.bonus = result.bonus ?? dialog.bonus;
+    this.acknowledged[position] = structuredClone(result);
+    this.waiting.delete(position);
+    if (isNews) {
+      this.waiting.add(position);
     }
+    return [{ position, clashes }];
   }
 
-  private failed(error: unknown): never {
+  private insist<T>(endpoint: Endpoint, body: object): Promise<T> {
+    this.show("saving");
+    return this.line.insist<T>(endpoint, body).catch((error: unknown) => {
+      this.show(endpoint === "save" ? "failed" : "saved", error instanceof Error ? error.message : "");
+      return this.failed(error, body);
+    });
+  }
+
+  private failed(error: unknown, body?: object): never {
     // Would be refused forever. Anything else is kept: a worker who may go on after all finds it again.
     if (error instanceof Refusal && UNREADABLE.includes(error.code)) {
       this.attempted = null;
       this.persist();
     }
     if (error instanceof Refusal && error.dialog !== null) {
-      this.settleDialog(error.dialog);
-      this.events.onConflict([error.dialog.position]);
+      this.events.onConflict(this.settleDialog(error.dialog, body as DialogSave));
+      if (this.hasWork) {
+        this.sendSoon();
+      }
     } else if (error instanceof Refusal) {
       this.events.onRefusal(error);
     }
     throw error;
   }
 
-  private sleep(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = window.setTimeout(resolve, ms);
-      this.wakeUp = () => {
-        window.clearTimeout(timer);
-        resolve();
-      };
-    });
-  }
-
   private persist(): void {
     const isAllSent = this.attempted === null && !this.hasWork;
-    const feedback = this.isFeedbackWaiting ? this.data.feedback : (this.attempted?.feedback ?? null);
-    this.store.write(
-      isAllSent ? null : { step: this.data.step, feedback, attempted: this.attempted, dialogs: this.waitingDialogs() },
-    );
+    const { step } = this.data;
+    const { attempted } = this;
+    const feedback = this.isFeedbackWaiting ? this.data.feedback : (attempted?.feedback ?? null);
+    const hasAgreed = this.isConsentWaiting || attempted?.consent !== undefined;
+    const dialogs = this.waitingDialogs();
+    const positions = new Set([...dialogs, ...(attempted?.dialogs ?? [])].map((one) => one.position));
+    const acknowledged = this.acknowledged.filter((one) => positions.has(one.position));
+    this.store.write(isAllSent ? null : { step, feedback, hasAgreed, attempted, dialogs, acknowledged });
   }
 
   private show(state: SaveState, detail = ""): void {
@@ -246,8 +258,4 @@ export class Saver {
     const where = this.store.isKept ? "kept in this browser" : "kept on this page";
     this.events.onState(state, state === "offline" ? where : detail);
   }
-}
-
-function saveOf(dialog: Dialog, position: number): DialogSave {
-  return { position, problem: dialog.problem, ...structuredClone(dialog.answer) };
 }

@@ -17,6 +17,7 @@ export interface Step {
 }
 
 export interface ShellOptions {
+  title: string;
   clock: HTMLElement;
   hasPoints: boolean;
   onInstructions(): void;
@@ -38,7 +39,10 @@ export class Shell {
   private readonly action = h("div", { class: "step-action" });
   private readonly voice = h("div", { class: "visually-hidden", role: "status", "data-voice": true });
 
-  constructor(root: HTMLElement, options: ShellOptions) {
+  constructor(
+    root: HTMLElement,
+    private readonly options: ShellOptions,
+  ) {
     this.back = button("Back", "button button-quiet", () => options.onBack());
     this.next = button("Next", "button", () => options.onNext());
     this.instructions = button("Instructions", "button button-quiet button-small", () => options.onInstructions());
@@ -65,6 +69,7 @@ export class Shell {
 
   show(step: Step, index: number, lastIndex: number, isFirst: boolean): void {
     say(this.heading, step.heading);
+    document.title = `${step.heading} – ${this.options.title}`;
     this.progress.style.setProperty("--done", String(index / lastIndex));
     this.content.replaceChildren(step.content);
     this.action.replaceChildren(step.action ?? this.next);
@@ -79,9 +84,9 @@ export class Shell {
     }
   }
 
-  /** Next can always be pressed: when something is missing, it says what. */
+  /** Next can always be pressed: when something is missing, it says what. So it is quiet then, and never disabled. */
   showReadiness(step: Step): void {
-    this.next.setAttribute("aria-disabled", String(step.missing() !== ""));
+    this.next.classList.toggle("button-quiet", step.missing() !== "");
   }
 
   showPoints(points: number, of: number): void {

@@ -1,11 +1,12 @@
 // Our server has the answers; now the marketplace gets them, by a form of its own as it asks for. This can be repeated.
 import type { Submission } from "./data";
-import { button, h } from "./dom";
+import { button, h, say } from "./dom";
 
 const SECONDS_TO_SEE_THE_CODE = 1;
 
 export function showSubmitted(root: HTMLElement, submission: Submission, isFirstTime: boolean): void {
   const heading = h("h1", { class: "step-heading", tabindex: -1 }, "Your answers are safe");
+  const status = h("p", { role: "status" });
   const words = isFirstTime
     ? "They are saved with us, and go to the marketplace now."
     : "They are saved with us. If the marketplace has not taken them yet, hand them over again: that can't do harm.";
@@ -17,7 +18,7 @@ export function showSubmitted(root: HTMLElement, submission: Submission, isFirst
       h(
         "section",
         { class: "panel" },
-        h("p", { role: "status" }, words),
+        status,
         h("p", {}, "Your completion code:"),
         h("p", { class: "code" }, submission.code),
         h("p", { class: "hint" }, "It proves that you are done. Keep it until the marketplace says that the HIT is submitted."),
@@ -29,6 +30,8 @@ export function showSubmitted(root: HTMLElement, submission: Submission, isFirst
       ),
     ),
   );
+  document.title = "Your answers are safe";
+  window.setTimeout(() => say(status, words)); // a screen reader hears what comes into a region, not what it began with
   if (isFirstTime) {
     heading.focus();
     window.setTimeout(() => handOver(submission), SECONDS_TO_SEE_THE_CODE * 1000);

@@ -1,27 +1,44 @@
 // What the server has not confirmed yet, kept over a reload or a crash. Browsers may deny storage in another site's frame.
-import type { DialogSave, PageData, SaveBody } from "./data";
+import type { Dialog, DialogSave, PageData, SaveBody } from "./data";
+import { merge } from "./merging";
 
 export interface Unsent {
   step: string;
   feedback: string | null;
+  hasAgreed: boolean;
   /** Sent, but nobody knows whether it arrived. */
   attempted: SaveBody | null;
   dialogs: DialogSave[];
+  /** What the server last acknowledged of these dialogs. */
+  acknowledged: DialogSave[];
+}
+
+/** A dialog that another tab changed meanwhile, and the places of the cards that both have moved. */
+export interface Conflict {
+  position: number;
+  clashes: number[];
 }
 
 export class UnsentStore {
+  private readonly prefix: string;
+  /** Each page its own: what one has sent says nothing about what another has not. */
   private readonly key: string;
   isKept = true;
 
   constructor(token: string) {
-    this.key = `evalplatform unsent ${token.slice(-16)}`;
+    this.prefix = `evalplatform unsent work ${token.slice(-16)}`;
+    this.key = `${this.prefix} ${Math.random()}`;
   }
 
-  read(): Unsent | null {
+  /** What earlier visits and other tabs have left, which is this page's from now on. */
+  takeOver(take: (unsent: Unsent) => void): void {
     try {
-      return JSON.parse(localStorage.getItem(this.key) ?? "null") as Unsent | null;
+      for (const key of Object.keys(localStorage).filter((one) => one.startsWith(this.prefix) && one !== this.key)) {
+        take(JSON.parse(localStorage.getItem(key) ?? "null") as Unsent);
+        localStorage.removeItem(key);
+      }
     } catch {
-      return null;
+      this.isKept = false;
     }
   }
 
@@ -40,42 +57,36 @@ export class UnsentStore {
 }
 
 export interface Recovered {
+  /** Where something is to be sent again. */
   positions: number[];
-  isOutdated: boolean;
+  conflicts: Conflict[];
 }
 
-/** Puts unsent work back into the page, unless the server has something newer. */
+/** Puts unsent work back into the page, together with what the server has got from another tab meanwhile. */
 export function recover(data: PageData, unsent: Unsent): Recovered {
-  const recovered: Recovered = { positions: [], isOutdated: false };
+  const recovered: Recovered = { positions: [], conflicts: [] };
   const attempted = unsent.attempted?.dialogs ?? [];
   const latest = new Map([...attempted, ...unsent.dialogs].map((save) => [save.position, save]));
-  for (const save of latest.values()) {
-    const dialog = data.dialogs[save.position];
+  for (const [position, mine] of latest) {
+    const dialog = data.dialogs[position];
     if (dialog === undefined) {
       continue;
     }
-    const onServer = { ...dialog.answer, problem: dialog.problem };
-    const sent = attempted.find((one) => one.position === save.position);
-    if (isSame(save, onServer)) {
-      continue;
+    const at = (one: DialogSave): boolean => one.position === position;
+    const onServer = saveOf(dialog, position);
+    const merged = merge([unsent.acknowledged.find(at) ?? onServer, ...attempted.filter(at)], mine, onServer);
+    dialog.answer = merged.answer;
+    dialog.problem = merged.problem;
+    if (merged.isNews) {
+      recovered.positions.push(position);
     }
-    // Our own attempt arrived, only its confirmation did not: what came after it is still the newest.
-    const isOursOnServer = sent !== undefined && isSame(sent, onServer);
-    if (save.revision !== onServer.revision && !isOursOnServer) {
-      recovered.isOutdated = true;
-      continue;
+    if (merged.clashes.length > 0) {
+      recovered.conflicts.push({ position, clashes: merged.clashes });
     }
-    const { position, problem, ...answer } = save;
-    dialog.answer = { ...answer, revision: onServer.revision };
-    dialog.problem = problem;
-    recovered.positions.push(position);
   }
   return recovered;
 }
 
-type Content = Pick<DialogSave, "areas" | "problem">;
-
-function isSame(one: Content, other: Content): boolean {
-  const places = new Set([...Object.keys(one.areas), ...Object.keys(other.areas)]);
-  return one.problem === other.problem && [...places].every((place) => one.areas[place] === other.areas[place]);
+export function saveOf(dialog: Dialog, position: number): DialogSave {
+  return { position, problem: dialog.problem, ...structuredClone(dialog.answer) };
 }

@@ -1,59 +1,72 @@
 // The way through a HIT: which step is shown, what is saved when, and what another tab or a refusal changes.
-import { startClock } from "./clock";
+import { Clock } from "./clock";
 import type { PageData, Placements } from "./data";
 import { type DialogStep, dialogStep } from "./dialog_step";
 import { button, h, prose } from "./dom";
 import { finishStep } from "./finish_step";
+import { introduction } from "./introduction";
 import { isFinal, showNotice } from "./notices";
-import { instructionsStep, welcomeStep } from "./opening_steps";
+import { instructionsStep } from "./opening_steps";
 import type { Refusal } from "./requests";
 import { Saver } from "./saving";
 import { Shell, type Step } from "./shell";
 import { showSubmitted } from "./submitting";
 import { Stopwatch } from "./timing";
+import type { Conflict } from "./unsent";
+import { welcomeStep } from "./welcome_step";
 
-const NEWEST = "Changed in another tab; showing the newest.";
+const FIRST_DIALOG = 2;
 
 export class Work {
   private readonly names: string[];
   private readonly shell: Shell;
   private readonly saver: Saver;
   private readonly stopwatch = new Stopwatch();
+  private readonly clock: Clock;
   private readonly warmUp: Placements = {};
-  private readonly instructions: HTMLDialogElement;
   private step: Step | null = null;
   private dialogShown: { position: number; step: DialogStep } | null = null;
 
   constructor(
     private readonly root: HTMLElement,
     private readonly data: PageData,
+    /** Does it, and leaves words that help where it fails. */
+    private readonly orExplain: (build: () => void) => void,
   ) {
     this.names = ["welcome", "instructions", ...data.dialogs.map((_, position) => `dialog-${position}`), "finish"];
-    this.instructions = instructionsDialog(data);
+    this.clock = new Clock(data.seconds_used, data.seconds_allowed);
+    const instructions = instructionsDialog(data);
     this.shell = new Shell(root, {
-      clock: startClock(data.seconds_used, data.seconds_allowed, (words) => this.shell.announce(words)),
+      title: data.title,
+      clock: this.clock.element,
       hasPoints: data.facts.bonus_dialogs > 0,
-      onInstructions: () => this.instructions.showModal(),
+      onInstructions: () => instructions.showModal(),
       onBack: () => this.goTo(this.index - 1),
       onNext: () => this.next(),
     });
-    root.append(this.instructions);
+    root.append(instructions);
     this.saver = new Saver(data, {
       onState: (state, detail) => this.shell.showSaveState(state, detail),
-      onConflict: (positions) => this.takeNewest(positions),
+      onConflict: (conflicts) => this.showBoth(conflicts),
       onRefusal: (refusal) => this.refused(refusal),
       beforeSending: () => this.stopwatch.lap(),
     });
   }
 
   start(): void {
-    const isOutdated = this.saver.resume();
+    const conflicts = this.saver.resume();
     this.shell.showPoints(this.data.points, this.data.facts.bonus_dialogs);
     this.shell.showSaveState("saved", "");
-    this.goTo(Math.max(0, this.index));
-    if (isOutdated) {
-      this.shell.notify(NEWEST);
+    this.goTo(this.data.has_agreed ? Math.max(0, this.index) : 0);
+    this.clock.start(this.shell.announce);
+    if (conflicts.length > 0) {
+      this.shell.notify(this.inWords(conflicts));
     }
+    window.addEventListener("beforeunload", (event) => {
+      if (this.saver.hasUnsent) {
+        event.preventDefault();
+      }
+    });
     window.addEventListener("pagehide", () => this.saveBeforeLeaving());
     document.addEventListener("visibilitychange", () => {
       if (document.visibilityState === "hidden") {
@@ -77,11 +90,13 @@ export class Work {
   }
 
   private goTo(index: number): void {
-    const isFirst = this.step === null;
-    this.leaveStep();
-    this.data.step = this.names[index] ?? "welcome";
-    this.step = this.makeStep(index);
-    this.shell.show(this.step, index, this.names.length - 1, isFirst);
+    this.orExplain(() => {
+      const isFirst = this.step === null;
+      this.leaveStep();
+      this.data.step = this.names[index] ?? "welcome";
+      this.step = this.makeStep(index);
+      this.shell.show(this.step, index, this.names.length - 1, isFirst);
+    });
     void this.saver.flush();
   }
 
@@ -97,20 +112,25 @@ export class Work {
   private makeStep(index: number): Step {
     switch (this.names[index]) {
       case "welcome":
-        return welcomeStep(this.data);
+        return welcomeStep(this.data, () => this.agree());
       case "instructions":
         return instructionsStep(this.data, this.warmUp, this.shell.announce);
       case "finish":
         return this.makeFinishStep();
       default:
-        return this.makeDialogStep(index - 2);
+        return this.makeDialogStep(index - FIRST_DIALOG);
     }
+  }
+
+  private agree(): void {
+    this.saver.agree();
+    this.goTo(this.data.is_returning ? FIRST_DIALOG : 1);
   }
 
   private makeDialogStep(position: number): Step {
     const dialog = this.data.dialogs[position];
     if (dialog === undefined) {
-      return welcomeStep(this.data);
+      return welcomeStep(this.data, () => this.agree());
     }
     const step = dialogStep(this.data, dialog, position, {
       announce: this.shell.announce,
@@ -134,7 +154,7 @@ export class Work {
   private makeFinishStep(): Step {
     return finishStep(this.data, {
       onFeedback: () => this.saver.feedbackChanged(),
-      goToDialog: (position) => this.goTo(position + 2),
+      goToDialog: (position) => this.goTo(position + FIRST_DIALOG),
       submit: (onWaiting) => this.saver.submit(onWaiting),
       onSubmitted: (submission) => showSubmitted(this.root, submission, true),
     });
@@ -148,14 +168,23 @@ export class Work {
     void this.saver.flush();
   }
 
-  private takeNewest(positions: number[]): void {
-    if (this.dialogShown !== null && positions.includes(this.dialogShown.position)) {
+  private showBoth(conflicts: Conflict[]): void {
+    if (this.dialogShown !== null && conflicts.some((one) => one.position === this.dialogShown?.position)) {
       this.dialogShown.step.refresh();
       this.shell.showReadiness(this.dialogShown.step);
     }
     this.data.points = this.data.dialogs.filter((dialog) => dialog.bonus?.won === true).length;
     this.shell.showPoints(this.data.points, this.data.facts.bonus_dialogs);
-    this.shell.notify(NEWEST);
+    this.shell.notify(this.inWords(conflicts));
+  }
+
+  private inWords(conflicts: Conflict[]): string {
+    const clashes = conflicts.flatMap(({ position, clashes }) =>
+      clashes.map((place) => `reply ${place + 1} of conversation ${position + 1}`),
+    );
+    return clashes.length === 0
+      ? "Replies were moved in another tab, too: what was done in both is shown."
+      : `Moved in another tab, too: ${clashes.join(", ")}. The newest is shown.`;
   }
 
   private refused(refusal: Refusal): void {
@@ -176,6 +205,10 @@ export class Work {
 function instructionsDialog(data: PageData): HTMLDialogElement {
   const dialog = h("dialog", { class: "sheet", "aria-label": "Instructions" });
   const close = button("Close", "button button-quiet button-small", () => dialog.close());
-  dialog.append(h("div", { class: "sheet-head" }, h("h2", {}, "Instructions"), close), prose(data.instructions));
+  dialog.append(
+    h("div", { class: "sheet-head" }, h("h2", {}, "Instructions"), close),
+    prose(data.instructions),
+    introduction(data),
+  );
   return dialog;
 }

@@ -2,6 +2,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from evalplatform.wording import count_of
 from hits.batching import build_hits
 from hits.designing.studies import get_study
 from hits.management.study_command import StudyCommand, progress_bar
@@ -26,7 +27,7 @@ workers will see: the same study gives the same hash on any machine. Building ag
         study.refresh_from_db()
         did = "Built" if built.is_new else "Built before, nothing changed:"
         self.stdout.write(
-            f"{did} {built.hit_count:,} HITs with {built.item_count:,} items, "
-            f"{built.checkpoint_count:,} of them checkpoints."
+            f"{did} {count_of(built.hit_count, 'HIT')} with {count_of(built.item_count, 'item')}, "
+            f"{built.checkpoint_count:,} of them {'a checkpoint' if built.checkpoint_count == 1 else 'checkpoints'}."
         )
         self.stdout.write(f"Manifest {study.manifest_hash}")

@@ -3,6 +3,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
+from evalplatform.wording import count_of
 from hits.designing.planning import Plan, plan_for_difference, plan_for_size
 from hits.management.study_command import StudyCommand
 from hits.mturk.costs import Cost
@@ -96,7 +97,7 @@ def _cents(name: str, dollars: str | float) -> int:
 
 def _table(plan: Plan) -> str:
     setting = plan.setting
-    raters = _count(setting.raters, "rater")
+    raters = count_of(setting.raters, "rater")
     heading = f"{setting.dialogs:,} dialogs, {raters} each, {setting.generators} generators"
     columns = f"{'difference in good':21}{'power':{BAR_WIDTH}}  (its 95 % interval, ~ in the bar)"
     return "\n".join([heading, "", columns, *map(_row, plan.curve)])
@@ -117,7 +118,7 @@ def _answer(plan: Plan, options: dict[str, Any]) -> str:
         found = f"No difference is large enough to be found {power}"
     else:
         found = f"The smallest difference found {power} is {100 * plan.detectable:.1f} points of good"
-    return f"{found}; {_count(plan.hits, 'HIT')} {'costs' if plan.hits == 1 else 'cost'} at most {_cost(plan.cost)}."
+    return f"{found}; {count_of(plan.hits, 'HIT')} {'costs' if plan.hits == 1 else 'cost'} at most {_cost(plan.cost)}."
 
 
 def _cost(cost: Cost) -> str:
@@ -126,10 +127,6 @@ def _cost(cost: Cost) -> str:
         f"{_dollars(cost.reward_cents)} rewards + {_dollars(cost.reward_fee_cents)} fees + {bonuses} bonuses with fees"
     )
     return f"{_dollars(cost.total_cents)} ({parts})"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _percent(share: float) -> str:
@@ -146,6 +143,6 @@ def _assumptions(plan: Plan, options: dict[str, Any]) -> str:
     return (
         f"Assumed: good {good}, okay {okay}, bad {bad}; shares of the variance: dialog {effects.dialog:g}, "
         f"reply {effects.reply:g}, worker {effects.worker:g}.\n"
-        f"Tested: Bonferroni over {_count(setting.pairs, 'pair')} of generators, each at {setting.alpha_per_pair:.4f}; "
-        f"{options['simulations']:,} simulations, seed {options['seed']}."
+        f"Tested: Bonferroni over {count_of(setting.pairs, 'pair')} of generators, each at "
+        f"{setting.alpha_per_pair:.4f}; {options['simulations']:,} simulations, seed {options['seed']}."
     )

@@ -4,6 +4,7 @@ from django.conf import settings
 from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
+from evalplatform.wording import count_of
 from hits.designing.studies import get_study
 from hits.management.study_command import StudyCommand, progress_bar
 from hits.markets import enter_market
@@ -56,17 +57,17 @@ budget."""
         with progress_bar() as progress:
             bar = progress.add_task("Publishing", total=len(plan.hits))
             result = publish_hits(plan, market, page_url, timezone.now, lambda count: progress.advance(bar, count))
-        text = f"published {result.published:,} HITs on the {environment} market"
+        text = f"published {count_of(result.published, 'HIT')} on the {environment} market"
         Event.objects.create(study=study, at=timezone.now(), actor=None, text=text)
         self._report(plan, result)
 
     def _report(self, plan: PublishingPlan, result: PublishingResult) -> None:
         self.stdout.write(
-            f"{result.published:,} HITs published, {plan.adopted_count + result.adopted:,} found there already, "
-            f"{sum(result.refused.values()):,} refused."
+            f"{count_of(result.published, 'HIT')} published, "
+            f"{plan.adopted_count + result.adopted:,} found there already, {sum(result.refused.values()):,} refused."
         )
         for reason, count in result.refused.items():
-            self.stdout.write(f"  {count:,} times: {reason}")
+            self.stdout.write(f"  {count_of(count, 'time')}: {reason}")
         if result.stopped_by:
             raise CommandError(f"Stopped: {str(result.stopped_by).rstrip('.')}. Run the same command again to go on.")
         self.stdout.write(f"Look at it: {settings.PUBLIC_URL}/studies/{plan.study}/")

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
+from evalplatform.wording import count_of
 from hits.designing.studies import get_study
 from hits.management.study_command import StudyCommand, progress_bar
 from hits.models.design import StudyDesign
@@ -68,21 +69,21 @@ since. With --url the pages are reached over HTTP on a running server with the s
 
     def _describe(self, crowd: Crowd, truth: Truth, design: StudyDesign) -> None:
         types = Counter(worker.type.name for worker in crowd.workers)
-        self.stdout.write(f"{crowd.size:,} workers come: {_counts(types)}.")
+        self.stdout.write(f"{count_of(crowd.size, 'worker comes', 'workers come')}: {_counts(types)}.")
         if names := truth.unmentioned([part.name for part in design.datasets], design.generators):
             default = ", ".join(f"{share:g}" for share in truth.default)
             self.stdout.write(f"The truth has nothing on {', '.join(names)}. Its default, best area first: {default}.")
 
     def _report(self, work: SimulatedWork) -> None:
         self.stdout.write(
-            f"{work.submitted.total():,} assignments submitted ({_counts(work.submitted)}), "
+            f"{count_of(work.submitted.total(), 'assignment')} submitted ({_counts(work.submitted)}), "
             f"{work.returned.total():,} returned, {work.abandoned.total():,} abandoned."
         )
         if work.refused:
             self.stdout.write(f"Refused: {_counts(work.refused)}.")
         if work.left:
             self.stdout.write(
-                f"{work.left:,} of {work.wanted:,} assignments are left, which nobody of this crowd could take. "
+                f"{work.left:,} of {count_of(work.wanted, 'assignment')} left, which nobody of this crowd could take. "
                 "--workers lets more come."
             )
         else:

@@ -3,6 +3,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
+from evalplatform.wording import count_of
 from hits.designing.studies import get_study
 from hits.management.study_command import StudyCommand
 from hits.markets import open_market
@@ -27,8 +28,8 @@ Workers who hold an assignment may still finish and submit it: they are paid as 
         study, environment = get_study(options["study"]), options["environment"]
         act, did = (resume_study, "on offer again") if options["resume"] else (stop_study, "taken off the market")
         result = act(study, environment, open_market(environment), timezone.now)
-        self.stdout.write(f"{result.changed:,} HITs {did}.")
+        self.stdout.write(f"{count_of(result.changed, 'HIT')} {did}.")
         for reason, count in result.refused.items():
-            self.stdout.write(f"  {count:,} were not: {reason}")
+            self.stdout.write(f"  {count_of(count, 'was', 'were')} not: {reason}")
         if result.stopped_by:
             raise CommandError(f"{str(result.stopped_by).rstrip('.')}. Run the same command again to go on.")

@@ -4,6 +4,7 @@ from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 from rich.progress import Progress, TaskID
 
+from evalplatform.wording import count_of
 from hits.designing.describing import dollars
 from hits.designing.studies import get_study
 from hits.management.study_command import StudyCommand, progress_bar
@@ -37,18 +38,21 @@ paid once. Celery's beat does the same every few minutes."""
     def _report(self, synced: Synced, owed_cents: int) -> None:
         collected, paid, limited = synced.collected, synced.paid, synced.limited
         self.stdout.write(
-            f"{collected.new:,} submissions collected ({collected.rebuilt:,} rebuilt from the marketplace, "
-            f"{collected.without_answers:,} without answers), {collected.ended:,} assignments ended without one."
+            f"{count_of(collected.new, 'submission')} collected ({collected.rebuilt:,} rebuilt from the marketplace, "
+            f"{collected.without_answers:,} without answers), "
+            f"{count_of(collected.ended, 'assignment')} ended without one."
         )
         self.stdout.write(
-            f"{paid.rewards:,} rewards and {paid.bonuses:,} bonuses paid, {dollars(paid.cents)} with fees "
-            f"({paid.found:,} were paid already). {limited.capped:,} workers have reached the limit."
+            f"{count_of(paid.rewards, 'reward')} and {count_of(paid.bonuses, 'bonus', 'bonuses')} paid, "
+            f"{dollars(paid.cents)} with fees ({count_of(paid.found, 'was', 'were')} paid already). "
+            f"{count_of(limited.capped, 'worker has', 'workers have')} reached the limit."
         )
         if synced.replaced:
             replaced = synced.replaced
-            self.stdout.write(f"{replaced.added + replaced.reopened:,} lost assignments are on offer again.")
+            offered = count_of(replaced.added + replaced.reopened, "lost assignment is", "lost assignments are")
+            self.stdout.write(f"{offered} on offer again.")
         for reason, count in paid.refused.items():
-            self.stdout.write(f"  {count:,} times: {reason}")
+            self.stdout.write(f"  {count_of(count, 'time')}: {reason}")
         if paid.stopped_by:
             raise CommandError(
                 f"Paying stopped: {str(paid.stopped_by).rstrip('.')}. {dollars(owed_cents)} are still owed; "

@@ -1,0 +1,85 @@
+// The line to our server: one request at a time, each tried until it is answered, and what is waited for said aloud.
+import { type Endpoint, post, Unreachable } from "./requests";
+
+const FIRST_WAIT_MS = 1_000;
+const LONGEST_WAIT_MS = 30_000;
+const SLOW_MS = 3_000;
+
+const DOWN = "No connection. Your work is kept, and this goes on by itself when the connection is back.";
+const SLOW = "The server has not answered yet; still waiting. Your work is kept.";
+
+/** Is told what is being waited for. */
+export type OnWaiting = (why: string) => void;
+
+export class Line {
+  private readonly waiters = new Set<() => void>();
+  private queue: Promise<unknown> = Promise.resolve();
+  private wakeUp: () => void = () => undefined;
+  private isDown = false;
+
+  constructor(
+    private readonly token: string,
+    private readonly onDown: () => void,
+  ) {
+    window.addEventListener("online", () => this.wakeUp());
+  }
+
+  inTurn<T>(task: () => Promise<T>): Promise<T> {
+    const result = this.queue.then(task);
+    this.queue = result.catch(() => undefined);
+    return result;
+  }
+
+  /** Says what is waited for, also while an earlier task hangs or is tried again: its turn comes only after that. */
+  async inTurnAloud<T>(onWaiting: OnWaiting, task: () => Promise<T>): Promise<T> {
+    const say = (): void => onWaiting(this.isDown ? DOWN : SLOW);
+    const timer = window.setTimeout(say, SLOW_MS);
+    this.waiters.add(say);
+    if (this.isDown) {
+      say();
+    }
+    try {
+      return await this.inTurn(task);
+    } finally {
+      window.clearTimeout(timer);
+      this.waiters.delete(say);
+    }
+  }
+
+  /** The same request again until it is answered: the server may have done it the first time, and then just says so. */
+  async insist<T>(endpoint: Endpoint, body: object): Promise<T> {
+    for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
+      try {
+        return await this.once<T>(endpoint, body);
+      } catch (error) {
+        if (!(error instanceof Unreachable)) {
+          throw error;
+        }
+        this.onDown();
+        this.waiters.forEach((say) => say());
+        await this.sleep(Math.max(waitMs * (0.75 + Math.random() / 2), error.retryAfterMs));
+      }
+    }
+  }
+
+  async once<T>(endpoint: Endpoint, body: object): Promise<T> {
+    try {
+      const answer = await post<T>(endpoint, this.token, body);
+      this.isDown = false;
+      return answer;
+    } catch (error) {
+      this.isDown = error instanceof Unreachable;
+      throw error;
+    }
+  }
+
+  private sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = window.setTimeout(resolve, ms);
+      this.wakeUp = () => {
+        window.clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}

@@ -1,0 +1,38 @@
+// The first page: what it is about, and the worker's own yes or no. In short for those who know it.
+import type { PageData } from "./data";
+import { button, h, say } from "./dom";
+import { factList, introduction } from "./introduction";
+import type { Step } from "./shell";
+
+const DECLINED =
+  "That is fine, and nothing was kept. Please return the HIT on the marketplace: that does not count against you.";
+
+export function welcomeStep(data: PageData, onAgree: () => void): Step {
+  const answer = h("p", { class: "message", role: "status" });
+  const action = h(
+    "div",
+    { class: "submit" },
+    answer,
+    button("I do not agree", "button button-quiet", () => say(answer, DECLINED)),
+    button("I agree and begin", "button", onAgree),
+  );
+  const content = data.is_returning ? shortIntroduction(data) : introduction(data);
+  const heading = data.is_returning ? "Welcome back" : "Welcome";
+  // Who has agreed, and comes back to this page, goes on with Next.
+  return { heading, content, missing: () => "", leave: () => undefined, ...(data.has_agreed ? {} : { action }) };
+}
+
+function shortIntroduction(data: PageData): HTMLElement {
+  return h(
+    "div",
+    { class: "step-parts" },
+    h(
+      "section",
+      { class: "panel" },
+      h("h2", {}, data.title),
+      h("p", {}, "You know this from an earlier HIT. The task and the consent are the same; you agree for each HIT."),
+      factList(data.facts, true),
+    ),
+    h("details", { class: "in-full" }, h("summary", {}, "The introduction and the consent in full"), introduction(data)),
+  );
+}
