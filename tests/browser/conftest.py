@@ -1,4 +1,4 @@
-"""A real Chromium, a logged-in researcher, and axe."""
+"""A real Chromium, a logged-in researcher, axe, and pages of workers on the local marketplace."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -6,13 +6,23 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.cache import cache
+from django.core.management import call_command
 from django.db import connection
 from django.test import Client
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from pytest_django import Settings
 
+from hits.batching import build_hits
+from hits.designing.studies import create_study
+from hits.localturk.clock import Clock
+from hits.localturk.models import TurkHit, WorkerAccount
+from hits.localturk.seeding import ensure_worker_accounts
+from hits.localturk.worker_frame import work_frame
+from hits.localturk.working import accept
 from tests import snapshots
 from tests.browser.chromium import FLAGS, chromium_path
-from tests.conftest import ROOT
+from tests.conftest import DEMO, ROOT
 
 AXE = ROOT / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
 
@@ -27,6 +37,18 @@ TORN_NAMES = """[...document.querySelectorAll("th")].filter((name) => {
 }).map((name) => name.innerText)"""
 
 CheckAccessibility = Callable[[Page], None]
+Publish = Callable[..., TurkHit]
+OpenPage = Callable[[], Page]
+WorkUrl = Callable[[TurkHit], str]
+
+SMALL = {
+    "datasets": [{"name": "example-empathetic", "dialogs": 2}],
+    "hits": {"dialogs": 2},
+    "checkpoints": {"datasets": ["example-empathetic"], "per_hit": 1},
+    "pay": {"bonus_points": 1},
+    "screening": [],
+}
+WITHOUT_BONUS = {"hits": {"dialogs": 1}, "checkpoints": {"per_hit": 0}, "pay": {"bonus": "0"}}
 
 
 @pytest.fixture(scope="session")
@@ -106,3 +128,61 @@ def check_accessibility() -> CheckAccessibility:
         page.emulate_media(color_scheme="dark" if was_dark else "light", reduced_motion="no-preference")
 
     return check
+
+
+# --- Workers' pages --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def publish(live_server_url: str, settings: Settings, end_offline: None) -> Publish:
+    """A built study with its first HIT on the local marketplace."""
+    settings.PUBLIC_URL = live_server_url
+    cache.clear()  # the rate limits of assignments that had the same numbers in other tests
+    ensure_worker_accounts()
+
+    def make(**design: Any) -> TurkHit:
+        study = create_study({**DEMO, **design})
+        build_hits(study)
+        call_command("publish_hits", study.name, hits=1, verbosity=0)
+        return TurkHit.objects.get()
+
+    return make
+
+
+@pytest.fixture
+def end_offline(context: BrowserContext) -> Iterator[None]:
+    """A page that is closed saves once more, which must not meet the emptying of the database."""
+    yield
+    context.set_offline(True)
+
+
+@pytest.fixture
+def open_page(context: BrowserContext) -> Iterator[OpenPage]:
+    """Pages that may lose their connection, but make no other complaint."""
+    complaints: list[str] = []
+
+    def note(words: str) -> None:
+        if "net::ERR_" not in words and "status of" not in words:
+            complaints.append(words)
+
+    def open_new() -> Page:
+        page = context.new_page()
+        page.on("console", lambda message: note(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: note(str(error)))
+        return page
+
+    yield open_new
+    assert complaints == []
+
+
+@pytest.fixture
+def work_url(live_server_url: str) -> WorkUrl:
+    """Accepts a HIT, and tells the address of its page in the frame."""
+
+    def accepted(hit: TurkHit) -> str:
+        held = accept(WorkerAccount.objects.get(name="Alice"), hit, Clock().now())
+        frame = work_frame(held, f"{live_server_url}/market")
+        assert frame is not None
+        return frame.url
+
+    return accepted

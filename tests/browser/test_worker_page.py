@@ -5,26 +5,16 @@ As `make test` runs it, the pointer is a mouse on SQLite and a finger on Postgre
 
 import os
 import re
-from collections.abc import Callable, Iterator
 from datetime import timedelta
-from typing import Any
 
 import pytest
-from django.core.cache import cache
-from django.core.management import call_command
 from playwright.sync_api import BrowserContext, Locator, Page, Route, expect
-from pytest_django import Settings
 
 from generation.importing import import_candidates, import_dialogs
-from hits.batching import build_hits
-from hits.designing.studies import create_study, read_study_file
-from hits.localturk.clock import Clock
-from hits.localturk.models import TurkAssignment, TurkHit, WorkerAccount
-from hits.localturk.seeding import ensure_worker_accounts
-from hits.localturk.worker_frame import preview_frame, work_frame
-from hits.localturk.working import accept
+from hits.localturk.models import TurkAssignment
+from hits.localturk.worker_frame import preview_frame
 from hits.models import Answer, Assignment, BonusCheck
-from tests.browser.conftest import CheckAccessibility
+from tests.browser.conftest import SMALL, WITHOUT_BONUS, CheckAccessibility, OpenPage, Publish, WorkUrl
 from tests.browser.worker_moves import (
     AREAS,
     FRAME,
@@ -50,77 +40,7 @@ from tests.browser.worker_moves import (
 )
 from tests.conftest import ROOT, WriteFile
 
-DEMO = read_study_file(ROOT / "examples" / "demo.toml")
-SMALL = {
-    "datasets": [{"name": "example-empathetic", "dialogs": 2}],
-    "hits": {"dialogs": 2},
-    "checkpoints": {"datasets": ["example-empathetic"], "per_hit": 1},
-    "pay": {"bonus_points": 1},
-    "screening": [],
-}
-WITHOUT_BONUS = {"hits": {"dialogs": 1}, "checkpoints": {"per_hit": 0}, "pay": {"bonus": "0"}}
-
-Publish = Callable[..., TurkHit]
-OpenPage = Callable[[], Page]
-WorkUrl = Callable[[TurkHit], str]
-
-
 # --- Fixtures --------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def publish(live_server_url: str, settings: Settings) -> Publish:
-    """A built study with its first HIT on the local marketplace."""
-    settings.PUBLIC_URL = live_server_url
-    cache.clear()  # the rate limits of assignments that had the same numbers in other tests
-    ensure_worker_accounts()
-
-    def make(**design: Any) -> TurkHit:
-        study = create_study({**DEMO, **design})
-        build_hits(study)
-        call_command("publish_hits", study.name, hits=1, verbosity=0)
-        return TurkHit.objects.get()
-
-    return make
-
-
-@pytest.fixture(autouse=True)
-def end_offline(context: BrowserContext) -> Iterator[None]:
-    """A page that is closed saves once more, which must not meet the emptying of the database."""
-    yield
-    context.set_offline(True)
-
-
-@pytest.fixture
-def open_page(context: BrowserContext) -> Iterator[OpenPage]:
-    """Pages that may lose their connection, but make no other complaint."""
-    complaints: list[str] = []
-
-    def note(words: str) -> None:
-        if "net::ERR_" not in words and "status of" not in words:
-            complaints.append(words)
-
-    def open_new() -> Page:
-        page = context.new_page()
-        page.on("console", lambda message: note(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: note(str(error)))
-        return page
-
-    yield open_new
-    assert complaints == []
-
-
-@pytest.fixture
-def work_url(live_server_url: str) -> WorkUrl:
-    """Accepts a HIT, and tells the address of its page in the frame."""
-
-    def accepted(hit: TurkHit) -> str:
-        held = accept(WorkerAccount.objects.get(name="Alice"), hit, Clock().now())
-        frame = work_frame(held, f"{live_server_url}/market")
-        assert frame is not None
-        return frame.url
-
-    return accepted
 
 
 @pytest.fixture
