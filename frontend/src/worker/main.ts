@@ -1,7 +1,6 @@
 // The worker's page. The server sends a HIT with all its dialogs; from then on it only receives.
 import "../worker.css";
 import { readPageData } from "./data";
-import { loadDragging } from "./dragging_later";
 import { showPreview } from "./preview";
 import { showSubmitted } from "./submitting";
 import { Work } from "./work";
@@ -15,6 +14,5 @@ if (root !== null) {
     showSubmitted(root, data.submission, false);
   } else {
     new Work(root, data).start();
-    window.setTimeout(() => loadDragging().catch(() => undefined)); // a board asks for it again
   }
 }

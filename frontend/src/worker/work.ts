@@ -99,7 +99,7 @@ export class Work {
       case "welcome":
         return welcomeStep(this.data);
       case "instructions":
-        return instructionsStep(this.data, this.warmUp, this.shell.announce);
+        return instructionsStep(this.data, this.warmUp, () => this.next());
       case "finish":
         return this.makeFinishStep();
       default:
@@ -113,7 +113,7 @@ export class Work {
       return welcomeStep(this.data);
     }
     const step = dialogStep(this.data, dialog, position, {
-      announce: this.shell.announce,
+      goOn: () => this.next(),
       onChange: () => {
         this.shell.tell("");
         this.shell.showReadiness(step);
