@@ -125,18 +125,13 @@ def by_drag(hands: Hands, work: FrameLocator) -> None:
 
 def by_click(hands: Hands, work: FrameLocator) -> None:
     for place in range(len(REPLIES)):
-        hands.click(_card(work, place))
-        hands.click(work.locator(f"[data-zone='{AREAS[place % 3]}'] .zone-label"))
+        hands.click(_card(work, place).locator("label").nth(place % 3))
     hands.click(work.get_by_role("button", name="Next"))
 
 
 def by_keys(hands: Hands, work: FrameLocator) -> None:
-    _tab_to(hands, _card(work, 0))
     for place in range(len(REPLIES)):
         hands.press_key(str(1 + place % 3))
-        if place + 1 < len(REPLIES):
-            hands.press_key("n")
-    _tab_to(hands, work.get_by_role("button", name="Next"))
     hands.press_key("Enter")
 
 
@@ -144,12 +139,7 @@ WAYS: dict[str, Callable[[Hands, FrameLocator], None]] = {"drag": by_drag, "clic
 
 
 def _card(work: FrameLocator, place: int) -> Locator:
-    return work.locator(f"[data-card='{place}']:not([data-dnd-placeholder])")
-
-
-def _tab_to(hands: Hands, control: Locator) -> None:
-    while not control.evaluate("element => element === document.activeElement"):
-        hands.press_key("Tab")
+    return work.locator(f"[data-card='{place}']")
 
 
 # --- The site, and the pictures ---------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The study of `benchmarks.worker_effort`, in the environment of its site: `migrate`, or `publish` (texts from stdin)."""
+"""The study of `benchmarks.worker_effort`: `migrate`, or `publish` with the texts from stdin, where its site is."""
 
 import json
 import sys
