@@ -220,7 +220,7 @@ def _take_pictures(page: Page, folder: Path) -> None:
                     view.keyboard.press(str(1 + place % 3))
             expect(work.locator(".saved")).to_have_text("Saved")
             for scheme in ("light", "dark"):
-                view.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+                view.emulate_media(color_scheme=scheme)
                 view.screenshot(path=folder / f"{name}-{stage}-{scheme}.png", animations="disabled")
         for place in range(8):  # as it was, for the next window
             work.locator(f"[data-card='{place}']").focus()

@@ -1,6 +1,8 @@
 """What a worker does on the page, by mouse, finger and keys, and what is there then, also in the database."""
 
 import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Protocol
 
 from playwright.sync_api import FrameLocator, Locator, Page, expect
@@ -79,22 +81,28 @@ def drag_by_mouse(page: Page, card: Locator, area: Locator) -> None:
 
 def drag_by_finger(page: Page, card: Locator, area: Locator) -> None:
     """To the area's name at the lower edge."""
+    with fingers(page) as touch:
+        from_x, from_y = middle(card.locator(".card-text"))
+        touch("touchStart", (from_x, from_y))
+        expect(card).to_have_attribute("data-carried", "")
+        target = area.locator("xpath=../..").locator(f".bar-target[value='{area.get_attribute('data-zone')}']")
+        to_x, to_y = middle(target)
+        touch("touchMove", (from_x, from_y + 20))
+        touch("touchMove", (to_x, to_y))
+        expect(target).to_have_attribute("data-over", "")
+        touch("touchEnd")
+    expect(area.locator(card)).to_be_visible()
+    expect_nothing_focused(card)
+
+
+@contextmanager
+def fingers(page: Page) -> Iterator[Callable[..., None]]:
     devtools = page.context.new_cdp_session(page)
 
     def touch(kind: str, *points: tuple[float, float]) -> None:
         devtools.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y} for x, y in points]})
 
-    from_x, from_y = middle(card.locator(".card-text"))
-    touch("touchStart", (from_x, from_y))
-    expect(card).to_have_attribute("data-carried", "")
-    target = area.locator("xpath=../..").locator(f".bar-target[value='{area.get_attribute('data-zone')}']")
-    to_x, to_y = middle(target)
-    touch("touchMove", (from_x, from_y + 20))
-    touch("touchMove", (to_x, to_y))
-    expect(target).to_have_attribute("data-over", "")
-    touch("touchEnd")
-    expect(area.locator(card)).to_be_visible()
-    expect_nothing_focused(card)
+    yield touch
     devtools.detach()
 
 
@@ -184,3 +192,16 @@ def middle(element: Locator) -> tuple[float, float]:
     box = element.bounding_box()
     assert box is not None
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def wait_until_scrolled(page: Page, beyond: int) -> None:
+    """Not wait_for_function, which our Content-Security-Policy forbids."""
+    for _ in range(100):
+        if scrolled(page) > beyond:
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError(f"the page is not scrolled beyond {beyond} pixels")
+
+
+def scrolled(page: Page) -> float:
+    return float(page.evaluate("document.documentElement.scrollTop"))
