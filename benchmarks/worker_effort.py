@@ -14,6 +14,7 @@ import argparse
 import json
 import math
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -182,7 +183,7 @@ def _open_first_dialog(page: Page, market: str) -> FrameLocator:
     heading.wait_for()
     while "Conversation" not in heading.inner_text():
         shown = heading.inner_text()
-        work.get_by_role("button", name="Next").click()
+        work.get_by_role("button", name=re.compile("^(Next|I agree and begin)$")).click()
         expect(heading).not_to_have_text(shown)
     return work
 

@@ -8,6 +8,7 @@ from playwright.sync_api import Page, expect
 from hits.models import Answer
 from tests.browser.conftest import CheckAccessibility, OpenDialog, Publish, WorkUrl
 from tests.browser.worker_moves import (
+    begin,
     card_at,
     choice,
     expect_saved,
@@ -119,8 +120,7 @@ def test_backspace_takes_a_reply_out_of_its_area_and_stays_with_it(open_dialog: 
 
 def test_the_warm_up_teaches_the_keys(page: Page, offer_eight: Publish, work_url: WorkUrl) -> None:
     page.goto(work_url(offer_eight()))
-    page.get_by_role("button", name="Next").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Instructions")
+    begin(page)
     expect(page.locator(".hint-keys")).to_contain_text("Enter goes to the next reply without a place")
 
     page.keyboard.press("Enter")

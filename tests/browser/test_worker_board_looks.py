@@ -10,6 +10,7 @@ from tests.browser.conftest import CheckAccessibility, OpenDialog, Publish
 from tests.browser.worker_moves import (
     AREAS,
     FRAME,
+    begin,
     card_at,
     drag_by_mouse,
     sort,
@@ -118,7 +119,7 @@ def test_in_the_marketplaces_frame_a_new_dialog_begins_in_sight(page: Page, offe
     box = frame.bounding_box()
     assert box is not None
     assert box["height"] <= 650 if height == 0 else box["height"] >= 800
-    work.get_by_role("button", name="Next").click()
+    begin(work)
     work.get_by_role("button", name="Next").click()
     sort(page, work, "Conversation 1", tap_card)
     work.get_by_role("button", name="Next").click()
@@ -135,7 +136,7 @@ def test_in_the_marketplaces_frame_the_bar_is_visible_at_200_percent(page: Page,
     page.get_by_role("button", name=re.compile("^Alice")).click()
     page.get_by_role("button", name="Accept & Work").click()
     work = page.frame_locator(FRAME)
-    work.get_by_role("button", name="Next").click()
+    begin(work)
     work.get_by_role("button", name="Next").click()
 
     expect(work.get_by_role("heading", level=1)).to_contain_text("Conversation 1")

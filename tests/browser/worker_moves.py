@@ -43,6 +43,12 @@ def open_first_dialog(page: Page, url: str) -> Page:
     return page
 
 
+def begin(work: Place) -> None:
+    """From the first page to the instructions."""
+    work.get_by_role("button", name=re.compile("^(Next|I agree and begin)$")).click()
+    expect(work.get_by_role("heading", level=1)).to_have_text("Instructions")
+
+
 def sort(page: Page, work: Place, heading: str, move: MoveCard, is_saved: bool = True) -> dict[str, str]:
     """Puts every card that is not placed yet into an area, and tells what is where then, by the cards' texts."""
     expect(work.get_by_role("heading", level=1)).to_contain_text(heading)
