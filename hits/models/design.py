@@ -58,6 +58,13 @@ def _at_least_a_cent(cents: int) -> int:
     return cents
 
 
+def _frame_height(pixels: int) -> int:
+    """0 is the marketplace's word for a frame that fits the worker's window."""
+    if 0 < pixels < 300:
+        raise ValueError("is too low to work in; set 300 pixels or more, or 0 to fit the worker's window")
+    return pixels
+
+
 def _country(value: Any) -> str:
     if not isinstance(value, str) or value not in COUNTRY_CODES:
         raise ValueError(f"{value!r} is no country's code; use ISO 3166 codes such as US, AU, NZ, GB, CA")
@@ -127,7 +134,7 @@ class CrowdPart(Part):
     time_limit_minutes: int = Field(60, ge=1, le=60 * 24 * 365)
     lifetime_days: int = Field(14, ge=1, le=365)
     auto_approval_days: int = Field(3, ge=0, le=30)
-    frame_height: int = Field(800, ge=300, le=5000)
+    frame_height: Annotated[int, AfterValidator(_frame_height)] = Field(0, ge=0, le=5000)
 
 
 class Area(Part):

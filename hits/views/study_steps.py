@@ -99,7 +99,7 @@ def _crowd_fields() -> list[SettingField]:
         SettingField("crowd.time_limit_minutes", "Time limit of an assignment, in minutes", "number"),
         SettingField("crowd.lifetime_days", "HITs are on offer for, in days", "number"),
         SettingField("crowd.auto_approval_days", "Approved automatically after, in days", "number"),
-        SettingField("crowd.frame_height", "Height of the frame, in pixels", "number"),
+        SettingField("crowd.frame_height", "Height of the frame, in pixels", "number", "0: as high as the window"),
     ]
 
 

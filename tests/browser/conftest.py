@@ -13,6 +13,7 @@ from django.test import Client
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 from pytest_django import Settings
 
+from generation.importing import import_candidates, import_dialogs
 from hits.batching import build_hits
 from hits.designing.studies import create_study
 from hits.localturk.clock import Clock
@@ -22,7 +23,8 @@ from hits.localturk.worker_frame import work_frame
 from hits.localturk.working import accept
 from tests import snapshots
 from tests.browser.chromium import FLAGS, chromium_path
-from tests.conftest import DEMO, ROOT
+from tests.browser.worker_moves import open_first_dialog
+from tests.conftest import DEMO, ROOT, WriteFile
 
 AXE = ROOT / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
 
@@ -40,6 +42,7 @@ CheckAccessibility = Callable[[Page], None]
 Publish = Callable[..., TurkHit]
 OpenPage = Callable[[], Page]
 WorkUrl = Callable[[TurkHit], str]
+OpenDialog = Callable[..., Page]
 
 SMALL = {
     "datasets": [{"name": "example-empathetic", "dialogs": 2}],
@@ -61,9 +64,10 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(params=["phone-dark"] if os.environ.get("TEST_DATABASE_URL") else ["desktop-light"])
 def context(request: pytest.FixtureRequest, browser: Browser, live_server_url: str) -> Iterator[BrowserContext]:
-    """Fingers on PostgreSQL, a mouse on SQLite."""
-    device, has_touch = (PHONE, True) if request.param == "phone-dark" else (LAPTOP, False)
-    context = browser.new_context(base_url=live_server_url, has_touch=has_touch, **device)
+    """Fingers on PostgreSQL, a mouse on SQLite, or a device of the test's own."""
+    devices = {"phone-dark": {**PHONE, "has_touch": True}, "desktop-light": LAPTOP}
+    device = request.param if isinstance(request.param, dict) else devices[request.param]
+    context = browser.new_context(base_url=live_server_url, **device)
     context.set_default_timeout(15_000)
     yield context
     context.close()
@@ -186,3 +190,47 @@ def work_url(live_server_url: str) -> WorkUrl:
         return frame.url
 
     return accepted
+
+
+# --- A HIT of two dialogs with eight replies each ---------------------------------------------------------------------
+
+EIGHT = [
+    "Eight months, and then she tells you in the lift. I'd be furious. Do you want to talk about it?",
+    "That must be hard.",
+    "I like lifts. " * 20,
+    "Perhaps Martin needs the help. Have you thought of asking him what he thinks about it before you decide?",
+    "Congratulations on the project!",
+    "I'm sorry. You put so much of yourself into it, and that is a horrible way to hear of it. " * 3,
+    "What is a manager?",
+    "Evenings and weekends are the best time to relax, so take a walk and you will feel better.",
+]
+EIGHT_EACH = {
+    "generators": [f"model {number}" for number in range(len(EIGHT))],
+    "datasets": [{"name": "lift", "dialogs": 2}],
+    "hits": {"dialogs": 2},
+    "checkpoints": {"per_hit": 0},
+    "pay": {"bonus": "0"},
+    "screening": [],
+}
+
+
+@pytest.fixture
+def offer_eight(publish: Publish, write_lines: WriteFile) -> Publish:
+    def make(**design: Any) -> TurkHit:
+        replies = dict(zip(EIGHT_EACH["generators"], EIGHT, strict=True))  # type: ignore[call-overload]
+        turns = ["You haven't said a word since you came in.", "My manager gave the project to Martin, in the lift."]
+        dialogs = [{"id": str(number), "context": [f"{number}: {turns[0]}", turns[1]]} for number in range(2)]
+        lines = [{"id": str(number), "dataset": "lift", "candidates": replies} for number in range(2)]
+        import_dialogs(write_lines(*dialogs, name="dialogs.jsonl"), "lift")
+        import_candidates(write_lines(*lines, name="candidates.jsonl"))
+        return publish(**{**EIGHT_EACH, **design})
+
+    return make
+
+
+@pytest.fixture
+def open_dialog(page: Page, offer_eight: Publish, work_url: WorkUrl) -> OpenDialog:
+    def opened(**design: Any) -> Page:
+        return open_first_dialog(page, work_url(offer_eight(**design)))
+
+    return opened

@@ -1,6 +1,8 @@
 """What a worker does on the page, by mouse, finger and keys, and what is there then, also in the database."""
 
 import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Protocol
 
 from playwright.sync_api import FrameLocator, Locator, Page, expect
@@ -45,6 +47,12 @@ def agree(work: Place) -> None:
     work.get_by_role("button", name="I agree and begin").click()
 
 
+def begin(work: Place) -> None:
+    """From the first page to the instructions."""
+    agree(work)
+    expect(work.get_by_role("heading", level=1)).to_have_text("Instructions")
+
+
 def sort(page: Page, work: Place, heading: str, move: MoveCard, is_saved: bool = True) -> dict[str, str]:
     """Puts every card that is not placed yet into an area, and tells what is where then, by the cards' texts."""
     expect(work.get_by_role("heading", level=1)).to_contain_text(heading)
@@ -77,35 +85,41 @@ def drag_by_mouse(page: Page, card: Locator, area: Locator) -> None:
     page.mouse.move(to_x, to_y, steps=3)
     expect(area).to_have_attribute("data-over", "")
     page.mouse.up()
-    expect(card).to_be_focused()
+    expect(area.locator(card)).to_be_visible()
+    expect_nothing_focused(card)
 
 
 def drag_by_finger(page: Page, card: Locator, area: Locator) -> None:
-    """To the area's name at the lower edge, which appears when a finger rests on a card."""
+    """To the area's name at the lower edge."""
+    with fingers(page) as touch:
+        from_x, from_y = middle(card.locator(".card-text"))
+        touch("touchStart", (from_x, from_y))
+        expect(card).to_have_attribute("data-carried", "")
+        target = area.locator("xpath=../..").locator(f".bar-target[value='{area.get_attribute('data-zone')}']")
+        to_x, to_y = middle(target)
+        touch("touchMove", (from_x, from_y + 20))
+        touch("touchMove", (to_x, to_y))
+        expect(target).to_have_attribute("data-over", "")
+        touch("touchEnd")
+    expect(area.locator(card)).to_be_visible()
+    expect_nothing_focused(card)
+
+
+@contextmanager
+def fingers(page: Page) -> Iterator[Callable[..., None]]:
     devtools = page.context.new_cdp_session(page)
 
     def touch(kind: str, *points: tuple[float, float]) -> None:
         devtools.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y} for x, y in points]})
 
-    from_x, from_y = middle(card)
-    touch("touchStart", (from_x, from_y))
-    expect(card).to_have_attribute("data-dnd-dragging", "true")
-    named = area.locator("xpath=../..").locator(".bar-target")
-    target = named.nth(AREAS.index(area.get_attribute("data-zone") or ""))
-    to_x, to_y = middle(target)
-    touch("touchMove", (from_x, from_y + 20))
-    touch("touchMove", (to_x, to_y))
-    expect(target).to_have_attribute("data-over", "")
-    touch("touchEnd")
-    expect(card).to_be_focused()
+    yield touch
     devtools.detach()
 
 
 def tap_card(page: Page, card: Locator, area: Locator) -> None:
-    """A card, then an area: no dragging."""
-    card.click()
-    area.get_by_role("button").first.click()
-    expect(card).to_be_focused()
+    """The area's button on the card: no dragging."""
+    choice(card, area.get_attribute("data-zone") or "").click()
+    expect(area.locator(card)).to_be_visible()
 
 
 def move_by_digit(page: Page, card: Locator, area: Locator) -> None:
@@ -136,11 +150,19 @@ def go_to(page: Page, control: Locator, backwards: bool = False) -> None:
 
 
 def card_at(work: Place, place: int) -> Locator:
-    return work.locator(f"[data-card='{place}']:not([data-dnd-placeholder])")
+    return work.locator(f"[data-card='{place}']")
+
+
+def choice(card: Locator, area: str) -> Locator:
+    return card.locator(f"label:has([value='{area}'])")
 
 
 def zone(work: Place, area: str) -> Locator:
     return work.locator(f"[data-zone='{area}']")
+
+
+def expect_nothing_focused(element: Locator) -> None:
+    assert element.evaluate("() => document.activeElement === document.body")
 
 
 def expect_saved(work: Place) -> None:
@@ -180,3 +202,16 @@ def middle(element: Locator) -> tuple[float, float]:
     box = element.bounding_box()
     assert box is not None
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def wait_until_scrolled(page: Page, beyond: int) -> None:
+    """Not wait_for_function, which our Content-Security-Policy forbids."""
+    for _ in range(100):
+        if scrolled(page) > beyond:
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError(f"the page is not scrolled beyond {beyond} pixels")
+
+
+def scrolled(page: Page) -> float:
+    return float(page.evaluate("document.documentElement.scrollTop"))

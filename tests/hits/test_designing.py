@@ -43,6 +43,7 @@ def test_the_paper_s_experiment_is_the_example_to_the_letter() -> None:
     assert design.crowd.countries == ["US", "AU", "NZ", "GB", "CA"]
     assert (design.crowd.min_approved, design.crowd.min_approval_percent) == (100, 95)
     assert design.crowd.max_hits_per_worker == 50
+    assert design.crowd.frame_height == 0  # as high as the worker's window
     assert [rule.rule for rule in design.screening] == ["same_answer", "hasty_without_points", "too_few_points"]
 
 
@@ -90,6 +91,8 @@ def test_the_hourly_pay_is_said_and_warned_of_when_it_is_below_the_minimum() -> 
         ({"pay": {"rewrad": 1}}, "pay.rewrad: is not a setting; did you mean reward?"),
         ({"zzz": 1}, "zzz: is not a setting; known are name, seed"),
         ({"crowd": {"countries": ["US", "UK"]}}, "crowd.countries.2: 'UK' is no country's code"),
+        ({"crowd": {"frame_height": 120}}, "crowd.frame_height: is too low to work in; set 300 pixels or more, or 0"),
+        ({"crowd": {"frame_height": -1}}, "crowd.frame_height: "),
         ({"generators": []}, "generators: List should have at least 1 item"),
         ({"generators": ["generic", "generic"]}, "generators: generic is there twice"),
         ({"pay": {"bonus_points": 4}}, "pay.bonus_points: 4 points can never be won with 3 checkpoints a HIT"),

@@ -1,54 +1,70 @@
-// Cards and areas: moved by dragging, by keys, or by a click on a card and then on an area. Every move can be undone.
+// Cards and areas: moved by the buttons on a card, by keys, or by dragging. Every move can be undone.
+import { BoardInput, blur } from "./board_input";
 import type { Area, Placements } from "./data";
-import { button, count, h, quoted } from "./dom";
-import type { DropTarget } from "./dragging";
-import { enableDraggingLater } from "./dragging_later";
-import { cardContent, digitOf, keyHint, makeArea, makeTray, UNSORTED, type Zone } from "./pieces";
+import { button, count, h, say } from "./dom";
+import { type DropTarget, enableDragging } from "./dragging";
+import { countedReplies, letterOf, makeArea, makeBarTarget, makeCard, makeTray, UNSORTED, type Zone } from "./pieces";
 
 export interface BoardOptions {
   areas: Area[];
   texts: string[];
   /** The board reads and changes these. A function, since a conflict exchanges them. */
   placements(): Placements;
-  announce(words: string): void;
   onMove(place: number, area: string): void;
+  /** Enter, when every reply has a place. */
+  onDone(): void;
 }
 
 export class Board {
   readonly element: HTMLElement;
   private readonly cards: HTMLElement[];
   private readonly zones: Zone[];
-  private readonly bar: HTMLElement;
+  private readonly areas = h("div", { class: "areas" });
+  private readonly barTargets: HTMLButtonElement[];
+  /** For eyes and ears: what was moved, with Undo beside it. */
+  private readonly said = h("p", { class: "moved-words", role: "status" });
   private readonly undoButton: HTMLButtonElement;
   private readonly history: { place: number; from: string }[] = [];
   private readonly listening = new AbortController();
-  private readonly endDragging: () => void;
-  private selected: number | null = null;
-  private droppedAt = 0;
+  private readonly input: BoardInput;
 
   constructor(private readonly options: BoardOptions) {
     this.undoButton = button("Undo", "button button-quiet button-small", () => this.undo());
-    this.cards = options.texts.map((text, place) => this.makeCard(text, place));
-    const tray = makeTray(this.undoButton);
-    const areas = options.areas.map((area, index) => makeArea(area, index + 1));
+    this.cards = options.texts.map((text, place) => makeCard(text, place, options.areas));
+    const tray = makeTray();
+    const areas = options.areas.map(makeArea);
+    this.areas.append(...areas.map((area) => area.element));
     this.zones = [tray, ...areas];
-    this.zones.forEach(({ area, element }) => element.addEventListener("click", () => this.zoneClicked(area)));
-    this.bar = this.makeBar();
+    this.barTargets = options.areas.map((area, index) => makeBarTarget(area, index, () => this.show(area.key)));
     this.element = h(
       "div",
       { class: "board" },
-      h("div", { class: "board-tray" }, tray.element, keyHint(options.areas.length)),
-      h("div", { class: "areas" }, ...areas.map((area) => area.element)),
-      this.bar,
+      h("div", { class: "board-tray" }, tray.element),
+      h(
+        "div",
+        { class: "board-side" },
+        h(
+          "div",
+          { class: "board-foot" },
+          h("div", { class: "moved" }, this.said, this.undoButton),
+          h("div", { class: "bar", role: "group", "aria-label": "Areas" }, ...this.barTargets),
+        ),
+        this.areas,
+      ),
     );
-    document.addEventListener("keydown", (event) => this.undoByKey(event), { signal: this.listening.signal });
-    this.endDragging = this.startDragging();
+    const intents = {
+      areaOfDigit: (digit: number) => this.zones[digit]?.area,
+      choose: (place: number, area: string) => this.choose(place, area),
+      undo: () => this.undo(),
+      goOn: () => this.goOn(),
+    };
+    this.input = new BoardInput(this.element, intents, this.listening.signal);
+    this.startDragging();
     this.refresh();
   }
 
   /** Shows the placements as they are now. */
   refresh(): void {
-    this.select(null);
     this.history.length = 0;
     this.cards.forEach((_, place) => this.settle(place));
     this.showCounts();
@@ -59,7 +75,7 @@ export class Board {
     const card = this.cards[place];
     card?.querySelector(".card-note")?.remove();
     if (words !== "") {
-      card?.append(quoted("span", isPraise ? "card-note card-note-good" : "card-note", words));
+      card?.append(h("span", { class: isPraise ? "card-note card-note-good" : "card-note", dir: "auto" }, words));
     }
   }
 
@@ -67,37 +83,64 @@ export class Board {
     return this.cards.filter((_, place) => this.areaOf(place) === UNSORTED).length;
   }
 
-  focusFirstUnsorted(): void {
-    this.cards.find((_, place) => this.areaOf(place) === UNSORTED)?.focus();
+  /** As a dialog opens: the first reply has the focus, and says once, to who listens, what stands above it. */
+  begin(describedBy: string): boolean {
+    const card = this.focusUnsorted(-1, true);
+    card?.setAttribute("aria-describedby", describedBy);
+    card?.addEventListener("blur", () => card.removeAttribute("aria-describedby"), { once: true });
+    return card !== null;
   }
 
   destroy(): void {
     this.listening.abort();
-    this.endDragging();
   }
 
   // --- Moving ---
 
+  /** By a card's button or a key: then on to the next reply without a place. */
+  private choose(place: number, area: string): void {
+    this.move(place, area);
+    const after = area === UNSORTED ? place - 1 : place; // what was taken back comes next
+    if (this.focusUnsorted(after, this.input.isByPointer) === null) {
+      if (this.input.isByPointer) {
+        blur();
+      } else {
+        this.cards[place]?.focus({ preventScroll: true });
+      }
+    }
+    this.reveal(place);
+  }
+
+  /** Where the column of areas scrolls, what was moved is in sight. The page itself stays where it is. */
+  private reveal(place: number): void {
+    const card = this.cards[place];
+    if (card !== undefined && this.areas.contains(card)) {
+      const top = card.offsetTop - this.areas.offsetTop;
+      const least = top + card.offsetHeight - this.areas.clientHeight;
+      this.areas.scrollTop = Math.max(least, Math.min(top, this.areas.scrollTop));
+    }
+  }
+
   private move(place: number, area: string): void {
     const from = this.areaOf(place);
-    this.select(null);
-    this.cards[place]?.focus({ preventScroll: true });
     if (area === from) {
-      this.options.announce(`Reply ${place + 1} is in ${this.labelOf(area)} already.`);
+      this.settle(place);
+      say(this.said, `Reply ${letterOf(place)} is in ${this.labelOf(area)} already.`);
       return;
     }
     this.history.push({ place, from });
-    this.place(place, area, `Reply ${place + 1} moved to ${this.labelOf(area)}.`);
+    this.place(place, area, `Reply ${letterOf(place)} moved to ${this.labelOf(area)}.`);
   }
 
   private undo(): void {
     const last = this.history.pop();
     if (last === undefined) {
-      this.options.announce("There is nothing to undo.");
+      say(this.said, "There is nothing to undo.");
       return;
     }
-    this.select(null);
-    this.place(last.place, last.from, `Undone: reply ${last.place + 1} is back in ${this.labelOf(last.from)}.`);
+    this.place(last.place, last.from, `Undone: reply ${letterOf(last.place)} is back in ${this.labelOf(last.from)}.`);
+    this.cards[last.place]?.focus({ preventScroll: this.input.isByPointer });
+    this.reveal(last.place);
   }
 
   private place(place: number, area: string, words: string): void {
@@ -109,30 +152,45 @@ export class Board {
     }
     this.note(place, "", false);
     this.settle(place);
-    this.cards[place]?.focus({ preventScroll: true });
     this.showCounts();
     this.options.onMove(place, area);
     const left = this.unsortedCount;
-    this.options.announce(`${words} ${left === 0 ? "All replies have a place." : `${count(left, "reply", "replies")} left.`}`);
+    const rest = left === 0 ? "All are placed: press Next or Enter." : `${count(left, "reply", "replies")} left.`;
+    say(this.said, `${words} ${rest}`);
   }
 
+  /** Puts a card where its placement says, and lets it say so. */
   private settle(place: number): void {
     const card = this.cards[place];
-    const box = this.zones.find((zone) => zone.area === this.areaOf(place))?.cards;
-    if (card === undefined || box === undefined) {
+    const area = this.areaOf(place);
+    const zone = this.zones.find((one) => one.area === area);
+    if (card === undefined || zone === undefined) {
       return;
     }
-    const following = this.cards.slice(place + 1).find((other) => other.parentElement === box) ?? null;
-    if (card.parentElement !== box || card.nextElementSibling !== following) {
-      box.insertBefore(card, following);
+    const following = this.cards.slice(place + 1).find((other) => other.parentElement === zone.cards) ?? null;
+    if (card.parentElement !== zone.cards || card.nextElementSibling !== following) {
+      zone.cards.insertBefore(card, following);
+    }
+    for (const radio of card.querySelectorAll("input")) {
+      radio.checked = radio.value === area;
+    }
+    const where = card.querySelector("[data-place]");
+    if (where !== null) {
+      where.textContent = area === UNSORTED ? "has no place yet:" : `is in ${zone.label}:`;
     }
   }
 
   private showCounts(): void {
-    for (const zone of this.zones) {
-      zone.element.toggleAttribute("data-empty", zone.cards.childElementCount === 0);
-    }
-    this.undoButton.setAttribute("aria-disabled", String(this.history.length === 0));
+    this.zones.forEach((zone, index) => {
+      const cards = zone.cards.childElementCount;
+      zone.element.toggleAttribute("data-empty", cards === 0);
+      zone.count.replaceChildren(...countedReplies(cards));
+      const inBar = this.barTargets[index - 1]?.querySelector(".bar-count");
+      if (inBar) {
+        inBar.textContent = String(cards);
+      }
+    });
+    this.undoButton.hidden = this.history.length === 0;
   }
 
   private areaOf(place: number): string {
@@ -143,152 +201,52 @@ export class Board {
     return this.zones.find((zone) => zone.area === area)?.label ?? area;
   }
 
-  // --- Click or tap: a card, then an area ---
-
-  private select(place: number | null): void {
-    this.selected = place;
-    this.cards.forEach((card, index) => card.setAttribute("aria-pressed", String(index === place)));
-    this.element.toggleAttribute("data-choosing", place !== null);
+  /** The next one after a place, and after the last from the first again. */
+  private focusUnsorted(after: number, preventScroll: boolean): HTMLElement | null {
+    const places = [...this.cards.keys()];
+    const ordered = [...places.slice(after + 1), ...places.slice(0, after + 1)];
+    const found = this.cards[ordered.find((place) => this.areaOf(place) === UNSORTED) ?? -1] ?? null;
+    found?.focus({ preventScroll });
+    return found;
   }
 
-  private cardClicked(place: number): void {
-    if (this.isEndOfDrag()) {
-      return;
-    }
-    const isSame = this.selected === place;
-    this.select(isSame ? null : place);
-    this.options.announce(isSame ? "No reply is chosen." : `Reply ${place + 1} is chosen. Now choose an area.`);
+  private show(area: string): void {
+    this.zones.find((zone) => zone.area === area)?.element.scrollIntoView({ block: "nearest" });
   }
 
-  private zoneClicked(area: string): void {
-    if (this.isEndOfDrag()) {
-      return;
-    }
-    if (this.selected !== null) {
-      this.move(this.selected, area);
-    } else if (area !== UNSORTED) {
-      this.options.announce("Choose a reply first.");
+  /** To the next reply without a place, and to the next step when there is none. */
+  private goOn(): void {
+    const next = this.focusUnsorted(-1, false);
+    if (next === null) {
+      this.options.onDone();
+    } else {
+      say(this.said, `${count(this.unsortedCount, "reply", "replies")} left.`);
     }
   }
 
-  /** Some browsers send a click after a drop. */
-  private isEndOfDrag(): boolean {
-    return performance.now() - this.droppedAt < 100;
-  }
-
-  // --- Keys ---
-
-  private keyPressed(event: KeyboardEvent, place: number): void {
-    const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
-    if (isPlain && this.actByKey(event, place)) {
-      event.preventDefault();
-    }
-  }
-
-  private actByKey(event: KeyboardEvent, place: number): boolean {
-    const zone = this.zones.findIndex((one) => one.area === this.areaOf(place));
-    const digit = digitOf(event);
-    if (digit !== null) {
-      return this.moveToZone(place, digit);
-    }
-    switch (event.key) {
-      case "ArrowRight":
-      case "ArrowDown":
-        return this.moveToZone(place, Math.min(zone + 1, this.zones.length - 1));
-      case "ArrowLeft":
-      case "ArrowUp":
-        return this.moveToZone(place, Math.max(zone - 1, 0));
-      case "Backspace":
-      case "Delete":
-        return this.moveToZone(place, 0);
-      case "Enter":
-      case " ":
-        this.cardClicked(place);
-        return true;
-      case "Escape":
-        this.select(null);
-        return true;
-      case "n":
-      case "N":
-        this.focusFirstUnsorted();
-        return true;
-      default:
-        return false;
-    }
-  }
-
-  private moveToZone(place: number, zone: number): boolean {
-    const area = this.zones[zone]?.area;
-    if (area === undefined) {
-      return false;
-    }
-    this.move(place, area);
-    this.cards[place]?.scrollIntoView({ block: "nearest" });
-    return true;
-  }
-
-  private undoByKey(event: KeyboardEvent): void {
-    const isUndo = (event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey && event.key.toLowerCase() === "z";
-    const isInText = event.target instanceof HTMLTextAreaElement;
-    if (isUndo && !isInText) {
-      event.preventDefault();
-      this.undo();
-    }
-  }
-
-  // --- Dragging ---
-
-  private startDragging(): () => void {
+  private startDragging(): void {
     const targets: DropTarget[] = [
-      ...this.zones.map(({ element, area }) => ({ element, area, isOverlay: false })),
-      ...[...this.bar.querySelectorAll("button")].map((element) => ({ element, area: element.value, isOverlay: true })),
+      ...this.zones.map(({ element, area }) => ({ element, area, isFixed: false })),
+      ...this.barTargets.map((element) => ({ element, area: element.value, isFixed: true })),
     ];
-    return enableDraggingLater(this.cards, targets, {
+    const events = {
       onStart: () => {
-        this.select(null);
-        this.element.setAttribute("data-dragging", "");
+        blur();
+        this.element.toggleAttribute("data-dragging", true);
       },
-      onOver: (over) => targets.forEach((target) => target.element.toggleAttribute("data-over", target === over)),
-      onDrop: (place, target, hasMoved) => {
+      onOver: (over: DropTarget | null) => targets.forEach((one) => one.element.toggleAttribute("data-over", one === over)),
+      onDrop: (place: number, target: DropTarget | null, hasMoved: boolean) => {
         this.element.removeAttribute("data-dragging");
-        if (!hasMoved) {
-          this.cardClicked(place);
-          return;
+        if (hasMoved) {
+          this.input.dropped();
         }
-        this.droppedAt = performance.now();
-        this.cards[place]?.focus({ preventScroll: true });
         if (target !== null && target.area !== this.areaOf(place)) {
           this.move(place, target.area);
+          this.reveal(place);
         }
+        blur(); // so that the arrows scroll, and no key rates what was only looked at
       },
-    });
-  }
-
-  // --- Elements ---
-
-  private makeCard(text: string, place: number): HTMLElement {
-    const card = h(
-      "div",
-      { class: "card", role: "button", tabindex: 0, "aria-pressed": "false", "data-card": place },
-      ...cardContent(text, place),
-    );
-    card.addEventListener("keydown", (event) => this.keyPressed(event, place));
-    card.addEventListener("click", (event) => {
-      event.stopPropagation();
-      this.cardClicked(place);
-    });
-    return card;
-  }
-
-  /** On a narrow screen the areas may be out of sight: then this stands at its lower edge while a card is on its way. */
-  private makeBar(): HTMLElement {
-    const buttons = this.options.areas.map((area) =>
-      h(
-        "button",
-        { type: "button", class: "bar-target", value: area.key, onclick: () => this.zoneClicked(area.key) },
-        area.label,
-      ),
-    );
-    return h("div", { class: "bar", role: "group", "aria-label": "Put the chosen reply into" }, ...buttons);
+    };
+    enableDragging(this.element, targets, events, this.listening.signal);
   }
 }

@@ -1,6 +1,6 @@
 import { h, quoted } from "./dom";
 
-/** Speech bubbles: speaker 1 begins, on the left. */
+/** Speech bubbles: speaker 1 begins, on the left. Under a heading that screen readers find from the replies below. */
 export function conversation(turns: string[]): HTMLElement {
   const bubbles = turns.map((text, position) => {
     const speaker = 1 + (position % 2);
@@ -11,5 +11,10 @@ export function conversation(turns: string[]): HTMLElement {
       quoted("p", "turn-text", text),
     );
   });
-  return h("div", { class: "conversation", role: "list", "aria-label": "Conversation" }, ...bubbles);
+  return h(
+    "section",
+    { "aria-label": "Conversation" },
+    h("h2", { class: "visually-hidden" }, "Conversation"),
+    h("div", { class: "conversation", role: "list" }, ...bubbles),
+  );
 }

@@ -3,7 +3,7 @@ import { Board } from "./board";
 import { BonusPanel, missingPlaces } from "./bonus_panel";
 import { conversation } from "./conversation";
 import { type CheckAnswer, type Dialog, type PageData, unplacedCount } from "./data";
-import { h, quoted } from "./dom";
+import { count, h, quoted } from "./dom";
 import type { OnWaiting } from "./line";
 import type { Step } from "./shell";
 
@@ -11,7 +11,8 @@ const MOST_MOVES = 200;
 const LONGEST_PROBLEM = 1000;
 
 export interface DialogActions {
-  announce(words: string): void;
+  /** To the next step, as Next does. */
+  goOn(): void;
   /** After a move, or after something was typed. */
   onChange(): void;
   /** Adds the running clock to the dialog's times. */
@@ -29,7 +30,6 @@ export function dialogStep(data: PageData, dialog: Dialog, position: number, act
     areas: data.areas,
     texts: dialog.cards,
     placements: () => dialog.answer.areas,
-    announce: actions.announce,
     onMove: (place, area) => {
       actions.lap();
       // The first moves tell the most, and where a reply ended is in the areas.
@@ -39,9 +39,13 @@ export function dialogStep(data: PageData, dialog: Dialog, position: number, act
       bonus?.forget();
       actions.onChange();
     },
+    onDone: actions.goOn,
   });
   const bonus = dialog.bonus === null ? null : new BonusPanel(dialog, dialog.bonus, board, actions);
   const problem = problemBox(dialog, actions.onChange);
+  const place = `Conversation ${position + 1} of ${data.dialogs.length}, with ${count(dialog.turns.length, "turn")}, stands above the replies.`;
+  const question = quoted("p", "question", data.question);
+  question.id = "question";
   let isReminded = false;
 
   return {
@@ -49,7 +53,7 @@ export function dialogStep(data: PageData, dialog: Dialog, position: number, act
     content: h(
       "div",
       { class: "task" },
-      h("div", { class: "task-reading" }, conversation(dialog.turns), quoted("p", "question", data.question)),
+      h("div", { class: "task-reading" }, conversation(dialog.turns), question, h("p", { id: "place", hidden: true }, place)),
       board.element,
       bonus?.element ?? null,
       problem.element,
@@ -60,6 +64,7 @@ export function dialogStep(data: PageData, dialog: Dialog, position: number, act
       isReminded = true;
       return isDue ? "A bonus point waits here: press Bonus Validate to try for it, or Next again to go on without." : "";
     },
+    begin: () => board.begin("place question"),
     leave: () => board.destroy(),
     refresh: () => {
       board.refresh();

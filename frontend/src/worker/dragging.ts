@@ -1,87 +1,172 @@
-// Dragging by mouse, pen and finger. The board does the same by keys and clicks: here is only what needs a pointer.
-import {
-  AutoScroller,
-  DragDropManager,
-  Draggable,
-  Droppable,
-  Feedback,
-  PointerActivationConstraints,
-  PointerSensor,
-  StyleInjector,
-} from "@dnd-kit/dom";
+// Dragging by mouse, pen and finger. The board does the same by buttons and keys: here is only what needs a pointer.
 
-const { Delay, Distance } = PointerActivationConstraints;
-const OVERLAY_PRIORITY = 10;
+const MOUSE_PIXELS = 5;
+const TOUCH_MS = 200;
+const TOUCH_PIXELS = 8;
+/** At the window's edges the page scrolls: within this share of its height, so many pixels a frame at most. */
+const EDGE_SHARE = 0.12;
+const EDGE_PIXELS = 14;
 
 export interface DropTarget {
   element: HTMLElement;
   area: string;
-  /** Lies over other targets, and does not scroll with them. */
-  isOverlay: boolean;
+  /** Stays at the window's edge, where the page would scroll otherwise. */
+  isFixed: boolean;
 }
 
 export interface DragEvents {
   onStart(): void;
   onOver(target: DropTarget | null): void;
+  /** Null: outside of every target, or given up. A finger may rest on a card without moving it. */
   onDrop(place: number, target: DropTarget | null, hasMoved: boolean): void;
 }
 
-/** Returns how to end it. */
-export function enableDragging(cards: HTMLElement[], targets: DropTarget[], events: DragEvents): () => void {
-  // Not the library's keyboard sensor and live region: space, arrows and aria-pressed have other meanings on the board.
-  const manager = new DragDropManager({
-    sensors: [PointerSensor.configure({ activationConstraints })],
-    plugins: [AutoScroller.configure({ threshold: { x: 0, y: 0.12 } }), Feedback.configure({ dropAnimation: null })],
-  });
-  // It adds a <style> element, which our Content-Security-Policy forbids. The rules are in worker.css.
-  manager.registry.plugins.unregister(StyleInjector);
-
-  cards.forEach((element, place) => new Draggable({ id: `card-${place}`, element, data: { place } }, manager));
-  const droppables = targets.map(
-    (target, index) =>
-      new Droppable(
-        {
-          id: `target-${index}`,
-          element: target.element,
-          data: { target },
-          ...(target.isOverlay && { collisionPriority: OVERLAY_PRIORITY }),
-        },
-        manager,
-      ),
-  );
-
-  manager.monitor.addEventListener("dragstart", () => {
-    events.onStart();
-    droppables.forEach((droppable) => droppable.refreshShape());
-  });
-  manager.monitor.addEventListener("dragover", ({ operation }) => {
-    const target = targetOf(operation.target);
-    const scroller = manager.registry.plugins.get(AutoScroller);
-    if (target?.isOverlay === true) {
-      scroller?.disable();
-    } else {
-      scroller?.enable();
-    }
-    events.onOver(target);
-  });
-  manager.monitor.addEventListener("dragend", ({ operation, canceled }) => {
-    const { source, transform } = operation;
-    const target = canceled ? null : targetOf(operation.target);
-    events.onOver(null);
-    if (source !== null) {
-      const hasMoved = canceled || Math.hypot(transform.x, transform.y) > 5;
-      // Later: the library first puts the card back to where it came from.
-      window.setTimeout(() => events.onDrop(Number(source.data["place"]), target, hasMoved));
-    }
-  });
-  return () => manager.destroy();
+/** A press on a card that may become a drag, and then is one. */
+interface Drag {
+  card: HTMLElement;
+  place: number;
+  pointer: number;
+  isTouch: boolean;
+  startX: number;
+  startY: number;
+  x: number;
+  y: number;
+  timer: number;
+  /** What moves with the pointer, once it is a drag. */
+  carried: HTMLElement | null;
+  over: DropTarget | null;
 }
 
-/** A finger that moves at once scrolls the page; one that rests takes the card. */
-function activationConstraints(event: PointerEvent): (InstanceType<typeof Delay> | InstanceType<typeof Distance>)[] {
-  return event.pointerType === "touch" ? [new Delay({ value: 200, tolerance: 8 })] : [new Distance({ value: 5 })];
+/** Cards within `board`, until `signal` ends it. */
+export function enableDragging(board: HTMLElement, targets: DropTarget[], events: DragEvents, signal: AbortSignal): void {
+  let drag: Drag | null = null;
+
+  const press = (event: PointerEvent): void => {
+    const target = event.target instanceof Element ? event.target : null;
+    const card = target?.closest<HTMLElement>("[data-card]");
+    const isTouch = event.pointerType === "touch";
+    // Slow fingers rest on a button before they let it go, and mean to press it.
+    const isSlowPress = isTouch && target?.closest("label") !== null;
+    if (drag !== null || !card || event.button !== 0 || isSlowPress) {
+      return;
+    }
+    const { clientX: x, clientY: y, pointerId: pointer } = event;
+    const place = Number(card.dataset["card"]);
+    // A finger that moves at once scrolls the page; one that rests takes the card.
+    const timer = isTouch ? window.setTimeout(() => start(), TOUCH_MS) : 0;
+    drag = { card, place, pointer, isTouch, startX: x, startY: y, x, y, timer, carried: null, over: null };
+  };
+
+  const move = (event: PointerEvent): void => {
+    if (drag?.pointer !== event.pointerId) {
+      return;
+    }
+    drag.x = event.clientX;
+    drag.y = event.clientY;
+    if (drag.carried === null) {
+      if (drag.isTouch && distanceOf(drag) > TOUCH_PIXELS) {
+        finish(false);
+      } else if (!drag.isTouch && distanceOf(drag) > MOUSE_PIXELS) {
+        start();
+      }
+    }
+    follow();
+  };
+
+  const start = (): void => {
+    if (drag !== null) {
+      drag.carried = carry(drag);
+      board.append(drag.carried);
+      drag.card.toggleAttribute("data-carried", true);
+      drag.card.setPointerCapture(drag.pointer);
+      events.onStart();
+      follow();
+      window.requestAnimationFrame(scrollAtEdge);
+    }
+  };
+
+  const follow = (): void => {
+    if (drag !== null && drag.carried !== null) {
+      // A finger hides what is below it: the card hangs above.
+      const y = drag.isTouch ? drag.y - drag.carried.offsetHeight - 24 : drag.y - 20;
+      drag.carried.style.translate = `${drag.x - (drag.isTouch ? drag.carried.offsetWidth / 2 : 20)}px ${y}px`;
+      const hit = document.elementFromPoint(drag.x, drag.y);
+      drag.over = targets.find(({ element }) => element.contains(hit)) ?? null;
+      events.onOver(drag.over);
+    }
+  };
+
+  const scrollAtEdge = (): void => {
+    if (drag !== null && drag.carried !== null) {
+      const edge = window.innerHeight * EDGE_SHARE;
+      const beyond = Math.max(0, drag.y - (window.innerHeight - edge)) - Math.max(0, edge - drag.y);
+      if (beyond !== 0 && drag.over?.isFixed !== true) {
+        window.scrollBy(0, (Math.max(-edge, Math.min(edge, beyond)) / edge) * EDGE_PIXELS);
+        follow();
+      }
+      window.requestAnimationFrame(scrollAtEdge);
+    }
+  };
+
+  const finish = (isDropped: boolean): void => {
+    const ended = drag;
+    drag = null;
+    if (ended === null) {
+      return;
+    }
+    window.clearTimeout(ended.timer);
+    if (ended.carried !== null) {
+      ended.carried.remove();
+      ended.card.removeAttribute("data-carried");
+      events.onOver(null);
+      events.onDrop(ended.place, isDropped ? ended.over : null, distanceOf(ended) > MOUSE_PIXELS);
+    }
+  };
+
+  const end = (event: PointerEvent): void => {
+    if (drag?.pointer === event.pointerId) {
+      finish(event.type === "pointerup");
+    }
+  };
+
+  board.addEventListener("pointerdown", press, { signal });
+  window.addEventListener("pointermove", move, { signal });
+  window.addEventListener("pointerup", end, { signal });
+  window.addEventListener("pointercancel", end, { signal });
+  window.addEventListener("blur", () => finish(false), { signal });
+  // In capture: Escape ends the drag before anything else hears of it.
+  const giveUp = (event: KeyboardEvent): void => {
+    if (event.key === "Escape" && drag !== null) {
+      event.stopPropagation();
+      finish(false);
+    }
+  };
+  window.addEventListener("keydown", giveUp, { signal, capture: true });
+  // Not passive, and there before the finger is: only then do all browsers let a script stop the page from scrolling.
+  const holdStill = (event: Event): void => {
+    if (drag?.carried && event.cancelable) {
+      event.preventDefault();
+    }
+  };
+  board.addEventListener("touchmove", holdStill, { signal, passive: false });
+  // A finger that rests would open a menu on Android.
+  board.addEventListener("contextmenu", (event) => drag?.isTouch === true && event.preventDefault(), { signal });
+  signal.addEventListener("abort", () => finish(false));
 }
 
-function targetOf(droppable: Droppable | null): DropTarget | null {
-  return (droppable?.data["target"] as DropTarget | undefined) ?? null;
+function distanceOf({ x, y, startX, startY }: Drag): number {
+  return Math.hypot(x - startX, y - startY);
+}
+
+/** The card's letter and text. Not a copy of it all: a second radio group of the same name would take its choice away. */
+function carry({ card }: Drag): HTMLElement {
+  const carried = document.createElement("div");
+  carried.className = "card card-carried";
+  carried.setAttribute("aria-hidden", "true");
+  for (const part of card.querySelectorAll(".card-letter, .card-text")) {
+    const copy = part.cloneNode(true) as HTMLElement;
+    copy.removeAttribute("id");
+    carried.append(copy);
+  }
+  return carried;
 }

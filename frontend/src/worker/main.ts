@@ -1,7 +1,6 @@
 // The worker's page. The server sends a HIT with all its dialogs; from then on it only receives.
 import "../worker.css";
 import { readPageData } from "./data";
-import { loadDragging } from "./dragging_later";
 import { showPreview } from "./preview";
 import { showSubmitted } from "./submitting";
 import { Work } from "./work";
@@ -47,6 +46,5 @@ function begin(root: HTMLElement, orExplain: (build: () => void) => void): void 
     showSubmitted(root, data.submission, false);
   } else {
     new Work(root, data, orExplain).start();
-    window.setTimeout(() => loadDragging().catch(() => undefined)); // a board asks for it again
   }
 }

@@ -3,23 +3,30 @@ import { Board } from "./board";
 import { conversation } from "./conversation";
 import type { PageData, Placements } from "./data";
 import { button, count, h, prose, quoted, say } from "./dom";
+import { keyHint } from "./pieces";
 import type { Step } from "./shell";
 
 const nothing = (): string => "";
 
-export function instructionsStep(data: PageData, placements: Placements, announce: (words: string) => void): Step {
+export function instructionsStep(data: PageData, placements: Placements, goOn: () => void): Step {
   const { turns, replies } = data.warm_up;
   const result = h("p", { class: "message", role: "status" });
+  let isExplained = false;
   const board = new Board({
     areas: data.areas,
     texts: replies.map((reply) => reply.text),
     placements: () => placements,
-    announce,
-    onMove: () => say(result, ""),
+    onMove: () => {
+      isExplained = false;
+      say(result, "");
+    },
+    // Enter looks at the replies first, and goes on when there is nothing new to look at.
+    onDone: () => (isExplained ? goOn() : validate()),
   });
 
   const validate = (): void => {
     let fitting = 0;
+    isExplained = true;
     replies.forEach((reply, place) => {
       const area = placements[place];
       const isFitting = area !== undefined && reply.areas.includes(area);
@@ -58,6 +65,7 @@ export function instructionsStep(data: PageData, placements: Placements, announc
       { class: "panel" },
       h("h2", {}, "Warm-up"),
       h("p", {}, "Try it here. It does not count, and Validate explains each reply."),
+      keyHint(data.areas),
       h(
         "div",
         { class: "task" },

@@ -1,9 +1,12 @@
 // What the board and the preview's picture of it are made of.
 import type { Area } from "./data";
-import { h, quoted } from "./dom";
+import { count, h, quoted } from "./dom";
 
 /** In place of an area's key. */
 export const UNSORTED = "";
+
+/** Beside an area's colour and its words. They repeat after the last. */
+const SHAPES = ["●", "■", "▲", "◆", "★", "✚"];
 
 /** Where cards can be: an area, or the tray in which they begin. */
 export interface Zone {
@@ -11,43 +14,107 @@ export interface Zone {
   label: string;
   element: HTMLElement;
   cards: HTMLElement;
+  count: HTMLElement;
 }
 
-export function cardContent(text: string, place: number): HTMLElement[] {
-  const number = h("span", { class: "card-number" }, h("span", { class: "visually-hidden" }, "Reply "), String(place + 1));
-  return [number, quoted("span", "card-text", text)];
+/** A, B, …, Z, AA: digits are the areas' keys. */
+export function letterOf(place: number): string {
+  const last = String.fromCharCode(65 + (place % 26));
+  return place < 26 ? last : letterOf(Math.floor(place / 26) - 1) + last;
 }
 
-/** With the key that puts a card there. */
-export function areaButton(label: string, digit: number): HTMLButtonElement {
-  return h("button", { class: "zone-label", type: "button" }, h("span", {}, label), h("kbd", {}, String(digit)));
+/**
+ * A native radio group that says which reply it is, where it is, and what it reads. It takes the focus from the script
+ * only: by the tab key one comes to its radio buttons.
+ */
+export function makeCard(text: string, place: number, areas: Area[]): HTMLElement {
+  const id = `card-${place}`;
+  const letter = h("span", { class: "card-letter", id }, h("span", { class: "visually-hidden" }, "Reply "), letterOf(place));
+  const where = h("span", { class: "visually-hidden", id: `${id}-place`, "data-place": true });
+  const words = quoted("span", "card-text", text);
+  words.id = `${id}-text`;
+  const names = { role: "radiogroup", "aria-labelledby": `${id} ${where.id} ${words.id}` };
+  const choices = areas.map((area, index) => makeChoice(area, index, id));
+  return h(
+    "div",
+    { class: "card", tabindex: -1, "data-card": place, ...names },
+    letter,
+    where,
+    words,
+    h("div", { class: "choices" }, ...choices),
+  );
 }
 
-export function makeTray(undo: HTMLElement): Zone {
-  const label = "Replies to sort";
-  const heading = h("div", { class: "tray-head" }, h("h2", { class: "zone-label" }, label), undo);
-  return makeZone({ key: UNSORTED, label }, "zone tray", heading);
+function makeChoice({ key, label }: Area, index: number, name: string): HTMLElement {
+  const shortcut = digitFor(index);
+  const radio = h("input", { type: "radio", name, value: key, "aria-keyshortcuts": shortcut });
+  const face = h("span", { class: "choice-face" }, mark(index), h("span", { class: "choice-label" }, label), keyOf(index));
+  return h("label", { class: `choice ${hue(index)}` }, radio, face);
 }
 
-export function makeArea(area: Area, digit: number): Zone {
-  return makeZone(area, "zone area", h("h2", {}, areaButton(area.label, digit)));
+export function makeTray(): Zone {
+  return makeZone({ key: UNSORTED, label: "Replies to sort" }, "zone tray", []);
 }
 
-function makeZone({ key, label }: Area, className: string, heading: HTMLElement): Zone {
+export function makeArea(area: Area, index: number): Zone {
+  return makeZone(area, `zone area ${hue(index)}`, [mark(index)]);
+}
+
+/** How many replies are in it stands beside its name, not in it. */
+function makeZone({ key, label }: Area, className: string, marks: HTMLElement[]): Zone {
   const cards = h("div", { class: "zone-cards" });
-  const element = h("section", { class: className, "aria-label": label, "data-zone": key }, heading, cards);
-  return { area: key, label, element, cards };
+  const number = h("span", { class: "zone-count" }, ...countedReplies(0));
+  const head = h("div", { class: "zone-head" }, ...marks, h("h2", { class: "zone-label" }, label), number);
+  const element = h("section", { class: className, "aria-label": label, "data-zone": key }, head, cards);
+  return { area: key, label, element, cards, count: number };
 }
 
-export function keyHint(areaCount: number): HTMLElement {
-  const digits = Array.from({ length: Math.min(areaCount, 9) }, (_, index) => [h("kbd", {}, String(index + 1)), " "]).flat();
-  const keys = h("span", { class: "hint-keys" }, "On a reply: ", ...digits, "or arrow keys move it, ");
-  keys.append(h("kbd", {}, "N"), " goes to the next one, ", h("kbd", {}, "Ctrl+Z"), " undoes.");
-  return h("p", { class: "hint" }, "Drag a reply into an area, or choose a reply and then its area. ", keys);
+/** On a narrow screen the areas themselves may be out of sight: their names and counts stay at its lower edge. */
+export function makeBarTarget({ key, label }: Area, index: number, onPress: () => void): HTMLButtonElement {
+  return h(
+    "button",
+    { type: "button", class: `bar-target ${hue(index)}`, value: key, onclick: onPress },
+    mark(index),
+    h("span", { class: "bar-label" }, h("span", { class: "visually-hidden" }, "Go to "), label),
+    h("span", { class: "bar-count", "aria-hidden": "true" }),
+  );
+}
+
+export function countedReplies(number: number): (HTMLElement | string)[] {
+  const [digits = "", word = ""] = count(number, "reply", "replies").split(" ");
+  return [digits, h("span", { class: "visually-hidden" }, ` ${word}`)];
+}
+
+/** Taught once, in the warm-up; the digits stand on the buttons all the time. */
+export function keyHint(areas: Area[]): HTMLElement {
+  const digits = areas.slice(0, 9).flatMap((_, index) => [keyOf(index), " "]);
+  const keys = h("span", { class: "hint-keys" }, "By keys: ", h("kbd", {}, "Enter"), " goes to the next reply without a place, ");
+  keys.append(...digits, "put it into an area and go on, ", h("kbd", {}, "Ctrl+Z"), " takes the last move back. ");
+  keys.append("When every reply has a place, ", h("kbd", {}, "Enter"), " goes on.");
+  const words = "Press a button on a reply, or drag the reply into an area. A placed reply folds to two lines; press it to read it all. ";
+  return h("p", { class: "hint" }, words, keys);
 }
 
 /** By the key's place as well: on French keyboards the digits need shift. */
 export function digitOf(event: KeyboardEvent): number | null {
   const found = /^(\d)$/.exec(event.key) ?? /^Digit(\d)$/.exec(event.code);
   return found === null ? null : Number(found[1]);
+}
+
+function digitFor(index: number): string | null {
+  return index < 9 ? String(index + 1) : null;
+}
+
+/** For the eyes: who listens is told by aria-keyshortcuts. */
+function keyOf(index: number): HTMLElement | string {
+  const digit = digitFor(index);
+  return digit === null ? "" : h("kbd", { "aria-hidden": "true" }, digit);
+}
+
+function mark(index: number): HTMLElement {
+  return h("span", { class: "mark", "aria-hidden": "true" }, SHAPES[index % SHAPES.length] ?? "");
+}
+
+function hue(index: number): string {
+  return `hue-${index % 4}`;
 }

@@ -3,7 +3,7 @@ import { conversation } from "./conversation";
 import type { PageData } from "./data";
 import { h, prose, quoted } from "./dom";
 import { introduction } from "./introduction";
-import { areaButton, cardContent } from "./pieces";
+import { makeArea, makeCard } from "./pieces";
 
 export function showPreview(root: HTMLElement, data: PageData): void {
   const heading = h("h1", { class: "step-heading" }, "Preview");
@@ -26,12 +26,9 @@ export function showPreview(root: HTMLElement, data: PageData): void {
 }
 
 function example({ warm_up, question, areas }: PageData): HTMLElement {
-  const cards = warm_up.replies.map(({ text }, place) => h("div", { class: "card" }, ...cardContent(text, place)));
-  const zones = areas.map(({ label }, index) => {
-    const button = areaButton(label, index + 1);
-    button.disabled = true;
-    return h("div", { class: "zone area" }, button);
-  });
+  const cards = warm_up.replies.map(({ text }, place) => makeCard(text, place, areas));
+  cards.flatMap((card) => [...card.querySelectorAll("input")]).forEach((radio) => (radio.disabled = true));
+  const zones = areas.map((area, index) => makeArea(area, index).element);
   const tray = h("div", { class: "board-tray" }, h("div", { class: "zone-cards" }, ...cards));
   return h(
     "div",

@@ -9,6 +9,8 @@ export interface Step {
   missing(): string;
   /** What one may want to know before going on, once; "" when there is nothing. */
   remind?(): string;
+  /** Puts the focus where the work begins; false leaves it to the heading. The page is at its top, and stays there. */
+  begin?(): boolean;
   leave(): void;
   /** The step itself shows the instructions. */
   hasInstructions?: boolean;
@@ -79,7 +81,9 @@ export class Shell {
     this.notify("");
     this.showReadiness(step);
     if (!isFirst) {
-      window.scrollTo(0, 0);
+      document.body.scrollIntoView(); // and not only this page: a frame may be higher than the window around it
+    }
+    if (step.begin?.() !== true && !isFirst) {
       this.heading.focus({ preventScroll: true });
     }
   }

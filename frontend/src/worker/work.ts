@@ -114,7 +114,7 @@ export class Work {
       case "welcome":
         return welcomeStep(this.data, () => this.agree());
       case "instructions":
-        return instructionsStep(this.data, this.warmUp, this.shell.announce);
+        return instructionsStep(this.data, this.warmUp, () => this.next());
       case "finish":
         return this.makeFinishStep();
       default:
@@ -133,7 +133,7 @@ export class Work {
       return welcomeStep(this.data, () => this.agree());
     }
     const step = dialogStep(this.data, dialog, position, {
-      announce: this.shell.announce,
+      goOn: () => this.next(),
       onChange: () => {
         this.shell.tell("");
         this.shell.showReadiness(step);
