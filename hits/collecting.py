@@ -163,7 +163,7 @@ def _settle_answers(hit: FrozenHit, submission: Submission, found: MarketAssignm
         if copy is None or len(copy.dialogs) != len(hit.items):
             submission.problem = "It was submitted without our page: neither we nor the marketplace have its answers."
             return
-        rebuild_answers(hit, assignment, copy, submission.submitted_at)
+        rebuild_answers(hit, assignment, copy)
         submission.is_rebuilt = True
         assignment.turn = copy.turn
         assignment.feedback = copy.feedback

@@ -29,8 +29,8 @@ several replies that could come next; each was written by a chatbot.
 
 Several replies may go into the same area. Judge each on its own merits; there is no right number of good ones.
 
-Some tasks have a bonus point: one of the replies was written by a human. Sort them as carefully as always and press
-*Bonus Validate* to see whether the point is yours.
+Some tasks carry a bonus point: one of the replies was written by a human, and the point is yours when you have put
+that one into a fitting area. So sort as carefully as always; there is nothing else to do for it.
 """)
 
 CONSENT = _flowing("""

@@ -9,10 +9,10 @@ from django.utils.crypto import constant_time_compare
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from hits.models import Answer, Assignment, BonusCheck
-from hits.serving.bonus import Points
+from hits.points import passes
+from hits.serving.bonus import Checks
 from hits.serving.frozen import FrozenHit
 from hits.serving.page import answer_of, by_card, by_place
-from hits.serving.rows import checks_of
 from hits.serving.tokens import sign_copy
 
 
@@ -30,6 +30,7 @@ class DialogCopy(BaseModel):
     moves: list[Any]
     problem: str
     checks: list[CheckCopy]
+    saved_at: datetime
 
 
 class AnswersCopy(BaseModel):
@@ -41,9 +42,8 @@ class AnswersCopy(BaseModel):
     dialogs: list[DialogCopy]
 
 
-def write_copy(hit: FrozenHit, assignment: Assignment, answers: Mapping[int, Answer]) -> dict[str, str]:
+def write_copy(hit: FrozenHit, assignment: Assignment, answers: Mapping[int, Answer], checks: Checks) -> dict[str, str]:
     """The fields of the form. Cards by their places: it passes through the worker's browser."""
-    points = Points(hit.study.design.checkpoints, checks_of(assignment))
     copy = {
         "version": 1,
         "turn": assignment.turn,
@@ -58,8 +58,9 @@ def write_copy(hit: FrozenHit, assignment: Assignment, answers: Mapping[int, Ans
                         "active_ms": check.active_ms,
                         "at": check.checked_at.isoformat(),
                     }
-                    for check in points.of_item(item.pk)
+                    for check in checks.of_item(item.pk)
                 ],
+                "saved_at": answers[item.pk].saved_at.isoformat(),
             }
             for item in hit.items
         ],
@@ -79,10 +80,10 @@ def read_copy(assignment_id: str, worker_id: str, fields: dict[str, str]) -> Ans
         return None
 
 
-def rebuild_answers(hit: FrozenHit, assignment: Assignment, copy: AnswersCopy, submitted_at: datetime) -> None:
+def rebuild_answers(hit: FrozenHit, assignment: Assignment, copy: AnswersCopy) -> None:
     """Puts back what the copy says, instead of whatever is there."""
     seed = hit.study.design.seed
-    passing = hit.study.design.checkpoints.passing_areas
+    rules = hit.study.design.checkpoints
     BonusCheck.objects.filter(assignment=assignment).delete()
     Answer.objects.filter(assignment=assignment).delete()
     for item, dialog in zip(hit.items, copy.dialogs, strict=True):
@@ -97,7 +98,7 @@ def rebuild_answers(hit: FrozenHit, assignment: Assignment, copy: AnswersCopy, s
             hidden_ms=dialog.hidden_ms,
             moves=dialog.moves,
             problem=dialog.problem,
-            saved_at=submitted_at,
+            saved_at=dialog.saved_at,
         )
         for number, check in enumerate(dialog.checks, start=1):
             areas = by_card(order, check.areas)
@@ -106,7 +107,7 @@ def rebuild_answers(hit: FrozenHit, assignment: Assignment, copy: AnswersCopy, s
                 item_id=item.pk,
                 attempt=number,
                 value={"areas": areas},
-                is_won=areas[str(item.gold_card)] in passing,
+                is_won=item.gold_card is not None and passes(rules, areas, item.gold_card),
                 active_ms=check.active_ms,
                 checked_at=check.at,
             )

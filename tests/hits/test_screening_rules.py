@@ -15,6 +15,7 @@ from hits.models.design import (
     HastyWithoutPoints,
     Inattention,
     ManyAttempts,
+    MovedAfterCheck,
     PositionBias,
     SameAnswer,
     ScreeningRule,
@@ -142,6 +143,21 @@ def test_who_tries_until_it_is_green_makes_many_attempts() -> None:
 
     evidence = {"attempts_each": 1.333, "checkpoints": 6, "first_points": 4, "points": 6, "attempts": 8}
     assert result == {"hunts": Finding("hunts", evidence)}
+
+
+def test_who_sorts_anew_after_winning_in_half_of_their_won_checkpoints_moved_after_check() -> None:
+    works = [
+        Work("moves", VARIED, hit=1, won_checks=2, moved_checks=2, points=1),
+        Work("moves", VARIED, hit=2, won_checks=2, moved_checks=0, points=2),
+        Work("improves", VARIED, hit=1, moved_checks=1),
+        Work("once", VARIED, hit=1, won_checks=2, moved_checks=2),
+        Work("never asks", VARIED, hit=1, won_checks=0, attempts=0),
+    ]
+
+    result = found(MovedAfterCheck(), *works)
+
+    evidence = {"share": 0.5, "moved_checks": 2, "won_checks": 4, "points": 3}
+    assert result == {"moves": Finding("moves", evidence)}
 
 
 # --- Patterns --------------------------------------------------------------------------------------------------------
@@ -316,7 +332,7 @@ def test_no_rule_fails_on_any_work_and_what_is_left_out_and_kept_is_everything(w
     frames = frames_of(Work("A", VARIED, hit=9), *works)
     every: list[ScreeningRule] = [
         *PAPER, TooFastPerDialog(), StraightLines(), PositionBias(), DisagreementOnEasyItems(), FirstAttemptFailures(),
-        ManyAttempts(), Inattention(), Copies(),
+        ManyAttempts(), MovedAfterCheck(), Inattention(), Copies(),
     ]  # fmt: skip
 
     findings = apply_rules(frames, every)
