@@ -35,13 +35,12 @@ export function dialogStep(data: PageData, dialog: Dialog, position: number, act
       if (dialog.answer.moves.length < MOST_MOVES) {
         dialog.answer.moves.push([dialog.answer.active_ms, place, area]);
       }
-      bonus?.forget();
+      bonus?.refresh();
       actions.onChange();
     },
   });
-  const bonus = dialog.bonus === null ? null : new BonusPanel(dialog, dialog.bonus, board, actions);
+  const bonus = dialog.bonus === null ? null : new BonusPanel(dialog, dialog.bonus, data.facts.what_counts, actions);
   const problem = problemBox(dialog, actions.onChange);
-  let isReminded = false;
 
   return {
     heading: `Conversation ${position + 1}/${data.dialogs.length}`,
@@ -54,11 +53,6 @@ export function dialogStep(data: PageData, dialog: Dialog, position: number, act
       problem.element,
     ),
     missing: () => missingPlaces(unplacedCount(dialog)),
-    remind: () => {
-      const isDue = dialog.bonus !== null && dialog.bonus.attempts === 0 && !isReminded;
-      isReminded = true;
-      return isDue ? "A bonus point waits here: press Bonus Validate to try for it, or Next again to go on without." : "";
-    },
     leave: () => board.destroy(),
     refresh: () => {
       board.refresh();

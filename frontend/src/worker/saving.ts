@@ -88,7 +88,6 @@ export class Saver {
       const answer = await this.insist<CheckAnswer>("check", body, onWaiting);
       dialog.answer.revision = answer.revision;
       dialog.bonus = answer.bonus;
-      this.data.points = answer.points;
       this.show("saved");
       return answer;
     });

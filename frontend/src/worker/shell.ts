@@ -7,8 +7,6 @@ export interface Step {
   content: HTMLElement;
   /** What is missing before one can go on, in words; "" when nothing is. */
   missing(): string;
-  /** What one may want to know before going on, once; "" when there is nothing. */
-  remind?(): string;
   leave(): void;
   /** The step itself shows the instructions. */
   hasInstructions?: boolean;
@@ -85,7 +83,7 @@ export class Shell {
   }
 
   showPoints(points: number, of: number): void {
-    say(this.points, `Bonus points: ${points} of ${of}`);
+    say(this.points, `Bonus points so far: ${points} of ${of}`);
   }
 
   showSaveState(state: SaveState, detail: string): void {

@@ -3,12 +3,15 @@ import type { Submission } from "./data";
 import { button, h } from "./dom";
 
 const SECONDS_TO_SEE_THE_CODE = 1;
+// The marketplace's own page comes next: what is said of the points must be read before. A reload shows it again.
+const SECONDS_TO_READ_THE_POINTS = 4;
 
 export function showSubmitted(root: HTMLElement, submission: Submission, isFirstTime: boolean): void {
   const heading = h("h1", { class: "step-heading", tabindex: -1 }, "Your answers are safe");
   const words = isFirstTime
     ? "They are saved with us, and go to the marketplace now."
     : "They are saved with us. If the marketplace has not taken them yet, hand them over again: that can't do harm.";
+  let timer = 0;
   root.replaceChildren(
     h("header", { class: "header" }, heading),
     h(
@@ -18,20 +21,25 @@ export function showSubmitted(root: HTMLElement, submission: Submission, isFirst
         "section",
         { class: "panel" },
         h("p", { role: "status" }, words),
+        submission.points !== "" && h("p", { class: "points-told" }, submission.points),
         h("p", {}, "Your completion code:"),
         h("p", { class: "code" }, submission.code),
         h("p", { class: "hint" }, "It proves that you are done. Keep it until the marketplace says that the HIT is submitted."),
         h(
           "div",
           {},
-          button("Submit to the marketplace again", "button", () => handOver(submission)),
+          button("Submit to the marketplace again", "button", () => {
+            window.clearTimeout(timer);
+            handOver(submission);
+          }),
         ),
       ),
     ),
   );
   if (isFirstTime) {
     heading.focus();
-    window.setTimeout(() => handOver(submission), SECONDS_TO_SEE_THE_CODE * 1000);
+    const seconds = submission.points === "" ? SECONDS_TO_SEE_THE_CODE : SECONDS_TO_READ_THE_POINTS;
+    timer = window.setTimeout(() => handOver(submission), seconds * 1000);
   }
 }
 

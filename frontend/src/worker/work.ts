@@ -1,4 +1,5 @@
 // The way through a HIT: which step is shown, what is saved when, and what another tab or a refusal changes.
+import { hasWon } from "./bonus_panel";
 import { startClock } from "./clock";
 import type { PageData, Placements } from "./data";
 import { type DialogStep, dialogStep } from "./dialog_step";
@@ -32,7 +33,7 @@ export class Work {
     this.instructions = instructionsDialog(data);
     this.shell = new Shell(root, {
       clock: startClock(data.seconds_used, data.seconds_allowed, (words) => this.shell.announce(words)),
-      hasPoints: data.facts.bonus_dialogs > 0,
+      hasPoints: data.dialogs.some((dialog) => dialog.bonus !== null),
       onInstructions: () => this.instructions.showModal(),
       onBack: () => this.goTo(this.index - 1),
       onNext: () => this.next(),
@@ -48,7 +49,7 @@ export class Work {
 
   start(): void {
     const isOutdated = this.saver.resume();
-    this.shell.showPoints(this.data.points, this.data.facts.bonus_dialogs);
+    this.showPoints();
     this.shell.showSaveState("saved", "");
     this.goTo(Math.max(0, this.index));
     if (isOutdated) {
@@ -68,11 +69,10 @@ export class Work {
 
   private next(): void {
     const missing = this.step?.missing() ?? "";
-    const words = missing === "" ? (this.step?.remind?.() ?? "") : missing;
-    if (words === "") {
+    if (missing === "") {
       this.goTo(this.index + 1);
     } else {
-      this.shell.tell(words);
+      this.shell.tell(missing);
     }
   }
 
@@ -117,12 +117,13 @@ export class Work {
       onChange: () => {
         this.shell.tell("");
         this.shell.showReadiness(step);
+        this.showPoints();
         this.saver.dialogChanged(position);
       },
       lap: () => this.stopwatch.lap(),
       check: async (onWaiting) => {
         const answer = await this.saver.check(position, onWaiting);
-        this.shell.showPoints(answer.points, this.data.facts.bonus_dialogs);
+        this.showPoints();
         return answer;
       },
     });
@@ -153,9 +154,13 @@ export class Work {
       this.dialogShown.step.refresh();
       this.shell.showReadiness(this.dialogShown.step);
     }
-    this.data.points = this.data.dialogs.filter((dialog) => dialog.bonus?.won === true).length;
-    this.shell.showPoints(this.data.points, this.data.facts.bonus_dialogs);
+    this.showPoints();
     this.shell.notify(NEWEST);
+  }
+
+  /** Those that a check promised and that still stand as they were checked: the server tells no others. */
+  private showPoints(): void {
+    this.shell.showPoints(this.data.dialogs.filter(hasWon).length, this.data.facts.bonus_dialogs);
   }
 
   private refused(refusal: Refusal): void {
