@@ -6,7 +6,7 @@ passed on our own clock since the page was opened, and in the end no more than p
 on the marketplace's clock either. Nothing else in the project uses told times, but for handing them back to the page.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -67,47 +67,39 @@ def span_seconds(
     return max(0.0, min(ours, theirs))
 
 
-def counted_times(assignments: Sequence[Assignment]) -> dict[int, dict[int, CountedTime]]:
-    """By assignment and item. Assignments come with their submissions selected."""
-    found: dict[int, dict[int, CountedTime]] = {}
-    for start in range(0, len(assignments), AT_ONCE):
-        found |= _counted(assignments[start : start + AT_ONCE])
-    return found
-
-
-def counted_minutes(assignments: Sequence[Assignment]) -> dict[int, float]:
-    """Active minutes by assignment, of those for which the page has measured some."""
+def counted_times(assignment: Assignment) -> dict[int, CountedTime]:
+    """By item."""
     return {
-        pk: total / 60_000
-        for pk, times in counted_times(assignments).items()
-        if (total := sum(one.active_ms for one in times.values()))
+        item: CountedTime(int(active), int(hidden))
+        for rows, times in _counted([assignment])
+        for (_, item, *_), active, hidden in zip(rows, *times, strict=True)
     }
 
 
-def _counted(assignments: Sequence[Assignment]) -> dict[int, dict[int, CountedTime]]:
-    answers = Answer.objects.filter(assignment__in=[one.pk for one in assignments]).order_by()
-    rows = list(answers.values_list("assignment", "item_id", "active_ms", "hidden_ms", "saved_at"))
-    number = {one.pk: index for index, one in enumerate(assignments)}
-    spans = [_span_ms(one) for one in assignments]
-    table = [
-        (index := number[pk], _milliseconds(saved_at, assignments[index].opened_at), spans[index], active, hidden)
-        for pk, _, active, hidden, saved_at in rows
-    ]
-    if not table:
-        return {}
-    group, *columns = (np.array(column) for column in zip(*table, strict=True))
-    active_ms, hidden_ms = bounded_times(group, *columns)
-    found: dict[int, dict[int, CountedTime]] = {}
-    for (pk, item, *_), active, hidden in zip(rows, active_ms, hidden_ms, strict=True):
-        found.setdefault(pk, {})[item] = CountedTime(int(active), int(hidden))
-    return found
+def counted_minutes(assignments: Sequence[Assignment]) -> dict[int, float]:
+    """Active minutes by assignment, of those for which the page has measured some. They come with their submissions."""
+    sums: dict[int, int] = {}
+    for rows, (active_ms, _) in _counted(assignments):
+        for (pk, *_), active in zip(rows, active_ms.tolist(), strict=True):
+            sums[pk] = sums.get(pk, 0) + active
+    return {pk: total / 60_000 for pk, total in sums.items() if total}
+
+
+def _counted(assignments: Sequence[Assignment]) -> Iterator[tuple[list[tuple[Any, ...]], tuple[Array, Array]]]:
+    """Rows that begin with assignment and item, and their active and hidden milliseconds."""
+    for start in range(0, len(assignments), AT_ONCE):
+        part = assignments[start : start + AT_ONCE]
+        known = {one.pk: (number, one.opened_at, _span_ms(one)) for number, one in enumerate(part)}
+        answers = Answer.objects.filter(assignment__in=list(known)).order_by()
+        rows = list(answers.values_list("assignment_id", "item_id", "active_ms", "hidden_ms", "saved_at"))
+        group = np.array([known[row[0]][0] for row in rows], np.int64)
+        saved_ms = np.array([1000 * (row[4] - known[row[0]][1]).total_seconds() for row in rows], np.float64)
+        span_ms = np.array([known[row[0]][2] for row in rows], np.float64)
+        active, hidden = (np.array([row[column] for row in rows], np.int64) for column in (2, 3))
+        yield rows, bounded_times(group, saved_ms, span_ms, active, hidden)
 
 
 def _span_ms(assignment: Assignment) -> float:
     submission = getattr(assignment, "submission", None)
     crowd = (submission.accepted_at, submission.submitted_at) if submission else (None, None)
     return 1000 * span_seconds(assignment.opened_at, assignment.submitted_at, *crowd)
-
-
-def _milliseconds(at: datetime, since: datetime) -> float:
-    return 1000 * (at - since).total_seconds()

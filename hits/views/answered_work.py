@@ -61,7 +61,7 @@ def answered_dialogs(assignment: Assignment) -> list[AnsweredDialog]:
     checks: dict[int, list[BonusCheck]] = {}
     for check in BonusCheck.objects.filter(assignment=assignment).order_by("attempt"):
         checks.setdefault(check.item_id, []).append(check)
-    times = counted_times([assignment]).get(assignment.pk, {})
+    times = counted_times(assignment)
     return [
         _answered(
             item,
