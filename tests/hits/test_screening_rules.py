@@ -25,8 +25,10 @@ from hits.models.design import (
 )
 from hits.screening.findings import Finding
 from hits.screening.funnel import Counts, make_funnel
-from hits.screening.rules import apply_rules, find_flags
+from hits.screening.rules import RULES, apply_rules, find_flags
 from hits.stats.association import association_within_strata
+from hits.views.study_form_rows import RULE_TEXTS
+from tests.conftest import ROOT
 from tests.hits.frames import Work, frames_of
 
 VARIED = ["gobg", "bgob", "ogbb", "bbgo", "gbog", "oggb", "bogo", "gboo", "obbg", "goob"]
@@ -310,6 +312,16 @@ def test_the_funnel_counts_an_assignment_at_the_first_rule_that_names_it() -> No
     ]
     assert [numbers(step.left) for step in funnel.steps] == [(3, 5, 50, 210), (2, 3, 30, 130), (2, 2, 20, 90)]
     assert funnel.kept == funnel.steps[-1].left
+
+
+def test_every_rule_is_described_to_researchers_with_its_parameters() -> None:
+    guide = (ROOT / "docs" / "screening.md").read_text()
+    for model in RULES:
+        defaults = model().model_dump()
+        name = defaults.pop("rule")
+        (row,) = (line for line in guide.splitlines() if line.startswith(f"| `{name}` |"))
+        assert all(f"`{key}` {value:g}" in row for key, value in defaults.items()), row
+        assert name in RULE_TEXTS
 
 
 def test_flags_are_of_rules_that_are_not_named() -> None:
