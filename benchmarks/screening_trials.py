@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
@@ -178,7 +179,7 @@ def _work(hit: "Hit", account: Any, way: Way, dice: random.Random, tally: Tally)
     for position, dialog in enumerate(page.data["dialogs"]):
         cards, place = len(dialog["cards"]), None
         if dialog["has_bonus"]:
-            place = way(cards, lambda areas, position=position: page.check(position, areas), dice)
+            place = way(cards, partial(page.check, position), dice)
             tally.checkpoints += 1
             tally.known += place is not None
             tally.checks[page.attempts[position]] += 1

@@ -53,7 +53,8 @@ def dues(design: StudyDesign, submission: Submission, now: datetime) -> Iterator
 def bonus_points(design: StudyDesign, submission: Submission) -> int:
     """By the placement that the study counts. Work without answers has no ratings, and so no points."""
     prefetch_related_objects([submission], *FOR_POINTS)  # nothing, where it was done for many at once
-    rules, first_checks = design.checkpoints, {}
+    rules = design.checkpoints
+    first_checks: dict[int, bool] = {}
     for check in submission.assignment.bonus_checks.all():
         first_checks.setdefault(check.item_id, check.is_won)
     human: list[Rating] = getattr(submission, "human_ratings")  # noqa: B009 - mypy knows no prefetched names

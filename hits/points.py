@@ -27,7 +27,8 @@ def wins_point(rules: CheckpointPart, final: OneOrMany, first: OneOrMany) -> One
     was no check, the same as `final`. A point needs the placement that counts and the final one, so a study that
     counts the first check does not pay for a human reply that was moved away afterwards.
     """
-    return final & first if rules.counts == "first check" else final
+    both: OneOrMany = final & first
+    return both if rules.counts == "first check" else final
 
 
 def is_moved(checked: Mapping[str, str], final: Mapping[str, str]) -> bool:

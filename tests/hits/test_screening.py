@@ -39,13 +39,13 @@ def hand_in(
     environment: str = "local",
 ) -> Submission:
     """As if it had been worked on, confirmed and collected."""
-    hit = Hit.objects.get(study=study, number=number)
+    hit, end = Hit.objects.get(study=study, number=number), BEGIN + timedelta(minutes=minutes)
     assignment = Assignment.objects.create(
         hit=hit, environment=environment, mturk_assignment_id=f"{worker}-{number}", mturk_worker_id=worker, turn=0,
-        opened_at=BEGIN, held_at=BEGIN, submitted_at=BEGIN + timedelta(minutes=minutes),
+        opened_at=BEGIN, held_at=BEGIN, submitted_at=end,
     )  # fmt: skip
     submission = Submission.objects.create(
-        assignment=assignment, status="Submitted", accepted_at=BEGIN, submitted_at=assignment.submitted_at,
+        assignment=assignment, status="Submitted", accepted_at=BEGIN, submitted_at=end,
         answer_xml="", collected_at=BEGIN,
     )  # fmt: skip
     answers: list[Answer] = []
@@ -58,11 +58,7 @@ def hand_in(
             gold = next(number for number, card in enumerate(item.cards) if card["gold"])
             areas[str(gold)] = "good" if won else "bad"
         about = {"assignment": assignment, "item": item, "value": {"areas": areas}}
-        answers.append(
-            Answer(
-                **about, card_order=list(range(len(areas))), active_ms=minutes * 5000, saved_at=assignment.submitted_at
-            )
-        )
+        answers.append(Answer(**about, card_order=list(range(len(areas))), active_ms=minutes * 5000, saved_at=end))
         if item.is_checkpoint:
             checks.append(BonusCheck(**about, attempt=1, is_won=won, active_ms=0, checked_at=BEGIN))
         for number_of_card, card in enumerate(item.cards):
@@ -151,8 +147,8 @@ def test_the_placement_that_the_study_counts_makes_the_points(counts: str) -> No
     assert list(by_trial[names]) == [0 if counts == "first check" else 3, 0, 6, 3]
     assert list(moved_away[names]) == [0, 0, 3, 0]
     design = StudyDesign.model_validate(study.design)
-    for row in frame.itertuples():
-        assert bonus_points(design, Submission.objects.get(pk=row.submission)) == row.points
+    for key, points in zip(frame["submission"], frame["points"], strict=True):
+        assert bonus_points(design, Submission.objects.get(pk=int(key))) == points
     passed = passed_by_worker(study, "local")
     assert {name: one.won for name, one in passed.items()} == dict(
         zip(("SAME", "HASTY", "FINE"), (3, 4, 0 if counts == "first check" else 3), strict=True)
