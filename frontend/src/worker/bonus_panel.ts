@@ -19,7 +19,7 @@ export class BonusPanel {
   readonly element: HTMLElement;
   private readonly button: HTMLButtonElement;
   private readonly result = h("p", { class: "message", role: "status" });
-  private readonly attempts = h("span", { class: "hint" });
+  private readonly attempts = h("strong");
   private isChecking = false;
   private words = "";
 
@@ -30,13 +30,11 @@ export class BonusPanel {
     private readonly actions: BonusActions,
   ) {
     this.button = button("Bonus Validate", "button button-gold", () => void this.validate());
-    const row = h("div", { class: "bonus-check" }, this.button, this.attempts);
     this.element = h(
       "section",
       { class: "bonus", "aria-label": "Bonus" },
-      h("p", { class: "hint" }, "This conversation carries a bonus point. ", whatCounts),
-      row,
-      this.result,
+      h("p", { class: "hint" }, "This conversation carries a bonus point. ", whatCounts, " ", this.attempts),
+      h("div", { class: "bonus-check" }, this.button, this.result),
     );
     this.refresh();
   }

@@ -21,7 +21,7 @@ export function showSubmitted(root: HTMLElement, submission: Submission, isFirst
         "section",
         { class: "panel" },
         h("p", { role: "status" }, words),
-        submission.points !== "" && h("p", { class: "points-told" }, submission.points),
+        submission.points !== "" && h("p", {}, h("strong", {}, submission.points)),
         h("p", {}, "Your completion code:"),
         h("p", { class: "code" }, submission.code),
         h("p", { class: "hint" }, "It proves that you are done. Keep it until the marketplace says that the HIT is submitted."),
