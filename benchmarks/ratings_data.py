@@ -18,6 +18,7 @@ from hits.models import Answer, Assignment, BonusCheck, Hit, HitItem, Rating, Su
 
 AREAS = ("good", "okay", "bad")
 BEGIN = datetime(2026, 11, 16, tzinfo=UTC)
+END = BEGIN + timedelta(minutes=15)
 HITS_AT_ONCE = 50
 HITS_OF_A_WORKER = 20
 
@@ -37,14 +38,14 @@ def _fill(hits: Sequence[Hit], workers: Sequence[str], rng: random.Random) -> No
     assignments = Assignment.objects.bulk_create(
         Assignment(
             hit=hit, environment="local", mturk_assignment_id=f"{hit.number}-{turn}", mturk_worker_id=worker, turn=turn,
-            opened_at=BEGIN, held_at=BEGIN, submitted_at=BEGIN,
+            opened_at=BEGIN, held_at=BEGIN, submitted_at=END,
         )
         for hit in hits
         for turn, worker in enumerate(rng.sample(workers, 4))
     )  # fmt: skip
     submissions = Submission.objects.bulk_create(
         Submission(
-            assignment=assignment, status="Approved", accepted_at=BEGIN, submitted_at=BEGIN + timedelta(minutes=15),
+            assignment=assignment, status="Approved", accepted_at=BEGIN, submitted_at=END,
             answer_xml="", collected_at=BEGIN,
         )
         for assignment in assignments
@@ -54,7 +55,8 @@ def _fill(hits: Sequence[Hit], workers: Sequence[str], rng: random.Random) -> No
     )
     BonusCheck.objects.bulk_create(
         BonusCheck(
-            assignment=one.assignment, item=one.item, attempt=1, value=one.value, is_won=rng.random() < 0.9,
+            assignment=one.assignment, item=one.item, attempt=1, value=one.value,
+            is_won=one.value["areas"][str(_gold(one.item))] != "bad",
             active_ms=1, checked_at=BEGIN,
         )
         for one in answers
@@ -64,6 +66,10 @@ def _fill(hits: Sequence[Hit], workers: Sequence[str], rng: random.Random) -> No
     Rating.objects.bulk_create(
         rating for answer in answers for rating in _ratings(of_assignment[answer.assignment_id], answer)
     )
+
+
+def _gold(item: HitItem) -> int:
+    return next(number for number, card in enumerate(item.cards) if card["gold"])
 
 
 def _answer(assignment: Assignment, item: HitItem, rng: random.Random) -> Answer:
@@ -77,7 +83,7 @@ def _answer(assignment: Assignment, item: HitItem, rng: random.Random) -> Answer
         value={"areas": areas},
         active_ms=rng.randint(20_000, 90_000),
         hidden_ms=rng.choice([0, 0, 5000]),
-        saved_at=BEGIN,
+        saved_at=END,
     )
 
 

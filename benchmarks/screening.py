@@ -6,7 +6,7 @@ The paper's study (600 HITs of 10 dialogs, 4 assignments each, table 5 as the tr
 fifth or more are no careful workers. What counts is assignments, since they carry the answers: precision is the share
 of what is left out that was not done by careful workers, recall the share of the others' assignments that is left out.
 The same for workers, of those that a rule names as a whole. Screening never knows the types. `usual` is the crowd of
-simulate_crowd; `wider` has three further types of spammers, which the paper's rules were not made for. Workers do 20
+simulate_crowd; `wider` has four further types of spammers, which the paper's rules were not made for. Workers do 20
 HITs on average in the small crowds, and 4 in the large ones.
 """
 
@@ -24,7 +24,7 @@ import django
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "evalplatform.settings")
 django.setup()
 
-from benchmarks.screening_crowd import BY_PLACE, COPYING, LINES, simulate_frames  # noqa: E402
+from benchmarks.screening_crowd import BY_PLACE, COPYING, LINES, SHUFFLING, simulate_frames  # noqa: E402
 from hits.models.design import ScreeningRule  # noqa: E402
 from hits.screening.rules import RULES, apply_rules  # noqa: E402
 from hits.simulated_crowd.people import Crowd  # noqa: E402
@@ -33,7 +33,7 @@ from hits.simulated_crowd.worker_types import CAREFUL, USUAL_SHARES, WorkerType 
 
 EVERY: list[ScreeningRule] = [model() for model in RULES]  # type: ignore[misc]
 PAPER = EVERY[:3]
-FURTHER = {BY_PLACE: 0.03, LINES: 0.03, COPYING: 0.03}
+FURTHER = {BY_PLACE: 0.03, LINES: 0.03, COPYING: 0.03, SHUFFLING: 0.03}
 WIDER = {**USUAL_SHARES, CAREFUL: USUAL_SHARES[CAREFUL] - sum(FURTHER.values()), **FURTHER}
 CROWDS: dict[str, tuple[int, Mapping[WorkerType, float]]] = {
     "usual, 120 workers": (120, USUAL_SHARES),
@@ -42,7 +42,8 @@ CROWDS: dict[str, tuple[int, Mapping[WorkerType, float]]] = {
     "wider, 600 workers": (600, WIDER),
 }
 FIRST_SEED = 21  # some rules' defaults were chosen looking at seeds 1 and 11
-LEAST = {"the paper's rules": (0.80, 0.70), "all rules": (0.80, 0.85)}  # precision and recall in the usual crowds
+# Precision and recall in the usual crowds. By chance, two of three placements win, also for who never asks.
+LEAST = {"the paper's rules": (0.80, 0.60), "all rules": (0.80, 0.85)}
 
 
 @dataclass(frozen=True)

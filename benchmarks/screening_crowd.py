@@ -1,5 +1,5 @@
 """Frames of the paper's study as a simulated crowd would fill them, without a database: the crowd of
-hits.simulated_crowd works on a page that is made up here. Three further types of spammers come along."""
+hits.simulated_crowd works on a page that is made up here. Four further types of spammers come along."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -14,6 +14,7 @@ from hits.batching import card_order
 from hits.designing.selecting import order_key
 from hits.designing.studies import read_study_file
 from hits.models.design import StudyDesign
+from hits.points import is_moved, passes, wins_point
 from hits.ratings_frame import Frames
 from hits.simulated_crowd.channels import Reply
 from hits.simulated_crowd.judging import Judge, Writers
@@ -26,10 +27,12 @@ from hits.simulated_crowd.worker_types import WorkerType
 
 DESIGN = StudyDesign.model_validate(read_study_file(Path(__file__).parent.parent / "examples" / "meed2.toml"))
 AREAS = [area.key for area in DESIGN.task.areas]
+OF_CHECKPOINTS = ("points", "first_points", "attempts", "won_checks", "moved_checks")
 
 BY_PLACE = WorkerType("by-place", attention=0, minutes=6, introduction_seconds=10)
 LINES = WorkerType("straight-lines", attention=0, minutes=6, introduction_seconds=10)
 COPYING = WorkerType("copying", attention=1, minutes=8, introduction_seconds=10)
+SHUFFLING = WorkerType("shuffling", attention=0, minutes=6, introduction_seconds=10, check_chance=0)
 
 
 @dataclass
@@ -60,6 +63,8 @@ def _work(stint: Stint, truth: Truth, turn: int) -> "_Page":
     page = _Page(_dialogs_of(stint.opening.number), turn)
     visit = Visit(page, _judge(stint.worker, truth), DESIGN, page.dialogs, stint.pace)
     visit.open("/work/")
+    if stint.worker.type.name == SHUFFLING.name:
+        page.validate_everything_as_good()
     visit.work_through(len(page.dialogs))
     return page
 
@@ -126,7 +131,7 @@ class _Page:
     turn: int
     site: str = ""
     states: dict[int, dict[str, Any]] = field(default_factory=dict)
-    checks: dict[int, list[bool]] = field(default_factory=dict)
+    checks: dict[int, list[dict[str, str]]] = field(default_factory=dict)  # placements
 
     def whole_stint(self) -> AbstractContextManager[object]:
         return nullcontext()
@@ -153,16 +158,24 @@ class _Page:
         return {
             "cards": [names[card] for card in self.order(position)],
             "has_bonus": _is_checkpoint(position),
-            "bonus": {"attempts": 0, "won": False, "attempts_left": None},
+            "bonus": {"attempts": 0},
             "answer": {"revision": 0, "areas": {}},
         }
 
     def _check(self, said: dict[str, Any]) -> dict[str, Any]:
-        position = said["position"]
+        self.checks.setdefault(said["position"], []).append(said["areas"])
+        passed = self._passes(said["position"], said["areas"])
+        return {"revision": 1, "bonus": {"attempts_left": None, "passed": passed, "is_lost": False}}
+
+    def _passes(self, position: int, areas: Mapping[str, str]) -> bool:
         gold = self.order(position).index(len(self.dialogs[position].writers) - 1)
-        is_won = said["areas"][str(gold)] in DESIGN.checkpoints.passing_areas
-        self.checks.setdefault(position, []).append(is_won)
-        return {"revision": 1, "won": is_won, "bonus": {"attempts_left": None}}
+        return passes(DESIGN.checkpoints, areas, gold)
+
+    def validate_everything_as_good(self) -> None:
+        """Once at each checkpoint, before the work."""
+        for position in filter(_is_checkpoint, range(len(self.dialogs))):
+            places = map(str, range(len(self.order(position))))
+            self._check({"position": position, "areas": dict.fromkeys(places, "good")})
 
     def rating_rows(self, number: int, stint: Stint) -> list[tuple[Any, ...]]:
         hit = stint.opening.number
@@ -175,12 +188,20 @@ class _Page:
 
     def submission_row(self, number: int, stint: Stint) -> tuple[Any, ...]:
         active = sum(stint.pace.active_ms) / 1000
-        attempts = [checks for checks in self.checks.values() if checks]
+        checkpoints = [self._checkpoint(position) for position in filter(_is_checkpoint, range(len(self.dialogs)))]
         return (
             number, stint.worker.worker_id, stint.opening.number, len(self.dialogs), active,
-            min(active, stint.ends - stint.starts), sum(map(_is_checkpoint, range(10))),
-            sum(checks[-1] for checks in attempts), sum(checks[0] for checks in attempts), sum(map(len, attempts)),
+            min(active, stint.ends - stint.starts), len(checkpoints), *map(sum, zip(*checkpoints, strict=True)),
         )  # fmt: skip
+
+    def _checkpoint(self, position: int) -> tuple[int, ...]:
+        """As hits.ratings_frame counts it: point, first point, attempts, won by a check, moved after it."""
+        final, checks = self.states[position]["areas"], self.checks.get(position, [])
+        is_passed = self._passes(position, final)
+        first = self._passes(position, checks[0]) if checks else is_passed
+        won = [checked for checked in checks if self._passes(position, checked)]
+        is_won = wins_point(DESIGN.checkpoints, is_passed, first)
+        return is_won, first, len(checks), bool(won), bool(won) and is_moved(won[-1], final)
 
 
 def _frames(ratings: list[tuple[Any, ...]], submissions: list[tuple[Any, ...]]) -> Frames:
@@ -190,7 +211,7 @@ def _frames(ratings: list[tuple[Any, ...]], submissions: list[tuple[Any, ...]]) 
     of_ratings["score"] = 3 - of_ratings["value"].cat.codes
     of_ratings["is_first_of_card"] = True
     names = ["submission", "worker", "hit", "dialogs", "active_seconds", "work_seconds", "checkpoints"]
-    of_submissions = pd.DataFrame(submissions, columns=[*names, "points", "first_points", "attempts"])
+    of_submissions = pd.DataFrame(submissions, columns=[*names, *OF_CHECKPOINTS])
     workers = sorted(of_submissions["worker"].unique())
     for frame in (of_ratings, of_submissions):
         frame["worker"] = pd.Categorical(frame["worker"], categories=workers)

@@ -239,8 +239,8 @@ class _HandedIn:
                 cards = items[answer.item_id].cards[card]
                 for candidate in [*cards["candidates"], *([None] if cards["gold"] else [])]:
                     ratings[answer.item_id, candidate, card, place, answer.value["areas"][str(card)]] += 1
-        last = {check.item_id: check.is_won for check in assignment.bonus_checks.order_by("attempt")}
-        return cls(ratings, sum(last.values()) >= assignment.hit.study.design["pay"]["bonus_points"])
+        won = sum(area in ("good", "okay") for (_, candidate, *_, area) in ratings if candidate is None)
+        return cls(ratings, won >= assignment.hit.study.design["pay"]["bonus_points"])
 
 
 class _Snapshot:

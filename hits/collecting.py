@@ -165,7 +165,7 @@ def _settle_answers(hit: FrozenHit, submission: Submission, answer_xml: str) -> 
         if copy is None or len(copy.dialogs) != len(hit.items):
             submission.problem = NO_ANSWERS
             return
-        rebuild_answers(hit, assignment, copy, submission.submitted_at)
+        rebuild_answers(hit, assignment, copy)
         submission.is_rebuilt = True
         assignment.turn = copy.turn
         assignment.feedback = copy.feedback

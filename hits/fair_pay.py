@@ -7,23 +7,23 @@ from statistics import quantiles
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Sum
 
 from evalplatform.errors import EvalPlatformError
 from hits.budgeting import budget_of, refuse_over_budget
 from hits.designing.describing import dollars
 from hits.dues import mark
-from hits.models import Answer, Event, Payment, Study, Submission
+from hits.models import Event, Payment, Study, Submission
 from hits.models.design import StudyDesign
 from hits.models.submission import SubmissionQuerySet
 from hits.mturk.costs import bonus_fee_cents
+from hits.times import counted_minutes
 
 FEWEST = 2  # a spread needs at least two
 
 
 @dataclass(frozen=True)
 class RealPay:
-    """Of the active time, as the pages measured it: the tab in front, from the first dialog to the last."""
+    """Of the active time that counts (hits.times): the tab in front, from the first dialog to the last."""
 
     count: int
     minutes_quartiles: tuple[float, float, float]
@@ -98,9 +98,5 @@ def _submissions(study: Study, environment: str) -> SubmissionQuerySet:
 
 
 def _minutes(study: Study, environment: str) -> list[float]:
-    totals = (
-        Answer.objects.filter(assignment__submission__in=_submissions(study, environment))
-        .values("assignment")
-        .annotate(total=Sum("active_ms"))
-    )
-    return sorted(row["total"] / 60_000 for row in totals)
+    confirmed = _submissions(study, environment).filter(problem="").defer("answer_xml")
+    return sorted(counted_minutes([one.assignment for one in confirmed.select_related("assignment")]).values())

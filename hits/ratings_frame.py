@@ -24,8 +24,9 @@ A card that stands for several models has a row for each of them; `is_first_of_c
     is_gold           bool      whether it is the human reply
     value             category  the area's key, in the design's order
     score             int8      3, 2, 1 for the first, second and last of three areas
-    active_ms         int64     how long the worker looked at the dialog; 0 if the page did not measure it
-    hidden_ms         int64     how long it stood open in a hidden tab
+    active_ms         int64     how long the worker looked at the dialog, as far as the clocks allow (hits.times); 0 if
+                                the page did not measure it
+    hidden_ms         int64     how long it stood open in a hidden tab, likewise
     submitted_at      datetime  of the submission, in UTC
 
 `submissions_frame`: one row for each submission that has answers, in the order of its key.
@@ -35,11 +36,13 @@ A card that stands for several models has a row for each of them; `is_first_of_c
     accepted_at       datetime  from here to submitted_at is what the marketplace calls the work's time
     dialogs           int16     that were answered
     active_seconds    float     sum over the dialogs; likewise hidden_seconds
-    work_seconds      float     active_seconds, but no more than the marketplace's time; the latter if none was measured
+    work_seconds      float     active_seconds; if none was measured, all that our clock and the marketplace's allow
     checkpoints       int16     in the HIT
-    points            int16     bonus points by the attempt that the study counts
-    first_points      int16     by the first attempt
+    points            int16     bonus points (hits.points)
+    first_points      int16     checkpoints that passed at the first check, or in the end where there was none
     attempts          int16     at Bonus Validate, all checkpoints together
+    won_checks        int16     checkpoints of which some check passed
+    moved_checks      int16     of those, sorted anew after the last check that passed (hits.points)
     has_feedback      bool      whether the worker wrote us something
 """
 
@@ -50,13 +53,15 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from django.db.models import Case, Field, QuerySet, Value, When
+from django.db.models import Case, Field, OuterRef, QuerySet, Subquery, Value, When
 from django.db.models.functions import Coalesce
 
 from generation.models import Candidate, Generator
 from hits.models import Answer, BonusCheck, HitItem, Publication, Rating, Study, Submission
 from hits.models.design import StudyDesign
+from hits.points import is_moved, wins_point
 from hits.pseudonyms import pseudonym
+from hits.times import bounded_times, span_seconds
 
 CHUNK = 20_000
 SUBMISSIONS_AT_ONCE = 500
@@ -157,26 +162,41 @@ def _ratings(tables: "_Tables") -> pd.DataFrame:
 
 
 def _submissions(tables: "_Tables") -> pd.DataFrame:
-    frame = pd.DataFrame(tables.submissions)
+    frame = pd.DataFrame(tables.submissions).drop(columns="opened_at")
     keys = frame["submission"]
     times = pd.DataFrame(tables.times).groupby("submission")
     frame["dialogs"] = _counted(times["item"].size(), keys)
     frame["active_seconds"] = times["active_ms"].sum().reindex(keys, fill_value=0).to_numpy() / 1000
     frame["hidden_seconds"] = times["hidden_ms"].sum().reindex(keys, fill_value=0).to_numpy() / 1000
-    elapsed = (frame["submitted_at"] - frame["accepted_at"]).dt.total_seconds()
-    # Active time comes from the worker's browser, which may say anything: the marketplace's clock is its limit.
-    frame["work_seconds"] = frame["active_seconds"].clip(upper=elapsed).where(frame["active_seconds"] > 0, elapsed)
+    frame["work_seconds"] = frame["active_seconds"].where(frame["active_seconds"] > 0, frame.pop("span_seconds"))
     items = pd.DataFrame({name: tables.items[name] for name in ("hit", "is_checkpoint")})
     frame["checkpoints"] = _counted(items.groupby("hit")["is_checkpoint"].sum(), frame["hit"])
-    checks = pd.DataFrame(tables.checks())
-    of_items = checks.groupby(["submission", "item"])["is_won"]
-    first, last = of_items.first(), of_items.last()
-    counted = first if tables.design.checkpoints.counted_attempt == "first" else last
-    frame["points"] = _counted(counted.groupby("submission").sum(), keys)
-    frame["first_points"] = _counted(first.groupby("submission").sum(), keys)
-    frame["attempts"] = _counted(checks.groupby("submission").size(), keys)
+    sums = _checkpoints(tables).groupby("submission").sum()
+    for name in ("points", "first_points", "attempts", "won_checks", "moved_checks"):
+        frame[name] = _counted(sums[name], keys)
     frame["has_feedback"] = frame.pop("has_feedback")
     return frame
+
+
+def _checkpoints(tables: "_Tables") -> pd.DataFrame:
+    """A row for each checkpoint that was answered, whether its worker asked for the point or not."""
+    key = ["submission", "item"]
+    rules = tables.design.checkpoints
+    frame = pd.DataFrame(tables.human_replies()).set_index(key)
+    final = frame.pop("area").isin(rules.passing_areas)
+    checks = pd.DataFrame(tables.checks())
+    of_items = checks.groupby(key)
+    first = of_items["is_won"].first().reindex(frame.index).fillna(final).astype(bool)
+    won = checks[checks["is_won"]].groupby(key)["value"].last().reindex(frame.index)
+    has_won = won.notna()
+    frame["points"] = wins_point(rules, final, first)
+    frame["first_points"] = first
+    frame["attempts"] = of_items.size().reindex(frame.index, fill_value=0)
+    frame["won_checks"] = has_won
+    triples = zip(has_won, won, frame.pop("answer"), strict=True)
+    moved = [has and is_moved(checked["areas"], answer["areas"]) for has, checked, answer in triples]
+    frame["moved_checks"] = np.array(moved, np.bool_)
+    return frame.astype(np.int16)
 
 
 # --- Tables, each with one query -------------------------------------------------------------------------------------
@@ -254,6 +274,7 @@ class _Tables:
             self.confirmed.order_by("pk").values_list(
                 *("pk", "assignment__mturk_worker_id", "assignment__hit__number", "assignment__hit__block"),
                 *("status", "is_rebuilt", "accepted_at", "submitted_at", "assignment__feedback"),
+                *("assignment__opened_at", "assignment__submitted_at"),
             ),
             submission=np.int64,
             worker=object,
@@ -264,7 +285,10 @@ class _Tables:
             accepted_at=object,
             submitted_at=object,
             has_feedback=object,
+            opened_at=object,
+            handed_in_at=object,
         )
+        clocks = ("opened_at", "handed_in_at", "accepted_at", "submitted_at")
         pseudonyms = {worker_id: self.name_worker(worker_id) for worker_id in set(rows["worker"])}
         workers = [pseudonyms[worker_id] for worker_id in rows["worker"]]
         return {
@@ -278,6 +302,8 @@ class _Tables:
             "accepted_at": _as_times(rows["accepted_at"]),
             "submitted_at": _as_times(rows["submitted_at"]),
             "has_feedback": rows["has_feedback"].astype(bool),
+            "span_seconds": np.array([span_seconds(*at) for at in zip(*(rows[name] for name in clocks), strict=True)]),
+            "opened_at": _as_times(rows["opened_at"]),
         }
 
     def _waves(self, hits: Array) -> Array:
@@ -311,18 +337,36 @@ class _Tables:
     def times(self) -> dict[str, Array]:
         found = Answer.objects.filter(assignment__submission__in=self.confirmed)
         rows = _read(
-            found.values_list("assignment__submission", "item_id", "active_ms", "hidden_ms"),
+            found.values_list("assignment__submission", "item_id", "active_ms", "hidden_ms", "saved_at"),
             submission=np.int64,
             item=np.int64,
             active_ms=np.int64,
             hidden_ms=np.int64,
+            saved_at=object,
         )
-        return _known(rows, self.submissions["submission"])
+        rows = _known(rows, self.submissions["submission"])
+        group = _places_in(self.submissions["submission"], rows["submission"])
+        since = _as_times(rows.pop("saved_at")) - self.submissions["opened_at"].take(group)
+        saved_ms = since.total_seconds().to_numpy() * 1000
+        span_ms = 1000 * self.submissions["span_seconds"].take(group)
+        times = bounded_times(group, saved_ms, span_ms, rows["active_ms"], rows["hidden_ms"])
+        return {**rows, "active_ms": times[0], "hidden_ms": times[1]}
+
+    def human_replies(self) -> dict[str, Array]:
+        """Of each answered checkpoint: the area of the human reply, and the whole answer."""
+        found = Rating.objects.filter(submission__in=self.confirmed, candidate=None)
+        answer = Answer.objects.filter(assignment=OuterRef("submission__assignment"), item=OuterRef("item"))
+        rows = found.order_by("submission", "item").values_list(
+            "submission_id", "item_id", "value", Subquery(answer.values("value"))
+        )
+        return _known(
+            _read(rows, submission=np.int64, item=np.int64, area=object, answer=object), self.submissions["submission"]
+        )
 
     def checks(self) -> dict[str, Array]:
         found = BonusCheck.objects.filter(assignment__submission__in=self.confirmed)
-        rows = found.order_by("attempt").values_list("assignment__submission", "item_id", "is_won")
-        return _read(rows, submission=np.int64, item=np.int64, is_won=np.bool_)
+        rows = found.order_by("attempt").values_list("assignment__submission", "item_id", "is_won", "value")
+        return _read(rows, submission=np.int64, item=np.int64, is_won=np.bool_, value=object)
 
 
 # --- Columns ---------------------------------------------------------------------------------------------------------

@@ -77,16 +77,16 @@ class SaveOut(BaseModel):
 
 class BonusOut(BaseModel):
     attempts: int
-    won: bool
     attempts_left: int | None
+    checked: dict[str, str] | None = Field(description="The placement that was checked last, by place.")
+    passed: bool = Field(description="Whether that one would win the point if it stays as it is.")
+    is_lost: bool = Field(description="The study counts the first check, and it did not pass.")
 
 
 class CheckOut(BaseModel):
     position: int
     revision: int
     conflict: bool
-    won: bool = Field(description="Whether this attempt wins the point.")
-    points: int
     bonus: BonusOut
 
 
@@ -94,6 +94,7 @@ class SubmitOut(BaseModel):
     action: str = Field(description="Where the page posts the fields, as a form.")
     fields: dict[str, str]
     code: str
+    points: str = Field(description="How many bonus points were won, in words; empty where there were none to win.")
 
 
 class RefusalOut(BaseModel):

@@ -160,6 +160,9 @@ def _impossible_checkpoints(design: StudyDesign, datasets: list[str]) -> list[De
             "lower one or raise the other"
         )
         return [DesignProblem("checkpoints.per_hit", message)]
+    if checkpoints.feedback == "after submission" and checkpoints.counts == "first check":
+        message = 'there is no first check where points are told after submission; set it to "final"'
+        return [DesignProblem("checkpoints.counts", message)]
     if checkpoints.per_hit and not checkpoints.datasets:
         return [
             DesignProblem(

@@ -28,8 +28,11 @@ COLUMNS = {
     "value": ("value", "the area that the worker put the card into"),
     "score": ("score", "the area as a number, the highest for the best"),
     "label": ("label", "the reply's predicted emotion or intent; empty where there is none"),
-    "active_ms": ("active_ms", "how long the worker looked at the dialog, in milliseconds; 0 if not measured"),
-    "hidden_ms": ("hidden_ms", "how long it stood open in a hidden tab, in milliseconds"),
+    "active_ms": (
+        "active_ms",
+        "how long the worker looked at the dialog, in ms, bounded by the clocks; 0 if not measured",
+    ),
+    "hidden_ms": ("hidden_ms", "how long it stood open in a hidden tab, in milliseconds, likewise"),
     "submitted_at": ("submitted_at", "when the assignment was handed in, in UTC"),
     "is_kept": ("is_kept", "whether it counts in the results: no rule of screening is against it"),
 }

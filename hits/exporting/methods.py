@@ -7,6 +7,7 @@ from hits.designing.describing import dollars
 from hits.exporting.facts import Facts
 from hits.exporting.latex import escape
 from hits.models import Payment
+from hits.models.design import CheckpointPart
 from hits.screening.facts import describe_facts
 from hits.stats.estimates import Estimate, Undefined
 
@@ -111,11 +112,23 @@ def _quality(facts: Facts) -> Iterator[str]:
     if not checkpoints.per_hit:
         yield "There were no checkpoints."
         return
-    attempts = f"{checkpoints.max_attempts} at most" if checkpoints.max_attempts else "as many as they liked"
     yield (
         f"In {count_of(checkpoints.per_hit, 'dialog')} of each HIT the human reply was hidden among the models' as a "
-        f"checkpoint; a worker who put it into {_listed(checkpoints.passing_areas, 'or')} won a bonus point (attempts: "
-        f"{attempts}; the {checkpoints.counted_attempt} one counted)."
+        f"checkpoint; a worker who put it into {_listed(checkpoints.passing_areas, 'or')} won a bonus point. "
+        f"{_what_counted(checkpoints)}"
+    )
+
+
+def _what_counted(checkpoints: CheckpointPart) -> str:
+    if checkpoints.feedback == "after submission":
+        return "The placement that was submitted counted, and workers heard of their points only then."
+    most = f"at most {_times(checkpoints.max_attempts)}" if checkpoints.max_attempts else "as often as they liked"
+    asked = f"Workers could ask {most} whether a placement would win"
+    if checkpoints.counts == "final":
+        return f"{asked}; what counted was the placement that they submitted, whether they asked or not."
+    return (
+        f"{asked}; what counted was the placement at which they first asked, provided that the submitted one passed "
+        f"as well, or the submitted one where they never asked."
     )
 
 

@@ -63,7 +63,8 @@ class Answer(models.Model):
 
     `value` belongs to the study's protocol: `{"areas": {"0": "good", ...}}` by the card's place in `HitItem.cards`.
     Likert ratings and comparisons are other keys of the same column, so that they need no migration of what exists.
-    `moves` is a list of [active milliseconds, place on the page, area], as the page told it.
+    `moves` is a list of [active milliseconds, place on the page, area]. Times are as the page told them: what counts of
+    them is said by hits.times.
     """
 
     assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="answers")
@@ -87,7 +88,8 @@ class Answer(models.Model):
 
 
 class BonusCheck(models.Model):
-    """An attempt at a checkpoint: which placement was validated, when, and whether it won. Append-only."""
+    """A press of Bonus Validate: which placement was checked, when, and whether it would win. It is feedback and
+    evidence; what wins is the placement (hits.points). Append-only."""
 
     assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="bonus_checks")
     item = models.ForeignKey(HitItem, on_delete=models.PROTECT, related_name="bonus_checks")

@@ -111,8 +111,9 @@ class CheckpointPart(Part):
     per_hit: int = Field(3, ge=0, le=100)
     datasets: list[Name] = []
     passing_areas: list[Name] = ["good", "okay"]
-    max_attempts: int = Field(0, ge=0, le=100)  # 0: as many as one likes
-    counted_attempt: Literal["last", "first"] = "last"
+    max_attempts: int = Field(0, ge=0, le=100)  # of Bonus Validate; 0: as many as one likes
+    counts: Literal["final", "first check"] = "final"  # which placement wins the point (hits.points)
+    feedback: Literal["at once", "after submission"] = "at once"  # by Bonus Validate, or points at the end
 
 
 class PayPart(Part):
@@ -257,6 +258,14 @@ class ManyAttempts(Part):
     checkpoints: int = Field(9, ge=1, le=10_000)
 
 
+class MovedAfterCheck(Part):
+    """Leaves out workers who sorted dialogs anew after they had won there: this share of the checkpoints they won."""
+
+    rule: Literal["moved_after_check"] = "moved_after_check"
+    share: Share = 0.5
+    checkpoints: int = Field(3, ge=1, le=10_000)
+
+
 class Inattention(Part):
     """Leaves out workers who had the page in a hidden tab for most of the time, in at least this share of dialogs."""
 
@@ -282,6 +291,7 @@ ScreeningRule = Annotated[
     | DisagreementOnEasyItems
     | FirstAttemptFailures
     | ManyAttempts
+    | MovedAfterCheck
     | Inattention
     | Copies,
     Field(discriminator="rule"),
@@ -305,7 +315,7 @@ class StudyDesign(Part):
 
     def shown(self, reply: str) -> str:
         """A reply as this study's workers read it."""
-        return tidy_reply(reply) if self.task.reply_style == "tidied" else reply
+        return tidy_reply(reply, self.task.language) if self.task.reply_style == "tidied" else reply
 
     def as_json(self) -> dict[str, Any]:
         """The shape of a study file."""

@@ -33,8 +33,8 @@ several replies that could come next. Most were written by chatbots; one may be 
 
 Several replies may go into the same area. Judge each on its own merits; there is no right number of good ones.
 
-Where a conversation carries a bonus point, one of its replies was written by a person. Sort all of them as carefully
-as always; the page tells you what counts.
+Where a conversation carries a bonus point, one of its replies was written by a person, and the point is yours when you
+have put that one into a fitting area. So sort as carefully as always; there is nothing else to do for it.
 """)
 
 CONSENT = _flowing("""

@@ -3,17 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.db.models import Q, Sum
+from django.db.models import Q
 
-from hits.models import Answer, Assignment, BonusCheck, Study, Submission
+from hits.models import Answer, Assignment, BonusCheck, HitItem, Study, Submission
 from hits.models.assignment import AssignmentQuerySet
-from hits.models.design import StudyDesign
+from hits.models.design import CheckpointPart, StudyDesign
+from hits.points import passes, wins_point
 from hits.pseudonyms import pseudonym
-from hits.serving.bonus import Points
+from hits.times import counted_minutes
 
 Ending = Assignment.Ending
 Status = Submission.Status
-MS_PER_MINUTE = 60_000
 
 STATES = {
     "in hand": Q(submission=None, ended_as=""),
@@ -33,8 +33,8 @@ class AssignmentRow:
     assignment: Assignment
     worker: str
     state: str
-    minutes: float | None  # active, as the page measured it
-    points: int
+    minutes: float | None  # active, as far as they count
+    points: int  # as the work stands now, also before it is handed in
 
 
 def find_assignments(study: Study, environment: str, state: str = "", worker_id: str = "") -> AssignmentQuerySet:
@@ -47,27 +47,36 @@ def find_assignments(study: Study, environment: str, state: str = "", worker_id:
 
 
 def assignment_rows(study: Study, assignments: Sequence[Assignment]) -> list[AssignmentRow]:
-    keys = [one.pk for one in assignments]
-    times = dict(
-        Answer.objects.filter(assignment__in=keys)
-        .values("assignment")
-        .annotate(total=Sum("active_ms"))
-        .values_list("assignment", "total")
-    )
-    checks: dict[int, list[BonusCheck]] = {}
-    for check in BonusCheck.objects.filter(assignment__in=keys).order_by("attempt"):
-        checks.setdefault(check.assignment_id, []).append(check)
-    rules = StudyDesign.model_validate(study.design).checkpoints
+    minutes = counted_minutes(assignments)
+    points = _points(StudyDesign.model_validate(study.design).checkpoints, assignments)
     return [
         AssignmentRow(
             one,
             pseudonym(study, one.mturk_worker_id),
             state_of(one),
-            times[one.pk] / MS_PER_MINUTE if times.get(one.pk) else None,
-            Points(rules, checks.get(one.pk, [])).total,
+            minutes.get(one.pk),
+            points.get(one.pk, 0),
         )
         for one in assignments
     ]
+
+
+def _points(rules: CheckpointPart, assignments: Sequence[Assignment]) -> dict[int, int]:
+    """From the answers rather than the ratings, which come with the marketplace's word."""
+    items = HitItem.objects.filter(hit__in={one.hit_id for one in assignments}, is_checkpoint=True)
+    golds = {
+        pk: next(number for number, card in enumerate(cards) if card["gold"])
+        for pk, cards in items.values_list("pk", "cards")
+    }
+    keys = [one.pk for one in assignments]
+    first_checks = BonusCheck.objects.filter(assignment__in=keys, attempt=1)
+    first = {(pk, item): is_won for pk, item, is_won in first_checks.values_list("assignment", "item", "is_won")}
+    found: dict[int, int] = {}
+    answers = Answer.objects.filter(assignment__in=keys, item__is_checkpoint=True)
+    for pk, item, value in answers.values_list("assignment", "item", "value"):
+        final = passes(rules, value["areas"], golds[item])
+        found[pk] = found.get(pk, 0) + wins_point(rules, final, first.get((pk, item), final))
+    return found
 
 
 def state_of(assignment: Assignment) -> str:

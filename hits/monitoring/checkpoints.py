@@ -1,16 +1,19 @@
-"""How many checkpoints were passed: of all that stand in confirmed work, tried or not."""
+"""How many checkpoints were passed: of all that stand in confirmed work, whether the worker asked or not."""
 
 from dataclasses import dataclass
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, OuterRef, Subquery
 
-from hits.models import BonusCheck, Study, Submission
+from hits.models import BonusCheck, Rating, Study
+from hits.models.design import StudyDesign
+from hits.points import wins_point
 from hits.stats.intervals import wilson_interval
 
 
 @dataclass(frozen=True)
 class Passed:
-    """`won` by the attempt that the study counts, `won_at_first` by the first."""
+    """`won` by the placement that the study counts; `won_at_first` by the one at the first check, or the final one
+    where there was none: who finds the human reply by trial wins more than at first."""
 
     checkpoints: int = 0
     won: int = 0
@@ -40,24 +43,25 @@ class Passed:
 
 def passed_by_worker(study: Study, environment: str, worker_id: str | None = None) -> dict[str, Passed]:
     """By the marketplace's own ids."""
-    worker = "assignment__mturk_worker_id"
-    of_study = Q(assignment__hit__study=study, assignment__environment=environment)
-    if worker_id is not None:
-        of_study &= Q(assignment__mturk_worker_id=worker_id)
-    is_checkpoint = Q(assignment__hit__items__is_checkpoint=True)
-    there = Submission.objects.filter(of_study, problem="").values(worker)
-    counts = there.annotate(count=Count("assignment__hit__items", filter=is_checkpoint)).values_list(worker, "count")
-    checks = BonusCheck.objects.filter(of_study, is_won=True, assignment__submission__problem="").order_by()
-    first = dict(checks.filter(attempt=1).values(worker).annotate(count=Count("pk")).values_list(worker, "count"))
-    if study.design["checkpoints"]["counted_attempt"] == "first":
-        counted = first
-    else:
-        last = checks.filter(~Exists(_later_attempts()))
-        counted = dict(last.values(worker).annotate(count=Count("pk")).values_list(worker, "count"))
-    return {who: Passed(count, counted.get(who, 0), first.get(who, 0)) for who, count in counts}
-
-
-def _later_attempts() -> QuerySet[BonusCheck]:
-    return BonusCheck.objects.filter(
-        assignment=OuterRef("assignment"), item=OuterRef("item"), attempt__gt=OuterRef("attempt")
+    worker = "submission__assignment__mturk_worker_id"
+    human = Rating.objects.filter(
+        submission__assignment__hit__study=study,
+        submission__assignment__environment=environment,
+        submission__problem="",
+        candidate=None,
     )
+    if worker_id is not None:
+        human = human.filter(submission__assignment__mturk_worker_id=worker_id)
+    first_check = BonusCheck.objects.filter(
+        assignment=OuterRef("submission__assignment"), item=OuterRef("item"), attempt=1
+    )
+    # The database only counts how often each case happened; what wins is said by hits.points.
+    cases = human.annotate(first=Subquery(first_check.values("is_won"))).order_by().values(worker, "value", "first")
+    rules = StudyDesign.model_validate(study.design).checkpoints
+    found: dict[str, Passed] = {}
+    for who, area, first, count in cases.annotate(count=Count("pk")).values_list(worker, "value", "first", "count"):
+        final = area in rules.passing_areas
+        at_first = final if first is None else first
+        passed = Passed(count, count * wins_point(rules, final, at_first), count * at_first)
+        found[who] = found.get(who, Passed()) + passed
+    return found

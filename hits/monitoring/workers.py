@@ -4,16 +4,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from statistics import median
 
-from django.db.models import Count, Q, Sum
+from django.db.models import Count, Q
 
-from hits.models import Answer, Assignment, Exclusion, ScreeningRun, Standing, Study, Submission
+from hits.models import Assignment, Exclusion, ScreeningRun, Standing, Study, Submission
 from hits.models.assignment import AssignmentQuerySet
 from hits.monitoring.checkpoints import Passed, passed_by_worker
 from hits.pseudonyms import pseudonym
 from hits.screening.facts import describe_facts
+from hits.times import counted_minutes
 
 Status = Submission.Status
-MS_PER_MINUTE = 60_000
 
 
 @dataclass(frozen=True)
@@ -133,16 +133,14 @@ def _counts_by_worker(assignments: AssignmentQuerySet) -> dict[str, dict[str, in
 
 def _minutes_by_worker(assignments: AssignmentQuerySet) -> dict[str, list[float]]:
     """Of each confirmed assignment for which the page has measured some."""
-    totals = (
-        Answer.objects.filter(assignment__in=assignments.filter(submission__isnull=False))
-        .order_by()
-        .values("assignment", "assignment__mturk_worker_id")
-        .annotate(total=Sum("active_ms"))
-        .filter(total__gt=0)
+    confirmed = (
+        assignments.filter(submission__isnull=False).select_related("submission").defer("submission__answer_xml")
     )
+    listed = list(confirmed)
+    whose = {one.pk: one.mturk_worker_id for one in listed}
     found: dict[str, list[float]] = {}
-    for row in totals:
-        found.setdefault(row["assignment__mturk_worker_id"], []).append(row["total"] / MS_PER_MINUTE)
+    for pk, minutes in counted_minutes(listed).items():
+        found.setdefault(whose[pk], []).append(minutes)
     return found
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pandas as pd
 
-from hits.models.design import FirstAttemptFailures, Inattention, ManyAttempts, TooFastPerDialog
+from hits.models.design import FirstAttemptFailures, Inattention, ManyAttempts, MovedAfterCheck, TooFastPerDialog
 from hits.ratings_frame import Frames
 from hits.screening.findings import FEWEST_DIALOGS, Finding, findings_of
 
@@ -14,7 +14,7 @@ def too_fast_per_dialog(frames: Frames, rule: TooFastPerDialog) -> list[Finding]
     answers = frames.answers
     of_submission = frames.submissions.set_index("submission").loc[answers["submission"]]
     evenly = of_submission["work_seconds"] / of_submission["dialogs"]
-    # Where the page measured nothing, the marketplace's time is spread over the dialogs.
+    # Where the page measured nothing, all the time that the clocks allow is spread over the dialogs.
     seconds = (answers["active_ms"] / 1000).where((of_submission["active_seconds"] > 0).to_numpy(), evenly.to_numpy())
     by_worker = seconds.groupby(answers["worker"], observed=True)
     share = (seconds < rule.seconds).groupby(answers["worker"], observed=True).mean()
@@ -35,8 +35,8 @@ def inattention(frames: Frames, rule: Inattention) -> list[Finding]:
 
 
 def first_attempt_failures(frames: Frames, rule: FirstAttemptFailures) -> list[Finding]:
-    """Not won at the first attempt, or never tried: at least `share` of the worker's checkpoints, of which there must
-    be some. Who tries until it is green has all points in the end, so the bonus does not show it."""
+    """Not won at the first check, or in the end where there was none: at least `share` of the worker's checkpoints, of
+    which there must be some. Who tries until it is green has all points in the end, so the bonus does not show it."""
     facts = _checkpoints(frames, rule.checkpoints)
     share = 1 - facts["first_points"] / facts["checkpoints"]
     facts.insert(0, "share", share)
@@ -50,6 +50,17 @@ def many_attempts(frames: Frames, rule: ManyAttempts) -> list[Finding]:
     each = facts["attempts"] / facts["checkpoints"]
     facts.insert(0, "attempts_each", each)
     return findings_of(facts[_is_at_least(each, rule.attempts)])
+
+
+def moved_after_check(frames: Frames, rule: MovedAfterCheck) -> list[Finding]:
+    """Sorted the dialog anew after a check that passed (hits.points.is_moved), in at least `share` of the checkpoints
+    that they had won by a check, of which there must be some: the check was only for the point, and what was handed in
+    is something else."""
+    facts = frames.submissions.groupby("worker", observed=True)[["moved_checks", "won_checks", "points"]].sum()
+    facts = facts[facts["won_checks"] >= rule.checkpoints].copy()
+    share = facts["moved_checks"] / facts["won_checks"]
+    facts.insert(0, "share", share)
+    return findings_of(facts[_is_at_least(share, rule.share)])
 
 
 def _checkpoints(frames: Frames, fewest: int) -> pd.DataFrame:

@@ -6,7 +6,13 @@ from typing import Any, get_args
 from hits.models import design as settings
 from hits.models.design import Part, ScreeningRule
 from hits.ratings_frame import Frames
-from hits.screening.attention_rules import first_attempt_failures, inattention, many_attempts, too_fast_per_dialog
+from hits.screening.attention_rules import (
+    first_attempt_failures,
+    inattention,
+    many_attempts,
+    moved_after_check,
+    too_fast_per_dialog,
+)
 from hits.screening.comparing_rules import copies, disagreement_on_easy_items
 from hits.screening.findings import Finding
 from hits.screening.paper_rules import hasty_without_points, same_answer, too_few_points
@@ -22,6 +28,7 @@ RULES: dict[type[Part], Callable[[Frames, Any], list[Finding]]] = {
     settings.DisagreementOnEasyItems: disagreement_on_easy_items,
     settings.FirstAttemptFailures: first_attempt_failures,
     settings.ManyAttempts: many_attempts,
+    settings.MovedAfterCheck: moved_after_check,
     settings.Inattention: inattention,
     settings.Copies: copies,
 }

@@ -1,15 +1,15 @@
-"""Bonus points: computed here from the stored checks, never in a browser."""
+"""Bonus Validate: what was checked, how often one may still ask, and the points of what was handed in."""
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
 
-from hits.models import BonusCheck
+from hits.models import Answer, BonusCheck
 from hits.models.design import CheckpointPart
-from hits.serving.frozen import FrozenItem
+from hits.points import passes, wins_point
+from hits.serving.frozen import FrozenHit, FrozenItem
 
 
-class Points:
-    """The checks of one assignment, by item."""
+class Checks:
+    """The checks of one assignment, by item, from the first attempt on."""
 
     def __init__(self, rules: CheckpointPart, checks: Iterable[BonusCheck]) -> None:
         self._rules = rules
@@ -23,26 +23,27 @@ class Points:
     def of_item(self, item_pk: int) -> list[BonusCheck]:
         return self._checks.get(item_pk, [])
 
-    def is_won(self, item_pk: int) -> bool:
-        """By the attempt that the study counts."""
-        checks = self.of_item(item_pk)
-        return bool(checks) and checks[0 if self._rules.counted_attempt == "first" else -1].is_won
-
-    @property
-    def total(self) -> int:
-        return sum(self.is_won(item_pk) for item_pk in self._checks)
-
     def attempts_left(self, item_pk: int) -> int | None:
         if not self._rules.max_attempts:
             return None
         return max(0, self._rules.max_attempts - len(self.of_item(item_pk)))
 
+    def is_lost(self, item_pk: int) -> bool:
+        """Whether no final placement can win the point any more. The worker knows it: they saw what the check said."""
+        return any(not wins_point(self._rules, True, check.is_won) for check in self.of_item(item_pk)[:1])
 
-def bonus_state(item: FrozenItem, points: Points) -> dict[str, Any] | None:
-    if item.gold_card is None:
-        return None
-    return {
-        "attempts": len(points.of_item(item.pk)),
-        "won": points.is_won(item.pk),
-        "attempts_left": points.attempts_left(item.pk),
-    }
+    def points(self, hit: FrozenHit, answers: Mapping[int, Answer]) -> int:
+        return sum(self._is_won(item, answers.get(item.pk)) for item in hit.items)
+
+    def _is_won(self, item: FrozenItem, answer: Answer | None) -> bool:
+        if item.gold_card is None or answer is None:
+            return False
+        final = passes(self._rules, answer.value["areas"], item.gold_card)
+        first = next((check.is_won for check in self.of_item(item.pk)), final)
+        return wins_point(self._rules, final, first)
+
+
+def can_check(rules: CheckpointPart, item: FrozenItem) -> bool:
+    """Whether the page has a Bonus Validate for this dialog. Where points are told at the end, it does not even say
+    which dialogs carry one."""
+    return item.gold_card is not None and rules.feedback == "at once"

@@ -8,10 +8,10 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from hits.models import Answer, Assignment, BonusCheck
-from hits.serving.bonus import Points
+from hits.points import passes
+from hits.serving.bonus import Checks
 from hits.serving.frozen import FrozenHit
 from hits.serving.page import answer_of, by_card, by_place
-from hits.serving.rows import checks_of
 from hits.serving.tokens import is_our_copy, sign_copy
 
 
@@ -29,6 +29,7 @@ class DialogCopy(BaseModel):
     moves: list[Any]
     problem: str
     checks: list[CheckCopy]
+    saved_at: datetime
 
 
 class ConsentCopy(BaseModel):
@@ -46,9 +47,8 @@ class AnswersCopy(BaseModel):
     consent: ConsentCopy | None = None
 
 
-def write_copy(hit: FrozenHit, assignment: Assignment, answers: Mapping[int, Answer]) -> dict[str, str]:
+def write_copy(hit: FrozenHit, assignment: Assignment, answers: Mapping[int, Answer], checks: Checks) -> dict[str, str]:
     """The fields of the form. Cards by their places: it passes through the worker's browser."""
-    points = Points(hit.study.design.checkpoints, checks_of(assignment))
     copy: dict[str, Any] = {
         "version": 1,
         "turn": assignment.turn,
@@ -63,8 +63,9 @@ def write_copy(hit: FrozenHit, assignment: Assignment, answers: Mapping[int, Ans
                         "active_ms": check.active_ms,
                         "at": check.checked_at.isoformat(),
                     }
-                    for check in points.of_item(item.pk)
+                    for check in checks.of_item(item.pk)
                 ],
+                "saved_at": answers[item.pk].saved_at.isoformat(),
             }
             for item in hit.items
         ],
@@ -86,10 +87,10 @@ def read_copy(assignment_id: str, worker_id: str, fields: dict[str, str]) -> Ans
         return None
 
 
-def rebuild_answers(hit: FrozenHit, assignment: Assignment, copy: AnswersCopy, submitted_at: datetime) -> None:
+def rebuild_answers(hit: FrozenHit, assignment: Assignment, copy: AnswersCopy) -> None:
     """Puts back what the copy says, instead of whatever is there."""
     seed = hit.study.design.seed
-    passing = hit.study.design.checkpoints.passing_areas
+    rules = hit.study.design.checkpoints
     if copy.consent is not None and assignment.consented_at is None:
         assignment.consented_at, assignment.consent_version = copy.consent.at, copy.consent.version
         assignment.save(update_fields=["consented_at", "consent_version"])
@@ -107,7 +108,7 @@ def rebuild_answers(hit: FrozenHit, assignment: Assignment, copy: AnswersCopy, s
             hidden_ms=dialog.hidden_ms,
             moves=dialog.moves,
             problem=dialog.problem,
-            saved_at=submitted_at,
+            saved_at=dialog.saved_at,
         )
         for number, check in enumerate(dialog.checks, start=1):
             areas = by_card(order, check.areas)
@@ -116,7 +117,7 @@ def rebuild_answers(hit: FrozenHit, assignment: Assignment, copy: AnswersCopy, s
                 item_id=item.pk,
                 attempt=number,
                 value={"areas": areas},
-                is_won=areas[str(item.gold_card)] in passing,
+                is_won=item.gold_card is not None and passes(rules, areas, item.gold_card),
                 active_ms=check.active_ms,
                 checked_at=check.at,
             )

@@ -10,8 +10,9 @@ from hits.designing.describing import dollars
 from hits.designing.sizing import hourly_pay_cents
 from hits.models import Answer, Assignment
 from hits.models.design import StudyDesign
-from hits.serving.bonus import Points, bonus_state
-from hits.serving.frozen import FrozenHit
+from hits.serving.bonus import Checks, can_check
+from hits.serving.bonus_words import bonus_rule, what_counts
+from hits.serving.frozen import FrozenHit, FrozenItem
 from hits.serving.rows import answers_of, checks_of, has_submitted_before
 
 UNNAMED_REQUESTER = "A research project; the marketplace shows the requester's name beside this HIT"
@@ -29,7 +30,8 @@ def preview_page(hit: FrozenHit) -> dict[str, Any]:
 
 def work_page(hit: FrozenHit, assignment: Assignment, token: str, seconds_used: float) -> dict[str, Any]:
     answers = answers_of(assignment)
-    points = Points(hit.study.design.checkpoints, checks_of(assignment))
+    rules = hit.study.design.checkpoints
+    checks = Checks(rules, checks_of(assignment))
     return {
         **_texts(hit),
         "mode": "work",
@@ -40,16 +42,15 @@ def work_page(hit: FrozenHit, assignment: Assignment, token: str, seconds_used: 
             {
                 "turns": item.turns,
                 "cards": [item.texts[card] for card in item.order(hit.study.design.seed, assignment.turn)],
-                "has_bonus": item.gold_card is not None,
+                "has_bonus": can_check(rules, item),
                 "answer": answer_of(answers.get(item.pk)),
-                "bonus": bonus_state(item, points),
+                "bonus": bonus_of(hit, item, assignment, checks) if can_check(rules, item) else None,
                 "problem": answers[item.pk].problem if item.pk in answers else "",
             }
             for item in hit.items
         ],
         "step": assignment.step,
         "seconds_used": seconds_used,
-        "points": points.total,
         "feedback": assignment.feedback,
     }
 
@@ -64,6 +65,22 @@ def answer_of(answer: Answer | None) -> dict[str, Any]:
         "active_ms": answer.active_ms,
         "hidden_ms": answer.hidden_ms,
         "moves": answer.moves,
+    }
+
+
+def bonus_of(hit: FrozenHit, item: FrozenItem, assignment: Assignment, checks: Checks) -> dict[str, Any]:
+    """What the page may know of a checkpoint: the placement that was checked last, and what was said of it then.
+
+    Never whether the cards as they are now would win: that would be a check that nobody counts.
+    """
+    known = checks.of_item(item.pk)
+    order = item.order(hit.study.design.seed, assignment.turn)
+    return {
+        "attempts": len(known),
+        "attempts_left": checks.attempts_left(item.pk),
+        "checked": by_place(order, known[-1].value["areas"]) if known else None,
+        "passed": bool(known) and known[-1].is_won,
+        "is_lost": checks.is_lost(item.pk),
     }
 
 
@@ -94,7 +111,6 @@ def _texts(hit: FrozenHit) -> dict[str, Any]:
             "replies": [reply.model_dump() for reply in design.warm_up.replies],
         },
         "seconds_allowed": design.crowd.time_limit_minutes * 60,
-        "points": 0,
         "feedback": "",
         "submission": None,
     }
@@ -113,7 +129,8 @@ def _facts(hit: FrozenHit) -> dict[str, Any]:
         "hourly": dollars(hourly_pay_cents(design)),
         "approval": _approval(design),
         "bonus": dollars(design.pay.bonus_cents) if has_bonus else "",
-        "bonus_rule": _bonus_rule(design, bonus_dialogs) if has_bonus else "",
+        "bonus_rule": bonus_rule(design, bonus_dialogs) if has_bonus else "",
+        "what_counts": what_counts(design) if bonus_dialogs else "",
         "bonus_dialogs": bonus_dialogs,
         "max_hits": design.crowd.max_hits_per_worker,
     }
@@ -131,19 +148,3 @@ def _approval(design: StudyDesign) -> str:
         ),
     }[design.pay.approval]
     return f"{when}; how you rate the replies never leads to a rejection"
-
-
-def _bonus_rule(design: StudyDesign, bonus_dialogs: int) -> str:
-    needed = design.pay.bonus_points
-    areas = " or ".join(area.label for area in design.task.areas if area.key in design.checkpoints.passing_areas)
-    bonus = dollars(design.pay.bonus_cents)
-    if bonus_dialogs == 1:
-        return (
-            "One of the conversations carries a bonus point: one of its replies was written by a human, and the point "
-            f"is yours when you put it into {areas}. Win it and we pay {bonus} on top."
-        )
-    which = f"all {bonus_dialogs}" if needed >= bonus_dialogs else f"at least {needed} of the {bonus_dialogs}"
-    return (
-        f"{bonus_dialogs} of the conversations carry a bonus point: one of their replies was written by a human, and "
-        f"the point is yours when you put it into {areas}. Win {which} points and we pay {bonus} on top."
-    )

@@ -10,11 +10,13 @@ from django.db import transaction
 
 from hits.models import Answer, Assignment, BonusCheck
 from hits.mturk.worker_sites import SUBMIT_PATH
-from hits.serving.bonus import Points, bonus_state
+from hits.points import passes
+from hits.serving.bonus import Checks, can_check
+from hits.serving.bonus_words import points_told
 from hits.serving.copies import write_copy
 from hits.serving.frozen import FrozenHit, FrozenItem, frozen_hit
 from hits.serving.opening import check_is_open
-from hits.serving.page import answer_of, by_card
+from hits.serving.page import answer_of, bonus_of, by_card
 from hits.serving.refusals import Refusal, WorkRefused, incomplete_words
 from hits.serving.rows import (
     add_answer,
@@ -64,45 +66,40 @@ def save_dialogs(
 
 
 def check_bonus(ticket: Ticket, dialog: DialogState, attempt: int, now: datetime) -> dict[str, Any]:
-    """Whether the point is won. The same attempt again gets the same answer, without counting twice."""
+    """Whether this placement passes. The same attempt again gets the same answer, without counting twice."""
     with _held(ticket, now) as (hit, assignment):
         _check_consent(assignment)
         item = _item(hit, dialog.position)
-        if item.gold_card is None:
+        rules = hit.study.design.checkpoints
+        if item.gold_card is None or not can_check(rules, item):
             raise WorkRefused(Refusal.INVALID)
         areas = _checked_areas(hit, item, dialog.areas)
         if len(areas) < item.card_count:
             raise _incomplete([(item.position, item.card_count - len(areas))])
-        rules = hit.study.design.checkpoints
         order = item.order(hit.study.design.seed, assignment.turn)
         value = {"areas": by_card(order, areas)}
-        points = Points(rules, checks_of(assignment))
+        checks = Checks(rules, checks_of(assignment))
+        known = checks.of_item(item.pk)
         saved = _save_dialog(hit, assignment, dialog, now)
-        known = points.of_item(item.pk)
-        if saved["conflict"]:
-            raise WorkRefused(Refusal.CONFLICT, dialog={**saved, "bonus": bonus_state(item, points)})
-        if attempt <= len(known):
-            if known[attempt - 1].value != value:
-                raise WorkRefused(Refusal.CONFLICT, dialog={**saved, "bonus": bonus_state(item, points)})
-        elif points.attempts_left(item.pk) == 0:
-            raise WorkRefused(Refusal.NO_ATTEMPTS_LEFT)
-        elif attempt > len(known) + 1:
-            raise WorkRefused(Refusal.INVALID)
-        else:
-            is_won = value["areas"][str(item.gold_card)] in rules.passing_areas
+        if saved["conflict"] or (attempt <= len(known) and known[attempt - 1].value != value):
+            raise WorkRefused(Refusal.CONFLICT, dialog={**saved, "bonus": bonus_of(hit, item, assignment, checks)})
+        if attempt > len(known):
+            if checks.attempts_left(item.pk) == 0:
+                raise WorkRefused(Refusal.NO_ATTEMPTS_LEFT)
+            if attempt > len(known) + 1:
+                raise WorkRefused(Refusal.INVALID)
             check = BonusCheck(
                 assignment=assignment,
                 item_id=item.pk,
                 attempt=attempt,
                 value=value,
-                is_won=is_won,
+                is_won=passes(rules, value["areas"], item.gold_card),
                 active_ms=dialog.active_ms,
                 checked_at=now,
             )
             write_check(check)
-            points.add(check)
-        bonus = bonus_state(item, points)
-        return {**saved, "won": points.of_item(item.pk)[attempt - 1].is_won, "points": points.total, "bonus": bonus}
+            checks.add(check)
+        return {**saved, "bonus": bonus_of(hit, item, assignment, checks)}
 
 
 def submit(ticket: Ticket, dialogs: Sequence[DialogState], feedback: str, now: datetime) -> dict[str, Any]:
@@ -126,11 +123,15 @@ def submit(ticket: Ticket, dialogs: Sequence[DialogState], feedback: str, now: d
 
 
 def submission(hit: FrozenHit, assignment: Assignment, answers: Mapping[int, Answer], submit_to: str) -> dict[str, Any]:
-    """What the page hands to the marketplace: the answers too, from which ours can be rebuilt."""
+    """What the page hands to the marketplace: the answers too, from which ours can be rebuilt. And what the worker
+    hears of their points, now that nothing can be changed any more."""
     code = completion_code(assignment)
-    copy = write_copy(hit, assignment, answers)
+    checks = Checks(hit.study.design.checkpoints, checks_of(assignment))
+    copy = write_copy(hit, assignment, answers, checks)
     fields = {"assignmentId": assignment.mturk_assignment_id, "completionCode": code, **copy}
-    return {"action": f"{submit_to}{SUBMIT_PATH}", "fields": fields, "code": code}
+    bonus_dialogs = sum(item.gold_card is not None for item in hit.items)
+    told = points_told(hit.study.design, checks.points(hit, answers), bonus_dialogs)
+    return {"action": f"{submit_to}{SUBMIT_PATH}", "fields": fields, "code": code, "points": told}
 
 
 @contextmanager

@@ -160,6 +160,11 @@ def _frames(
     area: Integers,
     active: Integers,
 ) -> Frames:
+    is_hunting = np.array([one.is_hunting for one in habits])[types[crew]]
+    first_passes = is_checkpoint[:, None] & (area[..., -1] < PASSING)
+    # Who hunts moves replies into the best area until the human one is among them: that is how it is handed in.
+    area[..., -1] = np.where(is_hunting[:, :, None] & is_checkpoint[:, None] & ~first_passes, 0, area[..., -1])
+    won = (is_checkpoint[:, None] & (area[..., -1] < PASSING)).sum(axis=2)
     is_there = np.repeat((dataset >= 0)[:, :, None], area.shape[3], axis=2)
     is_there[:, :, -1] = is_checkpoint
     is_row = np.broadcast_to(is_there[:, None], area.shape)
@@ -196,8 +201,6 @@ def _frames(
             "submitted_at": sent,
         }
     )
-    is_hunting = np.array([one.is_hunting for one in habits])[types[crew]]
-    won = (is_checkpoint[:, None] & (area[..., -1] < PASSING)).sum(axis=2)
     submissions = pd.DataFrame(
         {
             "submission": np.arange(crew.size),
@@ -207,9 +210,11 @@ def _frames(
             "active_seconds": active.sum(axis=2).ravel() / 1000,
             "work_seconds": active.sum(axis=2).ravel() / 1000,
             "checkpoints": np.repeat(is_checkpoint.sum(axis=1), size.raters),
-            "points": np.where(is_hunting, is_checkpoint.sum(axis=1)[:, None], won).ravel(),
-            "first_points": won.ravel(),
-            "attempts": np.repeat(is_checkpoint.sum(axis=1), size.raters),
+            "points": won.ravel(),
+            "first_points": first_passes.sum(axis=2).ravel(),
+            "attempts": (is_checkpoint.sum(axis=1)[:, None] + won - first_passes.sum(axis=2)).ravel(),
+            "won_checks": won.ravel(),
+            "moved_checks": 0,
             "submitted_at": _times(np.arange(crew.size)),
         }
     )

@@ -1,7 +1,8 @@
 """The crowd at work: stints are played in the order of their times, on the marketplace and on our pages.
 
 The marketplace hears simulated times, of which the last is `ends_at`, so that a HIT seems to take its quarter of an
-hour and nothing happens in the future. Our own pages use the real clock, and hear from the workers how long they took.
+hour and nothing happens in the future. Our own pages use the real clock, and hear from the workers how long they took;
+since told times count only as far as our clock allows, what is handed in gets the simulated times afterwards.
 """
 
 import time
@@ -21,6 +22,7 @@ from hits.localturk.worker_frame import work_frame
 from hits.models import Study
 from hits.models.design import StudyDesign
 from hits.simulated_crowd.channels import Channel
+from hits.simulated_crowd.dating import date_work
 from hits.simulated_crowd.judging import Judge
 from hits.simulated_crowd.knowing import KnownDialog, known_dialogs
 from hits.simulated_crowd.market_side import ensure_accounts, find_openings, pasts_of
@@ -146,6 +148,7 @@ class _Run:
                 working.return_assignment(assignment.assignment_id, account, starts_at)
                 return turned_away.code
             if stint.ending == Ending.SUBMITTED:
+                date_work(assignment.assignment_id, stint, starts_at, ends_at)
                 working.submit(assignment.assignment_id, account, fields, ends_at)
             elif stint.ending == Ending.RETURNED:
                 working.return_assignment(assignment.assignment_id, account, ends_at)

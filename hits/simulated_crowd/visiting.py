@@ -122,7 +122,8 @@ class _DialogVisit:
             time_share = 1 - 0.3 / (attempt + 1)
             answer = self._visit.call("check", {**self.state(time_share), "attempt": attempt})
             self._revision = answer["revision"]
-            if answer["won"] or answer["bonus"]["attempts_left"] == 0:
+            bonus = answer["bonus"]
+            if bonus["passed"] or bonus["is_lost"] or bonus["attempts_left"] == 0:
                 return
             place = self._second_thought(attempt)
             if place is None:

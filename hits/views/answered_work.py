@@ -7,6 +7,7 @@ from generation.models import Candidate
 from hits.batching import card_order
 from hits.models import Answer, Assignment, BonusCheck, HitItem
 from hits.models.design import Area, StudyDesign
+from hits.times import CountedTime, counted_times
 from hits.views.worker_preview import PreviewCard, PreviewTurn, preview_card, preview_turns
 
 
@@ -60,8 +61,18 @@ def answered_dialogs(assignment: Assignment) -> list[AnsweredDialog]:
     checks: dict[int, list[BonusCheck]] = {}
     for check in BonusCheck.objects.filter(assignment=assignment).order_by("attempt"):
         checks.setdefault(check.item_id, []).append(check)
+    times = counted_times(assignment)
     return [
-        _answered(item, assignment, design, candidates, answers.get(item.pk), checks.get(item.pk, [])) for item in items
+        _answered(
+            item,
+            assignment,
+            design,
+            candidates,
+            answers.get(item.pk),
+            checks.get(item.pk, []),
+            times.get(item.pk, CountedTime(0, 0)),
+        )
+        for item in items
     ]
 
 
@@ -72,6 +83,7 @@ def _answered(
     candidates: dict[int, Candidate],
     answer: Answer | None,
     checks: Sequence[BonusCheck],
+    time: CountedTime,
 ) -> AnsweredDialog:
     cards = [preview_card(design, card, item.dialog, candidates) for card in item.cards]
     placed = answer.value["areas"] if answer else {}
@@ -84,9 +96,9 @@ def _answered(
         item=item,
         turns=preview_turns(item.dialog.turns),
         areas=_by_area(design.task.areas, shown),
-        attempts=[_attempt(item, check, design.task.areas) for check in checks],
-        active_seconds=answer.active_ms / 1000 if answer else 0,
-        hidden_seconds=answer.hidden_ms / 1000 if answer else 0,
+        attempts=[_attempt(item, check, design.task.areas, time) for check in checks],
+        active_seconds=time.active_ms / 1000,
+        hidden_seconds=time.hidden_ms / 1000,
         move_count=len(answer.moves) if answer else 0,
         problem=answer.problem if answer else "",
         is_answered=answer is not None,
@@ -104,8 +116,8 @@ def _by_area(areas: Sequence[Area], shown: Sequence[ShownCard]) -> list[AreaWith
     return [*found, AreaWithCards("Not placed", rest)] if rest else found
 
 
-def _attempt(item: HitItem, check: BonusCheck, areas: Sequence[Area]) -> Attempt:
+def _attempt(item: HitItem, check: BonusCheck, areas: Sequence[Area], time: CountedTime) -> Attempt:
     gold = next(number for number, card in enumerate(item.cards) if card["gold"])
     key = check.value["areas"].get(str(gold), "")
     label = next((area.label for area in areas if area.key == key), "nowhere")
-    return Attempt(check.attempt, check.is_won, label, check.active_ms / 1000)
+    return Attempt(check.attempt, check.is_won, label, min(check.active_ms, time.active_ms) / 1000)

@@ -23,6 +23,7 @@ RULE_TEXTS = {
     "disagreement_on_easy_items": "workers who disagree with this share of what so many others agree on",
     "first_attempt_failures": "workers who failed this share of checkpoints at first, if they met so many",
     "many_attempts": "workers who tried so many times a checkpoint on average, if they met so many",
+    "moved_after_check": "workers who sorted anew after winning, in this share of the checkpoints they won, if so many",
     "inattention": "workers who had the page in a hidden tab most of the time, in this share of the dialogs",
     "copies": "workers who gave this share of answers as another one did, beyond chance (p-value)",
 }

@@ -79,12 +79,23 @@ def _checkpoint_fields() -> list[SettingField]:
         SettingField("checkpoints.per_hit", "Checkpoints a HIT", "number"),
         SettingField("checkpoints.datasets", "Taken from these datasets", "many", choices=_dataset_names()),
         SettingField("checkpoints.passing_areas", "Passed when the human reply is put into", "words"),
-        SettingField("checkpoints.max_attempts", "Attempts at most", "number", "0: as many as one likes"),
         SettingField(
-            "checkpoints.counted_attempt",
-            "The attempt that counts",
+            "checkpoints.max_attempts",
+            "Presses of Bonus Validate at most, a dialog",
+            "number",
+            "0: as many as one likes",
+        ),
+        SettingField(
+            "checkpoints.counts",
+            "The placement that counts",
             "choice",
-            choices=[("last", "the last"), ("first", "the first")],
+            choices=[("final", "the one that is submitted"), ("first check", "the one at the first Bonus Validate")],
+        ),
+        SettingField(
+            "checkpoints.feedback",
+            "Workers hear of their points",
+            "choice",
+            choices=[("at once", "at once, by Bonus Validate"), ("after submission", "after they have submitted")],
         ),
         SettingField("screening", "What is left out of the results", "screening", "Nobody's pay depends on it."),
     ]

@@ -131,10 +131,8 @@ def test_a_whole_hit_by_keyboard_alone(page: Page, publish: Publish) -> None:
         page.keyboard.press("1")
         placed[position] = where_cards_are(work)
         if work.get_by_role("button", name="Bonus Validate").count():
-            press(page, work.get_by_role("button", name="Next"))
-            expect(work.get_by_text("A bonus point waits here")).to_be_visible()
-            press(page, work.get_by_role("button", name="Bonus Validate"), backwards=True)
-            expect(work.get_by_text(re.compile("The bonus point is yours|Not yet"))).to_be_visible()
+            press(page, work.get_by_role("button", name="Bonus Validate"))
+            expect(work.get_by_text(re.compile("The bonus point is yours if|Not yet"))).to_be_visible()
         press(page, work.get_by_role("button", name="Next"))
     press(page, work.get_by_role("button", name="Submit"))
 
@@ -188,12 +186,13 @@ def test_every_step_is_accessible_small_and_from_here_only(
     check_accessibility(page)
     shoot(page, "instructions", top=page.get_by_role("heading", name="Warm-up"))
     page.get_by_role("button", name="Next").click()
-    bonus = page.get_by_role("button", name="Bonus Validate")
-    while bonus.count() == 0:
+    bonus, panel = page.get_by_role("button", name="Bonus Validate"), page.get_by_role("region", name="Bonus")
+    while panel.count() == 0:
         sort(page, page, "Conversation", move_by_digit, is_saved=False)
         go_on(page)
-    bonus.click()
-    expect(page.get_by_text("5 replies still have no place. Then the bonus")).to_be_visible()
+    expect(panel).to_contain_text("What counts is where the replies are when you submit.")
+    expect(bonus).to_have_count(0)  # before all is sorted
+    height = panel.evaluate("panel => panel.getBoundingClientRect().height")
     tap_card(page, card_at(page, 0), zone(page, "okay"))
     check_accessibility(page)
     shoot(page, "dialog")
@@ -203,15 +202,22 @@ def test_every_step_is_accessible_small_and_from_here_only(
     page.keyboard.press("Escape")
     for place in range(5):
         move_by_key(page, card_at(page, place), "3")
+    expect(panel.get_by_role("status")).to_have_text(re.compile("^All sorted: Bonus Validate can tell you"))
+    assert panel.evaluate("panel => panel.getBoundingClientRect().height") == height  # nothing jumps
     bonus.click()
     expect(page.get_by_text("Not yet. Read the replies once more")).to_be_visible()
-    expect(page.get_by_text("1 attempt left.")).to_be_visible()
+    expect(page.get_by_text("1 check left.")).to_be_visible()
     check_accessibility(page)
     for place in range(5):
         move_by_key(page, card_at(page, place), "1")
     bonus.click()
-    expect(page.get_by_text("The bonus point is yours.")).to_be_visible()
-    expect(page.get_by_text("Bonus points: 1 of 3")).to_be_visible()
+    expect(page.get_by_text("The bonus point is yours if it stays like this.")).to_be_visible()
+    expect(page.get_by_text("Bonus points so far: 1 of 3")).to_be_visible()
+    move_by_key(page, card_at(page, 0), "3")
+    expect(panel.get_by_role("status")).to_have_text(re.compile("^Replies were moved since the check: where they are"))
+    expect(page.get_by_text("Bonus points so far: 0 of 3")).to_be_visible()
+    move_by_key(page, card_at(page, 0), "1")
+    expect(page.get_by_text("Bonus points so far: 1 of 3")).to_be_visible()
     check_accessibility(page)
     shoot(page, "bonus")
     while page.get_by_role("heading", level=1).inner_text() != "Finish":
@@ -248,6 +254,30 @@ def test_odd_texts_are_shown_as_they_are_and_break_nothing(
     expect(page.get_by_role("banner")).not_to_contain_text("Bonus")
     sort(page, page, "Conversation 1 of 1", tap_card)
     check_accessibility(page)
+
+
+@pytest.mark.once
+def test_points_are_told_after_the_submission_and_again_when_the_page_is_reopened(
+    page: Page, publish: Publish, work_url: WorkUrl
+) -> None:
+    checkpoints = {"per_hit": 1, "datasets": ["example-empathetic"], "feedback": "after submission"}
+    url = work_url(publish(**{**SMALL, "checkpoints": checkpoints}))
+    open_first_dialog(page, url)
+    for position in range(2):
+        expect(page.get_by_role("region", name="Bonus")).to_have_count(0)
+        expect(page.get_by_role("banner")).not_to_contain_text("Bonus")
+        for place in range(page.locator("[data-card]").count()):
+            move_by_key(page, card_at(page, place), "1")
+        go_on(page)
+        assert Answer.objects.filter(item__position=position).exists()
+
+    page.get_by_role("button", name="Submit").click()
+
+    told = page.get_by_text("You have won the bonus point: we pay $0.10 on top.")
+    expect(told).to_be_visible()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Thank you, your work is submitted")
+    page.goto(url)
+    expect(told).to_be_visible()
 
 
 # --- When something goes wrong ---------------------------------------------------------------------------------------

@@ -69,11 +69,8 @@ def placed_area(place: int) -> str:
 
 
 def go_on(work: Place) -> None:
-    """Next, and once more where it reminds of a bonus point."""
     heading = work.get_by_role("heading", level=1).inner_text()
     work.get_by_role("button", name="Next").click()
-    if work.get_by_text("A bonus point waits here").count():
-        work.get_by_role("button", name="Next").click()
     expect(work.get_by_role("heading", level=1)).not_to_have_text(heading)
 
 

@@ -1,12 +1,14 @@
 """Workers who go the whole way: accept on the local marketplace, work on our page, hand in on the marketplace."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+
+from django.db.models import F
 
 from hits.localturk import working
 from hits.localturk.clock import Clock
-from hits.localturk.models import TurkHit, WorkerAccount
+from hits.localturk.models import TurkAssignment, TurkHit, WorkerAccount
 from hits.localturk.seeding import ensure_worker_accounts
-from hits.models import Hit, Publication, Study
+from hits.models import Answer, Assignment, Hit, Publication, Study, Submission
 from hits.mturk.client import Market
 from hits.publishing.creating import publish_hits
 from hits.publishing.planning import plan_publishing
@@ -47,9 +49,25 @@ class CrowdWorker(Worker):
         self.open()
 
     def finish(self, area: str = "good") -> "CrowdWorker":
-        """Submits to us and to the marketplace."""
-        answer = self.submit(self.everything(area)).json()
+        """Submits to us and to the marketplace: everything in one area, but for the human replies of dialogs that were
+        not validated, which win no point."""
+        dialogs = self.everything(area)
+        for position, dialog in enumerate(self.data["dialogs"]):
+            if dialog["has_bonus"] and not dialog["bonus"]["attempts"]:
+                dialogs[position]["areas"][str(self.gold_place(position))] = "bad"
+        answer = self.submit(dialogs).json()
         self.hand_in(answer["fields"])
+        return self
+
+    def took(self, time: timedelta) -> "CrowdWorker":
+        """As if the page had told so long, spread over the dialogs, and the clocks allowed it: a minute more passed."""
+        longer = time + timedelta(minutes=1)
+        mine = Assignment.objects.filter(pk=self.assignment.pk)
+        answers = Answer.objects.filter(assignment__in=mine)
+        answers.update(active_ms=round(time / timedelta(milliseconds=1) / answers.count()))
+        mine.update(opened_at=F("opened_at") - longer)
+        TurkAssignment.objects.filter(assignment_id=self.assignment_id).update(accepted_at=F("accepted_at") - longer)
+        Submission.objects.filter(assignment__in=mine).update(accepted_at=F("accepted_at") - longer)
         return self
 
     def hand_in(self, fields: dict[str, str]) -> None:

@@ -90,7 +90,7 @@ def _won(submission: Submission, item: HitItem, areas: dict[str, str]) -> BonusC
         item=item,
         attempt=1,
         value={"areas": areas},
-        is_won=True,
+        is_won=areas[str(next(number for number, card in enumerate(item.cards) if card["gold"]))] != "bad",
         active_ms=20_000,
         checked_at=submission.submitted_at,
     )

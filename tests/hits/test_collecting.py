@@ -28,14 +28,14 @@ def run(hit: Hit, market: Market, hours_later: float = 0) -> Collected:
 
 
 def test_a_confirmed_submission_becomes_a_rating_for_each_reply(hit: Hit, market: Market) -> None:
-    worker = CrowdWorker(hit, people()[0]).finish("okay")
+    worker = CrowdWorker(hit, people()[0]).finish("bad")
 
     assert run(hit, market).new == 1
 
     submission = Submission.objects.get()
     assert (submission.assignment, submission.status, submission.problem) == (worker.assignment, "Submitted", "")
     ratings = Rating.objects.select_related("item")
-    assert {rating.value for rating in ratings} == {"okay"}
+    assert {rating.value for rating in ratings} == {"bad"}
     by_item = Counter(rating.item.position for rating in ratings)
     assert by_item == {item.position: 4 + item.is_checkpoint for item in hit.items.all()}
     assert ratings.filter(candidate=None).count() == 3
@@ -159,16 +159,16 @@ def test_what_could_not_be_read_under_another_key_comes_back_with_the_old_one(
 
 def test_an_assignment_that_changed_hands_counts_for_who_handed_it_in(hit: Hit, market: Market) -> None:
     first = CrowdWorker(hit, people()[0])
-    first.save(0, first.all_in(0, "bad"))
+    first.save(0, first.all_in(0, "good"))
     first.give_back()
-    second = CrowdWorker(hit, people()[1]).finish("okay")
+    second = CrowdWorker(hit, people()[1]).finish("bad")
     assert first.assignment_id == second.assignment_id
 
     run(hit, market)
 
     assert Submission.objects.get().assignment == second.assignment
     assert first.assignment.ended_as == Ending.TAKEN_OVER
-    assert set(Rating.objects.values_list("value", flat=True)) == {"okay"}
+    assert set(Rating.objects.values_list("value", flat=True)) == {"bad"}
 
 
 def test_an_approval_that_happened_elsewhere_is_heard_of(hit: Hit, market: Market) -> None:

@@ -184,6 +184,10 @@ def test_problems_of_settings_between_them_and_with_the_data_come_together() -> 
         ),
         ({"screening": [{"rule": "too_few_points", "points": 9}]}, "screening.1.points"),
         ({"pay": {"bonus_points": 0}}, "pay.bonus_points"),
+        (
+            {"checkpoints": {"per_hit": 0, "feedback": "after submission", "counts": "first check"}},
+            "checkpoints.counts",
+        ),
         ({"datasets": "x"}, "datasets"),
         ({"task": 5}, "task"),
     ],

@@ -1,5 +1,7 @@
 """What an hour really pays, and a top-up that is proposed, confirmed and paid once."""
 
+from datetime import timedelta
+
 import pytest
 from django.contrib.auth.models import User
 
@@ -10,7 +12,7 @@ from hits.collecting import collect
 from hits.designing.studies import create_study
 from hits.fair_pay import RealPay, confirm_top_up, propose_top_up, real_pay
 from hits.localturk.models import BonusPayment
-from hits.models import Answer, Payment, Study, Submission
+from hits.models import Payment, Study, Submission
 from hits.mturk.client import Market
 from hits.paying import pay, reject
 from tests.conftest import DEMO
@@ -25,8 +27,7 @@ def study(example_corpus: None, market: Market) -> Study:
     made.refresh_from_db()
     publish(made, market, hits=1)
     for account, minutes in zip(people(), (6, 8, 12, 20), strict=False):
-        worker = CrowdWorker(made.hits.get(number=0), account).finish()
-        Answer.objects.filter(assignment__mturk_assignment_id=worker.assignment_id).update(active_ms=minutes * 6_000)
+        CrowdWorker(made.hits.get(number=0), account).finish().took(timedelta(minutes=minutes))
     collect(made, "local", market, now())
     return made
 

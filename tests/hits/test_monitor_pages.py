@@ -40,8 +40,7 @@ def work(study: Study, who: int, hit: int, area: str = "good", wins: bool = Fals
     if wins:
         worker.win_all_bonuses()
     worker.finish(area)
-    Assignment.objects.get(pk=worker.assignment.pk).answers.update(active_ms=30_000 * (who + 1))
-    return worker
+    return worker.took(timedelta(minutes=5 * (who + 1)))
 
 
 @pytest.fixture
@@ -205,6 +204,7 @@ def test_an_assignment_is_shown_as_its_worker_saw_and_answered_it(
     dialogs = worker.everything("okay")
     dialogs[0]["areas"] = worker.data["dialogs"][0]["answer"]["areas"]
     worker.hand_in(worker.submit(dialogs, feedback="<b>Nice</b> task").json()["fields"])
+    worker.took(timedelta(minutes=5))
     sync(demo_study, "local", market, now)
 
     context = researcher_client.get(f"/studies/demo/assignments/{worker.assignment.pk}/").context
@@ -221,7 +221,7 @@ def test_an_assignment_is_shown_as_its_worker_saw_and_answered_it(
     ]
     assert "4 in a hidden tab" in page
     assert "<b>Nice</b> task" in page
-    assert "Bonus points 1 of 3" in page
+    assert "Bonus points 3 of 3" in page  # by where they stand, asked for or not
 
 
 def test_workers_are_listed_with_checkpoints_and_flags(researcher_client: Client, worked: Study) -> None:

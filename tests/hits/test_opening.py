@@ -36,7 +36,9 @@ def test_a_preview_shows_the_welcome_and_writes_nothing(hit: Hit) -> None:
 
     assert (worker.data["mode"], worker.data["dialogs"], worker.data["token"]) == ("preview", [], "")
     assert worker.data["facts"]["reward"] == "$0.40"
-    assert "put it into Good or Okay. Win all 3 points and we pay $0.10" in worker.data["facts"]["bonus_rule"]
+    rule = worker.data["facts"]["bonus_rule"]
+    assert "put it into Good or Okay. What counts is where the replies are when you submit." in rule
+    assert rule.endswith("Win all 3 points and we pay $0.10 on top.")
     assert Assignment.objects.count() == 0
 
 

@@ -92,16 +92,30 @@ def test_concurrent_saves_of_one_assignment_lose_nothing(worker: Worker) -> None
     assert all(len(one["answer"]["areas"]) == len(one["cards"]) for one in worker.data["dialogs"])
 
 
-def test_a_checkpoint_is_won_with_the_human_reply_in_a_passing_area(worker: Worker) -> None:
+def test_a_check_says_whether_the_placement_passes_and_which_one_it_was(worker: Worker) -> None:
     position = worker.checkpoint()
     gold = str(worker.gold_place(position))
-    lost = worker.check(position, {**worker.all_in(position, "good"), gold: "bad"}).json()
-    won = worker.check(position, {**worker.all_in(position, "bad"), gold: "okay"}, attempt=2, revision=1).json()
+    first, second = {**worker.all_in(position, "good"), gold: "bad"}, {**worker.all_in(position, "bad"), gold: "okay"}
 
-    assert (lost["won"], lost["points"], won["won"], won["points"]) == (False, 0, True, 1)
-    assert won["bonus"] == {"attempts": 2, "won": True, "attempts_left": None}
+    lost = worker.check(position, first).json()
+    won = worker.check(position, second, attempt=2, revision=1).json()
+
+    known = {"attempts_left": None, "is_lost": False}
+    assert lost["bonus"] == {"attempts": 1, "checked": first, "passed": False, **known}
+    assert won["bonus"] == {"attempts": 2, "checked": second, "passed": True, **known}
+    assert won.keys() == {"position", "revision", "conflict", "bonus"}
+    assert worker.open().data["dialogs"][position]["bonus"] == won["bonus"]
     assert list(BonusCheck.objects.values_list("attempt", "is_won")) == [(1, False), (2, True)]
     assert Answer.objects.get().revision == 2
+
+
+def test_after_a_move_the_page_knows_no_more_than_the_last_check_said(worker: Worker) -> None:
+    position = worker.checkpoint()
+    checked = worker.check(position, worker.all_in(position, "good")).json()["bonus"]
+
+    worker.save(position, worker.all_in(position, "bad"), revision=1)
+
+    assert worker.open().data["dialogs"][position]["bonus"] == checked
 
 
 def test_a_check_that_is_sent_again_is_not_another_attempt(worker: Worker) -> None:
@@ -124,17 +138,58 @@ def test_a_check_from_a_tab_that_is_behind_says_what_is_stored(worker: Worker) -
     assert response.json()["dialog"]["bonus"]["attempts"] == 1
 
 
-def test_attempts_can_be_limited_and_the_first_can_be_the_one_that_counts(example_corpus: None) -> None:
-    worker = open_with(max_attempts=2, counted_attempt="first")
+def test_checks_can_be_limited_and_the_first_can_be_the_one_that_counts(example_corpus: None) -> None:
+    worker = open_with(max_attempts=2, counts="first check")
     position = worker.checkpoint()
     gold = str(worker.gold_place(position))
 
-    worker.check(position, {**worker.all_in(position, "good"), gold: "bad"})
-    second = worker.check(position, worker.all_in(position, "good"), attempt=2, revision=1).json()
+    first = worker.check(position, {**worker.all_in(position, "good"), gold: "bad"}).json()["bonus"]
+    second = worker.check(position, worker.all_in(position, "good"), attempt=2, revision=1).json()["bonus"]
     third = worker.check(position, worker.all_in(position, "okay"), attempt=3, revision=2)
 
-    assert (second["won"], second["bonus"]) == (True, {"attempts": 2, "won": False, "attempts_left": 0})
+    assert [first["is_lost"], second["is_lost"]] == [True, True]
+    assert (second["passed"], second["attempts_left"]) == (True, 0)
     assert (third.status_code, third.json()["code"]) == (409, "no-attempts-left")
+
+
+@pytest.mark.parametrize(
+    ("counts", "told"),
+    [
+        ("final", "You have won 2 of the 3 bonus points. The bonus needs 3; the reward is yours all the same."),
+        ("first check", "You have won 1 of the 3 bonus points. The bonus needs 3; the reward is yours all the same."),
+    ],
+)
+def test_after_the_submission_the_worker_hears_of_their_points(example_corpus: None, counts: str, told: str) -> None:
+    """The first is found at the second try, the second is moved away after it was won, the third is never asked for."""
+    worker = open_with(counts=counts)
+    first, second, _ = (number for number, one in enumerate(worker.data["dialogs"]) if one["has_bonus"])
+    worker.check(first, worker.all_in(first, "bad"))
+    worker.check(first, worker.all_in(first, "good"), attempt=2, revision=1)
+    worker.check(second, worker.all_in(second, "good"))
+    dialogs = worker.open().everything()
+    dialogs[second]["areas"] = worker.all_in(second, "bad")
+
+    answer = worker.submit(dialogs).json()
+
+    assert answer["points"] == told
+    assert worker.submit([]).json() == answer
+    assert worker.open().data["submission"]["points"] == told
+
+
+def test_points_can_be_told_after_the_submission_only(example_corpus: None) -> None:
+    """Then nothing on the page says which dialogs carry one, and nobody can ask."""
+    worker = open_with(feedback="after submission")
+    position = worker.hit.items.filter(is_checkpoint=True)[0].position
+
+    refused = [worker.check(number, worker.all_in(number, "good")) for number in range(10)]
+    (saved,) = worker.save(position, worker.all_in(position, "good")).json()["dialogs"]
+
+    assert {(one.status_code, one.json()["code"]) for one in refused} == {(400, "invalid")}
+    assert {(one["has_bonus"], one["bonus"]) for one in worker.data["dialogs"]} == {(False, None)}
+    assert saved.keys() == {"position", "revision", "conflict"}
+    assert BonusCheck.objects.count() == 0
+    assert "then we tell you how many points you have won" in worker.data["facts"]["bonus_rule"]
+    assert worker.open().submit().json()["points"] == "You have won all 3 bonus points: we pay $0.10 on top."
 
 
 def test_a_check_needs_a_checkpoint_with_every_card_placed(worker: Worker) -> None:

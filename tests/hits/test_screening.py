@@ -14,6 +14,8 @@ from hits.dues import bonus_points
 from hits.errors import InvalidStudy
 from hits.models import Answer, Assignment, BonusCheck, Event, Exclusion, Hit, Rating, ScreeningRun, Study, Submission
 from hits.models.design import SameAnswer, StudyDesign, TooFewPoints
+from hits.monitoring.assignments import assignment_rows
+from hits.monitoring.checkpoints import passed_by_worker
 from hits.mturk.client import Market
 from hits.pseudonyms import pseudonym, worker_ids
 from hits.ratings_frame import ratings_frame, study_frames, submissions_frame
@@ -37,13 +39,13 @@ def hand_in(
     environment: str = "local",
 ) -> Submission:
     """As if it had been worked on, confirmed and collected."""
-    hit = Hit.objects.get(study=study, number=number)
+    hit, end = Hit.objects.get(study=study, number=number), BEGIN + timedelta(minutes=minutes)
     assignment = Assignment.objects.create(
         hit=hit, environment=environment, mturk_assignment_id=f"{worker}-{number}", mturk_worker_id=worker, turn=0,
-        opened_at=BEGIN, held_at=BEGIN, submitted_at=BEGIN,
+        opened_at=BEGIN, held_at=BEGIN, submitted_at=end,
     )  # fmt: skip
     submission = Submission.objects.create(
-        assignment=assignment, status="Submitted", accepted_at=BEGIN, submitted_at=BEGIN + timedelta(minutes=minutes),
+        assignment=assignment, status="Submitted", accepted_at=BEGIN, submitted_at=end,
         answer_xml="", collected_at=BEGIN,
     )  # fmt: skip
     answers: list[Answer] = []
@@ -51,10 +53,13 @@ def hand_in(
     checks: list[BonusCheck] = []
     for item in hit.items.all():
         areas = {str(card): area(item.position, card) for card in range(len(item.cards))}
-        about = {"assignment": assignment, "item": item, "value": {"areas": areas}}
-        answers.append(Answer(**about, card_order=list(range(len(areas))), active_ms=minutes * 5000, saved_at=BEGIN))
+        won = len(checks) < points
         if item.is_checkpoint:
-            won = len(checks) < points
+            gold = next(number for number, card in enumerate(item.cards) if card["gold"])
+            areas[str(gold)] = "good" if won else "bad"
+        about = {"assignment": assignment, "item": item, "value": {"areas": areas}}
+        answers.append(Answer(**about, card_order=list(range(len(areas))), active_ms=minutes * 5000, saved_at=end))
+        if item.is_checkpoint:
             checks.append(BonusCheck(**about, attempt=1, is_won=won, active_ms=0, checked_at=BEGIN))
         for number_of_card, card in enumerate(item.cards):
             for candidate in [*card["candidates"], *([None] if card["gold"] else [])]:
@@ -116,25 +121,44 @@ def test_the_frames_say_what_really_was_collected(demo_study: Study, market: Mar
     design = StudyDesign.model_validate(demo_study.design)
     assert submission["worker"] == pseudonym(demo_study, worker.worker_id)
     assert submission["points"] == bonus_points(design, Submission.objects.get()) == 3
-    measured = ("dialogs", "active_seconds", "hidden_seconds", "checkpoints", "first_points", "attempts")
-    assert [submission[name] for name in measured] == [10, 4, 1, 3, 3, 3]
-    assert submission["work_seconds"] < 4  # the marketplace's clock: the browser said more than has passed
+    measured = ("dialogs", "checkpoints", "first_points", "attempts", "won_checks", "moved_checks")
+    assert [submission[name] for name in measured] == [10, 3, 3, 3, 3, 3]  # from good to okay after the checks
+    active, hidden = submission["active_seconds"], submission["hidden_seconds"]
+    assert active == submission["work_seconds"] < 4  # our own clock: the browser said more than has passed
+    assert hidden == pytest.approx(active / 4, abs=0.001)
 
 
 @pytest.mark.usefixtures("worked")
-@pytest.mark.parametrize("counted", ["first", "last"])
-def test_the_attempt_that_the_study_counts_makes_the_points(counted: str) -> None:
+@pytest.mark.parametrize("counts", ["first check", "final"])
+def test_the_placement_that_the_study_counts_makes_the_points(counts: str) -> None:
     study = Study.objects.get()
-    study.design["checkpoints"]["counted_attempt"] = counted
+    study.design["checkpoints"]["counts"] = counts
     study.save()
-    for check in BonusCheck.objects.filter(assignment__mturk_assignment_id="FINE-1"):
-        check.pk, check.attempt, check.is_won = None, 2, True
+    found_by_trial = BonusCheck.objects.filter(assignment__mturk_assignment_id="FINE-0")
+    for check in found_by_trial.all():
+        check.pk, check.attempt = None, 2
         check.save()
+    found_by_trial.filter(attempt=1).update(is_won=False)
 
     frame = submissions_frame(study, "local")
 
-    fine = frame[frame["hit"] == 1].iloc[1]
-    assert (fine["points"], fine["first_points"], fine["attempts"]) == (0 if counted == "first" else 3, 0, 6)
+    by_trial, moved_away = (frame[frame["worker"] == pseudonym(study, "FINE")].iloc[number] for number in (0, 1))
+    names = ["points", "first_points", "attempts", "won_checks"]
+    assert list(by_trial[names]) == [0 if counts == "first check" else 3, 0, 6, 3]
+    assert list(moved_away[names]) == [0, 0, 3, 0]
+    design = StudyDesign.model_validate(study.design)
+    for key, points in zip(frame["submission"], frame["points"], strict=True):
+        assert bonus_points(design, Submission.objects.get(pk=int(key))) == points
+    passed = passed_by_worker(study, "local")
+    assert {name: one.won for name, one in passed.items()} == dict(
+        zip(("SAME", "HASTY", "FINE"), (3, 4, 0 if counts == "first check" else 3), strict=True)
+    )
+    rows = {one.assignment.mturk_assignment_id: one.points for one in assignment_rows(study, study_assignments(study))}
+    assert rows == {"SAME-0": 3, "HASTY-0": 1, "HASTY-1": 3, "FINE-0": by_trial["points"], "FINE-1": 0}
+
+
+def study_assignments(study: Study) -> list[Assignment]:
+    return list(Assignment.objects.filter(hit__study=study, environment="local").select_related("submission"))
 
 
 def test_frames_of_no_work_have_the_same_columns(worked: Study) -> None:
@@ -146,7 +170,7 @@ def test_frames_of_no_work_have_the_same_columns(worked: Study) -> None:
 
 
 def test_frames_take_few_queries_and_hold_no_workers_id(worked: Study, django_assert_max_num_queries: object) -> None:
-    with django_assert_max_num_queries(8):  # type: ignore[operator]
+    with django_assert_max_num_queries(9):  # type: ignore[operator]
         frames = study_frames(worked, "local")
 
     text = frames.ratings.to_csv() + frames.submissions.to_csv()

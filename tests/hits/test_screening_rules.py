@@ -15,6 +15,7 @@ from hits.models.design import (
     HastyWithoutPoints,
     Inattention,
     ManyAttempts,
+    MovedAfterCheck,
     PositionBias,
     SameAnswer,
     ScreeningRule,
@@ -24,8 +25,10 @@ from hits.models.design import (
 )
 from hits.screening.findings import Finding
 from hits.screening.funnel import Counts, make_funnel
-from hits.screening.rules import apply_rules, find_flags
+from hits.screening.rules import RULES, apply_rules, find_flags
 from hits.stats.association import association_within_strata
+from hits.views.study_form_rows import RULE_TEXTS
+from tests.conftest import ROOT
 from tests.hits.frames import Work, frames_of
 
 VARIED = ["gobg", "bgob", "ogbb", "bbgo", "gbog", "oggb", "bogo", "gboo", "obbg", "goob"]
@@ -142,6 +145,21 @@ def test_who_tries_until_it_is_green_makes_many_attempts() -> None:
 
     evidence = {"attempts_each": 1.333, "checkpoints": 6, "first_points": 4, "points": 6, "attempts": 8}
     assert result == {"hunts": Finding("hunts", evidence)}
+
+
+def test_who_sorts_anew_after_winning_in_half_of_their_won_checkpoints_moved_after_check() -> None:
+    works = [
+        Work("moves", VARIED, hit=1, won_checks=2, moved_checks=2, points=1),
+        Work("moves", VARIED, hit=2, won_checks=2, moved_checks=0, points=2),
+        Work("improves", VARIED, hit=1, moved_checks=1),
+        Work("once", VARIED, hit=1, won_checks=2, moved_checks=2),
+        Work("never asks", VARIED, hit=1, won_checks=0, attempts=0),
+    ]
+
+    result = found(MovedAfterCheck(), *works)
+
+    evidence = {"share": 0.5, "moved_checks": 2, "won_checks": 4, "points": 3}
+    assert result == {"moves": Finding("moves", evidence)}
 
 
 # --- Patterns --------------------------------------------------------------------------------------------------------
@@ -296,6 +314,16 @@ def test_the_funnel_counts_an_assignment_at_the_first_rule_that_names_it() -> No
     assert funnel.kept == funnel.steps[-1].left
 
 
+def test_every_rule_is_described_to_researchers_with_its_parameters() -> None:
+    guide = (ROOT / "docs" / "screening.md").read_text()
+    for model in RULES:
+        defaults = model().model_dump()
+        name = defaults.pop("rule")
+        (row,) = (line for line in guide.splitlines() if line.startswith(f"| `{name}` |"))
+        assert all(f"`{key}` {value:g}" in row for key, value in defaults.items()), row
+        assert name in RULE_TEXTS
+
+
 def test_flags_are_of_rules_that_are_not_named() -> None:
     frames = frames_of(Work("A", ["gggg"] * 10, points=0, first_points=0), Work("B", VARIED))
 
@@ -316,7 +344,7 @@ def test_no_rule_fails_on_any_work_and_what_is_left_out_and_kept_is_everything(w
     frames = frames_of(Work("A", VARIED, hit=9), *works)
     every: list[ScreeningRule] = [
         *PAPER, TooFastPerDialog(), StraightLines(), PositionBias(), DisagreementOnEasyItems(), FirstAttemptFailures(),
-        ManyAttempts(), Inattention(), Copies(),
+        ManyAttempts(), MovedAfterCheck(), Inattention(), Copies(),
     ]  # fmt: skip
 
     findings = apply_rules(frames, every)

@@ -18,6 +18,7 @@ from hits.designing.studies import create_study
 from hits.models import Answer, Assignment, HitItem, Rating, Study, Submission
 from hits.mturk.client import Market
 from hits.publishing.stopping import stop_study
+from hits.ratings_frame import study_frames
 from hits.simulated_crowd.channels import InProcess, OverHttp
 from hits.simulated_crowd.judging import Judge
 from hits.simulated_crowd.knowing import KnownDialog
@@ -137,6 +138,10 @@ def test_each_type_of_worker_behaves_as_it_is_called(demo_study: Study, market: 
             assert took < 5 * MINUTES
         if worker_type is BONUS_HUNTING:
             assert submission.assignment.bonus_checks.filter(is_won=True).count() == 3
+    # Our clock allows what the workers told: their work is dated as it would have happened.
+    answers = study_frames(demo_study, "local").answers
+    told = Answer.objects.filter(assignment__submission__isnull=False).values_list("active_ms", flat=True)
+    assert answers["active_ms"].sum() == sum(told)
     for worker_id, used in areas.items():
         assert (len(used) == 1) == (crowd.type_of(worker_id) is SAME_ANSWER)
 

@@ -1,11 +1,16 @@
-// Bonus Validate: whether the placement of a checkpoint wins its point, as the server says.
-import type { Board } from "./board";
-import type { Bonus, CheckAnswer, Dialog } from "./data";
+// Bonus Validate: whether the placement of a checkpoint would win its point, as the server says. What wins is where the
+// replies are in the end; the page knows only what was checked, and says so.
+import { type Bonus, type CheckAnswer, type Dialog, type Placements, unplacedCount } from "./data";
 import { button, count, h, say } from "./dom";
 import type { OnWaiting } from "./line";
 import { Refusal } from "./requests";
 
-const WON = "The bonus point is yours.";
+const READY = "All sorted: Bonus Validate can tell you whether the point would be yours.";
+const WON = "The bonus point is yours if it stays like this.";
+const MOVED = "Replies were moved since the check: where they are when you submit counts.";
+const LOST = "This point is gone: the first check counts, and it did not win.";
+const NOT_YET = "Not yet. Read the replies once more; you may move them and validate again.";
+const NO_MORE = "Not like this, and that was the last check. Where the replies are when you submit still counts.";
 
 export interface BonusActions {
   check(onWaiting: OnWaiting): Promise<CheckAnswer>;
@@ -15,67 +20,97 @@ export class BonusPanel {
   readonly element: HTMLElement;
   private readonly button: HTMLButtonElement;
   private readonly result = h("p", { class: "message", role: "status" });
-  private readonly attempts = h("span", { class: "hint" });
+  private readonly attempts = h("strong");
   private isChecking = false;
+  private words = "";
 
   constructor(
     private readonly dialog: Dialog,
     private bonus: Bonus,
-    private readonly board: Board,
+    whatCounts: string,
     private readonly actions: BonusActions,
   ) {
     this.button = button("Bonus Validate", "button button-gold", () => void this.validate());
-    this.element = h("section", { class: "bonus", "aria-label": "Bonus" }, this.button, this.attempts, this.result);
+    this.element = h(
+      "section",
+      { class: "bonus", "aria-label": "Bonus" },
+      h("p", { class: "hint" }, "This conversation carries a bonus point. ", whatCounts, " ", this.attempts),
+      h("div", { class: "bonus-check" }, this.button, this.result),
+    );
     this.refresh();
   }
 
+  /** After every move, check and change by another tab. */
   refresh(): void {
     this.bonus = this.dialog.bonus ?? this.bonus;
-    const { won, attempts_left: left } = this.bonus;
-    this.button.setAttribute("aria-disabled", String(won || left === 0 || this.isChecking));
-    say(this.attempts, won || left === null ? "" : left === 0 ? "No attempts left." : `${count(left, "attempt")} left.`);
-    this.element.toggleAttribute("data-won", won);
-    if (won) {
-      say(this.result, WON);
+    const { attempts_left: left } = this.bonus;
+    // Its place is kept while it is hidden, so that nothing jumps when the last reply is placed.
+    this.element.toggleAttribute("data-waiting", unplacedCount(this.dialog) > 0);
+    this.element.toggleAttribute("data-won", hasWon(this.dialog));
+    this.button.setAttribute("aria-disabled", String(!this.canCheck));
+    say(this.attempts, left === null || this.bonus.is_lost ? "" : left === 0 ? "No checks left." : `${count(left, "check")} left.`);
+    if (!this.isChecking) {
+      this.tell(this.state());
     }
   }
 
-  /** What was said about an earlier placement. */
-  forget(): void {
-    if (!this.bonus.won && !this.isChecking) {
-      say(this.result, "");
+  private get isUnchanged(): boolean {
+    return isSame(this.bonus.checked, this.dialog.answer.areas);
+  }
+
+  private get canCheck(): boolean {
+    return !this.isChecking && !this.isUnchanged && !this.bonus.is_lost && this.bonus.attempts_left !== 0;
+  }
+
+  private state(): string {
+    if (this.bonus.is_lost) {
+      return LOST;
+    }
+    if (this.bonus.checked === null) {
+      return unplacedCount(this.dialog) === 0 ? READY : "";
+    }
+    if (!this.isUnchanged) {
+      return MOVED;
+    }
+    return this.bonus.passed ? WON : this.bonus.attempts_left === 0 ? NO_MORE : NOT_YET;
+  }
+
+  /** The same words are not said again with every move. */
+  private tell(words: string): void {
+    if (words !== this.words) {
+      this.words = words;
+      say(this.result, words);
     }
   }
 
   private async validate(): Promise<void> {
-    const unplaced = this.board.unsortedCount;
-    if (this.isChecking || this.bonus.won || this.bonus.attempts_left === 0) {
-      return;
-    }
-    if (unplaced > 0) {
-      say(this.result, `${missingPlaces(unplaced)} Then the bonus can be validated.`);
+    if (!this.canCheck || unplacedCount(this.dialog) > 0) {
       return;
     }
     this.isChecking = true;
-    say(this.result, "Looking…");
+    this.refresh();
+    this.tell("Looking…");
+    let problem = "";
     try {
-      const answer = await this.actions.check((why) => say(this.result, why));
-      say(this.result, inWords(answer));
+      await this.actions.check((why) => this.tell(why));
     } catch (error) {
-      say(this.result, error instanceof Refusal ? error.message : "That did not work. Please try again.");
+      problem = error instanceof Refusal ? error.message : "That did not work. Please try again.";
     }
     this.isChecking = false;
     this.refresh();
+    if (problem !== "") {
+      this.tell(problem);
+    }
   }
 }
 
-function inWords({ won, bonus }: CheckAnswer): string {
-  if (won) {
-    return bonus.won ? WON : "That would win, but the study counts an earlier attempt.";
-  }
-  return bonus.attempts_left === 0
-    ? "Not this time. Thank you for trying."
-    : "Not yet. Read the replies once more; you may move them and validate again.";
+/** Whether the last check passed, and nothing has moved since. */
+export function hasWon({ bonus, answer }: Dialog): boolean {
+  return bonus !== null && bonus.passed && !bonus.is_lost && isSame(bonus.checked, answer.areas);
+}
+
+function isSame(checked: Placements | null, areas: Placements): boolean {
+  return checked !== null && Object.keys(checked).every((place) => checked[place] === areas[place]);
 }
 
 export function missingPlaces(unplaced: number): string {

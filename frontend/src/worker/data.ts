@@ -19,10 +19,14 @@ export interface Answer {
   moves: Move[];
 }
 
+/** What the last check said, and of which placement. Of any other one the page knows nothing. */
 export interface Bonus {
   attempts: number;
-  won: boolean;
   attempts_left: number | null;
+  checked: Placements | null;
+  passed: boolean;
+  /** The study counts the first check, which did not pass. */
+  is_lost: boolean;
 }
 
 export interface Dialog {
@@ -51,6 +55,7 @@ export interface Facts {
   approval: string;
   bonus: string;
   bonus_rule: string;
+  what_counts: string;
   bonus_dialogs: number;
   max_hits: number;
 }
@@ -60,6 +65,8 @@ export interface Submission {
   action: string;
   fields: Record<string, string>;
   code: string;
+  /** How many were won, in words; "" where there were none to win. */
+  points: string;
 }
 
 export interface PageData {
@@ -83,7 +90,6 @@ export interface PageData {
   step: string;
   seconds_used: number;
   seconds_allowed: number;
-  points: number;
   feedback: string;
   submission: Submission | null;
 }
@@ -105,8 +111,6 @@ export type ConflictingDialog = DialogSave & { conflict: true; bonus?: Bonus | n
 export type DialogSaved = { position: number; revision: number; conflict: false } | ConflictingDialog;
 
 export interface CheckAnswer {
-  won: boolean;
-  points: number;
   bonus: Bonus;
   revision: number;
 }

@@ -36,17 +36,16 @@ export function dialogStep(data: PageData, dialog: Dialog, position: number, act
       if (dialog.answer.moves.length < MOST_MOVES) {
         dialog.answer.moves.push([dialog.answer.active_ms, place, area]);
       }
-      bonus?.forget();
+      bonus?.refresh();
       actions.onChange();
     },
     onDone: actions.goOn,
   });
-  const bonus = dialog.bonus === null ? null : new BonusPanel(dialog, dialog.bonus, board, actions);
+  const bonus = dialog.bonus === null ? null : new BonusPanel(dialog, dialog.bonus, data.facts.what_counts, actions);
   const problem = problemBox(dialog, actions.onChange);
   const place = `Conversation ${position + 1} of ${data.dialogs.length}, with ${count(dialog.turns.length, "turn")}, stands above the replies.`;
   const question = quoted("p", "question", data.question);
   question.id = "question";
-  let isReminded = false;
 
   return {
     heading: `Conversation ${position + 1} of ${data.dialogs.length}`,
@@ -59,11 +58,6 @@ export function dialogStep(data: PageData, dialog: Dialog, position: number, act
       problem.element,
     ),
     missing: () => missingPlaces(unplacedCount(dialog)),
-    remind: () => {
-      const isDue = dialog.bonus !== null && dialog.bonus.attempts === 0 && !isReminded;
-      isReminded = true;
-      return isDue ? "A bonus point waits here: press Bonus Validate to try for it, or Next again to go on without." : "";
-    },
     begin: () => board.begin("place question"),
     leave: () => board.destroy(),
     refresh: () => {

@@ -107,7 +107,6 @@ export class Saver {
       const answer = await this.insist<CheckAnswer>("check", body);
       this.settleDialog({ position, revision: answer.revision, conflict: false }, body);
       dialog.bonus = answer.bonus;
-      this.data.points = answer.points;
       this.show("saved");
       return answer;
     });

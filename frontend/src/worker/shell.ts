@@ -7,8 +7,6 @@ export interface Step {
   content: HTMLElement;
   /** What is missing before one can go on, in words; "" when nothing is. */
   missing(): string;
-  /** What one may want to know before going on, once; "" when there is nothing. */
-  remind?(): string;
   /** Puts the focus where the work begins; false leaves it to the heading. The page is at its top, and stays there. */
   begin?(): boolean;
   leave(): void;
@@ -94,7 +92,7 @@ export class Shell {
   }
 
   showPoints(points: number, of: number): void {
-    say(this.points, `Bonus points: ${points} of ${of}`);
+    say(this.points, `Bonus points so far: ${points} of ${of}`);
   }
 
   showSaveState(state: SaveState, detail: string): void {

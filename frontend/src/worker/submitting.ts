@@ -3,6 +3,8 @@ import type { Submission } from "./data";
 import { button, h, say } from "./dom";
 
 const SECONDS_TO_SEE_THE_CODE = 1;
+// The marketplace's own page comes next: what is said of the points must be read before. A reload shows it again.
+const SECONDS_TO_READ_THE_POINTS = 4;
 
 export function showSubmitted(root: HTMLElement, submission: Submission, isFirstTime: boolean): void {
   const heading = h("h1", { class: "step-heading", tabindex: -1 }, "Your answers are safe");
@@ -10,6 +12,7 @@ export function showSubmitted(root: HTMLElement, submission: Submission, isFirst
   const words = isFirstTime
     ? "They are saved with us, and go to the marketplace now."
     : "They are saved with us. If the marketplace has not taken them yet, hand them over again: that can't do harm.";
+  let timer = 0;
   root.replaceChildren(
     h("header", { class: "header" }, heading),
     h(
@@ -19,13 +22,17 @@ export function showSubmitted(root: HTMLElement, submission: Submission, isFirst
         "section",
         { class: "panel" },
         status,
+        submission.points !== "" && h("p", {}, h("strong", {}, submission.points)),
         h("p", {}, "Your completion code:"),
         h("p", { class: "code" }, submission.code),
         h("p", { class: "hint" }, "It proves that you are done. Keep it until the marketplace says that the HIT is submitted."),
         h(
           "div",
           {},
-          button("Submit to the marketplace again", "button", () => handOver(submission)),
+          button("Submit to the marketplace again", "button", () => {
+            window.clearTimeout(timer);
+            handOver(submission);
+          }),
         ),
       ),
     ),
@@ -34,7 +41,8 @@ export function showSubmitted(root: HTMLElement, submission: Submission, isFirst
   window.setTimeout(() => say(status, words)); // a screen reader hears what comes into a region, not what it began with
   if (isFirstTime) {
     heading.focus();
-    window.setTimeout(() => handOver(submission), SECONDS_TO_SEE_THE_CODE * 1000);
+    const seconds = submission.points === "" ? SECONDS_TO_SEE_THE_CODE : SECONDS_TO_READ_THE_POINTS;
+    timer = window.setTimeout(() => handOver(submission), seconds * 1000);
   }
 }
 

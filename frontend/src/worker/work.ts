@@ -1,4 +1,5 @@
 // The way through a HIT: which step is shown, what is saved when, and what another tab or a refusal changes.
+import { hasWon } from "./bonus_panel";
 import { Clock } from "./clock";
 import type { PageData, Placements } from "./data";
 import { type DialogStep, dialogStep } from "./dialog_step";
@@ -7,6 +8,7 @@ import { finishStep } from "./finish_step";
 import { introduction } from "./introduction";
 import { isFinal, showNotice } from "./notices";
 import { instructionsStep } from "./opening_steps";
+import { letterOf } from "./pieces";
 import type { Refusal } from "./requests";
 import { Saver } from "./saving";
 import { Shell, type Step } from "./shell";
@@ -39,7 +41,7 @@ export class Work {
     this.shell = new Shell(root, {
       title: data.title,
       clock: this.clock.element,
-      hasPoints: data.facts.bonus_dialogs > 0,
+      hasPoints: data.dialogs.some((dialog) => dialog.bonus !== null),
       onInstructions: () => instructions.showModal(),
       onBack: () => this.goTo(this.index - 1),
       onNext: () => this.next(),
@@ -55,7 +57,7 @@ export class Work {
 
   start(): void {
     const conflicts = this.saver.resume();
-    this.shell.showPoints(this.data.points, this.data.facts.bonus_dialogs);
+    this.showPoints();
     this.shell.showSaveState("saved", "");
     this.goTo(this.data.has_agreed ? Math.max(0, this.index) : 0);
     this.clock.start(this.shell.announce);
@@ -81,11 +83,10 @@ export class Work {
 
   private next(): void {
     const missing = this.step?.missing() ?? "";
-    const words = missing === "" ? (this.step?.remind?.() ?? "") : missing;
-    if (words === "") {
+    if (missing === "") {
       this.goTo(this.index + 1);
     } else {
-      this.shell.tell(words);
+      this.shell.tell(missing);
     }
   }
 
@@ -137,12 +138,13 @@ export class Work {
       onChange: () => {
         this.shell.tell("");
         this.shell.showReadiness(step);
+        this.showPoints();
         this.saver.dialogChanged(position);
       },
       lap: () => this.stopwatch.lap(),
       check: async (onWaiting) => {
         const answer = await this.saver.check(position, onWaiting);
-        this.shell.showPoints(answer.points, this.data.facts.bonus_dialogs);
+        this.showPoints();
         return answer;
       },
     });
@@ -173,18 +175,22 @@ export class Work {
       this.dialogShown.step.refresh();
       this.shell.showReadiness(this.dialogShown.step);
     }
-    this.data.points = this.data.dialogs.filter((dialog) => dialog.bonus?.won === true).length;
-    this.shell.showPoints(this.data.points, this.data.facts.bonus_dialogs);
+    this.showPoints();
     this.shell.notify(this.inWords(conflicts));
   }
 
   private inWords(conflicts: Conflict[]): string {
     const clashes = conflicts.flatMap(({ position, clashes }) =>
-      clashes.map((place) => `reply ${place + 1} of conversation ${position + 1}`),
+      clashes.map((place) => `reply ${letterOf(place)} of conversation ${position + 1}`),
     );
     return clashes.length === 0
       ? "Replies were moved in another tab, too: what was done in both is shown."
       : `Moved in another tab, too: ${clashes.join(", ")}. The newest is shown.`;
+  }
+
+  /** Those that a check promised and that still stand as they were checked: the server tells no others. */
+  private showPoints(): void {
+    this.shell.showPoints(this.data.dialogs.filter(hasWon).length, this.data.facts.bonus_dialogs);
   }
 
   private refused(refusal: Refusal): void {

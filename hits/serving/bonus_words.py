@@ -1,0 +1,57 @@
+"""What a worker reads about bonus points: beforehand, beside Bonus Validate, and after submitting."""
+
+from hits.designing.describing import dollars
+from hits.models.design import StudyDesign
+
+
+def bonus_rule(design: StudyDesign, bonus_dialogs: int) -> str:
+    """Before the first dialog: what wins a point, what counts, and what the points are worth."""
+    rules, needed = design.checkpoints, design.pay.bonus_points
+    labels = [area.label for area in design.task.areas if area.key in rules.passing_areas]
+    where = " or ".join(labels)
+    if bonus_dialogs == 1:
+        carries = "One of the conversations carries a bonus point: one of its replies was written by a human"
+        win = "Win it"
+    else:
+        carries = (
+            f"{bonus_dialogs} of the conversations carry a bonus point: one of their replies was written by a human"
+        )
+        which = f"all {bonus_dialogs}" if needed >= bonus_dialogs else f"at least {needed} of the {bonus_dialogs}"
+        win = f"Win {which} points"
+    return (
+        f"{carries}, and the point is yours when you put it into {where}. {what_counts(design)} "
+        f"{win} and we pay {dollars(design.pay.bonus_cents)} on top."
+    )
+
+
+def what_counts(design: StudyDesign) -> str:
+    rules = design.checkpoints
+    if rules.feedback == "after submission":
+        return "What counts is where the replies are when you submit; then we tell you how many points you have won."
+    if rules.counts == "final":
+        return (
+            "What counts is where the replies are when you submit. Bonus Validate tells you whether the point would be "
+            "yours; you need not press it."
+        )
+    return (
+        "What counts is where the replies are when you first press Bonus Validate, and the point is yours if the human "
+        "reply is still well placed when you submit. If you never press it, only where the replies are then counts."
+    )
+
+
+def points_told(design: StudyDesign, won: int, bonus_dialogs: int) -> str:
+    """After submitting, when nothing can be changed any more."""
+    if not bonus_dialogs:
+        return ""
+    if bonus_dialogs == 1:
+        told = "You have won the bonus point" if won else "You have not won the bonus point this time"
+    elif won == bonus_dialogs:
+        told = f"You have won all {bonus_dialogs} bonus points"
+    else:
+        told = f"You have won {won or 'none'} of the {bonus_dialogs} bonus points"
+    bonus = design.pay.bonus_cents
+    if not bonus:
+        return f"{told}."
+    if won >= design.pay.bonus_points:
+        return f"{told}: we pay {dollars(bonus)} on top."
+    return f"{told}. The bonus needs {design.pay.bonus_points}; the reward is yours all the same."
