@@ -81,12 +81,11 @@ def read_copy(assignment_id: str, worker_id: str, fields: dict[str, str]) -> Ans
 
 def rebuild_answers(hit: FrozenHit, assignment: Assignment, copy: AnswersCopy, submitted_at: datetime) -> None:
     """Puts back what the copy says, instead of whatever is there."""
-    seed = hit.study.design.seed
     passing = hit.study.design.checkpoints.passing_areas
     BonusCheck.objects.filter(assignment=assignment).delete()
     Answer.objects.filter(assignment=assignment).delete()
     for item, dialog in zip(hit.items, copy.dialogs, strict=True):
-        order = item.order(seed, assignment.turn)
+        order = item.order(assignment.turn)
         Answer.objects.create(
             assignment=assignment,
             item_id=item.pk,

@@ -33,7 +33,7 @@ def work_page(hit: FrozenHit, assignment: Assignment, token: str, seconds_used: 
         "dialogs": [
             {
                 "turns": item.turns,
-                "cards": [item.texts[card] for card in item.order(hit.study.design.seed, assignment.turn)],
+                "cards": [item.texts[card] for card in item.order(assignment.turn)],
                 "has_bonus": item.gold_card is not None,
                 "answer": answer_of(answers.get(item.pk)),
                 "bonus": bonus_state(item, points),
