@@ -12,7 +12,10 @@ from threading import Lock
 from typing import Any
 
 import boto3
+from botocore.auth import SigV4Auth
+from botocore.awsrequest import AWSRequest
 from botocore.config import Config
+from botocore.credentials import Credentials
 
 from evalplatform.errors import EvalPlatformError
 from hits.errors import MarketRefused
@@ -74,8 +77,20 @@ def boto_client(endpoint_url: str, *, has_own_credentials: bool = True, threads:
 @cache
 def _local_session() -> Any:
     """One for all: a session reads megabytes of JSON about all of AWS before its first client."""
-    keys = {"aws_access_key_id": "local", "aws_secret_access_key": "local"}
-    return boto3.session.Session(**keys)
+    key_id, secret = _local_keys()
+    return boto3.session.Session(aws_access_key_id=key_id, aws_secret_access_key=secret)
+
+
+def _local_keys() -> tuple[str, str]:
+    return "local", "local"
+
+
+def sign_local_call(url: str, target: str, body: bytes) -> dict[str, str]:
+    """The headers of a call to the local marketplace that boto3 does not know, signed as boto3 signs its own."""
+    headers = {"Content-Type": "application/x-amz-json-1.1", "X-Amz-Target": target}
+    request = AWSRequest("POST", url, headers=headers, data=body)
+    SigV4Auth(Credentials(*_local_keys()), "mturk-requester", REGION).add_auth(request)
+    return dict(request.headers.items())
 
 
 class Market:

@@ -14,6 +14,7 @@ class Refusal(StrEnum):
     LIMIT_REACHED = "limit-reached"
     NO_ATTEMPTS_LEFT = "no-attempts-left"
     NOT_ELIGIBLE = "not-eligible"
+    NOT_HELD = "not-held"
     OUTSIDE_MARKETPLACE = "outside-marketplace"
     STUDY_FULL = "study-full"
     TAKEN_OVER = "taken-over"
@@ -27,11 +28,13 @@ HEADINGS = {
     Refusal.ALREADY_SUBMITTED: "You have finished this HIT",
     Refusal.LIMIT_REACHED: "You have done all the HITs we may give you",
     Refusal.NOT_ELIGIBLE: "This HIT is not for you",
+    Refusal.NOT_HELD: "The marketplace has not given you this HIT",
     Refusal.OUTSIDE_MARKETPLACE: "This page belongs into the marketplace",
     Refusal.STUDY_FULL: "This HIT has all the answers it needs",
     Refusal.TAKEN_OVER: "Someone else holds this HIT now",
     Refusal.TIME_OVER: "The time for this HIT is over",
     Refusal.TOKEN_INVALID: "This page can't be verified",
+    Refusal.TOO_FAST: "Please come back in a while",
 }
 
 MESSAGES = {
@@ -42,6 +45,11 @@ MESSAGES = {
     Refusal.NOT_ELIGIBLE: (
         "You have rated these conversations in another HIT already, and we need a fresh pair of eyes for them. Please "
         "return this HIT; our other HITs are still open to you. Returning does not count against you."
+    ),
+    Refusal.NOT_HELD: (
+        "The marketplace tells us that you don't hold this HIT: it was returned, its time ran out, or it was never "
+        "accepted. Please open it from your list of HITs there and accept it, and this page will appear. Answers that "
+        "you have given are kept."
     ),
     Refusal.OUTSIDE_MARKETPLACE: (
         "We can't tell which HIT you are working on. Please open it from your list of HITs on the marketplace, accept "
@@ -66,9 +74,11 @@ MESSAGES = {
 
 
 class WorkRefused(EvalPlatformError):
-    def __init__(self, refusal: Refusal, message: str = "", **details: Any) -> None:
+    def __init__(self, refusal: Refusal, message: str = "", is_final: bool = False, **details: Any) -> None:
+        """`is_final`: the marketplace has said so, and the worker's own word changes nothing."""
         super().__init__(message or MESSAGES[refusal])
         self.refusal = refusal
+        self.is_final = is_final
         self.details = details
 
     @property

@@ -13,6 +13,7 @@ from hits.mturk.worker_sites import SUBMIT_PATH
 from hits.serving.bonus import Points, bonus_state
 from hits.serving.copies import write_copy
 from hits.serving.frozen import FrozenHit, FrozenItem, frozen_hit
+from hits.serving.limits import check_unconfirmed_check
 from hits.serving.opening import check_is_open
 from hits.serving.page import answer_of, by_card
 from hits.serving.refusals import Refusal, WorkRefused
@@ -60,7 +61,7 @@ def check_bonus(ticket: Ticket, dialog: DialogState, attempt: int, now: datetime
         if len(areas) < item.card_count:
             raise _incomplete([(item.position, item.card_count - len(areas))])
         rules = hit.study.design.checkpoints
-        order = item.order(hit.study.design.seed, assignment.turn)
+        order = item.order(assignment.turn)
         value = {"areas": by_card(order, areas)}
         points = Points(rules, checks_of(assignment))
         saved = _save_dialog(hit, assignment, dialog, now)
@@ -75,6 +76,7 @@ def check_bonus(ticket: Ticket, dialog: DialogState, attempt: int, now: datetime
         elif attempt > len(known) + 1:
             raise WorkRefused(Refusal.INVALID)
         else:
+            check_unconfirmed_check(hit, assignment, now)
             is_won = value["areas"][str(item.gold_card)] in rules.passing_areas
             check = BonusCheck(
                 assignment=assignment,
@@ -138,7 +140,7 @@ def _held(
 def _save_dialog(hit: FrozenHit, assignment: Assignment, dialog: DialogState, now: datetime) -> dict[str, Any]:
     item = _item(hit, dialog.position)
     areas = _checked_areas(hit, item, dialog.areas)
-    order = item.order(hit.study.design.seed, assignment.turn)
+    order = item.order(assignment.turn)
     value = {"areas": by_card(order, areas)}
     new = Answer(
         assignment=assignment,
