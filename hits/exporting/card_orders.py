@@ -49,11 +49,12 @@ def wrong_orders(folder: Path, about: About, frame: pd.DataFrame) -> Iterator[st
 def _assignments_in_another_order(frame: pd.DataFrame, secret: bytes) -> int:
     """An assignment's cards are rotated by the same turn in all its dialogs: `turn` modulo the number of cards."""
     cards = frame[["assignment", "dataset", "external_id", "card", "place"]].astype({"dataset": str})
-    dialogs = cards.groupby(["dataset", "external_id"], observed=True)["card"].max() + 1
+    last_cards = cards.groupby(["dataset", "external_id"], observed=True)["card"].max().reset_index()
+    dialogs = zip(last_cards["dataset"], last_cards["external_id"], last_cards["card"], strict=True)
     ranks = {
-        (dataset, external_id, card): (rank, count)
-        for (dataset, external_id), count in dialogs.items()
-        for rank, card in enumerate(shuffle_cards(secret, str(dataset), str(external_id), int(count)))
+        (dataset, external_id, card): (rank, last_card + 1)
+        for dataset, external_id, last_card in dialogs
+        for rank, card in enumerate(shuffle_cards(secret, dataset, external_id, last_card + 1))
     }
     found = [ranks[key] for key in zip(cards["dataset"], cards["external_id"], cards["card"], strict=True)]
     rank, count = (pd.Series(column, cards.index) for column in zip(*found, strict=True))

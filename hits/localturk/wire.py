@@ -95,12 +95,12 @@ def _act(operation: str, body: bytes, now: datetime) -> dict[str, Any]:
 
 def _tell_holder(params: dict[str, Any], now: datetime) -> dict[str, Any]:
     """Not of the Requester API, so botocore's model does not know its parameters."""
-    ids = [params.get(name) for name in ("HITId", "AssignmentId", "WorkerId")]
-    if not all(isinstance(one, str) for one in ids):
+    hit_id, assignment_id, worker_id = (params.get(name) for name in ("HITId", "AssignmentId", "WorkerId"))
+    if not (isinstance(hit_id, str) and isinstance(assignment_id, str) and isinstance(worker_id, str)):
         raise RequestError("AWS.MissingParameters", "GetHolder needs HITId, AssignmentId and WorkerId.")
     with _turn():
         settle(now)
-        return holding.tell_holder(*map(str, ids), now)
+        return holding.tell_holder(hit_id, assignment_id, worker_id, now)
 
 
 def _turn() -> AbstractContextManager[object]:
