@@ -39,7 +39,6 @@ STATUS = {
     Refusal.INVALID: 400,
     Refusal.TOKEN_INVALID: 401,
     Refusal.NOT_ELIGIBLE: 403,
-    Refusal.NOT_HELD: 403,
     Refusal.LIMIT_REACHED: 403,
     Refusal.STUDY_FULL: 403,
     Refusal.ALREADY_SUBMITTED: 409,
