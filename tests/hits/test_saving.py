@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from hits.batching import build_hits
 from hits.designing.studies import create_study
@@ -293,3 +294,12 @@ def test_the_place_of_the_human_reply_tells_nothing(example_corpus: None, market
                     places.append(worker.gold_place(position))
 
     assert {places.count(place) for place in range(5)} == {len(places) // 5}
+
+
+def test_a_save_takes_as_few_statements_as_it_ever_did(worker: Worker) -> None:
+    """Who holds the assignment was asked when the page was opened: a save asks nobody."""
+    with CaptureQueriesContext(connection) as queries:
+        assert worker.save(0, {"0": "good"}).status_code == 200
+
+    ours = [one["sql"] for one in queries if "hits_" in one["sql"]]
+    assert len(ours) <= 2  # the assignment, the answer; prepared ones, on PostgreSQL, are not seen
