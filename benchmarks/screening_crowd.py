@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from hits.batching import card_order
+from hits.card_orders import card_order
 from hits.designing.selecting import order_key
 from hits.designing.studies import read_study_file
 from hits.models.design import StudyDesign
@@ -26,6 +26,7 @@ from hits.simulated_crowd.visiting import DATA_START, Visit
 from hits.simulated_crowd.worker_types import WorkerType
 
 DESIGN = StudyDesign.model_validate(read_study_file(Path(__file__).parent.parent / "examples" / "meed2.toml"))
+NO_SECRET = b"a benchmark, which nobody searches"
 AREAS = [area.key for area in DESIGN.task.areas]
 OF_CHECKPOINTS = ("points", "first_points", "attempts", "won_checks", "moved_checks")
 
@@ -138,7 +139,7 @@ class _Page:
 
     def order(self, position: int) -> list[int]:
         dialog = self.dialogs[position]
-        return card_order(DESIGN.seed, dialog.dataset, dialog.external_id, len(dialog.writers), self.turn)
+        return card_order(NO_SECRET, dialog.dataset, dialog.external_id, len(dialog.writers), self.turn)
 
     def send(self, method: str, path: str, body: bytes = b"", headers: Mapping[str, str] | None = None) -> Reply:
         if method == "GET":

@@ -1,21 +1,31 @@
-"""Where a request comes from, as far as that can be told."""
+"""Where a request comes from, for limits: by the connection, or by what our own proxies say."""
 
-import ipaddress
+from ipaddress import IPv6Address, ip_address, ip_network
 
 from django.conf import settings
 from django.http import HttpRequest
 
 
 def client_address(request: HttpRequest) -> str:
-    """The client's address, with IPv6 cut to the network that one household has. Behind a proxy of ours, it is what
-    the proxy has added to X-Forwarded-For, the last: what stands before it, anybody may have written."""
-    address = str(request.META.get("REMOTE_ADDR", ""))
-    if settings.IS_BEHIND_PROXY:
-        address = request.headers.get("X-Forwarded-For", address).rpartition(",")[2].strip()
+    """Of X-Forwarded-For only what our PROXY_COUNT proxies added at its end: whatever stands before that, the client
+    wrote. "" if it can't be read. An IPv6 address stands for its network, of which one client may have any number."""
+    forwarded = [part.strip() for part in request.META.get("HTTP_X_FORWARDED_FOR", "").split(",") if part.strip()]
+    if settings.PROXY_COUNT and forwarded:
+        found = forwarded[max(0, len(forwarded) - settings.PROXY_COUNT)]
+    else:
+        found = request.META.get("REMOTE_ADDR", "")
     try:
-        parsed = ipaddress.ip_address(address)
+        address = ip_address(found)
     except ValueError:
-        return address[:64]
-    if isinstance(parsed, ipaddress.IPv6Address):
-        return str(parsed.ipv4_mapped or ipaddress.ip_network((parsed, 64), strict=False).network_address)
-    return str(parsed)
+        return ""
+    if isinstance(address, IPv6Address) and not address.is_loopback:
+        return str(address.ipv4_mapped or ip_network((address, 64), strict=False).network_address)
+    return str(address)
+
+
+def is_this_machine(address: str) -> bool:
+    """What runs here (benchmarks, a simulated crowd, tests) shares one address, and is no stranger."""
+    try:
+        return ip_address(address).is_loopback
+    except ValueError:
+        return False

@@ -234,6 +234,8 @@ SECURE_REFERRER_POLICY = "same-origin"
 IS_BEHIND_PROXY = env.flag("BEHIND_HTTPS_PROXY", False)
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = IS_PRODUCTION
 _hsts_seconds = env.number("HSTS_SECONDS", 31_536_000, 1, 63_072_000)
+# How many proxies of ours add the address that they were asked from to X-Forwarded-For.
+PROXY_COUNT = env.number("PROXY_COUNT", 1 if IS_BEHIND_PROXY else 0, 0, 10)
 if IS_PRODUCTION:
     SECURE_HSTS_SECONDS = _hsts_seconds
     SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = True

@@ -1,7 +1,8 @@
 """Room 2: a study -> its HITs, frozen.
 
 In: a draft with a design that the data can fill. Out: Hit and HitItem rows, and the study's manifest with its hash.
-Guaranteed: all or nothing, once only, and the same study gives the same HITs byte for byte, on any database.
+Guaranteed: all or nothing, once only, and the same study gives the same HITs byte for byte, on any database. Only the
+order of the cards differs from one freezing to the next: it comes from a secret that is drawn here.
 """
 
 import hashlib
@@ -16,11 +17,12 @@ from django.utils import timezone
 from evalplatform import __version__
 from generation.models import Candidate, Dialog
 from generation.style_check import MOST_DIALOGS
+from hits.card_orders import commitment_to, draw_secret
 from hits.designing.selecting import ChosenDialog, Selection, fill_blocks, order_key, select_dialogs
 from hits.designing.sizing import BatchSize, size_of_batches
 from hits.designing.studies import checked_design
 from hits.designing.summarising import check_study_style
-from hits.manifest import as_line, item_line, sha256
+from hits.manifest import ORDER_COMMITMENT, as_line, item_line, sha256
 from hits.models import Hit, HitItem, Study
 from hits.models.design import StudyDesign
 
@@ -56,8 +58,15 @@ class BuiltHits:
 
 
 @transaction.atomic
-def build_hits(study: Study, on_progress: Callable[[int, int], None] = lambda done, total: None) -> BuiltHits:
-    """Builds and freezes; for a study that is frozen already it changes nothing. `on_progress` hears of HITs made."""
+def build_hits(
+    study: Study,
+    on_progress: Callable[[int, int], None] = lambda done, total: None,
+    order_secret: bytes | None = None,
+) -> BuiltHits:
+    """Builds and freezes; for a study that is frozen already it changes nothing. `on_progress` hears of HITs made.
+
+    `order_secret` is drawn unless it is given: by someone who repeats a study of which the secret was revealed.
+    """
     study = Study.objects.select_for_update().get(pk=study.pk)
     if study.is_frozen:
         return _count(study, is_new=False)
@@ -66,7 +75,8 @@ def build_hits(study: Study, on_progress: Callable[[int, int], None] = lambda do
     size = size_of_batches(design, sum(len(selection.dialogs) for selection in chosen))
     selections = fill_blocks(design, chosen)
     blocks = deal(design, selections, size)
-    manifest = _manifest_head(design, size)
+    secret = order_secret or draw_secret()
+    manifest = _manifest_head(design, size, secret)
     file_hash = hashlib.sha256(as_line(manifest))
     first_hit = 0
     numbered = enumerate(blocks)
@@ -74,7 +84,7 @@ def build_hits(study: Study, on_progress: Callable[[int, int], None] = lambda do
         first_hit = _write_blocks(study, design, size, chunk, first_hit, file_hash)
         on_progress(first_hit, size.hit_count)
     study.style_report = check_study_style(design, selections, MOST_DIALOGS).as_json()
-    _freeze(study, manifest, file_hash.hexdigest())
+    _freeze(study, manifest, file_hash.hexdigest(), secret)
     return _count(study, is_new=True)
 
 
@@ -122,17 +132,6 @@ def make_cards(design: StudyDesign, candidates: Sequence[Candidate], gold: str |
         texts.setdefault(gold_key, shown)
         merged.setdefault(gold_key, [])
     return [Card(text, tuple(merged[key]), key == gold_key) for key, text in texts.items()]
-
-
-def card_order(seed: int, dataset: str, external_id: str, card_count: int, turn: int) -> list[int]:
-    """The cards' order for the `turn`-th worker (from 0) of a dialog.
-
-    A seeded shuffle of the dialog's cards, turned by one place for each further worker: over as many workers as there
-    are cards, each card stands at each place exactly once.
-    """
-    shuffled = sorted(range(card_count), key=lambda card: order_key(seed, "card", dataset, external_id, card))
-    start = turn % card_count
-    return shuffled[start:] + shuffled[:start]
 
 
 def _pack(design: StudyDesign, selections: Sequence[Selection]) -> list[Place]:
@@ -214,7 +213,7 @@ def _load(design: StudyDesign, places: Sequence[Place]) -> tuple[dict[int, Dialo
     return dialogs, candidates
 
 
-def _manifest_head(design: StudyDesign, size: BatchSize) -> dict[str, Any]:
+def _manifest_head(design: StudyDesign, size: BatchSize, secret: bytes) -> dict[str, Any]:
     return {
         "software": f"evalplatform {__version__}",
         "design": design.as_json(),
@@ -222,15 +221,17 @@ def _manifest_head(design: StudyDesign, size: BatchSize) -> dict[str, Any]:
         "blocks": size.block_count,
         "hits": size.hit_count,
         "assignments": size.assignment_count,
+        ORDER_COMMITMENT: commitment_to(secret),
     }
 
 
-def _freeze(study: Study, manifest: dict[str, Any], manifest_hash: str) -> None:
+def _freeze(study: Study, manifest: dict[str, Any], manifest_hash: str, secret: bytes) -> None:
     study.design = manifest["design"]
     study.manifest = manifest
     study.manifest_hash = manifest_hash
+    study.order_secret = secret.hex()
     study.frozen_at = timezone.now()
-    study.save(update_fields=["design", "manifest", "manifest_hash", "style_report", "frozen_at"])
+    study.save(update_fields=["design", "manifest", "manifest_hash", "order_secret", "style_report", "frozen_at"])
 
 
 def _count(study: Study, is_new: bool) -> BuiltHits:

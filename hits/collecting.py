@@ -114,6 +114,9 @@ def _store(hit: FrozenHit, publication: Publication, found: MarketAssignment, no
     with transaction.atomic():
         assignment = _assignment(hit, publication, found)
         submission = Submission.objects.filter(assignment=assignment).first()
+        if assignment.confirmed_at is None:
+            assignment.confirmed_at, assignment.visited_from = now, ""
+            assignment.save(update_fields=["confirmed_at", "visited_from"])
         if submission is not None:
             if submission.status != found.status:
                 submission.status = found.status
@@ -133,7 +136,7 @@ def _store(hit: FrozenHit, publication: Publication, found: MarketAssignment, no
         submission.save()
         if not submission.problem:
             _save_ratings(hit, submission)
-        _others_with_its_id(assignment).update(ended_as=Ending.TAKEN_OVER, ended_at=now)
+        _others_with_its_id(assignment).update(ended_as=Ending.TAKEN_OVER, ended_at=now, visited_from="")
         result.new += 1
         result.rebuilt += submission.is_rebuilt
         result.without_answers += bool(submission.problem)
@@ -246,6 +249,8 @@ def _end_what_is_over(study: Study, environment: str, now: datetime) -> int:
     over = Assignment.objects.filter(
         hit__study=study, environment=environment, submission=None, ended_as="", held_at__lt=now - limit - GRACE
     )
-    taken = over.exclude(taken_over_at=None).update(ended_as=Ending.TAKEN_OVER, ended_at=now)
-    unconfirmed = over.exclude(submitted_at=None).update(ended_as=Ending.UNCONFIRMED, ended_at=now)
-    return taken + unconfirmed + over.update(ended_as=Ending.GIVEN_UP, ended_at=now)
+    # Where a visit came from is of use only as long as it may still turn out to be a worker's.
+    ended = {"ended_at": now, "visited_from": ""}
+    taken = over.exclude(taken_over_at=None).update(ended_as=Ending.TAKEN_OVER, **ended)
+    unconfirmed = over.exclude(submitted_at=None).update(ended_as=Ending.UNCONFIRMED, **ended)
+    return taken + unconfirmed + over.update(ended_as=Ending.GIVEN_UP, **ended)

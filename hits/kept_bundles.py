@@ -4,14 +4,16 @@ In: a study and a marketplace. Out: its `StudyBundle` row, and the file. Guarant
 and only who sees the study is given it.
 """
 
+import hashlib
 from datetime import datetime
 from pathlib import Path
 
 from django.conf import settings
 from django.contrib.auth.models import User
 
-from hits.kept_results import Send, ask_once
+from hits.kept_results import Send, ask_once, source_of
 from hits.models import Event, Study, StudyBundle
+from hits.places import revealed_secret
 
 
 def bundle_file(study: Study, environment: str) -> Path:
@@ -22,6 +24,12 @@ def find_bundle(study: Study, environment: str) -> StudyBundle:
     """An empty row, not saved, before it is first asked for."""
     found = StudyBundle.objects.filter(study=study, environment=environment).first()
     return found or StudyBundle(study=study, environment=environment)
+
+
+def bundle_source(study: Study, environment: str) -> str:
+    """Names what a bundle is made from: what results are, and whether the secret of the card orders is out."""
+    source = source_of(study, environment)
+    return hashlib.sha256(f"{source} {revealed_secret(study)}".encode()).hexdigest() if source else ""
 
 
 def request_bundle(study: Study, environment: str, send: Send, by: User | None, now: datetime) -> None:

@@ -12,8 +12,7 @@ from pathlib import Path
 
 from evalplatform.errors import EvalPlatformError
 from hits.exporting.bundles import export_bundle
-from hits.kept_bundles import bundle_file
-from hits.kept_results import source_of
+from hits.kept_bundles import bundle_file, bundle_source
 from hits.models import Study, StudyBundle
 
 FAILED = "The bundle could not be made. The worker's log has the details; tell whoever runs this server."
@@ -23,7 +22,7 @@ SAME_TIME = (1980, 1, 1, 0, 0, 0)  # a file's own time would make each pack anot
 def make_bundle(study: Study, environment: str, now: Callable[[], datetime]) -> None:
     row = StudyBundle.objects.filter(study=study, environment=environment)
     row.update(started_at=now())
-    source = source_of(study, environment)  # before anything is read
+    source = bundle_source(study, environment)  # before anything is read
     try:
         _write(study, environment, bundle_file(study, environment))
     except EvalPlatformError as error:

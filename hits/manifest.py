@@ -1,6 +1,7 @@
 """What a frozen study's hash covers, as a file: the design, then every dialog and candidate with the hash of its texts.
 
-JSON Lines. The first line is the study: its design with all texts, seed and screening rules, the software, the counts.
+JSON Lines. The first line is the study: its design with all texts, seed and screening rules, the software, the counts,
+and the commitment to the secret that card orders come from, which differs each time that a study is frozen.
 Each further line is a dialog at its place in a block. A dialog's id is its dataset and name, a candidate's the dialog
 and its generator: database ids differ between machines, and this file does not. The study's hash is the SHA-256 of the
 file, so that `sha256sum` checks it.
@@ -17,6 +18,7 @@ from hits.models import Hit, HitItem, Study
 from hits.models.design import StudyDesign
 
 BLOCKS_AT_ONCE = 100
+ORDER_COMMITMENT = "card_order_commitment"
 
 
 def manifest_lines(study: Study) -> Iterator[bytes]:

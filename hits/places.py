@@ -11,6 +11,7 @@ from hits.models import Publication, Replacement, Study, Submission
 from hits.models.publication import PublicationQuerySet
 from hits.mturk.types import MarketHit
 
+MAY_BE_THERE = ~Q(mturk_hit_id="") | Q(refusal="")
 OPEN_STATUSES = ("Assignable", "Unassignable")  # on offer, or off the market with somebody still at work on it
 
 
@@ -23,8 +24,13 @@ class UnfilledPlaces:
 
 def open_places(study: Study, environment: str) -> list[UnfilledPlaces]:
     """Of the HITs of which something may still come, as far as we know. What was only begun counts: it may be there."""
-    may_be_there = ~Q(mturk_hit_id="") | Q(refusal="")
-    return unfilled_places(study, environment, Publication.objects.filter(may_be_there, closed_at=None))
+    return unfilled_places(study, environment, Publication.objects.filter(MAY_BE_THERE, closed_at=None))
+
+
+def revealed_secret(study: Study) -> str:
+    """The secret of its card orders, once none of its HITs can bring work any more, on any marketplace; else ""."""
+    is_open = Publication.objects.filter(MAY_BE_THERE, hit__study=study, closed_at=None).exists()
+    return "" if is_open else study.order_secret
 
 
 def closed_places(study: Study, environment: str) -> list[UnfilledPlaces]:

@@ -1,7 +1,5 @@
 """What a worker's page calls: save, check a bonus, submit. Who it is, a signed token says; no cookies."""
 
-import time
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, TypeVar
 
@@ -18,6 +16,7 @@ from rest_framework.response import Response
 from rest_framework.throttling import BaseThrottle
 from rest_framework.views import APIView
 
+from evalplatform.client_address import client_address, is_this_machine
 from hits.api.worker_schemas import (
     CheckIn,
     CheckOut,
@@ -29,6 +28,7 @@ from hits.api.worker_schemas import (
     SubmitIn,
     SubmitOut,
 )
+from hits.serving.limits import MinuteCounter
 from hits.serving.refusals import Refusal, WorkRefused
 from hits.serving.saving import DialogState, check_bonus, save_dialogs, submit
 from hits.serving.tokens import Ticket, read_token
@@ -50,6 +50,7 @@ STATUS = {
     Refusal.TAKEN_OVER: 409,
     Refusal.TIME_OVER: 410,
     Refusal.TOO_LARGE: 413,
+    Refusal.TOO_MANY_CHECKS: 409,
     Refusal.TOO_FAST: 429,
 }
 
@@ -74,21 +75,17 @@ class AssignmentToken(BaseAuthentication):
         return "Assignment"
 
 
-class PerAssignment(BaseThrottle):
-    """A person moves cards; whoever calls more often than this is not one. Counted by minutes, in each process."""
+class PerAssignmentAndAddress(BaseThrottle):
+    """A person moves cards; whoever calls more often than this is not one. Not by token: whoever invents workers for an
+    assignment, or assignments, gets as many tokens as they like."""
 
-    most_a_minute = 300
-    _minute = 0
-    _counts: ClassVar[Counter[Ticket]] = Counter()
+    _of_assignment: ClassVar = MinuteCounter(most=300)
+    _of_address: ClassVar = MinuteCounter(most=3000)  # of people who share one, too
 
     def allow_request(self, request: Request, view: APIView) -> bool:
-        minute = int(time.monotonic() // 60)
-        if minute != PerAssignment._minute:
-            PerAssignment._minute = minute
-            self._counts.clear()
-        ticket = _ticket(request)
-        self._counts[ticket] += 1
-        return self._counts[ticket] <= self.most_a_minute
+        ticket, address = _ticket(request), client_address(request)
+        is_fair = not address or is_this_machine(address) or self._of_address.allows(address)
+        return self._of_assignment.allows((ticket.study_key, ticket.environment, ticket.assignment_id)) and is_fair
 
 
 class OnlyJson(BaseContentNegotiation):
@@ -107,7 +104,7 @@ class OnlyJson(BaseContentNegotiation):
 class WorkerView(APIView):
     authentication_classes = (AssignmentToken,)
     permission_classes = ()
-    throttle_classes = (PerAssignment,)
+    throttle_classes = (PerAssignmentAndAddress,)
     parser_classes = (JSONParser,)
     renderer_classes = (JSONRenderer,)
     content_negotiation_class = OnlyJson

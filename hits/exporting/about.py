@@ -19,6 +19,7 @@ class About(BaseModel):
     study: str
     marketplace: str
     manifest_sha256: str
+    card_order_secret: str = ""  # empty while it is withheld: as long as HITs of the study are on a marketplace
     pseudonyms: str  # under which name they were made; empty for this study's own
     ratings: int
     datasets: list[str]

@@ -29,6 +29,7 @@ from hits.figures.pictures import Picture, pictures
 from hits.manifest import manifest_lines
 from hits.models import ScreeningRun, Study, Submission
 from hits.models.design import StudyDesign
+from hits.places import revealed_secret
 from hits.pseudonyms import bundle_pseudonym
 from hits.ratings_frame import rating_chunks
 from hits.screening.describing import describe_funnel
@@ -102,6 +103,7 @@ def write_ratings_of(study: Study, environment: str, folder: Path, pseudonyms: s
         study=study.name,
         marketplace=environment,
         manifest_sha256=study.manifest_hash,
+        card_order_secret=revealed_secret(study),
         pseudonyms=pseudonyms,
         ratings=rows,
         datasets=[part.name for part in design.datasets],

@@ -9,6 +9,7 @@ from hits.analysing.analysing import analyse
 from hits.analysing.results import Results
 from hits.analysing.serialising import results_as_json
 from hits.exporting.about import read_about
+from hits.exporting.card_orders import wrong_orders
 from hits.exporting.hashing import changed_files
 from hits.exporting.ratings_files import FILES, read_ratings
 from hits.exporting.tables import latex_tables
@@ -24,6 +25,7 @@ def check_bundle(folder: Path, ratings: str = FILES[0]) -> list[str]:
     found = changed_files(folder)
     if len(frame) != about.ratings:
         found.append(f"{ratings} has {len(frame):,} ratings, bundle.json says {about.ratings:,}")
+    found += wrong_orders(folder, about, frame)
     results = analyse(frame, about.seed)
     found += _different_results(folder, results)
     for name, text in latex_tables(results).items():

@@ -17,7 +17,7 @@ FILES = ("ratings.csv", "ratings.jsonl", "ratings.parquet")
 TEXTS = ("worker", "dataset", "dialog", "generator", "value", "label")
 BOOLEANS = ("is_checkpoint", "is_first_of_card", "is_human", "is_kept")
 TYPES = {"assignment": "int64", "active_ms": "int64", "hidden_ms": "int64", "hit": "int32", "block": "int32"}
-NOT_ANALYSED = {"assignment", "hit", "block", "is_first_of_card", "is_human", "is_kept", "hidden_ms"}
+NOT_ANALYSED = {"hit", "block", "is_first_of_card", "is_human", "is_kept", "hidden_ms"}
 
 
 def write_ratings(pieces: Iterable[pd.DataFrame], folder: Path, columns: Sequence[str]) -> int:
@@ -57,7 +57,8 @@ def read_ratings(path: Path, about: About) -> pd.DataFrame:
     frame["label"] = pd.Categorical(frame["label"], categories=sorted(frame["label"].dropna().unique()))
     ids, names = pd.factorize(frame["external_id"])
     frame["dialog"] = frame["dataset"].cat.codes.to_numpy(np.int64) * len(names) + ids
-    return frame.drop(columns="external_id")
+    frame["external_id"] = pd.Categorical.from_codes(ids, names)
+    return frame
 
 
 def _in_order(column: "pd.Series[Any]", names: Sequence[str], path: Path) -> pd.Categorical:

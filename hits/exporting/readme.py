@@ -1,6 +1,7 @@
 """The bundle's own README: what is in it, and how to check it. It has no script."""
 
 from hits.exporting.about import About
+from hits.exporting.card_orders import describe_orders
 
 FILES = {
     "ratings.csv, ratings.jsonl, ratings.parquet": "every rating, also what screening leaves out, in three formats",
@@ -42,6 +43,10 @@ page, and has a row for each of them. Texts of dialogs and replies are not in th
 - `sha256sum manifest.jsonl` gives the hash that the study was frozen with: `{about.manifest_sha256}`
 - `python manage.py check_bundle FOLDER`, in EvalPlatform {about.software["evalplatform"]}: every statistic and every
   table is made again from `ratings.csv` alone, and compared. No database is needed.
+
+## The order of the cards
+
+{describe_orders(about)}
 
 ## Workers
 

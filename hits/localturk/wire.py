@@ -15,7 +15,7 @@ from typing import Any
 from django.db import connection, transaction
 from django.utils import timezone
 
-from hits.localturk import faults
+from hits.localturk import faults, holding
 from hits.localturk.clock import Clock
 from hits.localturk.errors import (
     ConnectionDropped,
@@ -92,6 +92,8 @@ def _raise_before_acting(kinds: set[str]) -> None:
 
 
 def _act(operation: str, body: bytes, now: datetime) -> dict[str, Any]:
+    if operation == holding.OPERATION:
+        return _tell_holder(_read(body), now)
     params = checked_params(operation, _read(body))
     if operation in NOT_OFFERED:
         message = f"{operation} is not offered by the local marketplace: {NOT_OFFERED[operation]}."
@@ -100,6 +102,16 @@ def _act(operation: str, body: bytes, now: datetime) -> dict[str, Any]:
         settle(now)
         with transaction.atomic():
             return OPERATIONS[operation](params, now)
+
+
+def _tell_holder(params: dict[str, Any], now: datetime) -> dict[str, Any]:
+    """Not of the Requester API, so botocore's model does not know its parameters."""
+    hit_id, assignment_id, worker_id = (params.get(name) for name in ("HITId", "AssignmentId", "WorkerId"))
+    if not (isinstance(hit_id, str) and isinstance(assignment_id, str) and isinstance(worker_id, str)):
+        raise RequestError("AWS.MissingParameters", "GetHolder needs HITId, AssignmentId and WorkerId.")
+    with _turn():
+        settle(now)
+        return holding.tell_holder(hit_id, assignment_id, worker_id, now)
 
 
 def _turn() -> AbstractContextManager[object]:

@@ -6,12 +6,16 @@ from django.db.models import Q
 from hits.models.hit import Hit, HitItem
 from hits.models.publication import MarketEnvironment
 
+IS_CONFIRMED = Q(confirmed_at__isnull=False)
+IS_ONLY_VISITED = Q(confirmed_at=None, visited_from__gt="")
+
 
 class AssignmentQuerySet(models.QuerySet["Assignment"]):
     def done_or_in_hand(self, now: datetime, time_limit: timedelta) -> "AssignmentQuerySet":
-        """What counts towards a worker's limit: what was submitted, and what is being worked on."""
+        """What counts towards a worker's limit: what was submitted, and what is being worked on, and of both only what
+        the marketplace has confirmed: anyone can open our page in somebody's name."""
         in_hand = Q(submitted_at=None, taken_over_at=None, held_at__gt=now - time_limit)
-        return self.filter(Q(submitted_at__isnull=False, ended_as="") | in_hand)
+        return self.filter(Q(submitted_at__isnull=False, ended_as="") | in_hand, confirmed_at__isnull=False)
 
 
 class Assignment(models.Model):
@@ -28,10 +32,17 @@ class Assignment(models.Model):
     environment = models.CharField(max_length=10, choices=MarketEnvironment)
     mturk_assignment_id = models.CharField(max_length=64)
     mturk_worker_id = models.CharField(max_length=64)
-    turn = models.PositiveIntegerField()  # the how-manieth to open these dialogs, from 0: it decides the cards' order
+    turn = models.PositiveIntegerField()  # by how many places the cards are rotated, from 0
     opened_at = models.DateTimeField()
-    held_at = models.DateTimeField()  # since when the time runs: anew when the same worker accepts it again
+    # Since when the time runs: since the worker accepted, where the marketplace says when that was, else since our page
+    # was opened. Anew when the same worker accepts it again.
+    held_at = models.DateTimeField()
+    # When the marketplace said that it is this worker's: held by them (where it can tell), or handed in.
+    confirmed_at = models.DateTimeField(null=True)
+    # Whose visit it was as long as nothing is confirmed: a keyed hash of the address. Emptied when that is settled.
+    visited_from = models.CharField(max_length=16, blank=True)
     taken_over_at = models.DateTimeField(null=True)  # when another worker opened the same id
+    kept_at = models.DateTimeField(null=True)  # when the worker, told so, said that they hold it after all
     consented_at = models.DateTimeField(null=True)  # when the worker agreed to the study's consent text
     consent_version = models.CharField(max_length=64, blank=True, default="")  # of that text: its SHA-256
     step = models.CharField(max_length=20, default="welcome")
@@ -52,7 +63,28 @@ class Assignment(models.Model):
                 condition=~Q(mturk_assignment_id="") & ~Q(mturk_worker_id=""), name="assignment_has_its_ids"
             ),
         ]
-        indexes = [models.Index(fields=["environment", "mturk_worker_id"], name="assignment_by_worker")]
+        # The partial ones keep an opening as cheap as it is whatever number of visits was forged: it looks at what is
+        # confirmed, at what came from its own address, and at who else has the same id in hand.
+        indexes = [
+            models.Index(fields=["environment", "mturk_worker_id"], name="assignment_by_worker"),
+            models.Index(fields=["hit", "environment"], condition=IS_CONFIRMED, name="assignment_confirmed_of_hit"),
+            models.Index(
+                fields=["environment", "mturk_worker_id"], condition=IS_CONFIRMED, name="assignment_confirmed_of_worker"
+            ),
+            models.Index(
+                fields=["visited_from", "mturk_worker_id"],
+                condition=IS_ONLY_VISITED,
+                name="assignment_visits_of_worker",
+            ),
+            models.Index(
+                fields=["visited_from", "opened_at"], condition=IS_ONLY_VISITED, name="assignment_visits_lately"
+            ),
+            models.Index(
+                fields=["environment", "mturk_assignment_id"],
+                condition=Q(submitted_at=None, taken_over_at=None),
+                name="assignment_in_hand",
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.mturk_assignment_id} of {self.hit}"

@@ -32,6 +32,8 @@ class Study(models.Model):
     manifest_hash = models.CharField(max_length=64, blank=True, editable=False)
     # What a look at its checkpoints says when it is frozen: whether the human replies are told by their looks.
     style_report = models.JSONField(null=True, editable=False)
+    # 128 bits in hexadecimal, drawn when the study is frozen. Shown nowhere while the study is on a market.
+    order_secret = models.CharField(max_length=32, blank=True, editable=False)
     copied_from = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="copies")
     build_requested_at = models.DateTimeField(null=True, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)

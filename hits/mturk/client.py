@@ -12,7 +12,10 @@ from threading import Lock
 from typing import Any
 
 import boto3
+from botocore.auth import SigV4Auth
+from botocore.awsrequest import AWSRequest
 from botocore.config import Config
+from botocore.credentials import Credentials
 from django.conf import settings
 
 from evalplatform.errors import EvalPlatformError
@@ -63,7 +66,7 @@ def boto_client(endpoint_url: str, *, has_own_credentials: bool = True, threads:
         max_pool_connections=threads,
     )
     if not has_own_credentials:
-        key_id, secret = settings.LOCAL_MARKET_KEY_ID or "local", settings.LOCAL_MARKET_SECRET_KEY or "local"
+        key_id, secret = _local_keys()
         keys = {"aws_access_key_id": key_id, "aws_secret_access_key": secret}
         with _LOCAL_SESSION_LOCK:
             return _local_session().client("mturk", endpoint_url=endpoint_url, config=config, **keys)
@@ -80,6 +83,18 @@ def boto_client(endpoint_url: str, *, has_own_credentials: bool = True, threads:
 def _local_session() -> Any:
     """One for all: a session reads megabytes of JSON about all of AWS before its first client."""
     return boto3.session.Session()
+
+
+def _local_keys() -> tuple[str, str]:
+    return settings.LOCAL_MARKET_KEY_ID or "local", settings.LOCAL_MARKET_SECRET_KEY or "local"
+
+
+def sign_local_call(url: str, target: str, body: bytes) -> dict[str, str]:
+    """The headers of a call to the local marketplace that boto3 does not know, signed as boto3 signs its own."""
+    headers = {"Content-Type": "application/x-amz-json-1.1", "X-Amz-Target": target}
+    request = AWSRequest("POST", url, headers=headers, data=body)
+    SigV4Auth(Credentials(*_local_keys()), "mturk-requester", REGION).add_auth(request)
+    return dict(request.headers.items())
 
 
 class Market:

@@ -89,7 +89,6 @@ def read_copy(assignment_id: str, worker_id: str, fields: dict[str, str]) -> Ans
 
 def rebuild_answers(hit: FrozenHit, assignment: Assignment, copy: AnswersCopy) -> None:
     """Puts back what the copy says, instead of whatever is there."""
-    seed = hit.study.design.seed
     rules = hit.study.design.checkpoints
     if copy.consent is not None and assignment.consented_at is None:
         assignment.consented_at, assignment.consent_version = copy.consent.at, copy.consent.version
@@ -97,7 +96,7 @@ def rebuild_answers(hit: FrozenHit, assignment: Assignment, copy: AnswersCopy) -
     BonusCheck.objects.filter(assignment=assignment).delete()
     Answer.objects.filter(assignment=assignment).delete()
     for item, dialog in zip(hit.items, copy.dialogs, strict=True):
-        order = item.order(seed, assignment.turn)
+        order = item.order(assignment.turn)
         Answer.objects.create(
             assignment=assignment,
             item_id=item.pk,

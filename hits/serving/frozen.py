@@ -1,7 +1,7 @@
 """What never changes once a study is frozen, kept at hand: a save needs little, and needs it fast."""
 
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from threading import Lock
 from typing import Any
@@ -9,9 +9,10 @@ from uuid import UUID
 
 from django.utils.safestring import SafeString
 
+from evalplatform.errors import EvalPlatformError
 from generation.display import display_text
 from generation.models import Candidate
-from hits.batching import card_order
+from hits.card_orders import shuffle_cards, turn_cards
 from hits.designing.markdown import render_markdown
 from hits.models import Hit, HitItem, Study
 from hits.models.design import StudyDesign
@@ -27,6 +28,7 @@ _lock = Lock()
 class FrozenStudy:
     pk: int
     design: StudyDesign
+    order_secret: bytes = field(repr=False)
     welcome: SafeString
     instructions: SafeString
     consent: SafeString
@@ -43,14 +45,15 @@ class FrozenItem:
     cards: tuple[tuple[int, ...], ...]  # the candidates that each stands for; none for a gold of its own
     texts: tuple[str, ...]  # as shown, of each card
     gold_card: int | None  # set where the item is a checkpoint
+    shuffled: tuple[int, ...]  # the cards as the first turn shows them
 
     @property
     def card_count(self) -> int:
         return len(self.cards)
 
-    def order(self, seed: int, turn: int) -> list[int]:
-        """The cards in the order in which the `turn`-th worker sees them: the card at each place."""
-        return card_order(seed, self.dataset, self.external_id, self.card_count, turn)
+    def order(self, turn: int) -> list[int]:
+        """The cards in the order in which the worker with this turn sees them: the card at each place."""
+        return turn_cards(list(self.shuffled), turn)
 
 
 @dataclass(frozen=True)
@@ -72,11 +75,20 @@ def frozen_study(key: UUID) -> FrozenStudy:
     return FrozenStudy(
         study.pk,
         design,
+        secret_of(study),
         render_markdown(task.welcome),
         render_markdown(task.instructions),
         render_markdown(task.consent),
         render_markdown(task.contact),
     )
+
+
+def secret_of(study: Study) -> bytes:
+    if not study.order_secret:
+        raise EvalPlatformError(
+            f"{study} was frozen before card orders were secret, and can't be served: copy it and build the copy."
+        )
+    return bytes.fromhex(study.order_secret)
 
 
 def frozen_hit(study_key: UUID, number: int) -> FrozenHit:
@@ -98,7 +110,7 @@ def _load_hit(study_key: UUID, number: int) -> FrozenHit:
     if not values:
         raise Hit.DoesNotExist
     pk, block, assignments = values[0][:3]
-    items = _items(study.design, values)
+    items = _items(study, values)
     hit = FrozenHit(pk, study, number, block, _hits_of_block(study, pk, number, block), assignments, items)
     with _lock:
         _kept[study_key, number] = hit
@@ -107,18 +119,19 @@ def _load_hit(study_key: UUID, number: int) -> FrozenHit:
     return hit
 
 
-def _items(design: StudyDesign, rows: list[tuple[Any, ...]]) -> tuple[FrozenItem, ...]:
+def _items(study: FrozenStudy, rows: list[tuple[Any, ...]]) -> tuple[FrozenItem, ...]:
     shown = {candidates[0] for row in rows for card in row[5] if (candidates := card["candidates"])}
     texts = dict(Candidate.objects.filter(pk__in=shown).values_list("pk", "display_text"))
-    return tuple(_item(design, row, texts) for row in rows)
+    return tuple(_item(study, row, texts) for row in rows)
 
 
-def _item(design: StudyDesign, row: tuple[Any, ...], texts: dict[int, str]) -> FrozenItem:
+def _item(study: FrozenStudy, row: tuple[Any, ...], texts: dict[int, str]) -> FrozenItem:
     _, _, _, pk, position, cards, is_checkpoint, dataset, external_id, turns, gold = row
     gold_card = next(number for number, card in enumerate(cards) if card["gold"]) if is_checkpoint else None
     candidates = tuple(tuple(card["candidates"]) for card in cards)
-    shown = tuple(design.shown(texts[pks[0]] if pks else display_text(gold, turns)) for pks in candidates)
-    return FrozenItem(pk, position, dataset, external_id, turns, candidates, shown, gold_card)
+    shown = tuple(study.design.shown(texts[pks[0]] if pks else display_text(gold, turns)) for pks in candidates)
+    shuffled = tuple(shuffle_cards(study.order_secret, dataset, external_id, len(cards)))
+    return FrozenItem(pk, position, dataset, external_id, turns, candidates, shown, gold_card, shuffled)
 
 
 def _hits_of_block(study: FrozenStudy, pk: int, number: int, block: int) -> tuple[int, ...]:

@@ -1,25 +1,28 @@
 """A worker opens a HIT: who they are, whether they may work on it, and the Assignment row that this makes."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from urllib.parse import urlsplit
 
 from django.db import transaction
 
+from hits.card_orders import secret_number
+from hits.holding import Held, Word, ask_holder
 from hits.models import Assignment, MarketEnvironment, Replacement
 from hits.mturk.worker_sites import NOT_AVAILABLE, SUBMIT_SITES
 from hits.serving.frozen import FrozenHit, FrozenStudy
+from hits.serving.limits import check_unconfirmed_visit, check_visit, visitor_key
 from hits.serving.refusals import Refusal, WorkRefused, limit_words
 from hits.serving.rows import (
-    assignments_of_hits,
-    assignments_with_id,
-    count_done_or_in_hand,
+    confirmed_of_hits,
     find_assignment,
+    find_others_in_hand,
     is_published,
     is_stopped,
     lock_study,
+    work_of_worker,
     write_assignment,
 )
 
@@ -39,27 +42,40 @@ class Visit:
 
 
 def open_assignment(
-    hit: FrozenHit, visit: Visit, local_origins: Iterable[str], now: datetime, is_held_again: bool = False
+    hit: FrozenHit,
+    visit: Visit,
+    local_origins: Iterable[str],
+    now: datetime,
+    is_held_again: bool = False,
+    address: str = "",
 ) -> Assignment:
     """The same visit again is the same assignment. `is_held_again`: the worker says that they hold it after all."""
+    check_visit(address)
     environment = _environment(hit, visit, local_origins)
     known = _known(hit, environment, visit)
+    if known is not None and known.submitted_at is not None:
+        return known
+    if known is not None and known.confirmed_at is not None and _refusal(hit.study, known, now) is None:
+        return known  # the crowd was asked once, and that is remembered
+    # Before anything is locked: it may take a while.
+    held = ask_holder(environment, visit.hit_id, visit.assignment_id, visit.worker_id)
     if known is None:
-        return _open_new(hit, environment, visit, now)
-    if known.submitted_at is None and is_held_again:
-        return _hold_again(hit.study, known, now)
-    check_is_open(hit.study, known, now)
-    return known
+        return _open_new(hit, environment, visit, held, address, now)
+    return _open_again(hit, known, held, is_held_again, now)
 
 
 def check_is_open(study: FrozenStudy, assignment: Assignment, now: datetime) -> None:
     """That the worker may still work on it. What was submitted is neither: the page shows it, and changes nothing."""
+    if refusal := _refusal(study, assignment, now):
+        raise WorkRefused(refusal)
+
+
+def _refusal(study: FrozenStudy, assignment: Assignment, now: datetime) -> Refusal | None:
     if assignment.submitted_at is not None:
-        return
+        return None
     if assignment.taken_over_at is not None:
-        raise WorkRefused(Refusal.TAKEN_OVER)
-    if now > assignment.held_at + time_limit(study):
-        raise WorkRefused(Refusal.TIME_OVER)
+        return Refusal.TAKEN_OVER
+    return Refusal.TIME_OVER if now > assignment.held_at + time_limit(study) else None
 
 
 def time_limit(study: FrozenStudy) -> timedelta:
@@ -99,43 +115,60 @@ def _known(hit: FrozenHit, environment: str, visit: Visit) -> Assignment | None:
     return known
 
 
+# --- A new visit -----------------------------------------------------------------------------------------------------
+
+
 @transaction.atomic
-def _open_new(hit: FrozenHit, environment: str, visit: Visit, now: datetime) -> Assignment:
+def _open_new(hit: FrozenHit, environment: str, visit: Visit, held: Held, address: str, now: datetime) -> Assignment:
+    if held.word == Word.DOES_NOT:
+        raise WorkRefused(Refusal.NOT_HELD)
     # Locked by the study: openings of one block, which is several HITs, are counted one after the other.
     lock_study(hit.study.pk)
     known = _known(hit, environment, visit)
     if known is not None:
         return known
-    of_block = assignments_of_hits(environment, hit.block_hits)
-    _check_may_begin(hit, environment, visit.worker_id, of_block, now)
-    _take_over(environment, visit.assignment_id, visit.worker_id, now)
+    is_confirmed = held.word == Word.HOLDS
+    _take_over(environment, visit.assignment_id, visit.worker_id, is_confirmed, now)
+    held_after = now - time_limit(hit.study)
+    of_block = confirmed_of_hits(environment, hit.block_hits, held_after)
+    _check_may_begin(hit, environment, visit.worker_id, visitor_key(address), held_after)
+    _check_has_room(hit, environment, sum(is_in for of_hit, _, is_in in of_block if of_hit == hit.pk))
+    if not is_confirmed:
+        check_unconfirmed_visit(hit, address, now)
     assignment = Assignment(
         hit_id=hit.pk,
         environment=environment,
         mturk_assignment_id=visit.assignment_id,
         mturk_worker_id=visit.worker_id,
-        turn=len(of_block),
+        turn=_turn(hit, visit, {turn for _, turn, _ in of_block}, is_confirmed),
         opened_at=now,
-        held_at=now,
+        held_at=now - held.held_for,
+        confirmed_at=now if is_confirmed else None,
+        visited_from="" if is_confirmed else visitor_key(address),
     )
     write_assignment(assignment)
+    check_is_open(hit.study, assignment, now)
     return assignment
 
 
-def _check_may_begin(
-    hit: FrozenHit, environment: str, worker_id: str, of_block: Sequence[Assignment], now: datetime
-) -> None:
-    if any(one.mturk_worker_id == worker_id and one.hit_id != hit.pk for one in of_block):
+def _check_may_begin(hit: FrozenHit, environment: str, worker_id: str, visited_from: str, held_after: datetime) -> None:
+    others = [
+        (pk, counts)
+        for pk, counts in work_of_worker(hit.study.pk, environment, worker_id, visited_from, held_after)
+        if pk != hit.pk
+    ]
+    if any(pk in hit.block_hits for pk, _ in others):
         raise WorkRefused(Refusal.NOT_ELIGIBLE)
     if is_stopped(hit.study.pk, environment, worker_id):
         raise WorkRefused(Refusal.STOPPED)
     limit = hit.study.design.crowd.max_hits_per_worker
-    held_after = now - time_limit(hit.study)
-    if count_done_or_in_hand(hit.study.pk, environment, worker_id, hit.pk, held_after) >= limit:
+    if sum(counts for _, counts in others) >= limit:
         raise WorkRefused(Refusal.LIMIT_REACHED, limit_words(limit))
-    # What was handed in to us alone, and not to the marketplace, fills no place once we know it.
-    handed_in = [one for one in of_block if one.hit_id == hit.pk and one.submitted_at is not None and not one.ended_as]
-    if len(handed_in) >= hit.assignments and len(handed_in) >= _places(hit, environment):
+
+
+def _check_has_room(hit: FrozenHit, environment: str, handed_in: int) -> None:
+    """Only what the marketplace has confirmed fills a place."""
+    if handed_in >= hit.assignments and handed_in >= _places(hit, environment):
         raise WorkRefused(Refusal.STUDY_FULL)
 
 
@@ -145,20 +178,54 @@ def _places(hit: FrozenHit, environment: str) -> int:
     return max(hit.assignments, *standing.values_list("places", flat=True), 0)
 
 
+def _turn(hit: FrozenHit, visit: Visit, taken: Collection[int], is_confirmed: bool) -> int:
+    """By how many places the cards are rotated: one of the block's turns that no confirmed work has.
+
+    For whom the crowd confirms, the first one: so the block's workers get each turn once, and who gives a HIT back
+    leaves their turn to the next. For the others, one that the secret draws: if visits that may be forged took turns
+    one after the other, a stranger could choose by their number which turn the next worker gets.
+    """
+    turns = max(hit.study.design.hits.assignments, len(taken) + 1)
+    free = [turn for turn in range(turns) if turn not in taken]
+    if is_confirmed:
+        return free[0]
+    return free[secret_number(hit.study.order_secret, "turn", visit.assignment_id, visit.worker_id) % len(free)]
+
+
+# --- Who holds it ----------------------------------------------------------------------------------------------------
+
+
 @transaction.atomic
-def _hold_again(study: FrozenStudy, assignment: Assignment, now: datetime) -> Assignment:
-    """Whoever holds it by the marketplace's word will be told apart when it is collected; both rows stay."""
-    _take_over(assignment.environment, assignment.mturk_assignment_id, assignment.mturk_worker_id, now)
-    if now > assignment.held_at + time_limit(study):
-        assignment.held_at = now
-    assignment.taken_over_at = None
-    assignment.save(update_fields=["held_at", "taken_over_at"])
-    return assignment
+def _open_again(hit: FrozenHit, known: Assignment, held: Held, is_held_again: bool, now: datetime) -> Assignment:
+    """A visit to what was opened before and is not confirmed, or whose time is over, or that someone else has now."""
+    refusal = _refusal(hit.study, known, now)
+    if held.word == Word.DOES_NOT:
+        raise WorkRefused(refusal or Refusal.NOT_HELD, is_final=True)
+    if held.word == Word.HOLDS:
+        known.confirmed_at, known.held_at, known.visited_from = now, now - held.held_for, ""
+        known.taken_over_at = None
+        known.save(update_fields=["confirmed_at", "held_at", "visited_from", "taken_over_at"])
+        _take_over(known.environment, known.mturk_assignment_id, known.mturk_worker_id, True, now)
+        check_is_open(hit.study, known, now)
+    elif refusal and not is_held_again:
+        raise WorkRefused(refusal)
+    elif refusal:
+        # Their word against another's: both go on, each in a row of their own, and the marketplace decides when the
+        # work is collected.
+        if refusal == Refusal.TIME_OVER or now > known.held_at + time_limit(hit.study):
+            known.held_at = now
+        known.taken_over_at, known.kept_at = None, now
+        known.save(update_fields=["held_at", "taken_over_at", "kept_at"])
+    return known
 
 
-def _take_over(environment: str, assignment_id: str, worker_id: str, now: datetime) -> None:
-    """From whoever else has it in hand: mostly, nobody."""
-    if any(one.mturk_worker_id != worker_id for one in assignments_with_id(environment, assignment_id)):
-        same_id = Assignment.objects.filter(environment=environment, mturk_assignment_id=assignment_id)
-        in_hand = same_id.filter(submitted_at=None, taken_over_at=None)
-        in_hand.exclude(mturk_worker_id=worker_id).update(taken_over_at=now)
+def _take_over(environment: str, assignment_id: str, worker_id: str, is_confirmed: bool, now: datetime) -> None:
+    """From whoever else has the same id in hand. By the crowd's word from everyone; else only from those for whom it
+    has not spoken, and once: whoever then says that they still hold it is not interrupted again."""
+    if not find_others_in_hand(environment, assignment_id, worker_id):
+        return
+    same_id = Assignment.objects.filter(environment=environment, mturk_assignment_id=assignment_id)
+    in_hand = same_id.filter(submitted_at=None, taken_over_at=None)
+    if not is_confirmed:
+        in_hand = in_hand.filter(confirmed_at=None, kept_at=None)
+    in_hand.exclude(mturk_worker_id=worker_id).update(taken_over_at=now)

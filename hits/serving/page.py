@@ -41,7 +41,7 @@ def work_page(hit: FrozenHit, assignment: Assignment, token: str, seconds_used: 
         "dialogs": [
             {
                 "turns": item.turns,
-                "cards": [item.texts[card] for card in item.order(hit.study.design.seed, assignment.turn)],
+                "cards": [item.texts[card] for card in item.order(assignment.turn)],
                 "has_bonus": can_check(rules, item),
                 "answer": answer_of(answers.get(item.pk)),
                 "bonus": bonus_of(hit, item, assignment, checks) if can_check(rules, item) else None,
@@ -74,7 +74,7 @@ def bonus_of(hit: FrozenHit, item: FrozenItem, assignment: Assignment, checks: C
     Never whether the cards as they are now would win: that would be a check that nobody counts.
     """
     known = checks.of_item(item.pk)
-    order = item.order(hit.study.design.seed, assignment.turn)
+    order = item.order(assignment.turn)
     return {
         "attempts": len(known),
         "attempts_left": checks.attempts_left(item.pk),

@@ -21,6 +21,7 @@ class Refusal(StrEnum):
     LIMIT_REACHED = "limit-reached"
     NO_ATTEMPTS_LEFT = "no-attempts-left"
     NOT_ELIGIBLE = "not-eligible"
+    NOT_HELD = "not-held"
     OUTSIDE_MARKETPLACE = "outside-marketplace"
     STOPPED = "stopped"
     STUDY_FULL = "study-full"
@@ -29,6 +30,8 @@ class Refusal(StrEnum):
     TOKEN_INVALID = "token-invalid"  # noqa: S105
     TOO_FAST = "too-fast"
     TOO_LARGE = "too-large"
+    TOO_MANY_CHECKS = "too-many-checks"
+    TOO_MANY_VISITS = "too-many-visits"
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,12 @@ WORDS = {
         f"submitted is paid; this one could not be. {RETURN_IT} Our other HITs are still open to you.",
         "You know these conversations already",
     ),
+    Refusal.NOT_HELD: Words(
+        "The marketplace tells us that you don't hold this HIT: it was returned, its time ran out, or it was never "
+        "accepted, so that work on it could not be paid. Answers that you have given are kept. Please open it from "
+        "your list of HITs there and accept it, and this page will appear.",
+        "The marketplace has not given you this HIT",
+    ),
     Refusal.OUTSIDE_MARKETPLACE: Words(
         "We can't tell which HIT you are working on, so nothing that you do here could be saved or paid. Please open "
         "the HIT from your list on the marketplace, accept it there, and this page will appear within it.",
@@ -108,6 +117,16 @@ WORDS = {
         can_open_again=True,
     ),
     Refusal.TOO_FAST: Words("That was a lot at once. Nothing is lost: the page tries again in a moment."),
+    Refusal.TOO_MANY_CHECKS: Words(
+        "We can't check this one just now: very many were asked for lately. You can go on; whether a point is won is "
+        "decided by where you put the reply, not by the check."
+    ),
+    Refusal.TOO_MANY_VISITS: Words(
+        "Very many visits came from your network in the last hour, and the marketplace can't tell us which of them are "
+        "real. Nothing is lost, and nothing counts against you. Please reload this page in a while, or return the HIT "
+        "if its time would run out.",
+        "Please come back in a while",
+    ),
     Refusal.TOO_LARGE: Words("That is more text than we can take. Please shorten it; everything else is saved."),
 }
 
@@ -127,9 +146,11 @@ def incomplete_words(missing: Sequence[tuple[int, int]]) -> str:
 
 
 class WorkRefused(EvalPlatformError):
-    def __init__(self, refusal: Refusal, message: str = "", **details: Any) -> None:
+    def __init__(self, refusal: Refusal, message: str = "", is_final: bool = False, **details: Any) -> None:
+        """`is_final`: the marketplace has said so, and the worker's own word changes nothing."""
         super().__init__(message or WORDS[refusal].message)
         self.refusal = refusal
+        self.is_final = is_final
         self.details = details
 
     @property

@@ -97,13 +97,69 @@ def hold_assignment(ids: tuple[str, str, str], step: str = "", feedback: str | N
     return next(iter(found), None)
 
 
-def assignments_with_id(environment: str, assignment_id: str) -> list[Assignment]:
-    return _assignments.read("WHERE environment = %s AND mturk_assignment_id = %s", environment, assignment_id)
+def find_others_in_hand(environment: str, assignment_id: str, worker_id: str) -> bool:
+    """Whether another worker has the same id in hand: mostly, nobody."""
+    statement = """SELECT 1 FROM hits_assignment WHERE environment = %s AND mturk_assignment_id = %s
+        AND mturk_worker_id <> %s AND submitted_at IS NULL AND taken_over_at IS NULL"""
+    return _first(statement, environment, assignment_id, worker_id) is not None
 
 
-def assignments_of_hits(environment: str, hit_pks: Sequence[int]) -> list[Assignment]:
+def confirmed_of_hits(environment: str, hit_pks: Sequence[int], held_after: datetime) -> list[tuple[int, int, bool]]:
+    """Of what the marketplace has confirmed and is in hand or handed in: its HIT, its turn, whether it is handed in.
+
+    What was handed in to us alone, and not to the marketplace, is none of it once we know that.
+    """
     marks = ", ".join(["%s"] * len(hit_pks))
-    return _assignments.read(f"WHERE environment = %s AND hit_id IN ({marks})", environment, *hit_pks)
+    statement = f"""SELECT hit_id, turn, submitted_at IS NOT NULL FROM hits_assignment
+        WHERE hit_id IN ({marks}) AND environment = %s AND confirmed_at IS NOT NULL AND ended_as = ''
+        AND (submitted_at IS NOT NULL OR taken_over_at IS NULL AND held_at > %s)"""  # noqa: S608
+    return [
+        (hit, turn, bool(is_in)) for hit, turn, is_in in _execute(statement, *hit_pks, environment, _moment(held_after))
+    ]
+
+
+def work_of_worker(
+    study_pk: int, environment: str, worker_id: str, visited_from: str, held_after: datetime
+) -> list[tuple[int, bool]]:
+    """A worker's assignments of a study: the HIT, and whether it counts towards their limit.
+
+    Those that the marketplace has confirmed, and those that were opened from where this visit comes from: anyone can
+    open a page in a worker's name, but not from their address. Assignment.objects.done_or_in_hand, written out.
+    """
+    rows = """SELECT hit_id, submitted_at IS NOT NULL AND ended_as = ''
+            OR submitted_at IS NULL AND taken_over_at IS NULL AND held_at > %s
+        FROM hits_assignment JOIN hits_hit ON hits_hit.id = hits_assignment.hit_id
+        WHERE study_id = %s AND environment = %s AND mturk_worker_id = %s"""
+    statement = f"""{rows} AND confirmed_at IS NOT NULL
+        UNION ALL {rows} AND confirmed_at IS NULL AND visited_from > '' AND visited_from = %s"""
+    whose = (_moment(held_after), study_pk, environment, worker_id)
+    return [(hit, bool(counts)) for hit, counts in _execute(statement, *whose, *whose, visited_from)]
+
+
+def count_visits_from(visited_from: str, hit_pk: int, since: datetime) -> tuple[int, int]:
+    """Openings from one address that no marketplace has confirmed: all of them, and those of this HIT."""
+    statement = """SELECT count(*), count(CASE WHEN hit_id = %s THEN 1 END) FROM hits_assignment
+        WHERE visited_from = %s AND visited_from > '' AND confirmed_at IS NULL AND opened_at > %s"""
+    ((of_all, of_hit),) = _execute(statement, hit_pk, visited_from, _moment(since))
+    return int(of_all), int(of_hit)
+
+
+def count_unconfirmed_checks(item_pks: Sequence[int], since: datetime, most: int) -> int:
+    """At these checkpoints, of assignments that no marketplace has confirmed; no further than to `most`."""
+    marks = ", ".join(["%s"] * len(item_pks))
+    statement = f"""SELECT count(*) FROM (SELECT 1 FROM hits_bonuscheck
+        JOIN hits_assignment ON hits_assignment.id = assignment_id
+        WHERE item_id IN ({marks}) AND checked_at > %s AND confirmed_at IS NULL LIMIT %s) AS found"""  # noqa: S608
+    ((count,),) = _execute(statement, *item_pks, _moment(since), most)
+    return int(count)
+
+
+def count_checks_from(visited_from: str, since: datetime) -> int:
+    """By assignments from one address that no marketplace has confirmed."""
+    statement = """SELECT count(*) FROM hits_assignment JOIN hits_bonuscheck ON assignment_id = hits_assignment.id
+        WHERE visited_from = %s AND visited_from > '' AND confirmed_at IS NULL AND checked_at > %s"""
+    ((count,),) = _execute(statement, visited_from, _moment(since))
+    return int(count)
 
 
 def is_published(hit_pk: int, environment: str, mturk_hit_id: str) -> bool:
@@ -121,18 +177,6 @@ def is_stopped(study_pk: int, environment: str, worker_id: str) -> bool:
 
 def _first(statement: str, *parameters: Any) -> tuple[Any, ...] | None:
     return next(iter(_execute(f"{statement} LIMIT 1", *parameters)), None)
-
-
-def count_done_or_in_hand(
-    study_pk: int, environment: str, worker_id: str, other_than: int, held_after: datetime
-) -> int:
-    """A worker's assignments of other HITs: Assignment.objects.done_or_in_hand, written out."""
-    statement = """SELECT count(*) FROM hits_assignment JOIN hits_hit ON hits_hit.id = hits_assignment.hit_id
-        WHERE study_id = %s AND environment = %s AND mturk_worker_id = %s AND hit_id <> %s
-        AND (submitted_at IS NOT NULL AND ended_as = ''
-             OR submitted_at IS NULL AND taken_over_at IS NULL AND held_at > %s)"""
-    (count,) = _first(statement, study_pk, environment, worker_id, other_than, _moment(held_after)) or (0,)
-    return int(count)
 
 
 def _execute(statement: str, *parameters: Any) -> list[tuple[Any, ...]]:

@@ -15,6 +15,7 @@ from hits.serving.bonus import Checks, can_check
 from hits.serving.bonus_words import points_told
 from hits.serving.copies import write_copy
 from hits.serving.frozen import FrozenHit, FrozenItem, frozen_hit
+from hits.serving.limits import check_unconfirmed_check
 from hits.serving.opening import check_is_open
 from hits.serving.page import answer_of, bonus_of, by_card
 from hits.serving.refusals import Refusal, WorkRefused, incomplete_words
@@ -76,7 +77,7 @@ def check_bonus(ticket: Ticket, dialog: DialogState, attempt: int, now: datetime
         areas = _checked_areas(hit, item, dialog.areas)
         if len(areas) < item.card_count:
             raise _incomplete([(item.position, item.card_count - len(areas))])
-        order = item.order(hit.study.design.seed, assignment.turn)
+        order = item.order(assignment.turn)
         value = {"areas": by_card(order, areas)}
         checks = Checks(rules, checks_of(assignment))
         known = checks.of_item(item.pk)
@@ -88,6 +89,7 @@ def check_bonus(ticket: Ticket, dialog: DialogState, attempt: int, now: datetime
                 raise WorkRefused(Refusal.NO_ATTEMPTS_LEFT)
             if attempt > len(known) + 1:
                 raise WorkRefused(Refusal.INVALID)
+            check_unconfirmed_check(hit, assignment, now)
             check = BonusCheck(
                 assignment=assignment,
                 item_id=item.pk,
@@ -169,7 +171,7 @@ def _check_consent(assignment: Assignment) -> None:
 def _save_dialog(hit: FrozenHit, assignment: Assignment, dialog: DialogState, now: datetime) -> dict[str, Any]:
     item = _item(hit, dialog.position)
     areas = _checked_areas(hit, item, dialog.areas)
-    order = item.order(hit.study.design.seed, assignment.turn)
+    order = item.order(assignment.turn)
     value = {"areas": by_card(order, areas)}
     new = Answer(
         assignment=assignment,

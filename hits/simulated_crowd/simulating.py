@@ -8,6 +8,7 @@ since told times count only as far as our clock allows, what is handed in gets t
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from urllib.parse import urlsplit
@@ -143,7 +144,8 @@ class _Run:
         try:
             assignment = self._accept(account, stint, starts_at)
             try:
-                fields = self._work_on_page(assignment, stint)
+                with _held_now(assignment):
+                    fields = self._work_on_page(assignment, stint)
             except TurnedAway as turned_away:
                 working.return_assignment(assignment.assignment_id, account, starts_at)
                 return turned_away.code
@@ -190,3 +192,15 @@ class _Run:
         self.work.refused[str(reason)] += 1
         if reason in FOR_GOOD:
             self._gone.add(worker.worker_id)
+
+
+@contextmanager
+def _held_now(assignment: TurkAssignment) -> Iterator[None]:
+    """As if it had been accepted at this moment, while the worker is at our page: the page asks the marketplace since
+    when they hold it, and goes by the real clock."""
+    row, now = TurkAssignment.objects.filter(pk=assignment.pk), Clock().now()
+    row.update(accepted_at=now, deadline_at=now + (assignment.deadline_at - assignment.accepted_at))
+    try:
+        yield
+    finally:
+        row.update(accepted_at=assignment.accepted_at, deadline_at=assignment.deadline_at)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from generation.models import Candidate
-from hits.batching import card_order
+from hits.card_orders import card_order
 from hits.models import Answer, Assignment, BonusCheck, HitItem
 from hits.models.design import Area, StudyDesign
 from hits.times import CountedTime, counted_times
@@ -87,7 +87,7 @@ def _answered(
 ) -> AnsweredDialog:
     cards = [preview_card(design, card, item.dialog, candidates) for card in item.cards]
     placed = answer.value["areas"] if answer else {}
-    order = answer.card_order if answer else _order(item, design, assignment.turn)
+    order = answer.card_order if answer else _order(item, assignment)
     shown = [
         ShownCard(place, cards[number], item.cards[number]["gold"], placed.get(str(number), ""))
         for place, number in enumerate(order, start=1)
@@ -105,9 +105,10 @@ def _answered(
     )
 
 
-def _order(item: HitItem, design: StudyDesign, turn: int) -> list[int]:
+def _order(item: HitItem, assignment: Assignment) -> list[int]:
     """Before anything is saved: as the page would show it."""
-    return card_order(design.seed, item.dialog.dataset.name, item.dialog.external_id, len(item.cards), turn)
+    secret, dialog = bytes.fromhex(assignment.hit.study.order_secret), item.dialog
+    return card_order(secret, dialog.dataset.name, dialog.external_id, len(item.cards), assignment.turn)
 
 
 def _by_area(areas: Sequence[Area], shown: Sequence[ShownCard]) -> list[AreaWithCards]:

@@ -11,8 +11,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods
 
 from evalplatform.errors import EvalPlatformError
-from hits.kept_bundles import bundle_file, find_bundle, request_bundle
-from hits.kept_results import source_of
+from hits.kept_bundles import bundle_file, bundle_source, find_bundle, request_bundle
 from hits.models import Study
 from hits.tasks import make_bundle_of_study
 from hits.views.study_pages import delay, find_study, surroundings, user_of
@@ -26,7 +25,7 @@ def bundle_panel(study: Study, environment: str) -> dict[str, Any]:
         "row": row,
         "bytes": file.stat().st_size if is_there else 0,
         "is_there": is_there,
-        "is_stale": is_there and row.source != source_of(study, environment),
+        "is_stale": is_there and row.source != bundle_source(study, environment),
         "is_quiet": row.is_quiet(timezone.now()),
     }
 

@@ -21,6 +21,7 @@ from hits.models.design import StudyDesign
 from hits.monitoring.checkpoints import Passed, passed_by_worker
 from hits.monitoring.ledger import refusals_of
 from hits.monitoring.progress import Progress, count_progress, submissions_per_hour
+from hits.monitoring.visits import count_lost_checks
 from hits.publishing.describing import MarketCounts, cents_from_dollars, count_publications
 from hits.tasks import screen_work_of_study, sync_hits_of_study, undo_screening_of_study
 from hits.views.pictures import pace_picture
@@ -123,6 +124,7 @@ def _live(study: Study, environment: str) -> dict[str, Any]:
         "picture": pace and pace_picture(pace),
         "pay": _pay(study, environment, progress),
         "passed": passed,
+        "lost_checks": count_lost_checks(study, environment),
         "screening": run and funnel_rows(run),
         "events": events,
         "now": timezone.now(),

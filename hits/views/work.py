@@ -13,6 +13,7 @@ from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_GET
 
+from evalplatform.client_address import client_address
 from hits.models import Hit, Study
 from hits.mturk.worker_sites import SUBMIT_SITES, WORKER_SITES
 from hits.serving.frozen import FrozenHit, frozen_hit
@@ -52,7 +53,9 @@ def show_hit(request: HttpRequest, study_key: UUID, number: int) -> HttpResponse
 
 def _work(request: HttpRequest, hit: FrozenHit, study_key: UUID, visit: Visit) -> dict[str, Any]:
     now = timezone.now()
-    assignment = open_assignment(hit, visit, _local_origins(request), now, HELD_AGAIN in request.GET)
+    assignment = open_assignment(
+        hit, visit, _local_origins(request), now, HELD_AGAIN in request.GET, client_address(request)
+    )
     submit_to = visit.submit_to.rstrip("/")
     ticket = Ticket(study_key, hit.number, assignment.environment, visit.assignment_id, visit.worker_id, submit_to)
     page = work_page(hit, assignment, sign_token(ticket), (now - assignment.held_at).total_seconds())
@@ -65,11 +68,12 @@ def _work(request: HttpRequest, hit: FrozenHit, study_key: UUID, visit: Visit) -
 def _refuse(request: HttpRequest, refused: WorkRefused) -> HttpResponse:
     again = request.GET.copy()
     again[HELD_AGAIN] = "1"
+    can_go_on = refused.refusal in CAN_BE_HELD_AGAIN and not refused.is_final
     context = {
         "code": refused.refusal,
         "heading": refused.words.heading,
         "message": str(refused),
-        "continue_url": f"?{again.urlencode()}" if refused.refusal in CAN_BE_HELD_AGAIN else None,
+        "continue_url": f"?{again.urlencode()}" if can_go_on else None,
     }
     return render(request, "work/refused.html", context, status=403)
 

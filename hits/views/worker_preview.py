@@ -6,7 +6,7 @@ from typing import Any
 from django.utils.safestring import SafeString
 
 from generation.models import Candidate, Dialog
-from hits.batching import card_order
+from hits.card_orders import card_order
 from hits.designing.markdown import render_markdown
 from hits.models import Hit, HitItem
 from hits.models.design import Area, StudyDesign, TaskPart, WarmUpPart
@@ -70,7 +70,8 @@ def preview_hit(hit: Hit, design: StudyDesign) -> list[PreviewItem]:
 def _preview_item(item: HitItem, item_count: int, design: StudyDesign, candidates: dict[int, Candidate]) -> PreviewItem:
     dialog = item.dialog
     cards = [preview_card(design, card, dialog, candidates) for card in item.cards]
-    order = card_order(design.seed, dialog.dataset.name, dialog.external_id, len(cards), turn=0)
+    secret = bytes.fromhex(item.hit.study.order_secret)
+    order = card_order(secret, dialog.dataset.name, dialog.external_id, len(cards), turn=0)
     return PreviewItem(
         heading=f"Conversation {item.position + 1}/{item_count}",
         turns=preview_turns(dialog.turns),

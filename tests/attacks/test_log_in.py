@@ -130,7 +130,7 @@ def test_the_admin_has_no_door_of_its_own(researcher: User) -> None:
 def test_behind_a_proxy_the_address_is_the_proxy_s_word_and_not_the_visitor_s(
     researcher: User, settings: Settings
 ) -> None:
-    settings.IS_BEHIND_PROXY = True
+    settings.PROXY_COUNT = 1
 
     def guess(number: int) -> int:
         claimed = f"10.0.0.{number}, 198.51.100.1"

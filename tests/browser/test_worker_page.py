@@ -9,6 +9,7 @@ from datetime import timedelta
 
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, Route, expect
+from pytest_django import Settings
 
 from generation.importing import import_candidates, import_dialogs
 from hits.localturk.models import TurkAssignment
@@ -383,10 +384,12 @@ def test_a_refusal_is_told_on_a_page_of_its_own_and_can_be_answered(
     publish: Publish,
     work_url: WorkUrl,
     check_accessibility: CheckAccessibility,
+    settings: Settings,
 ) -> None:
     page = open_first_dialog(open_page(), work_url(publish(**SMALL)))
     assignment = Assignment.objects.get()
     Assignment.objects.update(held_at=assignment.held_at - timedelta(hours=2))
+    settings.MTURK_LOCAL_URL = "http://127.0.0.1:9"  # as MTurk, it does not say who holds what
 
     move_by_key(page, card_at(page, 0), "1")
     expect(page.get_by_role("heading", level=1)).to_have_text("The time for this HIT is over")

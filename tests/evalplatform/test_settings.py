@@ -69,6 +69,7 @@ def read_settings(monkeypatch: pytest.MonkeyPatch, environment: dict[str, str]) 
         ("API_REQUESTS_PER_MINUTE", "0"),
         ("HSTS_SECONDS", "forever"),
         ("BEHIND_HTTPS_PROXY", "nginx"),
+        ("PROXY_COUNT", "many"),
         ("VAR_DIR", "/dev/null"),
         ("VAR_DIR", "/proc"),
     ],

@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 
 from generation.importing import import_candidates, import_dialogs
 from generation.models import Candidate, Dialog, Generator
-from hits.batching import build_hits, card_order, checkpoints_of, deal, make_cards
+from hits.batching import build_hits, checkpoints_of, deal, make_cards
+from hits.card_orders import card_order, commitment_to
 from hits.designing.checking import parse_design
 from hits.designing.describing import describe_size
 from hits.designing.selecting import ChosenDialog, Selection, fill_blocks
 from hits.designing.sizing import size_of_batches
-from hits.designing.studies import create_study, read_study_file
+from hits.designing.studies import copy_study, create_study, read_study_file
 from hits.manifest import manifest_lines
 from hits.models import Hit, HitItem, Study
 from tests.conftest import ROOT, WriteFile
@@ -141,15 +142,15 @@ def test_uneven_ends_are_said_to_the_researcher() -> None:
     assert "10 assignments are split into 5 + 5" in list(describe_size(many, size_of_batches(many, 6000)))[1]
 
 
-@given(st.integers(1, 8), st.integers(0, 2**32), st.text(max_size=5))
+@given(st.integers(1, 8), st.binary(min_size=16, max_size=16), st.text(max_size=5))
 def test_over_as_many_workers_as_cards_each_card_stands_at_each_place_once(
-    card_count: int, seed: int, external_id: str
+    card_count: int, secret: bytes, external_id: str
 ) -> None:
-    orders = [card_order(seed, "ED", external_id, card_count, turn) for turn in range(card_count)]
+    orders = [card_order(secret, "ED", external_id, card_count, turn) for turn in range(card_count)]
 
     for place in range(card_count):
         assert sorted(order[place] for order in orders) == list(range(card_count))
-    assert card_order(seed, "ED", external_id, card_count, card_count) == orders[0]
+    assert card_order(secret, "ED", external_id, card_count, card_count) == orders[0]
 
 
 def test_over_a_study_each_generator_stands_at_each_place_about_equally_often() -> None:
@@ -157,7 +158,7 @@ def test_over_a_study_each_generator_stands_at_each_place_about_equally_often() 
         (card, place)
         for dialog in range(3000)
         for turn in range(2)  # fewer workers than cards: balance comes from the shuffle alone
-        for place, card in enumerate(card_order(2021, "ED", f"d{dialog}", 5, turn))
+        for place, card in enumerate(card_order(SECRET, "ED", f"d{dialog}", 5, turn))
     )
 
     expected = 3000 * 2 / 5
@@ -228,7 +229,7 @@ def demo_study(example_corpus: None) -> Study:
 
 
 def test_the_demo_gives_the_same_hash_on_every_machine_and_database(demo_study: Study) -> None:
-    built = build_hits(demo_study)
+    built = build_hits(demo_study, order_secret=SECRET)
 
     demo_study.refresh_from_db()
     assert (built.hit_count, built.item_count, built.checkpoint_count, built.is_new) == (6, 60, 18, True)
@@ -263,7 +264,26 @@ def test_a_text_that_was_changed_behind_our_back_no_longer_gives_the_hash(demo_s
     assert [json.loads(line)["dialog"] for line in changed] == ["emotional-017"]
 
 
-DEMO_HASH = "267e1d74a92e86f4144f03ef66aa5d5968a6a89a9a870f0cce3a4553c7c1620a"
+def test_a_study_and_its_copy_have_the_same_hits_and_draw_their_secrets_apart(demo_study: Study) -> None:
+    copy = copy_study(demo_study, "again")
+    build_hits(demo_study)
+    build_hits(copy)
+
+    demo_study.refresh_from_db()
+    copy.refresh_from_db()
+    (first, *lines), (second, *same_lines) = (list(manifest_lines(one)) for one in (demo_study, copy))
+    assert list(_layout(copy)) == list(_layout(demo_study))
+    assert lines == same_lines
+    assert len({demo_study.order_secret, copy.order_secret}) == 2
+    for study, line in ((demo_study, first), (copy, second)):
+        head = json.loads(line)
+        assert len(bytes.fromhex(study.order_secret)) == 16
+        assert head["card_order_commitment"] == commitment_to(bytes.fromhex(study.order_secret))
+        assert study.order_secret not in line.decode()
+
+
+SECRET = bytes(range(16))
+DEMO_HASH = "c8ad579b8d4db06c2cb8de1da73775c57585b4091af06add0ceb7794487f21d2"
 DEMO_LAYOUT = "e0eb9dfe4f38e67b6537b0bf08da4a3a64f69881ffca784756e859f56305a3f0"
 
 
@@ -344,7 +364,7 @@ def test_the_hash_covers_the_texts_that_workers_will_see(example_corpus: None, c
         Candidate.objects.filter(dialog=dialog, generator__name="generic").update(**{changed: "Changed."})
     study = create_study(DEMO)
 
-    build_hits(study)
+    build_hits(study, order_secret=SECRET)
 
     study.refresh_from_db()
     assert study.manifest_hash != DEMO_HASH

@@ -42,19 +42,25 @@ def test_who_has_done_enough_sees_no_more_within_one_sync(hits: list[Hit], marke
     alice, bruno = people()[:2]
     CrowdWorker(hits[0], alice).finish()
     assert may_accept(alice, hits[1])
+    accepted = working.accept(alice, TurkHit.objects.get(hit_id=_id(hits[1])), Clock().now())
 
     assert sync(hits[0].study, market) == Limited(capped=1, told=1)
 
-    assert not may_accept(alice, hits[1])
-    assert may_accept(bruno, hits[1])
-    assert Worker(hits[1], alice.worker_id, "A2").visit(hitId=_id(hits[1])).context["code"] == "limit-reached"
+    assert not may_accept(alice, hits[2])
+    assert may_accept(bruno, hits[2])
+    assert (
+        Worker(hits[1], alice.worker_id, accepted.assignment_id).visit(hitId=_id(hits[1])).context["code"]
+        == "limit-reached"
+    )
     assert sync(hits[0].study, market) == Limited()
 
 
 def test_a_soft_block_keeps_a_worker_away_and_can_be_lifted(hits: list[Hit], market: Market) -> None:
     alice, study = people()[0], hits[0].study
+    accepted = working.accept(alice, TurkHit.objects.get(hit_id=_id(hits[1])), Clock().now())
     block(study, "local", alice.worker_id, "soft block", "Answers at random.", None, now())
-    assert Worker(hits[1], alice.worker_id, "A2").visit(hitId=_id(hits[1])).context["code"] == "stopped"
+    visited = Worker(hits[1], alice.worker_id, accepted.assignment_id).visit(hitId=_id(hits[1]))
+    assert visited.context["code"] == "stopped"
     sync(study, market)
     assert not may_accept(alice, hits[0])
 

@@ -1,0 +1,395 @@
+"""Strangers who know a HIT's address and invent assignments and workers: they fill nothing, cap nobody, shift nothing,
+learn nothing, and cost little."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client, override_settings
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from hits.batching import build_hits
+from hits.designing.studies import create_study
+from hits.localturk import working
+from hits.localturk.clock import Clock
+from hits.localturk.models import TurkAssignment, TurkHit, WorkerAccount
+from hits.models import Assignment, BonusCheck, Hit, Publication, Study
+from hits.monitoring.visits import LostChecks, count_lost_checks
+from hits.mturk.client import Market
+from hits.serving.limits import MOST_VISITS_AN_HOUR
+from tests.conftest import DEMO
+from tests.hits import crowd
+from tests.hits.crowd import CrowdWorker, people
+from tests.hits.working import Worker, publish
+
+SANDBOX = "https://workersandbox.mturk.com"
+HOME, ELSEWHERE = "198.51.100.7", "203.0.113.9"
+UNREACHABLE = "http://127.0.0.1:9"
+
+
+class MTurkWorker(Worker):
+    """On a marketplace that tells of an assignment only when it is submitted; at an address."""
+
+    def __init__(self, hit: Hit, worker_id: str, assignment_id: str, address: str = HOME) -> None:
+        super().__init__(hit, worker_id, assignment_id)
+        self.client = Client(REMOTE_ADDR=address)
+
+    def parameters(self, **others: str) -> dict[str, str]:
+        return super().parameters(**{"turkSubmitTo": SANDBOX, **others})
+
+
+def on_mturk(**settings: Any) -> list[Hit]:
+    study = create_study({**DEMO, **settings})
+    build_hits(study)
+    publish(study, "sandbox")
+    return list(study.hits.all())
+
+
+@pytest.fixture
+def hit(demo_study: Study, market: Market) -> Hit:
+    """On the marketplace here, which can say who holds what."""
+    crowd.publish(demo_study, market, 2)
+    return demo_study.hits.get(number=0)
+
+
+def forged(hit: Hit, worker_id: str, assignment_id: str) -> Any:
+    return Worker(hit, worker_id, assignment_id).visit(hitId=Publication.objects.get(hit=hit).mturk_hit_id)
+
+
+def code_of(response: Any) -> str:
+    return str(response.context.get("code", "")) if response.context else ""
+
+
+# --- Where the crowd can say who holds an assignment -----------------------------------------------------------------
+
+
+def test_an_invented_visit_is_refused_kindly_and_leaves_no_trace(hit: Hit) -> None:
+    alice = people()[0]
+
+    answers = [forged(hit, alice.worker_id, "INVENTED"), forged(hit, "NOBODY", "INVENTED")]
+
+    for answer in answers:
+        assert (answer.status_code, code_of(answer)) == (403, "not-held")
+        assert "accept it" in answer.context["message"]
+        assert answer.context["continue_url"] is None
+        assert b"token" not in answer.content  # without one, there is no Bonus Validate to ask
+    assert Assignment.objects.count() == 0
+
+
+def test_nobody_takes_over_an_assignment_that_the_crowd_gave_to_another(hit: Hit) -> None:
+    worker = CrowdWorker(hit, people()[0])
+
+    assert code_of(forged(hit, people()[1].worker_id, worker.assignment_id)) == "not-held"
+
+    assert worker.save(0, {"0": "good"}).status_code == 200
+    assert Assignment.objects.count() == 1
+
+
+def test_the_crowd_is_asked_once_and_that_is_remembered(hit: Hit) -> None:
+    worker = CrowdWorker(hit, people()[0])
+    assert worker.assignment.confirmed_at is not None
+
+    with CaptureQueriesContext(connection) as queries:
+        worker.open()
+
+    assert not [one["sql"] for one in queries if "localturk" in one["sql"]]
+
+
+def test_forged_visits_between_real_ones_change_nobody_s_turn(hit: Hit) -> None:
+    turns = []
+    for account in people()[:4]:
+        for number in range(5):
+            forged(hit, f"F{number}", f"{account.worker_id}{number}")
+        turns.append(CrowdWorker(hit, account).assignment.turn)
+
+    assert turns == [0, 1, 2, 3]
+
+
+def test_who_gives_a_hit_back_leaves_their_turn_to_the_next(hit: Hit) -> None:
+    alice, bruno, chen = people()[:3]
+    first = CrowdWorker(hit, alice)
+    assert CrowdWorker(hit, bruno).assignment.turn == 1
+    first.give_back()
+
+    assert CrowdWorker(hit, chen).assignment.turn == 0
+
+
+def test_a_former_holder_can_not_throw_the_rightful_one_out(hit: Hit) -> None:
+    alice, bruno = people()[:2]
+    former = CrowdWorker(hit, alice)
+    former.save(0, former.all_in(0, "good"))
+    former.give_back()
+    rightful = CrowdWorker(hit, bruno)
+    assert rightful.assignment_id == former.assignment_id
+
+    for others in ({}, {"held-again": "1"}):
+        answer = former.visit(**others)
+        assert (code_of(answer), answer.context["continue_url"]) == ("taken-over", None)
+
+    assert rightful.save(0, {"0": "good"}).status_code == 200
+    assert rightful.open().data["mode"] == "work"
+
+
+def test_who_accepts_an_assignment_again_goes_on_where_they_were_without_a_click(hit: Hit) -> None:
+    alice, bruno = people()[:2]
+    first = CrowdWorker(hit, alice)
+    first.save(0, first.all_in(0, "good"))
+    first.give_back()
+    second = CrowdWorker(hit, bruno)
+    second.give_back()
+    working.accept(alice, TurkHit.objects.get(hit_id=first.mturk_hit_id), Clock().now())
+
+    first.open()
+
+    assert first.data["dialogs"][0]["answer"]["areas"] == first.all_in(0, "good")
+    assert first.save(1, {}).status_code == 200
+    assert second.save(0, {}).json()["code"] == "taken-over"
+
+
+def test_our_clock_starts_when_the_crowd_s_does(hit: Hit) -> None:
+    """Workers accept many HITs at once and open them one after the other."""
+    accepted = _accept_minutes_ago(hit, people()[0], 20)
+    mturk_hit_id = accepted.hit.hit_id
+    worker = Worker(hit, people()[0].worker_id, accepted.assignment_id).open(hitId=mturk_hit_id)
+    assert 1200 <= worker.data["seconds_used"] < 1260
+
+    late = _accept_minutes_ago(hit, people()[1], 61)
+
+    # By the marketplace's own clock the time is over, and it has taken the HIT back.
+    answer = Worker(hit, people()[1].worker_id, late.assignment_id).visit(hitId=mturk_hit_id)
+    assert code_of(answer) == "not-held"
+
+
+def _accept_minutes_ago(hit: Hit, account: WorkerAccount, minutes: int) -> TurkAssignment:
+    turk_hit = TurkHit.objects.get(hit_id=Publication.objects.get(hit=hit).mturk_hit_id)
+    return working.accept(account, turk_hit, Clock().now() - timedelta(minutes=minutes))
+
+
+def test_a_marketplace_whose_clock_is_ahead_of_ours_shortens_nobody_s_time(hit: Hit) -> None:
+    Clock().advance(timedelta(hours=5))
+
+    assert CrowdWorker(hit, people()[0]).data["seconds_used"] < 60
+
+
+def test_a_marketplace_elsewhere_is_asked_over_the_network(hit: Hit, localturk_url: str) -> None:
+    with override_settings(MTURK_LOCAL_URL=localturk_url):
+        worker = CrowdWorker(hit, people()[0])
+        answer = forged(hit, "NOBODY", "INVENTED")
+
+    assert worker.assignment.confirmed_at is not None
+    assert code_of(answer) == "not-held"
+
+
+def test_while_the_marketplace_is_silent_workers_go_on_and_are_confirmed_later(hit: Hit) -> None:
+    with override_settings(MTURK_LOCAL_URL=UNREACHABLE):
+        worker = CrowdWorker(hit, people()[0])
+        forger = Worker(hit, "NOBODY", worker.assignment_id).open(hitId=worker.mturk_hit_id)
+    assert worker.save(0, {"0": "good"}).json()["code"] == "taken-over"  # they are told once...
+    assert worker.assignment.confirmed_at is None
+
+    worker.open()  # ...and the marketplace, which answers again, says who is right
+
+    assert worker.assignment.confirmed_at is not None
+    assert worker.save(0, {"0": "good"}).status_code == 200
+    assert forger.save(0, {}).json()["code"] == "taken-over"
+
+
+# --- Where it can't --------------------------------------------------------------------------------------------------
+
+
+def test_forged_submissions_fill_no_hit(example_corpus: None) -> None:
+    hit = on_mturk(hits={"assignments": 1})[0]
+    for number in range(3):
+        MTurkWorker(hit, f"F{number}", f"INVENTED{number}", ELSEWHERE).open().submit()
+
+    assert MTurkWorker(hit, "ALICE", "REAL").open().data["mode"] == "work"
+
+
+def test_visits_in_a_worker_s_name_use_up_no_cap_of_theirs(example_corpus: None) -> None:
+    hits = on_mturk(crowd={"max_hits_per_worker": 2})
+    for number, hit in enumerate(hits[:3]):
+        MTurkWorker(hit, "ALICE", f"INVENTED{number}", f"203.0.113.{number}").open().submit()
+
+    assert MTurkWorker(hits[3], "ALICE", "REAL1").open().data["mode"] == "work"
+    assert MTurkWorker(hits[4], "ALICE", "REAL2").open().data["mode"] == "work"
+    # Her own work counts at once, before the marketplace has confirmed any of it.
+    assert code_of(MTurkWorker(hits[5], "ALICE", "REAL3").visit()) == "limit-reached"
+
+
+def test_visits_in_a_worker_s_name_make_no_dialogs_known_to_them(example_corpus: None) -> None:
+    first, second = on_mturk(hits={"assignments": 10})[:2]
+    assert first.block == second.block
+    MTurkWorker(first, "ALICE", "INVENTED", ELSEWHERE).open()
+
+    assert MTurkWorker(second, "ALICE", "REAL").open().data["mode"] == "work"
+    assert code_of(MTurkWorker(first, "ALICE", "REAL2").visit()) == "not-eligible"
+
+
+def test_no_number_of_forged_visits_changes_the_order_that_a_worker_sees(example_corpus: None) -> None:
+    hit = on_mturk()[0]
+    alone = MTurkWorker(hit, "ALICE", "REAL").open().data["dialogs"]
+    Assignment.objects.all().delete()
+    for number in range(7):
+        MTurkWorker(hit, f"F{number}", f"INVENTED{number}", ELSEWHERE).open()
+
+    assert MTurkWorker(hit, "ALICE", "REAL").open().data["dialogs"] == alone
+
+
+def test_turns_that_nobody_confirms_are_spread_and_leave_out_what_confirmed_work_has(example_corpus: None) -> None:
+    hit = on_mturk()[0]
+    Assignment.objects.create(
+        hit=hit,
+        environment="sandbox",
+        mturk_assignment_id="DONE",
+        mturk_worker_id="DONE",
+        turn=2,
+        opened_at=timezone.now(),
+        held_at=timezone.now(),
+        submitted_at=timezone.now(),
+        confirmed_at=timezone.now(),
+    )
+    turns = [MTurkWorker(hit, f"W{n}", f"A{n}", f"198.51.{n}.1").open().assignment.turn for n in range(40)]
+
+    assert set(turns) == {0, 1, 3}
+
+
+def test_an_address_opens_so_many_pages_an_hour_and_other_addresses_go_on(example_corpus: None) -> None:
+    hits = on_mturk()
+    per_hit = hits[0].assignments + 10
+    for number in range(per_hit):
+        MTurkWorker(hits[0], f"F{number}", f"INVENTED{number}", ELSEWHERE).open()
+    _forge_rows(hits[1], MOST_VISITS_AN_HOUR - per_hit - 1, Assignment.objects.all()[0].visited_from)
+
+    answer = MTurkWorker(hits[0], "ONE-MORE", "ONE-MORE", ELSEWHERE).visit()
+    assert (code_of(answer), answer.status_code) == ("too-many-visits", 403)
+    assert "reload this page in a while" in answer.context["message"]
+    MTurkWorker(hits[2], "LAST", "LAST", ELSEWHERE).open()
+    assert code_of(MTurkWorker(hits[3], "ONE-MORE", "ONE-MORE", ELSEWHERE).visit()) == "too-many-visits"
+
+    assert MTurkWorker(hits[0], "ALICE", "REAL").open().data["mode"] == "work"
+    assert MTurkWorker(hits[0], "F1", "INVENTED1", ELSEWHERE).open().data["mode"] == "work"  # a reload is no new visit
+    Assignment.objects.update(opened_at=timezone.now() - timedelta(hours=2))
+    assert MTurkWorker(hits[0], "ONE-MORE", "ONE-MORE", ELSEWHERE).open().data["mode"] == "work"
+
+
+def _forge_rows(hit: Hit, count: int, visited_from: str, **others: Any) -> None:
+    now = timezone.now()
+    Assignment.objects.bulk_create(
+        Assignment(
+            **{
+                "hit": hit,
+                "environment": "sandbox",
+                "mturk_assignment_id": f"ROW{hit.number}-{number}-{len(others)}",
+                "mturk_worker_id": f"ROW{number}",
+                "turn": 0,
+                "opened_at": now,
+                "held_at": now,
+                "visited_from": visited_from,
+                **others,
+            }
+        )
+        for number in range(count)
+    )
+
+
+def test_invented_assignments_are_no_endless_oracle_for_bonus_validate(example_corpus: None) -> None:
+    hit = on_mturk()[0]
+    budget = 10 * 3 * hit.assignments
+    forgers = [MTurkWorker(hit, f"F{n}", f"INVENTED{n}", f"203.0.113.{n}").open() for n in range(6)]
+    answers = [_check(forger, attempt) for forger in forgers[:5] for attempt in range(1, budget // 5 + 1)]
+    beyond = _check(forgers[5], 1)
+
+    assert [answer.status_code for answer in answers] == [200] * budget
+    assert (beyond.status_code, beyond.json()["code"]) == (409, "too-many-checks")
+    assert "You can go on" in beyond.json()["message"]
+    real = MTurkWorker(hit, "ALICE", "REAL").open()
+    assert real.submit().status_code == 200  # a check is only told, and nothing else is refused
+    Assignment.objects.filter(mturk_worker_id="F0").update(confirmed_at=timezone.now())
+    assert _check(forgers[5], 1).status_code == 200  # what turns out to be real frees its part
+
+    _check_that_the_monitor_tells(hit, answers=budget + 1 - budget // 5)
+
+
+def _check(worker: Worker, attempt: int) -> Any:
+    """Every other time another placement, as someone would who looks for the human reply."""
+    position = worker.checkpoint()
+    areas = {**worker.all_in(position, "bad"), "0": "good" if attempt % 2 else "bad"}
+    saved = worker.save(position, areas, revision=worker.data.get("revision", 0)).json()["dialogs"][0]
+    worker.data["revision"] = saved["revision"]
+    return worker.check(position, areas, attempt, saved["revision"])
+
+
+def _check_that_the_monitor_tells(hit: Hit, answers: int) -> None:
+    assert count_lost_checks(hit.study, "sandbox") == LostChecks(0, 0)  # they may still be handed in
+    Assignment.objects.exclude(mturk_worker_id="F0").update(ended_as=Assignment.Ending.GIVEN_UP)
+    assert count_lost_checks(hit.study, "sandbox") == LostChecks(answers, 5)
+    assert BonusCheck.objects.exists()
+
+
+def test_confirmed_workers_check_as_often_as_the_study_says(hit: Hit) -> None:
+    worker = CrowdWorker(hit, people()[0])
+
+    assert {_check(worker, attempt).status_code for attempt in range(1, 131)} == {200}
+
+
+def test_calls_are_limited_by_assignment_whatever_tokens_are_made_for_it(example_corpus: None) -> None:
+    hit = on_mturk()[0]
+    workers = [MTurkWorker(hit, f"F{number}", "ONE", f"203.0.113.{number}").open() for number in range(10)]
+
+    calls = (worker.call("save", {"dialogs": []}).status_code for _ in range(65) for worker in workers)
+
+    assert 300 <= next(number for number, status in enumerate(calls) if status == 429) <= 620
+
+
+# --- What an opening costs -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.once
+def test_an_opening_costs_the_same_at_2400_forged_rows_of_any_kind_as_at_4(example_corpus: None) -> None:
+    if connection.vendor != "sqlite":
+        pytest.skip("SQLite counts its own steps, which no clock and no other process disturbs")
+    hits = on_mturk()
+    _forge_rows(hits[0], 4, "somewhere")
+    MTurkWorker(hits[0], "WARM", "UP").open()
+    few_statements, few_steps = _cost_of_an_opening(hits[0], "FEW")
+
+    _forge_rows(hits[0], 2400, "elsewhere", mturk_worker_id="SAME-HIT")
+    _forge_rows(hits[1], 2400, "elsewhere", mturk_worker_id="MANY")
+    now = timezone.now()
+    Assignment.objects.bulk_create(
+        Assignment(
+            hit=hits[0],
+            environment="sandbox",
+            mturk_assignment_id="MANY",
+            mturk_worker_id=f"SAME-ID-{number}",
+            turn=0,
+            opened_at=now,
+            held_at=now,
+            taken_over_at=now,  # by the next one, but for the last
+            visited_from="elsewhere",
+        )
+        for number in range(2400)
+    )
+    many_statements, many_steps = _cost_of_an_opening(hits[0], "MANY")
+
+    assert many_statements == few_statements <= 16
+    assert many_steps < 1.1 * few_steps
+
+
+def _cost_of_an_opening(hit: Hit, name: str) -> tuple[int, int]:
+    """Its statements, and the steps of SQLite's machine that they took: each row that is looked at takes some."""
+    steps = 0
+
+    def count() -> int:
+        nonlocal steps
+        steps += 1
+        return 0
+
+    worker = MTurkWorker(hit, name, name)
+    connection.connection.set_progress_handler(count, 1)
+    with CaptureQueriesContext(connection) as queries:
+        worker.open()
+    connection.connection.set_progress_handler(None, 1)
+    return len(queries), steps

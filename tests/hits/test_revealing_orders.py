@@ -1,0 +1,98 @@
+"""The secret of the card orders: kept while the study runs, revealed by its bundle afterwards, and checked."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from hits.batching import build_hits
+from hits.card_orders import card_order, commitment_to
+from hits.collecting import collect
+from hits.designing.studies import copy_study
+from hits.exporting.about import read_about
+from hits.exporting.bundles import export_bundle
+from hits.exporting.checking import check_bundle
+from hits.exporting.hashing import write_hashes
+from hits.kept_bundles import bundle_source
+from hits.localturk.models import TurkHit
+from hits.models import Answer, Study
+from hits.mturk.client import Market
+from tests.hits.crowd import CrowdWorker, now, people, publish
+
+
+@pytest.fixture
+def worked(demo_study: Study, market: Market) -> Study:
+    """One HIT, of which four workers did all."""
+    publish(demo_study, market, 1)
+    for account in people()[:4]:
+        CrowdWorker(demo_study.hits.get(number=0), account).finish()
+    return demo_study
+
+
+def test_a_bundle_withholds_the_secret_while_a_hit_is_on_a_market_and_reveals_it_afterwards(
+    worked: Study, market: Market, tmp_path: Path
+) -> None:
+    TurkHit.objects.update(max_assignments=5, status="Assignable")
+    collect(worked, "local", market, now())
+    source = bundle_source(worked, "local")
+    early = export_bundle(worked, "local", tmp_path / "early").folder
+    TurkHit.objects.update(max_assignments=4, status="Reviewable")
+    collect(worked, "local", market, now())
+    late = export_bundle(worked, "local", tmp_path / "late").folder
+
+    texts = [path.read_bytes() for path in early.rglob("*") if path.is_file()]
+    assert not any(worked.order_secret.encode() in text for text in texts)
+    assert "It is withheld in this bundle" in (early / "README.md").read_text()
+    assert read_about(late).card_order_secret == worked.order_secret
+    assert f"the secret `{worked.order_secret}`" in (late / "README.md").read_text()
+    head = json.loads((early / "manifest.jsonl").read_text().splitlines()[0])
+    assert head["card_order_commitment"] == commitment_to(bytes.fromhex(read_about(late).card_order_secret))
+    assert check_bundle(early) == check_bundle(late) == []
+    assert bundle_source(worked, "local") != source  # the page offers to make it again
+
+
+def test_a_check_finds_another_secret_and_cards_in_another_order(worked: Study, market: Market, tmp_path: Path) -> None:
+    collect(worked, "local", market, now())
+    folder = export_bundle(worked, "local", tmp_path / "bundle").folder
+    lied = tmp_path / "lied"
+    shutil.copytree(folder, lied)
+    about = (lied / "bundle.json").read_text()
+    (lied / "bundle.json").write_text(about.replace(worked.order_secret, "00" * 16))
+    write_hashes(lied)
+
+    found = check_bundle(lied)
+
+    assert "the secret of the card orders is not the one that manifest.jsonl commits to" in found
+    assert "the cards of 4 assignments stood in another order than the secret gives" in found
+
+
+def test_a_manifest_that_is_not_the_study_s_is_found(worked: Study, market: Market, tmp_path: Path) -> None:
+    collect(worked, "local", market, now())
+    folder = export_bundle(worked, "local", tmp_path / "bundle").folder
+    head, *lines = (folder / "manifest.jsonl").read_text().splitlines(keepends=True)
+    lie = json.loads(head) | {"card_order_commitment": commitment_to(bytes(16))}
+    (folder / "manifest.jsonl").write_text(json.dumps(lie) + "\n" + "".join(lines))
+    write_hashes(folder)
+
+    assert check_bundle(folder) == [
+        "manifest.jsonl is not the one that bundle.json names",
+        "the secret of the card orders is not the one that manifest.jsonl commits to",
+    ]
+
+
+def test_who_has_a_bundle_can_freeze_the_same_study_with_the_same_orders(
+    worked: Study, market: Market, tmp_path: Path
+) -> None:
+    collect(worked, "local", market, now())
+    secret = bytes.fromhex(export_bundle(worked, "local", tmp_path / "bundle").about.card_order_secret)
+    again = copy_study(worked, "again")
+
+    build_hits(again, order_secret=secret)
+
+    again.refresh_from_db()
+    assert again.order_secret == worked.order_secret
+    for answer in Answer.objects.select_related("assignment", "item__dialog__dataset"):
+        dialog = answer.item.dialog
+        names = (dialog.dataset.name, dialog.external_id, len(answer.item.cards), answer.assignment.turn)
+        assert card_order(bytes.fromhex(again.order_secret), *names) == answer.card_order
