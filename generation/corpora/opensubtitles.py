@@ -17,6 +17,7 @@ from generation.corpora.records import MAX_ID_CHARACTERS, MAX_TURNS, BadRecord, 
 from generation.corpora.subtitle_cues import Cue, read_cues
 
 LONGEST_GAP_SECONDS = 5.0
+SUFFIXES = (".srt", ".xml")
 
 _MARKUP = re.compile(r"<[^>]*>|\{[^}]*\}|[\u202a-\u202e]")  # the last are in subtitles of right-to-left languages
 _SOUND = re.compile(r"\[[^\]]*\]|\([^)]*\)")
