@@ -203,10 +203,10 @@ def test_every_step_is_accessible_small_and_from_here_only(
     page.keyboard.press("Escape")
     for place in range(5):
         move_by_key(page, card_at(page, place), "3")
-    expect(panel.get_by_role("status")).to_have_text(re.compile("^All sorted: Bonus Validate can tell you"))
+    expect(panel.get_by_role("status")).to_have_text("All sorted: see whether the point would be yours.")
     assert panel.evaluate("panel => panel.getBoundingClientRect().height") == height  # nothing jumps
     bonus.click()
-    expect(page.get_by_text("Not yet. Read the replies once more")).to_be_visible()
+    expect(page.get_by_text("Not yet. You may move replies and validate again.")).to_be_visible()
     expect(page.get_by_text("1 check left.")).to_be_visible()
     check_accessibility(page)
     for place in range(5):
@@ -215,7 +215,7 @@ def test_every_step_is_accessible_small_and_from_here_only(
     expect(page.get_by_text("The bonus point is yours if it stays like this.")).to_be_visible()
     expect(page.get_by_text("Bonus points so far: 1 of 3")).to_be_visible()
     move_by_key(page, card_at(page, 0), "3")
-    expect(panel.get_by_role("status")).to_have_text(re.compile("^Replies were moved since the check: where they are"))
+    expect(panel.get_by_role("status")).to_have_text("Moved since the check: where replies are when you submit counts.")
     expect(page.get_by_text("Bonus points so far: 0 of 3")).to_be_visible()
     move_by_key(page, card_at(page, 0), "1")
     expect(page.get_by_text("Bonus points so far: 1 of 3")).to_be_visible()

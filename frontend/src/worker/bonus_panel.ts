@@ -5,12 +5,13 @@ import { button, count, h, say } from "./dom";
 import type { OnWaiting } from "./line";
 import { Refusal } from "./requests";
 
-const READY = "All sorted: Bonus Validate can tell you whether the point would be yours.";
+// Each fits the two lines that are kept for it.
+const READY = "All sorted: see whether the point would be yours.";
 const WON = "The bonus point is yours if it stays like this.";
-const MOVED = "Replies were moved since the check: where they are when you submit counts.";
-const LOST = "This point is gone: the first check counts, and it did not win.";
-const NOT_YET = "Not yet. Read the replies once more; you may move them and validate again.";
-const NO_MORE = "Not like this, and that was the last check. Where the replies are when you submit still counts.";
+const MOVED = "Moved since the check: where replies are when you submit counts.";
+const LOST = "This point is gone: the first check counts.";
+const NOT_YET = "Not yet. You may move replies and validate again.";
+const NO_MORE = "Not like this. Where replies are when you submit still counts.";
 
 export interface BonusActions {
   check(onWaiting: OnWaiting): Promise<CheckAnswer>;
