@@ -22,6 +22,8 @@ from hits.publishing.stop_qualification import (
     note_stop_qualification,
 )
 
+MOST_WALKS = 5  # through the list of HITs, until two of them agree
+
 OnProgress = Callable[[int], None]
 
 
@@ -57,7 +59,7 @@ def publish_hits(
         result = PublishingResult(adopted=adopt_orphans(plan.study, plan.environment, market, now()))
         waiting = _save_intents(plan, now())
     stop_id, hit_type_id = prepared.result()
-    note_stop_qualification(plan.study, plan.environment, stop_id)
+    note_stop_qualification(plan.study, plan.environment, stop_id, page_url)
     on_progress(len(plan.hits) - len(waiting))
     requests = {one.pk: _new_hit(plan, one, hit_type_id, page_url) for one in waiting}
 
@@ -67,7 +69,7 @@ def publish_hits(
     for outcomes in call_in_threads(create, waiting, threads, lambda: not result.stopped_by and goes_on()):
         with transaction.atomic():
             for publication, outcome in outcomes:
-                _save_outcome(publication, outcome, now(), result)
+                _save_outcome(publication, outcome, page_url, now(), result)
         on_progress(len(outcomes))
     return result
 
@@ -86,13 +88,25 @@ def adopt_orphans(study: Study, environment: str, market: Market, now: datetime)
     By our own id in the annotation, since a token is forgotten after 24 hours. HITs of other projects are left alone.
     """
     ours = Publication.objects.filter(hit__study=study, environment=environment)
-    known = set(ours.confirmed().values_list("hit__number", flat=True))
+    known = set(ours.confirmed().current().values_list("hit__number", flat=True))
+    retired = set(ours.exclude(retired_at=None).values_list("mturk_hit_id", flat=True))
     numbers = {annotation_of(study, number): number for number in study.hits.values_list("number", flat=True)}
     orphans: dict[int, str] = {}
-    for found in market.list_hits():
-        number = numbers.get(found.annotation)
-        if number is not None and number not in known and found.status != "Disposed":
-            orphans.setdefault(number, found.mturk_hit_id)
+    was_interrupted = ours.begun().exists()
+    last: set[str] = set()
+    for _ in range(MOST_WALKS):
+        walk = set()
+        for found in market.list_hits():
+            walk.add(found.mturk_hit_id)
+            number = numbers.get(found.annotation)
+            is_former = found.mturk_hit_id in retired or found.status == "Disposed"
+            if number is not None and number not in known and not is_former:
+                orphans.setdefault(number, found.mturk_hit_id)
+        # Others may delete HITs while we read: then the pages shift, and one of ours slips through. A token protects us
+        # for a day only; so, where something was left behind, the list is read until it holds still.
+        if walk == last or not (orphans or was_interrupted):
+            break
+        last = walk
     with transaction.atomic():
         for hit in study.hits.filter(number__in=orphans):
             _adopt(hit, environment, orphans[hit.number], now)
@@ -103,9 +117,12 @@ def annotation_of(study: Study, hit_number: int) -> str:
     return f"evalplatform {study.key} {hit_number}"
 
 
-def token_of(study: Study, hit_number: int) -> str:
-    """Of at most 64 characters. The environment is not in it: each has tokens of its own."""
-    return f"{study.key.hex}-{hit_number}"
+def token_of(study: Study, hit_number: int, round_: int = 0) -> str:
+    """Of at most 64 characters. The environment is not in it: each has tokens of its own.
+
+    A HIT that is put up again has a token of its own round: with the first one, MTurk would name the deleted HIT.
+    """
+    return f"{study.key.hex}-{hit_number}" + (f"-{round_}" if round_ else "")
 
 
 def hit_type_of(design: StudyDesign, stop_qualification_id: str = "") -> HitTypeSpec:
@@ -153,14 +170,16 @@ def _new_hit(plan: PublishingPlan, publication: Publication, hit_type_id: str, p
     return NewHit(
         hit_type_id=hit_type_id,
         question_xml=external_question(f"{page_url}/{plan.study.key}/{number}/", plan.design.crowd.frame_height),
-        max_assignments=publication.hit.assignments,
+        max_assignments=publication.places or publication.hit.assignments,
         lifetime_seconds=plan.design.crowd.lifetime_days * 86_400,
         annotation=annotation_of(plan.study, number),
-        token=token_of(plan.study, number),
+        token=token_of(plan.study, number, publication.round),
     )
 
 
-def _save_outcome(publication: Publication, outcome: "Future[str]", now: datetime, result: PublishingResult) -> None:
+def _save_outcome(
+    publication: Publication, outcome: "Future[str]", page_url: str, now: datetime, result: PublishingResult
+) -> None:
     this = Publication.objects.filter(pk=publication.pk)
     try:
         mturk_hit_id = outcome.result()
@@ -173,12 +192,16 @@ def _save_outcome(publication: Publication, outcome: "Future[str]", now: datetim
     except MarketUnavailable as unavailable:
         result.stopped_by = unavailable
     else:
-        this.update(mturk_hit_id=mturk_hit_id, published_at=now, refusal="")
+        this.update(mturk_hit_id=mturk_hit_id, published_at=now, refusal="", page_url=page_url)
         result.published += 1
 
 
 def _adopt(hit: Hit, environment: str, mturk_hit_id: str, now: datetime) -> None:
     found = {"mturk_hit_id": mturk_hit_id, "published_at": now, "refusal": ""}
     Publication.objects.update_or_create(
-        hit=hit, environment=environment, defaults=found, create_defaults={**found, "intended_at": now}
+        hit=hit,
+        environment=environment,
+        retired_at=None,
+        defaults=found,
+        create_defaults={**found, "intended_at": now},
     )
