@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from django.db import transaction
 
-from hits.models import Assignment, MarketEnvironment, Replacement
+from hits.models import Assignment, MarketEnvironment, Replacement, Submission
 from hits.mturk.worker_sites import NOT_AVAILABLE, SUBMIT_SITES
 from hits.serving.frozen import FrozenHit, FrozenStudy
 from hits.serving.refusals import Refusal, WorkRefused
@@ -125,7 +125,8 @@ def _open_new(hit: FrozenHit, environment: str, visit: Visit, now: datetime) -> 
 def _check_may_begin(
     hit: FrozenHit, environment: str, worker_id: str, of_block: Sequence[Assignment], now: datetime
 ) -> None:
-    if any(one.mturk_worker_id == worker_id and one.hit_id != hit.pk for one in of_block):
+    own = [one for one in of_block if one.mturk_worker_id == worker_id]
+    if any(one.hit_id != hit.pk for one in own) or _has_done_it_before(own):
         raise WorkRefused(Refusal.NOT_ELIGIBLE)
     if is_stopped(hit.study.pk, environment, worker_id):
         message = (
@@ -145,6 +146,12 @@ def _check_may_begin(
     handed_in = [one for one in of_block if one.hit_id == hit.pk and one.submitted_at is not None and not one.ended_as]
     if len(handed_in) >= hit.assignments and len(handed_in) >= _places(hit, environment):
         raise WorkRefused(Refusal.STUDY_FULL)
+
+
+def _has_done_it_before(own: Sequence[Assignment]) -> bool:
+    """A HIT that was put up again is another one to the marketplace, which lets the same worker have it again."""
+    handed_in = [one.pk for one in own if one.submitted_at is not None and not one.ended_as]
+    return bool(handed_in) and Submission.objects.filter(assignment__in=handed_in).exists()
 
 
 def _places(hit: FrozenHit, environment: str) -> int:

@@ -9,7 +9,7 @@ from hits.designing.studies import get_study
 from hits.management.study_command import StudyCommand, progress_bar
 from hits.markets import open_market
 from hits.models import MarketEnvironment, Payment
-from hits.syncing import Synced, sync
+from hits.syncing import Synced, describe_waiting, sync
 
 
 class Command(StudyCommand):
@@ -28,7 +28,7 @@ paid once. Celery's beat does the same every few minutes."""
     def run(self, options: dict[str, Any]) -> None:
         study, environment = get_study(options["study"]), options["environment"]
         with progress_bar() as progress:
-            synced = sync(study, environment, open_market(environment), timezone.now, _Bars(progress))
+            synced = sync(study, environment, open_market(study, environment), timezone.now, _Bars(progress))
         owed = Payment.objects.filter(
             submission__assignment__hit__study=study, submission__assignment__environment=environment
         ).owed()
@@ -47,6 +47,14 @@ paid once. Celery's beat does the same every few minutes."""
         if synced.replaced:
             replaced = synced.replaced
             self.stdout.write(f"{replaced.added + replaced.reopened:,} lost assignments are on offer again.")
+        if collected.gone:
+            self.stdout.write(
+                f"{collected.gone:,} HITs were deleted on the marketplace; put_up_again puts their dialogs up again."
+            )
+        if synced.found_bonuses:
+            self.stdout.write(f"{synced.found_bonuses:,} bonuses were given there by hand, and are in the ledger now.")
+        if synced.waiting.count:
+            self.stdout.write(describe_waiting(synced.waiting))
         for reason, count in paid.refused.items():
             self.stdout.write(f"  {count:,} times: {reason}")
         if paid.stopped_by:
