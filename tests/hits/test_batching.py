@@ -263,7 +263,7 @@ def test_a_text_that_was_changed_behind_our_back_no_longer_gives_the_hash(demo_s
     assert [json.loads(line)["dialog"] for line in changed] == ["emotional-017"]
 
 
-DEMO_HASH = "267e1d74a92e86f4144f03ef66aa5d5968a6a89a9a870f0cce3a4553c7c1620a"
+DEMO_HASH = "04b1a3aa69a721713cc053a6b0981c144aa06c692087c34819e4acc92c278912"
 DEMO_LAYOUT = "e0eb9dfe4f38e67b6537b0bf08da4a3a64f69881ffca784756e859f56305a3f0"
 
 

@@ -16,7 +16,7 @@ def note_mturk_hit_ids(apps: Any, schema_editor: Any) -> None:
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('hits', '0008_sharing_results_tokens'),
+        ('hits', '0009_looks'),
     ]
 
     operations = [
