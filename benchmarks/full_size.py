@@ -62,7 +62,7 @@ def _play(hit_count: int) -> dict[str, Any]:
     from hits.batching import build_hits
     from hits.designing.studies import create_study
     from hits.localturk.models import Account
-    from hits.markets import open_market
+    from hits.markets import market_of
     from hits.models import Study
     from hits.publishing.creating import publish_hits
     from hits.publishing.planning import check_funds, plan_publishing
@@ -77,7 +77,7 @@ def _play(hit_count: int) -> dict[str, Any]:
     call_command("migrate", verbosity=0)
     seconds: dict[str, Any] = {}
     print(f"\n{hit_count:,} HITs, {ASSIGNMENTS * hit_count:,} assignments", flush=True)
-    market = open_market("local")
+    market = market_of("local")
     with _stage("Importing and building", seconds):
         build_hits(create_study(make_data(10 * hit_count)))
         study = Study.objects.get()

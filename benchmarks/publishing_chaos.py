@@ -5,7 +5,8 @@ python -m benchmarks.publishing_chaos [--runs 200] [--seed 1]
 Each run publishes a study of its own over HTTP to `manage.py localturk`, which has a process and a database of its own.
 It is ended by SIGKILL at a random moment, or meets a random fault, or both; sometimes two runs go on at once; sometimes
 more than 24 hours pass afterwards, so that the marketplace has forgotten its tokens. Then it is started again without
-faults, and the marketplace's table is compared with ours.
+faults, and the marketplace's table is compared with ours. In many runs, also when they are started again, the lists of
+the marketplace lag by some seconds, or are paged by offsets while other projects' HITs come and go.
 """
 
 import random
@@ -16,7 +17,16 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.publishing import ROOT
-from benchmarks.two_sides import MARKET, Server, let_time_pass, play_chaos, some_faults, start_command
+from benchmarks.two_sides import (
+    MARKET,
+    Churn,
+    Server,
+    let_time_pass,
+    play_chaos,
+    some_faults,
+    some_lies,
+    start_command,
+)
 
 if TYPE_CHECKING:
     from multiprocessing.context import ForkProcess
@@ -34,6 +44,8 @@ REPORTED = (
     "  met by fail-before",
     "  met by drop-after",
     "  met by insufficient-funds",
+    "  met by list-lag",
+    "  met by offset-pages",
     "  two at once",
     "processes killed",
     "  before their first HIT was there",
@@ -63,18 +75,23 @@ def _play(rng: random.Random, server: Server, count: int) -> "Chaos":
 
 class Chaos:
     def __init__(self, rng: random.Random, server: Server) -> None:
-        from hits.markets import open_market
+        from hits.markets import market_of
 
         self._rng = rng
         self.tally: Counter[str] = Counter()
         self.problems: list[str] = []
         self._played: list[Study] = []
-        self._market = open_market("local")
+        self._market = market_of("local")
         self._strangers_before = self._make_strangers()
         self._server = server
+        self._churn = Churn()
         server.note_idle()  # with the connection that this process keeps open
 
     def play(self) -> None:
+        with some_lies(self._rng, self._churn) as lies:
+            self._play(lies)
+
+    def _play(self, lies: list[str]) -> None:
         """Counted as a run unless nothing happened to it: it may be done before it can be killed."""
         study = _make_study(f"chaos-{uuid.UUID(int=self._rng.getrandbits(128))}")
         kills = self.tally["processes killed"]
@@ -85,6 +102,7 @@ class Chaos:
         if kind is not None or self.tally["processes killed"] > kills:
             self.tally["runs"] += 1
             self.tally[f"  met by {kind}"] += 1
+            self.tally.update(f"  met by {lie}" for lie in lies)
             self.tally["  two at once"] += len(processes) > 1
         is_later = self._rng.random() < 0.3
         if is_later:
@@ -92,7 +110,7 @@ class Chaos:
             let_time_pass(self._rng.uniform(24.1, 48))
         self._restart(study, is_later)
         if not self._compare(study):
-            what = f"met by {kind}, {len(processes)} at once" + ", restarted a day later" * is_later
+            what = f"met by {[kind, *lies]}, {len(processes)} at once" + ", restarted a day later" * is_later
             self.problems.append(f"{study}: not exactly once, {what}")
         self._forget_old_ones(study)
 

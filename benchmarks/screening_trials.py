@@ -122,7 +122,7 @@ def _print_way(name: str, way: Way, dice: random.Random) -> None:
     from django.utils import timezone
 
     from hits.collecting import collect
-    from hits.markets import open_market
+    from hits.markets import market_of
     from hits.ratings_frame import study_frames, submissions_frame
     from hits.screening.rules import find_flags
     from hits.simulated_crowd.market_side import ensure_accounts
@@ -135,7 +135,7 @@ def _print_way(name: str, way: Way, dice: random.Random) -> None:
     for account in accounts.values():
         for hit in study.hits.all():
             _work(hit, account, way, dice, tally)
-    collect(study, "local", open_market("local"), timezone.now())
+    collect(study, "local", market_of("local"), timezone.now())
     frames = study_frames(study, "local")
     sums = frames.submissions[["points", "first_points", "checkpoints", "attempts"]].sum()
     named = {rule: len({one.worker for one in found}) for rule, found in find_flags(frames, []).items()}
@@ -152,7 +152,7 @@ def _publish(name: str) -> "Study":
 
     from hits.batching import build_hits
     from hits.designing.studies import create_study, read_study_file
-    from hits.markets import open_market, worker_page_url
+    from hits.markets import market_of, worker_page_url
     from hits.publishing.creating import publish_hits
     from hits.publishing.planning import plan_publishing
 
@@ -160,7 +160,7 @@ def _publish(name: str) -> "Study":
     study = create_study(settings)
     build_hits(study)
     study.refresh_from_db()
-    publish_hits(plan_publishing(study, "local"), open_market("local"), worker_page_url("local"), timezone.now)
+    publish_hits(plan_publishing(study, "local"), market_of("local"), worker_page_url("local"), timezone.now)
     return study
 
 

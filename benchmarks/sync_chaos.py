@@ -5,8 +5,10 @@ python -m benchmarks.sync_chaos [--rounds 200] [--seed 1]
 Each round has a study of its own, published to `manage.py localturk`, which has a process and a database of its own. A
 simulated crowd works on it, while `sync_hits` runs once or twice at a time, meets faults, and is ended by SIGKILL at
 random moments; sometimes our database is restored to an earlier state, and sometimes a day or four pass, so that the
-marketplace has forgotten its tokens or has approved by itself. Then it is started again without faults. What workers
-handed in was noted on the way; the marketplace's own tables and ours are compared with it.
+marketplace has forgotten its tokens or has approved by itself. Its lists lag, or are paged by offsets while other
+projects' HITs come and go; some workers hand in nothing at all; somebody at the marketplace's own pages rejects work,
+takes that back, and gives bonuses. Then it is started again without faults. What workers handed in was noted on the
+way; the marketplace's own tables and ours are compared with it.
 """
 
 import random
@@ -20,7 +22,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.publishing import ROOT
-from benchmarks.two_sides import MARKET, Server, let_time_pass, play_chaos, some_faults, start_command
+from benchmarks.two_sides import (
+    MARKET,
+    Churn,
+    Server,
+    let_time_pass,
+    play_chaos,
+    some_faults,
+    some_lies,
+    start_command,
+)
 
 if TYPE_CHECKING:
     from multiprocessing.context import ForkProcess
@@ -32,7 +43,12 @@ if TYPE_CHECKING:
 ROUNDS_KEPT = 8
 WORKERS = 12
 MUST_BE_ZERO = ("answers lost", "answers changed", "payments double", "payments missing", "payments to the wrong")
-AND_ZERO = ("cents of difference between our ledger and the marketplace's", "last syncs that failed")
+AND_ZERO = (
+    "cents of difference between our ledger and the marketplace's",
+    "empty submissions that we paid",
+    "empty submissions that nobody is asked about",
+    "last syncs that failed",
+)
 REPORTED = (
     "rounds",
     "  met by throttle",
@@ -40,6 +56,8 @@ REPORTED = (
     "  met by fail-before",
     "  met by drop-after",
     "  met by insufficient-funds",
+    "  met by list-lag",
+    "  met by offset-pages",
     "  two syncs at once",
     "  restored to an earlier state",
     "  a day or four later",
@@ -48,6 +66,10 @@ REPORTED = (
     "  at another moment",
     "assignments handed in",
     "answers of them",
+    "empty submissions",
+    "  approved by the marketplace itself",
+    "rejections overridden there",
+    "bonuses given there by hand",
     "rewards",
     "bonuses",
     *MUST_BE_ZERO,
@@ -76,11 +98,14 @@ class Chaos:
         self.problems: list[str] = []
         self._played: list[str] = []
         _import_corpus()
+        self._churn = Churn()
 
     def play(self) -> None:
         study = _make_study(f"chaos-{uuid.UUID(int=self._rng.getrandbits(128))}", self._rng)
         round_ = _Round(study, self._rng, self._server, self.tally)
-        round_.play()
+        with some_lies(self._rng, self._churn) as lies:
+            round_.play()
+        round_.finish(lies)
         self.tally["rounds"] += 1
         self.problems += [f"{study}: {what}, {round_.story}" for what in round_.compare()]
         self._forget_old_ones(study)
@@ -102,11 +127,14 @@ class _Round:
     server: Server
     tally: Counter[str]
     handed_in: dict[tuple[str, str], "_HandedIn"] = field(default_factory=dict)  # by assignment and worker
+    empty: set[tuple[str, str]] = field(default_factory=set)
+
     story: str = ""
 
     def play(self) -> None:
         hit_count = self.study.hits.count()
         with some_faults(self.rng) as kind:
+            self._hand_in_nothing()
             self._work(self.rng.randint(0, hit_count))
             earlier = _Snapshot(self.study) if self.rng.random() < 0.5 else None
             before = [self._start()] if self.rng.random() < 0.6 else []
@@ -114,8 +142,11 @@ class _Round:
                 self._disturb_all(before)  # else it goes on while workers hand in
             self._work(hit_count)
             self._disturb_all(before)
+            self._act_by_hand()
             at_once = 1 + (self.rng.random() < 0.4)
             self._sync(at_once)
+            if self.rng.random() < 0.5:
+                self._take_rejections_back()
         is_restored = earlier is not None and self.rng.random() < 0.7
         hours = self.rng.choice([0, 0, 0, 30, 96])
         if hours:
@@ -130,7 +161,56 @@ class _Round:
         self.tally["  restored to an earlier state"] += is_restored
         self.tally["  a day or four later"] += bool(hours)
         self.story = f"met by {kind}, {at_once} at once, restored: {is_restored}, {hours} hours later"
+        self._take_rejections_back()
+
+    def finish(self, lies: list[str]) -> None:
+        """Without faults. Twice: the first may still meet what the killed ones have on its way, and leaves it."""
+        self.tally.update(f"  met by {lie}" for lie in lies)
+        self.story += f", {lies}"
         self._finish()
+
+    # --- What others do on the marketplace ---
+
+    def _hand_in_nothing(self) -> None:
+        """Workers who accept and post a bare form, without ever opening our page."""
+        from django.db import transaction
+
+        from hits.localturk import working
+        from hits.localturk.clock import Clock
+        from hits.localturk.models import TurkHit, WorkerAccount
+        from hits.localturk.refusals import Refused
+        from hits.localturk.seeding import ensure_worker_accounts
+
+        ensure_worker_accounts()
+        hits = list(TurkHit.objects.filter(requester_annotation__startswith=_annotation(self.study)))
+        accounts = list(WorkerAccount.objects.order_by("pk")[:5])
+        for _ in range(self.rng.choice([0, 0, 1, 2, 3])):
+            account = self.rng.choice(accounts)
+            try:
+                with transaction.atomic(using=MARKET):
+                    held = working.accept(account, self.rng.choice(hits), Clock().now())
+                    working.submit(held.assignment_id, account, {}, Clock().now())
+            except Refused:
+                continue
+            self.empty.add((held.assignment_id, account.worker_id))
+
+    def _act_by_hand(self) -> None:
+        """Somebody rejects work on the marketplace, and gives bonuses there."""
+        for assignment_id, worker_id in sorted(self.handed_in):
+            draw = self.rng.random()
+            if draw < 0.15:
+                _by_hand("RejectAssignment", AssignmentId=assignment_id, RequesterFeedback="A slip.")
+            elif draw < 0.3:
+                words = {"Reason": "Thank you for your letter.", "BonusAmount": "0.07"}
+                _by_hand("SendBonus", AssignmentId=assignment_id, WorkerId=worker_id, **words)
+
+    def _take_rejections_back(self) -> None:
+        from hits.localturk.models import TurkAssignment
+
+        ours = TurkAssignment.objects.filter(hit__requester_annotation__startswith=_annotation(self.study))
+        for one in ours.filter(status="Rejected"):
+            is_done = _by_hand("ApproveAssignment", AssignmentId=one.assignment_id, OverrideRejection=True)
+            self.tally["rejections overridden there"] += is_done
 
     def _work(self, hit_count: int) -> None:
         """The crowd on the first HITs; what was handed in is noted here, whatever becomes of our database."""
@@ -175,7 +255,6 @@ class _Round:
             self.tally[f"  {_how_far(self.study)}"] += 1
 
     def _finish(self) -> None:
-        """Twice: the first may still meet what the killed ones have on its way, and leaves it to the next."""
         for _ in range(2):
             process = self._start()
             process.join(120)
@@ -194,15 +273,33 @@ class _Round:
         of_study = Rating.objects.filter(submission__assignment__hit__study=self.study)
         for assignment in there.select_related("worker"):
             key = assignment.assignment_id, assignment.worker.worker_id
+            if key in self.empty:
+                self._look_at_empty(assignment, tally)
+                continue
             ratings = of_study.filter(
                 submission__assignment__mturk_assignment_id=key[0], submission__assignment__mturk_worker_id=key[1]
             )
             self._compare_one(assignment, self.handed_in[key], Counter(map(_rating, ratings)), tally)
-        tally["answers lost"] += max(0, len(self.handed_in) - len(there)) * self._dialog_count()
+        tally["answers lost"] += max(0, len(self.handed_in) + len(self.empty) - len(there)) * self._dialog_count()
         ours, theirs = _cents_here(self.study), _cents_there(self.study)
         tally[AND_ZERO[0]] = abs(ours - theirs)
         self.tally.update(tally)
         yield from (f"{count} {what}" for what, count in tally.items() if count and what in (*MUST_BE_ZERO, *AND_ZERO))
+
+    def _look_at_empty(self, there: Any, tally: Counter[str]) -> None:
+        """Only the marketplace itself may pay it, when its delay is over; and until then somebody is asked."""
+        from hits.deciding import waiting_for_decision
+        from hits.models import Submission
+
+        tally["empty submissions"] += 1
+        is_paid_by_itself = there.status == "Approved" and there.approved_at == there.auto_approval_at
+        tally["  approved by the marketplace itself"] += is_paid_by_itself
+        tally["empty submissions that we paid"] += there.status == "Approved" and not is_paid_by_itself
+        if there.status == "Submitted":
+            ours = Submission.objects.get(assignment__mturk_assignment_id=there.assignment_id)
+            tally["empty submissions that nobody is asked about"] += ours.pk not in waiting_for_decision(
+                self.study, "local"
+            )
 
     def _compare_one(self, there: Any, handed_in: "_HandedIn", ratings: Counter[Any], tally: Counter[str]) -> None:
         tally["assignments handed in"] += 1
@@ -211,7 +308,8 @@ class _Round:
             tally["answers lost"] += self._dialog_count()
         tally["answers changed"] += bool(ratings) and ratings != handed_in.ratings
         rewards = there.ledger_entries.filter(kind="Reward").count()
-        bonuses = there.bonus_payments.count()
+        bonuses = there.bonus_payments.filter(reason__endswith="[bonus]").count()
+        tally["bonuses given there by hand"] += there.bonus_payments.count() - bonuses
         due = int(handed_in.has_won)
         tally["rewards"] += rewards
         tally["bonuses"] += bonuses
@@ -297,6 +395,22 @@ def _reset_ids(models: "list[type[Model]]") -> None:
             cursor.execute(statement)
 
 
+def _by_hand(operation: str, **params: Any) -> bool:
+    """What somebody does on the marketplace's own pages: in its tables, past our client and the faults."""
+    from django.db import transaction
+
+    from hits.localturk.clock import Clock
+    from hits.localturk.errors import TurkError
+    from hits.localturk.operations import OPERATIONS
+
+    try:
+        with transaction.atomic(using=MARKET):
+            OPERATIONS[operation](params, Clock().now())
+    except TurkError:
+        return False  # mostly, since one of our runs was faster
+    return True
+
+
 def _both_sides_at_once() -> Any:
     from django.db import transaction
     from django.test import override_settings
@@ -334,7 +448,7 @@ def _make_study(name: str, rng: random.Random) -> "Study":
 
     from hits.batching import build_hits
     from hits.designing.studies import create_study, read_study_file
-    from hits.markets import open_market
+    from hits.markets import market_of
     from hits.models import Study
     from hits.publishing.creating import publish_hits
     from hits.publishing.planning import plan_publishing
@@ -352,7 +466,7 @@ def _make_study(name: str, rng: random.Random) -> "Study":
     build_hits(create_study(settings))
     study = Study.objects.get(name=name)
     url = "http://127.0.0.1:8000/work"
-    publish_hits(plan_publishing(study, "local"), open_market("local"), url, timezone.now)
+    publish_hits(plan_publishing(study, "local"), market_of("local"), url, timezone.now)
     return study
 
 

@@ -120,19 +120,77 @@ def some_faults(rng: random.Random) -> Iterator[str | None]:
     from hits.localturk.models import Fault
 
     faults = Fault.objects.using(MARKET)
-    faults.create(kind="latency", amount=rng.uniform(5, 60))
+    made = [faults.create(kind="latency", amount=rng.uniform(5, 60))]
     kind = rng.choice(FAULTS) if rng.random() < 0.5 else None
     if kind is not None:
         amounts = {"throttle": rng.uniform(10, 20), "latency": rng.uniform(100, 400)}
-        faults.create(
-            kind=kind,
-            amount=amounts.get(kind, 0),
-            probability=1 if kind in amounts else rng.uniform(0.2, 1),
-            times_left=None if kind in amounts else rng.randint(1, 8),
-            seed=rng.randrange(10**6),
+        made.append(
+            faults.create(
+                kind=kind,
+                amount=amounts.get(kind, 0),
+                probability=1 if kind in amounts else rng.uniform(0.2, 1),
+                times_left=None if kind in amounts else rng.randint(1, 8),
+                seed=rng.randrange(10**6),
+            )
         )
     yield kind
-    faults.all().delete()
+    faults.filter(pk__in=[one.pk for one in made]).delete()
+
+
+@contextmanager
+def some_lies(rng: random.Random, churn: "Churn") -> Iterator[list[str]]:
+    """Lists that lag, lists that are paged by offsets while other projects' HITs come and go, both, or none."""
+    from hits.localturk.models import Fault
+
+    faults = Fault.objects.using(MARKET)
+    amounts = {"list-lag": rng.uniform(0.5, 20), "offset-pages": rng.randint(20, 60)}
+    told = [kind for kind in amounts if rng.random() < 0.4]
+    made = [faults.create(kind=kind, amount=amounts[kind]) for kind in told]
+    if "offset-pages" in told:
+        churn.go_on()
+    yield told
+    churn.rest()
+    faults.filter(pk__in=[one.pk for one in made]).delete()
+
+
+class Churn:
+    """Other projects in the same account, which put up HITs and delete them all the time: a process of its own."""
+
+    def __init__(self) -> None:
+        from django.db import connections
+
+        self._goes_on = FORK.Event()
+        connections.close_all()
+        self._process = FORK.Process(target=self._run, args=(os.getpid(),), daemon=True)
+        self._process.start()
+
+    def go_on(self) -> None:
+        self._goes_on.set()
+
+    def rest(self) -> None:
+        self._goes_on.clear()
+
+    def _run(self, parent: int) -> None:
+        from hits.localturk.ids import new_id
+        from hits.localturk.models import TurkHit
+
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        hits = TurkHit.objects.using(MARKET)
+        there: list[TurkHit] = []
+        rng = random.Random(parent)
+        while os.getppid() == parent:  # else it was killed, and nobody ends us
+            if not self._goes_on.wait(1):
+                continue
+            # Its own HITs are the newest, so all others on the list move up or down a place.
+            if rng.random() < 0.5 and len(there) < 30 and (pattern := hits.first()):
+                pattern.pk, pattern.hit_id, pattern.requester_annotation = None, new_id(), "comes and goes"
+                pattern.held_count = 0  # without money, which is held for none of these
+                pattern._state.adding = True
+                pattern.save(using=MARKET)
+                there.append(pattern)
+            elif there:
+                there.pop(rng.randrange(len(there))).delete()
+            time.sleep(0.01)
 
 
 class Played(Protocol):

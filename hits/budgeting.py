@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from django.utils import timezone
 
 from evalplatform.errors import EvalPlatformError
+from hits.deciding import waiting_for_decision
 from hits.designing.describing import dollars
 from hits.dues import dues, submissions_without_dues
-from hits.models import Payment, Study
+from hits.models import Payment, Study, Submission
 from hits.models.design import StudyDesign
 from hits.mturk.costs import cents_per_assignment
 from hits.places import UnfilledPlaces, open_places
@@ -30,10 +31,11 @@ class Budget:
     spent_cents: int  # paid
     owed_cents: int  # for confirmed work that is not paid yet, with the bonuses that were won
     open_cents: int  # at most, for what is on offer or in somebody's hands
+    waiting_cents: int = 0  # at most, for work that waits for a person's decision
 
     @property
     def committed_cents(self) -> int:
-        return self.spent_cents + self.owed_cents + self.open_cents
+        return self.spent_cents + self.owed_cents + self.open_cents + self.waiting_cents
 
     @property
     def left_cents(self) -> int | None:
@@ -47,11 +49,14 @@ def budget_of(study: Study, environment: str, apart_from: Collection[int] = ()) 
     ledger = Payment.objects.filter(
         submission__assignment__hit__study=study, submission__assignment__environment=environment
     )
+    waiting = waiting_for_decision(study, environment)
+    unrecorded = [one for one in submissions_without_dues(study, environment) if one.pk not in waiting]
     return Budget(
         cap_cents=design.pay.budget_cents,
         spent_cents=ledger.paid().cents(),
-        owed_cents=ledger.owed().cents() + _unrecorded_cents(design, study, environment),
+        owed_cents=ledger.owed().cents() + _cents_due(design, unrecorded),
         open_cents=cents_of(design, (one for one in open_places(study, environment) if one.hit_id not in apart_from)),
+        waiting_cents=_cents_if_approved(design, waiting),
     )
 
 
@@ -73,6 +78,12 @@ def cents_of(design: StudyDesign, places: Iterable[UnfilledPlaces]) -> int:
     return sum(one.count * cents_per_assignment(pay.reward_cents, pay.bonus_cents, one.assignments) for one in places)
 
 
-def _unrecorded_cents(design: StudyDesign, study: Study, environment: str) -> int:
-    unrecorded = submissions_without_dues(study, environment)
-    return sum(due.cents + due.fee_cents for one in unrecorded for due in dues(design, one, timezone.now()))
+def _cents_due(design: StudyDesign, submissions: Iterable[Submission]) -> int:
+    return sum(due.cents + due.fee_cents for one in submissions for due in dues(design, one, timezone.now()))
+
+
+def _cents_if_approved(design: StudyDesign, waiting: Collection[int]) -> int:
+    """With the bonus: answers that are missing today may be found tomorrow, and have won it."""
+    pay = design.pay
+    rows = Submission.objects.filter(pk__in=waiting).values_list("assignment__hit__assignments", flat=True)
+    return sum(cents_per_assignment(pay.reward_cents, pay.bonus_cents, assignments) for assignments in rows)

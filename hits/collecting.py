@@ -6,25 +6,31 @@ to our pages counts; answers that we have lost come back from the marketplace's 
 changes nothing.
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db import transaction
 from django.db.models import Count, Q
 
-from hits.models import Answer, Assignment, HitItem, Publication, Rating, Study, Submission
+from hits.errors import MarketRefused
+from hits.models import Answer, Assignment, Event, HitItem, Payment, Publication, Rating, Study, Submission
 from hits.models.assignment import AssignmentQuerySet
+from hits.models.submission import SubmissionQuerySet
 from hits.mturk.answers import fields_of
 from hits.mturk.client import Market
 from hits.mturk.types import MarketAssignment, MarketHit
-from hits.places import note_places
+from hits.places import note_gone, note_places
+from hits.pseudonyms import pseudonym
 from hits.publishing.calling import THREADS, call_in_threads
 from hits.serving.copies import read_copy, rebuild_answers
 from hits.serving.frozen import FrozenHit, frozen_hit
 
 GRACE = timedelta(minutes=5)  # between the end of the time and the marketplace's last word on it
 NO_ANSWERS = "It was submitted without our page: neither we nor the marketplace have its answers."
+OVERRIDE_WITHIN = timedelta(days=31)  # MTurk lets a rejection be taken back for 30 days, and no count tells of it
+HIT_DOES_NOT_EXIST = "AWS.MechanicalTurk.HITDoesNotExist"
+DISPOSED = "Disposed"
 
 Ending = Assignment.Ending
 OnProgress = Callable[[int, int], None]
@@ -36,6 +42,7 @@ class Collected:
     rebuilt: int = 0
     without_answers: int = 0
     changed: int = 0  # approved or rejected since we last looked
+    gone: int = 0  # HITs that were deleted on the marketplace
     ended: int = 0  # given up, run out of time, taken over, or never handed in
 
 
@@ -51,17 +58,19 @@ def collect(
     publications = our_publications(study, environment)
     numbers = dict(study.hits.values_list("pk", "number"))
     known = _known_counts(study, environment)
-    listed = list(our_hits(market, publications))
-    stirred = [
-        publications[hit.mturk_hit_id]
-        for hit in listed
-        if _counts(hit) != known.get(publications[hit.mturk_hit_id].hit_id, (0, 0))
-    ]
-    result = Collected()
+    rejected = set(recently_rejected(study, environment, now).values_list("mturk_hit_id", flat=True))
+    listed, gone = look_up_hits(market, publications, threads)
+    stirred = [publications[hit.mturk_hit_id] for hit in listed if _has_stirred(hit, known, rejected)] + gone
+    result = Collected(gone=len(gone))
     done = 0
 
     def ask(publication: Publication) -> list[MarketAssignment]:
-        return list(market.list_assignments(publication.mturk_hit_id))
+        try:
+            return list(market.list_assignments(publication.mturk_hit_id))
+        except MarketRefused:
+            if publication in gone:
+                return []  # some of a deleted HIT may still be told, or nothing
+            raise
 
     for outcomes in call_in_threads(ask, stirred, threads):
         for publication, outcome in outcomes:
@@ -73,6 +82,7 @@ def collect(
     result.rebuilt += rebuild_again(study, environment)
     result.ended = _end_what_is_over(study, environment, now)
     note_places(study, environment, listed, publications, now)
+    note_gone(study, environment, gone, now)
     return result
 
 
@@ -82,15 +92,63 @@ def our_publications(study: Study, environment: str) -> dict[str, Publication]:
     return {one.mturk_hit_id: one for one in confirmed}
 
 
-def our_hits(market: Market, publications: Collection[str]) -> Iterator[MarketHit]:
-    """Newest first, and no further than the last of ours: the account may hold many older ones of other projects."""
-    waiting = set(publications)
+def our_hits(market: Market, publications: Mapping[str, Publication]) -> Iterator[MarketHit]:
+    """Newest first, and no further than the last of ours: the account may hold many older ones of other projects.
+
+    Each once, also if the list shifts while it is read, and names one twice. One that it leaves out is asked for by
+    `look_up_hits`.
+    """
+    unseen = set(publications)
+    waiting = {mturk_hit_id for mturk_hit_id, one in publications.items() if one.gone_at is None}
     for hit in market.list_hits():
-        if hit.mturk_hit_id in waiting:
-            waiting.remove(hit.mturk_hit_id)
+        if hit.mturk_hit_id in unseen:
+            unseen.remove(hit.mturk_hit_id)
+            waiting.discard(hit.mturk_hit_id)
             yield hit
         if not waiting:
             return
+
+
+def look_up_hits(
+    market: Market, publications: Mapping[str, Publication], threads: int = THREADS
+) -> tuple[list[MarketHit], list[Publication]]:
+    """Ours as the marketplace has them now, and those that it has no longer.
+
+    A HIT that is not on the list may have been deleted, or the list may lag: the HIT itself is asked for.
+    """
+    listed = list(our_hits(market, publications))
+    seen = {hit.mturk_hit_id for hit in listed}
+    missing = [one for key, one in publications.items() if key not in seen and one.gone_at is None]
+    gone: list[Publication] = []
+    for outcomes in call_in_threads(lambda one: find_hit(market, one.mturk_hit_id), missing, threads):
+        for publication, outcome in outcomes:
+            found = outcome.result()
+            if found is None:
+                gone.append(publication)
+            else:
+                listed.append(found)
+    return listed, gone
+
+
+def find_hit(market: Market, mturk_hit_id: str) -> MarketHit | None:
+    """None if it was deleted."""
+    try:
+        found = market.get_hit(mturk_hit_id)
+    except MarketRefused as refused:
+        if refused.code == HIT_DOES_NOT_EXIST:
+            return None
+        raise
+    return None if found.status == DISPOSED else found
+
+
+def recently_rejected(study: Study, environment: str, now: datetime) -> SubmissionQuerySet:
+    """What was rejected, and may be taken back on the marketplace without a trace in the HIT's counts."""
+    ours = Submission.objects.filter(assignment__hit__study=study, assignment__environment=environment)
+    return ours.filter(status=Submission.Status.REJECTED, submitted_at__gt=now - OVERRIDE_WITHIN)
+
+
+def _has_stirred(hit: MarketHit, known: Mapping[str, tuple[int, int]], rejected: set[str]) -> bool:
+    return hit.mturk_hit_id in rejected or _counts(hit) != known.get(hit.mturk_hit_id, (0, 0))
 
 
 def _counts(hit: MarketHit) -> tuple[int, int]:
@@ -98,13 +156,13 @@ def _counts(hit: MarketHit) -> tuple[int, int]:
     return hit.max_assignments - hit.pending_count - hit.available_count, hit.completed_count
 
 
-def _known_counts(study: Study, environment: str) -> dict[int, tuple[int, int]]:
+def _known_counts(study: Study, environment: str) -> dict[str, tuple[int, int]]:
     rows = (
         Submission.objects.filter(assignment__hit__study=study, assignment__environment=environment)
-        .values("assignment__hit")
+        .values("mturk_hit_id")
         .annotate(submitted=Count("pk"), completed=Count("pk", filter=~Q(status=Submission.Status.SUBMITTED)))
     )
-    return {row["assignment__hit"]: (row["submitted"], row["completed"]) for row in rows}
+    return {row["mturk_hit_id"]: (row["submitted"], row["completed"]) for row in rows}
 
 
 # --- One assignment --------------------------------------------------------------------------------------------------
@@ -119,12 +177,12 @@ def _store(hit: FrozenHit, publication: Publication, found: MarketAssignment, no
             assignment.save(update_fields=["confirmed_at", "visited_from"])
         if submission is not None:
             if submission.status != found.status:
-                submission.status = found.status
-                submission.save(update_fields=["status"])
+                _note_status(submission, found.status, now)
                 result.changed += 1
             return
         submission = Submission(
             assignment=assignment,
+            mturk_hit_id=publication.mturk_hit_id,
             status=found.status,
             accepted_at=found.accepted_at,
             submitted_at=found.submitted_at or now,
@@ -140,6 +198,20 @@ def _store(hit: FrozenHit, publication: Publication, found: MarketAssignment, no
         result.new += 1
         result.rebuilt += submission.is_rebuilt
         result.without_answers += bool(submission.problem)
+
+
+def _note_status(submission: Submission, status: str, now: datetime) -> None:
+    """Also that a rejection was taken back there: what it had cancelled is due again, and the reward is found paid."""
+    is_override = (submission.status, status) == (Submission.Status.REJECTED, Submission.Status.APPROVED)
+    submission.status = status
+    submission.save(update_fields=["status"])
+    if not is_override:
+        return
+    Payment.objects.filter(submission=submission, paid_at=None).update(cancelled_at=None, refusal="")
+    hit = submission.assignment.hit
+    worker = pseudonym(hit.study, submission.assignment.mturk_worker_id)
+    text = f"found that the rejection of {worker} on HIT {hit.number} was overridden on the marketplace"
+    Event.objects.create(study=hit.study, at=now, actor=None, text=text)
 
 
 def _assignment(hit: FrozenHit, publication: Publication, found: MarketAssignment) -> Assignment:

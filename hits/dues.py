@@ -28,7 +28,9 @@ def submissions_without_dues(study: Study, environment: str) -> SubmissionQueryS
     return wanted.defer("answer_xml")
 
 
-def dues(design: StudyDesign, submission: Submission, now: datetime) -> Iterator[Payment]:
+def dues(
+    design: StudyDesign, submission: Submission, now: datetime, is_reward_alone: bool = False
+) -> Iterator[Payment]:
     """Lines for the ledger, not saved."""
     reward = design.pay.reward_cents
     yield Payment(
@@ -39,7 +41,7 @@ def dues(design: StudyDesign, submission: Submission, now: datetime) -> Iterator
         intended_at=now,
     )
     bonus, points = design.pay.bonus_cents, bonus_points(design, submission)
-    if bonus and points >= design.pay.bonus_points and not submission.problem:
+    if bonus and points >= design.pay.bonus_points and not submission.problem and not is_reward_alone:
         yield Payment(
             submission=submission,
             kind=Kind.BONUS,

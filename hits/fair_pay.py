@@ -10,6 +10,7 @@ from django.db import transaction
 
 from evalplatform.errors import EvalPlatformError
 from hits.budgeting import budget_of, refuse_over_budget
+from hits.deciding import waiting_for_decision
 from hits.designing.describing import dollars
 from hits.dues import mark
 from hits.models import Event, Payment, Study, Submission
@@ -66,6 +67,7 @@ def propose_top_up(study: Study, environment: str, hourly_cents: int) -> TopUp:
     if each <= 0:
         raise EvalPlatformError(f"The median worker gets {dollars(pay.hourly_cents)} an hour already.")
     waiting = _submissions(study, environment).exclude(payments__kind=Payment.Kind.TOP_UP)
+    waiting = waiting.filter(problem="").exclude(pk__in=waiting_for_decision(study, environment))
     return TopUp(environment, hourly_cents, each, list(waiting))
 
 

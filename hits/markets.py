@@ -1,4 +1,8 @@
-"""Which marketplace: the one that runs here, Amazon's sandbox, or the real one. Only the endpoint differs."""
+"""Which marketplace: the one that runs here, Amazon's sandbox, or the real one. Only the endpoint differs.
+
+Here is the one guard of money: whatever changes a marketplace comes through `open_market`, which refuses what this
+server is not set to, and what was published by another server than this one.
+"""
 
 from urllib.parse import urlsplit
 
@@ -6,15 +10,24 @@ from django.conf import settings
 
 from evalplatform.errors import EvalPlatformError
 from hits.localturk import in_process
-from hits.models import MarketEnvironment
+from hits.models import MarketEnvironment, Study, StudyMarket
 from hits.mturk.client import ENDPOINTS, Market, boto_client
 
 WORKER_PATH = "/work"
 ATTEMPTS = 12
 
 
-def open_market(environment: str, attempts: int = ATTEMPTS) -> Market:
-    """`attempts` is less where somebody waits for the answer."""
+def open_market(study: Study, environment: str, attempts: int = ATTEMPTS) -> Market:
+    """For whatever changes a marketplace for this study: the one door, and refused where this server may not.
+
+    `attempts` is less where somebody waits for the answer.
+    """
+    check_may_change(study, environment)
+    return market_of(environment, attempts)
+
+
+def market_of(environment: str, attempts: int = ATTEMPTS) -> Market:
+    """Without a look at who asks: `open_market` is the door."""
     if environment != MarketEnvironment.LOCAL:
         client = boto_client(ENDPOINTS[environment], attempts=attempts)
     elif settings.MTURK_LOCAL_URL:
@@ -25,10 +38,42 @@ def open_market(environment: str, attempts: int = ATTEMPTS) -> Market:
     return Market(client, settings.MTURK_CALLS_PER_SECOND)
 
 
-def enter_market(environment: str) -> tuple[Market, str]:
-    """For publishing: the market, and where its workers find our page. Refused when this server may not."""
+def enter_market(study: Study, environment: str) -> tuple[Market, str]:
+    """For publishing: the market, and where its workers find our page."""
+    return open_market(study, environment), worker_page_url(environment)
+
+
+# --- Who may ---------------------------------------------------------------------------------------------------------
+
+
+def check_may_change(study: Study, environment: str) -> None:
+    """Raises unless this server is set to that marketplace, and is the one that the study was published from."""
     check_is_allowed(environment)
-    return open_market(environment), worker_page_url(environment)
+    if environment == MarketEnvironment.LOCAL:
+        return  # no money moves there, and its address changes with the port
+    known = StudyMarket.objects.filter(study=study, environment=environment).exclude(page_url="").first()
+    if known is not None and known.page_url != f"{settings.PUBLIC_URL}{WORKER_PATH}":
+        raise EvalPlatformError(
+            f"{study} was published on {environment} by the server at {known.page_url.removesuffix(WORKER_PATH)}, and "
+            f"PUBLIC_URL says that this one is {settings.PUBLIC_URL}: a copy of its database changes nothing there. If "
+            f"this server has taken the other's place, run `manage.py move_study {study} --environment {environment}`."
+        )
+
+
+def check_is_allowed(environment: str) -> None:
+    """The server's own setting is asked as well as the command's flag or the form's field: a slip spends no money."""
+    if environment not in MarketEnvironment.values:
+        raise EvalPlatformError("Choose a marketplace.")
+    if environment not in offered_environments():
+        raise EvalPlatformError(
+            f"This server is set to the {settings.MTURK_ENVIRONMENT} marketplace and changes nothing on {environment}. "
+            f"To work there, set MTURK_ENVIRONMENT={environment} in its environment."
+        )
+
+
+def offered_environments() -> list[MarketEnvironment]:
+    """What the pages offer: up to the one that this server is set to."""
+    return list(MarketEnvironment)[: 1 + MarketEnvironment.values.index(settings.MTURK_ENVIRONMENT)]
 
 
 def worker_page_url(environment: str) -> str:
@@ -43,17 +88,3 @@ def worker_page_url(environment: str) -> str:
             "server: set PUBLIC_URL=https://your.host and try again."
         )
     return f"{url}{WORKER_PATH}"
-
-
-def check_is_allowed(environment: str) -> None:
-    """Production needs the server's setting as well as the command's flag: a slip of either spends no money."""
-    if environment == MarketEnvironment.PRODUCTION and settings.MTURK_ENVIRONMENT != MarketEnvironment.PRODUCTION:
-        raise EvalPlatformError(
-            "Publishing to production needs MTURK_ENVIRONMENT=production in the environment, beside "
-            "--environment production."
-        )
-
-
-def offered_environments() -> list[MarketEnvironment]:
-    """What the pages offer: up to the one that this server is set to."""
-    return list(MarketEnvironment)[: 1 + MarketEnvironment.values.index(settings.MTURK_ENVIRONMENT)]

@@ -5,7 +5,7 @@ paid exactly once, whatever is killed, repeated or run twice at once, also after
 that was restored to an earlier state: the intent is saved first, and before money moves we look whether it has moved.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
@@ -14,9 +14,11 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from evalplatform.errors import EvalPlatformError
+from hits.deciding import beyond_cap, waiting_for_decision
 from hits.dues import dues, mark, submissions_without_dues
 from hits.errors import MarketRefused, MarketUnavailable
-from hits.models import Event, Payment, Publication, Study, Submission
+from hits.finding import FOUND, BonusKey, bonuses_noted_as_found, key_of, mark_in
+from hits.models import Event, Payment, Study, Submission
 from hits.models.design import StudyDesign
 from hits.mturk.client import ABOUT_THE_ACCOUNT, Market
 from hits.pseudonyms import pseudonym
@@ -26,7 +28,7 @@ Kind = Payment.Kind
 Status = Submission.Status
 OnProgress = Callable[[int, int], None]
 
-OUR_CALL, FOUND = "our call", "found there"
+OUR_CALL = "our call"
 
 
 @dataclass
@@ -73,17 +75,13 @@ class _Job:
 def _jobs(study: Study, environment: str, market: Market) -> list[_Job]:
     """Each reward by itself, then the bonuses HIT by HIT: one question tells which of a HIT's were paid before."""
     owed = _owed(study, environment)
-    mturk_hit_ids = dict(
-        Publication.objects.filter(hit__study=study, environment=environment).values_list("hit", "mturk_hit_id")
-    )
-    by_hit: dict[int, list[Payment]] = {}
+    noted = bonuses_noted_as_found(study, environment)
+    by_hit: dict[str, list[Payment]] = {}
     for payment in owed:
         if payment.kind != Kind.REWARD:
-            by_hit.setdefault(payment.submission.assignment.hit_id, []).append(payment)
+            by_hit.setdefault(payment.submission.mturk_hit_id, []).append(payment)
     rewards = [_Job([one], partial(_approve, market, one)) for one in owed if one.kind == Kind.REWARD]
-    bonuses = [
-        _Job(ones, partial(_send_bonuses, market, mturk_hit_ids[hit], ones)) for hit, ones in sorted(by_hit.items())
-    ]
+    bonuses = [_Job(ones, partial(_send_bonuses, market, hit, ones, noted)) for hit, ones in by_hit.items()]
     return rewards + bonuses
 
 
@@ -92,12 +90,17 @@ def _jobs(study: Study, environment: str, market: Market) -> list[_Job]:
 
 @transaction.atomic
 def record_dues(study: Study, environment: str, now: datetime) -> None:
-    """Saves the intents: a reward for each submission that may be approved, and the bonus that was won with it."""
+    """Saves the intents: a reward for each submission that may be approved, and the bonus that was won with it.
+
+    What waits for a person is not approved here. Where the marketplace has paid the reward for it all the same, that
+    is noted, and no bonus follows.
+    """
+    Study.objects.select_for_update().get(pk=study.pk)  # two runs at once must not both fill a worker's last place
     design = StudyDesign.model_validate(study.design)
-    due = [one for one in submissions_without_dues(study, environment) if _is_due(design, one, now)]
-    Payment.objects.bulk_create(
-        (payment for submission in due for payment in dues(design, submission, now)), ignore_conflicts=True
-    )
+    waiting, beyond = waiting_for_decision(study, environment), beyond_cap(study, environment)
+    open_ones = [one for one in submissions_without_dues(study, environment) if one.pk not in waiting]
+    due = [one for one in open_ones if _is_due(design, one, now)]
+    _save_dues([payment for one in due for payment in dues(design, one, now, one.pk in beyond)])
 
 
 @transaction.atomic
@@ -110,7 +113,8 @@ def approve_by_hand(submissions: Iterable[Submission], now: datetime, by: User |
         return 0
     study = new[0].assignment.hit.study
     design = StudyDesign.model_validate(study.design)
-    Payment.objects.bulk_create((due for one in new for due in dues(design, one, now)), ignore_conflicts=True)
+    _save_dues([due for one in new for due in dues(design, one, now)])
+    Submission.objects.filter(pk__in=[one.pk for one in new]).update(decided_at=now)
     which = _whose(new[0]) if len(new) == 1 else f"{len(new):,} assignments"
     Event.objects.create(study=study, at=now, actor=by, text=f"approved {which} by hand")
     return len(new)
@@ -124,13 +128,25 @@ def reject(submission: Submission, reason: str, market: Market, by: User | None,
         raise EvalPlatformError("This assignment was paid already; what is paid can't be taken back.")
     market.reject(submission.assignment.mturk_assignment_id, reason.strip())
     with transaction.atomic():
-        Submission.objects.filter(pk=submission.pk).update(status=Status.REJECTED)
+        Submission.objects.filter(pk=submission.pk).update(status=Status.REJECTED, decided_at=now)
         Payment.objects.owed().filter(submission=submission).update(
             cancelled_at=now, refusal=f"rejected by hand: {reason.strip()}"
         )
         study = submission.assignment.hit.study
         text = f"rejected {_whose(submission)}: {reason.strip()}"
         Event.objects.create(study=study, at=now, actor=by, text=text)
+
+
+def _save_dues(payments: Sequence[Payment]) -> None:
+    """A bonus of the same amount that somebody gave on the marketplace before is that bonus, and no second one."""
+    if not payments:
+        return
+    of_study = Payment.objects.filter(submission__assignment__hit__study=payments[0].submission.assignment.hit.study_id)
+    extras = {(one.submission_id, one.cents): one.pk for one in of_study.filter(kind=Kind.EXTRA)}
+    given = {(one.submission_id, one.cents) for one in payments if one.kind == Kind.BONUS} & set(extras)
+    Payment.objects.filter(pk__in=[extras[key] for key in given]).update(kind=Kind.BONUS)
+    new = [one for one in payments if one.kind != Kind.BONUS or (one.submission_id, one.cents) not in given]
+    Payment.objects.bulk_create(new, ignore_conflicts=True)
 
 
 def _whose(submission: Submission) -> str:
@@ -159,6 +175,7 @@ def _owed(study: Study, environment: str) -> list[Payment]:
 @dataclass
 class _Outcome:
     paid_by: str = ""
+    paid_at: datetime | None = None  # where the marketplace tells it
     status: str = ""  # the submission's, where we learned it
     error: MarketRefused | MarketUnavailable | None = None
 
@@ -167,7 +184,7 @@ def _approve(market: Market, payment: Payment) -> list[_Outcome]:
     """There is no token for an approval. So: if it is refused, look at what the assignment's state is."""
     assignment_id = payment.submission.assignment.mturk_assignment_id
     if payment.submission.status == Status.APPROVED:
-        return [_Outcome(FOUND, Status.APPROVED)]
+        return [_Outcome(FOUND, status=Status.APPROVED)]
     try:
         market.approve(assignment_id)
     except MarketRefused as refused:
@@ -176,25 +193,34 @@ def _approve(market: Market, payment: Payment) -> list[_Outcome]:
         except (MarketRefused, MarketUnavailable):
             return [_Outcome(error=refused)]
         if status == Status.APPROVED:
-            return [_Outcome(FOUND, status)]
+            return [_Outcome(FOUND, status=status)]
         return [_Outcome(status=status, error=refused)]
     except MarketUnavailable as unavailable:
         return [_Outcome(error=unavailable)]
-    return [_Outcome(OUR_CALL, Status.APPROVED)]
+    return [_Outcome(OUR_CALL, status=Status.APPROVED)]
 
 
-def _send_bonuses(market: Market, mturk_hit_id: str, payments: Sequence[Payment]) -> list[_Outcome]:
+def _send_bonuses(
+    market: Market, mturk_hit_id: str, payments: Sequence[Payment], noted: Collection[BonusKey]
+) -> list[_Outcome]:
+    """Sends what is neither there with our mark, nor was given by somebody's hand, of the same amount."""
     try:
         paid = list(market.list_bonuses_of_hit(mturk_hit_id))
     except (MarketRefused, MarketUnavailable) as error:
         return [_Outcome(error=error) for _ in payments]
-    there = {(one.mturk_assignment_id, one.reason.rpartition(" ")[2]) for one in paid}
-    return [
-        _Outcome(FOUND)
-        if (payment.submission.assignment.mturk_assignment_id, mark(payment.kind)) in there
-        else _send_bonus(market, payment)
-        for payment in payments
-    ]
+    ours = {(one.mturk_assignment_id, mark_in(one.reason)) for one in paid}
+    by_hand = {key_of(one): one for one in paid if not mark_in(one.reason) and key_of(one) not in noted}
+    outcomes = []
+    for payment in payments:
+        assignment_id = payment.submission.assignment.mturk_assignment_id
+        given = next((key for key in by_hand if key[:2] == (assignment_id, payment.cents)), None)
+        if (assignment_id, mark(payment.kind)) in ours:
+            outcomes.append(_Outcome(FOUND))
+        elif given is not None:
+            outcomes.append(_Outcome(FOUND, paid_at=by_hand.pop(given).granted_at))
+        else:
+            outcomes.append(_send_bonus(market, payment))
+    return outcomes
 
 
 def _send_bonus(market: Market, payment: Payment) -> _Outcome:
@@ -216,7 +242,7 @@ def _save_outcomes(payments: Sequence[Payment], outcomes: Sequence[_Outcome], no
         if outcome.status:
             Submission.objects.filter(pk=payment.submission_id).update(status=outcome.status)
         if outcome.paid_by:
-            this.update(paid_at=now, paid_by=outcome.paid_by, refusal="")
+            this.update(paid_at=outcome.paid_at or now, paid_by=outcome.paid_by, refusal="")
             _count(payment, outcome, result)
         elif outcome.status == Status.REJECTED:
             this.update(cancelled_at=now, refusal="rejected on the marketplace")

@@ -1,13 +1,13 @@
 """How many assignments each HIT has on a marketplace, replacements included, and how many may still be handed in."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import transaction
 from django.db.models import Count, Max, Q
 
-from hits.models import Publication, Replacement, Study, Submission
+from hits.models import Event, Publication, Replacement, Study, Submission
 from hits.models.publication import PublicationQuerySet
 from hits.mturk.types import MarketHit
 
@@ -24,12 +24,12 @@ class UnfilledPlaces:
 
 def open_places(study: Study, environment: str) -> list[UnfilledPlaces]:
     """Of the HITs of which something may still come, as far as we know. What was only begun counts: it may be there."""
-    return unfilled_places(study, environment, Publication.objects.filter(MAY_BE_THERE, closed_at=None))
+    return unfilled_places(study, environment, Publication.objects.current().filter(MAY_BE_THERE, closed_at=None))
 
 
 def revealed_secret(study: Study) -> str:
     """The secret of its card orders, once none of its HITs can bring work any more, on any marketplace; else ""."""
-    is_open = Publication.objects.filter(MAY_BE_THERE, hit__study=study, closed_at=None).exists()
+    is_open = Publication.objects.current().filter(MAY_BE_THERE, hit__study=study, closed_at=None).exists()
     return "" if is_open else study.order_secret
 
 
@@ -56,6 +56,24 @@ def submitted_counts(study: Study, environment: str) -> dict[int, int]:
     return dict(ours.values("assignment__hit").annotate(count=Count("pk")).values_list("assignment__hit", "count"))
 
 
+def former_counts(study: Study, environment: str) -> dict[int, int]:
+    """How many of a HIT's assignments were handed in before it was put up again: the HIT there counts from 0 again."""
+    retired = Publication.objects.filter(hit__study=study, environment=environment).exclude(retired_at=None)
+    ids = list(retired.confirmed().values_list("mturk_hit_id", flat=True))
+    ours = Submission.objects.filter(assignment__environment=environment, mturk_hit_id__in=ids)
+    return dict(ours.values("assignment__hit").annotate(count=Count("pk")).values_list("assignment__hit", "count"))
+
+
+@transaction.atomic
+def note_gone(study: Study, environment: str, gone: Collection[Publication], now: datetime) -> None:
+    """That HITs of ours were deleted on the marketplace. What workers had handed in stays, here and in the ledger."""
+    ours = Publication.objects.filter(pk__in=[one.pk for one in gone], gone_at=None)
+    count = ours.update(gone_at=now, closed_at=now)
+    if count:
+        text = f"found that {count:,} HIT{'s were' if count > 1 else ' was'} deleted on the {environment} market"
+        Event.objects.create(study=study, at=now, actor=None, text=text)
+
+
 @transaction.atomic
 def note_places(
     study: Study, environment: str, listed: Iterable[MarketHit], publications: Mapping[str, Publication], now: datetime
@@ -69,10 +87,12 @@ def note_places(
     closed = {one.pk for one, hit in hits if hit.status not in OPEN_STATUSES}
     ours.filter(pk__in=closed, closed_at=None).update(closed_at=now)
     ours.exclude(pk__in=closed).exclude(closed_at=None).update(closed_at=None)
-    known = confirmed_places(study, environment)
+    ours.exclude(gone_at=None).update(gone_at=None)  # there after all: mostly, we had asked in another account
+    known, former = confirmed_places(study, environment), former_counts(study, environment)
     for publication, hit in hits:
-        if hit.max_assignments > known.get(publication.hit_id, hit.max_assignments):
-            _note_replacement(publication, hit.max_assignments, known[publication.hit_id], now)
+        places = hit.max_assignments + former.get(publication.hit_id, 0)
+        if publication.retired_at is None and places > known.get(publication.hit_id, places):
+            _note_replacement(publication, places, known[publication.hit_id], now)
 
 
 def confirmed_places(study: Study, environment: str) -> dict[int, int]:

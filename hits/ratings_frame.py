@@ -307,7 +307,7 @@ class _Tables:
         }
 
     def _waves(self, hits: Array) -> Array:
-        found = Publication.objects.filter(hit__study=self.study, environment=self.environment)
+        found = Publication.objects.filter(hit__study=self.study, environment=self.environment).current()
         if self.between:
             found = found.filter(hit__in=self.confirmed.order_by().values("assignment__hit"))
         waves = dict(found.values_list("hit__number", "wave"))

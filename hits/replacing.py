@@ -3,14 +3,16 @@
 In: HITs with submissions that the study's own rules leave out, that were rejected by hand or came without answers, and
 HITs that expired before they were full. Out: Replacement rows, and as many assignments on offer. Guaranteed: what is
 lost is asked for once, by the marketplace's own number of assignments, whatever is killed or run twice at once; no HIT
-goes beyond nine, nothing is asked for above the budget, and a HIT that was stopped by hand stays so. What was returned
-or abandoned is no loss: the marketplace offers it again by itself.
+goes beyond nine, nothing is asked for above the budget, and a HIT that was stopped by hand stays so. Work without
+answers that nobody has decided about is replaced up to a share of the study only. What was returned or abandoned is no
+loss: the marketplace offers it again by itself.
 """
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from math import ceil
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -25,7 +27,7 @@ from hits.models.design import StudyDesign
 from hits.mturk.client import ABOUT_THE_ACCOUNT, Market
 from hits.mturk.costs import MOST_ASSIGNMENTS_AT_LOW_FEE, cents_per_assignment
 from hits.mturk.types import MarketHit
-from hits.places import OPEN_STATUSES, confirmed_places, note_places, submitted_counts
+from hits.places import OPEN_STATUSES, confirmed_places, former_counts, note_places, submitted_counts
 from hits.publishing.calling import THREADS, call_in_threads
 from hits.screening.excluded import excluded_by
 
@@ -37,11 +39,13 @@ NOT_ASKED = "It was not asked for after all."
 class Loss:
     """Of a HIT's submissions."""
 
-    excluded: int = 0
+    excluded: int = 0  # by the study's own rules, or without answers
     rejected: int = 0
+    beyond_share: int = 0  # without answers and undecided, and more of those than are replaced: waits for a person
 
     @property
     def count(self) -> int:
+        """To be replaced."""
         return self.excluded + self.rejected
 
 
@@ -49,6 +53,7 @@ class Loss:
 class Request:
     replacement: Replacement
     market_hit: MarketHit
+    former: int
 
     @property
     def count(self) -> int:
@@ -63,6 +68,7 @@ class Replaced:
     beyond_nine: int = 0  # more than a HIT can have
     beyond_budget: int = 0
     stopped: int = 0  # lost by HITs that were stopped by hand
+    beyond_share: int = 0  # undecided work without answers, more than the study lets be replaced
     refused: dict[str, int] = field(default_factory=dict)
     stopped_by: MarketRefused | MarketUnavailable | None = None
 
@@ -108,12 +114,29 @@ def losses(study: Study, environment: str) -> dict[int, Loss]:
     left_out = excluded_by(own.first())
     found: dict[int, Loss] = {}
     submissions = Submission.objects.filter(assignment__hit__study=study, assignment__environment=environment)
-    for pk, hit, status, problem in submissions.values_list("pk", "assignment__hit", "status", "problem"):
+    allowed = _undecided_allowance(study, environment)
+    columns = ("pk", "assignment__hit", "status", "problem", "decided_at")
+    # In the order in which they came: so the same ones are replaced at each run, and a decision lets the next ones in.
+    for pk, hit, status, problem, decided_at in submissions.order_by("pk").values_list(*columns):
         is_rejected = status == Submission.Status.REJECTED
-        if is_rejected or pk in left_out or problem:
-            before = found.get(hit, Loss())
-            found[hit] = Loss(before.excluded + (not is_rejected), before.rejected + is_rejected)
+        if not is_rejected and not problem and pk not in left_out:
+            continue
+        before = found.get(hit, Loss())
+        if is_rejected:
+            found[hit] = replace(before, rejected=before.rejected + 1)
+        elif problem and decided_at is None and not allowed:
+            found[hit] = replace(before, beyond_share=before.beyond_share + 1)
+        else:
+            found[hit] = replace(before, excluded=before.excluded + 1)
+            allowed -= bool(problem) and decided_at is None
     return found
+
+
+def _undecided_allowance(study: Study, environment: str) -> int:
+    """How many are replaced before anybody has decided about them: a share of what was published, rounded up."""
+    share = StudyDesign.model_validate(study.design).hits.replace_undecided_share
+    published = Publication.objects.filter(hit__study=study, environment=environment).confirmed().current()
+    return ceil(round(share * sum(published.values_list("hit__assignments", flat=True)), 6))
 
 
 def has_unreplaced_losses(study: Study, environment: str) -> bool:
@@ -138,11 +161,16 @@ def _requests(study: Study, environment: str, market: Market, now: datetime, res
     note_places(study, environment, listed, publications, now)
     _settle_intents(study, environment, listed, publications, now)
     lost, hits = losses(study, environment), study.hits.select_related("study").in_bulk()
+    former = former_counts(study, environment)
+    result.beyond_share = sum(one.beyond_share for one in lost.values())
     requests: list[Request] = []
     for market_hit in listed:
         publication = publications[market_hit.mturk_hit_id]
+        if publication.retired_at is not None:
+            continue
         hit = hits[publication.hit_id]
-        request = _request(hit, environment, market_hit, lost.get(hit.pk, Loss()), now, result)
+        loss = lost.get(hit.pk, Loss())
+        request = _request(hit, environment, market_hit, loss, former.get(hit.pk, 0), now, result)
         if request and publication.stopped_at:
             result.stopped += request.count
         elif request:
@@ -162,30 +190,34 @@ def _settle_intents(
 
 
 def _request(
-    hit: Hit, environment: str, market_hit: MarketHit, lost: Loss, now: datetime, result: Replaced
+    hit: Hit, environment: str, market_hit: MarketHit, lost: Loss, former: int, now: datetime, result: Replaced
 ) -> Request | None:
-    """The HIT needs as many assignments as it was made with, and one for each that was lost."""
+    """The HIT needs as many assignments as it was made with, and one for each that was lost.
+
+    `former` ones were handed in before it was put up again, on another HIT there.
+    """
     is_closed = market_hit.status not in OPEN_STATUSES
-    missing = max(0, hit.assignments + lost.count - market_hit.max_assignments)
+    places = former + market_hit.max_assignments
+    missing = max(0, hit.assignments + lost.count - places)
     most = MOST_ASSIGNMENTS_AT_LOW_FEE - market_hit.max_assignments  # a HIT made with fewer than ten never has ten
     added = max(0, min(missing, most))
     result.beyond_nine += missing - added
     unfilled = market_hit.pending_count + market_hit.available_count
-    is_short = market_hit.max_assignments - unfilled - lost.count < hit.assignments
+    is_short = places - unfilled - lost.count < hit.assignments
     reopened = market_hit.available_count if is_closed and is_short else 0
     if not added and not reopened:
         return None
     replacement = Replacement(
         hit=hit,
         environment=environment,
-        places=market_hit.max_assignments + added,
+        places=places + added,
         added=added,
         reopened=reopened,
         excluded=lost.excluded,
         rejected=lost.rejected,
         intended_at=now,
     )
-    return Request(replacement, market_hit)
+    return Request(replacement, market_hit, former)
 
 
 def _within_budget(
@@ -242,7 +274,7 @@ def _ask(market: Market, request: Request, now: datetime, expires_at: datetime) 
         market.add_assignments(mturk_hit_id, wanted.added, wanted.token)
     except MarketRefused:
         # Mostly since another run has used the token: then the marketplace has as many as we want.
-        if market.get_hit(mturk_hit_id).max_assignments < wanted.places:
+        if market.get_hit(mturk_hit_id).max_assignments + request.former < wanted.places:
             raise
 
 
@@ -263,7 +295,7 @@ def _save_outcome(
     else:
         this.update(confirmed_at=now, refusal="")
         ours = Publication.objects.filter(hit=wanted.hit, environment=wanted.environment)
-        ours.update(closed_at=None)
+        ours.current().update(closed_at=None)
         _count(design, request, result)
 
 
@@ -283,6 +315,11 @@ def describe_replaced(replaced: Replaced) -> list[str]:
         lines.append(f"{replaced.beyond_budget:,} more would cross the budget.")
     if replaced.beyond_nine:
         lines.append(f"{replaced.beyond_nine:,} can't be replaced: a HIT has nine assignments at most.")
+    if replaced.beyond_share:
+        lines.append(
+            f"{replaced.beyond_share:,} came without answers and are not replaced before somebody decides about them: "
+            "approve or reject them first."
+        )
     if replaced.stopped:
         lines.append(f"{replaced.stopped:,} are of HITs that were stopped: resume the study first.")
     return lines + [f"  {count_of(count, 'time')}: {reason}" for reason, count in replaced.refused.items()]

@@ -7,9 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.utils import timezone
+
 from evalplatform.wording import count_of
-from hits.collecting import Collected, collect
+from hits.collecting import Collected, collect, recently_rejected
+from hits.deciding import Waiting, summarise_waiting
 from hits.designing.describing import dollars
+from hits.finding import note_found_bonuses
 from hits.limiting import Limited, limit_workers
 from hits.models import Payment, Publication, Study, Submission
 from hits.models.design import StudyDesign
@@ -27,6 +31,8 @@ class Synced:
     paid: Paid
     limited: Limited
     replaced: Replaced | None  # where the study wants that at each sync
+    found_bonuses: int  # given on the marketplace by somebody's hand
+    waiting: Waiting
 
 
 def describe_sync(synced: Synced) -> str:
@@ -39,9 +45,24 @@ def describe_sync(synced: Synced) -> str:
     ]
     if synced.limited.capped:
         parts.append(f"{count_of(synced.limited.capped, 'worker has', 'workers have')} done enough")
+    if collected.gone:
+        parts.append(f"{count_of(collected.gone, 'HIT was', 'HITs were')} deleted there")
+    if synced.found_bonuses:
+        parts.append(f"{count_of(synced.found_bonuses, 'bonus was', 'bonuses were')} given there by hand")
+    if synced.waiting.count:
+        parts.append(f"{count_of(synced.waiting.count, 'submission waits', 'submissions wait')} for a decision")
     if paid.stopped_by:
         parts.append(f"paying stopped: {paid.stopped_by}")
     return "; ".join(parts)
+
+
+def describe_waiting(waiting: Waiting) -> str:
+    """For whoever is to decide. The marketplace does not wait for ever."""
+    what = "submission waits" if waiting.count == 1 else "submissions wait"
+    text = f"{waiting.count:,} {what} for a person's decision on the Assignments page; nothing is paid meanwhile."
+    if waiting.first_paid_at:
+        text += f" From {waiting.first_paid_at:%d %b %Y, %H:%M} UTC on, the marketplace approves and pays by itself."
+    return text
 
 
 def unsettled_studies() -> list[tuple[int, str]]:
@@ -62,6 +83,8 @@ def _is_unsettled(study: Study, environment: str) -> bool:
     )
     if waiting.exists() or owed.exists() or open_places(study, environment):
         return True
+    if recently_rejected(study, environment, timezone.now()).exists():
+        return True
     return _replaces_by_itself(study) and has_unreplaced_losses(study, environment)
 
 
@@ -75,10 +98,15 @@ def sync(
     market: Market,
     now: Callable[[], datetime],
     on_progress: OnProgress = lambda stage, done, total: None,
+    is_asked_for: bool = True,
 ) -> Synced:
-    """Can be run at any time, again, and twice at once. `on_progress` hears the stage, and how far it is."""
+    """Can be run at any time, again, and twice at once. `on_progress` hears the stage, and how far it is.
+
+    `is_asked_for`: by a person, and not by the clock: all bonuses are looked at then, and else once an hour.
+    """
     collected = collect(study, environment, market, now(), lambda done, total: on_progress("Collecting", done, total))
+    found = note_found_bonuses(study, environment, market, now(), is_asked_for)
     limited = limit_workers(study, environment, market, now())
     paid = pay(study, environment, market, now, lambda done, total: on_progress("Paying", done, total))
     replaced = replace_lost_assignments(study, environment, market, now) if _replaces_by_itself(study) else None
-    return Synced(collected, paid, limited, replaced)
+    return Synced(collected, paid, limited, replaced, found, summarise_waiting(study, environment))

@@ -8,10 +8,12 @@ from django.utils import timezone
 from evalplatform.errors import EvalPlatformError
 from hits.batching import build_hits
 from hits.errors import MarketUnavailable
-from hits.markets import enter_market, open_market
+from hits.markets import check_may_change, enter_market, open_market
 from hits.models import Event, PublishingRun, Study
 from hits.publishing.runs import carry_out_run, finish_run
 from hits.publishing.stopping import resume_study, stop_study
+from hits.publishing.worker_page import check_worker_page
+from hits.putting_up_again import put_up_again
 from hits.replacing import replace_lost_assignments
 from hits.syncing import describe_sync, sync, unsettled_studies
 
@@ -42,7 +44,12 @@ def publish_hits_of_run(self: Task, run_id: int) -> None:
 def sync_published_studies() -> None:
     """Every few minutes, by Celery's beat: a task for each study and marketplace with work that is not settled."""
     for study_id, environment in unsettled_studies():
-        sync_hits_of_study.delay(study_id, environment)
+        try:
+            check_may_change(Study.objects.get(pk=study_id), environment)
+        except EvalPlatformError as error:
+            log.info("not synced", study=study_id, environment=environment, reason=str(error))
+        else:
+            sync_hits_of_study.delay(study_id, environment)
 
 
 @shared_task
@@ -50,7 +57,8 @@ def sync_hits_of_study(study_id: int, environment: str, user_id: int | None = No
     """`user_id` is whoever asked for it in the pages, and finds the outcome in the event log."""
     study = Study.objects.get(pk=study_id)
     try:
-        synced = sync(study, environment, open_market(environment), timezone.now)
+        market = open_market(study, environment)
+        synced = sync(study, environment, market, timezone.now, is_asked_for=user_id is not None)
     except EvalPlatformError as error:
         _answer(study, user_id, f"the sync on {environment} ended early: {error}")
         raise
@@ -65,11 +73,26 @@ def replace_assignments_of_study(
     study_id: int, environment: str, budget_cents: int | None, user_id: int | None
 ) -> None:
     study, by = Study.objects.get(pk=study_id), _user(user_id)
-    market = open_market(environment)
+    market = open_market(study, environment)
     replaced = replace_lost_assignments(study, environment, market, timezone.now, by, budget_cents)
     troubles = [str(replaced.stopped_by)] if replaced.stopped_by else [*replaced.refused]
     for trouble in troubles:
         _answer(study, user_id, f"asked for replacements on {environment}, and not all were to be had: {trouble}")
+
+
+@shared_task
+def put_hits_up_again(study_id: int, environment: str, elsewhere: bool, user_id: int | None) -> None:
+    study, by = Study.objects.get(pk=study_id), _user(user_id)
+    try:
+        market, page_url = enter_market(study, environment)
+        check_worker_page(study, page_url, environment)
+        done = put_up_again(study, environment, market, page_url, timezone.now, by, elsewhere=elsewhere)
+    except EvalPlatformError as error:
+        _answer(study, user_id, f"put no HITs up again on {environment}: {error}")
+        raise
+    troubles = [str(done.stopped_by)] if done.stopped_by else [*done.refused]
+    for trouble in troubles:
+        _answer(study, user_id, f"put HITs up again on {environment}, and not all of them: {trouble}")
 
 
 @shared_task
@@ -110,13 +133,13 @@ def make_bundle_of_study(study_id: int, environment: str) -> None:
 @shared_task
 def stop_hits_of_study(study_id: int, environment: str, user_id: int | None = None) -> None:
     study = Study.objects.get(pk=study_id)
-    stop_study(study, environment, open_market(environment), timezone.now, _user(user_id))
+    stop_study(study, environment, open_market(study, environment), timezone.now, _user(user_id))
 
 
 @shared_task
 def resume_hits_of_study(study_id: int, environment: str, user_id: int | None = None) -> None:
     study = Study.objects.get(pk=study_id)
-    resume_study(study, environment, open_market(environment), timezone.now, _user(user_id))
+    resume_study(study, environment, open_market(study, environment), timezone.now, _user(user_id))
 
 
 def _user(user_id: int | None) -> User | None:

@@ -55,7 +55,7 @@ class Facts:
 
 
 def gather_facts(study: Study, environment: str, results: Results) -> Facts:
-    published = Publication.objects.filter(hit__study=study, environment=environment).confirmed()
+    published = Publication.objects.filter(hit__study=study, environment=environment).confirmed().current()
     submissions = Submission.objects.filter(assignment__hit__study=study, assignment__environment=environment)
     times = submissions.aggregate(first=Min("submitted_at"), last=Max("submitted_at"))
     run = ScreeningRun.objects.current(study, environment)

@@ -5,6 +5,9 @@ latency             every call takes `amount` milliseconds, if it would not take
 fail-before         ServiceFault, and nothing was done
 drop-after          it was done, but the connection closes without an answer
 insufficient-funds  every operation that needs money is refused for want of it
+list-lag            lists leave out what is younger than `amount` seconds
+offset-pages        pages of at most `amount` rows, by how many came before: when rows come or go between two pages,
+                    some are listed twice and others not at all
 
 Each may be limited to operations, to a probability (drawn from its seed) and to a number of times. Those of `add_fault`
 are rows, and strike in every process that serves this database; those of `add_process_fault` strike in this one only.
@@ -13,7 +16,11 @@ are rows, and strike in every process that serves this database; those of `add_p
 import random
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
@@ -49,6 +56,35 @@ def clear_faults() -> None:
 
 def clear_process_faults() -> None:
     _process_faults.clear()
+
+
+@dataclass(frozen=True)
+class Lies:
+    """What the lists of a call leave out or shift."""
+
+    none_after: datetime | None = None
+    offset_page_size: int = 0
+
+
+NO_LIES = Lies()
+_lies: ContextVar[Lies] = ContextVar("lies", default=NO_LIES)
+
+
+@contextmanager
+def lying(struck: Iterable[Fault], now: datetime) -> Iterator[None]:
+    """For the one call that it was struck for."""
+    amounts = {fault.kind: fault.amount for fault in struck}
+    lag = amounts.get(Kind.LIST_LAG)
+    none_after = None if lag is None else now - timedelta(seconds=lag)
+    token = _lies.set(Lies(none_after, int(amounts.get(Kind.OFFSET_PAGES, 0))))
+    try:
+        yield
+    finally:
+        _lies.reset(token)
+
+
+def lies() -> Lies:
+    return _lies.get()
 
 
 def strike(operation: str) -> list[Fault]:

@@ -12,8 +12,10 @@ from typing import Any, TypeVar
 from django.db.models import Model, QuerySet
 
 from hits.localturk.errors import invalid
+from hits.localturk.faults import lies
 
 DEFAULT_PAGE_SIZE = 10  # as MTurk does, when MaxResults is not given
+HAPPENED = {"TurkHit": "created_at", "TurkAssignment": "submitted_at", "BonusPayment": "granted_at"}
 
 M = TypeVar("M", bound=Model)
 
@@ -23,13 +25,30 @@ def page_of(
 ) -> tuple[list[M], dict[str, Any]]:
     """The rows of this page, and the answer's NumResults and NextToken. `scope` names the listing with its filters."""
     size = params.get("MaxResults", DEFAULT_PAGE_SIZE)
-    if token := params.get("NextToken"):
+    lie = lies()
+    if lie.none_after is not None and rows.model.__name__ in HAPPENED:
+        rows = rows.exclude(**{f"{HAPPENED[rows.model.__name__]}__gt": lie.none_after})
+    rows = rows.order_by("-pk" if newest_first else "pk")
+    token = params.get("NextToken", "")
+    if lie.offset_page_size:
+        return _page_by_offset(rows, token, scope, min(size, lie.offset_page_size))
+    if token:
         after = _read_token(token, scope)
         rows = rows.filter(pk__lt=after) if newest_first else rows.filter(pk__gt=after)
-    page = list(rows.order_by("-pk" if newest_first else "pk")[:size])
+    page = list(rows[:size])
     counts: dict[str, Any] = {"NumResults": len(page)}
     if page:
         counts["NextToken"] = _write_token(scope, page[-1].pk)
+    return page, counts
+
+
+def _page_by_offset(rows: QuerySet[M], token: str, scope: str, size: int) -> tuple[list[M], dict[str, Any]]:
+    """The fault offset-pages: as many a marketplace pages that does not do it by key."""
+    start = _read_token(token, f"offsets of {scope}") if token else 0
+    page = list(rows[start : start + size])
+    counts: dict[str, Any] = {"NumResults": len(page)}
+    if page:
+        counts["NextToken"] = _write_token(f"offsets of {scope}", start + len(page))
     return page, counts
 
 

@@ -58,7 +58,9 @@ def handle(target_operation: str, body: bytes, now: datetime | None = None) -> R
     latency = sum(fault.amount for fault in struck if fault.kind == Kind.LATENCY) / 1000
     # Half on the way here and half on the way back, so that a client may die on either; the work itself is in it.
     _wait_until(arrived + latency / 2)
-    response = _answer(target_operation, body, now, kinds)
+    now = now or Clock().now()
+    with faults.lying(struck, now):
+        response = _answer(target_operation, body, now, kinds)
     _wait_until(arrived + latency)
     if Kind.DROP_AFTER in kinds and response[0] == 200:
         raise ConnectionDropped
@@ -74,10 +76,10 @@ def _wait_until(moment: float) -> None:
     time.sleep(seconds)
 
 
-def _answer(operation: str, body: bytes, now: datetime | None, kinds: set[str]) -> Response:
+def _answer(operation: str, body: bytes, now: datetime, kinds: set[str]) -> Response:
     try:
         _raise_before_acting(kinds)
-        return _respond(200, _act(operation, body, now or Clock().now()))
+        return _respond(200, _act(operation, body, now))
     except TurkError as error:
         return _refuse(error)
 

@@ -105,6 +105,8 @@ class HitPart(Part):
     assignments: int = Field(4, ge=1, le=90)
     uneven_end: Literal["spread", "drop"] = "spread"
     replacements: Literal["by hand", "at each sync"] = "by hand"  # for what was left out, rejected or expired
+    # Of the published assignments, how many are replaced while they came without answers and nobody has decided.
+    replace_undecided_share: float = Field(0.1, ge=0, le=1, allow_inf_nan=False)
 
 
 class CheckpointPart(Part):

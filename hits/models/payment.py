@@ -24,6 +24,7 @@ class Payment(models.Model):
         REWARD = "reward"
         BONUS = "bonus"
         TOP_UP = "top-up"
+        EXTRA = "extra"  # a bonus that somebody gave on the marketplace itself, and that we only found there
 
     submission = models.ForeignKey(Submission, on_delete=models.PROTECT, related_name="payments")
     kind = models.CharField(max_length=10, choices=Kind)
@@ -32,7 +33,7 @@ class Payment(models.Model):
     reason = models.TextField(blank=True)  # what the worker reads
     intended_at = models.DateTimeField()
     paid_at = models.DateTimeField(null=True)
-    paid_by = models.CharField(max_length=20, blank=True)  # our call, the marketplace's own approval, or found there
+    paid_by = models.CharField(max_length=20, blank=True)  # our call, or found there: by itself, by hand, or killed
     cancelled_at = models.DateTimeField(null=True)  # a reward that was rejected by hand
     refusal = models.TextField(blank=True)
 
@@ -41,7 +42,11 @@ class Payment(models.Model):
     class Meta:
         ordering = ["pk"]
         constraints = [
-            models.UniqueConstraint(fields=["submission", "kind"], name="one_payment_per_submission_and_kind"),
+            models.UniqueConstraint(
+                fields=["submission", "kind"],
+                condition=~Q(kind="extra"),  # of which there may be several
+                name="one_payment_per_submission_and_kind",
+            ),
             models.CheckConstraint(condition=Q(cents__gt=0), name="payment_is_of_some_cents"),
             models.CheckConstraint(
                 condition=Q(paid_at=None) | Q(cancelled_at=None), name="payment_is_not_paid_and_cancelled"

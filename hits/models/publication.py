@@ -25,15 +25,27 @@ class PublicationQuerySet(models.QuerySet["Publication"]):
         """Left behind by a run that was interrupted, or being published at this moment."""
         return self.unconfirmed().filter(refusal="")
 
+    def current(self) -> "PublicationQuerySet":
+        """Without those that were put up again: one at most for a HIT and a marketplace."""
+        return self.filter(retired_at=None)
+
+    def there(self) -> "PublicationQuerySet":
+        """Confirmed, and not deleted since, as far as we have heard."""
+        return self.confirmed().filter(gone_at=None)
+
     def stopped(self) -> "PublicationQuerySet":
-        return self.confirmed().exclude(stopped_at=None)
+        return self.there().current().exclude(stopped_at=None)
 
     def open(self) -> "PublicationQuerySet":
-        return self.confirmed().filter(stopped_at=None)
+        return self.there().current().filter(stopped_at=None)
 
 
 class Publication(models.Model):
-    """That a HIT is to stand on a marketplace (saved before the call), and the id it got there (saved after it)."""
+    """That a HIT is to stand on a marketplace (saved before the call), and the id it got there (saved after it).
+
+    A HIT that was deleted there, or that leads to an address where nobody answers, can be put up again: its row is
+    retired, and stays for what still comes of it, and a new row stands for the HIT.
+    """
 
     hit = models.ForeignKey(Hit, on_delete=models.PROTECT, related_name="publications")
     environment = models.CharField(max_length=10, choices=MarketEnvironment)
@@ -45,13 +57,22 @@ class Publication(models.Model):
     stopped_at = models.DateTimeField(null=True)
     # When we heard that it is off the market with nobody at work on it: nothing more comes of it.
     closed_at = models.DateTimeField(null=True)
+    gone_at = models.DateTimeField(null=True)  # when we heard that the marketplace has it no longer
+    retired_at = models.DateTimeField(null=True)  # when it was put up again, as another row
+    round = models.PositiveSmallIntegerField(default=0)  # how often it was put up again before this row
+    places = models.PositiveSmallIntegerField(null=True)  # put up with so many assignments, if not with the HIT's own
+    page_url = models.TextField(blank=True, default="")  # where it leads its workers to, if we know that
     refusal = models.TextField(blank=True)
 
     objects = PublicationQuerySet.as_manager()
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["hit", "environment"], name="one_publication_per_hit_and_environment"),
+            models.UniqueConstraint(
+                fields=["hit", "environment"],
+                condition=Q(retired_at=None),
+                name="one_publication_per_hit_and_environment",
+            ),
             models.UniqueConstraint(
                 fields=["environment", "mturk_hit_id"],
                 condition=~Q(mturk_hit_id=""),

@@ -7,11 +7,17 @@ from hits.models.study import Study
 
 
 class StudyMarket(models.Model):
-    """What a study has of its own on a marketplace: the qualification that keeps workers from seeing more of it."""
+    """What a study has of its own on a marketplace: the qualification that keeps workers from seeing more of it.
+
+    And whose it is: the server that published it, by the address of its workers' page. A copy of the database
+    elsewhere has another.
+    """
 
     study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="markets")
     environment = models.CharField(max_length=10, choices=MarketEnvironment)
     stop_qualification_id = models.CharField(max_length=64)
+    page_url = models.TextField(blank=True, default="")
+    bonuses_seen_at = models.DateTimeField(null=True)  # when we last looked at all bonuses that were given there
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["study", "environment"], name="one_market_per_environment")]

@@ -11,6 +11,10 @@ class SubmissionQuerySet(models.QuerySet["Submission"]):
         """Neither approved nor rejected, as far as we have heard."""
         return self.filter(status=Submission.Status.SUBMITTED)
 
+    def undecided(self) -> "SubmissionQuerySet":
+        """Waiting, and not in the ledger either: nobody and nothing has approved it yet."""
+        return self.waiting().exclude(payments__kind="reward")
+
 
 class Submission(models.Model):
     """That the marketplace confirms an assignment: what counts, and what is paid. Its answers are the Rating rows."""
@@ -21,6 +25,7 @@ class Submission(models.Model):
         REJECTED = "Rejected"
 
     assignment = models.OneToOneField(Assignment, on_delete=models.PROTECT, related_name="submission")
+    mturk_hit_id = models.CharField(max_length=64, blank=True, default="")  # a HIT of ours may be put up again
     status = models.CharField(max_length=10, choices=Status)
     accepted_at = models.DateTimeField()
     submitted_at = models.DateTimeField()
@@ -29,6 +34,7 @@ class Submission(models.Model):
     is_rebuilt = models.BooleanField(default=False)  # our own answers were gone, and came back from the marketplace
     problem = models.TextField(blank=True)  # why there are no ratings, where there are none
     collected_at = models.DateTimeField()
+    decided_at = models.DateTimeField(null=True)  # when a person here approved or rejected it
 
     objects = SubmissionQuerySet.as_manager()
 

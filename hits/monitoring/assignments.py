@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from django.db.models import Q
 
+from hits.deciding import waiting_for_decision
 from hits.models import Answer, Assignment, BonusCheck, HitItem, Study, Submission
 from hits.models.assignment import AssignmentQuerySet
 from hits.models.design import CheckpointPart, StudyDesign
@@ -25,6 +26,7 @@ STATES = {
     "unconfirmed": Q(submission=None, ended_as=Ending.UNCONFIRMED),
 }
 
+TO_DECIDE = "waiting for a decision"  # a part of those that wait: only a person approves these
 IN_WORDS = {Status.SUBMITTED: "waiting", Status.APPROVED: "approved", Status.REJECTED: "rejected"}
 
 
@@ -41,7 +43,9 @@ def find_assignments(study: Study, environment: str, state: str = "", worker_id:
     """The newest first."""
     found = Assignment.objects.filter(hit__study=study, environment=environment).select_related("hit", "submission")
     found = found.defer("submission__answer_xml")
-    if state:
+    if state == TO_DECIDE:
+        found = found.filter(submission__in=waiting_for_decision(study, environment))
+    elif state:
         found = found.filter(STATES[state])
     return (found.filter(mturk_worker_id=worker_id) if worker_id else found).order_by("-pk")
 
@@ -49,11 +53,12 @@ def find_assignments(study: Study, environment: str, state: str = "", worker_id:
 def assignment_rows(study: Study, assignments: Sequence[Assignment]) -> list[AssignmentRow]:
     minutes = counted_minutes(assignments)
     points = _points(StudyDesign.model_validate(study.design).checkpoints, assignments)
+    to_decide = {pk for name in {one.environment for one in assignments} for pk in waiting_for_decision(study, name)}
     return [
         AssignmentRow(
             one,
             pseudonym(study, one.mturk_worker_id),
-            state_of(one),
+            TO_DECIDE if _submission_key(one) in to_decide else state_of(one),
             minutes.get(one.pk),
             points.get(one.pk, 0),
         )
@@ -77,6 +82,11 @@ def _points(rules: CheckpointPart, assignments: Sequence[Assignment]) -> dict[in
         final = passes(rules, value["areas"], golds[item])
         found[pk] = found.get(pk, 0) + wins_point(rules, final, first.get((pk, item), final))
     return found
+
+
+def _submission_key(assignment: Assignment) -> int | None:
+    submission = getattr(assignment, "submission", None)
+    return submission.pk if submission else None
 
 
 def state_of(assignment: Assignment) -> str:

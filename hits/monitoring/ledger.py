@@ -6,6 +6,7 @@ from typing import Any
 
 from django.db.models import Count, F, Q, Sum
 
+from hits.finding import FOUND
 from hits.models import Payment, Study
 from hits.models.payment import PaymentQuerySet
 from hits.pseudonyms import pseudonym
@@ -17,6 +18,7 @@ STATES = {
     "owed": IS_OWED,
     "refused": IS_OWED & ~Q(refusal=""),
     "cancelled": Q(cancelled_at__isnull=False),
+    "found": Q(paid_by=FOUND),  # a part of what is paid, and not by a call of ours
 }
 COLUMNS = (
     *("payment", "kind", "worker", "hit", "assignment", "cents", "fee_cents", "state"),

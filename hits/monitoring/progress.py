@@ -54,7 +54,7 @@ def count_progress(study: Study, environment: str) -> Progress:
 
 
 def _published(study: Study, environment: str) -> int:
-    ours = Publication.objects.filter(hit__study=study, environment=environment).confirmed()
+    ours = Publication.objects.filter(hit__study=study, environment=environment).confirmed().current()
     more = replaced_places(study, environment)
     return sum(max(made, more.get(hit, 0)) for hit, made in ours.values_list("hit", "hit__assignments"))
 

@@ -29,9 +29,12 @@ def names_study(annotation: str, study: Study) -> bool:
     return annotation.startswith(f"{PREFIX} {study.key} ")
 
 
-def token_of(study: Study, environment: str, hit_number: int) -> str:
-    """Makes a repeated request harmless: of at most 64 characters, and nobody's to guess and to use before us."""
-    return _signature("token", study, environment, hit_number, settings.SECRET_KEY)
+def token_of(study: Study, environment: str, hit_number: int, round_: int = 0) -> str:
+    """Makes a repeated request harmless: of at most 64 characters, and nobody's to guess and to use before us.
+
+    A HIT that is put up again has a token of its own round: with the first one, MTurk would name the deleted HIT.
+    """
+    return _signature(f"token.{round_}" if round_ else "token", study, environment, hit_number, settings.SECRET_KEY)
 
 
 def _annotation(study: Study, environment: str, hit_number: int, key: str) -> str:

@@ -1,6 +1,6 @@
 """Intent, call, outcome: each HIT of a plan once on the marketplace."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -25,6 +25,8 @@ from hits.publishing.stop_qualification import (
 )
 
 log = structlog.get_logger("hits.publishing")
+
+MOST_WALKS = 5  # through the list of HITs, until two of them agree
 
 OnProgress = Callable[[int], None]
 
@@ -61,7 +63,7 @@ def publish_hits(
         result = PublishingResult(adopted=adopt_orphans(plan.study, plan.environment, market, now()))
         waiting = _save_intents(plan, now())
     stop_id, hit_type_id = prepared.result()
-    note_stop_qualification(plan.study, plan.environment, stop_id)
+    note_stop_qualification(plan.study, plan.environment, stop_id, page_url)
     on_progress(len(plan.hits) - len(waiting))
     requests = {one.pk: _new_hit(plan, one, hit_type_id, page_url) for one in waiting}
 
@@ -71,7 +73,7 @@ def publish_hits(
     for outcomes in call_in_threads(create, waiting, threads, lambda: not result.stopped_by and goes_on()):
         with transaction.atomic():
             for publication, outcome in outcomes:
-                _save_outcome(publication, outcome, now(), result)
+                _save_outcome(publication, outcome, page_url, now(), result)
         on_progress(len(outcomes))
     return result
 
@@ -91,16 +93,28 @@ def adopt_orphans(study: Study, environment: str, market: Market, now: datetime)
     and so are those that name this study without our signature: someone has planted them, or SECRET_KEY was another.
     """
     ours = Publication.objects.filter(hit__study=study, environment=environment)
-    known = set(ours.confirmed().values_list("hit__number", flat=True))
+    known = set(ours.confirmed().current().values_list("hit__number", flat=True))
+    retired = set(ours.exclude(retired_at=None).values_list("mturk_hit_id", flat=True))
     numbers = known_annotations(study, environment, study.hits.values_list("number", flat=True))
     orphans: dict[int, str] = {}
-    strangers: list[str] = []
-    for found in market.list_hits():
-        number = numbers.get(found.annotation)
-        if number is not None and number not in known and found.status != "Disposed":
-            orphans.setdefault(number, found.mturk_hit_id)
-        elif number is None and names_study(found.annotation, study):
-            strangers.append(found.mturk_hit_id)
+    strangers: set[str] = set()
+    was_interrupted = ours.begun().exists()
+    last: set[str] = set()
+    for _ in range(MOST_WALKS):
+        walk = set()
+        for found in market.list_hits():
+            walk.add(found.mturk_hit_id)
+            number = numbers.get(found.annotation)
+            is_former = found.mturk_hit_id in retired or found.status == "Disposed"
+            if number is not None and number not in known and not is_former:
+                orphans.setdefault(number, found.mturk_hit_id)
+            elif number is None and names_study(found.annotation, study):
+                strangers.add(found.mturk_hit_id)
+        # Others may delete HITs while we read: then the pages shift, and one of ours slips through. A token protects us
+        # for a day only; so, where something was left behind, the list is read until it holds still.
+        if walk == last or not (orphans or was_interrupted):
+            break
+        last = walk
     with transaction.atomic():
         for hit in study.hits.filter(number__in=orphans):
             _adopt(hit, environment, orphans[hit.number], now)
@@ -109,7 +123,7 @@ def adopt_orphans(study: Study, environment: str, market: Market, now: datetime)
     return len(orphans)
 
 
-def _note_strangers(study: Study, environment: str, mturk_hit_ids: list[str], now: datetime) -> None:
+def _note_strangers(study: Study, environment: str, mturk_hit_ids: Collection[str], now: datetime) -> None:
     """In the log each time, and in the study's events once."""
     ids = ", ".join(sorted(mturk_hit_ids)[:3]) + ("" if len(mturk_hit_ids) <= 3 else ", ...")
     text = f"left alone what names this study on the {environment} market without our signature: {ids}"
@@ -163,14 +177,16 @@ def _new_hit(plan: PublishingPlan, publication: Publication, hit_type_id: str, p
     return NewHit(
         hit_type_id=hit_type_id,
         question_xml=external_question(f"{page_url}/{plan.study.key}/{number}/", plan.design.crowd.frame_height),
-        max_assignments=publication.hit.assignments,
+        max_assignments=publication.places or publication.hit.assignments,
         lifetime_seconds=plan.design.crowd.lifetime_days * 86_400,
         annotation=annotation_of(plan.study, plan.environment, number),
-        token=token_of(plan.study, plan.environment, number),
+        token=token_of(plan.study, plan.environment, number, publication.round),
     )
 
 
-def _save_outcome(publication: Publication, outcome: "Future[str]", now: datetime, result: PublishingResult) -> None:
+def _save_outcome(
+    publication: Publication, outcome: "Future[str]", page_url: str, now: datetime, result: PublishingResult
+) -> None:
     this = Publication.objects.filter(pk=publication.pk)
     try:
         mturk_hit_id = outcome.result()
@@ -183,12 +199,16 @@ def _save_outcome(publication: Publication, outcome: "Future[str]", now: datetim
     except MarketUnavailable as unavailable:
         result.stopped_by = unavailable
     else:
-        this.update(mturk_hit_id=mturk_hit_id, published_at=now, refusal="")
+        this.update(mturk_hit_id=mturk_hit_id, published_at=now, refusal="", page_url=page_url)
         result.published += 1
 
 
 def _adopt(hit: Hit, environment: str, mturk_hit_id: str, now: datetime) -> None:
     found = {"mturk_hit_id": mturk_hit_id, "published_at": now, "refusal": ""}
     Publication.objects.update_or_create(
-        hit=hit, environment=environment, defaults=found, create_defaults={**found, "intended_at": now}
+        hit=hit,
+        environment=environment,
+        retired_at=None,
+        defaults=found,
+        create_defaults={**found, "intended_at": now},
     )

@@ -22,6 +22,7 @@ class MarketCounts:
     begun: int
     refused: int
     unpublished: int
+    gone: int  # deleted on the marketplace by somebody's hand
 
     @property
     def to_publish(self) -> int:
@@ -29,13 +30,14 @@ class MarketCounts:
 
 
 def count_publications(study: Study, environment: str) -> MarketCounts:
-    ours = Publication.objects.filter(hit__study=study, environment=environment)
+    ours = Publication.objects.filter(hit__study=study, environment=environment).current()
     return MarketCounts(
         on_offer=ours.open().count(),
         stopped=ours.stopped().count(),
         begun=ours.begun().count(),
         refused=ours.refused().count(),
         unpublished=study.hits.count() - ours.count(),
+        gone=ours.exclude(gone_at=None).count(),
     )
 
 

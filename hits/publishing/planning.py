@@ -73,7 +73,7 @@ def plan_publishing(
 def without_confirmed(plan: PublishingPlan) -> PublishingPlan:
     """The same plan after some of its HITs were found on the marketplace."""
     ours = Publication.objects.filter(hit__study=plan.study, environment=plan.environment)
-    confirmed = set(ours.confirmed().values_list("hit", flat=True))
+    confirmed = set(ours.current().confirmed().values_list("hit", flat=True))
     hits = [hit for hit in plan.hits if hit.pk not in confirmed]
     return replace(
         plan,

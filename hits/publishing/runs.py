@@ -21,7 +21,7 @@ from hits.publishing.worker_page import check_worker_page
 SIGN_OF_LIFE = timedelta(seconds=2)
 
 Now = Callable[[], datetime]
-EnterMarket = Callable[[str], tuple[Market, str]]  # of an environment: its market and our page for its workers
+EnterMarket = Callable[[Study, str], tuple[Market, str]]  # a market, and our page for its workers
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def carry_out_run(run: PublishingRun, enter_market: EnterMarket, now: Now) -> No
     if not unfinished.update(started_at=Coalesce("started_at", now()), seen_at=now(), outcome=""):
         return
     try:
-        market, page_url = enter_market(run.environment)
+        market, page_url = enter_market(run.study, run.environment)
         outcome = _publish(run, market, page_url, now)
     except MarketUnavailable as unavailable:
         unfinished.update(outcome=f"{str(unavailable).rstrip('.')}. It is tried again in a minute.", seen_at=now())

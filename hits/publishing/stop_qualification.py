@@ -23,7 +23,11 @@ def find_stop_qualification(study: Study, market: Market) -> str:
     )
 
 
-def note_stop_qualification(study: Study, environment: str, qualification_id: str) -> None:
+def note_stop_qualification(study: Study, environment: str, qualification_id: str, page_url: str = "") -> None:
+    """And from where the study is published, when that happens now: before the first HIT, and for good."""
     StudyMarket.objects.get_or_create(
         study=study, environment=environment, defaults={"stop_qualification_id": qualification_id}
     )
+    if page_url:
+        unknown = StudyMarket.objects.filter(study=study, environment=environment, page_url="")
+        unknown.update(page_url=page_url)

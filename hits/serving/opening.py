@@ -10,7 +10,7 @@ from django.db import transaction
 
 from hits.card_orders import secret_number
 from hits.holding import Held, Word, ask_holder
-from hits.models import Assignment, MarketEnvironment, Replacement
+from hits.models import Assignment, MarketEnvironment, Replacement, Submission
 from hits.mturk.worker_sites import NOT_AVAILABLE, SUBMIT_SITES
 from hits.serving.frozen import FrozenHit, FrozenStudy
 from hits.serving.limits import check_unconfirmed_visit, check_visit, visitor_key
@@ -152,12 +152,10 @@ def _open_new(hit: FrozenHit, environment: str, visit: Visit, held: Held, addres
 
 
 def _check_may_begin(hit: FrozenHit, environment: str, worker_id: str, visited_from: str, held_after: datetime) -> None:
-    others = [
-        (pk, counts)
-        for pk, counts in work_of_worker(hit.study.pk, environment, worker_id, visited_from, held_after)
-        if pk != hit.pk
-    ]
-    if any(pk in hit.block_hits for pk, _ in others):
+    own = work_of_worker(hit.study.pk, environment, worker_id, visited_from, held_after)
+    others = [(pk, counts) for pk, counts in own if pk != hit.pk]
+    is_begun = any(pk == hit.pk and counts for pk, counts in own)
+    if any(pk in hit.block_hits for pk, _ in others) or (is_begun and _has_done_it(hit, environment, worker_id)):
         raise WorkRefused(Refusal.NOT_ELIGIBLE)
     if is_stopped(hit.study.pk, environment, worker_id):
         raise WorkRefused(Refusal.STOPPED)
@@ -170,6 +168,12 @@ def _check_has_room(hit: FrozenHit, environment: str, handed_in: int) -> None:
     """Only what the marketplace has confirmed fills a place."""
     if handed_in >= hit.assignments and handed_in >= _places(hit, environment):
         raise WorkRefused(Refusal.STUDY_FULL)
+
+
+def _has_done_it(hit: FrozenHit, environment: str, worker_id: str) -> bool:
+    """A HIT that was put up again is another one to the marketplace, which lets the same worker have it again."""
+    theirs = Submission.objects.filter(assignment__hit=hit.pk, assignment__mturk_worker_id=worker_id)
+    return theirs.filter(assignment__environment=environment, assignment__ended_as="").exists()
 
 
 def _places(hit: FrozenHit, environment: str) -> int:

@@ -39,7 +39,7 @@ def _account(worker: SimulatedWorker) -> WorkerAccount:
 def find_openings(study: Study, hit_count: int | None, now: datetime) -> list[Opening]:
     """The study's HITs that can be accepted now, by number; of the first `hit_count` only, if that is given."""
     settle(now)
-    published = Publication.objects.filter(hit__study=study, environment=LOCAL).confirmed()
+    published = Publication.objects.filter(hit__study=study, environment=LOCAL).there().current()
     if not published.exists():
         raise EvalPlatformError(f"No HIT of {study} is on the local marketplace: run publish_hits {study} first.")
     dialog_counts = dict(study.hits.annotate(count=Count("items")).values_list("pk", "count"))

@@ -1,5 +1,6 @@
 """Assignments: the list, and one as its worker saw and answered it; approving by hand, and rejecting a single one."""
 
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -12,18 +13,19 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
 from evalplatform.errors import EvalPlatformError
+from hits.deciding import summarise_waiting, waiting_for_decision
 from hits.designing.describing import dollars
-from hits.markets import offered_environments, open_market
-from hits.models import Assignment, Study, Submission
+from hits.markets import check_may_change, offered_environments, open_market
+from hits.models import Assignment, Payment, Study, Submission
 from hits.models.design import StudyDesign
 from hits.models.submission import SubmissionQuerySet
 from hits.monitoring import ledger
-from hits.monitoring.assignments import STATES, assignment_rows, find_assignments
+from hits.monitoring.assignments import STATES, TO_DECIDE, assignment_rows, find_assignments
 from hits.monitoring.workers import flags_by_worker
 from hits.mturk.costs import reward_fee_cents
 from hits.paying import approve_by_hand, reject
 from hits.views.answered_work import answered_dialogs
-from hits.views.study_pages import ATTEMPTS_WHILE_SOMEONE_WAITS, find_study, surroundings, user_of
+from hits.views.study_pages import ATTEMPTS_WHILE_SOMEONE_WAITS, find_study, surroundings, tells_refusals, user_of
 
 ASSIGNMENTS_PER_PAGE = 50
 
@@ -32,16 +34,18 @@ ASSIGNMENTS_PER_PAGE = 50
 def show_assignments(request: HttpRequest, name: str) -> HttpResponse:
     study, environment = find_study(request, name)
     state = request.GET.get("state", "")
-    state = state if state in STATES else ""
+    state = state if state in STATES or state == TO_DECIDE else ""
     page = Paginator(find_assignments(study, environment, state), ASSIGNMENTS_PER_PAGE)
     found = page.get_page(request.GET.get("page"))
     context = {
         **surroundings(study, environment),
         "page": found,
         "assignments": assignment_rows(study, list(found)),
-        "states": list(STATES),
+        "states": [*STATES, TO_DECIDE],
         "state": state,
         "undecided": _undecided(study, environment).count() if _is_by_hand(study) else 0,
+        "to_decide": summarise_waiting(study, environment),
+        "to_decide_state": TO_DECIDE,
     }
     return render(request, "hits/assignments.html", context)
 
@@ -63,23 +67,27 @@ def show_assignment(request: HttpRequest, name: str, key: int) -> HttpResponse:
         "checkpoints": sum(dialog.item.is_checkpoint for dialog in dialogs),
         "payments": [(one, ledger.state_of(one), dollars(one.cents)) for one in payments],
         "flags": _flags(study, assignment),
-        **_decision(study, assignment, submission, bool(payments)),
+        **_decision(study, assignment, submission, payments),
     }
     return render(request, "hits/assignment.html", context)
 
 
 @require_POST
+@tells_refusals
 def approve_assignment(request: HttpRequest, name: str, key: int) -> HttpResponse:
     study, _ = find_study(request, name)
     assignment = _assignment(study, key)
+    check_may_change(study, assignment.environment)
     count = approve_by_hand(_submissions(study).filter(assignment=assignment), timezone.now(), user_of(request))
     _tell_approved(request, count)
     return _back(study, assignment)
 
 
 @require_POST
+@tells_refusals
 def approve_waiting(request: HttpRequest, name: str) -> HttpResponse:
     study, environment = find_study(request, name)
+    check_may_change(study, environment)
     waiting = _undecided(study, environment)
     if request.POST.get("count") != str(len(waiting)):
         messages.error(request, "More work has come in since you looked. Look again, and approve then.")
@@ -89,6 +97,7 @@ def approve_waiting(request: HttpRequest, name: str) -> HttpResponse:
 
 
 @require_POST
+@tells_refusals
 def reject_assignment(request: HttpRequest, name: str, key: int) -> HttpResponse:
     study, _ = find_study(request, name)
     assignment = _assignment(study, key)
@@ -96,7 +105,7 @@ def reject_assignment(request: HttpRequest, name: str, key: int) -> HttpResponse
     try:
         if request.POST.get("is_meant") != "yes":
             raise EvalPlatformError("Tick that you mean it: a rejection takes the worker's pay, and hurts their name.")
-        market = open_market(assignment.environment, ATTEMPTS_WHILE_SOMEONE_WAITS)
+        market = open_market(study, assignment.environment, ATTEMPTS_WHILE_SOMEONE_WAITS)
         reject(submission, request.POST.get("reason", ""), market, user_of(request), timezone.now())
         messages.success(request, "The assignment is rejected. The worker reads your reason.")
     except EvalPlatformError as error:
@@ -113,14 +122,17 @@ def _tell_approved(request: HttpRequest, count: int) -> None:
 
 
 def _decision(
-    study: Study, assignment: Assignment, submission: Submission | None, has_payments: bool
+    study: Study, assignment: Assignment, submission: Submission | None, payments: Sequence[Payment]
 ) -> dict[str, Any]:
     """What can still be decided: approving what nobody has approved, rejecting what is not paid."""
     design = StudyDesign.model_validate(study.design)
     is_waiting = submission is not None and submission.status == Submission.Status.SUBMITTED
     reward = design.pay.reward_cents
+    has_reward = any(one.kind == Payment.Kind.REWARD for one in payments)
+    waiting = waiting_for_decision(study, assignment.environment)
     return {
-        "can_approve": is_waiting and not has_payments,
+        "waits_because": submission is not None and waiting.get(submission.pk, ""),
+        "can_approve": is_waiting and not has_reward,
         "can_reject": is_waiting,
         "reward": dollars(reward),
         "reward_with_fee": dollars(reward + reward_fee_cents(reward, assignment.hit.assignments)),
@@ -145,8 +157,9 @@ def _submissions(study: Study) -> SubmissionQuerySet:
 
 
 def _undecided(study: Study, environment: str) -> SubmissionQuerySet:
-    waiting = _submissions(study).filter(assignment__environment=environment).waiting()
-    return waiting.filter(payments=None)
+    """For approval in one go. What has a problem, or is beyond the cap, is looked at one by one."""
+    undecided = _submissions(study).filter(assignment__environment=environment).undecided()
+    return undecided.exclude(pk__in=waiting_for_decision(study, environment))
 
 
 def _is_by_hand(study: Study) -> bool:

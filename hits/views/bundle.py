@@ -14,7 +14,7 @@ from evalplatform.errors import EvalPlatformError
 from hits.kept_bundles import bundle_file, bundle_source, find_bundle, request_bundle
 from hits.models import Study
 from hits.tasks import make_bundle_of_study
-from hits.views.study_pages import delay, find_study, surroundings, user_of
+from hits.views.study_pages import delay, find_study, surroundings, tells_refusals, user_of
 
 
 def bundle_panel(study: Study, environment: str) -> dict[str, Any]:
@@ -31,6 +31,7 @@ def bundle_panel(study: Study, environment: str) -> dict[str, Any]:
 
 
 @require_http_methods(["GET", "POST"])
+@tells_refusals
 def show_or_make(request: HttpRequest, name: str) -> HttpResponse:
     """By GET the panel alone, asked for again and again while a worker is at it."""
     study, environment = find_study(request, name)

@@ -13,9 +13,11 @@ from django.views.decorators.http import require_GET, require_POST
 
 from evalplatform.errors import EvalPlatformError
 from hits.budgeting import Budget, budget_of
+from hits.deciding import summarise_waiting
 from hits.designing.describing import dollars
 from hits.designing.summarising import CostPart
 from hits.fair_pay import RealPay, confirm_top_up, propose_top_up, real_pay
+from hits.markets import check_may_change
 from hits.models import Event, ScreeningRun, Study
 from hits.models.design import StudyDesign
 from hits.monitoring.checkpoints import Passed, passed_by_worker
@@ -25,9 +27,9 @@ from hits.monitoring.visits import count_lost_checks
 from hits.publishing.describing import MarketCounts, cents_from_dollars, count_publications
 from hits.tasks import screen_work_of_study, sync_hits_of_study, undo_screening_of_study
 from hits.views.pictures import pace_picture
-from hits.views.replacing import replacing_panel
+from hits.views.replacing import again_panel, replacing_panel
 from hits.views.screening_rows import funnel_rows
-from hits.views.study_pages import delay, find_study, surroundings, user_of
+from hits.views.study_pages import delay, find_study, surroundings, tells_refusals, user_of
 
 LATELY = timedelta(minutes=1)
 MOST_EVENTS = 4
@@ -42,6 +44,7 @@ def show_monitor(request: HttpRequest, name: str) -> HttpResponse:
         "monitor": live,
         "counts": live["counts"],
         "replacing": replacing_panel(study, environment, "replace" in request.GET),
+        "again": again_panel(study, environment),
         "top_up": _top_up(study, environment, request.GET.get("hourly", "").strip()),
     }
     return render(request, "hits/monitor.html", context)
@@ -56,25 +59,31 @@ def show_live(request: HttpRequest, name: str) -> HttpResponse:
 
 
 @require_POST
+@tells_refusals
 def sync_now(request: HttpRequest, name: str) -> HttpResponse:
+    check_may_change(*find_study(request, name))
     return _ask(request, name, sync_hits_of_study, "asked for a sync")
 
 
 @require_POST
+@tells_refusals
 def screen_now(request: HttpRequest, name: str) -> HttpResponse:
     return _ask(request, name, screen_work_of_study, "asked for the work to be screened by the study's own rules")
 
 
 @require_POST
+@tells_refusals
 def undo_screening(request: HttpRequest, name: str) -> HttpResponse:
     return _ask(request, name, undo_screening_of_study, "asked for the last screening to be undone")
 
 
 @require_POST
+@tells_refusals
 def top_up(request: HttpRequest, name: str) -> HttpResponse:
     """Only what was shown: if more has come in since, it has to be looked at again."""
     study, environment = find_study(request, name)
     try:
+        check_may_change(study, environment)
         hourly_cents = cents_from_dollars(request.POST.get("hourly", "").strip(), "The hourly rate") or 0
         proposal = propose_top_up(study, environment, hourly_cents)
         if request.POST.get("total_cents") != str(proposal.total_cents):
@@ -121,6 +130,7 @@ def _live(study: Study, environment: str) -> dict[str, Any]:
         "counts": counts,
         "money": money,
         "refusals": refusals_of(study, environment),
+        "waiting": summarise_waiting(study, environment),
         "picture": pace and pace_picture(pace),
         "pay": _pay(study, environment, progress),
         "passed": passed,
@@ -143,6 +153,8 @@ def _money(study: Study, environment: str) -> dict[str, Any]:
         CostPart("Owed", budget.owed_cents),
         CostPart("Still open, at most", budget.open_cents),
     ]
+    if budget.waiting_cents:
+        parts.append(CostPart("Waiting for your decision, at most", budget.waiting_cents))
     return {
         "owed_cents": budget.owed_cents,
         "scale_cents": max(budget.cap_cents or 0, budget.committed_cents, 1),

@@ -17,7 +17,7 @@ from evalplatform.wording import count_of
 from hits.designing.describing import describe_hourly_pay, dollars
 from hits.designing.summarising import parts_of
 from hits.localturk.openness import is_open
-from hits.markets import check_is_allowed, offered_environments, open_market, worker_page_url
+from hits.markets import check_may_change, offered_environments, open_market, worker_page_url
 from hits.models import MarketEnvironment, PublishingRun, Study
 from hits.mturk.worker_sites import WORKER_SITES
 from hits.publishing.describing import cents_from_dollars, count_publications
@@ -70,7 +70,7 @@ def publish(request: HttpRequest, name: str) -> HttpResponse:
     study = study_for(request.user, name=name)
     environment = request.POST.get("market", "")
     try:
-        _check_environment(environment)
+        _check_environment(study, environment)
         if environment == MarketEnvironment.PRODUCTION and request.POST.get("typed_name", "").strip() != study.name:
             raise EvalPlatformError("That is not the study's name: nothing is published.")
         run = request_run(study, environment, *_wave_and_budget(request.POST), user_of(request), timezone.now())
@@ -87,8 +87,9 @@ def publish_again(request: HttpRequest, name: str) -> HttpResponse:
     environment = request.POST.get("market", "")
     run = study.publishing_runs.unfinished().filter(environment=environment).first()
     if run is not None:
-        PublishingRun.objects.filter(pk=run.pk).update(seen_at=timezone.now())
         try:
+            _check_environment(study, environment)
+            PublishingRun.objects.filter(pk=run.pk).update(seen_at=timezone.now())
             _send(run)
         except EvalPlatformError as error:
             messages.error(request, str(error))
@@ -113,14 +114,13 @@ def _change(
     environment = request.POST.get("market", "")
     user = user_of(request)
     try:
-        if environment not in MarketEnvironment.values:
-            raise EvalPlatformError("Choose a marketplace.")
+        check_may_change(study, environment)
         counts = count_publications(study, environment)
         if counts.on_offer + counts.stopped > MOST_HITS_CHANGED_AT_ONCE:
             delay(on_worker, study.pk, environment, user.pk if user else None)
             messages.info(request, f"A worker is putting the HITs {where}. Open this page again to see how far it is.")
         else:
-            market = open_market(environment, ATTEMPTS_WHILE_SOMEONE_WAITS)
+            market = open_market(study, environment, ATTEMPTS_WHILE_SOMEONE_WAITS)
             result = act(study, environment, market, timezone.now, user)
             _tell(request, result, where)
     except EvalPlatformError as error:
@@ -138,10 +138,8 @@ def _tell(request: HttpRequest, result: StoppingResult, where: str) -> None:
         messages.error(request, f"{str(result.stopped_by).rstrip('.')}. Do it again to go on.")
 
 
-def _check_environment(environment: str) -> None:
-    if environment not in MarketEnvironment.values:
-        raise EvalPlatformError("Choose a marketplace.")
-    check_is_allowed(environment)
+def _check_environment(study: Study, environment: str) -> None:
+    check_may_change(study, environment)
     worker_page_url(environment)
 
 

@@ -13,7 +13,7 @@ from hits.designing.describing import dollars
 from hits.models import Event, Study
 from hits.monitoring.ledger import COLUMNS, STATES, ledger_rows, payments_of, state_of, sum_ledger
 from hits.pseudonyms import pseudonym
-from hits.views.study_pages import find_study, surroundings, user_of
+from hits.views.study_pages import find_study, surroundings, tells_refusals, user_of
 
 PAYMENTS_PER_PAGE = 50
 EVENTS_PER_PAGE = 50
@@ -57,6 +57,7 @@ def show_ledger(request: HttpRequest, name: str) -> HttpResponse:
 
 
 @require_http_methods(["GET", "POST"])
+@tells_refusals
 def download_ledger(request: HttpRequest, name: str) -> StreamingHttpResponse:
     """With pseudonyms; by POST with the marketplace's own ids, and that is noted."""
     study, environment = find_study(request, name)

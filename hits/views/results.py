@@ -20,7 +20,7 @@ from hits.tasks import compute_results_of_study
 from hits.views.bundle import bundle_panel
 from hits.views.result_tables import result_sections, variant_table
 from hits.views.screening_rows import funnel_rows
-from hits.views.study_pages import delay, find_study, surroundings
+from hits.views.study_pages import delay, find_study, surroundings, tells_refusals
 
 FIRST = ("shares", "comparisons", "ranking", "agreement")  # before what is left out
 
@@ -58,6 +58,7 @@ def show_live(request: HttpRequest, name: str) -> HttpResponse:
 
 
 @require_POST
+@tells_refusals
 def compute_again(request: HttpRequest, name: str) -> HttpResponse:
     study, environment = find_study(request, name)
     try:

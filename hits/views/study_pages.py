@@ -1,17 +1,24 @@
 """What a study's pages have in common: which marketplace they speak of, who asks, and handing work to a worker."""
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
+from django.contrib import messages
 from django.contrib.auth.models import User
 from django.http import HttpRequest, QueryDict
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect
 from kombu.exceptions import OperationalError
 
 from evalplatform.errors import EvalPlatformError
-from hits.markets import offered_environments
+from hits.markets import check_is_allowed, offered_environments
 from hits.models import MarketEnvironment, Study
 from hits.sharing import study_for
 
 ATTEMPTS_WHILE_SOMEONE_WAITS = 4
+
+View = Callable[..., HttpResponseBase]
 
 
 def chosen_environment(study: Study, query: QueryDict) -> str:
@@ -24,9 +31,28 @@ def chosen_environment(study: Study, query: QueryDict) -> str:
 
 
 def find_study(request: HttpRequest, name: str) -> tuple[Study, str]:
-    """A frozen one, and the marketplace that the address or the form names."""
+    """A frozen one, and the marketplace that the address or the form names.
+
+    A form is taken at its word: what it names and this server does not offer is refused, and not done elsewhere.
+    """
     study = study_for(request.user, name=name, frozen_at__isnull=False)
+    if request.method == "POST" and (asked := request.POST.get("market", "")):
+        check_is_allowed(asked)
     return study, chosen_environment(study, request.POST if request.method == "POST" else request.GET)
+
+
+def tells_refusals(view: View) -> View:
+    """What is refused before a form's own page is known is said, in one line, on the study's page."""
+
+    @wraps(view)
+    def tell(request: HttpRequest, name: str, *args: Any, **more: Any) -> HttpResponseBase:
+        try:
+            return view(request, name, *args, **more)
+        except EvalPlatformError as error:
+            messages.error(request, str(error))
+            return redirect("study", name=name)
+
+    return tell
 
 
 def surroundings(study: Study, environment: str) -> dict[str, Any]:

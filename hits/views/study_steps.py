@@ -130,6 +130,12 @@ def _plan_fields() -> list[SettingField]:
             "choice",
             choices=[("by hand", "when you ask for them"), ("at each sync", "by itself, within the budget")],
         ),
+        SettingField(
+            "hits.replace_undecided_share",
+            "Share of work without answers that is replaced before you decide",
+            "number",
+            "Of all published assignments. The rest is replaced when you have approved or rejected it.",
+        ),
         SettingField("pay.reward", "Reward for a HIT, in dollars", "money"),
         SettingField("pay.bonus", "Bonus, in dollars", "money"),
         SettingField("pay.bonus_points", "Points that earn the bonus", "number"),

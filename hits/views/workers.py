@@ -15,10 +15,11 @@ from django.views.decorators.http import require_GET, require_POST
 
 from evalplatform.errors import EvalPlatformError
 from hits.limiting import block, unblock
+from hits.markets import check_may_change
 from hits.models import Event, Standing, Study
 from hits.monitoring.assignments import assignment_rows, find_assignments
 from hits.monitoring.workers import WorkerRow, find_worker, list_workers
-from hits.views.study_pages import find_study, surroundings, user_of
+from hits.views.study_pages import find_study, surroundings, tells_refusals, user_of
 
 WORKERS_PER_PAGE = 50
 ASSIGNMENTS_PER_PAGE = 30
@@ -66,6 +67,7 @@ def show_worker(request: HttpRequest, name: str, worker: str) -> HttpResponse:
 
 @require_POST
 @never_cache
+@tells_refusals
 def reveal_worker(request: HttpRequest, name: str, worker: str) -> HttpResponse:
     """Only in the answer to this request: there is no address under which the id can be looked at."""
     study, environment = find_study(request, name)
@@ -76,11 +78,13 @@ def reveal_worker(request: HttpRequest, name: str, worker: str) -> HttpResponse:
 
 
 @require_POST
+@tells_refusals
 def block_worker(request: HttpRequest, name: str, worker: str) -> HttpResponse:
     study, environment = find_study(request, name)
     worker_id = _worker_id(study, environment, worker)
     reason = request.POST.get("reason", "")
     try:
+        check_may_change(study, environment)
         block(study, environment, worker_id, Standing.Kind.SOFT, reason, user_of(request), timezone.now())
         messages.success(request, f"{worker} gets no more HITs of this study. The next sync tells the marketplace.")
     except EvalPlatformError as error:
@@ -89,10 +93,12 @@ def block_worker(request: HttpRequest, name: str, worker: str) -> HttpResponse:
 
 
 @require_POST
+@tells_refusals
 def unblock_worker(request: HttpRequest, name: str, worker: str) -> HttpResponse:
     study, environment = find_study(request, name)
     worker_id = _worker_id(study, environment, worker)
     try:
+        check_may_change(study, environment)
         unblock(study, environment, worker_id, request.POST.get("reason", ""), user_of(request), timezone.now())
         messages.success(request, f"{worker} may work on this study again. The next sync tells the marketplace.")
     except EvalPlatformError as error:

@@ -18,7 +18,7 @@ from botocore.exceptions import ClientError
 from pytest_django import Settings
 
 from hits.localturk.server import MarketplaceServer
-from hits.markets import open_market
+from hits.markets import market_of
 
 KEY_ID, SECRET = "AKIAOURS", "thirty-characters-and-not-known"
 TARGET = "MTurkRequesterServiceV20170117."
@@ -118,9 +118,9 @@ def test_a_call_of_yesterday_is_over(url: str, monkeypatch: pytest.MonkeyPatch) 
 def test_our_own_client_signs_with_the_keys_of_the_settings(url: str, settings: Settings) -> None:
     settings.MTURK_LOCAL_URL = url
 
-    assert open_market("local").balance_cents() == 10_000_00
+    assert market_of("local").balance_cents() == 10_000_00
 
 
 @pytest.mark.django_db
 def test_in_process_needs_no_keys(keys: None) -> None:
-    assert open_market("local").balance_cents() == 10_000_00
+    assert market_of("local").balance_cents() == 10_000_00

@@ -9,8 +9,8 @@ from playwright.sync_api import Page, expect
 
 from hits.batching import build_hits
 from hits.designing.studies import create_study, read_study_file
-from hits.markets import open_market
-from hits.models import Study
+from hits.markets import market_of
+from hits.models import Publication, Study
 from hits.pseudonyms import pseudonym
 from hits.tasks import screen_work_of_study, sync_hits_of_study
 from tests.browser.conftest import CheckAccessibility
@@ -39,7 +39,7 @@ def test_a_researcher_watches_a_study_and_looks_into_a_workers_answers(
     study = create_study({**DEMO, "pay": {"approval": "by hand", "budget": "100.00"}}, User.objects.get())
     build_hits(study)
     study.refresh_from_db()
-    publish(study, open_market("local"))
+    publish(study, market_of("local"))
     name = work(study, 0, "good")
     work(study, 1, "bad")
     page.goto("/studies/demo/")
@@ -89,3 +89,37 @@ def test_a_researcher_watches_a_study_and_looks_into_a_workers_answers(
     page.get_by_role("link", name="Events", exact=True).click()
     expect(page.get_by_text(f"soft block of {name}: All the same.")).to_be_visible()
     check_accessibility(page)
+
+
+def test_a_researcher_decides_about_empty_work_and_puts_a_deleted_hit_up_again(
+    researcher_page: Page, check_accessibility: CheckAccessibility
+) -> None:
+    page, market = researcher_page, market_of("local")
+    study = create_study({**DEMO, "pay": {"budget": "100.00"}}, User.objects.get())
+    build_hits(study)
+    study.refresh_from_db()
+    publish(study, market)
+    for account in people()[:2]:
+        CrowdWorker(study.hits.get(number=0), account).hand_in({})
+    deleted = Publication.objects.get(hit__number=1).mturk_hit_id
+    market.expire_hit(deleted)
+    market._client.delete_hit(HITId=deleted)
+    sync_hits_of_study(study.pk, "local")
+    page.goto("/studies/demo/monitor/")
+
+    expect(page.get_by_text("2 submissions wait for your decision")).to_be_visible()
+    expect(page.get_by_text("1 HIT was deleted on the marketplace").first).to_be_visible()
+    check_accessibility(page)
+    page.get_by_role("link", name="Decide").click()
+    expect(page.get_by_role("heading", name="Waiting for your decision")).to_be_visible()
+    check_accessibility(page)
+    page.get_by_role("link", name=re.compile("^HIT 0")).first.click()
+    expect(page.get_by_text("If nobody decides, the marketplace approves and pays it on")).to_be_visible()
+    check_accessibility(page)
+    page.get_by_role("button", name="Approve").click()
+    expect(page.get_by_text("1 assignment is approved")).to_be_visible()
+
+    page.goto("/studies/demo/monitor/")
+    expect(page.get_by_text("1 submission waits for your decision")).to_be_visible()
+    page.get_by_role("button", name="Put 1 deleted HIT up again").click()
+    expect(page.get_by_text("They are put up again in the background.")).to_be_visible()

@@ -34,7 +34,7 @@ class CrowdWorker(Worker):
 
     def __init__(self, hit: Hit, account: WorkerAccount) -> None:
         self.account = account
-        self.mturk_hit_id = Publication.objects.get(hit=hit).mturk_hit_id
+        self.mturk_hit_id = Publication.objects.current().get(hit=hit).mturk_hit_id
         accepted = working.accept(account, TurkHit.objects.get(hit_id=self.mturk_hit_id), Clock().now())
         super().__init__(hit, account.worker_id, accepted.assignment_id)
         self.open()

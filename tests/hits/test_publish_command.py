@@ -45,7 +45,7 @@ def run(*arguments: str) -> str:
         (["demo", "--hits", "0"], {}, "--hits must be at least 1"),
         (["nope"], {}, "There is no study named 'nope'. Studies: demo, draft."),
         (["draft"], {}, "draft has no HITs yet: build them first with `manage.py build_hits draft`."),
-        (["demo", "--environment", "production"], HTTPS, "needs MTURK_ENVIRONMENT=production"),
+        (["demo", "--environment", "production"], HTTPS, "set MTURK_ENVIRONMENT=production"),
         (
             ["demo", "--environment", "production", "--yes"],
             {"MTURK_ENVIRONMENT": "production", "PUBLIC_URL": "http://eval.example.org"},
@@ -56,7 +56,12 @@ def run(*arguments: str) -> str:
             {"MTURK_ENVIRONMENT": "production", "PUBLIC_URL": "https://localhost"},
             "need a public HTTPS address",
         ),
-        (["demo", "--environment", "sandbox", "--dry-run"], HTTPS, "There are no AWS credentials. Set AWS_ACCESS_KEY"),
+        (["demo", "--environment", "sandbox"], HTTPS, "set MTURK_ENVIRONMENT=sandbox"),
+        (
+            ["demo", "--environment", "sandbox", "--dry-run"],
+            {**HTTPS, "MTURK_ENVIRONMENT": "sandbox"},
+            "There are no AWS credentials. Set AWS_ACCESS_KEY",
+        ),
     ],
 )
 def test_bad_cases_end_with_their_message_and_a_status(
@@ -86,7 +91,7 @@ def test_a_balance_that_is_too_small_is_said_with_both_amounts(bare_study: Study
 def test_settings_for_another_region_are_taken_for_a_mistake(
     bare_study: Study, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings.PUBLIC_URL = "https://eval.example.org"
+    settings.PUBLIC_URL, settings.MTURK_ENVIRONMENT = "https://eval.example.org", "sandbox"
     monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
 
     with pytest.raises(CommandError, match="name the region eu-west-1, and Mechanical Turk is in us-east-1 only"):
@@ -94,9 +99,8 @@ def test_settings_for_another_region_are_taken_for_a_mistake(
 
 
 def test_the_process_ends_with_one_line_and_a_status(bare_study: Study, test_database_url: str) -> None:
-    result = manage(
-        "publish_hits", "demo", "--environment", "sandbox", DATABASE_URL=test_database_url, **NO_AWS, **HTTPS
-    )
+    environment = {"DATABASE_URL": test_database_url, "MTURK_ENVIRONMENT": "sandbox", **NO_AWS, **HTTPS}
+    result = manage("publish_hits", "demo", "--environment", "sandbox", **environment)
 
     assert result.returncode == 1
     assert result.stderr.startswith("CommandError: There are no AWS credentials.")
@@ -114,7 +118,7 @@ def test_the_worker_page_is_opened_before_anything_is_published_elsewhere(
     monkeypatch.setitem(ENDPOINTS, "sandbox", localturk_url)
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "ours")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "ours")
-    settings.PUBLIC_URL = "https://127.0.0.2:9"
+    settings.PUBLIC_URL, settings.MTURK_ENVIRONMENT = "https://127.0.0.2:9", "sandbox"
 
     with pytest.raises(CommandError, match=r"Workers could not work on https://127.0.0.2:9/work/.*: it can't be reach"):
         run("demo", "--environment", "sandbox")

@@ -9,8 +9,12 @@ from typing import Any
 import pytest
 
 from evalplatform.errors import EvalPlatformError
+from hits.localturk.faults import Kind, add_fault
+from hits.localturk.models import TurkHit
 from hits.models import Publication, Study
+from hits.models.design import StudyDesign
 from hits.mturk.client import Market
+from hits.mturk.question import external_question
 from hits.mturk.types import NewHit
 from hits.publishing.annotations import annotation_of
 from hits.publishing.creating import adopt_orphans, hit_type_of, publish_hits
@@ -67,10 +71,27 @@ def test_a_hit_whose_answer_was_lost_is_adopted_even_after_the_token_s_life(bare
     assert_each_hit_is_there_once(market, bare_study)
 
 
-def test_hits_of_other_projects_are_left_alone(bare_study: Study, market: Market) -> None:
-    from hits.models.design import StudyDesign
-    from hits.mturk.question import external_question
+def test_an_orphan_that_slips_through_a_shifting_list_is_not_made_twice(bare_study: Study, market: Market) -> None:
+    """Another project deletes a HIT between two pages of the list, more than a day after the run was killed."""
+    publish(bare_study, market)
+    Publication.objects.update(mturk_hit_id="", published_at=None, intended_at=now() - timedelta(hours=30))
+    spec = hit_type_of(StudyDesign.model_validate(bare_study.design))
+    other = NewHit(market.create_hit_type(spec), external_question(PAGE, 800), 1, 86_400, "somebody else's 0", "theirs")
+    other_id = market.create_hit(other)
+    add_fault(Kind.OFFSET_PAGES, 3)
+    pages = []
 
+    def delete_while_it_is_read(**_: object) -> None:
+        pages.append(1)
+        if len(pages) == 2:
+            TurkHit.objects.filter(hit_id=other_id).delete()
+
+    market._client.meta.events.register("before-call.mturk.ListHITs", delete_while_it_is_read)
+
+    assert adopt_orphans(bare_study, "local", market, now()) == 6
+
+
+def test_hits_of_other_projects_are_left_alone(bare_study: Study, market: Market) -> None:
     hit_type = market.create_hit_type(hit_type_of(StudyDesign.model_validate(bare_study.design)))
     other = NewHit(hit_type, external_question(PAGE, 800), 1, 86_400, "somebody else's 0", "their-token")
     other_id = market.create_hit(other)

@@ -43,7 +43,7 @@ def ask_for(study: Study, most_hits: int | None = None) -> PublishingRun:
 
 
 def carry_out(run: PublishingRun, market: Market) -> PublishingRun:
-    carry_out_run(run, lambda environment: (market, PAGE), now)
+    carry_out_run(run, lambda study, environment: (market, PAGE), now)
     run.refresh_from_db()
     return run
 
@@ -178,7 +178,7 @@ def test_other_marketplaces_are_offered_only_where_the_settings_allow_them(
 ) -> None:
     assert "Sandbox" not in researcher_client.get("/studies/demo/?market=production").content.decode()
     refused = researcher_client.post("/studies/demo/publish/", {"market": "production"}, follow=True)
-    assert "needs MTURK_ENVIRONMENT=production" in refused.content.decode()
+    assert "set MTURK_ENVIRONMENT=production" in refused.content.decode()
 
     settings.MTURK_ENVIRONMENT = "production"
 

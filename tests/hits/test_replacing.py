@@ -97,7 +97,7 @@ def test_workers_are_served_the_additional_assignments_in_further_turns_and_no_m
 
 
 def test_a_replacement_that_is_left_out_too_is_replaced_up_to_nine(hit: Hit, market: Market) -> None:
-    Submission.objects.update(problem="It was submitted without our page.")
+    Submission.objects.update(problem="It was submitted without our page.", decided_at=now())
     assert replace(hit, market).added == 4
     work(hit, 4, market, skip=4)
     exclude(*Submission.objects.filter(problem=""))

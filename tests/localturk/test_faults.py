@@ -121,3 +121,27 @@ def test_a_server_is_told_its_faults_when_it_starts(start_server: StartServer) -
 def test_a_taken_port_is_one_clear_line(transactional_db: None, localturk_url: str) -> None:
     with pytest.raises(CommandError, match="Address already in use"):
         call_command("localturk", port=int(localturk_url.rpartition(":")[2]))
+
+
+def test_a_list_that_lags_leaves_out_what_is_young_and_the_hit_itself_does_not(turk: Any) -> None:
+    made = create_hit(turk)
+    add_fault(Kind.LIST_LAG, 3600)
+
+    assert turk.list_hits()["HITs"] == []
+    assert turk.get_hit(HITId=made)["HIT"]["HITId"] == made
+    clear_faults()
+    assert [hit["HITId"] for hit in turk.list_hits()["HITs"]] == [made]
+
+
+def test_pages_by_offset_skip_and_repeat_when_rows_come_and_go(turk: Any) -> None:
+    made = [create_hit(turk) for _ in range(6)][::-1]
+    add_fault(Kind.OFFSET_PAGES, 2)
+
+    first = turk.list_hits(MaxResults=100)
+    TurkHit.objects.filter(hit_id=made[0]).delete()
+    second = turk.list_hits(MaxResults=100, NextToken=first["NextToken"])
+    create_hit(turk)
+    third = turk.list_hits(MaxResults=100, NextToken=second["NextToken"])
+
+    pages = [[hit["HITId"] for hit in page["HITs"]] for page in (first, second, third)]
+    assert pages == [made[:2], made[3:5], made[4:6]]  # the third is left out, the fifth comes twice

@@ -23,9 +23,11 @@ class Fault(models.Model):
         FAIL_BEFORE = "fail-before"
         DROP_AFTER = "drop-after"
         INSUFFICIENT_FUNDS = "insufficient-funds"
+        LIST_LAG = "list-lag"
+        OFFSET_PAGES = "offset-pages"
 
     kind = models.CharField(max_length=20, choices=Kind)
-    amount = models.FloatField(default=0, help_text="calls a second, or milliseconds")
+    amount = models.FloatField(default=0, help_text="calls a second, milliseconds, seconds, or rows")
     operation = models.CharField(max_length=64, blank=True, help_text="the one that it strikes; all when empty")
     probability = models.FloatField(default=1)
     seed = models.BigIntegerField(default=0)

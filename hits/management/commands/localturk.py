@@ -31,6 +31,8 @@ The options from --throttle on make it behave badly, for as long as this process
         add("--fail-before", type=float, metavar="P", help="ServiceFault with probability P, before anything is done")
         add("--drop-after", type=float, metavar="P", help="with probability P, act and close without an answer")
         add("--insufficient-funds", action="store_true", help="refuse everything that costs money")
+        add("--list-lag", type=float, metavar="S", help="leave out of lists what is younger than S seconds")
+        add("--offset-pages", type=int, metavar="N", help="pages of N rows by offset, which shift as rows come and go")
         add("--operations", default="", metavar="A,B", help="let the faults strike these operations only")
         add("--times", type=int, metavar="N", help="let each fault strike N times only")
         add("--seed", type=int, default=0, help="the same seed gives the same faults (default 0)")
@@ -74,7 +76,13 @@ def _refuse_open_door(host: str) -> None:
 
 def _set_faults(options: dict[str, Any]) -> None:
     limits = {"operation": options["operations"], "times_left": options["times"], "seed": options["seed"]}
-    for kind, amount in ((Kind.THROTTLE, options["throttle"]), (Kind.LATENCY, options["latency_ms"])):
+    amounts = {
+        Kind.THROTTLE: options["throttle"],
+        Kind.LATENCY: options["latency_ms"],
+        Kind.LIST_LAG: options["list_lag"],
+        Kind.OFFSET_PAGES: options["offset_pages"],
+    }
+    for kind, amount in amounts.items():
         if amount is not None:
             add_process_fault(kind, amount, **limits)
     for kind, probability in ((Kind.FAIL_BEFORE, options["fail_before"]), (Kind.DROP_AFTER, options["drop_after"])):

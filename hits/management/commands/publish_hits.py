@@ -44,7 +44,7 @@ budget."""
         if not plan.hits:
             self.stdout.write(f"All HITs of {study} are published on the {environment} marketplace already.")
             return
-        market, page_url = enter_market(environment)
+        market, page_url = enter_market(study, environment)
         plan = settle_plan(plan, market, timezone.now())
         for line in describe_plan(plan):
             self.stdout.write(line)

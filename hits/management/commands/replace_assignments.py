@@ -5,7 +5,7 @@ from django.utils import timezone
 
 from hits.designing.studies import get_study
 from hits.management.study_command import StudyCommand
-from hits.markets import check_is_allowed, open_market
+from hits.markets import open_market
 from hits.models import MarketEnvironment
 from hits.publishing.describing import cents_from_dollars
 from hits.replacing import describe_replaced, replace_lost_assignments
@@ -32,9 +32,8 @@ above the study's budget or the given one. Run it again at any time: nothing is 
     def run(self, options: dict[str, Any]) -> None:
         study, environment = get_study(options["study"]), options["environment"]
         budget_cents = cents_from_dollars(options["budget"], "--budget")
-        check_is_allowed(environment)
         replaced = replace_lost_assignments(
-            *(study, environment, open_market(environment), timezone.now),
+            *(study, environment, open_market(study, environment), timezone.now),
             budget_cents=budget_cents,
             is_dry_run=options["dry_run"],
         )

@@ -27,7 +27,7 @@ Workers who hold an assignment may still finish and submit it: they are paid as 
     def run(self, options: dict[str, Any]) -> None:
         study, environment = get_study(options["study"]), options["environment"]
         act, did = (resume_study, "on offer again") if options["resume"] else (stop_study, "taken off the market")
-        result = act(study, environment, open_market(environment), timezone.now)
+        result = act(study, environment, open_market(study, environment), timezone.now)
         self.stdout.write(f"{count_of(result.changed, 'HIT')} {did}.")
         for reason, count in result.refused.items():
             self.stdout.write(f"  {count_of(count, 'was', 'were')} not: {reason}")

@@ -10,7 +10,7 @@ from hits.designing.studies import get_study
 from hits.management.study_command import StudyCommand, progress_bar
 from hits.markets import open_market
 from hits.models import MarketEnvironment, Payment
-from hits.syncing import Synced, sync
+from hits.syncing import Synced, describe_waiting, sync
 
 
 class Command(StudyCommand):
@@ -29,7 +29,7 @@ paid once. Celery's beat does the same every few minutes."""
     def run(self, options: dict[str, Any]) -> None:
         study, environment = get_study(options["study"]), options["environment"]
         with progress_bar() as progress:
-            synced = sync(study, environment, open_market(environment), timezone.now, _Bars(progress))
+            synced = sync(study, environment, open_market(study, environment), timezone.now, _Bars(progress))
         owed = Payment.objects.filter(
             submission__assignment__hit__study=study, submission__assignment__environment=environment
         ).owed()
@@ -51,6 +51,14 @@ paid once. Celery's beat does the same every few minutes."""
             replaced = synced.replaced
             offered = count_of(replaced.added + replaced.reopened, "lost assignment is", "lost assignments are")
             self.stdout.write(f"{offered} on offer again.")
+        if collected.gone:
+            gone = count_of(collected.gone, "HIT was", "HITs were")
+            self.stdout.write(f"{gone} deleted on the marketplace; put_up_again puts their dialogs up again.")
+        if synced.found_bonuses:
+            found = count_of(synced.found_bonuses, "bonus was", "bonuses were")
+            self.stdout.write(f"{found} given there by hand, and in the ledger now.")
+        if synced.waiting.count:
+            self.stdout.write(describe_waiting(synced.waiting))
         for reason, count in paid.refused.items():
             self.stdout.write(f"  {count_of(count, 'time')}: {reason}")
         if paid.stopped_by:

@@ -1,0 +1,67 @@
+"""Work that waits for a person: nothing is paid for it until somebody approves or rejects it.
+
+In: confirmed submissions. Out: those with a problem (no answers, or none that can be rebuilt) and those beyond the
+worker's cap, with the reason. Guaranteed: a submission leaves the list by a decision, here or on the marketplace, or
+when its answers are found after all; the marketplace itself approves what nobody decides, when its own delay is over.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Count
+
+from hits.models import Study, Submission
+from hits.models.design import StudyDesign
+from hits.models.submission import SubmissionQuerySet
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """How many wait for a decision, and when the marketplace approves and pays the first of them by itself."""
+
+    count: int
+    first_paid_at: datetime | None
+
+
+def waiting_for_decision(study: Study, environment: str) -> dict[int, str]:
+    """Why each of these submissions waits, by its key."""
+    beyond = beyond_cap(study, environment)
+    undecided = _submissions(study, environment).undecided()
+    waiting = dict(undecided.exclude(problem="").values_list("pk", "problem"))
+    limit = _cap(study)
+    reason = f"Its worker has handed in more than the {limit:,} HIT{'s' if limit > 1 else ''} that the study allows."
+    return dict.fromkeys(undecided.filter(pk__in=beyond).values_list("pk", flat=True), reason) | waiting
+
+
+def summarise_waiting(study: Study, environment: str) -> Waiting:
+    waiting = waiting_for_decision(study, environment)
+    due = Submission.objects.filter(pk__in=waiting).exclude(auto_approval_at=None).order_by("auto_approval_at")
+    return Waiting(len(waiting), due.values_list("auto_approval_at", flat=True).first())
+
+
+def beyond_cap(study: Study, environment: str) -> set[int]:
+    """What workers have handed in beyond what the study allows each, by its key: the latest of them.
+
+    What is in the ledger comes first: a list of the marketplace may lag, and tell of earlier work later.
+    """
+    limit = _cap(study)
+    ours = _submissions(study, environment)
+    busy = ours.values("assignment__mturk_worker_id").annotate(count=Count("pk")).filter(count__gt=limit)
+    workers = list(busy.values_list("assignment__mturk_worker_id", flat=True))
+    if not workers:
+        return set()
+    in_ledger = set(ours.filter(payments__kind="reward").values_list("pk", flat=True))
+    by_worker: dict[str, list[tuple[bool, datetime, int]]] = {}
+    for pk, worker, at in ours.filter(assignment__mturk_worker_id__in=workers).values_list(
+        "pk", "assignment__mturk_worker_id", "submitted_at"
+    ):
+        by_worker.setdefault(worker, []).append((pk not in in_ledger, at, pk))
+    return {pk for done in by_worker.values() for _, _, pk in sorted(done)[limit:]}
+
+
+def _cap(study: Study) -> int:
+    return StudyDesign.model_validate(study.design).crowd.max_hits_per_worker
+
+
+def _submissions(study: Study, environment: str) -> SubmissionQuerySet:
+    return Submission.objects.filter(assignment__hit__study=study, assignment__environment=environment)

@@ -1,0 +1,54 @@
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+from django.utils import timezone
+
+from hits.designing.studies import get_study
+from hits.management.study_command import StudyCommand
+from hits.markets import enter_market
+from hits.models import MarketEnvironment
+from hits.publishing.describing import cents_from_dollars
+from hits.publishing.worker_page import check_worker_page
+from hits.putting_up_again import describe_put_up_again, put_up_again
+
+
+class Command(StudyCommand):
+    help = """Puts HITs up again that nobody can work on any more.
+
+    manage.py sync_hits demo
+    manage.py put_up_again demo --dry-run
+    manage.py put_up_again demo --budget 100
+    manage.py put_up_again demo --elsewhere
+
+These are HITs that somebody has deleted on the marketplace (a sync finds them); with --elsewhere, those that lead
+workers to another address than this server's PUBLIC_URL, and they are taken off the market first. Only what is missing
+is put up, for workers who have not done those dialogs. A run that was interrupted is simply started again."""
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("study")
+        parser.add_argument("--environment", choices=MarketEnvironment.values, default=MarketEnvironment.LOCAL)
+        parser.add_argument(
+            "--elsewhere", action="store_true", help="those that lead to another address than PUBLIC_URL"
+        )
+        parser.add_argument("--budget", metavar="DOLLARS", help="refuse if the study could cost more in all")
+        parser.add_argument("--dry-run", action="store_true", help="only show what would happen and what it costs")
+
+    def run(self, options: dict[str, Any]) -> None:
+        study, environment = get_study(options["study"]), options["environment"]
+        budget_cents = cents_from_dollars(options["budget"], "--budget")
+        market, page_url = enter_market(study, environment)
+        check_worker_page(study, page_url, environment)
+        done = put_up_again(
+            *(study, environment, market, page_url, timezone.now),
+            budget_cents=budget_cents,
+            is_dry_run=options["dry_run"],
+            elsewhere=options["elsewhere"],
+        )
+        for line in describe_put_up_again(done):
+            self.stdout.write(line)
+        if options["dry_run"]:
+            self.stdout.write("Dry run: nothing is put up.")
+        elif done.assignments:
+            self.stdout.write(f"{done.published:,} HITs are on offer again.")
+        if done.stopped_by:
+            raise CommandError(f"Stopped: {str(done.stopped_by).rstrip('.')}. Run the same command again to go on.")

@@ -1,0 +1,175 @@
+"""A worker who never opens our page: accepts on the marketplace and posts a bare externalSubmit, again and again."""
+
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from hits.batching import build_hits
+from hits.budgeting import budget_of
+from hits.deciding import summarise_waiting, waiting_for_decision
+from hits.designing.studies import create_study
+from hits.fair_pay import propose_top_up
+from hits.localturk import in_process, working
+from hits.localturk.clock import Clock
+from hits.localturk.models import LedgerEntry, TurkAssignment, TurkHit, WorkerAccount
+from hits.localturk.refusals import Refused
+from hits.localturk.seeding import ensure_worker_accounts
+from hits.models import Answer, Payment, Study, Submission
+from hits.mturk.client import Market, boto_client
+from hits.paying import approve_by_hand, reject
+from hits.syncing import sync
+from tests.conftest import DEMO
+from tests.hits.crowd import CrowdWorker, now, people, publish
+
+
+@pytest.fixture
+def market(transactional_db: None) -> Market:
+    client = boto_client("http://localturk.invalid", has_own_credentials=False)
+    in_process.attach(client)
+    return Market(client, calls_per_second=1000)
+
+
+@pytest.fixture
+def study(example_corpus: None, market: Market) -> Study:
+    """One that pays at once and replaces at each sync, where a worker may do two HITs: 6 HITs of 4 assignments."""
+    study = create_study({**DEMO, "hits": {"replacements": "at each sync"}, "crowd": {"max_hits_per_worker": 2}})
+    build_hits(study)
+    study.refresh_from_db()
+    publish(study, market)
+    return study
+
+
+def attack(round_: int, most: int = 7) -> int:
+    """As many empty submissions as the marketplace lets two workers hand in, at most so many. New ones each round."""
+    ensure_worker_accounts()
+    WorkerAccount.objects.update(country="US", approved_count=500, rejected_count=0)
+    done = 0
+    for hit in TurkHit.objects.all():
+        for account in WorkerAccount.objects.order_by("pk")[2 * round_ : 2 * round_ + 2]:
+            if done == most:
+                return done
+            try:
+                held = working.accept(account, hit, Clock().now())
+            except Refused:
+                continue
+            working.submit(held.assignment_id, account, {}, Clock().now())
+            done += 1
+    return done
+
+
+def paid_cents() -> int:
+    return sum(entry.amount_cents + entry.fee_cents for entry in LedgerEntry.objects.all())
+
+
+def test_empty_submissions_are_not_paid_and_not_replaced_round_after_round(study: Study, market: Market) -> None:
+    places = TurkHit.objects.count() * 4
+
+    for round_ in range(3):
+        attack(round_)
+        sync(study, "local", market, now)
+
+    handed_in = TurkAssignment.objects.count()
+    assert handed_in >= 18
+    assert (paid_cents(), Payment.objects.count()) == (0, 0)
+    assert set(TurkAssignment.objects.values_list("status", flat=True)) == {"Submitted"}
+    assert sum(TurkHit.objects.values_list("max_assignments", flat=True)) == places + 3  # a tenth of 24, rounded up
+    assert budget_of(study, "local").waiting_cents == handed_in * 60
+    assert Submission.objects.filter(problem="").count() == 0
+
+
+def test_a_person_decides_about_each_and_only_then_it_is_paid_or_replaced(study: Study, market: Market) -> None:
+    attack(0)
+    sync(study, "local", market, now)
+    places = sum(TurkHit.objects.values_list("max_assignments", flat=True))
+    one, two, three, *_ = Submission.objects.order_by("pk")
+
+    approve_by_hand([one], now())
+    reject(two, "Nothing was handed in.", market, None, now())
+    reject(three, "Nothing was handed in.", market, None, now())
+    sync(study, "local", market, now)
+
+    assert (paid_cents(), Payment.objects.get().submission) == (48, one)
+    assert TurkAssignment.objects.filter(status="Rejected").count() == 2
+    # All seven are lost. Three were replaced at first; now the three that were decided, and three others.
+    assert sum(TurkHit.objects.values_list("max_assignments", flat=True)) == places + 3
+    assert summarise_waiting(study, "local").count == 4
+
+
+def test_what_nobody_decides_the_marketplace_pays_and_the_ledger_has_it_as_found(study: Study, market: Market) -> None:
+    attack(0)
+    sync(study, "local", market, now)
+    assert summarise_waiting(study, "local").first_paid_at is not None
+
+    Clock().advance(timedelta(days=4))
+    sync(study, "local", market, now)
+
+    assert set(Payment.objects.values_list("kind", "paid_by")) == {("reward", "found there")}
+    assert Payment.objects.paid().cents() == paid_cents() == 7 * 48
+    assert summarise_waiting(study, "local").count == 0
+
+
+def test_work_beyond_the_cap_waits_though_its_answers_are_complete(example_corpus: None, market: Market) -> None:
+    """Our page refuses a third HIT; here it was opened before the cap was lowered, or on a restored database."""
+    study = create_study({**DEMO, "crowd": {"max_hits_per_worker": 3}})
+    build_hits(study)
+    study.refresh_from_db()
+    publish(study, market)
+    for number in range(3):
+        worker = CrowdWorker(study.hits.get(number=number), people()[0])
+        worker.win_all_bonuses()
+        worker.finish()
+    Study.objects.update(design={**study.design, "crowd": {**study.design["crowd"], "max_hits_per_worker": 2}})
+    study.refresh_from_db()
+
+    sync(study, "local", market, now)
+    again = sync(study, "local", market, now)
+
+    assert paid_cents() == 2 * 60
+    waiting = waiting_for_decision(study, "local")
+    third = Submission.objects.get(assignment__hit__number=2)
+    assert waiting == {third.pk: "Its worker has handed in more than the 2 HITs that the study allows."}
+    assert (again.waiting.count, again.paid.rewards) == (1, 0)
+    market.approve(third.assignment.mturk_assignment_id)
+    sync(study, "local", market, now)
+    assert paid_cents() == 2 * 60 + 48  # somebody's approval there is found, and no bonus follows
+    assert Payment.objects.paid().cents() == paid_cents()
+
+
+def test_no_top_up_goes_to_work_that_was_not_done(study: Study, market: Market) -> None:
+    attack(0)
+    for account in people()[2:4]:
+        CrowdWorker(study.hits.get(number=0), account).finish()
+    sync(study, "local", market, now)
+    Answer.objects.update(active_ms=600_000)
+
+    proposal = propose_top_up(study, "local", 1500)
+
+    assert sorted(one.assignment.mturk_worker_id for one in proposal.submissions) == sorted(
+        one.worker_id for one in people()[2:4]
+    )
+
+
+def test_the_pages_show_what_waits_and_until_when_and_take_the_decision(
+    study: Study, market: Market, researcher_client: Client, researcher: User
+) -> None:
+    Study.objects.update(owner=researcher)
+    attack(0)
+    sync(study, "local", market, now)
+    due = f"{Submission.objects.earliest('auto_approval_at').auto_approval_at:%-d %b %Y, %H:%M} UTC"
+
+    monitor = researcher_client.get("/studies/demo/monitor/").content.decode()
+    listed = researcher_client.get("/studies/demo/assignments/?state=waiting+for+a+decision").content.decode()
+    key = Submission.objects.earliest("pk").assignment_id
+    one = researcher_client.get(f"/studies/demo/assignments/{key}/").content.decode()
+
+    assert "7 submissions wait for your decision" in monitor
+    assert "state=waiting+for+a+decision" in monitor
+    assert due in monitor
+    assert listed.count("waiting for a decision</span>") == 7
+    assert "Approve all" not in listed
+    assert f"If nobody decides, the marketplace approves and pays it on {due}." in one
+    researcher_client.post(f"/studies/demo/assignments/{key}/approve/")
+    assert Payment.objects.get().submission.assignment_id == key
+    assert Submission.objects.exclude(decided_at=None).get().assignment_id == key

@@ -1,0 +1,168 @@
+"""HITs that were deleted on the marketplace, or lead nowhere, are put up again: what is missing, for other workers."""
+
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+
+from hits.budgeting import budget_of
+from hits.localturk.faults import Kind, add_fault
+from hits.localturk.models import TurkHit, WorkerAccount
+from hits.localturk.seeding import ensure_worker_accounts
+from hits.models import Hit, Publication, Rating, Study, Submission
+from hits.mturk.client import Market
+from hits.publishing.planning import plan_publishing
+from hits.putting_up_again import PutUpAgain, put_up_again
+from hits.replacing import Replaced, replace_lost_assignments
+from hits.syncing import sync
+from hits.tasks import put_hits_up_again
+from tests.hits.crowd import CrowdWorker, now, publish
+
+PAGE = "https://eval.example.org/work"
+EACH = 60
+
+
+@pytest.fixture
+def hit(demo_study: Study, market: Market) -> Hit:
+    """Two of its four assignments are done and paid; then it was deleted there by hand."""
+    publish(demo_study, market, hits=2)
+    hit = demo_study.hits.get(number=0)
+    for account in accounts()[:2]:
+        CrowdWorker(hit, account).finish()
+    sync(demo_study, "local", market, now)
+    delete(hit, market)
+    return hit
+
+
+def accounts() -> list[WorkerAccount]:
+    ensure_worker_accounts()
+    WorkerAccount.objects.update(country="US", approved_count=500, rejected_count=0)
+    return list(WorkerAccount.objects.order_by("pk"))
+
+
+def delete(hit: Hit, market: Market) -> None:
+    mturk_hit_id = Publication.objects.current().get(hit=hit).mturk_hit_id
+    market.expire_hit(mturk_hit_id)
+    market._client.delete_hit(HITId=mturk_hit_id)
+
+
+def again(study: Study, market: Market, page_url: str = PAGE, **more: Any) -> PutUpAgain:
+    return put_up_again(study, "local", market, page_url, now, **more)
+
+
+def test_a_hit_deleted_there_is_seen_at_the_next_sync_and_costs_no_more(hit: Hit, market: Market) -> None:
+    first, second = sync(hit.study, "local", market, now), sync(hit.study, "local", market, now)
+
+    assert (first.collected.gone, second.collected.gone) == (1, 0)
+    assert Publication.objects.get(hit=hit).gone_at is not None
+    assert budget_of(hit.study, "local").open_cents == 4 * EACH  # of the other HIT
+    assert hit.study.events.latest("pk").text == "found that 1 HIT was deleted on the local market"
+    assert Rating.objects.values("submission").distinct().count() == 2
+
+
+def test_what_is_missing_of_it_is_put_up_again_once(hit: Hit, market: Market) -> None:
+    sync(hit.study, "local", market, now)
+
+    shown = again(hit.study, market, is_dry_run=True)
+    first, second = again(hit.study, market), again(hit.study, market)
+
+    assert (shown.deleted, shown.assignments, shown.cents, shown.published) == (1, 2, 2 * EACH, 0)
+    assert (first.published, second) == (1, PutUpAgain())
+    new = Publication.objects.current().get(hit=hit)
+    there = TurkHit.objects.get(hit_id=new.mturk_hit_id)
+    assert (there.status, there.max_assignments, new.round, new.page_url) == ("Assignable", 2, 1, PAGE)
+    assert budget_of(hit.study, "local").open_cents == 4 * EACH + 2 * EACH
+    assert replace_lost_assignments(hit.study, "local", market, now) == Replaced()
+    assert not plan_publishing(hit.study, "local", 1).begun_count
+
+
+def test_who_did_it_before_is_not_served_it_again_and_others_fill_it(hit: Hit, market: Market) -> None:
+    sync(hit.study, "local", market, now)
+    again(hit.study, market)
+
+    with pytest.raises(AssertionError, match="return"):
+        CrowdWorker(hit, accounts()[0])
+    TurkHit.objects.update(max_assignments=3)  # the one who was refused holds a place, until they return it
+    for account in accounts()[2:4]:
+        CrowdWorker(hit, account).finish()
+    synced = sync(hit.study, "local", market, now)
+
+    assert (synced.collected.new, synced.paid.rewards) == (2, 2)
+    assert Submission.objects.filter(assignment__hit=hit, problem="").count() == 4
+    assert sync(hit.study, "local", market, now).collected.new == 0
+
+
+def test_a_run_that_was_killed_between_its_intent_and_its_note_puts_it_up_once(hit: Hit, market: Market) -> None:
+    sync(hit.study, "local", market, now)
+    again(hit.study, market)
+    hits = TurkHit.objects.count()
+    Publication.objects.current().filter(hit=hit).update(mturk_hit_id="", published_at=None)
+
+    assert again(hit.study, market).published == 1
+
+    assert TurkHit.objects.count() == hits
+    assert Publication.objects.current().get(hit=hit).mturk_hit_id == TurkHit.objects.latest("pk").hit_id
+
+
+def test_a_hit_that_seemed_gone_and_is_there_is_left_alone(demo_study: Study, market: Market) -> None:
+    """Somebody synced with the keys of another account."""
+    publish(demo_study, market, hits=1)
+    Publication.objects.update(gone_at=now(), closed_at=now())
+
+    assert again(demo_study, market) == PutUpAgain()
+    sync(demo_study, "local", market, now)
+
+    assert Publication.objects.get().gone_at is None
+    assert TurkHit.objects.count() == 1
+
+
+def test_hits_that_lead_nowhere_are_taken_off_the_market_and_put_up_again(demo_study: Study, market: Market) -> None:
+    publish(demo_study, market, hits=2)
+    old = set(TurkHit.objects.values_list("hit_id", flat=True))
+
+    done = again(demo_study, market, "https://right.example.org/work", elsewhere=True)
+
+    assert (done.elsewhere, done.published, done.assignments) == (2, 2, 8)
+    assert not TurkHit.objects.filter(hit_id__in=old).assignable().exists()
+    new = TurkHit.objects.exclude(hit_id__in=old)
+    assert all("https://right.example.org/work" in hit.question for hit in new.assignable())
+    assert new.count() == 2
+    assert again(demo_study, market, "https://right.example.org/work", elsewhere=True) == PutUpAgain()
+    assert budget_of(demo_study, "local").open_cents == 8 * EACH
+    sync(demo_study, "local", market, now)
+    assert budget_of(demo_study, "local").open_cents == 8 * EACH
+
+
+def test_the_command_and_the_button_put_them_up(hit: Hit, market: Market, researcher_client: Client) -> None:
+    sync(hit.study, "local", market, now)
+
+    page = researcher_client.get("/studies/demo/monitor/").content.decode()
+    form = {"market": "local", "which": "deleted", "cents": "1"}
+    refused = researcher_client.post("/studies/demo/put-up/", form, follow=True)
+    out = StringIO()
+    call_command("put_up_again", "demo", "--dry-run", stdout=out)
+
+    assert "1 HIT was deleted on the marketplace" in page
+    assert "Put 1 deleted HIT up again" in page
+    assert "1 HIT leads workers to https://eval.example.org/work, and this server's page is http://127" in page
+    assert "Something has changed since you looked" in refused.content.decode()
+    assert out.getvalue() == (
+        "1 HIT deleted on the marketplace: 2 assignments, at most $1.20.\nDry run: nothing is put up.\n"
+    )
+    assert researcher_client.post("/studies/demo/put-up/", {**form, "cents": "120"}).status_code == 302
+    put_hits_up_again(hit.study.pk, "local", False, None)
+    assert Publication.objects.current().get(hit=hit).round == 1
+    assert not Publication.objects.current().filter(hit__number=1, round=1).exists()
+
+
+def test_a_list_that_lags_or_skips_makes_no_hit_seem_deleted(demo_study: Study, market: Market) -> None:
+    publish(demo_study, market)
+    CrowdWorker(demo_study.hits.get(number=0), accounts()[0]).finish()
+    add_fault(Kind.LIST_LAG, 3600, operation="ListHITs")
+
+    synced = sync(demo_study, "local", market, now)
+
+    assert (synced.collected.gone, synced.collected.new, synced.paid.rewards) == (0, 1, 1)
+    assert not Publication.objects.exclude(gone_at=None).exists()
