@@ -4,8 +4,6 @@ import { digitOf } from "./pieces";
 /** A press that soon and that near is a double click: not for the card that has come to where the first one was. */
 const DOUBLE_CLICK_MS = 400;
 const DOUBLE_CLICK_PIXELS = 10;
-/** Some browsers send a click after a drop. */
-const CLICK_OF_A_DROP_MS = 100;
 /** They have an Enter of their own. */
 const HAS_ENTER = "button, a, textarea, summary, select, dialog";
 
@@ -21,7 +19,7 @@ export class BoardInput {
   /** The last thing that was done, was done by mouse, pen or finger. */
   isByPointer = false;
   private pressed = { x: 0, y: 0, at: -Infinity, isDouble: false };
-  private droppedAt = -Infinity;
+  private isDropped = false;
 
   constructor(
     board: HTMLElement,
@@ -38,15 +36,16 @@ export class BoardInput {
     document.addEventListener("keydown", (event) => this.keyPressedAnywhere(event), { signal });
   }
 
-  /** A drag has ended: the click that may follow is no click. */
+  /** A drag has ended: the click that some browsers send then, before the next press, is none. */
   dropped(): void {
-    this.droppedAt = performance.now();
+    this.isDropped = true;
   }
 
   private pointerPressed({ clientX: x, clientY: y }: PointerEvent): void {
     const at = performance.now();
     const isNear = Math.hypot(x - this.pressed.x, y - this.pressed.y) < DOUBLE_CLICK_PIXELS;
     this.isByPointer = true;
+    this.isDropped = false;
     this.pressed = { x, y, at, isDouble: isNear && at - this.pressed.at < DOUBLE_CLICK_MS };
   }
 
@@ -60,7 +59,7 @@ export class BoardInput {
       if (this.isByPointer && this.pressed.isDouble) {
         event.preventDefault();
       }
-    } else if (performance.now() - this.droppedAt > CLICK_OF_A_DROP_MS) {
+    } else if (!this.isDropped) {
       if (document.activeElement === card) {
         card.blur();
       } else {
