@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from evalplatform.errors import EvalPlatformError
+from evalplatform.wording import count_of
 from hits.budgeting import budget_of, refuse_over_budget
 from hits.deciding import waiting_for_decision
 from hits.designing.describing import dollars
@@ -90,7 +91,9 @@ def confirm_top_up(study: Study, top_up: TopUp, by: User | None, now: datetime) 
         ],
         ignore_conflicts=True,
     )
-    text = f"confirmed a top-up of {dollars(top_up.cents_each)} each for {len(top_up.submissions):,} submissions"
+    text = (
+        f"confirmed a top-up of {dollars(top_up.cents_each)} each for {count_of(len(top_up.submissions), 'submission')}"
+    )
     Event.objects.create(study=study, at=now, actor=by, text=text)
 
 
