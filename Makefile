@@ -45,6 +45,7 @@ bench: .venv/installed $(BUILT) .venv/browser
 	$(PY) -m benchmarks.sync_chaos
 	$(PY) -m benchmarks.full_size
 	$(PY) -m benchmarks.screening
+	$(PY) -m benchmarks.screening_trials
 	$(PY) -m benchmarks.ratings_frame
 	$(PY) -m benchmarks.validity
 	$(PY) -m benchmarks.analysing

@@ -110,6 +110,7 @@ def _check_that_it_says_what_the_database_says(bundle: Bundle, worked: Study) ->
     assert bundle.about.funnel is not None
     assert f"{bundle.about.funnel.kept.answers} from {bundle.about.funnel.kept.workers} worker" in paragraph
     assert "2 of 6 HITs were published" in paragraph
+    assert "whether a placement would win; what counted was the placement that they submitted" in paragraph
     assert worked.manifest_hash in paragraph
 
 
