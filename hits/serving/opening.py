@@ -202,9 +202,9 @@ def _turn(hit: FrozenHit, visit: Visit, taken: Collection[int], is_confirmed: bo
 @transaction.atomic
 def _open_again(hit: FrozenHit, known: Assignment, held: Held, is_held_again: bool, now: datetime) -> Assignment:
     """A visit to what was opened before and is not confirmed, or whose time is over, or that someone else has now."""
-    refusal = _refusal(hit.study, known, now)
     if held.word == Word.DOES_NOT:
-        raise WorkRefused(refusal or Refusal.NOT_HELD, is_final=True)
+        raise WorkRefused(Refusal.NOT_HELD)
+    refusal = _refusal(hit.study, known, now)
     if held.word == Word.HOLDS:
         known.confirmed_at, known.held_at, known.visited_from = now, now - held.held_for, ""
         known.taken_over_at = None

@@ -146,11 +146,9 @@ def incomplete_words(missing: Sequence[tuple[int, int]]) -> str:
 
 
 class WorkRefused(EvalPlatformError):
-    def __init__(self, refusal: Refusal, message: str = "", is_final: bool = False, **details: Any) -> None:
-        """`is_final`: the marketplace has said so, and the worker's own word changes nothing."""
+    def __init__(self, refusal: Refusal, message: str = "", **details: Any) -> None:
         super().__init__(message or WORDS[refusal].message)
         self.refusal = refusal
-        self.is_final = is_final
         self.details = details
 
     @property

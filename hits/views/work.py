@@ -68,12 +68,11 @@ def _work(request: HttpRequest, hit: FrozenHit, study_key: UUID, visit: Visit) -
 def _refuse(request: HttpRequest, refused: WorkRefused) -> HttpResponse:
     again = request.GET.copy()
     again[HELD_AGAIN] = "1"
-    can_go_on = refused.refusal in CAN_BE_HELD_AGAIN and not refused.is_final
     context = {
         "code": refused.refusal,
         "heading": refused.words.heading,
         "message": str(refused),
-        "continue_url": f"?{again.urlencode()}" if can_go_on else None,
+        "continue_url": f"?{again.urlencode()}" if refused.refusal in CAN_BE_HELD_AGAIN else None,
     }
     return render(request, "work/refused.html", context, status=403)
 

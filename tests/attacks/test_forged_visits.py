@@ -6,19 +6,22 @@ from typing import Any
 
 import pytest
 from django.db import connection
-from django.test import Client, override_settings
+from django.test import Client, RequestFactory, override_settings
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
+from rest_framework.request import Request
 
+from hits.api.worker import PerAssignmentAndAddress, WorkerView
 from hits.batching import build_hits
 from hits.designing.studies import create_study
 from hits.localturk import working
 from hits.localturk.clock import Clock
 from hits.localturk.models import TurkAssignment, TurkHit, WorkerAccount
-from hits.models import Assignment, BonusCheck, Hit, Publication, Study
+from hits.models import Assignment, Hit, Publication, Study
 from hits.monitoring.visits import LostChecks, count_lost_checks
 from hits.mturk.client import Market
 from hits.serving.limits import MOST_VISITS_AN_HOUR
+from hits.serving.tokens import Ticket
 from tests.conftest import DEMO
 from tests.hits import crowd
 from tests.hits.crowd import CrowdWorker, people
@@ -126,8 +129,9 @@ def test_a_former_holder_can_not_throw_the_rightful_one_out(hit: Hit) -> None:
 
     for others in ({}, {"held-again": "1"}):
         answer = former.visit(**others)
-        assert (code_of(answer), answer.context["continue_url"]) == ("taken-over", None)
+        assert (code_of(answer), answer.context["continue_url"]) == ("not-held", None)
 
+    assert former.save(0, {}).json()["code"] == "taken-over"
     assert rightful.save(0, {"0": "good"}).status_code == 200
     assert rightful.open().data["mode"] == "work"
 
@@ -294,7 +298,9 @@ def _forge_rows(hit: Hit, count: int, visited_from: str, **others: Any) -> None:
     )
 
 
-def test_invented_assignments_are_no_endless_oracle_for_bonus_validate(example_corpus: None) -> None:
+def test_invented_assignments_are_no_endless_oracle_for_bonus_validate(
+    example_corpus: None, admin_client: Client
+) -> None:
     hit = on_mturk()[0]
     budget = 10 * 3 * hit.assignments
     forgers = [MTurkWorker(hit, f"F{n}", f"INVENTED{n}", f"203.0.113.{n}").open() for n in range(6)]
@@ -309,7 +315,7 @@ def test_invented_assignments_are_no_endless_oracle_for_bonus_validate(example_c
     Assignment.objects.filter(mturk_worker_id="F0").update(confirmed_at=timezone.now())
     assert _check(forgers[5], 1).status_code == 200  # what turns out to be real frees its part
 
-    _check_that_the_monitor_tells(hit, answers=budget + 1 - budget // 5)
+    _check_that_the_monitor_tells(admin_client, hit, checks=budget + 1 - budget // 5)
 
 
 def _check(worker: Worker, attempt: int) -> Any:
@@ -321,11 +327,12 @@ def _check(worker: Worker, attempt: int) -> Any:
     return worker.check(position, areas, attempt, saved["revision"])
 
 
-def _check_that_the_monitor_tells(hit: Hit, answers: int) -> None:
+def _check_that_the_monitor_tells(admin_client: Client, hit: Hit, checks: int) -> None:
     assert count_lost_checks(hit.study, "sandbox") == LostChecks(0, 0)  # they may still be handed in
     Assignment.objects.exclude(mturk_worker_id="F0").update(ended_as=Assignment.Ending.GIVEN_UP)
-    assert count_lost_checks(hit.study, "sandbox") == LostChecks(answers, 5)
-    assert BonusCheck.objects.exists()
+    assert count_lost_checks(hit.study, "sandbox") == LostChecks(checks, 5)
+    page = admin_client.get(f"/studies/{hit.study.name}/monitor/?market=sandbox").content.decode()
+    assert f"{checks} bonus checks came from 5 visits whose work was never handed in." in page
 
 
 def test_confirmed_workers_check_as_often_as_the_study_says(hit: Hit) -> None:
@@ -341,6 +348,33 @@ def test_calls_are_limited_by_assignment_whatever_tokens_are_made_for_it(example
     calls = (worker.call("save", {"dialogs": []}).status_code for _ in range(65) for worker in workers)
 
     assert 300 <= next(number for number, status in enumerate(calls) if status == 429) <= 620
+
+
+def test_an_address_opens_no_pages_by_the_hundreds_in_a_minute(example_corpus: None) -> None:
+    hit = on_mturk()[0]
+    stranger = MTurkWorker(hit, "F", "F", "203.0.113.77")
+
+    visits = (code_of(stranger.visit(hitId="NO-SUCH-HIT")) for _ in range(620))
+
+    # 300, or more where a new minute has begun meanwhile.
+    assert 300 <= next(number for number, code in enumerate(visits) if code == "too-fast") <= 610
+    assert MTurkWorker(hit, "ALICE", "REAL").open().data["mode"] == "work"
+
+
+def test_calls_are_limited_by_address_whatever_assignments_are_invented(example_corpus: None) -> None:
+    study_key = on_mturk()[0].study.key
+    throttle = PerAssignmentAndAddress()
+
+    def is_allowed(number: int, address: str) -> bool:
+        request = Request(RequestFactory().post("/work/api/save/", REMOTE_ADDR=address))
+        request.auth = Ticket(study_key, 0, "sandbox", f"INVENTED{number}", "F", SANDBOX)
+        return throttle.allow_request(request, WorkerView())
+
+    answers = (is_allowed(number, "203.0.113.78") for number in range(6100))
+
+    assert 3000 <= next(number for number, allowed in enumerate(answers) if not allowed) <= 6001
+    assert is_allowed(0, "203.0.113.79")
+    assert all(is_allowed(number, "127.0.0.1") for number in range(4000))  # simulations and benchmarks
 
 
 # --- What an opening costs -------------------------------------------------------------------------------------------
