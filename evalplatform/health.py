@@ -65,6 +65,7 @@ def show_health(request: HttpRequest) -> HttpResponse:
     has_details = parts[0].is_well and _is_logged_in(request)
     if has_details:
         parts = check_health()
+        _cached.put(parts)
     status = 200 if all(part.is_well for part in parts) else 503
     if request.accepts("text/html"):
         context = {"parts": parts, "is_well": status == 200, "has_details": has_details}
@@ -114,7 +115,9 @@ def _check_database() -> PartHealth:
 def _check_broker() -> PartHealth:
     if settings.HAS_EMBEDDED_BROKER:
         return PartHealth("Broker", True, "embedded: files on this machine")
-    with app.connection_for_read(connect_timeout=2) as broker:
+    # A server that takes connections and then says nothing would be waited for without end.
+    patience = {"socket_timeout": 2} if settings.CELERY_BROKER_URL.startswith("redis") else {"read_timeout": 2}
+    with app.connection_for_read(connect_timeout=2, transport_options=patience) as broker:
         try:
             broker.ensure_connection(max_retries=1, interval_start=0, interval_step=0, timeout=3)
         except OperationalError:

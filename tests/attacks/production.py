@@ -68,8 +68,8 @@ def production_environment(folder: Path, **more: str) -> Iterator[dict[str, str]
 
 
 @contextlib.contextmanager
-def serve(environment: dict[str, str]) -> Iterator[ProductionServer]:
-    for command in (["migrate", "-v0"], ["collectstatic", "--noinput", "-v0"]):
+def serve(environment: dict[str, str], is_prepared: bool = False) -> Iterator[ProductionServer]:
+    for command in () if is_prepared else (["migrate", "-v0"], ["collectstatic", "--noinput", "-v0"]):
         done = manage(*command, **environment)
         assert done.returncode == 0, done.stderr
     with socket.socket() as free:

@@ -3,13 +3,12 @@
 import json
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from tests.attacks.production import ProductionServer, production_environment, serve
+from tests.attacks.production import ProductionServer, serve
 from tests.processes import manage
 
 KEYS = {"LOCAL_MARKET_KEY_ID": "AKIATHEIRS", "LOCAL_MARKET_SECRET_KEY": "a-secret-of-thirty-characters-"}
@@ -31,12 +30,6 @@ VALUES = {"int": "1", "uuid": "2c2a4e4e-3f0e-4c5e-9f6a-000000000000"}
 # What strangers may open, and nothing else: the door itself, whether the server is well, and workers' pages, which let
 # in who comes from a marketplace. An unknown study's page is not found.
 OPEN = {"/login/", "/health/"}
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ProductionServer]:
-    with production_environment(tmp_path_factory.mktemp("production")) as environment, serve(environment) as server:
-        yield server
 
 
 def all_addresses() -> list[str]:
@@ -122,20 +115,12 @@ def test_the_marketplace_s_own_server_is_not_started_without_keys(server: Produc
         assert "Set LOCAL_MARKET_KEY_ID and LOCAL_MARKET_SECRET_KEY first" in refused.stderr
 
 
-def test_switching_it_on_in_production_needs_keys_and_then_strangers_meet_locks(tmp_path: Path) -> None:
-    without = manage(
-        "check",
-        SERVER_MODE="production",
-        LOCAL_MARKET="true",
-        SECRET_KEY="x4Kq_7" * 20,
-        ALLOWED_HOSTS="a",
-        DATABASE_URL="postgresql://a/b",
-        BROKER_URL="redis://a",
-        VAR_DIR=str(tmp_path),
-    )
+def test_switching_it_on_in_production_needs_keys_and_then_strangers_meet_locks(server: ProductionServer) -> None:
+    without = manage("check", **server.environment, LOCAL_MARKET="true")
     assert "LOCAL_MARKET_SECRET_KEY must be set" in without.stderr
 
-    with production_environment(tmp_path, LOCAL_MARKET="true", **KEYS) as environment, serve(environment) as server:
+    environment = {**server.environment, "LOCAL_MARKET": "true", **KEYS}
+    with serve(environment, is_prepared=True) as server:
         target = {"X-Amz-Target": "MTurkRequesterServiceV20170117.ListHITs"}
         unsigned = server.ask("/localturk/api/", "POST", b"{}", target)
         market, hits = server.ask("/market/"), server.ask("/market/hits/")

@@ -27,7 +27,13 @@ def documented(section: str) -> list[str]:
 
 
 def run(script: str, folder: Path, **environment: str) -> None:
-    settings = {**as_a_user_has_it(), "VAR_DIR": str(folder / "var"), "SECRET_KEY": "", **environment}
+    settings = {
+        **as_a_user_has_it(),
+        "VAR_DIR": str(folder / "var"),
+        "SECRET_KEY": "",
+        "DATABASE_URL": "",
+        **environment,
+    }
     ended = subprocess.run(
         ["sh", "-e", "-c", script], cwd=folder, env=settings, capture_output=True, text=True, timeout=120, check=False
     )

@@ -43,7 +43,7 @@ def var(used: Path, tmp_path: Path) -> str:
     ids=lambda command: " ".join(command[:4]).removeprefix("-m "),
 )
 def test_no_process_works_with_another_key(var: str, command: list[str]) -> None:
-    environment = {**as_a_user_has_it(), "VAR_DIR": var, "SECRET_KEY": NEW}
+    environment = {**as_a_user_has_it(), "VAR_DIR": var, "SECRET_KEY": NEW, "DATABASE_URL": ""}
 
     ended = subprocess.run(
         [sys.executable, *command], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60, check=False
