@@ -19,12 +19,13 @@ from generation.display import display_text
 from generation.generators.base import GeneratorUnavailable
 from generation.loading import LoadedGenerator
 from generation.models import Candidate, GenerationChunk, GenerationFailure, GenerationRun, Generator
-from generation.questions import MOST_TIME, Now, Question, QuestionFeed, goes_on, is_someone_at, open_questions
+from generation.questions import MOST_TIME, Now, Question, QuestionFeed, goes_on, open_questions
 from generation.requesting import MOST_ATTEMPTS, finish_if_done, finish_run
 
 MOST_STARTS = 10
 MOST_REASON_CHARACTERS = 500
 TRY_AGAIN_AFTER = timedelta(minutes=1)
+SOMEONE_ELSE_FOR = timedelta(minutes=1)
 
 GetGenerator = Callable[[Generator], LoadedGenerator]
 OnProgress = Callable[[], None]
@@ -43,8 +44,7 @@ def answer_chunk(
         return True
     if not goes_on(run):
         return True
-    from_the_end = is_someone_at(chunk, now())
-    _note_start(chunk, now())
+    from_the_end = _note_start(chunk, now())
     if chunk.starts >= MOST_STARTS:  # before its generator is loaded: that may be what kills
         # A context that kills its worker each time must not do so for ever.
         _fail(chunk, f"its workers ended {chunk.starts} times without an answer", now())
@@ -158,9 +158,15 @@ def _fail(chunk: GenerationChunk, reason: str, now: datetime) -> None:
     _note_done(chunk, now)
 
 
-def _note_start(chunk: GenerationChunk, now: datetime) -> None:
-    GenerationChunk.objects.filter(pk=chunk.pk).update(starts=F("starts") + 1, seen_at=now)
+def _note_start(chunk: GenerationChunk, now: datetime) -> bool:
+    """Whether somebody was heard of a moment ago: a message that came twice, or a worker that was just killed. Whoever
+    comes then begins at the chunk's other end, so that two ask for the same only where they meet."""
+    with transaction.atomic():
+        row = GenerationChunk.objects.select_for_update().filter(pk=chunk.pk)
+        seen_at = row.values_list("seen_at", flat=True).get()
+        row.update(starts=F("starts") + 1, seen_at=now)
     GenerationRun.objects.unfinished().filter(pk=chunk.run_id).update(seen_at=now)
+    return seen_at is not None and now - seen_at < SOMEONE_ELSE_FOR
 
 
 def _note_alive(chunk: GenerationChunk, now: datetime) -> None:

@@ -17,7 +17,6 @@ from generation.models import Candidate, Dialog, GenerationChunk, GenerationFail
 from generation.requesting import failed_dialogs
 
 MOST_TIME = timedelta(minutes=5)  # at a chunk, before it is put back for whoever is next
-SOMEONE_ELSE_FOR = timedelta(minutes=1)
 
 Now = Callable[[], datetime]
 
@@ -91,13 +90,6 @@ class QuestionFeed:
             for question in questions
             if question.dialog.pk not in answered and (question.dialog.pk, question.attempt) not in failed
         ]
-
-
-def is_someone_at(chunk: GenerationChunk, now: datetime) -> bool:
-    """Whether somebody was heard of a moment ago: a message that came twice, or a worker that was just killed. Whoever
-    comes then begins at the other end, so that two ask for the same only where they meet."""
-    seen_at = GenerationChunk.objects.values_list("seen_at", flat=True).get(pk=chunk.pk)
-    return seen_at is not None and now - seen_at < SOMEONE_ELSE_FOR
 
 
 def goes_on(run: GenerationRun) -> bool:

@@ -143,3 +143,25 @@ def test_killed_workers_and_messages_that_come_twice_pay_for_no_more_than_what_w
     wait_until(lambda: GenerationRun.objects.get().finished_at is not None, "the end")
 
     assert_that_no_answer_was_paid_for_twice(server, kills=1)
+
+
+def test_two_workers_at_the_same_chunk_at_once_ask_for_the_same_only_where_they_meet(
+    server: ChatServer,
+    redis: RedisServer,
+    send: Send,
+    start_worker: Callable[..., WorkerProcess],
+    test_database_url: str,
+) -> None:
+    server.bad, server.seconds = {}, 0.2
+    settings = {"url": server.url, "batch_size": AT_ONCE}
+    generator = register_generator(Registration("llama", "openai-compatible", "m", settings))
+    run = request_run(generator, make_dialogs(*(f"dialog {number}" for number in range(60))), chunk_size=60)
+    environment = {"BROKER_URL": redis.url, "DATABASE_URL": test_database_url}
+    send(undone_chunks(run) * 2)
+    for name in ("one@%h", "two@%h"):
+        start_worker(queues="gpu", name=name, **environment)
+
+    wait_until(lambda: GenerationRun.objects.get().finished_at is not None, "the end")
+
+    assert Candidate.objects.count() == 60
+    assert sum(server.asked.values()) <= 60 + 2 * AT_ONCE
