@@ -158,10 +158,11 @@ def test_two_workers_at_the_same_chunk_at_once_ask_for_the_same_only_where_they_
     run = request_run(generator, make_dialogs(*(f"dialog {number}" for number in range(60))), chunk_size=60)
     environment = {"BROKER_URL": redis.url, "DATABASE_URL": test_database_url}
     send(undone_chunks(run) * 2)
-    for name in ("one@%h", "two@%h"):
-        start_worker(queues="gpu", name=name, **environment)
+    for _ in range(2):
+        start_worker(queues="gpu", **environment)
 
     wait_until(lambda: GenerationRun.objects.get().finished_at is not None, "the end")
 
     assert Candidate.objects.count() == 60
-    assert sum(server.asked.values()) <= 60 + 2 * AT_ONCE
+    twice = sum(server.asked.values()) - 60
+    assert twice <= 2 * AT_ONCE
