@@ -246,7 +246,15 @@ def test_odd_texts_are_shown_as_they_are_and_break_nothing(
     dialog = {"id": "odd-1", "context": [*odd.values(), "def f(x):\n    return x"]}
     import_dialogs(write_lines(dialog, name="dialogs.jsonl"), "odd")
     import_candidates(write_lines({"id": "odd-1", "dataset": "odd", "candidates": odd}, name="candidates.jsonl"))
-    hit = publish(**{**SMALL, **WITHOUT_BONUS, "datasets": [{"name": "odd", "dialogs": 1}], "generators": list(odd)})
+    hit = publish(
+        **{
+            **SMALL,
+            **WITHOUT_BONUS,
+            "datasets": [{"name": "odd", "dialogs": 1}],
+            "generators": list(odd),
+            "task": {"reply_style": "as written"},
+        }
+    )
 
     open_first_dialog(page, work_url(hit))
 
