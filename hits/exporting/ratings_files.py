@@ -1,7 +1,7 @@
 """A bundle's ratings as CSV, JSON Lines and Parquet: written piece by piece, so that the room it takes does not grow,
 and read back as a frame for `analyse`."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from evalplatform.errors import EvalPlatformError
 from hits.analysing.analysing import EXCLUDED_BY, METRIC
 from hits.exporting.about import About
 from hits.exporting.columns import described
+from hits.spreadsheet_cells import cell_of, text_of
 
 FILES = ("ratings.csv", "ratings.jsonl", "ratings.parquet")
 TEXTS = ("worker", "dataset", "dialog", "generator", "value", "label")
@@ -38,8 +39,8 @@ def write_ratings(pieces: Iterable[pd.DataFrame], folder: Path, columns: Sequenc
             rows += len(piece)
             parquet_file.write_table(pa.Table.from_pandas(piece, schema, preserve_index=False))
             piece["submitted_at"] = np.datetime_as_string(piece["submitted_at"].to_numpy(), "s", "UTC")
-            csv_file.write_table(pa.Table.from_pandas(piece, as_text, preserve_index=False))
             piece.to_json(jsonl_file, orient="records", lines=True, force_ascii=False)
+            csv_file.write_table(pa.Table.from_pandas(_with_texts(piece, cell_of), as_text, preserve_index=False))
     return rows
 
 
@@ -50,6 +51,8 @@ def read_ratings(path: Path, about: About) -> pd.DataFrame:
     except (OSError, KeyError, ValueError) as error:  # pyarrow's own errors are ValueErrors
         raise EvalPlatformError(f"{path} can't be read as a bundle's ratings: {error}") from error
     frame: pd.DataFrame = table.to_pandas()
+    if path.suffix == ".csv":
+        frame = _with_texts(frame, text_of)
     frame = frame.rename(columns={"dialog": "external_id"})
     frame["dataset"] = _in_order(frame["dataset"], about.datasets, path)
     frame["generator"] = _in_order(frame["generator"], about.generators, path)
@@ -58,6 +61,15 @@ def read_ratings(path: Path, about: About) -> pd.DataFrame:
     ids, names = pd.factorize(frame["external_id"])
     frame["dialog"] = frame["dataset"].cat.codes.to_numpy(np.int64) * len(names) + ids
     return frame.drop(columns="external_id")
+
+
+def _with_texts(frame: pd.DataFrame, change: Callable[[str], str]) -> pd.DataFrame:
+    """Each text of the text columns as `change` has it. There are few of them, and many rows."""
+    changed = {}
+    for name in set(TEXTS) & set(frame.columns):
+        codes, texts = pd.factorize(frame[name])
+        changed[name] = pd.Categorical.from_codes(codes, [change(str(text)) for text in texts])
+    return frame.assign(**changed)
 
 
 def _in_order(column: "pd.Series[Any]", names: Sequence[str], path: Path) -> pd.Categorical:
