@@ -66,6 +66,7 @@ MIDDLEWARE = [
     "evalplatform.middleware.log_requests",
     "django.middleware.security.SecurityMiddleware",
     "evalplatform.middleware.content_security_policy",
+    "evalplatform.middleware.refuse_nul",
     "evalplatform.middleware.skip_sessions",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",

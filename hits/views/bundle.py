@@ -38,11 +38,13 @@ def show_or_make(request: HttpRequest, name: str) -> HttpResponse:
     if request.method == "GET":
         context = {**surroundings(study, environment), "bundle": bundle_panel(study, environment)}
         return render(request, "hits/_bundle.html", context)
+    place = "#bundle"
     try:
         request_bundle(study, environment, _send, user_of(request), timezone.now())
     except EvalPlatformError as error:
         messages.error(request, str(error))
-    return redirect(f"{reverse('results', args=[study.name])}?{urlencode({'market': environment})}#bundle")
+        place = ""  # the message is at the top
+    return redirect(f"{reverse('results', args=[study.name])}?{urlencode({'market': environment})}{place}")
 
 
 @require_GET

@@ -3,8 +3,6 @@
 from typing import Any
 
 from django.contrib import messages
-from django.core.paginator import Paginator
-from django.db.models import Count
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
@@ -13,60 +11,36 @@ from kombu.exceptions import OperationalError
 
 from evalplatform.errors import EvalPlatformError
 from hits.batching import build_hits
-from hits.designing.checking import problems_of
-from hits.designing.selecting import select_dialogs
 from hits.designing.studies import checked_design, copy_study, start_draft
-from hits.designing.summarising import check_study_style, summarise, summarise_frozen
 from hits.manifest import manifest_lines
 from hits.models import Study
 from hits.models.design import StudyDesign
-from hits.sharing import can_invite, study_for, visible_studies
+from hits.sharing import study_for, visible_studies
 from hits.tasks import build_hits_of_study
-from hits.views.publishing import publishing_panel
-from hits.views.setting_fields import in_short
+from hits.views.refused import STATUS, refused_form
+from hits.views.study_overview import render_study
 from hits.views.study_pages import user_of
-from hits.views.study_steps import STEPS
 from hits.views.worker_preview import preview_hit, preview_texts
 
-HITS_PER_PAGE = 30
 MOST_DIALOGS_BUILT_AT_ONCE = 3_000
 
 
 @require_http_methods(["GET", "POST"])
 def list_or_create(request: HttpRequest) -> HttpResponse:
+    context: dict[str, Any] = {"studies": visible_studies(request.user)}
     if request.method == "GET":
-        return render(request, "hits/studies.html", {"studies": visible_studies(request.user)})
+        return render(request, "hits/studies.html", context)
     try:
         study = start_draft(request.POST.get("name", "").strip(), user_of(request))
     except EvalPlatformError as error:
-        messages.error(request, str(error))
-        return redirect("studies")
+        context["refused"] = refused_form("start", error, request.POST.dict(), "study-name")
+        return render(request, "hits/studies.html", context, status=STATUS)
     return redirect("edit-study", name=study.name, step="data")
 
 
 @require_GET
 def show_study(request: HttpRequest, name: str) -> HttpResponse:
-    study = study_for(request.user, name=name)
-    problems = [] if study.is_frozen else problems_of(study.design)
-    design = None if problems else StudyDesign.model_validate(study.design)
-    summary = summarise_frozen(study) if study.is_frozen else design and summarise(design)
-    hits = study.hits.annotate(item_count=Count("items")).order_by("number")
-    context = {
-        "study": study,
-        "problems": problems,
-        "summary": summary,
-        "style": study.style_report if study.is_frozen else design and _style_of_draft(design),
-        "page": Paginator(hits, HITS_PER_PAGE).get_page(request.GET.get("page")),
-        "design": _design_rows(study),
-        "publishing": study.is_frozen and publishing_panel(study, request.GET),
-        "memberships": study.memberships.select_related("user"),
-        "can_invite": can_invite(study, user_of(request)),
-    }
-    return render(request, "hits/study.html", context)
-
-
-def _style_of_draft(design: StudyDesign) -> dict[str, Any]:
-    return check_study_style(design, select_dialogs(design)).as_json()
+    return render_study(request, study_for(request.user, name=name))
 
 
 @require_POST
@@ -94,14 +68,15 @@ def _build_on_worker(study: Study) -> None:
         raise EvalPlatformError("Building can't start: the broker does not answer. See the Health page.") from None
 
 
-@require_POST
+@require_http_methods(["GET", "POST"])
 def copy(request: HttpRequest, name: str) -> HttpResponse:
     study = study_for(request.user, name=name)
+    if request.method == "GET":
+        return redirect("study", name=name)
     try:
         copied = copy_study(study, request.POST.get("name", "").strip(), user_of(request))
     except EvalPlatformError as error:
-        messages.error(request, str(error))
-        return redirect("study", name=name)
+        return render_study(request, study, refused_form("copy", error, request.POST.dict(), "copy-name"))
     return redirect("edit-study", name=copied.name, step="data")
 
 
@@ -127,26 +102,3 @@ def show_hit(request: HttpRequest, name: str, number: int) -> HttpResponse:
         "has_next": study.hits.filter(number=number + 1).exists(),
     }
     return render(request, "hits/hit.html", context)
-
-
-def _design_rows(study: Study) -> list[dict[str, Any]]:
-    return [
-        {
-            "title": step.title,
-            "rows": [
-                {"label": field.label, "value": _in_words(field.value_in(study.design))} for field in step.fields()
-            ],
-        }
-        for step in STEPS
-    ]
-
-
-def _in_words(value: Any) -> Any:
-    """Lists of settings a line each, their parts apart; all else as the form shows it."""
-    if isinstance(value, dict):
-        return " · ".join(str(_in_words(part)) for part in value.values())
-    if isinstance(value, list):
-        return ("\n" if any(isinstance(one, dict) for one in value) else ", ").join(
-            str(_in_words(one)) for one in value
-        )
-    return "none" if value == "" else in_short(value)
