@@ -1,10 +1,23 @@
 """What all commands of `manage.py` that are ours have in common."""
 
-from django.core.management.base import BaseCommand
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.db import DatabaseError, InterfaceError
+
+from evalplatform.errors import EvalPlatformError, in_one_line
 
 
 class PlatformCommand(BaseCommand):
     """Starts without Django's system checks, which import every page: more than half of a start. `make lint`, `migrate`
-    and `check --deploy` run them."""
+    and `check --deploy` run them. What the user has to solve ends in one line; `--traceback` shows all of it."""
 
     requires_system_checks = ()
+
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        try:
+            return super().execute(*args, **options)
+        except (EvalPlatformError, OSError, DatabaseError, InterfaceError) as error:
+            if (line := in_one_line(error)) is None:
+                raise
+            raise CommandError(line) from error

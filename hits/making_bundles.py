@@ -10,7 +10,7 @@ from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
-from evalplatform.errors import EvalPlatformError
+from evalplatform.errors import in_one_line
 from hits.exporting.bundles import export_bundle
 from hits.kept_bundles import bundle_file
 from hits.kept_results import source_of
@@ -26,11 +26,10 @@ def make_bundle(study: Study, environment: str, now: Callable[[], datetime]) -> 
     source = source_of(study, environment)  # before anything is read
     try:
         _write(study, environment, bundle_file(study, environment))
-    except EvalPlatformError as error:
-        row.update(problem=str(error), requested_at=None, started_at=None)
-    except Exception:
-        row.update(problem=FAILED, requested_at=None, started_at=None)
-        raise
+    except Exception as error:
+        row.update(problem=in_one_line(error) or FAILED, requested_at=None, started_at=None)
+        if in_one_line(error) is None:
+            raise
     else:
         row.update(problem="", source=source, made_at=now(), requested_at=None, started_at=None)
 

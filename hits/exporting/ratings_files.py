@@ -18,6 +18,7 @@ FILES = ("ratings.csv", "ratings.jsonl", "ratings.parquet")
 TEXTS = ("worker", "dataset", "dialog", "generator", "value", "label")
 BOOLEANS = ("is_checkpoint", "is_first_of_card", "is_human", "is_kept")
 TYPES = {"assignment": "int64", "active_ms": "int64", "hidden_ms": "int64", "hit": "int32", "block": "int32"}
+MAY_BE_EMPTY = {"generator", "label"}  # of human replies, and where no label was predicted
 NOT_ANALYSED = {"assignment", "hit", "block", "is_first_of_card", "is_human", "is_kept", "hidden_ms"}
 
 
@@ -46,11 +47,13 @@ def write_ratings(pieces: Iterable[pd.DataFrame], folder: Path, columns: Sequenc
 
 def read_ratings(path: Path, about: About) -> pd.DataFrame:
     """What `analyse` looks at, and in the bundle's order of datasets, models and values."""
+    columns = list(described(about.rules, list(about.metrics)))
     try:
-        table = _READERS[path.suffix](path, list(described(about.rules, list(about.metrics))))
-    except (OSError, KeyError, ValueError) as error:  # pyarrow's own errors are ValueErrors
-        raise EvalPlatformError(f"{path} can't be read as a bundle's ratings: {error}") from error
-    frame: pd.DataFrame = table.to_pandas()
+        table = _READERS[path.suffix](path, columns)
+        frame: pd.DataFrame = table.to_pandas()
+    except (OSError, LookupError, ValueError, TypeError, NotImplementedError) as error:  # pyarrow's are kinds of these
+        raise EvalPlatformError(f"{path.name} can't be read as a bundle's ratings: {_first_line(error)}") from error
+    _refuse_gaps(frame, columns, path)
     if path.suffix == ".csv":
         frame = _with_texts(frame, text_of)
     frame = frame.rename(columns={"dialog": "external_id"})
@@ -61,6 +64,20 @@ def read_ratings(path: Path, about: About) -> pd.DataFrame:
     ids, names = pd.factorize(frame["external_id"])
     frame["dialog"] = frame["dataset"].cat.codes.to_numpy(np.int64) * len(names) + ids
     return frame.drop(columns="external_id")
+
+
+def _refuse_gaps(frame: pd.DataFrame, columns: Sequence[str], path: Path) -> None:
+    """A damaged file may still be a table: with columns that are missing, or of another type, or with empty cells."""
+    for field in _schema([name for name in columns if name not in NOT_ANALYSED]):
+        if field.name not in frame:
+            raise EvalPlatformError(f"{path.name} has no column {field.name}.")
+        may_be_empty = field.name in MAY_BE_EMPTY or field.name.startswith(METRIC)
+        if not may_be_empty and frame[field.name].isna().any():
+            raise EvalPlatformError(f"{path.name} has rows without {field.name}.")
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 
 def _with_texts(frame: pd.DataFrame, change: Callable[[str], str]) -> pd.DataFrame:
