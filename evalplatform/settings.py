@@ -146,8 +146,10 @@ CELERY_BEAT_SCHEDULE = {
     "sync": {
         "task": "hits.tasks.sync_published_studies",
         "schedule": 60 * env.number("SYNC_MINUTES", 5, 1, 1440),
+        "options": {"expires": 60},  # where nobody listens, messages must not pile up
     },
-    "generation": {"task": "generation.tasks.send_lost_chunks", "schedule": 60},
+    "generation": {"task": "generation.tasks.send_lost_chunks", "schedule": 60, "options": {"expires": 60}},
+    "beat": {"task": "hits.tasks.note_that_scheduler_runs", "schedule": 30, "options": {"expires": 60}},
 }
 CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "celerybeat-schedule")
 

@@ -35,7 +35,7 @@ def make_bundle(study: Study, environment: str, now: Callable[[], datetime]) -> 
 
 
 def _write(study: Study, environment: str, file: Path) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=file.parent) as place:
         folder = Path(place) / f"{study.name}-{environment}"
         export_bundle(study, environment, folder)

@@ -33,7 +33,6 @@ class Study(models.Model):
     # What a look at its checkpoints says when it is frozen: whether the human replies are told by their looks.
     style_report = models.JSONField(null=True, editable=False)
     copied_from = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="copies")
-    build_requested_at = models.DateTimeField(null=True, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
     frozen_at = models.DateTimeField(null=True, editable=False)
 

@@ -16,6 +16,7 @@ from hits.kept_results import source_of
 from hits.models import Study
 from hits.tasks import make_bundle_of_study
 from hits.views.study_pages import delay, find_study, surroundings, user_of
+from hits.views.waiting import wait_for
 
 
 def bundle_panel(study: Study, environment: str) -> dict[str, Any]:
@@ -28,6 +29,7 @@ def bundle_panel(study: Study, environment: str) -> dict[str, Any]:
         "is_there": is_there,
         "is_stale": is_there and row.source != source_of(study, environment),
         "is_quiet": row.is_quiet(timezone.now()),
+        "wait": wait_for("Making the bundle", row.requested_at, row.started_at),
     }
 
 

@@ -122,7 +122,7 @@ def _change(
         counts = count_publications(study, environment)
         if counts.on_offer + counts.stopped > MOST_HITS_CHANGED_AT_ONCE:
             delay(on_worker, study.pk, environment, user.pk if user else None)
-            messages.info(request, f"A worker is putting the HITs {where}. Open this page again to see how far it is.")
+            messages.info(request, f"Asked for: the HITs will be {where}. The monitor says how far it is.")
         else:
             market = open_market(environment, ATTEMPTS_WHILE_SOMEONE_WAITS)
             result = act(study, environment, market, timezone.now, user)

@@ -20,6 +20,7 @@ from hits.publishing.planning import PublishingPlan, check_budget, plan_publishi
 from hits.publishing.runs import count_run
 from hits.views.refused import FieldRefused
 from hits.views.study_pages import chosen_environment
+from hits.views.waiting import wait_for
 
 HITS, BUDGET, TYPED_NAME = "publishing-hits", "publishing-budget", "typed-name"  # the fields' ids
 
@@ -41,7 +42,12 @@ def run_context(study: Study, environment: str) -> dict[str, Any]:
     run = _last_run(study, environment)
     if run is None:
         return {"run": None}
-    return {"run": run, "run_counts": count_run(run), "is_quiet": run.is_quiet(timezone.now())}
+    return {
+        "run": run,
+        "run_counts": count_run(run),
+        "is_quiet": run.is_quiet(timezone.now()),
+        "wait": None if run.finished_at else wait_for("Publishing", run.requested_at, run.started_at),
+    }
 
 
 def cost_context(study: Study, environment: str, query: Mapping[str, str]) -> dict[str, Any]:

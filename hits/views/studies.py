@@ -3,23 +3,23 @@
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import FileResponse, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
-from kombu.exceptions import OperationalError
 
 from evalplatform.errors import EvalPlatformError
+from hits.background import JOBS
 from hits.batching import build_hits
 from hits.designing.studies import checked_design, copy_study, start_draft
+from hits.kept_manifests import is_large, manifest_file
 from hits.manifest import manifest_lines
 from hits.models import Study
 from hits.models.design import StudyDesign
 from hits.sharing import study_for, visible_studies
-from hits.tasks import build_hits_of_study
+from hits.tasks import build_hits_of_study, write_manifest_of_study
 from hits.views.refused import STATUS, refused_form
 from hits.views.study_overview import render_study
-from hits.views.study_pages import user_of
+from hits.views.study_pages import delay, user_of
 from hits.views.worker_preview import preview_hit, preview_texts
 
 MOST_DIALOGS_BUILT_AT_ONCE = 3_000
@@ -49,23 +49,13 @@ def build(request: HttpRequest, name: str) -> HttpResponse:
     try:
         design = checked_design(study.design)
         if sum(part.dialog_count for part in design.datasets) > MOST_DIALOGS_BUILT_AT_ONCE:
-            _build_on_worker(study)
+            delay(build_hits_of_study, study.pk)  # it takes longer than a browser and a web server wait
         else:
             built = build_hits(study)
             messages.success(request, f"{built.hit_count:,} HITs are built, and the design is frozen.")
     except EvalPlatformError as error:
         messages.error(request, str(error))
     return redirect("study", name=name)
-
-
-def _build_on_worker(study: Study) -> None:
-    """A large study takes longer than a browser and a web server wait."""
-    Study.objects.filter(pk=study.pk).update(build_requested_at=timezone.now())
-    try:
-        build_hits_of_study.delay(study.pk)
-    except OperationalError:
-        Study.objects.filter(pk=study.pk).update(build_requested_at=None)
-        raise EvalPlatformError("Building can't start: the broker does not answer. See the Health page.") from None
 
 
 @require_http_methods(["GET", "POST"])
@@ -81,10 +71,26 @@ def copy(request: HttpRequest, name: str) -> HttpResponse:
 
 
 @require_GET
-def download_manifest(request: HttpRequest, name: str) -> StreamingHttpResponse:
+def download_manifest(request: HttpRequest, name: str) -> FileResponse | HttpResponse | StreamingHttpResponse:
+    """A small study's is made line by line; a large one's takes half a minute, and is a file."""
     study = study_for(request.user, name=name, frozen_at__isnull=False)
+    if is_large(study):
+        file = manifest_file(study)
+        if file.exists():
+            return FileResponse(file.open("rb"), as_attachment=True, filename=f"{study.name}-manifest.jsonl")
+        return _write_manifest(request, study)
     headers = {"Content-Disposition": f'attachment; filename="{study.name}-manifest.jsonl"'}
     return StreamingHttpResponse(manifest_lines(study), content_type="application/jsonl", headers=headers)
+
+
+def _write_manifest(request: HttpRequest, study: Study) -> HttpResponse:
+    try:
+        if not study.background_jobs.unfinished().filter(what=JOBS[write_manifest_of_study.name]).exists():
+            delay(write_manifest_of_study, study.pk)
+        messages.info(request, "The manifest is being written to a file. Download it when that is done.")
+    except EvalPlatformError as error:
+        messages.error(request, str(error))
+    return redirect("study", name=study.name)
 
 
 @require_GET

@@ -18,6 +18,7 @@ from hits.views.refused import STATUS, Refused
 from hits.views.setting_fields import in_short
 from hits.views.study_pages import user_of
 from hits.views.study_steps import STEPS
+from hits.views.waiting import waits_of
 
 HITS_PER_PAGE = 30
 
@@ -39,6 +40,7 @@ def render_study(request: HttpRequest, study: Study, refused: Refused | None = N
         "memberships": study.memberships.select_related("user"),
         "can_invite": can_invite(study, user_of(request)),
         "refused": refused,
+        "waits": waits_of(study),
     }
     return render(request, "hits/study.html", context, status=STATUS if refused else 200)
 

@@ -4,9 +4,8 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.http import HttpRequest, QueryDict
-from kombu.exceptions import OperationalError
 
-from evalplatform.errors import EvalPlatformError
+from hits.background import send
 from hits.markets import offered_environments
 from hits.models import MarketEnvironment, Study
 from hits.sharing import study_for
@@ -39,7 +38,4 @@ def user_of(request: HttpRequest) -> User | None:
 
 
 def delay(task: Any, *ids: object) -> None:
-    try:
-        task.delay(*ids)
-    except OperationalError:
-        raise EvalPlatformError("It can't start: the broker does not answer. See the Health page.") from None
+    send(task, *ids)

@@ -75,7 +75,7 @@ def test_replies_to_different_dialogs_that_are_not_there_are_one_reason(
 def test_a_file_of_which_every_line_is_rejected_ends_as_a_failure(
     write_lines: WriteFile, options: dict[str, bool]
 ) -> None:
-    for command in ("import_dialogs", "import_candidates"):
+    for command, dataset in (("import_dialogs", {"dataset": "ED"}), ("import_candidates", {})):
         with pytest.raises(CommandError, match=r"Nothing of file\.jsonl can be used"):
             _run(
                 command, write_lines("{", "["), **({"dataset": "ED"} if command == "import_dialogs" else {}), **options
