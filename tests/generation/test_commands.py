@@ -77,9 +77,7 @@ def test_a_file_of_which_every_line_is_rejected_ends_as_a_failure(
 ) -> None:
     for command, dataset in (("import_dialogs", {"dataset": "ED"}), ("import_candidates", {})):
         with pytest.raises(CommandError, match=r"Nothing of file\.jsonl can be used"):
-            _run(
-                command, write_lines("{", "["), **({"dataset": "ED"} if command == "import_dialogs" else {}), **options
-            )
+            _run(command, write_lines("{", "["), **dataset, **options)
 
 
 @pytest.mark.django_db
