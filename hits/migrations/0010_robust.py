@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('hits', '0008_sharing_results_tokens'),
+        ('hits', '0009_looks'),
     ]
 
     operations = [
