@@ -175,7 +175,7 @@ def test_the_page_shows_the_cost_asks_and_follows(researcher_client: Client, dem
     assert "Start it again" not in page()
 
 
-@pytest.mark.parametrize(("port", "words"), [(9, "it can't be reached"), (0, "it answers 404")])
+@pytest.mark.parametrize(("port", "words"), [(9, "it can't be reached"), (0, "it answers 501")])
 def test_a_page_that_leads_nowhere_is_found_before_publishing_here_too(
     bare_study: Study, market: Market, settings: Settings, localturk_url: str, port: int, words: str
 ) -> None:
