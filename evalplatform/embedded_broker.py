@@ -61,6 +61,7 @@ class Channel(virtual.Channel):
     def _get(self, queue: str, timeout: float | None = None) -> dict[str, Any]:
         if self._claims is None:
             self._claims = _Claims(self._folder)
+        self._claims.note_queue(queue)
         self._claims.put_back_from_the_dead(self._waiting)
         for name in self._names(queue):
             claimed = self._claims.folder / name
@@ -132,6 +133,13 @@ class _Claims:
         fcntl.flock(self._lock, fcntl.LOCK_EX)
         draft.rename(self._lock_file)
         self._looked_at = 0.0
+        self._queues: set[str] = set()
+
+    def note_queue(self, queue: str) -> None:
+        """Into the lock file, for who asks whether anyone listens to a queue."""
+        if queue not in self._queues:
+            self._queues.add(queue)
+            os.write(self._lock, f"{queue}\n".encode())
 
     def put_back_from_the_dead(self, waiting: Path) -> None:
         if time.monotonic() - self._looked_at < LOOK_FOR_DEAD_WORKERS_SECONDS:
@@ -157,8 +165,19 @@ def _put_back(lock_file: Path, waiting: Path) -> None:
         lock_file.unlink()
 
 
-def count_live_workers(folder: Path) -> int:
-    return sum(_is_held(lock_file) for lock_file in (folder / "claimed").glob("*.lock"))
+def count_live_workers(folder: Path, queue: str | None = None) -> int:
+    """Of all, or of those that listen to this queue."""
+    return sum(
+        _is_held(lock_file) and (queue is None or queue in _queues(lock_file))
+        for lock_file in (folder / "claimed").glob("*.lock")
+    )
+
+
+def _queues(lock_file: Path) -> list[str]:
+    try:
+        return lock_file.read_text().split()
+    except FileNotFoundError:
+        return []
 
 
 def _is_held(lock_file: Path) -> bool:

@@ -3,6 +3,8 @@
 Own code rather than django-environ, because that reads DEBUG=flase as False without a word.
 """
 
+import contextlib
+import os
 import re
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -90,7 +92,8 @@ class Environment:
     def folder(self, name: str, default: Path) -> Path:
         folder = Path(self.text(name, str(default)))
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            # Answers, workers' ids and messages: for whoever runs the server, and nobody else on the machine.
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             tempfile.TemporaryFile(dir=folder).close()
         except OSError as error:
             raise BadSetting(name, f"is {str(folder)!r}, which can't be written to: {error.strerror}.") from None
@@ -128,7 +131,21 @@ def _check_options(variable: str, options: Mapping[str, object]) -> None:
             raise BadSetting(variable, f"has an option {option!r}, which PostgreSQL does not know.") from None
 
 
+def keep_private(path: Path) -> None:
+    """Makes the file, if there is none, for its owner's eyes only; takes others' rights from one that is there.
+
+    SQLite gives the files beside it, which hold the latest rows, the same rights. What can't be changed, because it is
+    someone else's or no file, is left to who put it there.
+    """
+    with contextlib.suppress(OSError):
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+        for file in (path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
+            if file.is_file() and file.stat().st_mode & 0o077:
+                file.chmod(0o600)
+
+
 def sqlite_in_file(path: str) -> dict[str, object]:
+    keep_private(Path(path))
     return {
         "ENGINE": "django.db.backends.sqlite3",
         "NAME": path,

@@ -1,4 +1,4 @@
-"""What every response passes through: one log line, and a Content-Security-Policy without inline script.
+"""What every request passes through: one log line, a Content-Security-Policy without inline script, and no NUL.
 
 A worker's requests, and those for the health page, go straight to their views from there."""
 
@@ -9,7 +9,7 @@ from typing import Any
 import structlog
 from django.contrib.auth.middleware import LoginRequiredMiddleware
 from django.core.handlers.exception import convert_exception_to_response
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest, HttpResponseBase
 from django.template.response import SimpleTemplateResponse
 from django.urls import get_resolver
 
@@ -57,6 +57,27 @@ class LogInRequired(LoginRequiredMiddleware):
         if not getattr(view_func, "login_required", True):
             return None
         return super().process_view(request, view_func, view_args, view_kwargs)
+
+
+def refuse_nul(get_response: Handler) -> Handler:
+    """No form of ours sends the character NUL, and PostgreSQL can't even look for it: it would end in an error."""
+
+    def handle(request: HttpRequest) -> HttpResponse:
+        if _has_nul(request):
+            return HttpResponseBadRequest("The request has the character NUL in it, which no text here may have.\n")
+        return get_response(request)
+
+    return handle
+
+
+def _has_nul(request: HttpRequest) -> bool:
+    if "\0" in request.path_info or "%00" in request.META.get("QUERY_STRING", ""):
+        return True
+    if request.content_type == "application/x-www-form-urlencoded":
+        return b"%00" in request.body or b"\0" in request.body
+    if request.content_type == "multipart/form-data":
+        return any("\0" in text for name, texts in request.POST.lists() for text in (name, *texts))
+    return False  # JSON is checked by who reads it
 
 
 def skip_sessions(get_response: Handler) -> Handler:

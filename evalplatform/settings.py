@@ -69,6 +69,7 @@ MIDDLEWARE = [
     "evalplatform.middleware.log_requests",
     "django.middleware.security.SecurityMiddleware",
     "evalplatform.middleware.content_security_policy",
+    "evalplatform.middleware.refuse_nul",
     "evalplatform.middleware.skip_sessions",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -148,8 +149,10 @@ CELERY_BEAT_SCHEDULE = {
     "sync": {
         "task": "hits.tasks.sync_published_studies",
         "schedule": 60 * env.number("SYNC_MINUTES", 5, 1, 1440),
+        "options": {"expires": 60},  # where nobody listens, messages must not pile up
     },
-    "generation": {"task": "generation.tasks.send_lost_chunks", "schedule": 60},
+    "generation": {"task": "generation.tasks.send_lost_chunks", "schedule": 60, "options": {"expires": 60}},
+    "beat": {"task": "hits.tasks.note_that_scheduler_runs", "schedule": 30, "options": {"expires": 60}},
 }
 CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "celerybeat-schedule")
 

@@ -226,7 +226,8 @@ def celery_worker() -> Iterator[None]:
     from django.conf import settings
 
     command = [sys.executable, "-m", "celery", "--app", "evalplatform", "worker"]
-    options = ["--queues", "default,gpu", "--concurrency", "1", "--loglevel", "info"]
+    # With the scheduler, so that the monitor's promise holds: what is submitted is collected by itself.
+    options = ["--beat", "--queues", "default,gpu", "--concurrency", "1", "--loglevel", "info"]
     with (settings.VAR_DIR / "demo-worker.log").open("w") as log:
         worker = subprocess.Popen([*command, *options], cwd=ROOT, stdout=log, stderr=log, start_new_session=True)
         try:

@@ -16,8 +16,6 @@ from typing import Any
 
 import numpy as np
 from django.utils import timezone
-from scipy.optimize import minimize
-from scipy.stats import binomtest
 
 from generation.looks import LOOKS, Look
 from generation.models import Dataset, Dialog
@@ -172,6 +170,8 @@ class _Table:
 
     def fit(self, is_chosen: np.ndarray) -> np.ndarray:
         """The weights on the chosen dialogs."""
+        from scipy.optimize import minimize  # here: it takes a second, and most processes never need it
+
         rows, sizes = self.rows[is_chosen[self._group_of_row]], self.sizes[is_chosen]
         starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
 
@@ -206,6 +206,8 @@ def _row(text: str) -> list[float]:
 
 
 def _report(hits: np.ndarray, chance: float, giveaways: tuple[Giveaway, ...]) -> StyleReport:
+    from scipy.stats import binomtest
+
     interval = binomtest(round(float(hits.sum())), len(hits)).proportion_ci(method="wilson")
     return StyleReport(len(hits), chance, float(hits.mean()), float(interval.low), float(interval.high), giveaways)
 

@@ -4,3 +4,6 @@ from django.apps import AppConfig
 class HitsConfig(AppConfig):
     name = "hits"
     verbose_name = "HITs"
+
+    def ready(self) -> None:
+        from hits import background  # noqa: F401  # listens to Celery's signals

@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from evalplatform.errors import EvalPlatformError
+from evalplatform.errors import in_one_line
 from hits.analysing.analysing import EXCLUDED_BY, analyse
 from hits.analysing.results import Results, Variant
 from hits.analysing.serialising import results_as_json
@@ -32,11 +32,10 @@ def compute_results(study: Study, environment: str, now: Callable[[], datetime])
     done = {"source": source, "requested_at": None, "started_at": None}
     try:
         rows.update(**_computed(study, environment), **done, problem="", computed_at=now())
-    except EvalPlatformError as error:
-        rows.update(**done, problem=str(error))
-    except Exception:
-        rows.update(**done, problem=FAILED)
-        raise
+    except Exception as error:
+        rows.update(**done, problem=in_one_line(error) or FAILED)
+        if in_one_line(error) is None:
+            raise
 
 
 def _computed(study: Study, environment: str) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
-from evalplatform.errors import EvalPlatformError
+from evalplatform.errors import in_one_line
 from hits.exporting.bundles import export_bundle
 from hits.kept_bundles import bundle_file, bundle_source
 from hits.models import Study, StudyBundle
@@ -25,17 +25,16 @@ def make_bundle(study: Study, environment: str, now: Callable[[], datetime]) -> 
     source = bundle_source(study, environment)  # before anything is read
     try:
         _write(study, environment, bundle_file(study, environment))
-    except EvalPlatformError as error:
-        row.update(problem=str(error), requested_at=None, started_at=None)
-    except Exception:
-        row.update(problem=FAILED, requested_at=None, started_at=None)
-        raise
+    except Exception as error:
+        row.update(problem=in_one_line(error) or FAILED, requested_at=None, started_at=None)
+        if in_one_line(error) is None:
+            raise
     else:
         row.update(problem="", source=source, made_at=now(), requested_at=None, started_at=None)
 
 
 def _write(study: Study, environment: str, file: Path) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=file.parent) as place:
         folder = Path(place) / f"{study.name}-{environment}"
         export_bundle(study, environment, folder)

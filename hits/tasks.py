@@ -6,10 +6,13 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from evalplatform.errors import EvalPlatformError
+from hits.background import note_scheduler
 from hits.batching import build_hits
 from hits.errors import MarketUnavailable
+from hits.kept_manifests import is_large, write_manifest
 from hits.markets import check_may_change, enter_market, open_market
-from hits.models import Event, PublishingRun, Study
+from hits.models import BackgroundJob, Event, PublishingRun, Study
+from hits.planning_studies import describe, plan
 from hits.publishing.runs import carry_out_run, finish_run
 from hits.publishing.stopping import resume_study, stop_study
 from hits.publishing.worker_page import check_worker_page
@@ -25,7 +28,11 @@ MOST_RETRIES = 10
 
 @shared_task
 def build_hits_of_study(study_id: int) -> None:
-    build_hits(Study.objects.get(pk=study_id))
+    study = Study.objects.get(pk=study_id)
+    build_hits(study)
+    study.refresh_from_db()
+    if is_large(study):
+        write_manifest(study)
 
 
 @shared_task(bind=True, max_retries=MOST_RETRIES)
@@ -50,6 +57,24 @@ def sync_published_studies() -> None:
             log.info("not synced", study=study_id, environment=environment, reason=str(error))
         else:
             sync_hits_of_study.delay(study_id, environment)
+
+
+@shared_task
+def note_that_scheduler_runs() -> None:
+    """Every half minute, by Celery's beat: the monitor says when this stays away."""
+    note_scheduler(timezone.now())
+
+
+@shared_task(bind=True)
+def plan_size_of_study(self: Task, study_id: int, difference: str) -> None:
+    """For a study that is too large to be simulated while a page waits. The answer is kept with the question."""
+    answer = describe(plan(Study.objects.get(pk=study_id), difference))
+    BackgroundJob.objects.filter(task_id=self.request.id).update(answer=answer)
+
+
+@shared_task
+def write_manifest_of_study(study_id: int) -> None:
+    write_manifest(Study.objects.get(pk=study_id))
 
 
 @shared_task

@@ -13,14 +13,23 @@ from dataclasses import dataclass
 from html import unescape
 
 from generation.corpora.lines import Line, Problem
-from generation.corpora.records import MAX_ID_CHARACTERS, MAX_TURNS, BadRecord, DialogRecord, checked_name, checked_text
+from generation.corpora.records import (
+    MAX_ID_CHARACTERS,
+    MAX_TEXT_CHARACTERS,
+    MAX_TURNS,
+    BadRecord,
+    DialogRecord,
+    checked_name,
+    checked_text,
+)
 from generation.corpora.subtitle_cues import Cue, read_cues
 
 LONGEST_GAP_SECONDS = 5.0
 SUFFIXES = (".srt", ".xml")
 
-_MARKUP = re.compile(r"<[^>]*>|\{[^}]*\}|[\u202a-\u202e]")  # the last are in subtitles of right-to-left languages
-_SOUND = re.compile(r"\[[^\]]*\]|\([^)]*\)")
+# Between a bracket and its end is no other one that opens: else each of many would look through all the rest.
+_MARKUP = re.compile(r"<[^<>]*>|\{[^{}]*\}|[\u202a-\u202e]")  # the last are in subtitles of right-to-left languages
+_SOUND = re.compile(r"\[[^\[\]]*\]|\([^()]*\)")
 _DASH = re.compile(r"^\s*[-–—‐]+\s*")
 _SPEAKER = re.compile(r"^\s*[A-Z][A-Z0-9 .'#&-]{1,30}:\s+")
 _LYRICS = re.compile(r"[♪♫]|^\s*#.*#\s*$")
@@ -100,14 +109,14 @@ def _turns(cues: Iterable[Cue | Problem]) -> Iterator[_Turn | Problem]:
 
 
 def _is_same_turn(before: _Turn, after: _Turn) -> bool:
-    if _gap(before, after) > LONGEST_GAP_SECONDS:
-        return False
+    if _gap(before, after) > LONGEST_GAP_SECONDS or len(before.text) > MAX_TEXT_CHARACTERS:
+        return False  # too long to be used already: adding to it without end would cost more and more
     return not _SENTENCE_END.search(before.text) or bool(_GOES_ON.match(after.text))
 
 
 def _utterances(cue: Cue) -> Iterator[tuple[bool, str]]:
     """(whether a mark says that someone else speaks, cleaned text). Lines of a cue without marks are one utterance."""
-    spoken: list[tuple[bool, str]] = []
+    spoken: list[tuple[bool, list[str]]] = []
     for text in _lines_of(cue):
         text = _SOUND.sub(" ", _MARKUP.sub("", text)).strip()
         if _LYRICS.search(text) or _CREDITS.search(text):
@@ -119,10 +128,10 @@ def _utterances(cue: Cue) -> Iterator[tuple[bool, str]]:
             continue
         is_new_speaker = without_name != text
         if spoken and not is_new_speaker:
-            spoken[-1] = (spoken[-1][0], f"{spoken[-1][1]} {clean}")
+            spoken[-1][1].append(clean)
         else:
-            spoken.append((is_new_speaker, clean))
-    yield from spoken
+            spoken.append((is_new_speaker, [clean]))
+    yield from ((is_new_speaker, " ".join(texts)) for is_new_speaker, texts in spoken)
 
 
 def _lines_of(cue: Cue) -> Iterator[str]:

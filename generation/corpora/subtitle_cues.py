@@ -11,8 +11,9 @@ from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 from generation.corpora.lines import Line, Problem, without_blanks
 
 _TIME = re.compile(r"(\d{1,3}):(\d{1,2}):(\d{1,2})(?:[,.](\d{1,3}))?")
-_SPACE_BEFORE = re.compile(r"\s+(?=[,.;:?!%)\]}]|'\w|n't\b)")
-_SPACE_AFTER = re.compile(r"(?<=[(\[{$#])\s+")
+# One space, as words are joined: a pattern for more would look again and again through a long run of them.
+_SPACE_BEFORE = re.compile(r" (?=[,.;:?!%)\]}]|'\w|n't\b)")
+_SPACE_AFTER = re.compile(r"(?<=[(\[{$#]) ")
 
 
 @dataclass(slots=True)
@@ -116,7 +117,7 @@ def _sentence(number: int, sentence: Element) -> Cue:
 
 
 def _join(words: list[str]) -> str:
-    return _SPACE_AFTER.sub("", _SPACE_BEFORE.sub("", " ".join(words)))
+    return _SPACE_AFTER.sub("", _SPACE_BEFORE.sub("", " ".join(" ".join(words).split())))
 
 
 def _seconds(text: str) -> float | None:

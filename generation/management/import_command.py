@@ -1,4 +1,4 @@
-"""What the two import commands share: options, a progress bar, problems as they come, counts at the end."""
+"""What the two import commands share: options, a progress bar, each kind of problem once, counts at the end."""
 
 import argparse
 from contextlib import ExitStack
@@ -6,17 +6,17 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from django.core.management.base import CommandError, CommandParser
-from django.db import OperationalError, ProgrammingError
 from django.db.models import QuerySet
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
 from evalplatform.commands import PlatformCommand
-from evalplatform.errors import EvalPlatformError
+from evalplatform.errors import in_one_line
 from evalplatform.terminal import plain_console
 from generation.corpora.files import bytes_to_read
 from generation.corpora.lines import Problem
 from generation.importing import ImportCounts, ImportOptions
+from generation.management.problem_reasons import ProblemsByReason
 from generation.models import Dataset, Generator
 from generation.owning import find_owner, give_owner
 
@@ -32,7 +32,7 @@ class ImportCommand(PlatformCommand):
         parser.add_argument("--owner", metavar="NAME", help="the user name of whose what this makes is")
         parser.add_argument("--strict", action="store_true", help="import all of the file, or nothing of it")
         parser.add_argument("--dry-run", action="store_true", help="only report what would happen")
-        parser.add_argument("--show", type=int, default=20, metavar="N", help="problems to print (default 20)")
+        parser.add_argument("--show", type=int, default=20, metavar="N", help="reasons to print (default 20)")
         parser.add_argument("--problems", type=Path, metavar="FILE", help="write every problem into this file")
 
     def run(self, path: Path, options: dict[str, Any], import_options: ImportOptions) -> ImportCounts:
@@ -46,15 +46,16 @@ class ImportCommand(PlatformCommand):
             owner = find_owner(options["owner"])
             with ExitStack() as stack:
                 counts = self._import(stack, path, options)
-        except (EvalPlatformError, OSError) as error:
-            raise CommandError(str(error)) from error
-        except (OperationalError, ProgrammingError) as error:
-            raise CommandError(f"The database can't be used: {error}. Was `manage.py migrate` run?") from error
+        except OSError as error:
+            raise CommandError(in_one_line(error) or str(error)) from error
         does = "would be imported" if options["dry_run"] else "imported"
         self.stdout.write(
             f"{path.name}: {counts.added:,} {self.noun} {does}, {counts.known:,} already there, "
             f"{counts.rejected:,} rejected, {counts.conflicts:,} in conflict."
         )
+        refused = counts.rejected + counts.conflicts
+        if refused and not counts.added + counts.known:
+            raise CommandError(f"Nothing of {path.name} can be used: {refused:,} problems, and nothing else.")
         if not options["dry_run"]:
             give_owner(self.what_it_makes(path, options), owner)
             self.after_import(counts)
@@ -71,29 +72,27 @@ class ImportCommand(PlatformCommand):
         console = plain_console()
         progress = stack.enter_context(_progress_bar(console))
         bar = progress.add_task(f"Importing {self.noun}", total=bytes_to_read(path))
-        shown = 0
+        reasons = ProblemsByReason()
 
         def on_problem(problem: Problem) -> None:
-            nonlocal shown
-            shown += 1
-            line = f"{path.name}:{problem.line}: {problem.reason}"
-            if shown <= options["show"]:
-                console.print(line)
-            elif shown == options["show"] + 1:
-                console.print("More problems follow; --problems FILE writes all of them.")
+            reasons.add(problem)
             if file:
-                file.write(f"{line}\n")
+                file.write(f"{path.name}:{problem.line}: {problem.reason}\n")
 
-        return self.run(
-            path,
-            options,
-            ImportOptions(
-                strict=options["strict"],
-                dry_run=options["dry_run"],
-                on_problem=on_problem,
-                on_bytes=lambda count: progress.advance(bar, count),
-            ),
-        )
+        try:
+            return self.run(
+                path,
+                options,
+                ImportOptions(
+                    strict=options["strict"],
+                    dry_run=options["dry_run"],
+                    on_problem=on_problem,
+                    on_bytes=lambda count: progress.advance(bar, count),
+                ),
+            )
+        finally:
+            for line in reasons.described(path.name, options["show"]):
+                console.print(line)
 
 
 def _progress_bar(console: Console) -> Progress:

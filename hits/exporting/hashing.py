@@ -7,7 +7,7 @@ FILE = "sha256sums.txt"
 
 
 def write_hashes(folder: Path) -> None:
-    lines = [f"{_hash(folder / name)}  {name}\n" for name in _names(folder)]
+    lines = [f"{hash_of(folder / name)}  {name}\n" for name in _names(folder)]
     (folder / FILE).write_text("".join(lines), encoding="utf-8", newline="\n")
 
 
@@ -15,13 +15,13 @@ def changed_files(folder: Path) -> list[str]:
     """What differs from the list: files that changed, are missing, or are not in it."""
     try:
         lines = (folder / FILE).read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return [f"{FILE} is missing"]
+    except (OSError, UnicodeDecodeError):
+        return [f"{FILE} is missing, or can't be read"]
     listed = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
     here = _names(folder)
     found = [f"{name} is missing" for name in listed if name not in here]
     found += [f"{name} is not in {FILE}" for name in here if name not in listed]
-    return found + [f"{name} has changed" for name in here if name in listed and _hash(folder / name) != listed[name]]
+    return found + [f"{name} has changed" for name in here if name in listed and hash_of(folder / name) != listed[name]]
 
 
 def _names(folder: Path) -> list[str]:
@@ -29,6 +29,6 @@ def _names(folder: Path) -> list[str]:
     return sorted(name for name in files if name != FILE)
 
 
-def _hash(path: Path) -> str:
+def hash_of(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -10,6 +10,7 @@ SPECIAL = {
     "[": "{[}", "]": "{]}", "*": "{*}",  # at the beginning of a row they would be options of the line break before it
 }  # fmt: skip
 KNOWN = range(0xA0, 0x180)  # letters that LaTeX knows with T1 fonts
+LIGATURES = {"--", "?`", "!`", ",,", "``", "''"}  # which T1 fonts set as one other sign, such as a dash
 
 PACKAGES = r"""\usepackage[T1]{fontenc}
 \usepackage[utf8]{inputenc}
@@ -19,7 +20,9 @@ PACKAGES = r"""\usepackage[T1]{fontenc}
 
 def escape(text: str) -> str:
     """A character that LaTeX does not know would stop it: its number stands for it."""
-    return "".join(SPECIAL.get(letter) or _known(letter) for letter in text)
+    parts = [SPECIAL.get(letter) or _known(letter) for letter in text]
+    apart = ["{}" if text[at : at + 2] in LIGATURES else "" for at in range(len(text))]
+    return "".join(part for pair in zip(parts, apart, strict=True) for part in pair)
 
 
 def _known(letter: str) -> str:

@@ -1,7 +1,7 @@
 """A bundle's ratings as CSV, JSON Lines and Parquet: written piece by piece, so that the room it takes does not grow,
 and read back as a frame for `analyse`."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +12,13 @@ from evalplatform.errors import EvalPlatformError
 from hits.analysing.analysing import EXCLUDED_BY, METRIC
 from hits.exporting.about import About
 from hits.exporting.columns import described
+from hits.spreadsheet_cells import cell_of, text_of
 
 FILES = ("ratings.csv", "ratings.jsonl", "ratings.parquet")
 TEXTS = ("worker", "dataset", "dialog", "generator", "value", "label")
 BOOLEANS = ("is_checkpoint", "is_first_of_card", "is_human", "is_kept")
 TYPES = {"assignment": "int64", "active_ms": "int64", "hidden_ms": "int64", "hit": "int32", "block": "int32"}
+MAY_BE_EMPTY = {"generator", "label"}  # of human replies, and where no label was predicted
 NOT_ANALYSED = {"hit", "block", "is_first_of_card", "is_human", "is_kept", "hidden_ms"}
 
 
@@ -38,18 +40,22 @@ def write_ratings(pieces: Iterable[pd.DataFrame], folder: Path, columns: Sequenc
             rows += len(piece)
             parquet_file.write_table(pa.Table.from_pandas(piece, schema, preserve_index=False))
             piece["submitted_at"] = np.datetime_as_string(piece["submitted_at"].to_numpy(), "s", "UTC")
-            csv_file.write_table(pa.Table.from_pandas(piece, as_text, preserve_index=False))
             piece.to_json(jsonl_file, orient="records", lines=True, force_ascii=False)
+            csv_file.write_table(pa.Table.from_pandas(_with_texts(piece, cell_of), as_text, preserve_index=False))
     return rows
 
 
 def read_ratings(path: Path, about: About) -> pd.DataFrame:
     """What `analyse` looks at, and in the bundle's order of datasets, models and values."""
+    columns = list(described(about.rules, list(about.metrics)))
     try:
-        table = _READERS[path.suffix](path, list(described(about.rules, list(about.metrics))))
-    except (OSError, KeyError, ValueError) as error:  # pyarrow's own errors are ValueErrors
-        raise EvalPlatformError(f"{path} can't be read as a bundle's ratings: {error}") from error
-    frame: pd.DataFrame = table.to_pandas()
+        table = _READERS[path.suffix](path, columns)
+        frame: pd.DataFrame = table.to_pandas()
+    except (OSError, LookupError, ValueError, TypeError, NotImplementedError) as error:  # pyarrow's are kinds of these
+        raise EvalPlatformError(f"{path.name} can't be read as a bundle's ratings: {_first_line(error)}") from error
+    _refuse_gaps(frame, columns, path)
+    if path.suffix == ".csv":
+        frame = _with_texts(frame, text_of)
     frame = frame.rename(columns={"dialog": "external_id"})
     frame["dataset"] = _in_order(frame["dataset"], about.datasets, path)
     frame["generator"] = _in_order(frame["generator"], about.generators, path)
@@ -59,6 +65,29 @@ def read_ratings(path: Path, about: About) -> pd.DataFrame:
     frame["dialog"] = frame["dataset"].cat.codes.to_numpy(np.int64) * len(names) + ids
     frame["external_id"] = pd.Categorical.from_codes(ids, names)
     return frame
+
+
+def _refuse_gaps(frame: pd.DataFrame, columns: Sequence[str], path: Path) -> None:
+    """A damaged file may still be a table: with columns that are missing, or of another type, or with empty cells."""
+    for field in _schema([name for name in columns if name not in NOT_ANALYSED]):
+        if field.name not in frame:
+            raise EvalPlatformError(f"{path.name} has no column {field.name}.")
+        may_be_empty = field.name in MAY_BE_EMPTY or field.name.startswith(METRIC)
+        if not may_be_empty and frame[field.name].isna().any():
+            raise EvalPlatformError(f"{path.name} has rows without {field.name}.")
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
+
+
+def _with_texts(frame: pd.DataFrame, change: Callable[[str], str]) -> pd.DataFrame:
+    """Each text of the text columns as `change` has it. There are few of them, and many rows."""
+    changed = {}
+    for name in set(TEXTS) & set(frame.columns):
+        codes, texts = pd.factorize(frame[name])
+        changed[name] = pd.Categorical.from_codes(codes, [change(str(text)) for text in texts])
+    return frame.assign(**changed)
 
 
 def _in_order(column: "pd.Series[Any]", names: Sequence[str], path: Path) -> pd.Categorical:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from hits.analysing.results import Results
 from hits.figures.canvas import INK, MARKERS, new_axes
-from hits.figures.wording import ALL, estimated, half_widths, listed
+from hits.figures.wording import ALL, estimated, half_widths, listed, short_name
 from hits.stats.agreement import Agreement
 from hits.stats.estimates import Estimate, Undefined
 
@@ -25,7 +25,7 @@ def draw_agreement(results: Results) -> "Figure":
     for place, row in enumerate(rows):
         _draw_row(ax, place, row)
     ax.axvline(0, color=INK, linewidth=0.6, linestyle=":")
-    ax.set_yticks(range(len(rows)), [_name(row) for row in rows])
+    ax.set_yticks(range(len(rows)), [short_name(_name(row)) for row in rows])
     ax.set_ylim(len(rows) - 0.4, -0.6)
     ax.tick_params(left=False)
     _legend(figure)

@@ -6,7 +6,9 @@ shared between threads and so is its style: one drawing at a time.
 
 import re
 import threading
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
@@ -73,12 +75,20 @@ def as_svg(figure: "Figure", name: str, title: str, description: str) -> str:
 
 def laid_out(draw: Callable[[], "Figure"]) -> "Figure":
     """Drawn and laid out once, for all formats."""
-    with _one_at_a_time:
+    with _drawing():
         figure = draw()
         if engine := figure.get_layout_engine():
             engine.execute(figure)
         figure.set_layout_engine(None)  # a finished layout, even "none", would be drawn once more before each save
     return figure
+
+
+@contextmanager
+def _drawing() -> Iterator[None]:
+    """The font has no Chinese and no emoji: the SVG leaves letters to the reader's fonts, the PDF has boxes."""
+    with _one_at_a_time, warnings.catch_warnings():
+        warnings.filterwarnings("ignore", r"Glyph .* missing from font", UserWarning)
+        yield
 
 
 def fills(count: int) -> list[tuple[str, str, str]]:
@@ -113,7 +123,7 @@ def _figure_class() -> type["Figure"]:
 
 def _saved(figure: "Figure", kind: str, metadata: dict[str, Any]) -> bytes:
     buffer = BytesIO()
-    with _one_at_a_time:
+    with _drawing():
         figure.savefig(buffer, format=kind, metadata=metadata, transparent=True)
     return buffer.getvalue()
 
@@ -122,27 +132,35 @@ def _saved(figure: "Figure", kind: str, metadata: dict[str, Any]) -> bytes:
 
 
 def _for_pages(svg: str, name: str, title: str, description: str) -> str:
+    """Only tags are changed. Between them stand names of models and datasets, which may look like anything: matplotlib
+    escapes `<` and `>` in texts and attributes alike, so a tag is what stands between the two."""
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<!--.*?-->\s*", "", svg, flags=re.S)
     svg = re.sub(r"<defs>\s*<style[^>]*>.*?</style>\s*</defs>", "", svg, flags=re.S)
-    svg = re.sub(r'<g id="[^"]*"', "<g", svg)
-    svg = _with_ids(svg, name)
-    svg = re.sub(r' style="([^"]*)"', lambda found: _attributes(found[1]), svg)
-    svg = svg.replace(INK, "currentColor")
-    head = f'<svg role="img" aria-label="{escape(f"{title}. {description}", {chr(34): "&quot;"})}" class="figure"'
-    head += ' stroke-linejoin="round" stroke-linecap="butt"'
-    svg = re.sub(r'<svg xmlns:xlink="([^"]*)" width="[^"]*" height="[^"]*"', rf'{head} xmlns:xlink="\1"', svg, count=1)
-    return "\n".join(line for line in svg.splitlines() if line.strip()) + "\n"
-
-
-def _with_ids(svg: str, name: str) -> str:
-    """Numbered, since matplotlib's come from memory addresses; named after the figure, since a page has several."""
     numbers: dict[str, int] = {}
+    label = escape(f"{title}. {description}", {'"': "&quot;"})
+    opening, _, rest = re.sub(r"<[^>]*>", lambda tag: _tag_for_pages(tag[0], name, numbers), svg).partition(">")
+    size = r' (?:width|height)="[^"]*"'
+    head = f'<svg role="img" aria-label="{label}" class="figure" stroke-linejoin="round" stroke-linecap="butt"'
+    svg = f"{head}{re.sub(size, '', opening.removeprefix('<svg'))}>{rest}"
+    return "\n".join(line for line in svg.split("\n") if line.strip()) + "\n"
+
+
+def _tag_for_pages(tag: str, name: str, numbers: dict[str, int]) -> str:
+    if tag.startswith("<g "):
+        tag = re.sub(r' id="[^"]*"', "", tag)
+    tag = _with_ids(tag, name, numbers)
+    tag = re.sub(r' style="([^"]*)"', lambda found: _attributes(found[1]), tag)
+    return tag.replace(INK, "currentColor")
+
+
+def _with_ids(tag: str, name: str, numbers: dict[str, int]) -> str:
+    """Numbered, since matplotlib's come from memory addresses; named after the figure, since a page has several."""
 
     def numbered(found: re.Match[str]) -> str:
         return f"{found[1]}{name}-{numbers.setdefault(found[2], len(numbers))}"
 
-    return re.sub(r'(\bid="|url\(#|href="#)([^")]+)', numbered, svg)
+    return re.sub(r'(\bid="|url\(#|href="#)([^")]+)', numbered, tag)
 
 
 def _attributes(style: str) -> str:

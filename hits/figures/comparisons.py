@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from hits.analysing.results import Results
 from hits.figures.canvas import BLACK, INK, LIGHT, MIDDLE, WHITE, new_axes
-from hits.figures.wording import ALL, estimated, listed
+from hits.figures.wording import ALL, estimated, listed, short_name
 from hits.stats.comparing import Comparison, Comparisons
 from hits.stats.estimates import Estimate, Undefined
 
@@ -43,14 +43,14 @@ def _panel(ax: "Axes", table: Comparisons) -> None:
     for row, first in enumerate(names):
         for column, second in enumerate(names):
             _cell(ax, row, column, *cells.get((first, second), ("", None)))
-    ax.set_xticks(range(len(names)), [_short(name) for name in names], rotation=20, ha="left")
-    ax.set_yticks(range(len(names)), names)
+    ax.set_xticks(range(len(names)), [short_name(name, 18) for name in names], rotation=20, ha="left")
+    ax.set_yticks(range(len(names)), [short_name(name) for name in names])
     ax.xaxis.tick_top()
     ax.tick_params(length=0)
     ax.set_xlim(-0.5, len(names) - 0.5)
     ax.set_ylim(len(names) - 0.5, -0.5)
     ax.spines[:].set_visible(False)
-    ax.set_title(table.dataset or ALL, loc="left", fontsize=10)
+    ax.set_title(short_name(table.dataset or ALL), loc="left", fontsize=10)
 
 
 def _cells(table: Comparisons) -> dict[tuple[str, str], tuple[str, float | None]]:
@@ -73,7 +73,3 @@ def _cell(ax: "Axes", row: int, column: int, text: str, value: float | None) -> 
     fill = WHITE if value is None or not text.endswith("*") else MIDDLE if value > 0.5 else LIGHT
     ax.barh(row, 1, left=column - 0.5, height=1, color=fill, edgecolor=INK, linewidth=0.5)
     ax.text(column, row, text, ha="center", va="center", color=BLACK)
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= 18 else f"{name[:17]}…"

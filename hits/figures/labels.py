@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from hits.analysing.results import Results
 from hits.figures.canvas import INK, draw_interval, fills, new_axes
-from hits.figures.wording import listed, percent, percents
+from hits.figures.wording import listed, percent, percents, short_name
 from hits.stats.estimates import Undefined
 from hits.stats.reply_labels import Labels, LabelShare
 
@@ -22,7 +22,7 @@ def draw_labels(results: Results) -> "Figure":
     figure, [ax] = new_axes([0.5 + 0.13 * (len(parts) + 1) * len(names)])
     for number, part in enumerate(parts):
         _bars(ax, number, part, names, len(parts))
-    ax.set_yticks(range(len(names)), names)
+    ax.set_yticks(range(len(names)), [short_name(name) for name in names])
     ax.set_ylim(len(names) - 0.4, -0.6)
     ax.tick_params(left=False)
     ax.xaxis.set_major_formatter(lambda share, _: f"{100 * share:.0f} %")

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from generation.metrics.naming import title_of
 from hits.analysing.results import Results
 from hits.figures.canvas import INK, MARKERS, new_axes
-from hits.figures.wording import estimated
+from hits.figures.wording import estimated, short_name
 from hits.stats.metrics import MetricCorrelation
 
 if TYPE_CHECKING:
@@ -32,7 +32,9 @@ def describe_metrics(results: Results) -> str:
 def _panel(ax: "Axes", metric: MetricCorrelation) -> None:
     for number, one in enumerate(metric.generators):
         ax.plot(one.mean_metric, one.mean_score, MARKERS[number % len(MARKERS)], color=INK, markersize=5)
-        ax.annotate(one.generator, (one.mean_metric, one.mean_score), (5, 3), textcoords="offset points", fontsize=8)
+        ax.annotate(
+            short_name(one.generator), (one.mean_metric, one.mean_score), (5, 3), textcoords="offset points", fontsize=8
+        )
     ax.margins(0.25)
     ax.set_xlabel(f"{title_of(metric.metric)}, mean", fontsize=8)
     ax.set_ylabel("mean score", fontsize=8)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from hits.analysing.results import Results
 from hits.figures.canvas import INK, new_axes
-from hits.figures.wording import ALL, estimated, half_widths, listed
+from hits.figures.wording import ALL, estimated, half_widths, listed, short_name
 from hits.stats.bradley_terry import Ranked, Ranking
 from hits.stats.estimates import Undefined
 
@@ -44,7 +44,7 @@ def _letters(results: Results, dataset: str | None) -> dict[str, str]:
 
 
 def _panel(ax: "Axes", ranking: Ranking, letters: Mapping[str, str]) -> None:
-    ax.set_title(ranking.dataset or ALL, loc="left", fontsize=10)
+    ax.set_title(short_name(ranking.dataset or ALL), loc="left", fontsize=10)
     if isinstance(ranking.ranked, Undefined):
         ax.text(0.01, 0.5, f"undefined: {ranking.ranked.reason}", transform=ax.transAxes, va="center", fontsize=8)
         ax.set_yticks([])
@@ -58,6 +58,6 @@ def _panel(ax: "Axes", ranking: Ranking, letters: Mapping[str, str]) -> None:
 
 
 def _name_rows(ax: "Axes", ranked: Sequence[Ranked], letters: Mapping[str, str]) -> None:
-    ax.set_yticks(range(len(ranked)), [f"{one.generator}  {letters[one.generator]}" for one in ranked])
+    ax.set_yticks(range(len(ranked)), [f"{short_name(one.generator)}  {letters[one.generator]}" for one in ranked])
     ax.set_ylim(len(ranked) - 0.4, -0.6)
     ax.tick_params(left=False)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from hits.analysing.results import Results
 from hits.figures.canvas import BLACK, INK, draw_interval, fills, new_axes
-from hits.figures.wording import ALL, listed, percent, percents
+from hits.figures.wording import ALL, listed, percent, percents, short_name
 from hits.stats.estimates import Undefined
 from hits.stats.proportions import Row, Share
 
@@ -50,11 +50,11 @@ def _panel(ax: "Axes", name: str, rows: Sequence[Row]) -> None:
             ax.text(0.01, place, f"undefined: {row.shares.reason}", va="center")
         else:
             _bar(ax, place, row.shares)
-    ax.set_yticks(range(len(rows)), [row.generator or "human" for row in rows])
+    ax.set_yticks(range(len(rows)), [short_name(row.generator or "human") for row in rows])
     ax.set_ylim(len(rows) - 0.4, -0.6)
     ax.set_xlim(0, 1)
     ax.tick_params(left=False)
-    ax.set_title(name, loc="left", fontsize=10)
+    ax.set_title(short_name(name), loc="left", fontsize=10)
 
 
 def _bar(ax: "Axes", place: int, shares: Sequence[Share]) -> None:

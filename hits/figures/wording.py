@@ -5,6 +5,15 @@ from collections.abc import Sequence
 from hits.stats.estimates import Estimate, Interval, Undefined
 
 ALL = "all datasets"
+LONGEST_NAME = 30  # in letters, beside a drawing: the words below it have names in full
+
+
+def short_name(name: str, longest: int = LONGEST_NAME) -> str:
+    """Cut in the middle: names of models often begin alike and differ at the end."""
+    if len(name) <= longest:
+        return name
+    kept = longest - 1
+    return f"{name[: kept - kept // 2]}…{name[-(kept // 2) :]}"
 
 
 def percent(share: float) -> str:

@@ -126,7 +126,7 @@ def _turn() -> AbstractContextManager[object]:
 def _read(body: bytes) -> dict[str, Any]:
     try:
         params = json.loads(body or b"{}")
-    except ValueError:
+    except (ValueError, RecursionError):  # the second from brackets in brackets without end
         params = None
     if not isinstance(params, dict):
         raise RequestError("SerializationException", "The request is no JSON object.")

@@ -1,13 +1,12 @@
-"""What commands about studies share: help that keeps its line breaks, and one clear line on error."""
+"""What commands about studies share: help that keeps its line breaks, and a bar."""
 
 import argparse
 from typing import Any
 
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandParser
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from evalplatform.commands import PlatformCommand
-from evalplatform.errors import EvalPlatformError
 from evalplatform.terminal import plain_console
 
 
@@ -25,7 +24,4 @@ class StudyCommand(PlatformCommand):
         raise NotImplementedError  # each command's own
 
     def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            self.run(options)
-        except EvalPlatformError as error:
-            raise CommandError(str(error)) from error
+        self.run(options)

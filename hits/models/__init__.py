@@ -1,5 +1,6 @@
 from hits.models.api_token import ApiToken
 from hits.models.assignment import Answer, Assignment, BonusCheck
+from hits.models.background_job import BackgroundJob, SchedulerBeat
 from hits.models.event import Event
 from hits.models.exclusion import Exclusion, ScreeningRun
 from hits.models.hit import Hit, HitItem
@@ -16,6 +17,7 @@ __all__ = [
     "Answer",
     "ApiToken",
     "Assignment",
+    "BackgroundJob",
     "BonusCheck",
     "Event",
     "Exclusion",
@@ -28,6 +30,7 @@ __all__ = [
     "PublishingRun",
     "Rating",
     "Replacement",
+    "SchedulerBeat",
     "ScreeningRun",
     "Standing",
     "Study",

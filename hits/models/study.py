@@ -35,7 +35,6 @@ class Study(models.Model):
     # 128 bits in hexadecimal, drawn when the study is frozen. Shown nowhere while the study is on a market.
     order_secret = models.CharField(max_length=32, blank=True, editable=False)
     copied_from = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="copies")
-    build_requested_at = models.DateTimeField(null=True, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
     frozen_at = models.DateTimeField(null=True, editable=False)
 

@@ -36,6 +36,11 @@ class PublishingPlan:
         return self.cost.total_cents + self.budget.committed_cents
 
 
+def refuse_draft(study: Study) -> None:
+    if not study.is_frozen:
+        raise EvalPlatformError(f"{study} has no HITs yet: build them first with `manage.py build_hits {study}`.")
+
+
 def plan_publishing(
     study: Study, environment: str, most_hits: int | None = None, run: PublishingRun | None = None
 ) -> PublishingPlan:
@@ -44,8 +49,7 @@ def plan_publishing(
     With `most_hits`, what was interrupted is finished first and alone: the same request made again after a crash ends
     with as many HITs as if there had been none. A `run` that has begun keeps to the HITs that it began with.
     """
-    if not study.is_frozen:
-        raise EvalPlatformError(f"{study} has no HITs yet: build them first with `manage.py build_hits {study}`.")
+    refuse_draft(study)
     design = StudyDesign.model_validate(study.design)
     ours = Publication.objects.filter(hit__study=study, environment=environment)
     begun = list(study.hits.filter(publications__in=ours.begun()))

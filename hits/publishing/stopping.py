@@ -16,6 +16,7 @@ from hits.mturk.client import Market
 from hits.places import closed_places
 from hits.publishing.calling import THREADS, call_in_threads
 from hits.publishing.creating import adopt_orphans
+from hits.publishing.planning import refuse_draft
 
 
 @dataclass
@@ -31,6 +32,7 @@ def stop_study(
     study: Study, environment: str, market: Market, now: Callable[[], datetime], by: User | None = None
 ) -> StoppingResult:
     """Expires every open HIT at once, those too whose publishing was interrupted. A run that publishes now ends."""
+    refuse_draft(study)
     _end_runs(study, environment, now())
     ours = Publication.objects.filter(hit__study=study, environment=environment)
     if ours.unconfirmed().exists():
@@ -44,6 +46,7 @@ def resume_study(
     study: Study, environment: str, market: Market, now: Callable[[], datetime], by: User | None = None
 ) -> StoppingResult:
     """Puts stopped HITs on offer again, for the study's lifetime from now on. Refused above the study's budget."""
+    refuse_draft(study)
     design = StudyDesign.model_validate(study.design)
     lifetime = timedelta(days=design.crowd.lifetime_days)
     stopped = Publication.objects.filter(hit__study=study, environment=environment).stopped()

@@ -1,4 +1,4 @@
-"""Whether workers elsewhere can open our page inside the marketplace's frame. Asked before anything is published."""
+"""Whether workers can open our page inside the marketplace's frame. Asked before anything is published."""
 
 import http.client
 import ssl
@@ -14,20 +14,22 @@ from hits.mturk.worker_sites import NOT_AVAILABLE, WORKER_SITES
 TIMEOUT_SECONDS = 10
 
 
+class WorkerPageAway(EvalPlatformError):
+    """Nothing answers at the address. On the marketplace that runs here, the server may simply not be started yet."""
+
+
 def check_worker_page(study: Study, page_url: str, environment: str) -> None:
     """Opens the preview of the study's first HIT as a worker's browser would, and looks at who may frame it.
 
-    The local marketplace frames it on this machine, and needs no check.
+    The local marketplace has no site of its own: it frames the page wherever it is open. But the page must be there.
     """
-    if environment not in WORKER_SITES:
-        return
     number = study.hits.values_list("number", flat=True).earliest("number")
     url = f"{page_url}/{study.key}/{number}/?assignmentId={NOT_AVAILABLE}"
-    for problem in _problems(url, WORKER_SITES[environment]):
+    for problem in _problems(url, WORKER_SITES.get(environment)):
         raise EvalPlatformError(f"Workers could not work on {url}: {problem}")
 
 
-def _problems(url: str, site: str) -> Iterator[str]:
+def _problems(url: str, site: str | None) -> Iterator[str]:
     try:
         with build_opener().open(url, timeout=TIMEOUT_SECONDS) as response:
             yield from _problems_of_answer(url, response.geturl(), response.headers, site)
@@ -41,13 +43,18 @@ def _problems(url: str, site: str) -> Iterator[str]:
         if isinstance(reason, ssl.SSLCertVerificationError):
             yield f"its certificate is not valid ({reason.verify_message}). Get one that browsers trust."
         else:
-            yield f"it can't be reached ({reason}). Is PUBLIC_URL right, and the server running and open to the world?"
+            raise WorkerPageAway(
+                f"Workers could not work on {url}: it can't be reached ({reason}). Is PUBLIC_URL right, and the server "
+                "running and open to the workers?"
+            ) from error
 
 
-def _problems_of_answer(url: str, answered_url: str, headers: http.client.HTTPMessage, site: str) -> Iterator[str]:
+def _problems_of_answer(
+    url: str, answered_url: str, headers: http.client.HTTPMessage, site: str | None
+) -> Iterator[str]:
     if urlsplit(answered_url)[:3] != urlsplit(url)[:3]:
         yield f"it redirects to {answered_url}. Let PUBLIC_URL name the address where that ends."
-    if options := headers.get("X-Frame-Options"):
+    if site and (options := headers.get("X-Frame-Options")):
         yield (
             f"it is sent with X-Frame-Options: {options}, which forbids the marketplace's frame. Take that header out "
             "of the configuration of the proxy in front of this server."
@@ -59,7 +66,7 @@ def _problems_of_answer(url: str, answered_url: str, headers: http.client.HTTPMe
             "this server pass the header on."
         )
     for sources in policies:
-        if not any(_allows(source, site) for source in sources):
+        if site and not any(_allows(source, site) for source in sources):
             yield (
                 f"its Content-Security-Policy allows frames by {' '.join(sources) or 'nobody'} and not by {site}. Let "
                 "the proxy in front of this server send no policy of its own."

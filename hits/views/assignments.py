@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from evalplatform.errors import EvalPlatformError
 from hits.deciding import summarise_waiting, waiting_for_decision
@@ -25,6 +25,7 @@ from hits.monitoring.workers import flags_by_worker
 from hits.mturk.costs import reward_fee_cents
 from hits.paying import approve_by_hand, reject
 from hits.views.answered_work import answered_dialogs
+from hits.views.refused import STATUS, Refused, refused_form
 from hits.views.study_pages import ATTEMPTS_WHILE_SOMEONE_WAITS, find_study, surroundings, tells_refusals, user_of
 
 ASSIGNMENTS_PER_PAGE = 50
@@ -53,7 +54,10 @@ def show_assignments(request: HttpRequest, name: str) -> HttpResponse:
 @require_GET
 def show_assignment(request: HttpRequest, name: str, key: int) -> HttpResponse:
     study, _ = find_study(request, name)
-    assignment = _assignment(study, key)
+    return _render(request, study, _assignment(study, key))
+
+
+def _render(request: HttpRequest, study: Study, assignment: Assignment, refused: Refused | None = None) -> HttpResponse:
     submission = getattr(assignment, "submission", None)
     dialogs = answered_dialogs(assignment)
     payments = list(submission.payments.all()) if submission else []
@@ -68,8 +72,9 @@ def show_assignment(request: HttpRequest, name: str, key: int) -> HttpResponse:
         "payments": [(one, ledger.state_of(one), dollars(one.cents)) for one in payments],
         "flags": _flags(study, assignment),
         **_decision(study, assignment, submission, payments),
+        "refused": refused,
     }
-    return render(request, "hits/assignment.html", context)
+    return render(request, "hits/assignment.html", context, status=STATUS if refused else 200)
 
 
 @require_POST
@@ -96,11 +101,13 @@ def approve_waiting(request: HttpRequest, name: str) -> HttpResponse:
     return redirect(f"{reverse('assignments', args=[study.name])}?{urlencode({'market': environment})}")
 
 
-@require_POST
+@require_http_methods(["GET", "POST"])
 @tells_refusals
 def reject_assignment(request: HttpRequest, name: str, key: int) -> HttpResponse:
     study, _ = find_study(request, name)
     assignment = _assignment(study, key)
+    if request.method == "GET":
+        return _back(study, assignment)
     submission = get_object_or_404(_submissions(study), assignment=assignment)
     try:
         if request.POST.get("is_meant") != "yes":
@@ -109,7 +116,7 @@ def reject_assignment(request: HttpRequest, name: str, key: int) -> HttpResponse
         reject(submission, request.POST.get("reason", ""), market, user_of(request), timezone.now())
         messages.success(request, "The assignment is rejected. The worker reads your reason.")
     except EvalPlatformError as error:
-        messages.error(request, str(error))
+        return _render(request, study, _assignment(study, key), refused_form("reject", error, request.POST.dict()))
     return _back(study, assignment)
 
 

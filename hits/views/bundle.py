@@ -15,6 +15,7 @@ from hits.kept_bundles import bundle_file, bundle_source, find_bundle, request_b
 from hits.models import Study
 from hits.tasks import make_bundle_of_study
 from hits.views.study_pages import delay, find_study, surroundings, tells_refusals, user_of
+from hits.views.waiting import wait_for
 
 
 def bundle_panel(study: Study, environment: str) -> dict[str, Any]:
@@ -27,6 +28,7 @@ def bundle_panel(study: Study, environment: str) -> dict[str, Any]:
         "is_there": is_there,
         "is_stale": is_there and row.source != bundle_source(study, environment),
         "is_quiet": row.is_quiet(timezone.now()),
+        "wait": wait_for("Making the bundle", row.requested_at, row.started_at),
     }
 
 
@@ -38,11 +40,13 @@ def show_or_make(request: HttpRequest, name: str) -> HttpResponse:
     if request.method == "GET":
         context = {**surroundings(study, environment), "bundle": bundle_panel(study, environment)}
         return render(request, "hits/_bundle.html", context)
+    place = "#bundle"
     try:
         request_bundle(study, environment, _send, user_of(request), timezone.now())
     except EvalPlatformError as error:
         messages.error(request, str(error))
-    return redirect(f"{reverse('results', args=[study.name])}?{urlencode({'market': environment})}#bundle")
+        place = ""  # the message is at the top
+    return redirect(f"{reverse('results', args=[study.name])}?{urlencode({'market': environment})}{place}")
 
 
 @require_GET

@@ -3,41 +3,38 @@
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_http_methods
 
 from evalplatform.errors import EvalPlatformError
-from hits.models import Study
-from hits.sharing import invite, study_for, take_out, visible_studies
+from hits.sharing import can_invite, invite, study_for, take_out, visible_studies
+from hits.views.refused import refused_form
+from hits.views.study_overview import render_study
 from hits.views.study_pages import user_of
 
 
-@require_POST
+@require_http_methods(["GET", "POST"])
 def invite_member(request: HttpRequest, name: str) -> HttpResponse:
     study, user = study_for(request.user, name=name), user_of(request)
-    try:
-        if user is not None:
+    if request.method == "POST" and user is not None:
+        try:
             invited = invite(study, request.POST.get("user_name", "").strip(), user, timezone.now())
-            messages.success(request, f"{invited} sees the study now.")
-    except EvalPlatformError as error:
-        messages.error(request, str(error))
-    return _back(study)
+        except EvalPlatformError as error:
+            field = "member-name" if can_invite(study, user) else ""  # who can't has no such field
+            return render_study(request, study, refused_form("members", error, request.POST.dict(), field))
+        messages.success(request, f"{invited} sees the study now.")
+    return redirect("study", name=name)
 
 
-@require_POST
+@require_http_methods(["GET", "POST"])
 def take_member_out(request: HttpRequest, name: str) -> HttpResponse:
     study, user = study_for(request.user, name=name), user_of(request)
     user_name = request.POST.get("user_name", "")
-    try:
-        if user is not None:
+    if request.method == "POST" and user is not None:
+        try:
             take_out(study, user_name, user, timezone.now())
-            messages.success(request, f"For {user_name} there is no such study any more.")
-    except EvalPlatformError as error:
-        messages.error(request, str(error))
+        except EvalPlatformError as error:
+            return render_study(request, study, refused_form("members", error, {}))
+        messages.success(request, f"For {user_name} there is no such study any more.")
     has_left = not visible_studies(request.user).filter(pk=study.pk).exists()
-    return redirect("studies") if has_left else _back(study)
-
-
-def _back(study: Study) -> HttpResponse:
-    return redirect(f"{reverse('study', args=[study.name])}#members")
+    return redirect("studies") if has_left else redirect("study", name=name)

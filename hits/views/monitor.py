@@ -30,6 +30,7 @@ from hits.views.pictures import pace_picture
 from hits.views.replacing import again_panel, replacing_panel
 from hits.views.screening_rows import funnel_rows
 from hits.views.study_pages import delay, find_study, surroundings, tells_refusals, user_of
+from hits.views.waiting import scheduler_state, waits_of
 
 LATELY = timedelta(minutes=1)
 MOST_EVENTS = 4
@@ -103,7 +104,7 @@ def _ask(request: HttpRequest, name: str, task: Any, text: str) -> HttpResponse:
     try:
         delay(task, study.pk, environment, user.pk if user else None)
         Event.objects.create(study=study, at=timezone.now(), actor=user, text=f"{text} ({environment})")
-        messages.info(request, "A worker does it now; what comes of it is said below.")
+        messages.info(request, "Asked for. How far it is, and what comes of it, is said below.")
     except EvalPlatformError as error:
         messages.error(request, str(error))
     return _back(study, environment)
@@ -124,6 +125,7 @@ def _live(study: Study, environment: str) -> dict[str, Any]:
     pace = submissions_per_hour(study, environment)
     run = ScreeningRun.objects.current(study, environment)
     passed = sum(passed_by_worker(study, environment).values(), Passed())
+    waits = waits_of(study, environment)
     is_recent = bool(events) and timezone.now() - events[0].at < LATELY
     return {
         "progress": progress,
@@ -138,7 +140,9 @@ def _live(study: Study, environment: str) -> dict[str, Any]:
         "screening": run and funnel_rows(run),
         "events": events,
         "now": timezone.now(),
-        "is_live": is_recent or _may_change(progress, counts, money),
+        "waits": waits,
+        "scheduler": _may_change(progress, counts, money) and scheduler_state(),
+        "is_live": is_recent or bool(waits) or _may_change(progress, counts, money),
     }
 
 

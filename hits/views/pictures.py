@@ -49,6 +49,6 @@ def _in_words(pace: Pace) -> str:
     busiest = f"{pace.busiest.starts_at:%d %b %H:%M}"
     bars = "one hour" if pace.hours_per_bin == 1 else f"{pace.hours_per_bin} hours"
     return (
-        f"{count_of(pace.total, 'submission')} from {first} to {last} UTC, {pace.mean_per_hour:.3g} an hour on average and at "
-        f"most {pace.most_per_hour:.3g} an hour, from {busiest} on. A bar is {bars}."
+        f"{count_of(pace.total, 'submission')} from {first} to {last} UTC, {pace.mean_per_hour:.3g} an hour on average "
+        f"and at most {pace.most_per_hour:.3g} an hour, from {busiest} on. A bar is {bars}."
     )

@@ -13,6 +13,7 @@ from hits.designing.describing import dollars
 from hits.models import Event, Study
 from hits.monitoring.ledger import COLUMNS, STATES, ledger_rows, payments_of, state_of, sum_ledger
 from hits.pseudonyms import pseudonym
+from hits.spreadsheet_cells import cell_of
 from hits.views.study_pages import find_study, surroundings, tells_refusals, user_of
 
 PAYMENTS_PER_PAGE = 50
@@ -92,4 +93,4 @@ def _csv_lines(study: Study, environment: str, has_worker_ids: bool) -> Iterator
     writer = csv.writer(_Line())
     yield writer.writerow(COLUMNS)
     for row in ledger_rows(study, environment, has_worker_ids):
-        yield writer.writerow(row)
+        yield writer.writerow([cell_of(cell) if isinstance(cell, str) else cell for cell in row])

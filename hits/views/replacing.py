@@ -59,7 +59,7 @@ def replace_lost(request: HttpRequest, name: str) -> HttpResponse:
         delay(replace_assignments_of_study, study.pk, environment, int(budget), user.pk if user else None)
         text = f"asked for replacements of what was lost ({environment})"
         Event.objects.create(study=study, at=timezone.now(), actor=user, text=text)
-        messages.info(request, "A worker asks for them now; what comes of it is said below.")
+        messages.info(request, "Asked for. How far it is, and what comes of it, is said below.")
     except EvalPlatformError as error:
         messages.error(request, str(error))
     return redirect(f"{reverse('monitor', args=[study.name])}?{urlencode({'market': environment})}")

@@ -21,6 +21,7 @@ from hits.views.bundle import bundle_panel
 from hits.views.result_tables import result_sections, variant_table
 from hits.views.screening_rows import funnel_rows
 from hits.views.study_pages import delay, find_study, surroundings, tells_refusals
+from hits.views.waiting import wait_for
 
 FIRST = ("shares", "comparisons", "ranking", "agreement")  # before what is left out
 
@@ -79,6 +80,7 @@ def _state(study: Study, row: StudyResults) -> dict[str, Any]:
         "has_ratings": bool(source),
         "is_stale": bool(row.results) and (row.source != source or bool(row.problem)),
         "is_quiet": row.is_quiet(timezone.now()),
+        "wait": wait_for("Computing the results", row.requested_at, row.started_at),
     }
 
 

@@ -110,13 +110,12 @@ def set_setting(settings: Mapping[str, Any], path: str, value: Any) -> dict[str,
 
 
 def _all(post: QueryDict, path: str) -> list[str]:
-    """Without the NUL that PostgreSQL can't store."""
-    return [value.replace("\0", "") for value in post.getlist(path)]
+    return list(post.getlist(path))
 
 
 def _text(post: QueryDict, path: str) -> str:
     # Browsers send CRLF; a file has LF, and both must give the same study.
-    return post.get(path, "").replace("\r\n", "\n").replace("\0", "").strip()
+    return post.get(path, "").replace("\r\n", "\n").strip()
 
 
 def _number(post: QueryDict, path: str) -> Any:

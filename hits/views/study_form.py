@@ -1,26 +1,34 @@
 """The study form: six steps that save drafts, a live preview of the worker's page, live cost, and the planner."""
 
+from datetime import timedelta
 from typing import Any
 
 from django.contrib import messages
+from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
+from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from pydantic import ValidationError
 
+from evalplatform.errors import EvalPlatformError
+from hits.background import send
 from hits.designing.checking import problems_of
-from hits.designing.planning import Plan, plan_for_difference, plan_for_size
 from hits.designing.studies import save_draft
 from hits.designing.summarising import Summary, summarise
 from hits.errors import StudyFrozen
-from hits.models import Study
+from hits.models import BackgroundJob, Study
 from hits.models.design import StudyDesign, TaskPart, WarmUpPart
+from hits.planning_studies import describe, is_quick, plan, question_of
 from hits.sharing import study_for
-from hits.stats.power import Setting
+from hits.tasks import plan_size_of_study
 from hits.views.setting_fields import SettingField, set_setting
-from hits.views.study_form_rows import dataset_rows, plan_rows, screening_rows, warm_up_rows
+from hits.views.study_form_rows import dataset_rows, screening_rows, warm_up_rows
 from hits.views.study_steps import STEPS, Step
+from hits.views.waiting import wait_for_job
 from hits.views.worker_preview import preview_texts, preview_warm_up
+
+ASK_AGAIN_AFTER = timedelta(minutes=1)
 
 
 @require_http_methods(["GET", "POST"])
@@ -81,38 +89,32 @@ def preview_cost(request: HttpRequest, name: str) -> HttpResponse:
 
 @require_GET
 def show_plan(request: HttpRequest, name: str) -> HttpResponse:
-    """What the study can show: by simulation, which takes some seconds, so it comes when asked for."""
+    """What the study can show, by simulation. A large study's takes half a minute: a background process does it, and
+    the page asks again until its answer is there."""
     study = study_for(request.user, name=name)
-    problems = problems_of(study.design)
-    if problems:
-        return render(request, "hits/_plan.html", {"problem": "Solve the study's problems first."})
-    design = StudyDesign.model_validate(study.design)
+    difference = request.GET.get("difference", "").strip()[:20]
     try:
-        plan = _plan(request.GET, design)
-    except (ValueError, OverflowError) as error:
+        if is_quick(study, difference):
+            return render(request, "hits/_plan.html", {"plan": describe(plan(study, difference)), "has_asked": True})
+        job = _plan_job(study, difference)
+    except EvalPlatformError as error:
         return render(request, "hits/_plan.html", {"problem": str(error)})
-    return render(request, "hits/_plan.html", {"plan": plan and plan_rows(plan), "has_asked": True})
+    if job.finished_at is None:
+        context = {"wait": wait_for_job(job), "study": study, "difference": difference}
+    else:
+        context = {"plan": job.answer, "problem": job.problem, "has_asked": True}
+    return render(request, "hits/_plan.html", context)
 
 
-def _plan(query: QueryDict, design: StudyDesign) -> Plan | None:
-    summary = summarise(design)
-    if len(design.generators) < 2:
-        raise ValueError("A difference takes two models; this study has one.")
-    setting = Setting(
-        dialogs=summary.size.dialog_count,
-        raters=design.hits.assignments,
-        generators=len(design.generators),
-        dialogs_per_hit=design.hits.dialogs_per_hit,
+def _plan_job(study: Study, difference: str) -> BackgroundJob:
+    """The last one for this question, unless it failed a while ago."""
+    question = question_of(study, difference)
+    jobs = study.background_jobs.filter(question=question).exclude(
+        Q(finished_at__lt=timezone.now() - ASK_AGAIN_AFTER) & ~Q(problem="")
     )
-    pay = (design.pay.reward_cents, design.pay.bonus_cents)
-    wanted = query.get("difference", "").strip()
-    if not wanted:
-        return plan_for_size(setting, *pay)
-    try:
-        difference = float(wanted) / 100
-    except ValueError:
-        raise ValueError(f"{wanted!r} is no number of points.") from None
-    return plan_for_difference(setting, difference, *pay)
+    if not jobs.exists():
+        send(plan_size_of_study, study.pk, difference, question=question)
+    return jobs.latest("pk")
 
 
 def _save(request: HttpRequest, study: Study, step: Step) -> HttpResponse:

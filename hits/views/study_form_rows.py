@@ -1,13 +1,10 @@
-"""Rows for the parts of the study form that are more than a field: datasets, warm-up, screening, the planner."""
+"""Rows for the parts of the study form that are more than a field: datasets, warm-up, screening."""
 
 from collections.abc import Mapping
 from typing import Any, get_args
 
-from evalplatform.wording import count_of
 from generation.counting import count_datasets
 from generation.models import Dataset
-from hits.designing.describing import dollars
-from hits.designing.planning import Plan
 from hits.models.design import ScreeningRule
 from hits.views.setting_fields import get_setting, in_short
 
@@ -66,30 +63,3 @@ def screening_rows(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
         parameters = [{"name": key, "value": in_short(values.get(key, default))} for key, default in defaults.items()]
         rows.append({"name": name, "is_on": name in chosen, "description": RULE_TEXTS[name], "parameters": parameters})
     return rows
-
-
-def plan_rows(plan: Plan) -> dict[str, Any]:
-    effects = plan.setting.effects
-    good, okay, bad = plan.setting.proportions
-    pairs = plan.setting.generators * (plan.setting.generators - 1) // 2
-    return {
-        "dialogs": f"{plan.setting.dialogs:,}",
-        "raters": plan.setting.raters,
-        "hits": count_of(plan.hits, "HIT"),
-        "total": dollars(plan.cost.total_cents),
-        "detectable": None if plan.detectable is None else f"{plan.detectable * 100:.1f}",
-        "rows": [
-            {
-                "points": f"{power.difference * 100:.1f}",
-                "percent": round(power.power * 100),
-                "low": round(power.low * 100),
-                "high": round(power.high * 100),
-            }
-            for power in plan.curve
-        ],
-        "assumptions": (
-            f"Assumed: {good:.0%} good, {okay:.0%} okay, {bad:.0%} bad; {effects.dialog:.0%} of the spread from the "
-            f"dialog, {effects.reply:.0%} from the reply, {effects.worker:.0%} from the worker; a t test over dialogs, "
-            f"corrected for {pairs} pairs of models. The command plan_study takes other assumptions."
-        ),
-    }

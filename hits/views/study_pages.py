@@ -9,9 +9,9 @@ from django.contrib.auth.models import User
 from django.http import HttpRequest, QueryDict
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
-from kombu.exceptions import OperationalError
 
 from evalplatform.errors import EvalPlatformError
+from hits.background import send
 from hits.markets import check_is_allowed, offered_environments
 from hits.models import MarketEnvironment, Study
 from hits.sharing import study_for
@@ -65,7 +65,4 @@ def user_of(request: HttpRequest) -> User | None:
 
 
 def delay(task: Any, *ids: object) -> None:
-    try:
-        task.delay(*ids)
-    except OperationalError:
-        raise EvalPlatformError("It can't start: the broker does not answer. See the Health page.") from None
+    send(task, *ids)

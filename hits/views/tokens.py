@@ -10,6 +10,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from evalplatform.errors import EvalPlatformError
 from hits.api_tokens import make_token, revoke_token
 from hits.models import ApiToken
+from hits.views.refused import STATUS, refused_form
 from hits.views.study_pages import user_of
 
 
@@ -17,14 +18,15 @@ from hits.views.study_pages import user_of
 @never_cache
 def show_or_make(request: HttpRequest) -> HttpResponse:
     """The token is in the answer to this one request, and nowhere else."""
-    user, token = user_of(request), ""
+    user, token, refused = user_of(request), "", None
     if request.method == "POST" and user is not None:
         try:
             token = make_token(user, request.POST.get("label", ""), timezone.now())
         except EvalPlatformError as error:
-            messages.error(request, str(error))
+            refused = refused_form("tokens", error, request.POST.dict(), "token-label")
     tokens = ApiToken.objects.valid().filter(user=user)
-    return render(request, "hits/tokens.html", {"tokens": tokens, "token": token})
+    context = {"tokens": tokens, "token": token, "refused": refused}
+    return render(request, "hits/tokens.html", context, status=STATUS if refused else 200)
 
 
 @require_POST

@@ -5,6 +5,8 @@ import re
 import pytest
 from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
+from pytest_django import Settings
+from pytest_django.live_server_helper import LiveServer
 
 from hits.batching import build_hits
 from hits.designing.checking import parse_design
@@ -127,9 +129,10 @@ def test_the_planner_answers_both_ways_round(researcher_page: Page, check_access
 
 
 def test_a_study_is_published_watched_and_stopped_from_its_page(
-    researcher_page: Page, check_accessibility: CheckAccessibility
+    researcher_page: Page, check_accessibility: CheckAccessibility, live_server: LiveServer, settings: Settings
 ) -> None:
     page = researcher_page
+    settings.PUBLIC_URL = live_server.url
     build_hits(create_study(DEMO, User.objects.get()))
     page.goto("/studies/demo/")
     page.get_by_label("HITs in this wave").fill("2")
@@ -137,7 +140,7 @@ def test_a_study_is_published_watched_and_stopped_from_its_page(
     check_accessibility(page)
 
     page.get_by_role("button", name="Publish to the local marketplace").click()
-    expect(page.get_by_text("Waiting for a worker")).to_be_visible()
+    expect(page.get_by_text("Publishing: no background process runs.")).to_be_visible()
     check_accessibility(page)
     publish_hits_of_run(PublishingRun.objects.get().pk)
     expect(page.get_by_text("All 2 HITs are published.")).to_be_visible()

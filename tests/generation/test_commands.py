@@ -40,24 +40,51 @@ def test_candidates_that_give_the_gold_away_are_warned_of_at_once(write_lines: W
 
 
 @pytest.mark.django_db
-def test_problems_go_to_the_screen_up_to_a_limit_and_all_into_a_file(
+def test_a_reason_is_told_once_with_its_count_and_all_problems_go_into_a_file(
     write_lines: WriteFile, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    output = _run("import_dialogs", write_lines(*["{"] * 5), dataset="ED", show=2, problems=tmp_path / "problems.txt")
+    good = {"id": 1, "context": ["Hi!"]}
+    lines = [good, *["{"] * 7, {"id": 2}, {**good, "context": ["Ho!"]}, {"id": 3, "context": []}]
 
-    shown = capsys.readouterr().err
-    assert "5 rejected" in output
-    assert shown.count("broken JSON") == 2
-    assert "file.jsonl:1: broken JSON at column 2" in shown
-    assert "--problems FILE writes all of them" in shown
-    assert (tmp_path / "problems.txt").read_text().count("\n") == 5
+    output = _run("import_dialogs", write_lines(*lines), dataset="ED", show=2, problems=tmp_path / "problems.txt")
+
+    shown = capsys.readouterr().err.splitlines()
+    assert "9 rejected, 1 in conflict" in output
+    assert shown[0].startswith("file.jsonl: 7 times, in lines 2, 3, 4, 5, 6, ...: broken JSON at column 2")
+    assert shown[1] == "file.jsonl:9: context is missing"
+    assert shown[2:] == ["2 more problems have other reasons; --problems FILE writes all of them."]
+    assert (tmp_path / "problems.txt").read_text().count("\n") == 10
+
+
+@pytest.mark.django_db
+def test_replies_to_different_dialogs_that_are_not_there_are_one_reason(
+    write_lines: WriteFile, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _run("import_dialogs", write_lines({"id": 1, "context": ["Hi!"]}), dataset="ED")
+    replies = [{"id": number, "candidates": {"A": "Yes."}} for number in range(100, 110)]
+
+    with pytest.raises(CommandError, match=r"Nothing of file.jsonl can be used: 10 problems, and nothing else"):
+        _run("import_candidates", write_lines(*replies), dataset="ED")
+
+    [line] = capsys.readouterr().err.splitlines()
+    assert line.startswith("file.jsonl: 10 times, in lines 1, 2, 3, 4, 5, ...: ")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("options", [{}, {"dry_run": True}])
+def test_a_file_of_which_every_line_is_rejected_ends_as_a_failure(
+    write_lines: WriteFile, options: dict[str, bool]
+) -> None:
+    for command, dataset in (("import_dialogs", {"dataset": "ED"}), ("import_candidates", {})):
+        with pytest.raises(CommandError, match=r"Nothing of file\.jsonl can be used"):
+            _run(command, write_lines("{", "["), **dataset, **options)
 
 
 @pytest.mark.django_db
 def test_a_line_s_number_is_shown_as_it_is_and_not_as_a_picture(
     write_lines: WriteFile, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    _run("import_dialogs", write_lines(*[""] * 99, "{"), dataset="ED")
+    _run("import_dialogs", write_lines({"id": 1, "context": ["Hi!"]}, *[""] * 98, "{"), dataset="ED")
 
     assert "file.jsonl:100: broken JSON" in capsys.readouterr().err
 
@@ -88,7 +115,7 @@ def test_a_database_without_tables_is_one_line(write_lines: WriteFile, tmp_path:
     )
 
     assert result.returncode == 1
-    assert "Was `manage.py migrate` run?" in result.stderr
+    assert "was `manage.py migrate` run?" in result.stderr
     assert "Traceback" not in result.stderr
 
 

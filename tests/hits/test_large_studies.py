@@ -40,6 +40,6 @@ def test_building_goes_on_in_a_worker_while_the_page_waits(
     page = researcher_client.get("/studies/demo/").content.decode()
     start_worker(DATABASE_URL=test_database_url)
 
-    assert "A worker builds the HITs" in page
+    assert "Building the HITs: no background process runs." in page
     wait_until(lambda: Study.objects.get(name="demo").is_frozen, "the build")
     assert Study.objects.get(name="demo").hits.count() == 302

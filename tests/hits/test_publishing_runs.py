@@ -1,15 +1,17 @@
 """Publishing that is asked for in the pages and carried out by a worker."""
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 from celery import Celery
 from django.conf import settings as django_settings
 from django.contrib.auth.models import User
-from django.contrib.messages import get_messages
-from django.test import Client
+from django.test import Client, override_settings
 from pytest_django import Settings
 
 from evalplatform.errors import EvalPlatformError
@@ -17,6 +19,7 @@ from hits.errors import MarketUnavailable
 from hits.localturk import in_process
 from hits.localturk.faults import Kind, add_fault, clear_faults
 from hits.localturk.models import Account
+from hits.markets import worker_page_url
 from hits.models import Publication, PublishingRun, Study
 from hits.mturk.client import Market, boto_client
 from hits.publishing.runs import carry_out_run, count_run, request_run
@@ -24,7 +27,28 @@ from hits.publishing.stopping import stop_study
 from tests.hits.test_publishing import assert_each_hit_is_there_once, hits_on
 from tests.processes import WorkerProcess, wait_until
 
-PAGE = "http://127.0.0.1:8000/work"
+
+class WorkerPage(BaseHTTPRequestHandler):
+    """Answers as a worker's page does."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Security-Policy", "frame-ancestors 'self'")
+        self.end_headers()
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+
+@pytest.fixture(scope="module", autouse=True)
+def public_url() -> Iterator[str]:
+    server = HTTPServer(("127.0.0.1", 0), WorkerPage)
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+    url = f"http://127.0.0.1:{server.server_port}"
+    with override_settings(PUBLIC_URL=url):
+        yield url
+    server.shutdown()
+    server.server_close()
 
 
 def now() -> datetime:
@@ -43,7 +67,7 @@ def ask_for(study: Study, most_hits: int | None = None) -> PublishingRun:
 
 
 def carry_out(run: PublishingRun, market: Market) -> PublishingRun:
-    carry_out_run(run, lambda study, environment: (market, PAGE), now)
+    carry_out_run(run, lambda study, environment: (market, worker_page_url("local")), now)
     run.refresh_from_db()
     return run
 
@@ -140,15 +164,28 @@ def test_the_page_shows_the_cost_asks_and_follows(researcher_client: Client, dem
     assert "above the given budget of $1.00" in cost
 
     researcher_client.post("/studies/demo/publish/", {"market": "local", "hits": "2"})
-    assert "Waiting for a worker" in page()
+    assert "Publishing: no background process runs." in page()
     run = PublishingRun.objects.get()
     assert (run.most_hits, run.requested_by) == (2, User.objects.get())
-    researcher_client.post("/studies/demo/publish/", {"market": "local"})
-    assert "is being published" in page()
+    again = researcher_client.post("/studies/demo/publish/", {"market": "local"})
+    assert "is being published" in again.content.decode()
     PublishingRun.objects.update(requested_at=now() - timedelta(minutes=3))
     assert "Start it again" in page()
     researcher_client.post("/studies/demo/publish/again/", {"market": "local"})
     assert "Start it again" not in page()
+
+
+@pytest.mark.parametrize(("port", "words"), [(9, "it can't be reached"), (0, "it answers 501")])
+def test_a_page_that_leads_nowhere_is_found_before_publishing_here_too(
+    bare_study: Study, market: Market, settings: Settings, localturk_url: str, port: int, words: str
+) -> None:
+    settings.PUBLIC_URL = f"http://127.0.0.1:{port}" if port else localturk_url
+
+    run = carry_out(ask_for(bare_study), market)
+
+    assert "Workers could not work on" in run.outcome
+    assert words in run.outcome
+    assert not Publication.objects.exists()
 
 
 @pytest.mark.usefixtures("demo_study")
@@ -166,8 +203,8 @@ def test_what_can_t_be_meant_is_refused_at_once(researcher_client: Client, setti
 
     for fields, message in bad:
         answer = researcher_client.post("/studies/demo/publish/", fields)
-        told = [str(one) for one in get_messages(answer.wsgi_request)]
-        assert message in told[-1]
+        assert answer.status_code == 422
+        assert answer.context["refused"].message.startswith(message)
 
     assert not PublishingRun.objects.exists()
 
@@ -199,6 +236,7 @@ def test_a_killed_worker_s_run_is_finished_by_another(
     add_fault(Kind.LATENCY, 1_000, operation="CreateHITWithHITType")
     run = ask_for(bare_study, 5)
     environment = {"DATABASE_URL": test_database_url, "VAR_DIR": str(tmp_path), "MTURK_LOCAL_URL": localturk_url}
+    environment["PUBLIC_URL"] = django_settings.PUBLIC_URL
     _send("hits.tasks.publish_hits_of_run", run.pk, tmp_path)
 
     first = start_worker(**environment)

@@ -134,7 +134,7 @@ def test_a_malformed_draft_breaks_no_page(researcher_client: Client, design: dic
 @pytest.mark.usefixtures("example_corpus")
 def test_nonsense_that_is_posted_is_kept_out_or_named_and_never_an_error(researcher_client: Client) -> None:
     create_study(DEMO, User.objects.get())
-    nonsense = {"pay.reward": "\0", "datasets.name": ["a"], "datasets.dialogs": ["x", "y"], "screening": ["\0", "q"]}
+    nonsense = {"pay.reward": "\1", "datasets.name": ["a"], "datasets.dialogs": ["x", "y"], "screening": ["\1", "q"]}
 
     for step in STEPS:
         response = researcher_client.post(f"/studies/demo/edit/{step}/", {**nonsense, "go": "nowhere"}, follow=True)

@@ -1,0 +1,34 @@
+"""Whether a background process listens to a queue: asked by every page that waits for one."""
+
+import time
+
+from django.conf import settings
+from kombu.exceptions import OperationalError
+
+from evalplatform.celery import app
+from evalplatform.embedded_broker import count_live_workers
+
+COMMAND = "celery --app evalplatform worker --beat --queues default,gpu"
+SCHEDULER_COMMAND = "celery --app evalplatform beat"
+ASK_SECONDS = 1.0
+KEEP_SECONDS = 10.0  # pages ask every second or two; a broker that is a server is asked less often
+
+_known: dict[str, tuple[float, bool]] = {}
+
+
+def is_anyone_listening(queue: str = "default") -> bool:
+    if settings.HAS_EMBEDDED_BROKER:
+        return count_live_workers(settings.EMBEDDED_BROKER_DIR, queue) > 0
+    asked_at, answer = _known.get(queue, (0.0, False))
+    if not answer or time.monotonic() - asked_at > KEEP_SECONDS:
+        answer = _ask(queue)
+        _known[queue] = (time.monotonic(), answer)
+    return answer
+
+
+def _ask(queue: str) -> bool:
+    try:
+        answers = app.control.inspect(timeout=ASK_SECONDS).active_queues() or {}
+    except (OperationalError, OSError):
+        return False
+    return any(one["name"] == queue for queues in answers.values() for one in queues)

@@ -1,0 +1,54 @@
+"""Problems of an import by their reason: each said once, with its count and the first lines it was met in."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from generation.corpora.lines import Problem
+
+LINES_TOLD = 5
+MOST_REASONS = 10_000  # kept apart: memory must not depend on the file
+OTHER = "other reasons"
+
+# What differs from line to line in the same trouble: ids, positions, lengths.
+_VARYING = re.compile(r"""'(?:[^'\\]|\\.)*'|"[^"]*"|\d[\d,]*""")
+
+
+@dataclass
+class _Reason:
+    example: str
+    lines: list[int] = field(default_factory=list)
+    count: int = 0
+
+
+class ProblemsByReason:
+    def __init__(self) -> None:
+        self._reasons: dict[str, _Reason] = {}
+
+    def add(self, problem: Problem) -> None:
+        kind = _VARYING.sub("…", _without_id(problem))
+        if kind not in self._reasons and len(self._reasons) >= MOST_REASONS:
+            kind = OTHER
+        reason = self._reasons.setdefault(kind, _Reason(problem.reason if kind != OTHER else OTHER))
+        reason.count += 1
+        if len(reason.lines) < LINES_TOLD:
+            reason.lines.append(problem.line)
+
+    def described(self, name: str, most: int) -> Iterator[str]:
+        """The most frequent first."""
+        ordered = sorted(self._reasons.values(), key=lambda reason: -reason.count)
+        for reason in ordered[:most]:
+            yield f"{name}:{reason.lines[0]}: {reason.example}" if reason.count == 1 else _of_many(name, reason)
+        if len(ordered) > most:
+            left = sum(reason.count for reason in ordered[most:])
+            yield f"{left:,} more problems have other reasons; --problems FILE writes all of them."
+
+
+def _of_many(name: str, reason: _Reason) -> str:
+    lines = ", ".join(map(str, reason.lines)) + (", ..." if reason.count > len(reason.lines) else "")
+    return f"{name}: {reason.count:,} times, in lines {lines}: {reason.example}"
+
+
+def _without_id(problem: Problem) -> str:
+    """A conflict names its dialog first."""
+    return problem.reason.partition(": ")[2] if problem.is_conflict else problem.reason

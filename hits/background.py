@@ -1,0 +1,90 @@
+"""What pages ask of background processes: noted before it is sent, and when it begins and ends.
+
+In: a task and the ids it takes. Out: a `BackgroundJob`, which pages show until it is finished. Guaranteed: what is
+asked for is seen to be waited for, whether or not a process runs; what failed says why. Celery's own signals write it,
+so that tasks do not have to.
+"""
+
+import uuid
+from datetime import datetime, timedelta
+from typing import Any
+
+from celery.signals import task_failure, task_postrun, task_prerun
+from django.utils import timezone
+from kombu.exceptions import OperationalError
+
+from evalplatform.errors import EvalPlatformError, in_one_line
+from hits.models import BackgroundJob, SchedulerBeat, Study
+from hits.models.background_job import BackgroundJobQuerySet
+
+# By task: what is said of it while it is waited for.
+JOBS = {
+    "hits.tasks.build_hits_of_study": "Building the HITs",
+    "hits.tasks.sync_hits_of_study": "Collecting and paying",
+    "hits.tasks.replace_assignments_of_study": "Asking for replacements",
+    "hits.tasks.screen_work_of_study": "Screening the work",
+    "hits.tasks.undo_screening_of_study": "Undoing the screening",
+    "hits.tasks.stop_hits_of_study": "Taking the HITs off the market",
+    "hits.tasks.resume_hits_of_study": "Putting the HITs back on the market",
+    "hits.tasks.plan_size_of_study": "Simulating the study",
+    "hits.tasks.write_manifest_of_study": "Writing the manifest",
+}
+FAILED = "It failed. The background process's log has the details; tell whoever runs this server."
+SHOWN_AFTER_FAILURE = timedelta(minutes=10)
+SCHEDULER_IS_LATE = timedelta(minutes=3)
+UNFINISHED_FOR = timedelta(days=2)  # older ones were lost with their broker's messages
+
+
+def send(task: Any, *ids: Any, question: str = "") -> None:
+    """To a background process. The first two ids are a study's and, where there is one, a marketplace's name."""
+    task_id = uuid.uuid4()
+    if task.name in JOBS:
+        environment = ids[1] if len(ids) > 1 and isinstance(ids[1], str) and not question else ""
+        BackgroundJob.objects.create(
+            task_id=task_id, study_id=ids[0], environment=environment, what=JOBS[task.name], question=question,
+            requested_at=timezone.now(),
+        )  # fmt: skip
+    try:
+        task.apply_async(ids, task_id=str(task_id))
+    except OperationalError:
+        BackgroundJob.objects.filter(task_id=task_id).delete()
+        raise EvalPlatformError("It can't start: the broker does not answer. See the Health page.") from None
+
+
+def jobs_to_show(study: Study, environment: str, now: datetime) -> list[BackgroundJob]:
+    """Unfinished ones, and those that failed lately; the oldest first. Plans are shown where they were asked for."""
+    jobs = study.background_jobs.filter(environment=environment, question="", requested_at__gt=now - UNFINISHED_FOR)
+    unfinished = jobs.unfinished()
+    failed = jobs.exclude(problem="").filter(finished_at__gt=now - SHOWN_AFTER_FAILURE)
+    return sorted({*unfinished, *failed}, key=lambda job: job.pk)
+
+
+def note_scheduler(now: datetime) -> None:
+    SchedulerBeat.objects.update_or_create(pk=1, defaults={"at": now})
+
+
+def scheduler_seen_at() -> datetime | None:
+    return SchedulerBeat.objects.values_list("at", flat=True).first()
+
+
+def _jobs(task_id: str) -> BackgroundJobQuerySet:
+    return BackgroundJob.objects.filter(task_id=task_id)
+
+
+@task_prerun.connect
+def _note_start(task_id: str = "", task: Any = None, **_: Any) -> None:
+    if getattr(task, "name", "") in JOBS:
+        _jobs(task_id).update(started_at=timezone.now())
+
+
+@task_postrun.connect
+def _note_end(task_id: str = "", task: Any = None, state: str = "", **_: Any) -> None:
+    if getattr(task, "name", "") in JOBS and state in ("SUCCESS", "FAILURE"):
+        _jobs(task_id).unfinished().update(finished_at=timezone.now())
+
+
+@task_failure.connect
+def _note_failure(task_id: str = "", sender: Any = None, exception: Any = None, **_: Any) -> None:
+    if getattr(sender, "name", "") in JOBS:
+        problem = in_one_line(exception) or FAILED
+        _jobs(task_id).update(problem=problem, finished_at=timezone.now())

@@ -1,0 +1,108 @@
+"""What the publishing panel of a study's page shows: the cost first, then the run and its progress."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from django.http import QueryDict
+from django.urls import reverse
+from django.utils import timezone
+
+from evalplatform.errors import EvalPlatformError
+from hits.designing.describing import describe_hourly_pay, dollars
+from hits.designing.summarising import parts_of
+from hits.localturk.openness import is_open
+from hits.markets import offered_environments
+from hits.models import PublishingRun, Study
+from hits.mturk.worker_sites import WORKER_SITES
+from hits.publishing.describing import cents_from_dollars, count_publications
+from hits.publishing.planning import PublishingPlan, check_budget, plan_publishing
+from hits.publishing.runs import count_run
+from hits.views.refused import FieldRefused
+from hits.views.study_pages import chosen_environment
+from hits.views.waiting import wait_for
+
+HITS, BUDGET, TYPED_NAME = "publishing-hits", "publishing-budget", "typed-name"  # the fields' ids
+
+
+def publishing_panel(study: Study, query: QueryDict) -> dict[str, Any]:
+    """What `hits/_publishing.html` shows. `query` has what is typed, if something is."""
+    environment = chosen_environment(study, query)
+    return {
+        "environment": environment,
+        "offered": offered_environments(),
+        "counts": count_publications(study, environment),
+        "look_url": _look_url(environment),
+        **run_context(study, environment),
+        **cost_context(study, environment, query),
+    }
+
+
+def run_context(study: Study, environment: str) -> dict[str, Any]:
+    run = _last_run(study, environment)
+    if run is None:
+        return {"run": None}
+    return {
+        "run": run,
+        "run_counts": count_run(run),
+        "is_quiet": run.is_quiet(timezone.now()),
+        "wait": None if run.finished_at else wait_for("Publishing", run.requested_at, run.started_at),
+    }
+
+
+def cost_context(study: Study, environment: str, query: Mapping[str, str]) -> dict[str, Any]:
+    typed = {"hits": query.get("hits", ""), "budget": query.get("budget", _budget_before(study, environment))}
+    context: dict[str, Any] = {**typed}
+    try:
+        wave, budget_cents = wave_and_budget(typed)
+        plan = plan_publishing(study, environment, wave)
+        context |= {"plan": plan, **_plan_rows(plan)}
+        check_budget_typed(plan, budget_cents)
+    except EvalPlatformError as error:
+        context["problem"] = str(error)
+    return context
+
+
+def wave_and_budget(fields: Mapping[str, str]) -> tuple[int | None, int | None]:
+    wave, budget = fields.get("hits", "").strip(), fields.get("budget", "").strip()
+    if wave and not re.fullmatch("[1-9][0-9]{0,8}", wave):
+        raise FieldRefused(HITS, f"{wave!r} is no number of HITs: write at least 1, or nothing for all of them.")
+    try:
+        return int(wave) if wave else None, cents_from_dollars(budget or None, "The budget")
+    except EvalPlatformError as error:
+        raise FieldRefused(BUDGET, str(error)) from error
+
+
+def check_budget_typed(plan: PublishingPlan, budget_cents: int | None) -> None:
+    try:
+        check_budget(plan, budget_cents)
+    except EvalPlatformError as error:
+        raise FieldRefused(BUDGET if budget_cents is not None else HITS, str(error)) from error
+
+
+def _last_run(study: Study, environment: str) -> PublishingRun | None:
+    return study.publishing_runs.filter(environment=environment).select_related("requested_by").first()
+
+
+def _budget_before(study: Study, environment: str) -> str:
+    """The cap that the last wave was given holds for the next one, unless someone takes it out of the field."""
+    run = _last_run(study, environment)
+    return "" if run is None or run.budget_cents is None else f"{run.budget_cents / 100:.2f}"
+
+
+def _plan_rows(plan: PublishingPlan) -> dict[str, Any]:
+    return {
+        "cost_parts": parts_of(plan.cost),
+        "cost": dollars(plan.cost.total_cents),
+        "spent": plan.budget.committed_cents and dollars(plan.budget.committed_cents),
+        "total": dollars(plan.total_cents),
+        "study_budget": plan.design.pay.budget_cents is not None and dollars(plan.design.pay.budget_cents),
+        "hourly_pay": describe_hourly_pay(plan.design),
+    }
+
+
+def _look_url(environment: str) -> str:
+    """Where workers see the HITs. The local marketplace has pages only where it is the one in use."""
+    if environment in WORKER_SITES:
+        return WORKER_SITES[environment]
+    return reverse("market-hits") if is_open() else ""

@@ -1,0 +1,72 @@
+"""A study's own page: problems or cost, building, copying, members, publishing, HITs and the design."""
+
+from typing import Any
+
+from django.core.paginator import Paginator
+from django.db.models import Count
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from hits.designing.checking import problems_of
+from hits.designing.selecting import select_dialogs
+from hits.designing.summarising import check_study_style, summarise, summarise_frozen
+from hits.models import Study
+from hits.models.design import StudyDesign
+from hits.sharing import can_invite
+from hits.views.publishing_panel import publishing_panel
+from hits.views.refused import STATUS, Refused
+from hits.views.setting_fields import in_short
+from hits.views.study_pages import user_of
+from hits.views.study_steps import STEPS
+from hits.views.waiting import waits_of
+
+HITS_PER_PAGE = 30
+
+
+def render_study(request: HttpRequest, study: Study, refused: Refused | None = None) -> HttpResponse:
+    """`refused` is a form of this page that was sent, and why nothing came of it."""
+    problems = [] if study.is_frozen else problems_of(study.design)
+    design = None if problems else StudyDesign.model_validate(study.design)
+    summary = summarise_frozen(study) if study.is_frozen else design and summarise(design)
+    hits = study.hits.annotate(item_count=Count("items")).order_by("number")
+    context = {
+        "study": study,
+        "problems": problems,
+        "summary": summary,
+        "style": study.style_report if study.is_frozen else design and _style_of_draft(design),
+        "page": Paginator(hits, HITS_PER_PAGE).get_page(request.GET.get("page")),
+        "design": _design_rows(study),
+        "publishing": study.is_frozen and publishing_panel(study, request.POST if refused else request.GET),
+        "memberships": study.memberships.select_related("user"),
+        "can_invite": can_invite(study, user_of(request)),
+        "refused": refused,
+        "waits": waits_of(study),
+    }
+    return render(request, "hits/study.html", context, status=STATUS if refused else 200)
+
+
+def _style_of_draft(design: StudyDesign) -> dict[str, Any]:
+    return check_study_style(design, select_dialogs(design)).as_json()
+
+
+def _design_rows(study: Study) -> list[dict[str, Any]]:
+    return [
+        {
+            "title": step.title,
+            "rows": [
+                {"label": field.label, "value": _in_words(field.value_in(study.design))} for field in step.fields()
+            ],
+        }
+        for step in STEPS
+    ]
+
+
+def _in_words(value: Any) -> Any:
+    """Lists of settings a line each, their parts apart; all else as the form shows it."""
+    if isinstance(value, dict):
+        return " · ".join(str(_in_words(part)) for part in value.values())
+    if isinstance(value, list):
+        return ("\n" if any(isinstance(one, dict) for one in value) else ", ").join(
+            str(_in_words(one)) for one in value
+        )
+    return "none" if value == "" else in_short(value)

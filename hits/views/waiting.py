@@ -1,0 +1,52 @@
+"""What a page says while it waits for a background process: for what, how long, and whether one runs at all."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.utils import timezone
+
+from evalplatform.listeners import COMMAND, SCHEDULER_COMMAND, is_anyone_listening
+from hits.background import SCHEDULER_IS_LATE, jobs_to_show, scheduler_seen_at
+from hits.models import BackgroundJob, Study
+
+
+@dataclass(frozen=True)
+class Wait:
+    """For `hits/_waiting.html`. `is_alone`: nobody has begun, and no process that could do it runs."""
+
+    what: str
+    since: datetime
+    is_started: bool
+    is_alone: bool
+    problem: str = ""
+    command: str = COMMAND
+
+
+def wait_for(what: str, requested_at: datetime | None, started_at: datetime | None, problem: str = "") -> Wait | None:
+    if requested_at is None:
+        return None
+    is_alone = not problem and not is_anyone_listening()
+    return Wait(what, started_at or requested_at, started_at is not None, is_alone, problem)
+
+
+def wait_for_job(job: BackgroundJob) -> Wait | None:
+    return wait_for(job.what, job.requested_at, job.started_at, job.problem)
+
+
+def waits_of(study: Study, environment: str = "") -> list[Wait]:
+    return [wait for job in jobs_to_show(study, environment, timezone.now()) if (wait := wait_for_job(job))]
+
+
+def scheduler_state() -> dict[str, Any]:
+    """Whether what is submitted is collected by itself."""
+    seen_at = scheduler_seen_at()
+    is_late = seen_at is None or timezone.now() - seen_at > SCHEDULER_IS_LATE
+    minutes = settings.CELERY_BEAT_SCHEDULE["sync"]["schedule"] // 60
+    return {
+        "is_late": is_late,
+        "seen_at": seen_at,
+        "minutes": minutes,
+        "command": SCHEDULER_COMMAND if is_anyone_listening() else COMMAND,
+    }
