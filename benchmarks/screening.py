@@ -42,8 +42,9 @@ CROWDS: dict[str, tuple[int, Mapping[WorkerType, float]]] = {
     "wider, 600 workers": (600, WIDER),
 }
 FIRST_SEED = 21  # some rules' defaults were chosen looking at seeds 1 and 11
-# Precision and recall in the usual crowds. By chance, two of three placements win, also for who never asks.
-LEAST = {"the paper's rules": (0.80, 0.60), "all rules": (0.80, 0.85)}
+# Precision and recall in the usual crowds. Since the placement decides, who never asks wins two of three points by
+# chance, and the paper's rules find fewer of them: recall missed its limit (docs/screening.md). It stands as it was.
+LEAST = {"the paper's rules": (0.80, 0.70), "all rules": (0.80, 0.85)}
 
 
 @dataclass(frozen=True)
