@@ -145,10 +145,11 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 # `celery --app evalplatform beat`, or `worker --beat` where there is one worker only.
+SYNC_MINUTES = env.number("SYNC_MINUTES", 5, 1, 1440)
 CELERY_BEAT_SCHEDULE = {
     "sync": {
         "task": "hits.tasks.sync_published_studies",
-        "schedule": 60 * env.number("SYNC_MINUTES", 5, 1, 1440),
+        "schedule": 60 * SYNC_MINUTES,
         "options": {"expires": 60},  # where nobody listens, messages must not pile up
     },
     "generation": {"task": "generation.tasks.send_lost_chunks", "schedule": 60, "options": {"expires": 60}},

@@ -71,19 +71,19 @@ def _jobs(task_id: str) -> BackgroundJobQuerySet:
     return BackgroundJob.objects.filter(task_id=task_id)
 
 
-@task_prerun.connect
+@task_prerun.connect  # type: ignore[untyped-decorator]
 def _note_start(task_id: str = "", task: Any = None, **_: Any) -> None:
     if getattr(task, "name", "") in JOBS:
         _jobs(task_id).update(started_at=timezone.now())
 
 
-@task_postrun.connect
+@task_postrun.connect  # type: ignore[untyped-decorator]
 def _note_end(task_id: str = "", task: Any = None, state: str = "", **_: Any) -> None:
     if getattr(task, "name", "") in JOBS and state in ("SUCCESS", "FAILURE"):
         _jobs(task_id).unfinished().update(finished_at=timezone.now())
 
 
-@task_failure.connect
+@task_failure.connect  # type: ignore[untyped-decorator]
 def _note_failure(task_id: str = "", sender: Any = None, exception: Any = None, **_: Any) -> None:
     if getattr(sender, "name", "") in JOBS:
         problem = in_one_line(exception) or FAILED

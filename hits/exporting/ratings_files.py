@@ -86,7 +86,7 @@ def _with_texts(frame: pd.DataFrame, change: Callable[[str], str]) -> pd.DataFra
     changed = {}
     for name in set(TEXTS) & set(frame.columns):
         codes, texts = pd.factorize(frame[name])
-        changed[name] = pd.Categorical.from_codes(codes, [change(str(text)) for text in texts])
+        changed[name] = pd.Categorical.from_codes(codes, pd.Index([change(str(text)) for text in texts], dtype=object))
     return frame.assign(**changed)
 
 

@@ -77,7 +77,7 @@ def publish(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def _request_run(request: HttpRequest, study: Study, environment: str, typed: QueryDict) -> PublishingRun:
-    wave, budget_cents = wave_and_budget(typed.dict())
+    wave, budget_cents = wave_and_budget({name: str(value) for name, value in typed.items()})
     check_budget_typed(plan_publishing(study, environment, wave), budget_cents)
     return request_run(study, environment, wave, budget_cents, user_of(request), timezone.now())
 

@@ -100,7 +100,7 @@ def show_plan(request: HttpRequest, name: str) -> HttpResponse:
     except EvalPlatformError as error:
         return render(request, "hits/_plan.html", {"problem": str(error)})
     if job.finished_at is None:
-        context = {"wait": wait_for_job(job), "study": study, "difference": difference}
+        context: dict[str, Any] = {"wait": wait_for_job(job), "study": study, "difference": difference}
     else:
         context = {"plan": job.answer, "problem": job.problem, "has_asked": True}
     return render(request, "hits/_plan.html", context)

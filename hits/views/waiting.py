@@ -43,10 +43,9 @@ def scheduler_state() -> dict[str, Any]:
     """Whether what is submitted is collected by itself."""
     seen_at = scheduler_seen_at()
     is_late = seen_at is None or timezone.now() - seen_at > SCHEDULER_IS_LATE
-    minutes = settings.CELERY_BEAT_SCHEDULE["sync"]["schedule"] // 60
     return {
         "is_late": is_late,
         "seen_at": seen_at,
-        "minutes": minutes,
+        "minutes": settings.SYNC_MINUTES,
         "command": SCHEDULER_COMMAND if is_anyone_listening() else COMMAND,
     }

@@ -141,7 +141,7 @@ def test_the_ledger_s_file_has_no_formula_of_a_worker_or_researcher(
 
     answer = researcher_client.get(f"/studies/{demo_study.name}/ledger.csv")
 
-    text = b"".join(answer.streaming_content).decode()  # type: ignore[arg-type]
+    text = b"".join(answer.streaming_content).decode()  # type: ignore[attr-defined]
     [row] = csv.DictReader(io.StringIO(text))
     assert row["reason"] == '\'=WEBSERVICE("http://evil")'
     assert row["cents"] == "1"

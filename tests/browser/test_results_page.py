@@ -29,7 +29,7 @@ def test_a_researcher_reads_the_results_of_a_study(
     screen(study, "local", timezone.now())
     page.goto("/studies/demo/")
     page.get_by_role("link", name="Results", exact=True).click()
-    expect(page.get_by_text("Waiting for a worker")).to_be_visible()
+    expect(page.get_by_text("Computing the results: no background process runs.")).to_be_visible()
 
     # The page follows by itself, once a worker is done.
     compute_results_of_study(study.pk, "local")

@@ -355,9 +355,7 @@ def test_syncing_screening_and_pausing_are_asked_for_and_answered_in_the_log(
     work(worked, 3, 0)
     Event.objects.all().delete()
     for verb in ("sync", "screen", "screen/undo"):
-        assert "A worker does it now" in messages_of(
-            researcher_client.post(f"/studies/demo/{verb}/", {"market": "local"})
-        )
+        assert "Asked for." in messages_of(researcher_client.post(f"/studies/demo/{verb}/", {"market": "local"}))
     sync_hits_of_study(worked.pk, "local", researcher.pk)
     screen_work_of_study(worked.pk, "local", researcher.pk)
     screen_work_of_study(worked.pk, "local", researcher.pk)
@@ -395,7 +393,7 @@ def test_what_is_lost_is_replaced_after_a_look_at_the_cost_and_never_beyond_it(
     replace_assignments_of_study(worked.pk, "local", budget_cents, researcher.pk)
 
     assert "Look at what it costs first" in messages_of(unseen)
-    assert "A worker asks for them now" in messages_of(asked)
+    assert "Asked for." in messages_of(asked)
     assert TurkHit.objects.filter(max_assignments=6).count() == 1
     page = text_of(researcher_client, "monitor/?replace=show")
     assert "published 26" in page

@@ -53,7 +53,7 @@ def text_of(client: Client, address: str = "") -> str:
 
 @pytest.mark.once
 def test_the_page_asks_a_worker_once_and_shows_what_it_finds(researcher_client: Client, rated: Study) -> None:
-    assert "Waiting for a worker that computes the results" in text_of(researcher_client)
+    assert "Computing the results: no background process runs." in text_of(researcher_client)
     row = StudyResults.objects.get()
     text_of(researcher_client)
     assert StudyResults.objects.get().requested_at == row.requested_at
@@ -148,7 +148,7 @@ def test_a_failed_computation_is_told_and_can_be_asked_for_again(researcher_clie
 
     researcher_client.post("/studies/demo/results/compute/")
 
-    assert "Waiting for a worker" in text_of(researcher_client)
+    assert "Computing the results: no background process runs." in text_of(researcher_client)
 
 
 def test_the_most_disputed_dialogs_come_first_with_who_said_what(researcher_client: Client, computed: Study) -> None:
@@ -187,7 +187,7 @@ def test_a_bundle_is_made_by_a_worker_and_downloaded(
     assert "Make the bundle" in text_of(researcher_client)
     assert researcher_client.get("/studies/demo/results/bundle.zip").status_code == 404
     researcher_client.post("/studies/demo/results/bundle/")
-    assert "A worker makes the bundle" in text_of(researcher_client, "bundle/")
+    assert "Making the bundle: no background process runs." in text_of(researcher_client, "bundle/")
 
     make_bundle_of_study(computed.pk, "local")
 

@@ -131,5 +131,5 @@ def test_a_large_study_s_manifest_is_a_file_that_has_the_frozen_hash(
 
     write_manifest(demo_study)
     answer = researcher_client.get("/studies/demo/manifest.jsonl")
-    assert sha256(b"".join(answer.streaming_content)) == demo_study.manifest_hash  # type: ignore[arg-type]
+    assert sha256(b"".join(answer.streaming_content)) == demo_study.manifest_hash  # type: ignore[attr-defined]
     assert [path.name for path in manifest_file(demo_study).parent.iterdir()] == [f"{demo_study.key}.jsonl"]
