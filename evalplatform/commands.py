@@ -16,9 +16,13 @@ class PlatformCommand(BaseCommand):
 
     requires_system_checks = ()
 
+    def needs_database(self, options: dict[str, Any]) -> bool:
+        """False for what works without one."""
+        return True
+
     def execute(self, *args: Any, **options: Any) -> str | None:
         try:
-            if problem := key_problem():
+            if self.needs_database(options) and (problem := key_problem()):
                 raise CommandError(problem)
             return super().execute(*args, **options)
         except (EvalPlatformError, OSError, DatabaseError, InterfaceError) as error:

@@ -93,6 +93,10 @@ def check_health(counts_workers: bool = True) -> list[PartHealth]:
     return [database, broker, _check_workers(counts_workers)]
 
 
+def is_broker_there() -> bool:
+    return _check_broker().is_well
+
+
 def can_reach_database() -> bool:
     return _check_database().is_well
 

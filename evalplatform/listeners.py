@@ -7,11 +7,12 @@ from kombu.exceptions import OperationalError
 
 from evalplatform.celery import app
 from evalplatform.embedded_broker import count_live_workers
+from evalplatform.health import is_broker_there
 
 COMMAND = "celery --app evalplatform worker --beat --queues default,gpu"
 SCHEDULER_COMMAND = "celery --app evalplatform beat"
 ASK_SECONDS = 1.0
-KEEP_SECONDS = 10.0  # pages ask every second or two; a broker that is a server is asked less often
+KEEP_SECONDS = 10.0  # pages ask every second or two; a broker that is a server, and may be silent, is asked less often
 
 _known: dict[str, tuple[float, bool]] = {}
 
@@ -19,14 +20,16 @@ _known: dict[str, tuple[float, bool]] = {}
 def is_anyone_listening(queue: str = "default") -> bool:
     if settings.HAS_EMBEDDED_BROKER:
         return count_live_workers(settings.EMBEDDED_BROKER_DIR, queue) > 0
-    asked_at, answer = _known.get(queue, (0.0, False))
-    if not answer or time.monotonic() - asked_at > KEEP_SECONDS:
+    asked_at, answer = _known.get(queue, (-KEEP_SECONDS, False))
+    if time.monotonic() - asked_at > KEEP_SECONDS:
         answer = _ask(queue)
         _known[queue] = (time.monotonic(), answer)
     return answer
 
 
 def _ask(queue: str) -> bool:
+    if not is_broker_there():  # which gives up in time where a broker takes the connection and says nothing
+        return False
     try:
         answers = app.control.inspect(timeout=ASK_SECONDS).active_queues() or {}
     except (OperationalError, OSError):

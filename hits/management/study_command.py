@@ -8,6 +8,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from evalplatform.commands import PlatformCommand
 from evalplatform.terminal import plain_console
+from hits.models import MarketEnvironment, Study
+from hits.publishing.worker_page import WorkerPageAway, check_worker_page
 
 
 def progress_bar() -> Progress:
@@ -25,3 +27,12 @@ class StudyCommand(PlatformCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         self.run(options)
+
+    def check_worker_page(self, study: Study, page_url: str, environment: str) -> None:
+        """Here nothing is spent, and a simulated crowd needs no server: that none runs yet is only said."""
+        try:
+            check_worker_page(study, page_url, environment)
+        except WorkerPageAway as away:
+            if environment != MarketEnvironment.LOCAL:
+                raise
+            self.stderr.write(f"Mind: {away} `manage.py runserver` starts it; a simulated crowd works without.")

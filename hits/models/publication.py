@@ -10,20 +10,28 @@ class MarketEnvironment(models.TextChoices):
     PRODUCTION = "production"
 
 
+IS_CONFIRMED = ~Q(mturk_hit_id="")
+IS_REFUSED = ~IS_CONFIRMED & ~Q(refusal="")
+IS_BEGUN = ~IS_CONFIRMED & Q(refusal="")
+IS_THERE = IS_CONFIRMED & Q(gone_at=None)
+IS_OPEN = IS_THERE & Q(retired_at=None, stopped_at=None)
+IS_STOPPED = IS_THERE & Q(retired_at=None, stopped_at__isnull=False)
+
+
 class PublicationQuerySet(models.QuerySet["Publication"]):
     def confirmed(self) -> "PublicationQuerySet":
-        return self.exclude(mturk_hit_id="")
+        return self.filter(IS_CONFIRMED)
 
     def unconfirmed(self) -> "PublicationQuerySet":
         """Meant to be published, without word from the marketplace: it may or may not be there."""
-        return self.filter(mturk_hit_id="")
+        return self.exclude(IS_CONFIRMED)
 
     def refused(self) -> "PublicationQuerySet":
-        return self.unconfirmed().exclude(refusal="")
+        return self.filter(IS_REFUSED)
 
     def begun(self) -> "PublicationQuerySet":
         """Left behind by a run that was interrupted, or being published at this moment."""
-        return self.unconfirmed().filter(refusal="")
+        return self.filter(IS_BEGUN)
 
     def current(self) -> "PublicationQuerySet":
         """Without those that were put up again: one at most for a HIT and a marketplace."""
@@ -31,13 +39,13 @@ class PublicationQuerySet(models.QuerySet["Publication"]):
 
     def there(self) -> "PublicationQuerySet":
         """Confirmed, and not deleted since, as far as we have heard."""
-        return self.confirmed().filter(gone_at=None)
+        return self.filter(IS_THERE)
 
     def stopped(self) -> "PublicationQuerySet":
-        return self.there().current().exclude(stopped_at=None)
+        return self.filter(IS_STOPPED)
 
     def open(self) -> "PublicationQuerySet":
-        return self.there().current().filter(stopped_at=None)
+        return self.filter(IS_OPEN)
 
 
 class Publication(models.Model):

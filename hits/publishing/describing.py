@@ -4,10 +4,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
+from django.db.models import Count, Q
+
 from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
 from hits.designing.describing import describe_hourly_pay, dollars, style_warning
 from hits.models import Publication, Study
+from hits.models.publication import IS_BEGUN, IS_OPEN, IS_REFUSED, IS_STOPPED
 from hits.publishing.planning import PublishingPlan
 
 MOST_CENTS = 100_000_000_00
@@ -31,14 +34,15 @@ class MarketCounts:
 
 def count_publications(study: Study, environment: str) -> MarketCounts:
     ours = Publication.objects.filter(hit__study=study, environment=environment).current()
-    return MarketCounts(
-        on_offer=ours.open().count(),
-        stopped=ours.stopped().count(),
-        begun=ours.begun().count(),
-        refused=ours.refused().count(),
-        unpublished=study.hits.count() - ours.count(),
-        gone=ours.exclude(gone_at=None).count(),
+    found = ours.aggregate(
+        all=Count("pk"),
+        on_offer=Count("pk", filter=IS_OPEN),
+        stopped=Count("pk", filter=IS_STOPPED),
+        begun=Count("pk", filter=IS_BEGUN),
+        refused=Count("pk", filter=IS_REFUSED),
+        gone=Count("pk", filter=Q(gone_at__isnull=False)),
     )
+    return MarketCounts(unpublished=study.hits.count() - found.pop("all"), **found)
 
 
 def describe_plan(plan: PublishingPlan) -> Iterator[str]:

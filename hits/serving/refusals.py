@@ -123,8 +123,8 @@ WORDS = {
     ),
     Refusal.TOO_MANY_VISITS: Words(
         "Very many visits came from your network in the last hour, and the marketplace can't tell us which of them are "
-        "real. Nothing is lost, and nothing counts against you. Please reload this page in a while, or return the HIT "
-        "if its time would run out.",
+        "real. Nothing is lost, what you submit is paid, and nothing counts against you. Please reload this page in a "
+        "while, or return the HIT if its time would run out.",
         "Please come back in a while",
     ),
     Refusal.TOO_LARGE: Words("That is more text than we can take. Please shorten it; everything else is saved."),

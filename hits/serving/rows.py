@@ -221,10 +221,10 @@ def write_consent(assignment: Assignment) -> None:
 
 
 def has_submitted_before(study_pk: int, assignment: Assignment) -> bool:
-    """Whether the worker has handed in another assignment of this study."""
+    """Whether the worker has handed in another assignment of this study, by the marketplace's word."""
     statement = """SELECT 1 FROM hits_assignment JOIN hits_hit ON hits_hit.id = hits_assignment.hit_id
         WHERE study_id = %s AND environment = %s AND mturk_worker_id = %s AND submitted_at IS NOT NULL
-        AND hits_assignment.id <> %s"""
+        AND confirmed_at IS NOT NULL AND hits_assignment.id <> %s"""
     return _first(statement, study_pk, assignment.environment, assignment.mturk_worker_id, assignment.pk) is not None
 
 

@@ -109,6 +109,7 @@ def reject_assignment(request: HttpRequest, name: str, key: int) -> HttpResponse
     if request.method == "GET":
         return _back(study, assignment)
     submission = get_object_or_404(_submissions(study), assignment=assignment)
+    check_may_change(study, assignment.environment)
     try:
         if request.POST.get("is_meant") != "yes":
             raise EvalPlatformError("Tick that you mean it: a rejection takes the worker's pay, and hurts their name.")

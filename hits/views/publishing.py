@@ -66,7 +66,12 @@ def publish(request: HttpRequest, name: str) -> HttpResponse:
         return redirect("study", name=name)
     environment = request.POST.get("market", "")
     try:
-        _check_environment(study, environment)
+        check_may_change(study, environment)
+    except EvalPlatformError as error:  # not about a field, and nothing here could be done about it
+        messages.error(request, str(error))
+        return redirect("study", name=name)
+    try:
+        worker_page_url(environment)
         if environment == MarketEnvironment.PRODUCTION and request.POST.get("typed_name", "").strip() != study.name:
             raise FieldRefused(TYPED_NAME, "That is not the study's name: nothing is published.")
         run = _request_run(request, study, environment, request.POST)

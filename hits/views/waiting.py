@@ -47,5 +47,5 @@ def scheduler_state() -> dict[str, Any]:
         "is_late": is_late,
         "seen_at": seen_at,
         "minutes": settings.SYNC_MINUTES,
-        "command": SCHEDULER_COMMAND if is_anyone_listening() else COMMAND,
+        "command": SCHEDULER_COMMAND if is_late and is_anyone_listening() else COMMAND,
     }

@@ -16,7 +16,7 @@ from hits.localturk.clock import Clock
 from hits.localturk.models import LedgerEntry, TurkAssignment, TurkHit, WorkerAccount
 from hits.localturk.refusals import Refused
 from hits.localturk.seeding import ensure_worker_accounts
-from hits.models import Answer, Payment, Study, Submission
+from hits.models import Payment, Study, Submission
 from hits.mturk.client import Market, boto_client
 from hits.paying import approve_by_hand, reject
 from hits.syncing import sync
@@ -140,9 +140,8 @@ def test_work_beyond_the_cap_waits_though_its_answers_are_complete(example_corpu
 def test_no_top_up_goes_to_work_that_was_not_done(study: Study, market: Market) -> None:
     attack(0)
     for account in people()[2:4]:
-        CrowdWorker(study.hits.get(number=0), account).finish()
+        CrowdWorker(study.hits.get(number=0), account).finish().took(timedelta(minutes=100))
     sync(study, "local", market, now)
-    Answer.objects.update(active_ms=600_000)
 
     proposal = propose_top_up(study, "local", 1500)
 

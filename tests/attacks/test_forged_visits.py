@@ -95,7 +95,7 @@ def test_the_crowd_is_asked_once_and_that_is_remembered(hit: Hit) -> None:
     assert worker.assignment.confirmed_at is not None
 
     with CaptureQueriesContext(connection) as queries:
-        worker.open()
+        worker.visit()
 
     assert not [one["sql"] for one in queries if "localturk" in one["sql"]]
 
@@ -331,7 +331,8 @@ def _check_that_the_monitor_tells(admin_client: Client, hit: Hit, checks: int) -
     assert count_lost_checks(hit.study, "sandbox") == LostChecks(0, 0)  # they may still be handed in
     Assignment.objects.exclude(mturk_worker_id="F0").update(ended_as=Assignment.Ending.GIVEN_UP)
     assert count_lost_checks(hit.study, "sandbox") == LostChecks(checks, 5)
-    page = admin_client.get(f"/studies/{hit.study.name}/monitor/?market=sandbox").content.decode()
+    with override_settings(MTURK_ENVIRONMENT="sandbox"):
+        page = admin_client.get(f"/studies/{hit.study.name}/monitor/?market=sandbox").content.decode()
     assert f"{checks} bonus checks came from 5 visits whose work was never handed in." in page
 
 
@@ -347,7 +348,8 @@ def test_calls_are_limited_by_assignment_whatever_tokens_are_made_for_it(example
 
     calls = (worker.call("save", {"dialogs": []}).status_code for _ in range(65) for worker in workers)
 
-    assert 300 <= next(number for number, status in enumerate(calls) if status == 429) <= 620
+    # Ten calls of the 300 were the agreements.
+    assert 290 <= next(number for number, status in enumerate(calls) if status == 429) <= 620
 
 
 def test_an_address_opens_no_pages_by_the_hundreds_in_a_minute(example_corpus: None) -> None:
@@ -357,7 +359,7 @@ def test_an_address_opens_no_pages_by_the_hundreds_in_a_minute(example_corpus: N
     visits = (code_of(stranger.visit(hitId="NO-SUCH-HIT")) for _ in range(620))
 
     # 300, or more where a new minute has begun meanwhile.
-    assert 300 <= next(number for number, code in enumerate(visits) if code == "too-fast") <= 610
+    assert 300 <= next(number for number, code in enumerate(visits) if code == "too-many-visits") <= 610
     assert MTurkWorker(hit, "ALICE", "REAL").open().data["mode"] == "work"
 
 
@@ -424,6 +426,6 @@ def _cost_of_an_opening(hit: Hit, name: str) -> tuple[int, int]:
     worker = MTurkWorker(hit, name, name)
     connection.connection.set_progress_handler(count, 1)
     with CaptureQueriesContext(connection) as queries:
-        worker.open()
+        worker.visit()
     connection.connection.set_progress_handler(None, 1)
     return len(queries), steps

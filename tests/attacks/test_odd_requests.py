@@ -39,7 +39,7 @@ def asking(researcher: User) -> Client:
 def every_address(study: Study) -> Iterator[str]:
     values: dict[str, Any] = {
         "name": study.name, "study_key": study.key, "key": 1, "pk": 1, "number": 0, "step": "data", "worker": "W-1",
-        "hit_id": "H", "assignment_id": "A", "rest": "x",
+        "hit_id": "H", "assignment_id": "A", "rest": "x", "token": "x",
     }  # fmt: skip
     for pattern in _patterns(get_resolver().url_patterns):
         if pattern.name:

@@ -255,6 +255,7 @@ def test_who_has_done_a_hit_of_the_study_begins_in_one_click(
         opened_at=this.opened_at,
         held_at=this.held_at,
         submitted_at=this.opened_at,
+        confirmed_at=this.opened_at,
     )
     earlier.save()
 

@@ -59,7 +59,7 @@ def test_the_key_that_it_was_used_with_is_welcome_and_so_is_any_before_the_first
     assert "Nobody here has the user name 'rosa'" in known.stderr
     no_database = manage("check_bundle", "nothing", VAR_DIR=str(tmp_path / "empty"), SECRET_KEY=NEW)
     assert REASON not in no_database.stderr
-    assert not (tmp_path / "empty" / "evalplatform.sqlite3").exists()
+    assert not (tmp_path / "empty" / "evalplatform.sqlite3").stat().st_size  # made with its rights, and not asked
 
 
 def test_a_key_that_is_changed_on_purpose_is_taken_over_with_the_old_one_beside_it(var: str) -> None:

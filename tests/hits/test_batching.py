@@ -283,7 +283,7 @@ def test_a_study_and_its_copy_have_the_same_hits_and_draw_their_secrets_apart(de
 
 
 SECRET = bytes(range(16))
-DEMO_HASH = "c8ad579b8d4db06c2cb8de1da73775c57585b4091af06add0ceb7794487f21d2"
+DEMO_HASH = "c9859332455d127731be35b04449e01d008b9a5fa04a9720c778b06339f6ab5c"
 DEMO_LAYOUT = "e0eb9dfe4f38e67b6537b0bf08da4a3a64f69881ffca784756e859f56305a3f0"
 
 

@@ -5,8 +5,10 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
-from django.test import Client
+from django.test import Client, override_settings
+from pytest_django.live_server_helper import LiveServer
 
+from evalplatform.errors import EvalPlatformError
 from hits.budgeting import budget_of
 from hits.localturk.faults import Kind, add_fault
 from hits.localturk.models import TurkHit, WorkerAccount
@@ -135,7 +137,9 @@ def test_hits_that_lead_nowhere_are_taken_off_the_market_and_put_up_again(demo_s
     assert budget_of(demo_study, "local").open_cents == 8 * EACH
 
 
-def test_the_command_and_the_button_put_them_up(hit: Hit, market: Market, researcher_client: Client) -> None:
+def test_the_command_and_the_button_put_them_up(
+    hit: Hit, market: Market, researcher_client: Client, live_server: LiveServer
+) -> None:
     sync(hit.study, "local", market, now)
 
     page = researcher_client.get("/studies/demo/monitor/").content.decode()
@@ -152,7 +156,10 @@ def test_the_command_and_the_button_put_them_up(hit: Hit, market: Market, resear
         "1 HIT deleted on the marketplace: 2 assignments, at most $1.20.\nDry run: nothing is put up.\n"
     )
     assert researcher_client.post("/studies/demo/put-up/", {**form, "cents": "120"}).status_code == 302
-    put_hits_up_again(hit.study.pk, "local", False, None)
+    with pytest.raises(EvalPlatformError, match="it can't be reached"):
+        put_hits_up_again(hit.study.pk, "local", False, None)
+    with override_settings(PUBLIC_URL=live_server.url):
+        put_hits_up_again(hit.study.pk, "local", False, None)
     assert Publication.objects.current().get(hit=hit).round == 1
     assert not Publication.objects.current().filter(hit__number=1, round=1).exists()
 

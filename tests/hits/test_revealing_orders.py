@@ -76,7 +76,7 @@ def test_a_manifest_that_is_not_the_study_s_is_found(worked: Study, market: Mark
     write_hashes(folder)
 
     assert check_bundle(folder) == [
-        "manifest.jsonl is not the one that bundle.json names",
+        "manifest.jsonl is not the one that the study was frozen with",
         "the secret of the card orders is not the one that manifest.jsonl commits to",
     ]
 

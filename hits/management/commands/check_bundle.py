@@ -16,6 +16,9 @@ class Command(StudyCommand):
 
 Also checks the hashes. Needs no study in the database. Exits with 1 and says what differs."""
 
+    def needs_database(self, options: dict[str, Any]) -> bool:
+        return False
+
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("folder", type=Path)
         parser.add_argument("--ratings", choices=FILES, default=FILES[0], help="the file to start from")

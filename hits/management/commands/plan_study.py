@@ -27,6 +27,9 @@ the difference.
 The effects are shares of the variance behind a rating, and their defaults are moderate guesses. The larger that of the
 reply, the less do more raters help, compared with more dialogs. Nothing is saved and nothing is published."""
 
+    def needs_database(self, options: dict[str, Any]) -> bool:
+        return False
+
     def add_arguments(self, parser: CommandParser) -> None:
         add = parser.add_argument
         add("--dialogs", type=int, metavar="N", help="how many dialogs the study has")

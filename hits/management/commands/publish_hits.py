@@ -8,11 +8,10 @@ from evalplatform.wording import count_of
 from hits.designing.studies import get_study
 from hits.management.study_command import StudyCommand, progress_bar
 from hits.markets import enter_market
-from hits.models import Event, MarketEnvironment, Study
+from hits.models import Event, MarketEnvironment
 from hits.publishing.creating import PublishingResult, publish_hits, settle_plan
 from hits.publishing.describing import cents_from_dollars, describe_plan
 from hits.publishing.planning import PublishingPlan, check_funds, plan_publishing
-from hits.publishing.worker_page import WorkerPageAway, check_worker_page
 
 
 class Command(StudyCommand):
@@ -49,7 +48,7 @@ budget."""
         for line in describe_plan(plan):
             self.stdout.write(line)
         check_funds(plan, market, budget_cents)
-        self._check_worker_page(study, page_url, environment)
+        self.check_worker_page(study, page_url, environment)
         if options["dry_run"]:
             self.stdout.write("Dry run: nothing is published.")
             return
@@ -60,15 +59,6 @@ budget."""
         text = f"published {count_of(result.published, 'HIT')} on the {environment} market"
         Event.objects.create(study=study, at=timezone.now(), actor=None, text=text)
         self._report(plan, result)
-
-    def _check_worker_page(self, study: Study, page_url: str, environment: str) -> None:
-        """Here nothing is spent, and a simulated crowd needs no server: that none runs yet is only said."""
-        try:
-            check_worker_page(study, page_url, environment)
-        except WorkerPageAway as away:
-            if environment != MarketEnvironment.LOCAL:
-                raise
-            self.stderr.write(f"Mind: {away} `manage.py runserver` starts it; a simulated crowd works without.")
 
     def _report(self, plan: PublishingPlan, result: PublishingResult) -> None:
         self.stdout.write(

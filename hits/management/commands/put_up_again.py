@@ -8,7 +8,6 @@ from hits.management.study_command import StudyCommand
 from hits.markets import enter_market
 from hits.models import MarketEnvironment
 from hits.publishing.describing import cents_from_dollars
-from hits.publishing.worker_page import check_worker_page
 from hits.putting_up_again import describe_put_up_again, put_up_again
 
 
@@ -37,7 +36,7 @@ is put up, for workers who have not done those dialogs. A run that was interrupt
         study, environment = get_study(options["study"]), options["environment"]
         budget_cents = cents_from_dollars(options["budget"], "--budget")
         market, page_url = enter_market(study, environment)
-        check_worker_page(study, page_url, environment)
+        self.check_worker_page(study, page_url, environment)
         done = put_up_again(
             *(study, environment, market, page_url, timezone.now),
             budget_cents=budget_cents,

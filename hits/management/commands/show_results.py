@@ -28,6 +28,9 @@ What the current screening leaves out does not count, and a table shows the resu
 there are several, dataset. Values are numbers, the higher the better, or words, which --values names, best first.
 docs/statistics.md explains every figure."""
 
+    def needs_database(self, options: dict[str, Any]) -> bool:
+        return bool(options["study"])
+
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study", nargs="?")
         parser.add_argument("--environment", choices=MarketEnvironment.values, default=MarketEnvironment.LOCAL)
