@@ -39,8 +39,9 @@ have put that one into a fitting area. So sort as carefully as always; there is 
 
 CONSENT = _flowing("""
 Your answers are used for research and published without your worker ID. We also record how long each conversation
-takes, when the page is in the background, and how replies are moved. Taking part is voluntary; you may return the HIT
-at any time, and returning does not count against you.
+takes, when the page is in the background, and how replies are moved; and, until the marketplace has confirmed your
+work, an unreadable form of your internet address, against forged visits. Taking part is voluntary; you may return the
+HIT at any time, and returning does not count against you.
 """)
 
 CONTACT = "Write to us through the marketplace's contact form if anything is unclear or goes wrong."

@@ -3,6 +3,8 @@
 from hits.designing.describing import dollars
 from hits.models.design import StudyDesign
 
+POINTS_LATER = "Your bonus points are counted when the marketplace has confirmed your work."
+
 
 def bonus_rule(design: StudyDesign, bonus_dialogs: int) -> str:
     """Before the first dialog: what wins a point, what counts, and what the points are worth."""
@@ -27,7 +29,7 @@ def bonus_rule(design: StudyDesign, bonus_dialogs: int) -> str:
 def what_counts(design: StudyDesign) -> str:
     rules = design.checkpoints
     if rules.feedback == "after submission":
-        return "What counts is where the replies are when you submit; then we tell you how many points you have won."
+        return "What counts is where the replies are when you submit. How many points you have won is told after that."
     if rules.counts == "final":
         return (
             "What counts is where the replies are when you submit. Bonus Validate tells you whether the point would be "

@@ -12,7 +12,7 @@ from hits.models import Answer, Assignment, BonusCheck
 from hits.mturk.worker_sites import SUBMIT_PATH
 from hits.points import passes
 from hits.serving.bonus import Checks, can_check
-from hits.serving.bonus_words import points_told
+from hits.serving.bonus_words import POINTS_LATER, points_told
 from hits.serving.copies import write_copy
 from hits.serving.frozen import FrozenHit, FrozenItem, frozen_hit
 from hits.serving.limits import check_unconfirmed_check
@@ -132,7 +132,11 @@ def submission(hit: FrozenHit, assignment: Assignment, answers: Mapping[int, Ans
     copy = write_copy(hit, assignment, answers, checks)
     fields = {"assignmentId": assignment.mturk_assignment_id, "completionCode": code, **copy}
     bonus_dialogs = sum(item.gold_card is not None for item in hit.items)
-    told = points_told(hit.study.design, checks.points(hit, answers), bonus_dialogs)
+    # Whoever may have invented the assignment learns nothing: points that are asked for again and again would tell all.
+    if assignment.confirmed_at is None:
+        told = POINTS_LATER if bonus_dialogs else ""
+    else:
+        told = points_told(hit.study.design, checks.points(hit, answers), bonus_dialogs)
     return {"action": f"{submit_to}{SUBMIT_PATH}", "fields": fields, "code": code, "points": told}
 
 

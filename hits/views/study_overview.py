@@ -21,6 +21,7 @@ from hits.views.study_steps import STEPS
 from hits.views.waiting import waits_of
 
 HITS_PER_PAGE = 30
+MOST_DIALOGS_LOOKED_THROUGH = 10_000
 
 
 def render_study(request: HttpRequest, study: Study, refused: Refused | None = None) -> HttpResponse:
@@ -45,7 +46,10 @@ def render_study(request: HttpRequest, study: Study, refused: Refused | None = N
     return render(request, "hits/study.html", context, status=STATUS if refused else 200)
 
 
-def _style_of_draft(design: StudyDesign) -> dict[str, Any]:
+def _style_of_draft(design: StudyDesign) -> dict[str, Any] | None:
+    """A large draft is looked at when its HITs are built: choosing its dialogs alone takes seconds."""
+    if sum(part.dialog_count for part in design.datasets) > MOST_DIALOGS_LOOKED_THROUGH:
+        return None
     return check_study_style(design, select_dialogs(design)).as_json()
 
 

@@ -318,6 +318,17 @@ def test_invented_assignments_are_no_endless_oracle_for_bonus_validate(
     _check_that_the_monitor_tells(admin_client, hit, checks=budget + 1 - budget // 5)
 
 
+def test_nor_does_handing_in_what_was_invented_tell_points(example_corpus: None) -> None:
+    hit = on_mturk(checkpoints={**DEMO["checkpoints"], "feedback": "after submission"})[0]
+
+    told = []
+    for area in ("good", "bad"):
+        forger = MTurkWorker(hit, f"F-{area}", f"INVENTED-{area}").open()
+        told.append(forger.submit(forger.everything(area)).json()["points"])
+
+    assert told == ["Your bonus points are counted when the marketplace has confirmed your work."] * 2
+
+
 def _check(worker: Worker, attempt: int) -> Any:
     """Every other time another placement, as someone would who looks for the human reply."""
     position = worker.checkpoint()

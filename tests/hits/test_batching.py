@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from generation.importing import import_candidates, import_dialogs
@@ -54,6 +54,7 @@ def test_the_paper_s_design_gives_600_even_hits_with_three_checkpoints_each() ->
     assert all(120 < positions[position] < 240 for position in range(10))
 
 
+@settings(suppress_health_check=[HealthCheck.too_slow])  # on a busy machine the first draw takes seconds
 @given(
     st.lists(st.integers(1, 60), min_size=1, max_size=5),
     st.integers(2, 12),
@@ -283,7 +284,7 @@ def test_a_study_and_its_copy_have_the_same_hits_and_draw_their_secrets_apart(de
 
 
 SECRET = bytes(range(16))
-DEMO_HASH = "c9859332455d127731be35b04449e01d008b9a5fa04a9720c778b06339f6ab5c"
+DEMO_HASH = "fe8ccd3ebee2181eec44c78831bb4753ccdbdb008c2bf5ba179bc2d7634cb982"
 DEMO_LAYOUT = "e0eb9dfe4f38e67b6537b0bf08da4a3a64f69881ffca784756e859f56305a3f0"
 
 

@@ -7,10 +7,11 @@ from datetime import timedelta
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from hits.batching import build_hits
 from hits.designing.studies import create_study
-from hits.models import Answer, BonusCheck, Hit, Study
+from hits.models import Answer, Assignment, BonusCheck, Hit, Study
 from hits.mturk.client import Market
 from tests.conftest import DEMO
 from tests.hits import crowd
@@ -165,6 +166,7 @@ def test_checks_can_be_limited_and_the_first_can_be_the_one_that_counts(example_
 def test_after_the_submission_the_worker_hears_of_their_points(example_corpus: None, counts: str, told: str) -> None:
     """The first is found at the second try, the second is moved away after it was won, the third is never asked for."""
     worker = open_with(counts=counts)
+    Assignment.objects.update(confirmed_at=timezone.now())  # by the marketplace, of which there is none here
     first, second, _ = (number for number, one in enumerate(worker.data["dialogs"]) if one["has_bonus"])
     worker.check(first, worker.all_in(first, "bad"))
     worker.check(first, worker.all_in(first, "good"), attempt=2, revision=1)
@@ -182,6 +184,7 @@ def test_after_the_submission_the_worker_hears_of_their_points(example_corpus: N
 def test_points_can_be_told_after_the_submission_only(example_corpus: None) -> None:
     """Then nothing on the page says which dialogs carry one, and nobody can ask."""
     worker = open_with(feedback="after submission")
+    Assignment.objects.update(confirmed_at=timezone.now())
     position = worker.hit.items.filter(is_checkpoint=True)[0].position
 
     refused = [worker.check(number, worker.all_in(number, "good")) for number in range(10)]
@@ -191,7 +194,7 @@ def test_points_can_be_told_after_the_submission_only(example_corpus: None) -> N
     assert {(one["has_bonus"], one["bonus"]) for one in worker.data["dialogs"]} == {(False, None)}
     assert saved.keys() == {"position", "revision", "conflict"}
     assert BonusCheck.objects.count() == 0
-    assert "then we tell you how many points you have won" in worker.data["facts"]["bonus_rule"]
+    assert "How many points you have won is told after that" in worker.data["facts"]["bonus_rule"]
     assert worker.open().submit().json()["points"] == "You have won all 3 bonus points: we pay $0.10 on top."
 
 
