@@ -17,6 +17,7 @@ from kombu.exceptions import OperationalError
 from evalplatform.celery import app
 from evalplatform.embedded_broker import count_live_workers
 
+COMMAND = "celery --app evalplatform worker --beat --queues default,gpu"
 STRANGERS_LOOK_SECONDS = 30.0
 PING_SECONDS = 1.0
 CONNECT_SECONDS = 2  # the least that PostgreSQL's library takes
@@ -136,5 +137,5 @@ def _check_workers(counts_all: bool) -> PartHealth:
     else:
         count = len(app.control.ping(timeout=PING_SECONDS, limit=None if counts_all else 1))
     if not count:
-        return PartHealth("Workers", False, "none is running; start one with: celery -A evalplatform worker")
+        return PartHealth("Workers", False, f"none is running; start one with: {COMMAND}")
     return PartHealth("Workers", True, f"{count} running")

@@ -63,6 +63,13 @@ class StyleReport:
         return self.is_judged and self.low > self.chance + NOTABLE_EXCESS
 
     @property
+    def verdict(self) -> str:
+        """Whether looks give the human reply away, in a word or two."""
+        if self.is_notable:
+            return "Yes."
+        return "Hardly." if self.high <= self.chance + NOTABLE_EXCESS else "Not shown, and not ruled out."
+
+    @property
     def sentence(self) -> str:
         if not self.is_judged:
             return (
@@ -85,6 +92,7 @@ class StyleReport:
         return asdict(self) | {
             "is_judged": self.is_judged,
             "is_notable": self.is_notable,
+            "verdict": self.verdict,
             "sentence": self.sentence,
             "advice": self.advice,
             "giveaways": [asdict(giveaway) for giveaway in self.giveaways],

@@ -10,9 +10,13 @@ from collections.abc import Iterable
 
 NOTHING_BUT_THOUGHTS = "nothing but thoughts"
 
-# <think>, <thinking mode="x">, <seed:think>, [THINK], ◁think▷, <|begin_of_thought|>; an end has a slash or an "end".
+# <think>, <thinking mode="x">, <seed:think>, <scratchpad>, [THINK], ◁think▷, <|begin_of_thought|>, <|START_THINKING|>,
+# <|/think|>; an end has a slash or an "end".
 _MARK = re.compile(
-    r"<\s?(?P<slash>/?)\s?(?:\w{1,20}:)?(?:think|thinking|thoughts?|reasoning)(?:\s[^<>]{0,200})?/?>"
+    r"<\s?(?P<slash>/?)\s?(?:\w{1,20}:)?(?:think|thinking|thoughts?|thought_process|reasoning|reflection|scratchpad|"
+    r"inner_monologue|analysis)(?:\s[^<>]{0,200})?/?>"
+    r"|<\|(?P<pipe_slash>/?)(?:think|thinking|thought|reasoning|inner_prefix)\|>"
+    r"|<\|(?P<thinking>START|END)_THINKING\|>"
     r"|(?-i:\[(?P<bracket_slash>/?)THINK\])"
     r"|◁(?P<arrow_slash>/?)think▷"
     r"|<\|(?P<word>begin|end)_of_thought\|>",
@@ -20,6 +24,10 @@ _MARK = re.compile(
 )
 # OpenAI's "harmony": channels of which only the one named final is for the reader.
 _CHANNEL = re.compile(r"<\|channel\|>\s?(?P<name>\w{1,20})[^<]{0,100}<\|message\|>")
+# What some models put around the answer that follows.
+_ANSWER = re.compile(
+    r"</?(?:answer|response|final_answer)>|<\|(?:begin|end)_of_solution\|>|<\|(?:START|END)_RESPONSE\|>"
+)
 _HARMONY = re.compile(r"<\|(?:start|end|return|channel|message)\|>(?:assistant(?=<\||$))?")
 
 
@@ -51,7 +59,7 @@ def split_thoughts(text: str) -> tuple[str, str]:
     if not has_marks:
         return (text.strip(), of_channels) if of_channels else (text, "")
     (thought if is_thinking else said).append(text[place:])
-    return _joined(said), _joined([of_channels, *thought])
+    return _joined(_ANSWER.sub("", part) for part in said), _joined([of_channels, *thought])
 
 
 def is_open_thought(prompt: str) -> bool:
@@ -65,8 +73,8 @@ def has_marks(text: str) -> bool:
 
 
 def _is_end(mark: re.Match[str]) -> bool:
-    slashes = (mark["slash"], mark["bracket_slash"], mark["arrow_slash"])
-    return any(slashes) or (mark["word"] or "").lower() == "end"
+    slashes = (mark["slash"], mark["bracket_slash"], mark["arrow_slash"], mark["pipe_slash"])
+    return any(slashes) or "end" in ((mark["word"] or "").lower(), (mark["thinking"] or "").lower())
 
 
 def _split_channels(text: str) -> tuple[str, str]:

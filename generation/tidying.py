@@ -22,7 +22,7 @@ _CONTRACTIONS = {
         you're you've you'll they're they've they'll we've that's what's there's here's he's she's i'm i've
     """.split()
 }
-_CONTRACTION = re.compile(rf"\b(?:{'|'.join(_CONTRACTIONS)})\b", re.IGNORECASE)
+_CONTRACTION = re.compile(rf"\b(?:{'|'.join(_CONTRACTIONS)})\b", re.IGNORECASE | re.ASCII)
 _SMALL_I = re.compile(r"(?<![\w.'’-])i(?=$|[\s,!?;:)\"]|\.(?:\s|$|\.)|'(?:m|ve|ll|d|s)\b)")
 _ADDRESS = re.compile(r"\S*(?:://|www\.|@)\S*")
 

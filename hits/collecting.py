@@ -23,8 +23,9 @@ from hits.mturk.types import MarketAssignment, MarketHit
 from hits.places import note_gone, note_places
 from hits.pseudonyms import pseudonym
 from hits.publishing.calling import THREADS, call_in_threads
-from hits.serving.copies import read_copy, rebuild_answers
+from hits.serving.copies import copy_of, read_copy, rebuild_answers
 from hits.serving.frozen import FrozenHit, frozen_hit
+from hits.serving.tokens import CopyOf
 
 GRACE = timedelta(minutes=5)  # between the end of the time and the marketplace's last word on it
 NO_ANSWERS = "It was submitted without our page: neither we nor the marketplace have its answers."
@@ -210,7 +211,7 @@ def _note_status(submission: Submission, status: str, now: datetime) -> None:
     Payment.objects.filter(submission=submission, paid_at=None).update(cancelled_at=None, refusal="")
     hit = submission.assignment.hit
     worker = pseudonym(hit.study, submission.assignment.mturk_worker_id)
-    text = f"found that the rejection of {worker} on HIT {hit.number} was overridden on the marketplace"
+    text = f"found that the rejection of {worker} on HIT {hit.shown_number} was overridden on the marketplace"
     Event.objects.create(study=hit.study, at=now, actor=None, text=text)
 
 
@@ -221,7 +222,8 @@ def _assignment(hit: FrozenHit, publication: Publication, found: MarketAssignmen
         "mturk_assignment_id": found.mturk_assignment_id,
         "mturk_worker_id": found.mturk_worker_id,
     }
-    copy = read_copy(found.mturk_assignment_id, found.mturk_worker_id, fields_of(found.answer_xml))
+    whose = CopyOf(hit.study.key, hit.number, *who.values())
+    copy = read_copy(hit, whose, fields_of(found.answer_xml))
     seen = {"hit_id": hit.pk, "turn": copy.turn if copy else 0, "opened_at": found.accepted_at}
     assignment, _ = Assignment.objects.select_for_update().get_or_create(
         **who, defaults={**seen, "held_at": found.accepted_at}
@@ -236,8 +238,8 @@ def _settle_answers(hit: FrozenHit, submission: Submission, answer_xml: str) -> 
         submission.problem = "Our page was opened for another HIT with this assignment."
         return
     if assignment.submitted_at is None or not _is_complete(hit, assignment):
-        copy = read_copy(assignment.mturk_assignment_id, assignment.mturk_worker_id, fields_of(answer_xml))
-        if copy is None or len(copy.dialogs) != len(hit.items):
+        copy = read_copy(hit, copy_of(hit, assignment), fields_of(answer_xml))
+        if copy is None:
             submission.problem = NO_ANSWERS
             return
         rebuild_answers(hit, assignment, copy)
@@ -262,9 +264,9 @@ def rebuild_again(study: Study, environment: str) -> int:
     collected = Submission.objects.filter(assignment__hit__study=study, assignment__environment=environment)
     rebuilt = 0
     for submission in collected.filter(problem=NO_ANSWERS).select_related("assignment__hit"):
-        who = submission.assignment
-        if read_copy(who.mturk_assignment_id, who.mturk_worker_id, fields_of(submission.answer_xml)) is not None:
-            rebuilt += _rebuild(frozen_hit(study.key, who.hit.number), submission.pk)
+        hit = frozen_hit(study.key, submission.assignment.hit.number)
+        if read_copy(hit, copy_of(hit, submission.assignment), fields_of(submission.answer_xml)) is not None:
+            rebuilt += _rebuild(hit, submission.pk)
     return rebuilt
 
 

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from django.db.models import Prefetch, prefetch_related_objects
 
+from evalplatform.wording import count_of
 from hits.models import Payment, Rating, Study, Submission
 from hits.models.design import StudyDesign
 from hits.models.submission import SubmissionQuerySet
@@ -47,7 +48,7 @@ def dues(
             kind=Kind.BONUS,
             cents=bonus,
             fee_cents=bonus_fee_cents(bonus),
-            reason=f"{points} bonus points in “{design.task.title}”. Thank you! {mark(Kind.BONUS)}",
+            reason=f"{count_of(points, 'bonus point')} in “{design.task.title}”. Thank you! {mark(Kind.BONUS)}",
             intended_at=now,
         )
 

@@ -13,6 +13,7 @@ from datetime import datetime
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from evalplatform.wording import count_of
 from hits.budgeting import budget_of
 from hits.collecting import find_hit
 from hits.designing.describing import dollars
@@ -77,7 +78,8 @@ def put_up_again(
     published = publish_hits(plan, market, page_url, now)
     result.published = published.published + published.adopted
     result.refused, result.stopped_by = published.refused, published.stopped_by
-    text = f"put {result.published:,} HITs up again on the {environment} market, at most {dollars(result.cents)}"
+    hits = count_of(result.published, "HIT")
+    text = f"put {hits} up again on the {environment} market, at most {dollars(result.cents)}"
     Event.objects.create(study=study, at=now(), actor=by, text=text)
     return result
 

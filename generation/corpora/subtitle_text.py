@@ -24,7 +24,7 @@ _MARKS = {
 }
 # Python knows others by name that are none of a text (zip, rot13) or read escapes into it.
 _OLD_ENCODINGS = ("iso8859", "latin", "ascii", "cp", "koi8", "mac", "gb", "big5", "euc", "shift_jis")
-_LINE_END = re.compile(r"\r*\n|\r")  # "\r\r\n" is what a wrong conversion makes of one line end
+_LINE_END = re.compile(r"\r{0,3}\n|\r")  # "\r\r\n" is what a wrong conversion makes of one line end
 _NAMED_ENCODING = re.compile(rb"<\?xml[^>]{0,100}\sencoding\s?=\s?[\"']([\w.-]{1,40})[\"']")
 _UNREADABLE = re.compile("[\ud800-\udfff\ufffd]")  # what bytes become that are no characters
 

@@ -1,5 +1,7 @@
 """The researcher's pages on datasets, dialogs and candidates."""
 
+from typing import Any
+
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
@@ -8,6 +10,8 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 from kombu.exceptions import OperationalError
 
+from evalplatform.health import COMMAND
+from evalplatform.listeners import is_anyone_listening
 from generation.counting import count_datasets, count_emotions
 from generation.metrics.tables import tables_of_dataset
 from generation.models import Dataset, Dialog
@@ -37,6 +41,7 @@ def show_dataset(request: HttpRequest, pk: int) -> HttpResponse:
         "emotions": count_emotions(dataset),
         "score_tables": tables_of_dataset(dataset),
         "can_change": can_change(request.user, dataset),
+        **style_wait(dataset),
         "page": page,
         "words": words,
         "emotion": emotion,
@@ -80,8 +85,14 @@ def request_style_check(request: HttpRequest, pk: int) -> HttpResponse:
 def show_style_check(request: HttpRequest, pk: int) -> HttpResponse:
     """The style panel alone: it asks for itself every second while a check is on its way."""
     dataset = get_object_or_404(Dataset, pk=pk)
-    context = {"dataset": dataset, "can_change": can_change(request.user, dataset)}
+    context = {"dataset": dataset, "can_change": can_change(request.user, dataset), **style_wait(dataset)}
     return render(request, "generation/_style_check.html", context)
+
+
+def style_wait(dataset: Dataset) -> dict[str, Any]:
+    """Whether a check that was asked for waits for a process that does not run."""
+    is_alone = dataset.style_requested_at is not None and not is_anyone_listening()
+    return {"is_alone": is_alone, "command": COMMAND}
 
 
 def _padded_labels(dialog: Dialog) -> list[str]:

@@ -39,7 +39,7 @@ def hasty_without_points(frames: Frames, rule: HastyWithoutPoints) -> list[Findi
         {
             "minutes": by_worker["work_seconds"].first() / 60,
             "points": by_worker["points"].first(),
-            "hit": by_worker["hit"].first(),
+            "hit": by_worker["hit"].first() + 1,  # as people count them
             "assignments": by_worker.size(),
         }
     )
@@ -52,6 +52,6 @@ def too_few_points(frames: Frames, rule: TooFewPoints) -> list[Finding]:
     found = frames.submissions[frames.submissions["points"] < rule.points]
     columns = ("worker", "submission", "points", "checkpoints", "hit")
     return [
-        Finding(worker, {"points": plain(points), "checkpoints": plain(most), "hit": plain(hit)}, int(submission))
+        Finding(worker, {"points": plain(points), "checkpoints": plain(most), "hit": plain(hit) + 1}, int(submission))
         for worker, submission, points, most, hit in zip(*(found[name] for name in columns), strict=True)
     ]

@@ -12,7 +12,7 @@ from hits.points import passes
 from hits.serving.bonus import Checks
 from hits.serving.frozen import FrozenHit
 from hits.serving.page import answer_of, by_card, by_place
-from hits.serving.tokens import is_our_copy, sign_copy
+from hits.serving.tokens import CopyOf, is_our_copy, sign_copy
 
 
 class CheckCopy(BaseModel):
@@ -73,18 +73,36 @@ def write_copy(hit: FrozenHit, assignment: Assignment, answers: Mapping[int, Ans
     if assignment.consented_at is not None:
         copy["consent"] = {"version": assignment.consent_version, "at": assignment.consented_at.isoformat()}
     text = json.dumps(copy, separators=(",", ":"))
-    return {"answers": text, "signature": sign_copy(assignment.mturk_assignment_id, assignment.mturk_worker_id, text)}
+    return {"answers": text, "signature": sign_copy(copy_of(hit, assignment), text)}
 
 
-def read_copy(assignment_id: str, worker_id: str, fields: dict[str, str]) -> AnswersCopy | None:
-    """None unless we wrote it ourselves, for this worker and this assignment."""
+def copy_of(hit: FrozenHit, assignment: Assignment) -> CopyOf:
+    return CopyOf(
+        *(hit.study.key, hit.number),
+        *(assignment.environment, assignment.mturk_assignment_id, assignment.mturk_worker_id),
+    )
+
+
+def read_copy(hit: FrozenHit, whose: CopyOf, fields: dict[str, str]) -> AnswersCopy | None:
+    """None unless we wrote it ourselves, for this worker, this assignment and this HIT, and it fits the HIT."""
     text = fields.get("answers", "")
-    if not is_our_copy(assignment_id, worker_id, text, fields.get("signature", "")):
+    if not is_our_copy(whose, text, fields.get("signature", "")):
         return None
     try:
-        return AnswersCopy.model_validate_json(text)
+        copy = AnswersCopy.model_validate_json(text)
     except ValidationError:
         return None
+    return copy if _fits(hit, copy) else None
+
+
+def _fits(hit: FrozenHit, copy: AnswersCopy) -> bool:
+    """Ours always do, unless the database was restored to another study: and no copy may ever end a sync."""
+    areas = {area.key for area in hit.study.design.task.areas}
+    return len(copy.dialogs) == len(hit.items) and all(
+        placed.keys() <= {str(place) for place in range(item.card_count)} and set(placed.values()) <= areas
+        for item, dialog in zip(hit.items, copy.dialogs, strict=True)
+        for placed in (dialog.areas, *(check.areas for check in dialog.checks))
+    )
 
 
 def rebuild_answers(hit: FrozenHit, assignment: Assignment, copy: AnswersCopy) -> None:

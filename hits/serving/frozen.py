@@ -27,6 +27,7 @@ _lock = Lock()
 @dataclass(frozen=True)
 class FrozenStudy:
     pk: int
+    key: UUID
     design: StudyDesign
     order_secret: bytes = field(repr=False)
     welcome: SafeString
@@ -74,6 +75,7 @@ def frozen_study(key: UUID) -> FrozenStudy:
     task = design.task
     return FrozenStudy(
         study.pk,
+        study.key,
         design,
         secret_of(study),
         render_markdown(task.welcome),

@@ -15,7 +15,12 @@ from evalplatform.client_address import is_this_machine
 from hits.models import Assignment
 from hits.serving.frozen import FrozenHit
 from hits.serving.refusals import Refusal, WorkRefused
-from hits.serving.rows import count_checks_from, count_unconfirmed_checks, count_visits_from
+from hits.serving.rows import (
+    count_attempts_of_worker,
+    count_checks_from,
+    count_unconfirmed_checks,
+    count_visits_from,
+)
 
 HOUR = timedelta(hours=1)
 DAY = timedelta(days=1)
@@ -72,11 +77,15 @@ def check_unconfirmed_visit(hit: FrozenHit, address: str, now: datetime) -> None
         raise WorkRefused(Refusal.TOO_MANY_VISITS)
 
 
-def check_unconfirmed_check(hit: FrozenHit, assignment: Assignment, now: datetime) -> None:
+def check_unconfirmed_check(hit: FrozenHit, assignment: Assignment, item_pk: int, now: datetime) -> None:
     """A Bonus Validate tells where the human reply is. Who holds the assignment may ask as the study says; who may have
     invented it, no more than all real workers of the HIT would, and from one address no more than some do."""
     if assignment.confirmed_at is not None:
         return
+    limit = hit.study.design.checkpoints.max_attempts
+    # MTurk gives a worker one assignment of a HIT: under other ids the same worker has no further attempts.
+    if limit and count_attempts_of_worker(assignment, item_pk) >= limit:
+        raise WorkRefused(Refusal.NO_ATTEMPTS_LEFT)
     checkpoints = [item.pk for item in hit.items if item.gold_card is not None]
     most = CHECKS_PER_CHECKPOINT * len(checkpoints) * hit.assignments
     if count_unconfirmed_checks(checkpoints, now - DAY, most) >= most:
@@ -84,4 +93,8 @@ def check_unconfirmed_check(hit: FrozenHit, assignment: Assignment, now: datetim
     if assignment.visited_from == THIS_MACHINE:
         return
     if count_checks_from(assignment.visited_from, now - HOUR) >= MOST_CHECKS_AN_HOUR:
+        raise WorkRefused(Refusal.TOO_MANY_CHECKS)
+    # One address has one worker's share of the HIT, so that it can't use up everyone's.
+    share = CHECKS_PER_CHECKPOINT * len(checkpoints)
+    if count_unconfirmed_checks(checkpoints, now - DAY, share, assignment.visited_from) >= share:
         raise WorkRefused(Refusal.TOO_MANY_CHECKS)

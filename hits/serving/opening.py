@@ -55,12 +55,13 @@ def open_assignment(
     known = _known(hit, environment, visit)
     if known is not None and known.submitted_at is not None:
         return known
-    if known is not None and known.confirmed_at is not None and _refusal(hit.study, known, now) is None:
-        return known  # the crowd was asked once, and that is remembered
-    # Before anything is locked: it may take a while.
+    # Before anything is locked: it may take a while. At every opening, and not with every save: who has returned the
+    # HIT since must not go on working for nothing. What was confirmed before is remembered where nobody answers now.
     held = ask_holder(environment, visit.hit_id, visit.assignment_id, visit.worker_id)
     if known is None:
         return _open_new(hit, environment, visit, held, address, now)
+    if known.confirmed_at is not None and held.word != Word.DOES_NOT and _refusal(hit.study, known, now) is None:
+        return known
     return _open_again(hit, known, held, is_held_again, now)
 
 
@@ -132,8 +133,8 @@ def _open_new(hit: FrozenHit, environment: str, visit: Visit, held: Held, addres
     held_after = now - time_limit(hit.study)
     of_block = confirmed_of_hits(environment, hit.block_hits, held_after)
     _check_may_begin(hit, environment, visit.worker_id, visitor_key(address), held_after)
-    _check_has_room(hit, environment, sum(is_in for of_hit, _, is_in in of_block if of_hit == hit.pk))
-    if not is_confirmed:
+    if not is_confirmed:  # whom the marketplace has given a place has one
+        _check_has_room(hit, environment, sum(is_in for of_hit, _, is_in in of_block if of_hit == hit.pk))
         check_unconfirmed_visit(hit, address, now)
     assignment = Assignment(
         hit_id=hit.pk,

@@ -144,13 +144,23 @@ def count_visits_from(visited_from: str, hit_pk: int, since: datetime) -> tuple[
     return int(of_all), int(of_hit)
 
 
-def count_unconfirmed_checks(item_pks: Sequence[int], since: datetime, most: int) -> int:
-    """At these checkpoints, of assignments that no marketplace has confirmed; no further than to `most`."""
+def count_unconfirmed_checks(item_pks: Sequence[int], since: datetime, most: int, visited_from: str = "") -> int:
+    """At these checkpoints, of assignments that no marketplace has confirmed, from all addresses or one; counted no
+    further than to `most`."""
     marks = ", ".join(["%s"] * len(item_pks))
+    where, whose = (" AND visited_from = %s", (visited_from,)) if visited_from else ("", ())
     statement = f"""SELECT count(*) FROM (SELECT 1 FROM hits_bonuscheck
         JOIN hits_assignment ON hits_assignment.id = assignment_id
-        WHERE item_id IN ({marks}) AND checked_at > %s AND confirmed_at IS NULL LIMIT %s) AS found"""  # noqa: S608
-    ((count,),) = _execute(statement, *item_pks, _moment(since), most)
+        WHERE item_id IN ({marks}) AND checked_at > %s AND confirmed_at IS NULL{where} LIMIT %s) AS found"""  # noqa: S608
+    ((count,),) = _execute(statement, *item_pks, _moment(since), *whose, most)
+    return int(count)
+
+
+def count_attempts_of_worker(assignment: Assignment, item_pk: int) -> int:
+    """Their checks of one dialog, under whatever assignment ids they opened the HIT."""
+    statement = """SELECT count(*) FROM hits_bonuscheck JOIN hits_assignment ON hits_assignment.id = assignment_id
+        WHERE item_id = %s AND environment = %s AND mturk_worker_id = %s"""
+    ((count,),) = _execute(statement, item_pk, assignment.environment, assignment.mturk_worker_id)
     return int(count)
 
 

@@ -89,7 +89,7 @@ def check_bonus(ticket: Ticket, dialog: DialogState, attempt: int, now: datetime
                 raise WorkRefused(Refusal.NO_ATTEMPTS_LEFT)
             if attempt > len(known) + 1:
                 raise WorkRefused(Refusal.INVALID)
-            check_unconfirmed_check(hit, assignment, now)
+            check_unconfirmed_check(hit, assignment, item.pk, now)
             check = BonusCheck(
                 assignment=assignment,
                 item_id=item.pk,

@@ -30,6 +30,18 @@ class Ticket:
     submit_to: str  # the marketplace's site, which was checked when the page was opened
 
 
+@dataclass(frozen=True)
+class CopyOf:
+    """What a copy is of. The HIT and the marketplace are part of it: a page of another one may be open to a worker who
+    is stopped on this one, and has other cards."""
+
+    study_key: UUID
+    hit_number: int
+    environment: str
+    assignment_id: str
+    worker_id: str
+
+
 def sign_token(ticket: Ticket) -> str:
     return _signer.sign(".".join(str(value) for value in astuple(ticket)))
 
@@ -43,16 +55,20 @@ def read_token(token: str) -> Ticket:
     return Ticket(UUID(key), int(number), *others)
 
 
-def sign_copy(assignment_id: str, worker_id: str, answers: str) -> str:
+def sign_copy(whose: CopyOf, answers: str) -> str:
     """For the answers that the marketplace keeps: whoever rebuilds ours from them knows that they are ours."""
-    return _copy_signer.signature(f"{assignment_id}.{worker_id}.{answers}")
+    return _copy_signer.signature(_signed(whose, answers))
 
 
-def is_our_copy(assignment_id: str, worker_id: str, answers: str, signature: str) -> bool:
+def is_our_copy(whose: CopyOf, answers: str, signature: str) -> bool:
     """Signed with our key, or with one of earlier days that the settings still name."""
-    value = f"{assignment_id}.{worker_id}.{answers}"
+    value = _signed(whose, answers)
     keys = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
     return any(constant_time_compare(signature, _copy_signer.signature(value, key)) for key in keys)
+
+
+def _signed(whose: CopyOf, answers: str) -> str:
+    return ".".join(str(value) for value in (*astuple(whose), answers))
 
 
 def completion_code(assignment: Assignment) -> str:

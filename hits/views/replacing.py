@@ -12,6 +12,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST
 
 from evalplatform.errors import EvalPlatformError
+from evalplatform.wording import count_of
 from hits.budgeting import budget_of
 from hits.designing.describing import dollars
 from hits.markets import check_may_change, open_market, worker_page_url
@@ -101,7 +102,7 @@ def put_up(request: HttpRequest, name: str) -> HttpResponse:
         if (which, cents) not in offers:
             raise EvalPlatformError("Something has changed since you looked. Look again, and put them up then.")
         delay(put_hits_up_again, study.pk, environment, which == "elsewhere", user.pk if user else None)
-        text = f"asked for {offers[which, cents]['count']:,} HITs to be put up again ({environment})"
+        text = f"asked for {count_of(offers[which, cents]['count'], 'HIT')} to be put up again ({environment})"
         Event.objects.create(study=study, at=timezone.now(), actor=user, text=text)
         messages.info(request, "They are put up again in the background. What came of it is said under Lately.")
     except EvalPlatformError as error:

@@ -7,7 +7,8 @@ from typing import Any
 from django.conf import settings
 from django.utils import timezone
 
-from evalplatform.listeners import COMMAND, SCHEDULER_COMMAND, is_anyone_listening
+from evalplatform.health import COMMAND
+from evalplatform.listeners import SCHEDULER_COMMAND, is_anyone_listening
 from hits.background import SCHEDULER_IS_LATE, jobs_to_show, scheduler_seen_at
 from hits.models import BackgroundJob, Study
 
@@ -42,10 +43,12 @@ def waits_of(study: Study, environment: str = "") -> list[Wait]:
 def scheduler_state() -> dict[str, Any]:
     """Whether what is submitted is collected by itself."""
     seen_at = scheduler_seen_at()
+    is_alone = not is_anyone_listening()  # then nobody does what the scheduler asks for
     is_late = seen_at is None or timezone.now() - seen_at > SCHEDULER_IS_LATE
     return {
         "is_late": is_late,
+        "is_alone": is_alone,
         "seen_at": seen_at,
         "minutes": settings.SYNC_MINUTES,
-        "command": SCHEDULER_COMMAND if is_late and is_anyone_listening() else COMMAND,
+        "command": COMMAND if is_alone else SCHEDULER_COMMAND,
     }

@@ -90,14 +90,23 @@ def test_nobody_takes_over_an_assignment_that_the_crowd_gave_to_another(hit: Hit
     assert Assignment.objects.count() == 1
 
 
-def test_the_crowd_is_asked_once_and_that_is_remembered(hit: Hit) -> None:
+def test_the_crowd_is_asked_when_a_page_opens_and_not_with_a_save_and_its_word_is_remembered(hit: Hit) -> None:
     worker = CrowdWorker(hit, people()[0])
     assert worker.assignment.confirmed_at is not None
 
     with CaptureQueriesContext(connection) as queries:
-        worker.visit()
+        worker.save(0, {"0": "good"})
+    with override_settings(MTURK_LOCAL_URL=UNREACHABLE):
+        assert worker.visit().status_code == 200
 
     assert not [one["sql"] for one in queries if "localturk" in one["sql"]]
+
+
+def test_who_has_returned_a_hit_does_not_go_on_working_for_nothing(hit: Hit) -> None:
+    worker = CrowdWorker(hit, people()[0])
+    worker.give_back()
+
+    assert code_of(worker.visit(hitId=Publication.objects.get(hit=hit).mturk_hit_id)) == "not-held"
 
 
 def test_forged_visits_between_real_ones_change_nobody_s_turn(hit: Hit) -> None:

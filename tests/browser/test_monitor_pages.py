@@ -113,7 +113,7 @@ def test_a_researcher_decides_about_empty_work_and_puts_a_deleted_hit_up_again(
     page.get_by_role("link", name="Decide").click()
     expect(page.get_by_role("heading", name="Waiting for your decision")).to_be_visible()
     check_accessibility(page)
-    page.get_by_role("link", name=re.compile("^HIT 0")).first.click()
+    page.get_by_role("link", name=re.compile("^HIT 1")).first.click()
     expect(page.get_by_text("If nobody decides, the marketplace approves and pays it on")).to_be_visible()
     check_accessibility(page)
     page.get_by_role("button", name="Approve").click()

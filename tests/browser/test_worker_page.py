@@ -213,12 +213,12 @@ def test_every_step_is_accessible_small_and_from_here_only(
         move_by_key(page, card_at(page, place), "1")
     bonus.click()
     expect(page.get_by_text("The bonus point is yours if it stays like this.")).to_be_visible()
-    expect(page.get_by_text("Bonus points so far: 1 of 3")).to_be_visible()
+    expect(page.get_by_text("Bonus points checked: 1 of 3")).to_be_visible()
     move_by_key(page, card_at(page, 0), "3")
     expect(panel.get_by_role("status")).to_have_text("Moved since the check: where replies are when you submit counts.")
-    expect(page.get_by_text("Bonus points so far: 0 of 3")).to_be_visible()
+    expect(page.get_by_text("Bonus points checked: 0 of 3")).to_be_visible()
     move_by_key(page, card_at(page, 0), "1")
-    expect(page.get_by_text("Bonus points so far: 1 of 3")).to_be_visible()
+    expect(page.get_by_text("Bonus points checked: 1 of 3")).to_be_visible()
     check_accessibility(page)
     shoot(page, "bonus")
     while page.get_by_role("heading", level=1).inner_text() != "Finish":
@@ -278,6 +278,7 @@ def test_points_are_told_after_the_submission_and_again_when_the_page_is_reopene
         for place in range(page.locator("[data-card]").count()):
             move_by_key(page, card_at(page, place), "1")
         go_on(page)
+        expect_saved(page)
         assert Answer.objects.filter(item__position=position).exists()
 
     page.get_by_role("button", name="Submit").click()
@@ -310,7 +311,7 @@ def test_two_tabs_keep_what_was_moved_in_either(open_page: OpenPage, publish: Pu
     expect_saved(second)
     assert stored_placements()[0] == where_cards_are(second)
     move_by_key(first, card_at(first, 1), "2")
-    expect(first.get_by_text("Moved in another tab, too: reply 2 of conversation 1.")).to_be_visible()
+    expect(first.get_by_text("Moved in another tab, too: reply B of conversation 1.")).to_be_visible()
     expect(zone(first, "bad").locator("[data-card='1']")).to_be_visible()
     assert where_cards_are(first) == where_cards_are(second)
     move_by_key(first, card_at(first, 1), "2")

@@ -318,7 +318,7 @@ def test_what_is_waited_for_is_said_while_an_earlier_save_waits(
     context: BrowserContext, open_page: OpenPage, publish: Publish, work_url: WorkUrl
 ) -> None:
     page = open_first_dialog(open_page(), work_url(publish(**SMALL)))
-    if not page.get_by_role("button", name="Bonus Validate").count():
+    if not page.get_by_role("region", name="Bonus").count():
         sort(page, page, "Conversation 1 of 2", move_by_digit)
         go_on(page)
     context.set_offline(True)
@@ -422,7 +422,7 @@ def test_work_that_waited_through_a_reload_merges_with_another_tab(
     page = open_page()
     page.goto(url)
 
-    expect(page.get_by_text("Moved in another tab, too: reply 2 of conversation 1.")).to_be_visible()
+    expect(page.get_by_text("Moved in another tab, too: reply B of conversation 1.")).to_be_visible()
     for place, area in enumerate(["good", "bad", "okay"]):
         expect(zone(page, area).locator(f"[data-card='{place}']")).to_be_visible()
     expect_saved(page)

@@ -70,7 +70,7 @@ def test_haste_and_too_few_points_must_meet_in_one_hit_and_then_the_worker_is_ou
 
     result = found(HastyWithoutPoints(), *works)
 
-    evidence = {"minutes": 4.983, "points": 1, "hit": 1, "assignments": 1, "of": 2}
+    evidence = {"minutes": 4.983, "points": 1, "hit": 2, "assignments": 1, "of": 2}
     assert result == {"both": Finding("both", evidence)}
 
 
@@ -79,7 +79,7 @@ def test_too_few_points_name_the_assignment_and_not_the_worker() -> None:
         frames_of(Work("A", VARIED, hit=4, points=1), Work("A", VARIED, hit=5, points=2)), [TooFewPoints()]
     )[0]
 
-    assert findings == [Finding("A", {"points": 1, "checkpoints": 3, "hit": 4}, submission=1)]
+    assert findings == [Finding("A", {"points": 1, "checkpoints": 3, "hit": 5}, submission=1)]
 
 
 # --- Attention -------------------------------------------------------------------------------------------------------

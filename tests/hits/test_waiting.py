@@ -11,7 +11,8 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from evalplatform.embedded_broker import count_live_workers
-from evalplatform.listeners import COMMAND, SCHEDULER_COMMAND
+from evalplatform.health import COMMAND
+from evalplatform.listeners import SCHEDULER_COMMAND
 from hits import background
 from hits.designing.studies import create_study
 from hits.kept_manifests import manifest_file, write_manifest
@@ -78,7 +79,7 @@ def test_the_monitor_says_that_the_scheduler_does_not_run_until_it_does(
     note_that_scheduler_runs()
     note_that_scheduler_runs()  # of a second scheduler
     assert "The scheduler does not run" not in text_of(researcher_client, "monitor/")
-    assert "collected by itself, every 5 minutes" in text_of(researcher_client, "monitor/")
+    assert "No background process runs: nothing is collected" in text_of(researcher_client, "monitor/")
 
     SchedulerBeat.objects.update(at=timezone.now() - timedelta(minutes=30))
     assert "It was last heard of 30" in text_of(researcher_client, "monitor/")

@@ -9,6 +9,8 @@ export interface Merged {
   problem: string;
   /** Something of ours that the server does not have yet. */
   isNews: boolean;
+  /** Something of theirs that this page did not show: not what it sent itself and never heard of. */
+  isTheirNews: boolean;
   /** Places of cards that both have moved, to different areas. */
   clashes: number[];
 }
@@ -20,10 +22,12 @@ export interface Merged {
 export function merge(known: [DialogSave, ...DialogSave[]], mine: DialogSave, theirs: DialogSave): Merged {
   const areas: Placements = {};
   const clashes: number[] = [];
+  let isTheirNews = false;
   for (const place of new Set([...Object.keys(mine.areas), ...Object.keys(theirs.areas)])) {
     const [ours, newest] = [mine.areas[place], theirs.areas[place]];
     const isMovedHere = known.some((one) => one.areas[place] !== ours);
     const isMovedThere = known.every((one) => one.areas[place] !== newest);
+    isTheirNews ||= isMovedThere && ours !== newest;
     if (isMovedHere && isMovedThere && ours !== newest) {
       clashes.push(Number(place));
     }
@@ -45,7 +49,8 @@ export function merge(known: [DialogSave, ...DialogSave[]], mine: DialogSave, th
   // Nothing that was typed is thrown away.
   const typed = isTypedThere && theirs.problem !== mine.problem ? `${theirs.problem}\n${mine.problem}` : mine.problem;
   const problem = isTypedHere ? typed.slice(0, LONGEST_PROBLEM) : theirs.problem;
-  return { answer, problem, isNews: !isSame({ areas, problem }, theirs), clashes };
+  isTheirNews ||= isTypedThere && theirs.problem !== mine.problem;
+  return { answer, problem, isNews: !isSame({ areas, problem }, theirs), isTheirNews, clashes };
 }
 
 type Content = Pick<DialogSave, "areas" | "problem">;

@@ -199,7 +199,7 @@ export class Saver {
       this.acknowledged[position] = sent;
       return [];
     }
-    const { answer, problem, isNews, clashes } = merge([base, sent], saveOf(dialog, position), result);
+    const { answer, problem, isNews, isTheirNews, clashes } = merge([base, sent], saveOf(dialog, position), result);
     dialog.answer = answer;
     dialog.problem = problem;
     dialog.bonus = result.bonus ?? dialog.bonus;
@@ -208,7 +208,7 @@ export class Saver {
     if (isNews) {
       this.waiting.add(position);
     }
-    return [{ position, clashes }];
+    return isTheirNews ? [{ position, clashes }] : [];
   }
 
   private insist<T>(endpoint: Endpoint, body: object): Promise<T> {

@@ -92,7 +92,7 @@ export class Shell {
   }
 
   showPoints(points: number, of: number): void {
-    say(this.points, `Bonus points so far: ${points} of ${of}`);
+    say(this.points, `Bonus points checked: ${points} of ${of}`);
   }
 
   showSaveState(state: SaveState, detail: string): void {

@@ -5,7 +5,7 @@ import { factList, introduction } from "./introduction";
 import type { Step } from "./shell";
 
 const DECLINED =
-  "That is fine, and nothing was kept. Please return the HIT on the marketplace: that does not count against you.";
+  "That is fine, and no answers were kept. Please return the HIT on the marketplace: that does not count against you.";
 
 export function welcomeStep(data: PageData, onAgree: () => void): Step {
   const answer = h("p", { class: "message", role: "status" });

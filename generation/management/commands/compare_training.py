@@ -21,6 +21,9 @@ as it is trained, with the true emotion or intent of each reply, which a transfo
     def create_parser(self, *args: Any, **kwargs: Any) -> CommandParser:
         return super().create_parser(*args, formatter_class=argparse.RawDescriptionHelpFormatter, **kwargs)
 
+    def needs_database(self, options: dict[str, Any]) -> bool:
+        return False  # files do as well; whoever names a dataset of the database finds out there
+
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("first", type=Path, metavar="FOLDER", help="a checkpoint, or its .training folder")
         parser.add_argument("second", type=Path, metavar="FOLDER")

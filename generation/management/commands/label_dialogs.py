@@ -25,6 +25,9 @@ for train_generator and import_dialogs; they also have each dialog's emotionalit
     def create_parser(self, *args: Any, **kwargs: Any) -> CommandParser:
         return super().create_parser(*args, formatter_class=argparse.RawDescriptionHelpFormatter, **kwargs)
 
+    def needs_database(self, options: dict[str, Any]) -> bool:
+        return False  # files do as well; whoever names a dataset of the database finds out there
+
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("data", metavar="NAME", help="a dataset, a file of dialogs, or a folder of subtitle files")
         parser.add_argument("--classifier", required=True, metavar="FOLDER")

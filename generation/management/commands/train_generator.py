@@ -52,6 +52,9 @@ docs/training.md has recipes, with what they came to."""
     def create_parser(self, *args: Any, **kwargs: Any) -> CommandParser:
         return super().create_parser(*args, formatter_class=argparse.RawDescriptionHelpFormatter, **kwargs)
 
+    def needs_database(self, options: dict[str, Any]) -> bool:
+        return False  # files do as well; whoever names a dataset of the database finds out there
+
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("kind", choices=KINDS)
         parser.add_argument("--data", required=True, nargs="+", metavar="NAME", help="datasets, or files of dialogs")

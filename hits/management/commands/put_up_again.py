@@ -3,6 +3,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
+from evalplatform.wording import count_of
 from hits.designing.studies import get_study
 from hits.management.study_command import StudyCommand
 from hits.markets import enter_market
@@ -48,6 +49,6 @@ is put up, for workers who have not done those dialogs. A run that was interrupt
         if options["dry_run"]:
             self.stdout.write("Dry run: nothing is put up.")
         elif done.assignments:
-            self.stdout.write(f"{done.published:,} HITs are on offer again.")
+            self.stdout.write(f"{count_of(done.published, 'HIT is', 'HITs are')} on offer again.")
         if done.stopped_by:
             raise CommandError(f"Stopped: {str(done.stopped_by).rstrip('.')}. Run the same command again to go on.")
