@@ -132,7 +132,7 @@ def test_the_style_check_runs_on_a_worker_and_its_answer_appears_by_itself(
     page.get_by_role("link", name="example-empathetic").first.click()
     expect(page.get_by_text("Not checked yet.")).to_be_visible()
     page.get_by_role("button", name="Check now").click()
-    expect(page.get_by_text("Checking…")).to_be_visible()
+    expect(page.get_by_text("Checking, asked for")).to_be_visible()
     check_accessibility(page)
     page.get_by_role("link", name="Health", exact=True).click()
     expect(page.get_by_text("none is running")).to_be_visible()
