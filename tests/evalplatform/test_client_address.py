@@ -15,7 +15,7 @@ from evalplatform.client_address import client_address, is_this_machine
         (2, "127.0.0.1", "1.2.3.4, 203.0.113.9, 10.0.0.1", "203.0.113.9"),
         (2, "127.0.0.1", "203.0.113.9", "203.0.113.9"),
         (1, "198.51.100.7", "", "198.51.100.7"),
-        (1, "127.0.0.1", "not an address", ""),
+        (1, "127.0.0.1", "not an address", "unreadable"),
         (0, "", "", ""),
         (0, "2001:db8:1:2:3:4:5:6", "", "2001:db8:1:2::"),  # one household has all of that network
         (0, "::ffff:198.51.100.7", "", "198.51.100.7"),
