@@ -59,9 +59,9 @@ def _contract(word: str) -> str:
 
 
 def _capital(letter: str) -> str:
-    """ "ß" and its like have no capital of one letter, and stay."""
+    """ "ß" and a dotless i have none of which they are the small letter, and stay."""
     capital = letter.upper()
-    return capital if len(capital) == 1 else letter
+    return capital if capital.lower() == letter else letter
 
 
 def _ends_openly(last: str) -> bool:

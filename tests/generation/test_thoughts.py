@@ -152,3 +152,17 @@ def test_a_researcher_finds_the_thoughts_on_the_dialogs_page(server: ChatServer,
 
     assert THOUGHT in page
     assert "no worker" in page
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<|START_THINKING|>Be kind.<|END_THINKING|><|START_RESPONSE|>Oh no!<|END_RESPONSE|>",
+        "<|think|>Be kind.<|/think|>Oh no!",
+        "<scratchpad>Be kind.</scratchpad> Oh no!",
+        "<thought_process>Be kind.</thought_process>Oh no!",
+        "<think>Be kind.</think><answer>Oh no!</answer>",
+    ],
+)
+def test_other_marks_of_thinking_are_known_too(text: str) -> None:
+    assert split_thoughts(text) == ("Oh no!", "Be kind.")

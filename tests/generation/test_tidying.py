@@ -37,6 +37,8 @@ from generation.tidying import tidy_reply
         ("élan vital", "Élan vital."),
         ("😀", "😀"),
         ("!", "!"),
+        ("ım fine", "ım fine."),  # as a Turkish keyboard types it
+        ("İm fine", "İm fine."),
     ],
 )
 def test_a_reply_is_typed_as_all_others_are(typed: str, shown: str) -> None:
