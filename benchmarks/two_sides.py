@@ -109,7 +109,7 @@ def _run(*command: str) -> None:
     from django.core.management import CommandError, call_command
 
     try:
-        call_command(*command, stdout=StringIO())
+        call_command(*command, stdout=StringIO(), stderr=StringIO())
     except CommandError:
         sys.exit(1)
 
