@@ -54,7 +54,7 @@ def test_a_study_is_what_it_was(fixed_study: Study, tmp_path: Path, researcher_c
     found["results"] = run("show_results", "demo").splitlines()
     run("export_study", "demo", "--out", str(tmp_path / "bundle"))
     found |= _bundle(tmp_path / "bundle")
-    ledger = b"".join(researcher_client.get("/studies/demo/ledger.csv?environment=local"))  # type: ignore[arg-type]
+    ledger = b"".join(researcher_client.get("/studies/demo/ledger.csv?environment=local"))
     found["ledger"] = sorted(_columns(ledger.decode(), LEDGER_COLUMNS))  # paid in any order
 
     if os.environ.get("FREEZE"):
