@@ -27,13 +27,13 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "evalplatform.settings")
 django.setup()
 
 from benchmarks.environments import ROOT, python_of  # noqa: E402
-from hits.analysing.analysing import analyse  # noqa: E402
-from hits.simulated_crowd.drawing import Drawing, StudySize, draw_frames  # noqa: E402
-from hits.simulated_crowd.truths import read_truth  # noqa: E402
+from hits.analysing.analysis import analyse  # noqa: E402
 from hits.stats.agreement import LEVELS, agreement, krippendorff_alpha  # noqa: E402
 from hits.stats.coded_ratings import CodedRatings, code_ratings  # noqa: E402
 from hits.stats.dawid_skene import dawid_skene  # noqa: E402
 from hits.stats.true_values import find_true_values  # noqa: E402
+from simulated_crowd.drawing import Drawing, StudySize, draw_frames  # noqa: E402
+from simulated_crowd.truths import read_truth  # noqa: E402
 
 MILLION = 1_000_000
 MOST_SECONDS, MOST_SECONDS_OF_TWO, MOST_MB = 10, 1.5, 1500  # at a million

@@ -22,8 +22,8 @@ import resource, sys, time, django
 django.setup()
 from django.core.management import call_command
 from benchmarks.batching_data import make_data
-from hits.designing.studies import create_study
-from hits.batching import build_hits
+from hits.designing.study_files import create_study
+from hits.batching.building import build_hits
 call_command("migrate", verbosity=0)
 settings = make_data(int(sys.argv[1]))
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

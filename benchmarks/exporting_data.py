@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from hits.exporting.columns import bundle_rows
-from hits.ratings_frame import SUBMISSIONS_AT_ONCE
+from hits.frames.ratings_frame import SUBMISSIONS_AT_ONCE
 
 GENERATORS = ["meed2", "baseline-a", "baseline-b", "baseline-c"]
 ROWS_OF_A_SUBMISSION = 40

@@ -59,20 +59,20 @@ def _play(hit_count: int) -> dict[str, Any]:
     from django.utils import timezone
 
     from benchmarks.batching_data import make_data
-    from hits.batching import build_hits
-    from hits.designing.studies import create_study
-    from hits.localturk.models import Account
-    from hits.markets import market_of
+    from hits.batching.building import build_hits
+    from hits.crowds.opening import market_of
+    from hits.designing.study_files import create_study
     from hits.models import Study
     from hits.publishing.creating import publish_hits
-    from hits.publishing.planning import check_funds, plan_publishing
-    from hits.screening.describing import describe_funnel
-    from hits.screening.runs import screen
-    from hits.simulated_crowd.channels import InProcess
-    from hits.simulated_crowd.people import Crowd
-    from hits.simulated_crowd.simulating import simulate, usual_size
-    from hits.simulated_crowd.truths import read_truth
+    from hits.publishing.publishing_plan import check_funds, plan_publishing
+    from hits.screening.screening_runs import screen
+    from hits.screening.screening_words import describe_funnel
     from hits.syncing import sync
+    from localturk.models import Account
+    from simulated_crowd.channels import InProcess
+    from simulated_crowd.people import Crowd
+    from simulated_crowd.simulating import simulate, usual_size
+    from simulated_crowd.truths import read_truth
 
     call_command("migrate", verbosity=0)
     seconds: dict[str, Any] = {}
@@ -112,8 +112,8 @@ def _stage(name: str, seconds: dict[str, Any]) -> Iterator[None]:
 def _problems(wanted: int, left: int) -> Iterator[str]:
     from django.db.models import Count, F, Sum
 
-    from hits.localturk.models import LedgerEntry, TurkAssignment
     from hits.models import Payment, Submission
+    from localturk.models import LedgerEntry, TurkAssignment
 
     collected, approved = Submission.objects.filter(problem=""), TurkAssignment.objects.filter(status="Approved")
     entries = LedgerEntry.objects.values("assignment", "kind").annotate(count=Count("pk"))

@@ -83,8 +83,8 @@ def run(publish: Callable[[str, int], float], count: int, options: list[str]) ->
 
 def _make_study(count: int) -> None:
     from benchmarks.batching_data import make_data
-    from hits.batching import build_hits
-    from hits.designing.studies import create_study
+    from hits.batching.building import build_hits
+    from hits.designing.study_files import create_study
 
     build_hits(create_study(make_data(count * 10)))
 
@@ -118,10 +118,10 @@ def marketplace(folder: Path, *options: str) -> Iterator[Marketplace]:
 def _publish_ours(url: str, count: int) -> float:
     from django.utils import timezone
 
+    from hits.crowds.mturk.client import Market, boto_client
     from hits.models import Study
-    from hits.mturk.client import Market, boto_client
     from hits.publishing.creating import publish_hits
-    from hits.publishing.planning import plan_publishing
+    from hits.publishing.publishing_plan import plan_publishing
 
     plan = plan_publishing(Study.objects.get(), "local")
     market = Market(boto_client(url, has_own_credentials=False), calls_per_second=1000)
@@ -135,7 +135,7 @@ def _publish_plainly(url: str, count: int) -> float:
     from botocore.config import Config
     from botocore.exceptions import BotoCoreError, ClientError
 
-    from hits.mturk.question import external_question
+    from hits.crowds.mturk.question import external_question
 
     config = Config(retries={"mode": "standard"}, max_pool_connections=THREADS)
     keys = {"aws_access_key_id": "x", "aws_secret_access_key": "x", "region_name": "us-east-1"}

@@ -75,7 +75,7 @@ def _play(rng: random.Random, server: Server, count: int) -> "Chaos":
 
 class Chaos:
     def __init__(self, rng: random.Random, server: Server) -> None:
-        from hits.markets import market_of
+        from hits.crowds.opening import market_of
 
         self._rng = rng
         self.tally: Counter[str] = Counter()
@@ -156,7 +156,7 @@ class Chaos:
 
     def _forget_old_ones(self, study: "Study") -> None:
         """Otherwise each run would look through more and more HITs, and the 200th take twice as long as the first."""
-        from hits.localturk.models import TurkHit
+        from localturk.models import TurkHit
 
         self._played.append(study)
         if len(self._played) > STUDIES_KEPT:
@@ -169,9 +169,9 @@ class Chaos:
         """Of another project, and of another machine that runs the same design in the same account."""
         from dataclasses import replace
 
+        from hits.crowds.mturk.question import external_question
+        from hits.crowds.mturk.types import NewHit
         from hits.models.design import StudyDesign
-        from hits.mturk.question import external_question
-        from hits.mturk.types import NewHit
         from hits.publishing.creating import hit_type_of
 
         hit_type = self._market.create_hit_type(hit_type_of(StudyDesign.model_validate(_design("stranger"))))
@@ -183,7 +183,7 @@ class Chaos:
         return self._strangers()
 
     def _strangers(self) -> set[tuple[Any, ...]]:
-        from hits.localturk.models import TurkHit
+        from localturk.models import TurkHit
 
         return set(TurkHit.objects.using(MARKET).order_by("pk").values_list()[:STRANGERS])
 
@@ -207,14 +207,14 @@ def _make_study(name: str) -> "Study":
 
 
 def _design(name: str) -> dict[str, Any]:
-    from hits.designing.studies import read_study_file
+    from hits.designing.study_files import read_study_file
 
     return {**read_study_file(ROOT / "examples" / "demo.toml"), "name": name}
 
 
 def _ids_there(study: "Study") -> dict[str, str]:
     """Of the study's HITs on the marketplace: id -> annotation."""
-    from hits.localturk.models import TurkHit
+    from localturk.models import TurkHit
 
     found = TurkHit.objects.using(MARKET).filter(requester_annotation__startswith=f"evalplatform {study.key} ")
     return dict(found.values_list("hit_id", "requester_annotation"))

@@ -12,8 +12,8 @@ django.setup()
 from django.core.management import call_command  # noqa: E402
 
 from benchmarks.batching_data import make_data  # noqa: E402
-from hits.batching import build_hits  # noqa: E402
-from hits.designing.studies import create_study  # noqa: E402
+from hits.batching.building import build_hits  # noqa: E402
+from hits.designing.study_files import create_study  # noqa: E402
 from hits.models import Answer, Assignment, BonusCheck, Hit, HitItem, Rating, Submission  # noqa: E402
 
 AREAS = ("good", "okay", "bad")

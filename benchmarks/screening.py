@@ -27,9 +27,9 @@ django.setup()
 from benchmarks.screening_crowd import BY_PLACE, COPYING, LINES, SHUFFLING, simulate_frames  # noqa: E402
 from hits.models.design import ScreeningRule  # noqa: E402
 from hits.screening.rules import RULES, apply_rules  # noqa: E402
-from hits.simulated_crowd.people import Crowd  # noqa: E402
-from hits.simulated_crowd.truths import read_truth  # noqa: E402
-from hits.simulated_crowd.worker_types import CAREFUL, USUAL_SHARES, WorkerType  # noqa: E402
+from simulated_crowd.people import Crowd  # noqa: E402
+from simulated_crowd.truths import read_truth  # noqa: E402
+from simulated_crowd.worker_types import CAREFUL, USUAL_SHARES, WorkerType  # noqa: E402
 
 EVERY: list[ScreeningRule] = [model() for model in RULES]  # type: ignore[misc]
 PAPER = EVERY[:3]

@@ -1,5 +1,5 @@
 """Frames of the paper's study as a simulated crowd would fill them, without a database: the crowd of
-hits.simulated_crowd works on a page that is made up here. Four further types of spammers come along."""
+simulated_crowd works on a page that is made up here. Four further types of spammers come along."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -10,20 +10,20 @@ from typing import Any
 
 import pandas as pd
 
-from hits.card_orders import card_order
+from hits.batching.card_orders import card_order
 from hits.designing.selecting import order_key
-from hits.designing.studies import read_study_file
+from hits.designing.study_files import read_study_file
+from hits.frames.ratings_frame import Frames
 from hits.models.design import StudyDesign
-from hits.points import is_moved, passes, wins_point
-from hits.ratings_frame import Frames
-from hits.simulated_crowd.channels import Reply
-from hits.simulated_crowd.judging import Judge, Writers
-from hits.simulated_crowd.knowing import KnownDialog
-from hits.simulated_crowd.people import Crowd, SimulatedWorker
-from hits.simulated_crowd.scheduling import Ending, Limits, Opening, Past, Stint, plan_stints
-from hits.simulated_crowd.truths import HUMAN, Truth
-from hits.simulated_crowd.visiting import DATA_START, Visit
-from hits.simulated_crowd.worker_types import WorkerType
+from hits.protocols.points import is_moved, passes, wins_point
+from simulated_crowd.channels import Reply
+from simulated_crowd.judging import Judge, Writers
+from simulated_crowd.knowing import KnownDialog
+from simulated_crowd.people import Crowd, SimulatedWorker
+from simulated_crowd.scheduling import Ending, Limits, Opening, Past, Stint, plan_stints
+from simulated_crowd.truths import HUMAN, Truth
+from simulated_crowd.visiting import DATA_START, Visit
+from simulated_crowd.worker_types import WorkerType
 
 DESIGN = StudyDesign.model_validate(read_study_file(Path(__file__).parent.parent / "examples" / "meed2.toml"))
 NO_SECRET = b"a benchmark, which nobody searches"
@@ -196,7 +196,7 @@ class _Page:
         )  # fmt: skip
 
     def _checkpoint(self, position: int) -> tuple[int, ...]:
-        """As hits.ratings_frame counts it: point, first point, attempts, won by a check, moved after it."""
+        """As hits.frames.ratings_frame counts it: point, first point, attempts, won by a check, moved after it."""
         final, checks = self.states[position]["areas"], self.checks.get(position, [])
         is_passed = self._passes(position, final)
         first = self._passes(position, checks[0]) if checks else is_passed

@@ -121,13 +121,13 @@ def _prepare() -> None:
 def _print_way(name: str, way: Way, dice: random.Random) -> None:
     from django.utils import timezone
 
-    from hits.collecting import collect
-    from hits.markets import market_of
-    from hits.ratings_frame import study_frames, submissions_frame
+    from hits.collecting.collect import collect
+    from hits.crowds.opening import market_of
+    from hits.frames.ratings_frame import study_frames, submissions_frame
     from hits.screening.rules import find_flags
-    from hits.simulated_crowd.market_side import ensure_accounts
-    from hits.simulated_crowd.people import SimulatedWorker
-    from hits.simulated_crowd.worker_types import RANDOM
+    from simulated_crowd.market_side import ensure_accounts
+    from simulated_crowd.people import SimulatedWorker
+    from simulated_crowd.worker_types import RANDOM
 
     study = _publish(f"trial-{list(WAYS).index(name)}")
     accounts = ensure_accounts([SimulatedWorker(number, RANDOM, 1) for number in range(WORKERS)])
@@ -150,11 +150,11 @@ def _print_way(name: str, way: Way, dice: random.Random) -> None:
 def _publish(name: str) -> "Study":
     from django.utils import timezone
 
-    from hits.batching import build_hits
-    from hits.designing.studies import create_study, read_study_file
-    from hits.markets import market_of, worker_page_url
+    from hits.batching.building import build_hits
+    from hits.crowds.opening import market_of, worker_page_url
+    from hits.designing.study_files import create_study, read_study_file
     from hits.publishing.creating import publish_hits
-    from hits.publishing.planning import plan_publishing
+    from hits.publishing.publishing_plan import plan_publishing
 
     settings = {**read_study_file(ROOT / "examples" / "demo.toml"), "name": name}
     study = create_study(settings)
@@ -168,9 +168,9 @@ def _work(hit: "Hit", account: Any, way: Way, dice: random.Random, tally: Tally)
     from django.db.models import F
     from django.utils import timezone
 
-    from hits.localturk import working
-    from hits.localturk.models import TurkAssignment, TurkHit
     from hits.models import Assignment, Publication
+    from localturk import working
+    from localturk.models import TurkAssignment, TurkHit
 
     mturk_hit_id = Publication.objects.get(hit=hit).mturk_hit_id
     held = working.accept(account, TurkHit.objects.get(hit_id=mturk_hit_id), timezone.now())
@@ -199,8 +199,8 @@ class _Page:
     def __init__(self, hit: "Hit", assignment_id: str, mturk_hit_id: str, worker_id: str) -> None:
         import json
 
-        from hits.simulated_crowd.channels import InProcess
-        from hits.simulated_crowd.visiting import DATA_START
+        from simulated_crowd.channels import InProcess
+        from simulated_crowd.visiting import DATA_START
 
         self._channel = InProcess()
         query = {"assignmentId": assignment_id, "hitId": mturk_hit_id, "workerId": worker_id}
@@ -233,7 +233,7 @@ class _Page:
 
 def _print_afterthoughts(dice: random.Random) -> None:
     from hits.models.design import MovedAfterCheck
-    from hits.points import MOVED_SHARE
+    from hits.protocols.points import MOVED_SHARE
 
     rule = MovedAfterCheck()
     print(f"\nof workers who change cards after a check, moved_after_check (share {rule.share}) names")

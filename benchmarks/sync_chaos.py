@@ -112,7 +112,7 @@ class Chaos:
 
     def _forget_old_ones(self, study: "Study") -> None:
         """Otherwise each round would look through more and more HITs."""
-        from hits.localturk.models import TurkHit
+        from localturk.models import TurkHit
 
         self._played.append(f"evalplatform {study.key} ")
         if len(self._played) > ROUNDS_KEPT:
@@ -175,11 +175,11 @@ class _Round:
         """Workers who accept and post a bare form, without ever opening our page."""
         from django.db import transaction
 
-        from hits.localturk import working
-        from hits.localturk.clock import Clock
-        from hits.localturk.models import TurkHit, WorkerAccount
-        from hits.localturk.refusals import Refused
-        from hits.localturk.seeding import ensure_worker_accounts
+        from localturk import working
+        from localturk.clock import Clock
+        from localturk.models import TurkHit, WorkerAccount
+        from localturk.refusals import Refused
+        from localturk.seeding import ensure_worker_accounts
 
         ensure_worker_accounts()
         hits = list(TurkHit.objects.filter(requester_annotation__startswith=_annotation(self.study)))
@@ -205,7 +205,7 @@ class _Round:
                 _by_hand("SendBonus", AssignmentId=assignment_id, WorkerId=worker_id, **words)
 
     def _take_rejections_back(self) -> None:
-        from hits.localturk.models import TurkAssignment
+        from localturk.models import TurkAssignment
 
         ours = TurkAssignment.objects.filter(hit__requester_annotation__startswith=_annotation(self.study))
         for one in ours.filter(status="Rejected"):
@@ -215,9 +215,9 @@ class _Round:
     def _work(self, hit_count: int) -> None:
         """The crowd on the first HITs; what was handed in is noted here, whatever becomes of our database."""
         from hits.models import Assignment
-        from hits.simulated_crowd.people import Crowd
-        from hits.simulated_crowd.simulating import simulate
-        from hits.simulated_crowd.truths import read_truth
+        from simulated_crowd.people import Crowd
+        from simulated_crowd.simulating import simulate
+        from simulated_crowd.truths import read_truth
 
         if hit_count:
             crowd = Crowd(WORKERS, read_truth("demo"), seed=self.study.design["seed"])
@@ -264,8 +264,8 @@ class _Round:
     # --- What came of it ---
 
     def compare(self) -> Iterator[str]:
-        from hits.localturk.models import TurkAssignment
         from hits.models import Rating
+        from localturk.models import TurkAssignment
 
         there = TurkAssignment.objects.filter(hit__requester_annotation__startswith=_annotation(self.study))
         there = there.filter(status__in=["Submitted", "Approved", "Rejected"])
@@ -288,7 +288,7 @@ class _Round:
 
     def _look_at_empty(self, there: Any, tally: Counter[str]) -> None:
         """Only the marketplace itself may pay it, when its delay is over; and until then somebody is asked."""
-        from hits.deciding import waiting_for_decision
+        from hits.budgeting.undecided import waiting_for_decision
         from hits.models import Submission
 
         tally["empty submissions"] += 1
@@ -399,9 +399,9 @@ def _by_hand(operation: str, **params: Any) -> bool:
     """What somebody does on the marketplace's own pages: in its tables, past our client and the faults."""
     from django.db import transaction
 
-    from hits.localturk.clock import Clock
-    from hits.localturk.errors import TurkError
-    from hits.localturk.operations import OPERATIONS
+    from localturk.clock import Clock
+    from localturk.errors import TurkError
+    from localturk.operations import OPERATIONS
 
     try:
         with transaction.atomic(using=MARKET):
@@ -415,7 +415,7 @@ def _both_sides_at_once() -> Any:
     from django.db import transaction
     from django.test import override_settings
 
-    from hits.simulated_crowd.channels import InProcess
+    from simulated_crowd.channels import InProcess
 
     class BothSides(InProcess):
         """A stint is one transaction on our side and one on the marketplace's, which its own process may be writing."""
@@ -446,12 +446,12 @@ def _make_study(name: str, rng: random.Random) -> "Study":
     """Small HITs, published: the money and the races are the same."""
     from django.utils import timezone
 
-    from hits.batching import build_hits
-    from hits.designing.studies import create_study, read_study_file
-    from hits.markets import market_of
+    from hits.batching.building import build_hits
+    from hits.crowds.opening import market_of
+    from hits.designing.study_files import create_study, read_study_file
     from hits.models import Study
     from hits.publishing.creating import publish_hits
-    from hits.publishing.planning import plan_publishing
+    from hits.publishing.publishing_plan import plan_publishing
 
     settings: dict[str, Any] = {
         **read_study_file(ROOT / "examples" / "demo.toml"),
@@ -475,7 +475,7 @@ def _annotation(study: "Study") -> str:
 
 
 def _approved(study: "Study") -> int:
-    from hits.localturk.models import TurkAssignment
+    from localturk.models import TurkAssignment
 
     of_study = TurkAssignment.objects.filter(hit__requester_annotation__startswith=_annotation(study))
     return of_study.filter(status="Approved").count()
@@ -493,7 +493,7 @@ def _cents_here(study: "Study") -> int:
 
 
 def _cents_there(study: "Study") -> int:
-    from hits.localturk.models import LedgerEntry
+    from localturk.models import LedgerEntry
 
     entries = LedgerEntry.objects.filter(assignment__hit__requester_annotation__startswith=_annotation(study))
     return sum(entry.amount_cents + entry.fee_cents for entry in entries)

@@ -26,7 +26,7 @@ from benchmarks.environments import python_of, requirements_of, version_in
 from benchmarks.third_party.scenario import BONUS_DOLLARS, HITS, REWARD_DOLLARS, TITLE
 
 if TYPE_CHECKING:
-    from hits.localturk.models import TurkAssignment, TurkHit
+    from localturk.models import TurkAssignment, TurkHit
 
 ROOT = Path(__file__).resolve().parent.parent
 REWARD_CENTS, BONUS_CENTS = round(REWARD_DOLLARS * 100), round(BONUS_DOLLARS * 100)
@@ -176,8 +176,8 @@ def _drive(tool: Tool, python: Path, home: Path, url: str, *step: str) -> Any:
 def _check_published(tool: Tool, published: list[str]) -> list["TurkHit"]:
     from django.utils import timezone
 
-    from hits.localturk.models import TurkHit, WorkerAccount
-    from hits.localturk.working import Reason, can_accept
+    from localturk.models import TurkHit, WorkerAccount
+    from localturk.working import Reason, can_accept
 
     hits = list(TurkHit.objects.select_related("hit_type"))
     _expect("HITs", sorted(hit.hit_id for hit in hits), sorted(published))
@@ -192,8 +192,8 @@ def _check_published(tool: Tool, published: list[str]) -> list["TurkHit"]:
 def _work(hit: "TurkHit", worker_id: str) -> "TurkAssignment":
     from django.utils import timezone
 
-    from hits.localturk.models import WorkerAccount
-    from hits.localturk.working import accept, submit
+    from localturk.models import WorkerAccount
+    from localturk.working import accept, submit
 
     worker = WorkerAccount.objects.get(worker_id=worker_id)
     held = accept(worker, hit, timezone.now())
@@ -201,9 +201,9 @@ def _work(hit: "TurkHit", worker_id: str) -> "TurkAssignment":
 
 
 def _check_reviewed(done: list["TurkAssignment"], published: list[str], seen: dict[str, Any]) -> None:
-    from hits.localturk.funds import get_account
-    from hits.localturk.models import BonusPayment, LedgerEntry, TurkHit
-    from hits.localturk.rendering import dollars
+    from localturk.funds import get_account
+    from localturk.models import BonusPayment, LedgerEntry, TurkHit
+    from localturk.rendering import dollars
 
     _expect("HITs that the tool lists", sorted(seen["listed"]), sorted(published))
     ids = sorted(one.assignment_id for one in done)

@@ -62,8 +62,8 @@ def two_sides(database_url: str) -> Iterator["Server"]:
         from django.core.management import call_command
         from django.db import connections
 
-        from hits.localturk.models import Account
         from hits.management.commands import publish_hits, sync_hits  # noqa: F401  # loaded here, so in every fork
+        from localturk.models import Account
 
         call_command("migrate", verbosity=0)
         Account.objects.using(MARKET).update_or_create(pk=1, defaults={"balance_cents": 10**9})
@@ -117,7 +117,7 @@ def _run(*command: str) -> None:
 @contextmanager
 def some_faults(rng: random.Random) -> Iterator[str | None]:
     """Half of the time one of them. Always some latency: a time between a call and its answer in which to die."""
-    from hits.localturk.models import Fault
+    from localturk.models import Fault
 
     faults = Fault.objects.using(MARKET)
     made = [faults.create(kind="latency", amount=rng.uniform(5, 60))]
@@ -140,7 +140,7 @@ def some_faults(rng: random.Random) -> Iterator[str | None]:
 @contextmanager
 def some_lies(rng: random.Random, churn: "Churn") -> Iterator[list[str]]:
     """Lists that lag, lists that are paged by offsets while other projects' HITs come and go, both, or none."""
-    from hits.localturk.models import Fault
+    from localturk.models import Fault
 
     faults = Fault.objects.using(MARKET)
     amounts = {"list-lag": rng.uniform(0.5, 20), "offset-pages": rng.randint(20, 60)}
@@ -171,8 +171,8 @@ class Churn:
         self._goes_on.clear()
 
     def _run(self, parent: int) -> None:
-        from hits.localturk.ids import new_id
-        from hits.localturk.models import TurkHit
+        from localturk.ids import new_id
+        from localturk.models import TurkHit
 
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         hits = TurkHit.objects.using(MARKET)
@@ -220,7 +220,7 @@ def play_chaos(
 
 
 def let_time_pass(hours: float) -> None:
-    from hits.localturk.models import ClockOffset
+    from localturk.models import ClockOffset
 
     offsets = ClockOffset.objects.using(MARKET)
     ahead = offsets.values_list("ahead", flat=True).first() or timedelta()

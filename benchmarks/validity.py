@@ -25,9 +25,6 @@ django.setup()
 
 from hits.models.design import ScreeningRule  # noqa: E402
 from hits.screening.rules import RULES, apply_rules  # noqa: E402
-from hits.simulated_crowd.drawing import Drawing, StudySize, draw_frames  # noqa: E402
-from hits.simulated_crowd.truths import Truth, read_truth  # noqa: E402
-from hits.simulated_crowd.worker_types import USUAL_SHARES  # noqa: E402
 from hits.stats.agreement import agreement  # noqa: E402
 from hits.stats.bradley_terry import rank_generators  # noqa: E402
 from hits.stats.coded_ratings import CodedRatings, code_ratings  # noqa: E402
@@ -35,6 +32,9 @@ from hits.stats.comparing import PairedTest, compare_generators  # noqa: E402
 from hits.stats.estimates import ALPHA, Estimate, Interval, Undefined  # noqa: E402
 from hits.stats.power import Setting, power_of  # noqa: E402
 from hits.stats.proportions import table_rows  # noqa: E402
+from simulated_crowd.drawing import Drawing, StudySize, draw_frames  # noqa: E402
+from simulated_crowd.truths import Truth, read_truth  # noqa: E402
+from simulated_crowd.worker_types import USUAL_SHARES  # noqa: E402
 
 COVERED = (0.93, 0.97)
 MOST_FALSE = 0.05

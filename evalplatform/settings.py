@@ -62,7 +62,8 @@ INSTALLED_APPS = [
     "evalplatform",
     "generation",
     "hits",
-    "hits.localturk",
+    "localturk",
+    "simulated_crowd",
 ]
 
 MIDDLEWARE = [

@@ -17,6 +17,6 @@ urlpatterns = [
 ]
 if settings.LOCAL_MARKET:
     urlpatterns += [
-        path("localturk/", include("hits.localturk.urls")),
-        path("market/", include("hits.localturk.worker_urls")),
+        path("localturk/", include("localturk.urls")),
+        path("market/", include("localturk.worker_urls")),
     ]

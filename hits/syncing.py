@@ -10,17 +10,17 @@ from datetime import datetime
 from django.utils import timezone
 
 from evalplatform.wording import count_of
-from hits.collecting import Collected, collect, recently_rejected
-from hits.deciding import Waiting, summarise_waiting
-from hits.designing.describing import dollars
-from hits.finding import note_found_bonuses
-from hits.limiting import Limited, limit_workers
+from hits.budgeting.places import open_places
+from hits.budgeting.undecided import Waiting, summarise_waiting
+from hits.collecting.collect import Collected, collect, recently_rejected
+from hits.crowds.mturk.client import Market
+from hits.designing.design_words import dollars
 from hits.models import Payment, Publication, Study, Submission
 from hits.models.design import StudyDesign
-from hits.mturk.client import Market
-from hits.paying import Paid, pay
-from hits.places import open_places
-from hits.replacing import Replaced, has_unreplaced_losses, replace_lost_assignments
+from hits.paying.found_payments import note_found_bonuses
+from hits.paying.payments import Paid, pay
+from hits.publishing.limiting import Limited, limit_workers
+from hits.replacing.requesting import Replaced, has_unreplaced_losses, replace_lost_assignments
 
 OnProgress = Callable[[str, int, int], None]
 

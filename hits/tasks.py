@@ -7,17 +7,17 @@ from django.utils import timezone
 
 from evalplatform.errors import EvalPlatformError
 from hits.background import note_scheduler
-from hits.batching import build_hits
+from hits.batching.building import build_hits
+from hits.batching.manifest_files import is_large, write_manifest
+from hits.crowds.opening import check_may_change, enter_market, open_market
+from hits.designing.plan_questions import describe, plan
 from hits.errors import MarketUnavailable
-from hits.kept_manifests import is_large, write_manifest
-from hits.markets import check_may_change, enter_market, open_market
 from hits.models import BackgroundJob, Event, PublishingRun, Study
-from hits.planning_studies import describe, plan
-from hits.publishing.runs import carry_out_run, finish_run
+from hits.publishing.page_check import check_worker_page
+from hits.publishing.publishing_runs import carry_out_run, finish_run
 from hits.publishing.stopping import resume_study, stop_study
-from hits.publishing.worker_page import check_worker_page
-from hits.putting_up_again import put_up_again
-from hits.replacing import replace_lost_assignments
+from hits.replacing.putting_up_again import put_up_again
+from hits.replacing.requesting import replace_lost_assignments
 from hits.syncing import describe_sync, sync, unsettled_studies
 
 log = structlog.get_logger("hits.tasks")
@@ -122,7 +122,7 @@ def put_hits_up_again(study_id: int, environment: str, elsewhere: bool, user_id:
 
 @shared_task
 def screen_work_of_study(study_id: int, environment: str, user_id: int | None = None) -> None:
-    from hits.screening.runs import screen  # pandas comes with it, which web processes do without
+    from hits.screening.screening_runs import screen  # pandas comes with it, which web processes do without
 
     study = Study.objects.get(pk=study_id)
     screened = screen(study, environment, timezone.now(), by=_user(user_id))
@@ -132,7 +132,7 @@ def screen_work_of_study(study_id: int, environment: str, user_id: int | None = 
 
 @shared_task
 def undo_screening_of_study(study_id: int, environment: str, user_id: int | None = None) -> None:
-    from hits.screening.runs import undo
+    from hits.screening.screening_runs import undo
 
     study = Study.objects.get(pk=study_id)
     try:
@@ -143,14 +143,14 @@ def undo_screening_of_study(study_id: int, environment: str, user_id: int | None
 
 @shared_task
 def compute_results_of_study(study_id: int, environment: str) -> None:
-    from hits.computing_results import compute_results
+    from hits.analysing.computing import compute_results
 
     compute_results(Study.objects.get(pk=study_id), environment, timezone.now)
 
 
 @shared_task
 def make_bundle_of_study(study_id: int, environment: str) -> None:
-    from hits.making_bundles import make_bundle
+    from hits.exporting.making_bundles import make_bundle
 
     make_bundle(Study.objects.get(pk=study_id), environment, timezone.now)
 

@@ -12,24 +12,24 @@ from generation.counting import count_datasets
 from generation.importing import import_candidates, import_dialogs
 from generation.models import Candidate, Dataset, Dialog
 from generation.style_check import check_dataset_style
-from hits.analysing.studies import analyse_study
-from hits.batching import build_hits
-from hits.collecting import collect
-from hits.designing.studies import create_study, read_study_file
+from hits.analysing.study_analysis import analyse_study
+from hits.batching.building import build_hits
+from hits.collecting.collect import collect
+from hits.crowds.mturk.client import Market, boto_client
+from hits.designing.study_files import create_study, read_study_file
 from hits.designing.summarising import summarise
+from hits.exporting.bundle_check import check_bundle
 from hits.exporting.bundles import export_bundle
-from hits.exporting.checking import check_bundle
-from hits.localturk import in_process
 from hits.models.design import StudyDesign
-from hits.mturk.client import Market, boto_client
-from hits.paying import pay
+from hits.paying.payments import pay
 from hits.publishing.creating import publish_hits
-from hits.publishing.planning import plan_publishing
-from hits.screening.runs import screen
-from hits.simulated_crowd.channels import InProcess
-from hits.simulated_crowd.people import Crowd
-from hits.simulated_crowd.simulating import simulate
-from hits.simulated_crowd.truths import read_truth
+from hits.publishing.publishing_plan import plan_publishing
+from hits.screening.screening_runs import screen
+from localturk import in_process
+from simulated_crowd.channels import InProcess
+from simulated_crowd.people import Crowd
+from simulated_crowd.simulating import simulate
+from simulated_crowd.truths import read_truth
 from tests.conftest import CORPUS, ROOT
 
 

@@ -1,4 +1,4 @@
-"""Room 8: ratings -> results.
+"""Ratings -> results.
 
 In: a study's ratings and what its current screening leaves out, or ratings that were made elsewhere. Out: `Results`, a
 tree of frozen dataclasses, which becomes JSON and comes back from it. Guaranteed: the same ratings give the same bytes;

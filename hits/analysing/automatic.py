@@ -9,9 +9,9 @@ from django.db.models import Max
 
 from generation.metrics.naming import BESIDE_RATINGS
 from generation.models import CandidateScore
-from hits.analysing.analysing import METRIC
+from hits.analysing.analysis import METRIC
+from hits.frames.ratings_frame import NO_CANDIDATE
 from hits.models import HitItem, Study
-from hits.ratings_frame import NO_CANDIDATE
 
 DIGITS = 6  # what all formats of a bundle keep
 DIALOGS_AT_ONCE = 5_000

@@ -19,11 +19,11 @@ from rest_framework.throttling import UserRateThrottle
 from rest_framework.views import APIView
 
 from evalplatform.errors import EvalPlatformError
+from hits.access.api_tokens import user_of_token
+from hits.access.sharing import study_for
 from hits.api.researcher_schemas import ErrorOut
-from hits.api_tokens import user_of_token
-from hits.markets import offered_environments
+from hits.crowds.opening import offered_environments
 from hits.models import Study
-from hits.sharing import study_for
 
 log = structlog.get_logger("hits.api")
 

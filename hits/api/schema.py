@@ -5,7 +5,7 @@ from drf_spectacular.openapi import AutoSchema
 
 
 class AssignmentTokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
-    target_class = "hits.api.worker.AssignmentToken"
+    target_class = "hits.api.worker_endpoints.AssignmentToken"
     name = "assignment"
 
     def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, str]:

@@ -3,9 +3,9 @@ from django.urls import path
 from drf_spectacular.views import SpectacularAPIView
 
 from hits.api import schema  # noqa: F401  # registers itself
-from hits.api.ratings import RatingListView
+from hits.api.rating_endpoints import RatingListView
 from hits.api.researcher import NotFoundView
-from hits.api.studies import ProgressView, ResultsView, StudyListView, StudyView
+from hits.api.study_endpoints import ProgressView, ResultsView, StudyListView, StudyView
 from hits.views.api_docs import show_api
 
 # A token says who it is, not a session. The schema is asked for in a browser; like all views of the REST framework, it

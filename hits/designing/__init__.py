@@ -1,4 +1,4 @@
-"""Room 1: a study file or the form -> a Study, its cost and its hourly pay; freezing it.
+"""A study file or the form -> a Study, its cost and its hourly pay; freezing it.
 
 In: settings, and the datasets and generators that they name. Out: a Study whose design is checked, or every problem at
 once; later its manifest and hash. Guaranteed: the file and the form give the same Study, and a frozen design stays.

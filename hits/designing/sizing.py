@@ -3,8 +3,8 @@
 from collections import Counter
 from dataclasses import dataclass
 
+from hits.crowds.mturk.costs import Cost, split_assignments, worst_case_cost
 from hits.models.design import StudyDesign
-from hits.mturk.costs import Cost, split_assignments, worst_case_cost
 
 
 @dataclass(frozen=True)

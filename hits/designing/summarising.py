@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from evalplatform.wording import count_of
 from generation.models import Dialog
 from generation.style_check import StyleReport, check_style
-from hits.designing.describing import describe_cost, describe_hourly_pay, dollars
+from hits.crowds.mturk.costs import Cost, split_assignments
+from hits.designing.design_words import describe_cost, describe_hourly_pay, dollars
 from hits.designing.selecting import Selection, chunks, select_dialogs
 from hits.designing.sizing import BatchSize, cost_of, hourly_pay_cents, rating_count, size_of_batches
 from hits.models import Study
 from hits.models.design import StudyDesign
-from hits.mturk.costs import Cost, split_assignments
 
 MOST_DIALOGS_LOOKED_AT = 300  # of a draft, whose page waits for it: the interval is up to 6 points wide to each side
 

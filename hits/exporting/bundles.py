@@ -11,30 +11,30 @@ import pandas as pd
 from django.db.models import QuerySet
 
 from evalplatform.errors import EvalPlatformError
-from hits.analysing.analysing import EXCLUDED_BY, analyse
+from hits.access.pseudonyms import bundle_pseudonym
+from hits.analysing.analysis import EXCLUDED_BY, analyse
 from hits.analysing.automatic import add_metrics, metrics_of
+from hits.analysing.figures.all_figures import Picture, pictures
 from hits.analysing.results import Results
 from hits.analysing.serialising import results_as_json
+from hits.batching.manifest import manifest_lines
+from hits.budgeting.places import revealed_secret
 from hits.exporting import about as about_file
 from hits.exporting.about import About
+from hits.exporting.bundle_facts import Facts, funnel_of, gather_facts, software
 from hits.exporting.columns import bundle_rows, described
 from hits.exporting.datasheet import datasheet
-from hits.exporting.facts import Facts, funnel_of, gather_facts, software
 from hits.exporting.hashing import write_hashes
 from hits.exporting.methods import methods_latex, methods_markdown
 from hits.exporting.ratings_files import read_ratings, write_ratings
 from hits.exporting.readme import readme
-from hits.exporting.tables import latex_tables
-from hits.figures.pictures import Picture, pictures
-from hits.manifest import manifest_lines
+from hits.exporting.table_files import latex_tables
+from hits.frames.ratings_frame import rating_chunks
 from hits.models import ScreeningRun, Study, Submission
 from hits.models.design import StudyDesign
-from hits.places import revealed_secret
-from hits.pseudonyms import bundle_pseudonym
-from hits.ratings_frame import rating_chunks
-from hits.screening.describing import describe_funnel
 from hits.screening.excluded import excluded_by
 from hits.screening.funnel import Funnel
+from hits.screening.screening_words import describe_funnel
 
 SEED = 1
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from generation.metrics.naming import title_of
-from hits.analysing.analysing import EXCLUDED_BY, METRIC
+from hits.analysing.analysis import EXCLUDED_BY, METRIC
 
 # By name: which column of the ratings frame it is, and what a reader of the bundle learns about it.
 COLUMNS = {

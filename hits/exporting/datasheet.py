@@ -4,7 +4,7 @@ knows: its questions by number, in words of our own; what only the researcher ca
 from collections.abc import Iterator
 
 from evalplatform.wording import count_of
-from hits.exporting.facts import Facts
+from hits.exporting.bundle_facts import Facts
 from hits.exporting.methods import methods_paragraph
 from hits.stats.estimates import Estimate, Undefined
 

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 
 from evalplatform.wording import count_of
-from hits.designing.describing import dollars
-from hits.exporting.facts import Facts
+from hits.designing.design_words import dollars
+from hits.exporting.bundle_facts import Facts
 from hits.exporting.latex import escape
 from hits.models import Payment
 from hits.models.design import CheckpointPart
-from hits.screening.facts import describe_facts
+from hits.screening.fact_words import describe_facts
 from hits.stats.estimates import Estimate, Undefined
 
 PLACES = {

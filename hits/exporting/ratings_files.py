@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 
 from evalplatform.errors import EvalPlatformError
-from hits.analysing.analysing import EXCLUDED_BY, METRIC
+from evalplatform.spreadsheet_cells import cell_of, text_of
+from hits.analysing.analysis import EXCLUDED_BY, METRIC
 from hits.exporting.about import About
 from hits.exporting.columns import described
-from hits.spreadsheet_cells import cell_of, text_of
 
 FILES = ("ratings.csv", "ratings.jsonl", "ratings.parquet")
 TEXTS = ("worker", "dataset", "dialog", "generator", "value", "label")

@@ -1,7 +1,7 @@
 """The bundle's own README: what is in it, and how to check it. It has no script."""
 
 from hits.exporting.about import About
-from hits.exporting.card_orders import describe_orders
+from hits.exporting.revealed_orders import describe_orders
 
 FILES = {
     "ratings.csv, ratings.jsonl, ratings.parquet": "every rating, also what screening leaves out, in three formats",

@@ -9,7 +9,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from evalplatform.commands import PlatformCommand
 from evalplatform.terminal import plain_console
 from hits.models import MarketEnvironment, Study
-from hits.publishing.worker_page import WorkerPageAway, check_worker_page
+from hits.publishing.page_check import WorkerPageAway, check_worker_page
 
 
 def progress_bar() -> Progress:

@@ -114,7 +114,7 @@ class CheckpointPart(Part):
     datasets: list[Name] = []
     passing_areas: list[Name] = ["good", "okay"]
     max_attempts: int = Field(0, ge=0, le=100)  # of Bonus Validate; 0: as many as one likes
-    counts: Literal["final", "first check"] = "final"  # which placement wins the point (hits.points)
+    counts: Literal["final", "first check"] = "final"  # which placement wins the point (hits.protocols.points)
     feedback: Literal["at once", "after submission"] = "at once"  # by Bonus Validate, or points at the end
 
 

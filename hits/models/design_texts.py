@@ -2,7 +2,7 @@
 
 These words are true of any data: they say nothing about where the conversations come from, and not who wrote which
 reply, since one may be by a person. What differs from study to study (who asks, pay, time, approval, bonus) the page
-says from the settings, in hits.serving.page.
+says from the settings, in hits.serving.page_data.
 """
 
 import re

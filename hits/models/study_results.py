@@ -54,7 +54,7 @@ class StudyResults(MadeByWorker):
 
 
 class StudyBundle(MadeByWorker):
-    """The bundle itself is a file (hits.kept_bundles)."""
+    """The bundle itself is a file (hits.exporting.kept_bundles)."""
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="bundles")
     made_at = models.DateTimeField(null=True)

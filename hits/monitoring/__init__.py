@@ -1,4 +1,4 @@
-"""Beside the rooms: what a running study looks like, for the researcher's pages.
+"""What a running study looks like, for the researcher's pages.
 
 In: a study and a marketplace. Out: counts, rates, times and money; workers and assignments one by one; the ledger.
 Guaranteed: it only reads, with as many queries for 2,400 assignments as for two; workers go by their pseudonyms.

@@ -6,10 +6,10 @@ from typing import Any
 
 from django.db.models import Count, F, Q, Sum
 
-from hits.finding import FOUND
+from hits.access.pseudonyms import pseudonym
 from hits.models import Payment, Study
 from hits.models.payment import PaymentQuerySet
-from hits.pseudonyms import pseudonym
+from hits.paying.found_payments import FOUND
 
 IS_PAID = Q(paid_at__isnull=False)
 IS_OWED = Q(paid_at=None, cancelled_at=None)

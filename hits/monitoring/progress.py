@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 from django.db.models import Count, Q
 from django.db.models.functions import TruncHour
 
+from hits.budgeting.places import open_places, replaced_places
 from hits.models import Assignment, Publication, Study, Submission
-from hits.places import open_places, replaced_places
 
 MOST_BINS = 72
 HOUR = timedelta(hours=1)

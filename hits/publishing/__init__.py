@@ -1,4 +1,4 @@
-"""Room 3: a frozen study's HITs -> the marketplace.
+"""A frozen study's HITs -> the marketplace.
 
 In: HITs that are not published yet, a market, a budget. Out: each HIT exactly once on the marketplace, and its id here.
 Guaranteed: intent is saved before each call and the outcome after it, so that a run which is killed at any point and

@@ -8,16 +8,16 @@ from datetime import datetime
 import structlog
 from django.db import transaction
 
+from hits.crowds.calling import THREADS, call_in_threads
+from hits.crowds.mturk.client import ABOUT_THE_ACCOUNT, Market
+from hits.crowds.mturk.qualifications import crowd_requirements
+from hits.crowds.mturk.question import external_question
+from hits.crowds.mturk.types import HitTypeSpec, NewHit
 from hits.errors import MarketRefused, MarketUnavailable
 from hits.models import Event, Hit, Publication, PublishingRun, Study
 from hits.models.design import StudyDesign
-from hits.mturk.client import ABOUT_THE_ACCOUNT, Market
-from hits.mturk.qualifications import crowd_requirements
-from hits.mturk.question import external_question
-from hits.mturk.types import HitTypeSpec, NewHit
 from hits.publishing.annotations import annotation_of, known_annotations, names_study, token_of
-from hits.publishing.calling import THREADS, call_in_threads
-from hits.publishing.planning import PublishingPlan, without_confirmed
+from hits.publishing.publishing_plan import PublishingPlan, without_confirmed
 from hits.publishing.stop_qualification import (
     find_stop_qualification,
     known_stop_qualification,

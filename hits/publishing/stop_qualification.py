@@ -1,7 +1,7 @@
 """The study's own qualification on a marketplace: who has it, sees no more of its HITs."""
 
+from hits.crowds.mturk.client import Market
 from hits.models import Study, StudyMarket
-from hits.mturk.client import Market
 
 
 def stop_qualification(study: Study, environment: str, market: Market) -> str:

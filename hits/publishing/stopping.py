@@ -8,15 +8,15 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from evalplatform.wording import count_of
-from hits.budgeting import budget_of, cents_of, refuse_over_budget
+from hits.budgeting.budget import budget_of, cents_of, refuse_over_budget
+from hits.budgeting.places import closed_places
+from hits.crowds.calling import THREADS, call_in_threads
+from hits.crowds.mturk.client import Market
 from hits.errors import MarketRefused, MarketUnavailable
 from hits.models import Event, Publication, PublishingRun, Study
 from hits.models.design import StudyDesign
-from hits.mturk.client import Market
-from hits.places import closed_places
-from hits.publishing.calling import THREADS, call_in_threads
 from hits.publishing.creating import adopt_orphans
-from hits.publishing.planning import refuse_draft
+from hits.publishing.publishing_plan import refuse_draft
 
 
 @dataclass

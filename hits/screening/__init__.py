@@ -1,4 +1,4 @@
-"""Room 7: named rules -> Exclusion rows with evidence.
+"""Named rules -> Exclusion rows with evidence.
 
 In: what the marketplace confirmed, and the rules of the frozen study, or others to explore. Out: a ScreeningRun with an
 Exclusion row for each worker or submission that a rule names, and the funnel: answers received, after each rule, kept.

@@ -4,8 +4,8 @@ from typing import Any
 
 import pandas as pd
 
+from hits.frames.ratings_frame import Frames
 from hits.models.design import FirstAttemptFailures, Inattention, ManyAttempts, MovedAfterCheck, TooFastPerDialog
-from hits.ratings_frame import Frames
 from hits.screening.findings import FEWEST_DIALOGS, Finding, findings_of
 
 
@@ -53,7 +53,7 @@ def many_attempts(frames: Frames, rule: ManyAttempts) -> list[Finding]:
 
 
 def moved_after_check(frames: Frames, rule: MovedAfterCheck) -> list[Finding]:
-    """Sorted the dialog anew after a check that passed (hits.points.is_moved), in at least `share` of the checkpoints
+    """Sorted the dialog anew after a check that passed (points.is_moved), in at least `share` of the checkpoints
     that they had won by a check, of which there must be some: the check was only for the point, and what was handed in
     is something else."""
     facts = frames.submissions.groupby("worker", observed=True)[["moved_checks", "won_checks", "points"]].sum()

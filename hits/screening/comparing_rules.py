@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 from scipy.stats import binom
 
+from hits.frames.ratings_frame import Frames
 from hits.models.design import Copies, DisagreementOnEasyItems
-from hits.ratings_frame import Frames
 from hits.screening.findings import Finding, findings_of
 
 Array = np.ndarray[Any, Any]

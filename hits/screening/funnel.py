@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 from pydantic import BaseModel, ConfigDict
 
+from hits.frames.ratings_frame import Frames
 from hits.models.design import ScreeningRule
-from hits.ratings_frame import Frames
 from hits.screening.findings import Finding
 
 

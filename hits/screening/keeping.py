@@ -5,8 +5,8 @@ from collections.abc import Collection
 import pandas as pd
 from django.db.models import QuerySet
 
+from hits.frames.ratings_frame import ratings_frame
 from hits.models import Rating, ScreeningRun, Study, Submission
-from hits.ratings_frame import ratings_frame
 from hits.screening.excluded import excluded_by
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 
+from hits.frames.ratings_frame import Frames
 from hits.models.design import PositionBias, StraightLines
-from hits.ratings_frame import Frames
 from hits.screening.findings import FEWEST_DIALOGS, Finding, counts_by_worker, findings_of
 from hits.stats.association import association_within_strata
 

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Sequence
 from typing import Any, get_args
 
+from hits.frames.ratings_frame import Frames
 from hits.models import design as settings
 from hits.models.design import Part, ScreeningRule
-from hits.ratings_frame import Frames
 from hits.screening.attention_rules import (
     first_attempt_failures,
     inattention,

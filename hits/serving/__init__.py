@@ -1,4 +1,4 @@
-"""Room 4: what a worker's page may see and save.
+"""What a worker's page may see and save.
 
 In: who opens which HIT, and what they say. Out: Assignment, Answer and BonusCheck rows, and what the page may know.
 Guaranteed: blind by construction (cards are known to the browser by their places in this worker's order, and by

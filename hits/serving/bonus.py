@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from hits.models import Answer, BonusCheck
 from hits.models.design import CheckpointPart
-from hits.points import passes, wins_point
+from hits.protocols.points import passes, wins_point
 from hits.serving.frozen import FrozenHit, FrozenItem
 
 

@@ -1,6 +1,6 @@
 """What a worker reads about bonus points: beforehand, beside Bonus Validate, and after submitting."""
 
-from hits.designing.describing import dollars
+from hits.designing.design_words import dollars
 from hits.models.design import StudyDesign
 
 POINTS_LATER = "Your bonus points are counted when the marketplace has confirmed your work."

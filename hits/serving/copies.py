@@ -8,11 +8,11 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from hits.models import Answer, Assignment, BonusCheck
-from hits.points import passes
+from hits.protocols.points import passes
+from hits.serving.assignment_tokens import CopyOf, is_our_copy, sign_copy
 from hits.serving.bonus import Checks
 from hits.serving.frozen import FrozenHit
-from hits.serving.page import answer_of, by_card, by_place
-from hits.serving.tokens import CopyOf, is_our_copy, sign_copy
+from hits.serving.page_data import answer_of, by_card, by_place
 
 
 class CheckCopy(BaseModel):

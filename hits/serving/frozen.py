@@ -12,11 +12,11 @@ from django.utils.safestring import SafeString
 from evalplatform.errors import EvalPlatformError
 from generation.display import display_text
 from generation.models import Candidate
-from hits.card_orders import shuffle_cards, turn_cards
+from hits.batching.card_orders import shuffle_cards, turn_cards
+from hits.crowds.mturk.costs import split_assignments
 from hits.designing.markdown import render_markdown
 from hits.models import Hit, HitItem, Study
 from hits.models.design import StudyDesign
-from hits.mturk.costs import split_assignments
 
 MOST_KEPT = 2048
 

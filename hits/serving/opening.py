@@ -8,14 +8,12 @@ from urllib.parse import urlsplit
 
 from django.db import transaction
 
-from hits.card_orders import secret_number
-from hits.holding import Held, Word, ask_holder
+from hits.batching.card_orders import secret_number
+from hits.crowds.mturk.holding import Held, Word, ask_holder
+from hits.crowds.mturk.worker_sites import NOT_AVAILABLE, SUBMIT_SITES
 from hits.models import Assignment, MarketEnvironment, Replacement, Submission
-from hits.mturk.worker_sites import NOT_AVAILABLE, SUBMIT_SITES
 from hits.serving.frozen import FrozenHit, FrozenStudy
-from hits.serving.limits import check_unconfirmed_visit, check_visit, visitor_key
-from hits.serving.refusals import Refusal, WorkRefused, limit_words
-from hits.serving.rows import (
+from hits.serving.statements import (
     confirmed_of_hits,
     find_assignment,
     find_others_in_hand,
@@ -25,6 +23,8 @@ from hits.serving.rows import (
     work_of_worker,
     write_assignment,
 )
+from hits.serving.visit_limits import check_unconfirmed_visit, check_visit, visitor_key
+from hits.serving.work_refusals import Refusal, WorkRefused, limit_words
 
 
 @dataclass(frozen=True)

@@ -8,18 +8,17 @@ from typing import Any
 
 from django.db import transaction
 
+from hits.crowds.mturk.worker_sites import SUBMIT_PATH
 from hits.models import Answer, Assignment, BonusCheck
-from hits.mturk.worker_sites import SUBMIT_PATH
-from hits.points import passes
+from hits.protocols.points import passes
+from hits.serving.assignment_tokens import Ticket, completion_code
 from hits.serving.bonus import Checks, can_check
 from hits.serving.bonus_words import POINTS_LATER, points_told
 from hits.serving.copies import write_copy
 from hits.serving.frozen import FrozenHit, FrozenItem, frozen_hit
-from hits.serving.limits import check_unconfirmed_check
 from hits.serving.opening import check_is_open
-from hits.serving.page import answer_of, bonus_of, by_card
-from hits.serving.refusals import Refusal, WorkRefused, incomplete_words
-from hits.serving.rows import (
+from hits.serving.page_data import answer_of, bonus_of, by_card
+from hits.serving.statements import (
     add_answer,
     answer_to,
     answers_of,
@@ -30,7 +29,8 @@ from hits.serving.rows import (
     write_consent,
     write_submission,
 )
-from hits.serving.tokens import Ticket, completion_code
+from hits.serving.visit_limits import check_unconfirmed_check
+from hits.serving.work_refusals import Refusal, WorkRefused, incomplete_words
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """A ratings frame as arrays of whole numbers, made once: what the statistics count with.
 
-In: a frame as hits.ratings_frame or hits.imported_ratings makes it. Out: `CodedRatings`. Guaranteed: codes follow the
+In: a frame as hits.frames or imported_ratings makes it. Out: `CodedRatings`. Guaranteed: codes follow the
 order of the rows (dialogs, workers) or of the categories (datasets, generators, values), so that other names for
 the same things give the same numbers.
 """

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from generation.models import Candidate
-from hits.card_orders import card_order
+from hits.batching.card_orders import card_order
+from hits.collecting.active_times import CountedTime, counted_times
 from hits.models import Answer, Assignment, BonusCheck, HitItem
 from hits.models.design import Area, StudyDesign
-from hits.times import CountedTime, counted_times
 from hits.views.worker_preview import PreviewCard, PreviewTurn, preview_card, preview_turns
 
 

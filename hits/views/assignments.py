@@ -13,17 +13,17 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from evalplatform.errors import EvalPlatformError
-from hits.deciding import summarise_waiting, waiting_for_decision
-from hits.designing.describing import dollars
-from hits.markets import check_may_change, offered_environments, open_market
+from hits.budgeting.undecided import summarise_waiting, waiting_for_decision
+from hits.crowds.mturk.costs import reward_fee_cents
+from hits.crowds.opening import check_may_change, offered_environments, open_market
+from hits.designing.design_words import dollars
 from hits.models import Assignment, Payment, Study, Submission
 from hits.models.design import StudyDesign
 from hits.models.submission import SubmissionQuerySet
 from hits.monitoring import ledger
-from hits.monitoring.assignments import STATES, TO_DECIDE, assignment_rows, find_assignments
-from hits.monitoring.workers import flags_by_worker
-from hits.mturk.costs import reward_fee_cents
-from hits.paying import approve_by_hand, reject
+from hits.monitoring.assignment_rows import STATES, TO_DECIDE, assignment_rows, find_assignments
+from hits.monitoring.worker_rows import flags_by_worker
+from hits.paying.payments import approve_by_hand, reject
 from hits.views.answered_work import answered_dialogs
 from hits.views.refused import STATUS, Refused, refused_form
 from hits.views.study_pages import ATTEMPTS_WHILE_SOMEONE_WAITS, find_study, surroundings, tells_refusals, user_of

@@ -10,11 +10,11 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from generation.models import Candidate, Dialog
-from hits.kept_results import find_results
+from hits.access.pseudonyms import pseudonym
+from hits.analysing.kept_results import find_results
 from hits.models import HitItem, ScreeningRun, Study
 from hits.models.design import Area, StudyDesign
-from hits.pseudonyms import pseudonym
-from hits.rating_rows import is_left_out, ratings_of
+from hits.screening.rating_rows import is_left_out, ratings_of
 from hits.views.study_pages import find_study, surroundings
 from hits.views.worker_preview import PreviewCard, PreviewTurn, preview_card, preview_turns
 

@@ -12,19 +12,20 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
 from evalplatform.errors import EvalPlatformError
-from hits.budgeting import Budget, budget_of
-from hits.deciding import summarise_waiting
-from hits.designing.describing import dollars
+from hits.access.events import note_event
+from hits.budgeting.budget import Budget, budget_of
+from hits.budgeting.undecided import summarise_waiting
+from hits.crowds.opening import check_may_change
+from hits.designing.design_words import dollars
 from hits.designing.summarising import CostPart
-from hits.fair_pay import RealPay, confirm_top_up, propose_top_up, real_pay
-from hits.markets import check_may_change
-from hits.models import Event, ScreeningRun, Study
+from hits.models import ScreeningRun, Study
 from hits.models.design import StudyDesign
-from hits.monitoring.checkpoints import Passed, passed_by_worker
+from hits.monitoring.checkpoint_rows import Passed, passed_by_worker
 from hits.monitoring.ledger import refusals_of
 from hits.monitoring.progress import Progress, count_progress, submissions_per_hour
 from hits.monitoring.visits import count_lost_checks
-from hits.publishing.describing import MarketCounts, cents_from_dollars, count_publications
+from hits.paying.fair_pay import RealPay, confirm_top_up, propose_top_up, real_pay
+from hits.publishing.plan_words import MarketCounts, cents_from_dollars, count_publications
 from hits.tasks import screen_work_of_study, sync_hits_of_study, undo_screening_of_study
 from hits.views.pictures import pace_picture
 from hits.views.replacing import again_panel, replacing_panel
@@ -103,7 +104,7 @@ def _ask(request: HttpRequest, name: str, task: Any, text: str) -> HttpResponse:
     user = user_of(request)
     try:
         delay(task, study.pk, environment, user.pk if user else None)
-        Event.objects.create(study=study, at=timezone.now(), actor=user, text=f"{text} ({environment})")
+        note_event(study, f"{text} ({environment})", user, timezone.now())
         messages.info(request, "Asked for. How far it is, and what comes of it, is said below.")
     except EvalPlatformError as error:
         messages.error(request, str(error))

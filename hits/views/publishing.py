@@ -13,13 +13,13 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
-from hits.markets import check_may_change, open_market, worker_page_url
+from hits.access.sharing import study_for
+from hits.crowds.opening import check_may_change, open_market, worker_page_url
 from hits.models import MarketEnvironment, PublishingRun, Study
-from hits.publishing.describing import count_publications
-from hits.publishing.planning import plan_publishing, refuse_draft
-from hits.publishing.runs import finish_run, request_run
+from hits.publishing.plan_words import count_publications
+from hits.publishing.publishing_plan import plan_publishing, refuse_draft
+from hits.publishing.publishing_runs import finish_run, note_sign_of_life, request_run
 from hits.publishing.stopping import StoppingResult, resume_study, stop_study
-from hits.sharing import study_for
 from hits.tasks import publish_hits_of_run, resume_hits_of_study, stop_hits_of_study
 from hits.views.publishing_panel import (
     TYPED_NAME,
@@ -97,7 +97,7 @@ def publish_again(request: HttpRequest, name: str) -> HttpResponse:
         _check_environment(study, environment)
         run = study.publishing_runs.unfinished().filter(environment=environment).first()
         if run is not None:
-            PublishingRun.objects.filter(pk=run.pk).update(seen_at=timezone.now())
+            note_sign_of_life(run, timezone.now())
             _send(run)
     except EvalPlatformError as error:
         messages.error(request, str(error))

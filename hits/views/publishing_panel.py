@@ -9,15 +9,14 @@ from django.urls import reverse
 from django.utils import timezone
 
 from evalplatform.errors import EvalPlatformError
-from hits.designing.describing import describe_hourly_pay, dollars
+from hits.crowds.mturk.worker_sites import WORKER_SITES
+from hits.crowds.opening import is_local_market_open, offered_environments
+from hits.designing.design_words import describe_hourly_pay, dollars
 from hits.designing.summarising import parts_of
-from hits.localturk.openness import is_open
-from hits.markets import offered_environments
 from hits.models import PublishingRun, Study
-from hits.mturk.worker_sites import WORKER_SITES
-from hits.publishing.describing import cents_from_dollars, count_publications
-from hits.publishing.planning import PublishingPlan, check_budget, plan_publishing
-from hits.publishing.runs import count_run
+from hits.publishing.plan_words import cents_from_dollars, count_publications
+from hits.publishing.publishing_plan import PublishingPlan, check_budget, plan_publishing
+from hits.publishing.publishing_runs import count_run
 from hits.views.refused import FieldRefused
 from hits.views.study_pages import chosen_environment
 from hits.views.waiting import wait_for
@@ -105,4 +104,4 @@ def _look_url(environment: str) -> str:
     """Where workers see the HITs. The local marketplace has pages only where it is the one in use."""
     if environment in WORKER_SITES:
         return WORKER_SITES[environment]
-    return reverse("market-hits") if is_open() else ""
+    return reverse("market-hits") if is_local_market_open() else ""

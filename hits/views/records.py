@@ -9,11 +9,12 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods
 
-from hits.designing.describing import dollars
-from hits.models import Event, Study
+from evalplatform.spreadsheet_cells import cell_of
+from hits.access.events import note_event
+from hits.access.pseudonyms import pseudonym
+from hits.designing.design_words import dollars
+from hits.models import Study
 from hits.monitoring.ledger import COLUMNS, STATES, ledger_rows, payments_of, state_of, sum_ledger
-from hits.pseudonyms import pseudonym
-from hits.spreadsheet_cells import cell_of
 from hits.views.study_pages import find_study, surroundings, tells_refusals, user_of
 
 PAYMENTS_PER_PAGE = 50
@@ -65,7 +66,7 @@ def download_ledger(request: HttpRequest, name: str) -> StreamingHttpResponse:
     has_worker_ids = request.method == "POST"
     if has_worker_ids:
         text = f"downloaded the ledger ({environment}) with the workers' own ids"
-        Event.objects.create(study=study, at=timezone.now(), actor=user_of(request), text=text)
+        note_event(study, text, user_of(request), timezone.now())
     headers = {
         "Content-Disposition": f'attachment; filename="{study.name}-{environment}-ledger.csv"',
         "Cache-Control": "no-store",

@@ -13,13 +13,14 @@ from django.views.decorators.http import require_POST
 
 from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
-from hits.budgeting import budget_of
-from hits.designing.describing import dollars
-from hits.markets import check_may_change, open_market, worker_page_url
-from hits.models import Event, Replacement, Study
+from hits.access.events import note_event
+from hits.budgeting.budget import budget_of
+from hits.crowds.opening import check_may_change, open_market, worker_page_url
+from hits.designing.design_words import dollars
+from hits.models import Replacement, Study
 from hits.models.design import StudyDesign
-from hits.putting_up_again import deleted_hits, hits_elsewhere, put_up_cents
-from hits.replacing import describe_replaced, losses, replace_lost_assignments
+from hits.replacing.putting_up_again import deleted_hits, hits_elsewhere, put_up_cents
+from hits.replacing.requesting import describe_replaced, losses, replace_lost_assignments
 from hits.tasks import put_hits_up_again, replace_assignments_of_study
 from hits.views.study_pages import ATTEMPTS_WHILE_SOMEONE_WAITS, delay, find_study, tells_refusals, user_of
 
@@ -59,7 +60,7 @@ def replace_lost(request: HttpRequest, name: str) -> HttpResponse:
             raise EvalPlatformError("Look at what it costs first.")
         delay(replace_assignments_of_study, study.pk, environment, int(budget), user.pk if user else None)
         text = f"asked for replacements of what was lost ({environment})"
-        Event.objects.create(study=study, at=timezone.now(), actor=user, text=text)
+        note_event(study, text, user, timezone.now())
         messages.info(request, "Asked for. How far it is, and what comes of it, is said below.")
     except EvalPlatformError as error:
         messages.error(request, str(error))
@@ -103,7 +104,7 @@ def put_up(request: HttpRequest, name: str) -> HttpResponse:
             raise EvalPlatformError("Something has changed since you looked. Look again, and put them up then.")
         delay(put_hits_up_again, study.pk, environment, which == "elsewhere", user.pk if user else None)
         text = f"asked for {count_of(offers[which, cents]['count'], 'HIT')} to be put up again ({environment})"
-        Event.objects.create(study=study, at=timezone.now(), actor=user, text=text)
+        note_event(study, text, user, timezone.now())
         messages.info(request, "They are put up again in the background. What came of it is said under Lately.")
     except EvalPlatformError as error:
         messages.error(request, str(error))

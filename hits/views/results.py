@@ -14,7 +14,7 @@ from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_GET, require_POST
 
 from evalplatform.errors import EvalPlatformError
-from hits.kept_results import find_results, refresh_results, source_of
+from hits.analysing.kept_results import find_results, refresh_results, source_of
 from hits.models import ScreeningRun, Study, StudyResults
 from hits.tasks import compute_results_of_study
 from hits.views.bundle import bundle_panel

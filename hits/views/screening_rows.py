@@ -3,7 +3,7 @@
 from typing import Any
 
 from hits.models import ScreeningRun, Submission
-from hits.screening.facts import describe_facts
+from hits.screening.fact_words import describe_facts
 
 
 def funnel_rows(run: ScreeningRun) -> dict[str, Any]:

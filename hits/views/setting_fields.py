@@ -1,7 +1,7 @@
 """How a setting of a study stands in a form, and how it is read back.
 
 A field is named after its setting ("pay.reward"), as in a study file. Fields only turn text into lists and numbers;
-whether a value makes sense is for `hits.designing.checking` to say, which says it for files in the same words.
+whether a value makes sense is for `hits.designing.design_problems` to say, which says it for files in the same words.
 """
 
 import re

@@ -12,15 +12,15 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from pydantic import ValidationError
 
 from evalplatform.errors import EvalPlatformError
+from hits.access.sharing import study_for
 from hits.background import send
-from hits.designing.checking import problems_of
-from hits.designing.studies import save_draft
+from hits.designing.design_problems import problems_of
+from hits.designing.plan_questions import describe, is_quick, plan, question_of
+from hits.designing.study_files import save_draft
 from hits.designing.summarising import Summary, summarise
 from hits.errors import StudyFrozen
 from hits.models import BackgroundJob, Study
 from hits.models.design import StudyDesign, TaskPart, WarmUpPart
-from hits.planning_studies import describe, is_quick, plan, question_of
-from hits.sharing import study_for
 from hits.tasks import plan_size_of_study
 from hits.views.setting_fields import SettingField, set_setting
 from hits.views.study_form_rows import dataset_rows, screening_rows, warm_up_rows

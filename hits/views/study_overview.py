@@ -7,12 +7,12 @@ from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from hits.designing.checking import problems_of
+from hits.access.sharing import can_invite
+from hits.designing.design_problems import problems_of
 from hits.designing.selecting import select_dialogs
 from hits.designing.summarising import check_study_style, summarise, summarise_frozen
 from hits.models import Study
 from hits.models.design import StudyDesign
-from hits.sharing import can_invite
 from hits.views.publishing_panel import publishing_panel
 from hits.views.refused import STATUS, Refused
 from hits.views.setting_fields import in_short

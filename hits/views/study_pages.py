@@ -11,10 +11,10 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 
 from evalplatform.errors import EvalPlatformError
+from hits.access.sharing import study_for
 from hits.background import send
-from hits.markets import check_is_allowed, offered_environments
+from hits.crowds.opening import check_is_allowed, offered_environments
 from hits.models import MarketEnvironment, Study
-from hits.sharing import study_for
 
 ATTEMPTS_WHILE_SOMEONE_WAITS = 4
 

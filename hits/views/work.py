@@ -14,16 +14,15 @@ from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_GET
 
 from evalplatform.client_address import client_address
+from hits.crowds.mturk.worker_sites import IN_THIS_PROCESS, SUBMIT_SITES, WORKER_SITES
 from hits.models import Hit, Study
-from hits.mturk.worker_sites import SUBMIT_SITES, WORKER_SITES
+from hits.serving.assignment_tokens import Ticket, sign_token
 from hits.serving.frozen import FrozenHit, frozen_hit
 from hits.serving.opening import Visit, open_assignment, origin_of
-from hits.serving.page import as_json_in_html, preview_page, work_page
-from hits.serving.refusals import Refusal, WorkRefused
-from hits.serving.rows import answers_of
+from hits.serving.page_data import as_json_in_html, preview_page, work_page
 from hits.serving.saving import submission
-from hits.serving.tokens import Ticket, sign_token
-from hits.simulated_crowd.channels import IN_THIS_PROCESS
+from hits.serving.statements import answers_of
+from hits.serving.work_refusals import Refusal, WorkRefused
 
 HELD_AGAIN = "held-again"
 CAN_BE_HELD_AGAIN = {Refusal.TAKEN_OVER, Refusal.TIME_OVER}

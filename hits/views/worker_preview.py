@@ -6,7 +6,7 @@ from typing import Any
 from django.utils.safestring import SafeString
 
 from generation.models import Candidate, Dialog
-from hits.card_orders import card_order
+from hits.batching.card_orders import card_order
 from hits.designing.markdown import render_markdown
 from hits.models import Hit, HitItem
 from hits.models.design import Area, StudyDesign, TaskPart, WarmUpPart

@@ -14,11 +14,12 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
 from evalplatform.errors import EvalPlatformError
-from hits.limiting import block, unblock
-from hits.markets import check_may_change
-from hits.models import Event, Standing, Study
-from hits.monitoring.assignments import assignment_rows, find_assignments
-from hits.monitoring.workers import WorkerRow, find_worker, list_workers
+from hits.access.events import note_event
+from hits.crowds.opening import check_may_change
+from hits.models import Standing, Study
+from hits.monitoring.assignment_rows import assignment_rows, find_assignments
+from hits.monitoring.worker_rows import WorkerRow, find_worker, list_workers
+from hits.publishing.limiting import block, unblock
 from hits.views.study_pages import find_study, surroundings, tells_refusals, user_of
 
 WORKERS_PER_PAGE = 50
@@ -73,7 +74,7 @@ def reveal_worker(request: HttpRequest, name: str, worker: str) -> HttpResponse:
     study, environment = find_study(request, name)
     worker_id = _worker_id(study, environment, worker)
     text = f"looked at the marketplace's own id of {worker}"
-    Event.objects.create(study=study, at=timezone.now(), actor=user_of(request), text=text)
+    note_event(study, text, user_of(request), timezone.now())
     return _render(request, study, environment, worker, worker_id)
 
 

@@ -4,13 +4,13 @@ import pytest
 from django.test import Client, RequestFactory, override_settings
 
 from evalplatform.client_address import client_address
-from hits.limiting import block
-from hits.localturk import in_process, working
-from hits.localturk.clock import Clock
-from hits.localturk.models import TurkHit, WorkerAccount
+from hits.crowds.mturk.client import Market, boto_client
 from hits.models import Hit, Payment, Publication, Rating, Study, Submission
-from hits.mturk.client import Market, boto_client
+from hits.publishing.limiting import block
 from hits.syncing import sync
+from localturk import in_process, working
+from localturk.clock import Clock
+from localturk.models import TurkHit, WorkerAccount
 from tests.attacks.test_forged_visits import MTurkWorker, _check, on_mturk
 from tests.conftest import DEMO
 from tests.hits import crowd

@@ -6,20 +6,20 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from hits.batching import build_hits
-from hits.budgeting import budget_of
-from hits.deciding import summarise_waiting, waiting_for_decision
-from hits.designing.studies import create_study
-from hits.fair_pay import propose_top_up
-from hits.localturk import in_process, working
-from hits.localturk.clock import Clock
-from hits.localturk.models import LedgerEntry, TurkAssignment, TurkHit, WorkerAccount
-from hits.localturk.refusals import Refused
-from hits.localturk.seeding import ensure_worker_accounts
+from hits.batching.building import build_hits
+from hits.budgeting.budget import budget_of
+from hits.budgeting.undecided import summarise_waiting, waiting_for_decision
+from hits.crowds.mturk.client import Market, boto_client
+from hits.designing.study_files import create_study
 from hits.models import Payment, Study, Submission
-from hits.mturk.client import Market, boto_client
-from hits.paying import approve_by_hand, reject
+from hits.paying.fair_pay import propose_top_up
+from hits.paying.payments import approve_by_hand, reject
 from hits.syncing import sync
+from localturk import in_process, working
+from localturk.clock import Clock
+from localturk.models import LedgerEntry, TurkAssignment, TurkHit, WorkerAccount
+from localturk.refusals import Refused
+from localturk.seeding import ensure_worker_accounts
 from tests.conftest import DEMO
 from tests.hits.crowd import CrowdWorker, now, people, publish
 

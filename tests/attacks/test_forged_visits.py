@@ -11,17 +11,17 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from rest_framework.request import Request
 
-from hits.api.worker import PerAssignmentAndAddress, WorkerView
-from hits.batching import build_hits
-from hits.designing.studies import create_study
-from hits.localturk import working
-from hits.localturk.clock import Clock
-from hits.localturk.models import TurkAssignment, TurkHit, WorkerAccount
+from hits.api.worker_endpoints import PerAssignmentAndAddress, WorkerView
+from hits.batching.building import build_hits
+from hits.crowds.mturk.client import Market
+from hits.designing.study_files import create_study
 from hits.models import Assignment, Hit, Publication, Study
 from hits.monitoring.visits import LostChecks, count_lost_checks
-from hits.mturk.client import Market
-from hits.serving.limits import MOST_VISITS_AN_HOUR
-from hits.serving.tokens import Ticket
+from hits.serving.assignment_tokens import Ticket
+from hits.serving.visit_limits import MOST_VISITS_AN_HOUR
+from localturk import working
+from localturk.clock import Clock
+from localturk.models import TurkAssignment, TurkHit, WorkerAccount
 from tests.conftest import DEMO
 from tests.hits import crowd
 from tests.hits.crowd import CrowdWorker, people

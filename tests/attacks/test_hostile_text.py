@@ -13,18 +13,18 @@ from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evalplatform.spreadsheet_cells import cell_of, text_of
 from generation.corpora.lines import Line
 from generation.corpora.opensubtitles import read_dialogs
 from generation.models import Dataset, Generator
-from hits.analysing.analysing import analyse
-from hits.computing_results import compute_results
+from hits.analysing.analysis import analyse
+from hits.analysing.computing import compute_results
+from hits.analysing.figures.all_figures import pictures
+from hits.exporting.bundle_check import check_bundle
 from hits.exporting.bundles import export_bundle
-from hits.exporting.checking import check_bundle
 from hits.exporting.latex import escape
 from hits.exporting.ratings_files import FILES
-from hits.figures.pictures import pictures
 from hits.models import Payment, Study, StudyResults, Submission
-from hits.spreadsheet_cells import cell_of, text_of
 from tests.hits.crowd import now
 from tests.hits.rated import rate
 

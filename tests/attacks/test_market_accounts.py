@@ -10,13 +10,13 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
-from hits.localturk import working
-from hits.localturk.clock import Clock
-from hits.localturk.models import TurkAssignment, TurkHit, WorkerAccount
-from hits.localturk.seeding import ensure_worker_accounts
-from hits.localturk.signing_in import invite_worker, new_account
+from hits.crowds.mturk.client import Market
 from hits.models import Publication, Study
-from hits.mturk.client import Market
+from localturk import working
+from localturk.clock import Clock
+from localturk.models import TurkAssignment, TurkHit, WorkerAccount
+from localturk.seeding import ensure_worker_accounts
+from localturk.signing_in import invite_worker, new_account
 from tests.hits.crowd import publish
 from tests.hits.working import Worker
 

@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
+from hits.crowds.mturk.client import Market
+from hits.crowds.mturk.question import external_question
+from hits.crowds.mturk.types import NewHit
 from hits.models import Event, Publication, Study
 from hits.models.design import StudyDesign
-from hits.mturk.client import Market
-from hits.mturk.question import external_question
-from hits.mturk.types import NewHit
 from hits.publishing.annotations import annotation_of, token_of
 from hits.publishing.creating import adopt_orphans, hit_type_of
 from hits.publishing.stopping import stop_study

@@ -5,14 +5,14 @@ from datetime import timedelta
 
 import pytest
 
-from hits.collecting import collect
-from hits.dues import bonus_points
+from hits.access.pseudonyms import pseudonym
+from hits.budgeting.dues import bonus_points
+from hits.collecting.collect import collect
+from hits.crowds.mturk.client import Market
+from hits.frames.ratings_frame import study_frames
 from hits.models import Answer, Assignment, Payment, Study, Submission
 from hits.models.design import StudyDesign
-from hits.mturk.client import Market
-from hits.paying import pay
-from hits.pseudonyms import pseudonym
-from hits.ratings_frame import study_frames
+from hits.paying.payments import pay
 from hits.screening.rules import find_flags
 from tests.hits.conftest import market
 from tests.hits.crowd import CrowdWorker, now, people, publish

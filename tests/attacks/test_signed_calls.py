@@ -17,8 +17,8 @@ from botocore.credentials import Credentials
 from botocore.exceptions import ClientError
 from pytest_django import Settings
 
-from hits.localturk.server import MarketplaceServer
-from hits.markets import market_of
+from hits.crowds.opening import market_of
+from localturk.server import MarketplaceServer
 
 KEY_ID, SECRET = "AKIAOURS", "thirty-characters-and-not-known"
 TARGET = "MTurkRequesterServiceV20170117."

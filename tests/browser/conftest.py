@@ -14,13 +14,13 @@ from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 from pytest_django import Settings
 
 from generation.importing import import_candidates, import_dialogs
-from hits.batching import build_hits
-from hits.designing.studies import create_study
-from hits.localturk.clock import Clock
-from hits.localturk.models import TurkHit, WorkerAccount
-from hits.localturk.seeding import ensure_worker_accounts
-from hits.localturk.worker_frame import work_frame
-from hits.localturk.working import accept
+from hits.batching.building import build_hits
+from hits.designing.study_files import create_study
+from localturk.clock import Clock
+from localturk.models import TurkHit, WorkerAccount
+from localturk.seeding import ensure_worker_accounts
+from localturk.worker_frame import work_frame
+from localturk.working import accept
 from tests import snapshots
 from tests.browser.chromium import FLAGS, chromium_path
 from tests.browser.worker_moves import open_first_dialog

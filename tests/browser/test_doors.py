@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 from pytest_django import Settings
 
 from generation.models import Dataset, Generator
-from hits.localturk.signing_in import invite_worker, new_account
+from localturk.signing_in import invite_worker, new_account
 from tests.browser.conftest import CheckAccessibility
 
 pytestmark = pytest.mark.once  # on PostgreSQL, Django's client asks for these pages

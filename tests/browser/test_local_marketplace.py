@@ -15,14 +15,14 @@ from playwright.sync_api import FrameLocator, Page, expect
 from pytest_django import Settings
 
 from evalplatform.urls import urlpatterns as own_urlpatterns
-from hits.localturk.clock import Clock
-from hits.localturk.models import TurkAssignment, TurkHit, WorkerAccount
-from hits.localturk.seeding import ensure_worker_accounts
-from hits.localturk.working import accept, return_assignment, submit
-from hits.markets import market_of
-from hits.mturk.qualifications import crowd_requirements
-from hits.mturk.question import external_question
-from hits.mturk.types import HitTypeSpec, NewHit
+from hits.crowds.mturk.qualifications import crowd_requirements
+from hits.crowds.mturk.question import external_question
+from hits.crowds.mturk.types import HitTypeSpec, NewHit
+from hits.crowds.opening import market_of
+from localturk.clock import Clock
+from localturk.models import TurkAssignment, TurkHit, WorkerAccount
+from localturk.seeding import ensure_worker_accounts
+from localturk.working import accept, return_assignment, submit
 from tests.browser.conftest import CheckAccessibility
 
 pytestmark = pytest.mark.once  # on PostgreSQL, Django's client asks for these pages

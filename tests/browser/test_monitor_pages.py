@@ -7,11 +7,11 @@ import pytest
 from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
-from hits.batching import build_hits
-from hits.designing.studies import create_study, read_study_file
-from hits.markets import market_of
+from hits.access.pseudonyms import pseudonym
+from hits.batching.building import build_hits
+from hits.crowds.opening import market_of
+from hits.designing.study_files import create_study, read_study_file
 from hits.models import Publication, Study
-from hits.pseudonyms import pseudonym
 from hits.tasks import screen_work_of_study, sync_hits_of_study
 from tests.browser.conftest import CheckAccessibility
 from tests.conftest import ROOT

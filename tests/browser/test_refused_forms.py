@@ -6,8 +6,8 @@ import pytest
 from django.contrib.auth.models import User
 from playwright.sync_api import Locator, Page, expect
 
-from hits.batching import build_hits
-from hits.designing.studies import create_study
+from hits.batching.building import build_hits
+from hits.designing.study_files import create_study
 from hits.models import Membership, PublishingRun
 from tests.browser.conftest import CheckAccessibility
 from tests.conftest import DEMO

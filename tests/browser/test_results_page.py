@@ -7,9 +7,9 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from hits.batching import build_hits
-from hits.designing.studies import create_study
-from hits.screening.runs import screen
+from hits.batching.building import build_hits
+from hits.designing.study_files import create_study
+from hits.screening.screening_runs import screen
 from hits.tasks import compute_results_of_study
 from tests.browser.conftest import CheckAccessibility
 from tests.conftest import DEMO

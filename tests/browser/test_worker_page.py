@@ -12,9 +12,9 @@ from playwright.sync_api import BrowserContext, Locator, Page, Route, expect
 from pytest_django import Settings
 
 from generation.importing import import_candidates, import_dialogs
-from hits.localturk.models import TurkAssignment
-from hits.localturk.worker_frame import preview_frame
 from hits.models import Answer, Assignment, BonusCheck
+from localturk.models import TurkAssignment
+from localturk.worker_frame import preview_frame
 from tests.browser.conftest import SMALL, WITHOUT_BONUS, CheckAccessibility, OpenPage, Publish, WorkUrl
 from tests.browser.worker_moves import (
     AREAS,

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Dialog, Page, Route, expect
 
-from hits.localturk.worker_frame import preview_frame
 from hits.models import Answer, Assignment
+from localturk.worker_frame import preview_frame
 from tests.browser.conftest import (
     LAPTOP,
     SMALL,

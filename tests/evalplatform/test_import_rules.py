@@ -1,20 +1,35 @@
-"""Who may import whom, as ../shared/architecture.md has it."""
+"""Who may import whom. The rooms and their order are read from hits/__init__.py, which says what each is for."""
 
 import ast
+import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+import hits
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 
-# In the order the data walks through them: a room imports earlier rooms only.
-ROOMS = "designing batching publishing serving collecting paying screening analysing exporting".split()
-ROOM_NEIGHBOURS = ("hits.models", "hits.mturk", "hits.stats")
-EDGES = ("management", "views", "api", "admin", "tasks", "urls")
+PACKAGES = ("evalplatform", "generation", "hits", "localturk", "simulated_crowd")
 NETWORK_LIBRARIES = ("torch", "transformers", "sentence_transformers", "ctranslate2")
 NETWORK_PLACES = tuple(f"generation.{name}" for name in ("generators", "networks", "decoding", "training", "metrics"))
-MARKET_LIBRARIES = ("boto3",)
+WEB_HAS_NOT = ("pandas", "torch", "transformers", "matplotlib")
+WRITES = {"create", "bulk_create", "get_or_create", "update_or_create", "bulk_update", "update", "delete", "save"}
+
+
+def listed(heading: str) -> list[str]:
+    """The first words of the indented lines below a heading of hits' docstring; all words where a line has no text."""
+    assert hits.__doc__
+    block = re.search(rf"^{heading}.*?\n((?: {{4}}.*\n)+)", hits.__doc__, re.MULTILINE)
+    assert block, f"hits/__init__.py lists no {heading}"
+    lines = [re.split(r" {2,}", line.strip()) for line in block[1].splitlines()]
+    return [word for line in lines for word in (line if all(" " not in part for part in line) else line[:1])]
+
+
+ROOMS, BESIDE, EDGES = listed("Rooms"), listed("Beside them"), listed("Edges")
 
 
 def imports_of(path: Path) -> Iterator[str]:
@@ -30,34 +45,40 @@ def module_name(path: Path, root: Path = ROOT) -> str:
     return ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
 
 
-def broken_rules(module: str, imported: str) -> Iterator[str]:
-    def is_in(name: str, *packages: str) -> bool:
-        return any(name == package or name.startswith(f"{package}.") for package in packages)
+def is_in(name: str, *packages: str) -> bool:
+    return any(name == package or name.startswith(f"{package}.") for package in packages)
 
+
+def broken_rules(module: str, imported: str) -> Iterator[str]:
     if is_in(module, "generation") and is_in(imported, "hits"):
         yield "generation knows nothing of crowds"
     if is_in(imported, *NETWORK_LIBRARIES) and not is_in(module, *NETWORK_PLACES):
         yield "only the networks' own files import torch and its kin"
-    if is_in(imported, *MARKET_LIBRARIES) and not is_in(module, "hits.mturk"):
-        yield "only hits.mturk imports boto3"
-    if is_in(module, *ROOM_NEIGHBOURS) and is_in(imported, "hits"):
-        own_package = next(package for package in ROOM_NEIGHBOURS if is_in(module, package))
-        if not is_in(imported, own_package, "hits.errors"):
-            yield "models, mturk and stats import neither each other nor rooms"
+    if is_in(imported, "boto3") and not is_in(module, "hits.crowds.mturk"):
+        yield "only hits.crowds.mturk imports boto3"
+    if is_in(module, "generation", "hits") and is_in(imported, "simulated_crowd"):
+        yield "a simulated crowd is an outside program"
+    if is_in(module, "generation", "hits") and is_in(imported, "localturk") and not is_in(module, "hits.crowds"):
+        yield "only the wiring that opens a crowd knows the marketplace that runs here"
     if is_in(module, "hits.stats") and is_in(imported, "django"):
         yield "stats are pure functions on frames"
-    for position, room in enumerate(ROOMS):
-        if is_in(module, f"hits.{room}"):
-            later = [f"hits.{name}" for name in ROOMS[position + 1 :]]
-            if is_in(imported, *later, *(f"hits.{edge}" for edge in EDGES)):
-                yield "a room imports earlier rooms only, and no edge"
+    yield from _broken_order(module, imported)
     is_wiring = is_in(module, "evalplatform") and not is_in(module, "evalplatform.urls")
     if is_wiring and is_in(imported, "generation", "hits"):
         yield "evalplatform is wiring: it knows no domain words"
 
 
+def _broken_order(module: str, imported: str) -> Iterator[str]:
+    walk = [*BESIDE, *ROOMS]
+    own, other = (name.split(".")[1] if name.startswith("hits.") else "" for name in (module, imported))
+    if own in walk and other in EDGES:
+        yield "a room imports no edge"
+    if own in walk and other in walk and walk.index(other) > walk.index(own):
+        yield f"{other} comes after {own} in hits/__init__.py"
+
+
 def all_modules() -> list[Path]:
-    return sorted(path for package in ("evalplatform", "generation", "hits") for path in (ROOT / package).rglob("*.py"))
+    return sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
 
 
 def test_imports_follow_the_map() -> None:
@@ -71,18 +92,53 @@ def test_imports_follow_the_map() -> None:
     assert broken == []
 
 
+def test_every_module_of_hits_is_in_a_room_that_is_listed() -> None:
+    names = {path.relative_to(ROOT / "hits").parts[0].removesuffix(".py") for path in (ROOT / "hits").rglob("*.py")}
+
+    assert names == {*ROOMS, *BESIDE, *EDGES, "__init__", "errors", "migrations"}
+    assert len(list((ROOT / "hits").glob("*.py"))) <= 12
+
+
+@pytest.mark.parametrize("edge", ["views", "api"])
+def test_pages_and_endpoints_write_no_rows(edge: str) -> None:
+    """They call a room, which says what else must happen with it."""
+    writes = [
+        f"{path.name}:{node.lineno} {ast.unparse(node)[:80]}"
+        for path in (ROOT / "hits" / edge).glob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in WRITES
+        if re.search(r"\.objects\b|_set\b|\.filter\(", ast.unparse(node.func)) or node.func.attr == "save"
+    ]
+
+    assert writes == []
+
+
+def test_the_web_process_has_neither_pandas_nor_torch(tmp_path: Path) -> None:
+    """Results are computed by tasks: web processes start quickly, stay small, and install without them."""
+    script = "import sys, evalplatform.wsgi, evalplatform.urls; print(*sys.modules)"
+
+    loaded = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, env={"VAR_DIR": str(tmp_path)}, capture_output=True, text=True
+    )
+
+    assert loaded.returncode == 0, loaded.stderr
+    assert not set(WEB_HAS_NOT) & set(loaded.stdout.split())
+
+
 @pytest.mark.parametrize(
     ("module", "imported"),
     [
         ("generation.importing", "hits.models.Study"),
         ("generation.models", "torch"),
         ("hits.views.study", "transformers.pipeline"),
-        ("hits.publishing", "boto3"),
-        ("hits.localturk.server", "boto3"),
-        ("hits.models.study", "hits.mturk.costs"),
+        ("hits.publishing.creating", "boto3"),
+        ("localturk.server", "boto3"),
+        ("hits.models.study", "hits.crowds.mturk.costs"),
         ("hits.stats.alpha", "django.db"),
-        ("hits.batching", "hits.paying"),
-        ("hits.paying", "hits.views.monitor"),
+        ("hits.batching.building", "hits.paying.payments"),
+        ("hits.paying.payments", "hits.views.monitor"),
+        ("hits.views.work", "simulated_crowd.channels"),
+        ("hits.paying.payments", "localturk.models"),
         ("evalplatform.settings", "hits.models"),
     ],
 )
@@ -93,12 +149,13 @@ def test_the_check_itself_finds_what_breaks_the_map(module: str, imported: str) 
 @pytest.mark.parametrize(
     ("module", "imported"),
     [
-        ("hits.designing", "generation.models.Dialog"),
-        ("hits.paying", "hits.collecting.collect"),
-        ("hits.paying", "hits.mturk.client"),
+        ("hits.designing.study_files", "generation.models.Dialog"),
+        ("hits.paying.payments", "hits.collecting.collect"),
+        ("hits.paying.payments", "hits.crowds.mturk.client"),
+        ("hits.crowds.opening", "localturk.in_process"),
         ("hits.views.monitor", "hits.paying"),
         ("generation.generators.meed2", "torch"),
-        ("hits.mturk.client", "boto3"),
+        ("hits.crowds.mturk.client", "boto3"),
     ],
 )
 def test_the_check_allows_what_the_map_allows(module: str, imported: str) -> None:

@@ -4,9 +4,9 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from hits.localturk import in_process
+from hits.crowds.mturk.client import Market, boto_client
 from hits.models import Hit, Study
-from hits.mturk.client import Market, boto_client
+from localturk import in_process
 from tests.conftest import DEMO
 
 

@@ -4,14 +4,14 @@ from datetime import UTC, datetime, timedelta
 
 from django.db.models import F
 
-from hits.localturk import working
-from hits.localturk.clock import Clock
-from hits.localturk.models import TurkAssignment, TurkHit, WorkerAccount
-from hits.localturk.seeding import ensure_worker_accounts
+from hits.crowds.mturk.client import Market
 from hits.models import Answer, Assignment, Hit, Publication, Study, Submission
-from hits.mturk.client import Market
 from hits.publishing.creating import publish_hits
-from hits.publishing.planning import plan_publishing
+from hits.publishing.publishing_plan import plan_publishing
+from localturk import working
+from localturk.clock import Clock
+from localturk.models import TurkAssignment, TurkHit, WorkerAccount
+from localturk.seeding import ensure_worker_accounts
 from tests.hits.working import Worker
 
 

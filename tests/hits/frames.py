@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from hits.ratings_frame import Frames
+from hits.frames.ratings_frame import Frames
 
 AREAS = {"g": "good", "o": "okay", "b": "bad"}
 CHECKPOINTS = 3

@@ -13,14 +13,14 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from evalplatform.errors import EvalPlatformError
-from hits.analysing.analysing import analyse
-from hits.analysing.describing import describe_results
-from hits.analysing.importing import import_ratings, read_ratings
+from hits.analysing.analysis import analyse
+from hits.analysing.imported_ratings import import_ratings, read_ratings
+from hits.analysing.result_text import describe_results
 from hits.analysing.results import Results
 from hits.analysing.serialising import results_as_json, results_from_json
-from hits.analysing.studies import analyse_study
+from hits.analysing.study_analysis import analyse_study
 from hits.models import Study
-from hits.screening.runs import screen
+from hits.screening.screening_runs import screen
 from hits.stats.estimates import Estimate, Undefined
 from tests.hits.stats.small_frames import drawn_frame
 from tests.hits.test_screening import hand_in

@@ -9,11 +9,11 @@ from django.core.management import call_command
 from pandas.testing import assert_series_equal
 
 from generation.models import Candidate, CandidateScore, Dataset, Generator, GeneratorScore
-from hits.analysing.studies import analyse_study, study_frame
+from hits.analysing.kept_results import source_of
+from hits.analysing.study_analysis import analyse_study, study_frame
+from hits.exporting.bundle_check import check_bundle
 from hits.exporting.bundles import export_bundle
-from hits.exporting.checking import check_bundle
 from hits.exporting.ratings_files import FILES, read_ratings
-from hits.kept_results import source_of
 from hits.models import Study
 from hits.stats.estimates import Undefined
 from tests.hits.rated import BEST_FIRST, rate

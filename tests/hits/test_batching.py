@@ -1,4 +1,4 @@
-"""Room 2: a study -> balanced, seeded, frozen HITs."""
+"""A study -> balanced, seeded, frozen HITs."""
 
 import hashlib
 import json
@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 
 from generation.importing import import_candidates, import_dialogs
 from generation.models import Candidate, Dialog, Generator
-from hits.batching import build_hits, checkpoints_of, deal, make_cards
-from hits.card_orders import card_order, commitment_to
-from hits.designing.checking import parse_design
-from hits.designing.describing import describe_size
+from hits.batching.building import build_hits, checkpoints_of, deal, make_cards
+from hits.batching.card_orders import card_order, commitment_to
+from hits.batching.manifest import manifest_lines
+from hits.designing.design_problems import parse_design
+from hits.designing.design_words import describe_size
 from hits.designing.selecting import ChosenDialog, Selection, fill_blocks
 from hits.designing.sizing import size_of_batches
-from hits.designing.studies import copy_study, create_study, read_study_file
-from hits.manifest import manifest_lines
+from hits.designing.study_files import copy_study, create_study, read_study_file
 from hits.models import Hit, HitItem, Study
 from tests.conftest import ROOT, WriteFile
 

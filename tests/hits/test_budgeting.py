@@ -4,16 +4,16 @@ from datetime import timedelta
 
 import pytest
 
-from hits.batching import build_hits
-from hits.budgeting import Budget, OverBudget, budget_of, refuse_over_budget
-from hits.collecting import collect
-from hits.designing.studies import create_study
-from hits.localturk.clock import Clock
+from hits.batching.building import build_hits
+from hits.budgeting.budget import Budget, OverBudget, budget_of, refuse_over_budget
+from hits.collecting.collect import collect
+from hits.crowds.mturk.client import Market
+from hits.designing.study_files import create_study
 from hits.models import Publication, Replacement, Study, Submission
-from hits.mturk.client import Market
-from hits.paying import pay, reject
-from hits.publishing.planning import check_budget, plan_publishing
+from hits.paying.payments import pay, reject
+from hits.publishing.publishing_plan import check_budget, plan_publishing
 from hits.publishing.stopping import resume_study, stop_study
+from localturk.clock import Clock
 from tests.conftest import DEMO
 from tests.hits.crowd import CrowdWorker, now, people, publish
 

@@ -4,7 +4,7 @@ from threading import Event
 
 import pytest
 
-from hits.publishing.calling import call_in_threads
+from hits.crowds.calling import call_in_threads
 
 pytestmark = pytest.mark.once
 

@@ -1,4 +1,4 @@
-"""Room 5: what the marketplace confirms becomes submissions and ratings, completely and once."""
+"""What the marketplace confirms becomes submissions and ratings, completely and once."""
 
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -8,9 +8,9 @@ import pytest
 from django.db import connection
 from pytest_django import Settings
 
-from hits.collecting import Collected, collect
+from hits.collecting.collect import Collected, collect
+from hits.crowds.mturk.client import Market
 from hits.models import Answer, Assignment, BonusCheck, Hit, Rating, Study, Submission
-from hits.mturk.client import Market
 from tests.hits.crowd import CrowdWorker, now, people, publish
 from tests.hits.working import Worker
 

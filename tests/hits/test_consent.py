@@ -6,9 +6,9 @@ from hashlib import sha256
 import pytest
 from django.utils import timezone
 
-from hits.collecting import collect
+from hits.collecting.collect import collect
+from hits.crowds.mturk.client import Market
 from hits.models import Answer, Assignment, Study
-from hits.mturk.client import Market
 from tests.hits import crowd
 from tests.hits.working import Undecided, Worker, publish
 

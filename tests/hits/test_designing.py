@@ -1,4 +1,4 @@
-"""Room 1: settings -> a Study, or every problem at once."""
+"""Settings -> a Study, or every problem at once."""
 
 from pathlib import Path
 from typing import Any
@@ -7,17 +7,17 @@ import pytest
 
 from evalplatform.errors import EvalPlatformError
 from generation.models import Candidate, Dialog
-from hits.batching import build_hits
-from hits.designing import checking
-from hits.designing.checking import parse_design
-from hits.designing.describing import describe_cost, describe_hourly_pay
+from hits.batching.building import build_hits
+from hits.crowds.mturk.costs import split_assignments
+from hits.designing import design_problems as checking
+from hits.designing.design_problems import parse_design
+from hits.designing.design_words import describe_cost, describe_hourly_pay
 from hits.designing.selecting import select_dialogs
 from hits.designing.sizing import cost_of, hourly_pay_cents, size_of_batches
-from hits.designing.studies import copy_study, create_study, get_study, read_study_file, save_draft
+from hits.designing.study_files import copy_study, create_study, get_study, read_study_file, save_draft
 from hits.designing.summarising import summarise, summarise_frozen
 from hits.errors import StudyFrozen
 from hits.models import Study
-from hits.mturk.costs import split_assignments
 from tests.conftest import ROOT
 
 EXAMPLES = ROOT / "examples"

@@ -1,4 +1,4 @@
-"""Room 9: a study's bundle, and whether it says what its ratings say."""
+"""A study's bundle, and whether it says what its ratings say."""
 
 import json
 import re
@@ -13,29 +13,29 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from evalplatform.errors import EvalPlatformError
+from hits.access.pseudonyms import worker_ids
 from hits.analysing.serialising import plain, results_from_json
-from hits.analysing.studies import analyse_study
-from hits.collecting import collect
+from hits.analysing.study_analysis import analyse_study
+from hits.batching.manifest import sha256
+from hits.collecting.collect import collect
+from hits.crowds.mturk.client import Market
 from hits.exporting.about import read_about
+from hits.exporting.bundle_check import check_bundle
+from hits.exporting.bundle_facts import gather_facts
 from hits.exporting.bundles import Bundle, export_bundle, export_ratings, write_ratings_of
-from hits.exporting.checking import check_bundle
-from hits.exporting.facts import gather_facts
 from hits.exporting.latex import document, escape
 from hits.exporting.methods import methods_latex
 from hits.exporting.ratings_files import FILES, read_ratings
-from hits.exporting.tables import latex_tables
-from hits.manifest import sha256
+from hits.exporting.table_files import latex_tables
+from hits.frames.ratings_frame import rating_chunks, ratings_frame
 from hits.models import Assignment, Payment, Rating, Study, Submission
-from hits.mturk.client import Market
-from hits.paying import pay
-from hits.pseudonyms import worker_ids
-from hits.ratings_frame import rating_chunks, ratings_frame
-from hits.screening.runs import screen
-from hits.simulated_crowd.channels import InProcess
-from hits.simulated_crowd.people import Crowd
-from hits.simulated_crowd.simulating import simulate
-from hits.simulated_crowd.truths import read_truth
+from hits.paying.payments import pay
+from hits.screening.screening_runs import screen
 from hits.stats.true_values import TrueValues
+from simulated_crowd.channels import InProcess
+from simulated_crowd.people import Crowd
+from simulated_crowd.simulating import simulate
+from simulated_crowd.truths import read_truth
 from tests.hits.crowd import now, publish
 
 AWKWARD = r"100%_sure & {cheap} $x^2$ #1 \o/ ~ [a]* <b> | naïve 中 → –"

@@ -6,15 +6,15 @@ import pytest
 from django.contrib.auth.models import User
 
 from evalplatform.errors import EvalPlatformError
-from hits.batching import build_hits
-from hits.budgeting import OverBudget, budget_of
-from hits.collecting import collect
-from hits.designing.studies import create_study
-from hits.fair_pay import RealPay, confirm_top_up, propose_top_up, real_pay
-from hits.localturk.models import BonusPayment
+from hits.batching.building import build_hits
+from hits.budgeting.budget import OverBudget, budget_of
+from hits.collecting.collect import collect
+from hits.crowds.mturk.client import Market
+from hits.designing.study_files import create_study
 from hits.models import Payment, Study, Submission
-from hits.mturk.client import Market
-from hits.paying import pay, reject
+from hits.paying.fair_pay import RealPay, confirm_top_up, propose_top_up, real_pay
+from hits.paying.payments import pay, reject
+from localturk.models import BonusPayment
 from tests.conftest import DEMO
 from tests.hits.crowd import CrowdWorker, now, people, publish
 

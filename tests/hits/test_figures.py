@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hits.analysing.analysing import analyse
+from hits.analysing.analysis import analyse
+from hits.analysing.figures.all_figures import pictures
+from hits.analysing.figures.canvas import INK
 from hits.analysing.results import Results
-from hits.figures.canvas import INK
-from hits.figures.pictures import pictures
 from hits.screening.funnel import Counts, Funnel, FunnelStep
 
 GENERATORS = ["meed2", "blend & $x$ <b>"]

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from hits.localturk.models import BonusPayment, LedgerEntry, TurkAssignment
+from hits.crowds.mturk.client import Market
 from hits.models import Hit, Payment, Publication, Study, Submission
 from hits.monitoring.ledger import payments_of, sum_ledger
-from hits.mturk.client import Market
-from hits.paying import approve_by_hand, reject
+from hits.paying.payments import approve_by_hand, reject
 from hits.syncing import Synced, sync, unsettled_studies
+from localturk.models import BonusPayment, LedgerEntry, TurkAssignment
 from tests.hits.crowd import CrowdWorker, now, people, publish
 
 

@@ -3,16 +3,16 @@
 import pytest
 
 from evalplatform.errors import EvalPlatformError
-from hits.batching import build_hits
-from hits.collecting import collect
-from hits.designing.studies import create_study
-from hits.limiting import Limited, block, limit_workers, unblock
-from hits.localturk import working
-from hits.localturk.clock import Clock
-from hits.localturk.models import TurkHit, WorkerAccount, WorkerBlock
+from hits.access.pseudonyms import pseudonym
+from hits.batching.building import build_hits
+from hits.collecting.collect import collect
+from hits.crowds.mturk.client import Market
+from hits.designing.study_files import create_study
 from hits.models import Event, Hit, Publication, Standing, Study
-from hits.mturk.client import Market
-from hits.pseudonyms import pseudonym
+from hits.publishing.limiting import Limited, block, limit_workers, unblock
+from localturk import working
+from localturk.clock import Clock
+from localturk.models import TurkHit, WorkerAccount, WorkerBlock
 from tests.conftest import DEMO
 from tests.hits.crowd import CrowdWorker, now, people, publish
 from tests.hits.working import Worker

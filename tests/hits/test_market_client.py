@@ -5,12 +5,12 @@ from xml.etree import ElementTree
 
 import pytest
 
+from hits.crowds.mturk.client import Market, boto_client
+from hits.crowds.mturk.pacing import Pacer
+from hits.crowds.mturk.qualifications import crowd_requirements
+from hits.crowds.mturk.question import EXTERNAL_QUESTION, external_question
+from hits.crowds.mturk.types import HitTypeSpec, NewHit
 from hits.errors import MarketRefused, MarketUnavailable
-from hits.mturk.client import Market, boto_client
-from hits.mturk.pacing import Pacer
-from hits.mturk.qualifications import crowd_requirements
-from hits.mturk.question import EXTERNAL_QUESTION, external_question
-from hits.mturk.types import HitTypeSpec, NewHit
 
 SPEC = HitTypeSpec(
     title="Rate replies",

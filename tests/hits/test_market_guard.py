@@ -10,10 +10,10 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from evalplatform.errors import EvalPlatformError
-from hits.markets import check_may_change, enter_market, open_market
+from hits.access.pseudonyms import pseudonym
+from hits.crowds.opening import check_may_change, enter_market, open_market
 from hits.models import Assignment, Payment, Publication, PublishingRun, Standing, Study, StudyMarket, Submission
-from hits.pseudonyms import pseudonym
-from hits.publishing.runs import carry_out_run
+from hits.publishing.publishing_runs import carry_out_run
 from hits.tasks import (
     put_hits_up_again,
     replace_assignments_of_study,

@@ -13,15 +13,14 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from hits.batching import build_hits
-from hits.designing.studies import create_study
-from hits.localturk.models import BonusPayment, TurkAssignment, TurkHit
+from hits.access.pseudonyms import pseudonym
+from hits.batching.building import build_hits
+from hits.crowds.mturk.client import Market
+from hits.designing.study_files import create_study
 from hits.models import Assignment, Event, Payment, Publication, Standing, Study, Submission
 from hits.models.design import StraightLines
 from hits.monitoring.progress import submissions_per_hour
-from hits.mturk.client import Market
-from hits.pseudonyms import pseudonym
-from hits.screening.runs import screen
+from hits.screening.screening_runs import screen
 from hits.syncing import sync
 from hits.tasks import (
     replace_assignments_of_study,
@@ -29,6 +28,7 @@ from hits.tasks import (
     sync_hits_of_study,
     undo_screening_of_study,
 )
+from localturk.models import BonusPayment, TurkAssignment, TurkHit
 from tests.conftest import DEMO
 from tests.hits.crowd import CrowdWorker, now, people, publish
 

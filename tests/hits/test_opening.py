@@ -6,10 +6,10 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from hits.batching import build_hits
-from hits.designing.studies import create_study
+from hits.batching.building import build_hits
+from hits.crowds.mturk.client import Market
+from hits.designing.study_files import create_study
 from hits.models import Answer, Assignment, Hit, Publication, Study
-from hits.mturk.client import Market
 from tests.conftest import DEMO
 from tests.hits import crowd
 from tests.hits.working import Worker, page_data, publish

@@ -1,4 +1,4 @@
-"""Room 6: each reward and bonus exactly once."""
+"""Each reward and bonus exactly once."""
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -7,15 +7,15 @@ import pytest
 from django.db import connection
 
 from evalplatform.errors import EvalPlatformError
-from hits.batching import build_hits
-from hits.collecting import collect
-from hits.designing.studies import create_study
-from hits.localturk.clock import Clock
-from hits.localturk.models import Account, BonusPayment, TurkAssignment
+from hits.batching.building import build_hits
+from hits.collecting.collect import collect
+from hits.crowds.mturk.client import Market
+from hits.designing.study_files import create_study
 from hits.models import Hit, Payment, Study, Submission
-from hits.mturk.client import Market
-from hits.paying import Paid, approve_by_hand, pay, record_dues, reject
-from hits.screening.runs import screen
+from hits.paying.payments import Paid, approve_by_hand, pay, record_dues, reject
+from hits.screening.screening_runs import screen
+from localturk.clock import Clock
+from localturk.models import Account, BonusPayment, TurkAssignment
 from tests.conftest import DEMO
 from tests.hits.crowd import CrowdWorker, now, people, publish
 

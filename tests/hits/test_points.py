@@ -3,7 +3,7 @@
 import pytest
 
 from hits.models.design import CheckpointPart, StudyDesign
-from hits.points import is_moved, passes, wins_point
+from hits.protocols.points import is_moved, passes, wins_point
 from hits.serving.bonus_words import bonus_rule, points_told
 from tests.conftest import DEMO
 

@@ -8,7 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from scipy.stats import nct, norm, t, ttest_1samp
 
-from hits.designing.planning import FEWEST_SIMULATIONS_FOR_A_SIZE, plan_for_difference, plan_for_size
+from hits.designing.power_planning import FEWEST_SIMULATIONS_FOR_A_SIZE, plan_for_difference, plan_for_size
 from hits.stats.power import (
     Effects,
     Setting,

@@ -6,9 +6,9 @@ import pytest
 from django.core.management import CommandError, call_command
 from pytest_django import Settings
 
-from hits.localturk.models import Account
+from hits.crowds.mturk.client import ENDPOINTS, Market
 from hits.models import Publication, Study
-from hits.mturk.client import ENDPOINTS, Market
+from localturk.models import Account
 from tests.conftest import DEMO
 from tests.processes import manage
 

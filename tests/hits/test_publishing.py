@@ -1,4 +1,4 @@
-"""Room 3: HITs -> the marketplace, each exactly once, whatever is killed or dropped."""
+"""HITs -> the marketplace, each exactly once, whatever is killed or dropped."""
 
 import subprocess
 import sys
@@ -9,17 +9,17 @@ from typing import Any
 import pytest
 
 from evalplatform.errors import EvalPlatformError
-from hits.localturk.faults import Kind, add_fault
-from hits.localturk.models import TurkHit
+from hits.crowds.mturk.client import Market
+from hits.crowds.mturk.question import external_question
+from hits.crowds.mturk.types import NewHit
 from hits.models import Publication, Study
 from hits.models.design import StudyDesign
-from hits.mturk.client import Market
-from hits.mturk.question import external_question
-from hits.mturk.types import NewHit
 from hits.publishing.annotations import annotation_of
 from hits.publishing.creating import adopt_orphans, hit_type_of, publish_hits
-from hits.publishing.planning import check_funds, plan_publishing
+from hits.publishing.publishing_plan import check_funds, plan_publishing
 from hits.publishing.stopping import resume_study, stop_study
+from localturk.faults import Kind, add_fault
+from localturk.models import TurkHit
 from tests.conftest import ROOT
 from tests.processes import as_a_user_has_it
 

@@ -15,15 +15,15 @@ from django.test import Client, override_settings
 from pytest_django import Settings
 
 from evalplatform.errors import EvalPlatformError
+from hits.crowds.mturk.client import Market, boto_client
+from hits.crowds.opening import worker_page_url
 from hits.errors import MarketUnavailable
-from hits.localturk import in_process
-from hits.localturk.faults import Kind, add_fault, clear_faults
-from hits.localturk.models import Account
-from hits.markets import worker_page_url
 from hits.models import Publication, PublishingRun, Study
-from hits.mturk.client import Market, boto_client
-from hits.publishing.runs import carry_out_run, count_run, request_run
+from hits.publishing.publishing_runs import carry_out_run, count_run, request_run
 from hits.publishing.stopping import stop_study
+from localturk import in_process
+from localturk.faults import Kind, add_fault, clear_faults
+from localturk.models import Account
 from tests.hits.test_publishing import assert_each_hit_is_there_once, hits_on
 from tests.processes import WorkerProcess, wait_until
 

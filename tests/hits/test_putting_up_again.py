@@ -9,17 +9,17 @@ from django.test import Client, override_settings
 from pytest_django.live_server_helper import LiveServer
 
 from evalplatform.errors import EvalPlatformError
-from hits.budgeting import budget_of
-from hits.localturk.faults import Kind, add_fault
-from hits.localturk.models import TurkHit, WorkerAccount
-from hits.localturk.seeding import ensure_worker_accounts
+from hits.budgeting.budget import budget_of
+from hits.crowds.mturk.client import Market
 from hits.models import Hit, Publication, Rating, Study, Submission
-from hits.mturk.client import Market
-from hits.publishing.planning import plan_publishing
-from hits.putting_up_again import PutUpAgain, put_up_again
-from hits.replacing import Replaced, replace_lost_assignments
+from hits.publishing.publishing_plan import plan_publishing
+from hits.replacing.putting_up_again import PutUpAgain, put_up_again
+from hits.replacing.requesting import Replaced, replace_lost_assignments
 from hits.syncing import sync
 from hits.tasks import put_hits_up_again
+from localturk.faults import Kind, add_fault
+from localturk.models import TurkHit, WorkerAccount
+from localturk.seeding import ensure_worker_accounts
 from tests.hits.crowd import CrowdWorker, now, publish
 
 PAGE = "https://eval.example.org/work"

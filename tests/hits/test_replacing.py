@@ -9,19 +9,19 @@ import pytest
 from django.core.management import call_command
 from django.db import connection
 
-from hits.batching import build_hits
-from hits.budgeting import budget_of
-from hits.collecting import collect
-from hits.designing.studies import create_study
-from hits.localturk.clock import Clock
-from hits.localturk.models import TurkHit, WorkerAccount
-from hits.localturk.seeding import ensure_worker_accounts
+from hits.batching.building import build_hits
+from hits.budgeting.budget import budget_of
+from hits.collecting.collect import collect
+from hits.crowds.mturk.client import Market
+from hits.designing.study_files import create_study
 from hits.models import Exclusion, Hit, Replacement, ScreeningRun, Study, Submission
-from hits.mturk.client import Market
-from hits.paying import reject
+from hits.paying.payments import reject
 from hits.publishing.stopping import stop_study
-from hits.replacing import Replaced, replace_lost_assignments
+from hits.replacing.requesting import Replaced, replace_lost_assignments
 from hits.syncing import sync, unsettled_studies
+from localturk.clock import Clock
+from localturk.models import TurkHit, WorkerAccount
+from localturk.seeding import ensure_worker_accounts
 from tests.conftest import DEMO
 from tests.hits.crowd import CrowdWorker, now, people, publish
 

@@ -10,11 +10,11 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from hits.api_tokens import make_token
-from hits.kept_results import source_of
+from hits.access.api_tokens import make_token
+from hits.access.pseudonyms import pseudonym
+from hits.analysing.kept_results import source_of
 from hits.models import ApiToken, Rating, Study, StudyResults
-from hits.pseudonyms import pseudonym
-from hits.screening.runs import screen
+from hits.screening.screening_runs import screen
 from tests.hits.rated import rate
 
 

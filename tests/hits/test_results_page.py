@@ -13,12 +13,12 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from hits.computing_results import compute_results
-from hits.disputed import most_disputed
-from hits.kept_results import refresh_results
+from hits.analysing.computing import compute_results
+from hits.analysing.disputed_dialogs import most_disputed
+from hits.analysing.kept_results import refresh_results
+from hits.frames.ratings_frame import ratings_frame
 from hits.models import Assignment, ScreeningRun, Study, StudyResults
-from hits.ratings_frame import ratings_frame
-from hits.screening.runs import screen
+from hits.screening.screening_runs import screen
 from hits.tasks import compute_results_of_study, make_bundle_of_study
 from tests.hits.rated import rate
 

@@ -6,18 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from hits.batching import build_hits
-from hits.card_orders import card_order, commitment_to
-from hits.collecting import collect
-from hits.designing.studies import copy_study
+from hits.batching.building import build_hits
+from hits.batching.card_orders import card_order, commitment_to
+from hits.collecting.collect import collect
+from hits.crowds.mturk.client import Market
+from hits.designing.study_files import copy_study
 from hits.exporting.about import read_about
+from hits.exporting.bundle_check import check_bundle
 from hits.exporting.bundles import export_bundle
-from hits.exporting.checking import check_bundle
 from hits.exporting.hashing import write_hashes
-from hits.kept_bundles import bundle_source
-from hits.localturk.models import TurkHit
+from hits.exporting.kept_bundles import bundle_source
 from hits.models import Answer, Study
-from hits.mturk.client import Market
+from localturk.models import TurkHit
 from tests.hits.crowd import CrowdWorker, now, people, publish
 
 

@@ -9,10 +9,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from hits.batching import build_hits
-from hits.designing.studies import create_study
+from hits.batching.building import build_hits
+from hits.crowds.mturk.client import Market
+from hits.designing.study_files import create_study
 from hits.models import Answer, Assignment, BonusCheck, Hit, Study
-from hits.mturk.client import Market
 from tests.conftest import DEMO
 from tests.hits import crowd
 from tests.hits.working import Worker, publish

@@ -1,4 +1,4 @@
-"""Room 7: a study's work is screened by its own rules or by others, again, and undone; nothing is lost by it."""
+"""A study's work is screened by its own rules or by others, again, and undone; nothing is lost by it."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -9,19 +9,19 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
 from evalplatform.errors import EvalPlatformError
-from hits.collecting import collect
-from hits.dues import bonus_points
+from hits.access.pseudonyms import pseudonym, worker_ids
+from hits.budgeting.dues import bonus_points
+from hits.collecting.collect import collect
+from hits.crowds.mturk.client import Market
 from hits.errors import InvalidStudy
+from hits.frames.ratings_frame import ratings_frame, study_frames, submissions_frame
 from hits.models import Answer, Assignment, BonusCheck, Event, Exclusion, Hit, Rating, ScreeningRun, Study, Submission
 from hits.models.design import SameAnswer, StudyDesign, TooFewPoints
-from hits.monitoring.assignments import assignment_rows
-from hits.monitoring.checkpoints import passed_by_worker
-from hits.mturk.client import Market
-from hits.pseudonyms import pseudonym, worker_ids
-from hits.ratings_frame import ratings_frame, study_frames, submissions_frame
+from hits.monitoring.assignment_rows import assignment_rows
+from hits.monitoring.checkpoint_rows import passed_by_worker
 from hits.screening.excluded import excluded_by
 from hits.screening.keeping import kept_frame, kept_ratings, screened_frame, unscreened_count
-from hits.screening.runs import parse_rules, screen, undo
+from hits.screening.screening_runs import parse_rules, screen, undo
 from tests.conftest import WriteFile
 from tests.hits.crowd import CrowdWorker, now, people, publish
 

@@ -11,11 +11,11 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from hits.access.api_tokens import make_token
+from hits.access.pseudonyms import pseudonym
 from hits.api import urls as api_urls
-from hits.api_tokens import make_token
-from hits.designing.studies import copy_study
+from hits.designing.study_files import copy_study
 from hits.models import Assignment, Event, Membership, Study
-from hits.pseudonyms import pseudonym
 from hits.urls import urlpatterns
 from tests.conftest import ROOT
 from tests.hits.rated import rate

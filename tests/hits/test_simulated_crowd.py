@@ -12,20 +12,20 @@ from django.core.management import CommandError, call_command
 from pytest_django.live_server_helper import LiveServer
 
 from evalplatform.errors import EvalPlatformError
-from hits.batching import build_hits
-from hits.collecting import Collected, collect
-from hits.designing.studies import create_study
+from hits.batching.building import build_hits
+from hits.collecting.collect import Collected, collect
+from hits.crowds.mturk.client import Market
+from hits.designing.study_files import create_study
+from hits.frames.ratings_frame import study_frames
 from hits.models import Answer, Assignment, HitItem, Rating, Study, Submission
-from hits.mturk.client import Market
 from hits.publishing.stopping import stop_study
-from hits.ratings_frame import study_frames
-from hits.simulated_crowd.channels import InProcess, OverHttp
-from hits.simulated_crowd.judging import Judge
-from hits.simulated_crowd.knowing import KnownDialog
-from hits.simulated_crowd.people import Crowd
-from hits.simulated_crowd.simulating import simulate
-from hits.simulated_crowd.truths import HUMAN, Truth, read_truth
-from hits.simulated_crowd.worker_types import BONUS_HUNTING, CAREFUL, HASTY, SAME_ANSWER, WORKER_TYPES, parse_shares
+from simulated_crowd.channels import InProcess, OverHttp
+from simulated_crowd.judging import Judge
+from simulated_crowd.knowing import KnownDialog
+from simulated_crowd.people import Crowd
+from simulated_crowd.simulating import simulate
+from simulated_crowd.truths import HUMAN, Truth, read_truth
+from simulated_crowd.worker_types import BONUS_HUNTING, CAREFUL, HASTY, SAME_ANSWER, WORKER_TYPES, parse_shares
 from tests.conftest import DEMO
 from tests.hits.crowd import now, publish
 

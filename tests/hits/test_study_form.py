@@ -10,9 +10,9 @@ from django.test import Client
 
 from evalplatform.errors import EvalPlatformError
 from generation.models import Dataset, Dialog
-from hits.batching import build_hits
-from hits.designing.checking import parse_design
-from hits.designing.studies import create_study
+from hits.batching.building import build_hits
+from hits.designing.design_problems import parse_design
+from hits.designing.study_files import create_study
 from hits.models import Study
 from hits.views.study_form_rows import RULE_TEXTS
 from tests.conftest import DEMO

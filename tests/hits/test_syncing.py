@@ -7,11 +7,11 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 
-from hits.localturk.models import Account, TurkAssignment
+from hits.crowds.mturk.client import Market
 from hits.models import Payment, Study
-from hits.mturk.client import Market
 from hits.syncing import unsettled_studies
 from hits.tasks import sync_hits_of_study
+from localturk.models import Account, TurkAssignment
 from tests.conftest import ROOT
 from tests.hits.crowd import CrowdWorker, people, publish
 from tests.processes import as_a_user_has_it

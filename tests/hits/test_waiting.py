@@ -14,9 +14,9 @@ from evalplatform.embedded_broker import count_live_workers
 from evalplatform.health import COMMAND
 from evalplatform.listeners import SCHEDULER_COMMAND
 from hits import background
-from hits.designing.studies import create_study
-from hits.kept_manifests import manifest_file, write_manifest
-from hits.manifest import manifest_lines, sha256
+from hits.batching.manifest import manifest_lines, sha256
+from hits.batching.manifest_files import manifest_file, write_manifest
+from hits.designing.study_files import create_study
 from hits.models import BackgroundJob, SchedulerBeat, Study
 from hits.tasks import note_that_scheduler_runs, plan_size_of_study, screen_work_of_study
 from tests.conftest import DEMO

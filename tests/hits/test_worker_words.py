@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from hits.batching import build_hits
-from hits.designing.studies import create_study
+from hits.batching.building import build_hits
+from hits.designing.study_files import create_study
 from hits.models import Hit, Study, design_texts
-from hits.serving.refusals import WORDS, Refusal, incomplete_words, limit_words
+from hits.serving.work_refusals import WORDS, Refusal, incomplete_words, limit_words
 from tests.conftest import DEMO, ROOT
 from tests.hits.working import Worker, publish
 

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from hits.localturk import working
-from hits.localturk.clock import Clock
-from hits.localturk.models import TurkAssignment, TurkHit, WorkerAccount
+from localturk import working
+from localturk.clock import Clock
+from localturk.models import TurkAssignment, TurkHit, WorkerAccount
 
 XSD = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2006-07-14/ExternalQuestion.xsd"
 UNKNOWN = "3" + "X" * 29

@@ -7,10 +7,10 @@ import boto3
 import pytest
 from botocore.config import Config
 
-from hits.localturk import faults, in_process
-from hits.localturk.clock import Clock
-from hits.localturk.models import WorkerAccount
-from hits.localturk.seeding import ensure_worker_accounts
+from localturk import faults, in_process
+from localturk.clock import Clock
+from localturk.models import WorkerAccount
+from localturk.seeding import ensure_worker_accounts
 from tests.localturk_process import LocalTurkProcess
 
 Worker = WorkerAccount

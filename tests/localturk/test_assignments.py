@@ -2,10 +2,10 @@ from datetime import timedelta
 from typing import Any
 from xml.etree import ElementTree
 
-from hits.localturk import working
-from hits.localturk.answers import NAMESPACE
-from hits.localturk.clock import Clock
-from hits.localturk.models import TurkAssignment
+from localturk import working
+from localturk.answers import NAMESPACE
+from localturk.clock import Clock
+from localturk.models import TurkAssignment
 from tests.localturk.acting import accept, code_of, create_hit, do_hit, get_hit, refusal_of, submit
 from tests.localturk.conftest import Worker
 

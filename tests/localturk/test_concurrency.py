@@ -8,10 +8,10 @@ import pytest
 from botocore.exceptions import ClientError
 from django.db import connection
 
-from hits.localturk import working
-from hits.localturk.clock import Clock
-from hits.localturk.models import Account, BonusPayment, TurkAssignment, TurkHit, WorkerAccount
-from hits.localturk.working import Reason, Refused
+from localturk import working
+from localturk.clock import Clock
+from localturk.models import Account, BonusPayment, TurkAssignment, TurkHit, WorkerAccount
+from localturk.working import Reason, Refused
 from tests.localturk.acting import create_hit, do_hit, hit_params
 
 THREADS = 8

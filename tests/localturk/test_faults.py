@@ -5,8 +5,8 @@ import pytest
 from botocore.exceptions import ClientError, ConnectionClosedError
 from django.core.management import CommandError, call_command
 
-from hits.localturk.faults import Kind, add_fault, add_process_fault, clear_faults
-from hits.localturk.models import TurkHit
+from localturk.faults import Kind, add_fault, add_process_fault, clear_faults
+from localturk.models import TurkHit
 from tests.localturk.acting import code_of, create_hit, hit_params
 from tests.localturk.conftest import StartServer, boto_client
 

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from hits.localturk.clock import Clock
+from localturk.clock import Clock
 from tests.localturk.acting import (
     TYPE_PARAMS,
     UNKNOWN,

@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
-from hits.localturk.clock import Clock
-from hits.localturk.models import Account, BonusPayment, WorkerMessage
+from localturk.clock import Clock
+from localturk.models import Account, BonusPayment, WorkerMessage
 from tests.localturk.acting import UNKNOWN, accept, code_of, create_hit, do_hit, hit_params
 from tests.localturk.conftest import Worker
 

@@ -1,8 +1,8 @@
 from typing import Any
 
-from hits.localturk import working
-from hits.localturk.clock import Clock
-from hits.localturk.models import QualificationType, WorkerMessage
+from localturk import working
+from localturk.clock import Clock
+from localturk.models import QualificationType, WorkerMessage
 from tests.localturk.acting import code_of, create_hit, do_hit, hit_params, refusal_of
 from tests.localturk.conftest import Worker
 

@@ -1,8 +1,8 @@
 from datetime import timedelta
 from typing import Any
 
-from hits.localturk.clock import Clock
-from hits.localturk.models import Account
+from localturk.clock import Clock
+from localturk.models import Account
 from tests.localturk.acting import (
     TYPE_PARAMS,
     code_of,

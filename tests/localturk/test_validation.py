@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from hits.localturk.models import TurkHit
+from localturk.models import TurkHit
 from tests.localturk.acting import XSD, code_of, create_hit, external_question, hit_params, refusal_of
 
 LOCALE = "00000000000000000071"

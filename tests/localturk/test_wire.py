@@ -9,10 +9,10 @@ from botocore.exceptions import ClientError
 from django.test import Client
 from pytest_django import Settings
 
-from hits.localturk.operations import NOT_OFFERED, OPERATIONS
-from hits.localturk.server import MarketplaceServer
-from hits.localturk.validation import service_model
-from hits.localturk.wire import TARGET_PREFIX, handle
+from localturk.operations import NOT_OFFERED, OPERATIONS
+from localturk.server import MarketplaceServer
+from localturk.validation import service_model
+from localturk.wire import TARGET_PREFIX, handle
 from tests.localturk.acting import create_hit
 from tests.localturk.conftest import boto_client
 

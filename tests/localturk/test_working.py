@@ -3,12 +3,12 @@ from typing import Any
 
 import pytest
 
-from hits.localturk import working
-from hits.localturk.clock import Clock
-from hits.localturk.ids import new_id, seeded_ids
-from hits.localturk.models import TurkHit, WorkerAccount
-from hits.localturk.seeding import ensure_worker_accounts
-from hits.localturk.working import Reason, Refused
+from localturk import working
+from localturk.clock import Clock
+from localturk.ids import new_id, seeded_ids
+from localturk.models import TurkHit, WorkerAccount
+from localturk.seeding import ensure_worker_accounts
+from localturk.working import Reason, Refused
 from tests.localturk.acting import accept, create_hit, do_hit, get_hit, submit
 from tests.localturk.conftest import Worker
 

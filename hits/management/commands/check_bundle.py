@@ -3,7 +3,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from hits.exporting.checking import check_bundle
+from hits.exporting.bundle_check import check_bundle
 from hits.exporting.ratings_files import FILES
 from hits.management.study_command import StudyCommand
 

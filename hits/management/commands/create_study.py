@@ -5,9 +5,9 @@ from django.contrib.auth.models import User
 from django.core.management.base import CommandParser
 
 from evalplatform.errors import EvalPlatformError
-from hits.designing.describing import style_warning
+from hits.designing.design_words import style_warning
 from hits.designing.selecting import select_dialogs
-from hits.designing.studies import create_study, read_study_file
+from hits.designing.study_files import create_study, read_study_file
 from hits.designing.summarising import check_study_style, summarise
 from hits.management.study_command import StudyCommand
 from hits.models.design import StudyDesign

@@ -3,7 +3,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from hits.designing.studies import get_study
+from hits.designing.study_files import get_study
 from hits.exporting.bundles import export_bundle, export_ratings
 from hits.management.study_command import StudyCommand
 from hits.models import MarketEnvironment, ScreeningRun

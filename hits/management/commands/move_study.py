@@ -5,9 +5,9 @@ from django.core.management.base import CommandParser
 from django.utils import timezone
 
 from evalplatform.errors import EvalPlatformError
-from hits.designing.studies import get_study
+from hits.crowds.opening import check_is_allowed, worker_page_url
+from hits.designing.study_files import get_study
 from hits.management.study_command import StudyCommand
-from hits.markets import check_is_allowed, worker_page_url
 from hits.models import Event, MarketEnvironment, StudyMarket
 
 

@@ -4,9 +4,9 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from evalplatform.wording import count_of
-from hits.designing.planning import Plan, plan_for_difference, plan_for_size
+from hits.crowds.mturk.costs import Cost
+from hits.designing.power_planning import Plan, plan_for_difference, plan_for_size
 from hits.management.study_command import StudyCommand
-from hits.mturk.costs import Cost
 from hits.stats.power import MOST_DIALOGS_NEEDED, SIMULATIONS, Effects, Power, Setting
 
 BAR_WIDTH = 40

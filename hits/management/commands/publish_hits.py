@@ -5,13 +5,13 @@ from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
 from evalplatform.wording import count_of
-from hits.designing.studies import get_study
+from hits.crowds.opening import enter_market
+from hits.designing.study_files import get_study
 from hits.management.study_command import StudyCommand, progress_bar
-from hits.markets import enter_market
 from hits.models import Event, MarketEnvironment
 from hits.publishing.creating import PublishingResult, publish_hits, settle_plan
-from hits.publishing.describing import cents_from_dollars, describe_plan
-from hits.publishing.planning import PublishingPlan, check_funds, plan_publishing
+from hits.publishing.plan_words import cents_from_dollars, describe_plan
+from hits.publishing.publishing_plan import PublishingPlan, check_funds, plan_publishing
 
 
 class Command(StudyCommand):

@@ -4,12 +4,12 @@ from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
 from evalplatform.wording import count_of
-from hits.designing.studies import get_study
+from hits.crowds.opening import enter_market
+from hits.designing.study_files import get_study
 from hits.management.study_command import StudyCommand
-from hits.markets import enter_market
 from hits.models import MarketEnvironment
-from hits.publishing.describing import cents_from_dollars
-from hits.putting_up_again import describe_put_up_again, put_up_again
+from hits.publishing.plan_words import cents_from_dollars
+from hits.replacing.putting_up_again import describe_put_up_again, put_up_again
 
 
 class Command(StudyCommand):

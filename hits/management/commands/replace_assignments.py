@@ -3,12 +3,12 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
-from hits.designing.studies import get_study
+from hits.crowds.opening import open_market
+from hits.designing.study_files import get_study
 from hits.management.study_command import StudyCommand
-from hits.markets import open_market
 from hits.models import MarketEnvironment
-from hits.publishing.describing import cents_from_dollars
-from hits.replacing import describe_replaced, replace_lost_assignments
+from hits.publishing.plan_words import cents_from_dollars
+from hits.replacing.requesting import describe_replaced, replace_lost_assignments
 
 
 class Command(StudyCommand):

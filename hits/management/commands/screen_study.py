@@ -5,13 +5,13 @@ from typing import Any
 from django.core.management.base import CommandParser
 from django.utils import timezone
 
-from hits.designing.studies import get_study, read_study_file
+from hits.designing.study_files import get_study, read_study_file
+from hits.frames.ratings_frame import study_frames
 from hits.management.study_command import StudyCommand
 from hits.models import MarketEnvironment, Study
-from hits.ratings_frame import study_frames
-from hits.screening.describing import describe_evidence, describe_funnel
 from hits.screening.rules import find_flags
-from hits.screening.runs import Screened, parse_rules, screen, undo
+from hits.screening.screening_runs import Screened, parse_rules, screen, undo
+from hits.screening.screening_words import describe_evidence, describe_funnel
 
 FEW_LINES = 40
 

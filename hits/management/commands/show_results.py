@@ -4,13 +4,13 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from evalplatform.errors import EvalPlatformError
-from hits.analysing.analysing import analyse
-from hits.analysing.describing import describe_results
-from hits.analysing.importing import WORDS, describe_problems, import_ratings
+from hits.analysing.analysis import analyse
+from hits.analysing.imported_ratings import WORDS, describe_problems, import_ratings
+from hits.analysing.result_text import describe_results
 from hits.analysing.results import Results
 from hits.analysing.serialising import results_as_json
-from hits.analysing.studies import analyse_study
-from hits.designing.studies import get_study
+from hits.analysing.study_analysis import analyse_study
+from hits.designing.study_files import get_study
 from hits.management.study_command import StudyCommand
 from hits.models import MarketEnvironment, ScreeningRun
 

@@ -4,9 +4,9 @@ from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
 from evalplatform.wording import count_of
-from hits.designing.studies import get_study
+from hits.crowds.opening import open_market
+from hits.designing.study_files import get_study
 from hits.management.study_command import StudyCommand
-from hits.markets import open_market
 from hits.models import MarketEnvironment
 from hits.publishing.stopping import resume_study, stop_study
 

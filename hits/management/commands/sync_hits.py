@@ -5,10 +5,10 @@ from django.utils import timezone
 from rich.progress import Progress, TaskID
 
 from evalplatform.wording import count_of
-from hits.designing.describing import dollars
-from hits.designing.studies import get_study
+from hits.crowds.opening import open_market
+from hits.designing.design_words import dollars
+from hits.designing.study_files import get_study
 from hits.management.study_command import StudyCommand, progress_bar
-from hits.markets import open_market
 from hits.models import MarketEnvironment, Payment
 from hits.syncing import Synced, describe_waiting, sync
 

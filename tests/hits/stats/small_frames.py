@@ -2,10 +2,10 @@
 
 import pandas as pd
 
-from hits.simulated_crowd.drawing import Drawing, StudySize, draw_frames
-from hits.simulated_crowd.truths import Truth
 from hits.stats.coded_ratings import CodedRatings, code_ratings
 from hits.stats.power import Effects
+from simulated_crowd.drawing import Drawing, StudySize, draw_frames
+from simulated_crowd.truths import Truth
 
 SCORES = {"g": 3, "o": 2, "b": 1}
 AREAS = {"g": "good", "o": "okay", "b": "bad"}

@@ -1,0 +1,150 @@
+"""From a frame to results.
+
+The frame is that of hits.frames, or one with fewer columns (imported_ratings). `worker`, `dialog`,
+`dataset`, `generator`, `value` and `score` are needed; `card`, `place`, `position`, `wave`, `submitted_at`, `active_ms`
+and `is_checkpoint` are used where they are there. So are three more kinds of columns:
+
+    label                 category  the reply's predicted emotion or intent; missing where there is none
+    metric_NAME           float     an automatic metric of the reply; NaN where there is none
+    excluded_by_RULE      bool      whether this rule of screening leaves the rating out; what none leaves out is kept
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from hits.analysing.results import Results, Size, Variant
+from hits.stats.agreement import Agreement, agreement
+from hits.stats.bradley_terry import rank_generators
+from hits.stats.coded_ratings import HUMAN, CodedRatings, code_ratings
+from hits.stats.comparing import compare_generators
+from hits.stats.dependence import dependences
+from hits.stats.metrics import metric_correlations
+from hits.stats.proportions import Row, human_row, quick_rows, table_rows
+from hits.stats.reply_labels import Labels, label_distributions
+from hits.stats.true_values import find_true_values
+from hits.stats.worker_effect import worker_effect
+
+Mask = npt.NDArray[np.bool_]
+
+METRIC = "metric_"
+EXCLUDED_BY = "excluded_by_"
+ALSO_USED = ("place", "position", "wave", "submitted_at", "active_ms", "is_checkpoint", "label")
+ALL_RULES, NO_RULE = "all rules", "no rule"
+
+
+def analyse(frame: pd.DataFrame, seed: int = 1) -> Results:
+    everything = code_ratings(frame)
+    exclusions = _exclusions(frame)
+    is_kept = _is_kept(exclusions, len(frame))
+    ratings, kept = everything.of(is_kept), frame[_used(frame)][is_kept]
+    scopes = _scopes(ratings.by_generators)
+    table = tuple(table_rows(ratings, seed))
+    rankings = tuple(rank_generators(part, name) for name, part in scopes)
+    agreed = tuple(_agreement(scopes))
+    size = size_of(ratings)
+    rules = tuple(exclusions)
+    by_dataset = tuple(row for row in table if row.dataset is not None)
+    with_all = Variant(ALL_RULES, rules, size, by_dataset, agreed[0], rankings[0])
+    return Results(
+        size=size,
+        datasets=ratings.datasets,
+        generators=ratings.generators,
+        values=ratings.values,
+        table=table,
+        comparisons=tuple(compare_generators(ratings, seed)),
+        rankings=rankings,
+        agreement=agreed,
+        true_values=find_true_values(ratings),
+        dependences=tuple(dependences(kept, ratings)),
+        worker_effect=worker_effect(ratings, seed),
+        labels=tuple(_labels(kept, ratings)),
+        metrics=tuple(metric_correlations(ratings, _metrics(kept), seed)),
+        calibration=tuple(_calibration(ratings)),
+        variants=(with_all, *_other_variants(everything, exclusions)) if rules else (),
+        seed=seed,
+    )
+
+
+def _scopes(ratings: CodedRatings) -> list[tuple[str | None, CodedRatings]]:
+    """All datasets together, if there are several, and each by itself."""
+    named = [(name, ratings.in_dataset(code)) for code, name in enumerate(ratings.datasets)]
+    return [(None, ratings), *named] if len(named) > 1 else [*named]
+
+
+def size_of(ratings: CodedRatings) -> Size:
+    human = int((ratings.generator == HUMAN).sum())
+    answers = int(np.count_nonzero(np.bincount(ratings.answer)))
+    return Size(len(ratings) - human, human, answers, ratings.dialog_count, ratings.worker_count)
+
+
+def _used(frame: pd.DataFrame) -> list[str]:
+    """The columns that are looked at once more: copying all of them takes half a second for a million ratings."""
+    names = [str(name) for name in frame.columns]
+    return [name for name in names if name in ALSO_USED or name.startswith(METRIC)]
+
+
+def _exclusions(frame: pd.DataFrame) -> dict[str, Mask]:
+    names = [str(name) for name in frame.columns if str(name).startswith(EXCLUDED_BY)]
+    return {name.removeprefix(EXCLUDED_BY): frame[name].to_numpy(bool) for name in names}
+
+
+def _is_kept(exclusions: Mapping[str, Mask], count: int) -> Mask:
+    is_out = np.zeros(count, bool)
+    for is_named in exclusions.values():
+        is_out |= is_named
+    return ~is_out
+
+
+def _agreement(scopes: Sequence[tuple[str | None, CodedRatings]]) -> list[Agreement]:
+    found = []
+    for name, part in scopes:
+        found.append(agreement(part.cards, name))
+        by_generator = part.by_group(part.generator, len(part.generators))
+        found += [agreement(one, name, part.generators[code]) for code, one in enumerate(by_generator)]
+    return found
+
+
+def _labels(kept: pd.DataFrame, ratings: CodedRatings) -> list[Labels]:
+    if "label" not in kept or not (column := kept["label"].astype("category")).notna().any():
+        return []
+    names = tuple(str(name) for name in column.cat.categories)
+    return label_distributions(ratings, column.cat.codes.to_numpy(), names)
+
+
+def _metrics(kept: pd.DataFrame) -> dict[str, npt.NDArray[np.float64]]:
+    names = [str(name) for name in kept.columns if str(name).startswith(METRIC)]
+    return {name.removeprefix(METRIC): kept[name].to_numpy(np.float64) for name in names}
+
+
+def _calibration(ratings: CodedRatings) -> list[Row]:
+    """By dataset: the human replies, and the generators' in the same dialogs."""
+    found = []
+    has_human = np.zeros(int(ratings.dialog.max(initial=-1)) + 1, bool)
+    has_human[ratings.dialog[ratings.generator == HUMAN]] = True
+    checkpoints = ratings.of(has_human[ratings.dialog])
+    for code, name in enumerate(ratings.datasets):
+        part = checkpoints.in_dataset(code)
+        if len(part):
+            found += [human_row(part, name), *(row for row in quick_rows(part) if row.dataset == name)]
+    return found
+
+
+def _other_variants(everything: CodedRatings, exclusions: Mapping[str, Mask]) -> list[Variant]:
+    rules = list(exclusions)
+    chosen: dict[str, list[str]] = {NO_RULE: []}
+    if len(rules) > 1:
+        chosen |= {f"without {rule}": [other for other in rules if other != rule] for rule in rules}
+    return [_variant(name, some, everything, exclusions) for name, some in chosen.items()]
+
+
+def _variant(name: str, rules: Sequence[str], everything: CodedRatings, exclusions: Mapping[str, Mask]) -> Variant:
+    is_kept = _is_kept({rule: exclusions[rule] for rule in rules}, len(everything))
+    human = int((is_kept & (everything.generator == HUMAN)).sum())
+    ratings = everything.of(is_kept & (everything.generator != HUMAN))
+    size = replace(size_of(ratings), human_ratings=human)
+    table, ranking = tuple(quick_rows(ratings)), rank_generators(ratings, None)
+    return Variant(name, tuple(rules), size, table, agreement(ratings.cards), ranking)

@@ -1,0 +1,69 @@
+"""A worker's part of the results: analysed, drawn and counted once, and kept for the pages.
+
+In: a study and a marketplace. Out: its `StudyResults` row, filled. Guaranteed: a row says what it was computed from,
+so that what arrives meanwhile makes it stale; trouble is kept as its problem, and earlier results stay as they are.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from evalplatform.errors import in_one_line
+from hits.analysing.analysis import EXCLUDED_BY, analyse
+from hits.analysing.disputed_dialogs import most_disputed
+from hits.analysing.figures.all_figures import Picture, pictures
+from hits.analysing.kept_results import source_of
+from hits.analysing.results import Results, Variant
+from hits.analysing.serialising import results_as_json
+from hits.analysing.study_analysis import study_frame
+from hits.models import ScreeningRun, Study, StudyResults
+from hits.screening.funnel import Funnel
+
+FAILED = "The computation failed. The worker's log has the details; tell whoever runs this server."
+
+
+def compute_results(study: Study, environment: str, now: Callable[[], datetime]) -> None:
+    rows = StudyResults.objects.filter(study=study, environment=environment)
+    StudyResults.objects.get_or_create(study=study, environment=environment)
+    rows.update(started_at=now())
+    source = source_of(study, environment)  # before anything is read
+    # Also of a failure, or pages that wait would have it tried again and again.
+    done = {"source": source, "requested_at": None, "started_at": None}
+    try:
+        rows.update(**_computed(study, environment), **done, problem="", computed_at=now())
+    except Exception as error:
+        rows.update(**done, problem=in_one_line(error) or FAILED)
+        if in_one_line(error) is None:
+            raise
+
+
+def _computed(study: Study, environment: str) -> dict[str, Any]:
+    frame = study_frame(study, environment)
+    results = analyse(frame)
+    excluded = [name for name in frame.columns if str(name).startswith(EXCLUDED_BY)]
+    kept = frame[~frame[excluded].any(axis=1)] if excluded else frame
+    return {
+        "results": results_as_json(results),
+        "figures": {"": _drawn(pictures(results, _funnel(study, environment))), **_of_variants(results)},
+        "disputed": most_disputed(kept),
+    }
+
+
+def _funnel(study: Study, environment: str) -> Funnel | None:
+    run = ScreeningRun.objects.current(study, environment)
+    return Funnel.model_validate(run.funnel) if run else None
+
+
+def _of_variants(results: Results) -> dict[str, list[dict[str, str]]]:
+    """The first is by all rules, which is what is drawn anyway."""
+    return {variant.name: _drawn(_shares(results, variant)) for variant in results.variants[1:]}
+
+
+def _shares(results: Results, variant: Variant) -> list[Picture]:
+    with_these = replace(results, size=variant.size, table=variant.table)
+    return [picture for picture in pictures(with_these) if picture.name == "shares"]
+
+
+def _drawn(found: list[Picture]) -> list[dict[str, str]]:
+    return [{"name": one.name, "title": one.title, "description": one.description, "svg": one.svg} for one in found]

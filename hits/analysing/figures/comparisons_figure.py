@@ -1,0 +1,75 @@
+"""The comparison matrix: how often the row's generator is rated above the column's."""
+
+from typing import TYPE_CHECKING
+
+from hits.analysing.figures.canvas import BLACK, INK, LIGHT, MIDDLE, WHITE, new_axes
+from hits.analysing.figures.figure_words import ALL, estimated, listed, short_name
+from hits.analysing.results import Results
+from hits.stats.comparing import Comparison, Comparisons
+from hits.stats.estimates import Estimate, Undefined
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+def draw_comparisons(results: Results) -> "Figure":
+    rows = 0.7 + 0.3 * len(results.generators)
+    figure, axes = new_axes([rows] * len(results.comparisons))
+    for table, ax in zip(results.comparisons, axes, strict=True):
+        _panel(ax, table)
+    figure.supxlabel("row above column: 0.50 is alike; * the corrected test tells them apart", fontsize=8)
+    return figure
+
+
+def describe_comparisons(results: Results) -> str:
+    told = [
+        f"{table.dataset or ALL}: {listed([_in_words(one) for one in table.comparisons])}."
+        for table in results.comparisons
+    ]
+    return "Probability that one model is rated above another, ties halved, with 95 % intervals. " + " ".join(told)
+
+
+def _in_words(one: Comparison) -> str:
+    verdict = (
+        "" if isinstance(one.permutation, Undefined) else ", different" if one.is_different else ", not told apart"
+    )
+    return f"{one.first} over {one.second} {estimated(one.superiority)}{verdict}"
+
+
+def _panel(ax: "Axes", table: Comparisons) -> None:
+    names = [one.generator for one in table.letters]  # the best first
+    cells = _cells(table)
+    for row, first in enumerate(names):
+        for column, second in enumerate(names):
+            _cell(ax, row, column, *cells.get((first, second), ("", None)))
+    ax.set_xticks(range(len(names)), [short_name(name, 18) for name in names], rotation=20, ha="left")
+    ax.set_yticks(range(len(names)), [short_name(name) for name in names])
+    ax.xaxis.tick_top()
+    ax.tick_params(length=0)
+    ax.set_xlim(-0.5, len(names) - 0.5)
+    ax.set_ylim(len(names) - 0.5, -0.5)
+    ax.spines[:].set_visible(False)
+    ax.set_title(short_name(table.dataset or ALL), loc="left", fontsize=10)
+
+
+def _cells(table: Comparisons) -> dict[tuple[str, str], tuple[str, float | None]]:
+    """What is written, and the superiority, by row and column."""
+    found: dict[tuple[str, str], tuple[str, float | None]] = {}
+    for one in table.comparisons:
+        pairs = ((one.first, one.second), (one.second, one.first))
+        if not isinstance(one.superiority, Estimate):
+            found |= dict.fromkeys(pairs, ("–", None))
+            continue
+        mark = "*" if one.is_different else ""
+        for pair, value in zip(pairs, (one.superiority.value, 1 - one.superiority.value), strict=True):
+            found[pair] = (f"{value:.2f}{mark}", value)
+    return found
+
+
+def _cell(ax: "Axes", row: int, column: int, text: str, value: float | None) -> None:
+    if row == column:
+        return
+    fill = WHITE if value is None or not text.endswith("*") else MIDDLE if value > 0.5 else LIGHT
+    ax.barh(row, 1, left=column - 0.5, height=1, color=fill, edgecolor=INK, linewidth=0.5)
+    ax.text(column, row, text, ha="center", va="center", color=BLACK)

@@ -1,0 +1,47 @@
+"""The screening's funnel: answers received, and left after each rule."""
+
+from typing import TYPE_CHECKING
+
+from evalplatform.wording import count_of
+from hits.analysing.figures.canvas import DARK, INK, LIGHT, MIDDLE, new_axes
+from hits.screening.funnel import Counts, Funnel
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def draw_funnel(funnel: Funnel) -> "Figure":
+    rows = _rows(funnel)
+    figure, [ax] = new_axes([0.3 + 0.34 * len(rows)])
+    most = max(1, funnel.received.answers)
+    for place, (_, counts) in enumerate(rows):
+        fill = DARK if place == len(rows) - 1 else LIGHT if place == 0 else MIDDLE
+        ax.barh(place, counts.answers, height=0.7, color=fill, edgecolor=INK, linewidth=0.6)
+        lost = counts.answers - (rows[place - 1][1].answers if place else counts.answers)
+        ax.text(
+            counts.answers + most / 60, place, f"{counts.answers:,}" + (f"  ({lost:,})" if lost else ""), va="center"
+        )
+    ax.set_yticks(range(len(rows)), [name for name, _ in rows])
+    ax.set_ylim(len(rows) - 0.4, -0.6)
+    ax.set_xlim(0, most * 1.25)
+    ax.tick_params(left=False)
+    ax.set_xlabel("answers", fontsize=8)
+    return figure
+
+
+def describe_funnel(funnel: Funnel) -> str:
+    steps = [f"{step.rule} left out {_answers(step.left_out)}" for step in funnel.steps]
+    received, kept = funnel.received, funnel.kept
+    return (
+        f"{_answers(received)} were received. "
+        + "".join(f"{step[0].upper()}{step[1:]}. " for step in steps)
+        + f"{_answers(kept)} are kept."
+    )
+
+
+def _answers(counts: Counts) -> str:
+    return f"{count_of(counts.answers, 'answer')} of {count_of(counts.workers, 'worker')}"
+
+
+def _rows(funnel: Funnel) -> list[tuple[str, Counts]]:
+    return [("received", funnel.received), *((f"after {step.rule}", step.left) for step in funnel.steps)]

@@ -1,0 +1,74 @@
+"""The paper's figure 5: which emotions and intents the replies have that were rated good, okay and bad."""
+
+from typing import TYPE_CHECKING
+
+from hits.analysing.figures.canvas import INK, draw_interval, fills, new_axes
+from hits.analysing.figures.figure_words import listed, percent, percents, short_name
+from hits.analysing.results import Results
+from hits.stats.estimates import Undefined
+from hits.stats.reply_labels import Labels, LabelShare
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+MOST_LABELS = 14
+MOST_TOLD = 3
+
+
+def draw_labels(results: Results) -> "Figure":
+    parts = _parts(results)
+    names = _names(parts)
+    figure, [ax] = new_axes([0.5 + 0.13 * (len(parts) + 1) * len(names)])
+    for number, part in enumerate(parts):
+        _bars(ax, number, part, names, len(parts))
+    ax.set_yticks(range(len(names)), [short_name(name) for name in names])
+    ax.set_ylim(len(names) - 0.4, -0.6)
+    ax.tick_params(left=False)
+    ax.xaxis.set_major_formatter(lambda share, _: f"{100 * share:.0f} %")
+    figure.legend(frameon=False, loc="outside lower center", ncols=len(parts), fontsize=8)
+    return figure
+
+
+def describe_labels(results: Results) -> str:
+    told = [_in_words(part) for part in _parts(results)]
+    return f"The most frequent predicted emotions and intents, with 95 % intervals. {listed(told)}."
+
+
+def _parts(results: Results) -> list[Labels]:
+    return [part for part in results.labels if part.generator is None]
+
+
+def _in_words(part: Labels) -> str:
+    head = f"Among {part.ratings:,} ratings as {part.value}"
+    if isinstance(part.labels, Undefined):
+        return f"{head}: undefined ({part.labels.reason})"
+    told = [f"{one.label} {percent(one.share)} ({percents(one.interval)})" for one in part.labels[:MOST_TOLD]]
+    return f"{head}: {', '.join(told)}"
+
+
+def _names(parts: list[Labels]) -> list[str]:
+    """The most frequent of each part, in the first one's order."""
+    found = [one for part in parts if not isinstance(part.labels, Undefined) for one in part.labels]
+    highest: dict[str, float] = {}
+    for one in found:
+        highest[one.label] = max(one.share, highest.get(one.label, 0.0))
+    kept = set(sorted(highest, key=lambda name: (-highest[name], name))[:MOST_LABELS])
+    return [name for name in dict.fromkeys(one.label for one in found) if name in kept]
+
+
+def _bars(ax: "Axes", number: int, part: Labels, names: list[str], count: int) -> None:
+    shares: dict[str, LabelShare] = {}
+    if not isinstance(part.labels, Undefined):
+        shares = {one.label: one for one in part.labels}
+    fill, hatch, _ = fills(count)[number]
+    height = 0.8 / count
+    for row, name in enumerate(names):
+        one = shares.get(name)
+        place = row + height * (number - (count - 1) / 2)
+        label = f"rated {part.value}" if row == 0 else None
+        ax.barh(
+            place, one.share if one else 0, height, color=fill, hatch=hatch, edgecolor=INK, linewidth=0.5, label=label
+        )
+        if one and not isinstance(one.interval, Undefined):
+            draw_interval(ax, place, one.interval.low, one.interval.high)

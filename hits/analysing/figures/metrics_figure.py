@@ -1,0 +1,40 @@
+"""Automatic metrics beside people: a point for each generator."""
+
+from typing import TYPE_CHECKING
+
+from generation.metrics.naming import title_of
+from hits.analysing.figures.canvas import INK, MARKERS, new_axes
+from hits.analysing.figures.figure_words import estimated, short_name
+from hits.analysing.results import Results
+from hits.stats.metrics import MetricCorrelation
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+def draw_metrics(results: Results) -> "Figure":
+    figure, axes = new_axes([2.4] * len(results.metrics))
+    for metric, ax in zip(results.metrics, axes, strict=True):
+        _panel(ax, metric)
+    return figure
+
+
+def describe_metrics(results: Results) -> str:
+    told = [
+        f"{title_of(one.metric)}: Pearson's correlation with the mean score is {estimated(one.pearson)} over "
+        f"{one.replies:,} replies and {estimated(one.of_generators)} over the {len(one.generators)} models."
+        for one in results.metrics
+    ]
+    return " ".join(told)
+
+
+def _panel(ax: "Axes", metric: MetricCorrelation) -> None:
+    for number, one in enumerate(metric.generators):
+        ax.plot(one.mean_metric, one.mean_score, MARKERS[number % len(MARKERS)], color=INK, markersize=5)
+        ax.annotate(
+            short_name(one.generator), (one.mean_metric, one.mean_score), (5, 3), textcoords="offset points", fontsize=8
+        )
+    ax.margins(0.25)
+    ax.set_xlabel(f"{title_of(metric.metric)}, mean", fontsize=8)
+    ax.set_ylabel("mean score", fontsize=8)

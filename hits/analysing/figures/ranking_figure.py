@@ -1,0 +1,63 @@
+"""The ranking by Bradley-Terry strengths, with intervals and the letters of those that can't be told apart."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from hits.analysing.figures.canvas import INK, new_axes
+from hits.analysing.figures.figure_words import ALL, estimated, half_widths, listed, short_name
+from hits.analysing.results import Results
+from hits.stats.bradley_terry import Ranked, Ranking
+from hits.stats.estimates import Undefined
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+def draw_ranking(results: Results) -> "Figure":
+    sizes = [1 if isinstance(one.ranked, Undefined) else len(one.ranked) for one in results.rankings]
+    figure, axes = new_axes([0.4 + 0.28 * size for size in sizes], share_x=True)
+    for place, (ranking, ax) in enumerate(zip(results.rankings, axes, strict=True)):
+        _panel(ax, ranking, _letters(results, ranking.dataset))
+        ax.tick_params(labelbottom=place == len(axes) - 1)
+    axes[-1].set_xlabel("strength; who shares a letter can't be told apart", fontsize=8)
+    return figure
+
+
+def describe_ranking(results: Results) -> str:
+    told = [f"{one.dataset or ALL}: {_in_words(one, _letters(results, one.dataset))}." for one in results.rankings]
+    return (
+        "Bradley-Terry strengths with 95 % intervals, best first; models that share a letter can't be told apart. "
+        + (" ".join(told))
+    )
+
+
+def _in_words(ranking: Ranking, letters: Mapping[str, str]) -> str:
+    if isinstance(ranking.ranked, Undefined):
+        return f"undefined ({ranking.ranked.reason})"
+    return listed([f"{one.generator} {estimated(one.strength)} {letters[one.generator]}" for one in ranking.ranked])
+
+
+def _letters(results: Results, dataset: str | None) -> dict[str, str]:
+    tables = [table for table in results.comparisons if table.dataset == dataset]
+    return {one.generator: one.letters for table in tables for one in table.letters}
+
+
+def _panel(ax: "Axes", ranking: Ranking, letters: Mapping[str, str]) -> None:
+    ax.set_title(short_name(ranking.dataset or ALL), loc="left", fontsize=10)
+    if isinstance(ranking.ranked, Undefined):
+        ax.text(0.01, 0.5, f"undefined: {ranking.ranked.reason}", transform=ax.transAxes, va="center", fontsize=8)
+        ax.set_yticks([])
+        return
+    ax.axvline(0, color=INK, linewidth=0.6, linestyle=":")
+    for place, one in enumerate(ranking.ranked):
+        widths = half_widths(one.strength)
+        errors = None if widths is None else [[widths[0]], [widths[1]]]
+        ax.errorbar(one.strength.value, place, xerr=errors, fmt="o", color=INK, markersize=4, capsize=3, linewidth=1)
+    _name_rows(ax, ranking.ranked, letters)
+
+
+def _name_rows(ax: "Axes", ranked: Sequence[Ranked], letters: Mapping[str, str]) -> None:
+    ax.set_yticks(range(len(ranked)), [f"{short_name(one.generator)}  {letters[one.generator]}" for one in ranked])
+    ax.set_ylim(len(ranked) - 0.4, -0.6)
+    ax.tick_params(left=False)

@@ -1,0 +1,133 @@
+"""The researcher's endpoint on single ratings: filtered, and a page at a time by cursor."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.exceptions import ValidationError
+from rest_framework.pagination import CursorPagination
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from generation.models import Candidate
+from hits.access.pseudonyms import pseudonym
+from hits.api.researcher import ERRORS, ResearcherView
+from hits.api.researcher_schemas import CURSOR, MARKET, RatingPage
+from hits.models import HitItem, Rating, ScreeningRun, Study, Submission
+from hits.models.design import StudyDesign
+from hits.monitoring.worker_rows import find_worker
+from hits.screening.rating_rows import first_rules, is_left_out, ratings_of
+
+HUMAN = "human"
+FILTERS = [
+    OpenApiParameter("dataset", str, description="Its name."),
+    OpenApiParameter("generator", str, description=f"Its name, or `{HUMAN}` for the human replies."),
+    OpenApiParameter("kept", bool, description="Whether the current screening leaves them in; else both kinds."),
+    OpenApiParameter("worker", str, description="A pseudonym."),
+    OpenApiParameter("page_size", int, description="Ratings on a page, 500 unless told and 2,000 at most."),
+]
+OF_RATING = ("card", "place", "value")
+OF_ITEM = {
+    "position": "position",
+    "dataset": "dialog__dataset__name",
+    "dialog": "dialog__external_id",
+    "is_checkpoint": "is_checkpoint",
+}
+OF_SUBMISSION = {
+    "worker_id": "assignment__mturk_worker_id",
+    "hit": "assignment__hit__number",
+    "submitted_at": "submitted_at",
+}
+WORKER = "submission__assignment__mturk_worker_id"
+
+
+class RatingPages(CursorPagination):
+    ordering = "pk"
+    page_size = 500
+    page_size_query_param = "page_size"
+    max_page_size = 2000
+
+
+class RatingListView(ResearcherView):
+    parameters = frozenset({"market", "cursor", *(one.name for one in FILTERS)})
+
+    @extend_schema(
+        operation_id="list_ratings",
+        parameters=[MARKET, *FILTERS, CURSOR],
+        responses={200: RatingPage, **ERRORS},
+        tags=["researcher"],
+    )
+    def get(self, request: Request, key: UUID) -> Response:
+        """Lists the ratings that the marketplace has confirmed, in the order in which they were collected."""
+        study = self.study(request, key)
+        market = self.market(request, study)
+        run = ScreeningRun.objects.current(study, market)
+        found = _filtered(ratings_of(study, market), request, study, market, run)
+        pages = RatingPages()
+        # What belongs to them is looked up for the page alone: joining nine tables leaves too much to a planner that
+        # does not know yet how full they are.
+        columns: Any = found.values("pk", "submission", "item", "candidate", *OF_RATING)
+        rows: list[dict[str, Any]] = pages.paginate_queryset(columns, request, self) or []
+        return pages.get_paginated_response(_rows(study, rows, run))
+
+
+def _filtered(
+    ratings: QuerySet[Rating], request: Request, study: Study, market: str, run: ScreeningRun | None
+) -> QuerySet[Rating]:
+    asked = request.query_params
+    if "dataset" in asked:
+        ratings = ratings.filter(item__dialog__dataset__name=_one_of(asked["dataset"], "dataset", _datasets(study)))
+    if "generator" in asked:
+        names = [*study.design.get("generators", []), HUMAN]
+        name = _one_of(asked["generator"], "generator", names)
+        ratings = ratings.filter(candidate=None) if name == HUMAN else ratings.filter(candidate__generator__name=name)
+    if "kept" in asked:
+        is_kept = _one_of(asked["kept"].lower(), "kept", ["true", "false"]) == "true"
+        ratings = ratings.exclude(is_left_out(run)) if is_kept else ratings.filter(is_left_out(run))
+    if "worker" in asked:
+        worker_id = find_worker(study, market, asked["worker"])
+        if worker_id is None:
+            raise ValidationError(f"No worker of this study is called {asked['worker']!r}.")
+        ratings = ratings.filter(**{WORKER: worker_id})
+    return ratings
+
+
+def _datasets(study: Study) -> list[str]:
+    return [str(part.get("name")) for part in study.design.get("datasets", [])]
+
+
+def _one_of(asked: str, name: str, known: Sequence[str]) -> str:
+    if asked not in known:
+        raise ValidationError(f"{asked!r} can't be the {name}; it is one of: {', '.join(known)}.")
+    return asked
+
+
+def _rows(study: Study, rows: Sequence[dict[str, Any]], run: ScreeningRun | None) -> list[dict[str, Any]]:
+    items = _by_key(HitItem.objects.filter(pk__in={row["item"] for row in rows}), OF_ITEM)
+    work = _by_key(Submission.objects.filter(pk__in={row["submission"] for row in rows}), OF_SUBMISSION)
+    candidates = {row["candidate"] for row in rows} - {None}
+    generators = dict(Candidate.objects.filter(pk__in=candidates).values_list("pk", "generator__name"))
+    rules = first_rules(run, {(key, one["worker_id"]) for key, one in work.items()})
+    names = {key: pseudonym(study, one.pop("worker_id")) for key, one in work.items()}
+    areas = [area.key for area in StudyDesign.model_validate(study.design).task.areas] if rows else []
+    return [
+        {
+            "id": row["pk"],
+            "worker": names[row["submission"]],
+            **work[row["submission"]],
+            **items[row["item"]],
+            **{name: row[name] for name in OF_RATING},
+            "generator": generators.get(row["candidate"]),
+            "score": len(areas) - areas.index(row["value"]),
+            "is_kept": row["submission"] not in rules,
+            "excluded_by": rules.get(row["submission"]),
+        }
+        for row in rows
+    ]
+
+
+def _by_key(rows: QuerySet[Any], columns: Mapping[str, str]) -> dict[int, dict[str, Any]]:
+    found = rows.order_by().values_list("pk", *columns.values())
+    return {key: dict(zip(columns, values, strict=True)) for key, *values in found}

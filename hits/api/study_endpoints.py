@@ -1,0 +1,127 @@
+"""The researcher's endpoints on studies: the list, one of them, its progress, its results."""
+
+import json
+from dataclasses import asdict
+from typing import Any
+from uuid import UUID
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework.pagination import CursorPagination
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from hits.access.sharing import visible_studies
+from hits.analysing.kept_results import find_results, refresh_results, source_of
+from hits.api.researcher import ERRORS, ResearcherView
+from hits.api.researcher_schemas import CURSOR, MARKET, ProgressOut, ResultsOut, StudyDetailOut, StudyOut, StudyPage
+from hits.budgeting.budget import budget_of
+from hits.models import Study, StudyResults
+from hits.monitoring.progress import count_progress
+from hits.views.results import send_to_worker
+
+
+class StudyPages(CursorPagination):
+    ordering = "-pk"
+    page_size = 50
+
+
+class StudyListView(ResearcherView):
+    parameters = frozenset({"cursor"})
+
+    @extend_schema(
+        operation_id="list_studies", parameters=[CURSOR], responses={200: StudyPage, **ERRORS}, tags=["researcher"]
+    )
+    def get(self, request: Request) -> Response:
+        """Lists the studies that you own or are a member of, the newest first."""
+        pages = StudyPages()
+        found = pages.paginate_queryset(visible_studies(request.user), request, self) or []
+        return pages.get_paginated_response([_study(study) for study in found])
+
+
+class StudyView(ResearcherView):
+    @extend_schema(operation_id="get_study", responses={200: StudyDetailOut, **ERRORS}, tags=["researcher"])
+    def get(self, request: Request, key: UUID) -> Response:
+        """Shows a study with its design and its members."""
+        study = self.study(request, key)
+        members = list(study.memberships.values_list("user__username", flat=True))
+        return Response({**_study(study), "members": members, "design": study.design})
+
+
+class ProgressView(ResearcherView):
+    parameters = frozenset({"market"})
+
+    @extend_schema(
+        operation_id="get_progress", parameters=[MARKET], responses={200: ProgressOut, **ERRORS}, tags=["researcher"]
+    )
+    def get(self, request: Request, key: UUID) -> Response:
+        """Counts how far a study is on a marketplace, and what it has cost."""
+        study = self.study(request, key)
+        market = self.market(request, study)
+        progress = asdict(count_progress(study, market))
+        return Response({"market": market, **progress, **(_money(study, market) if study.is_frozen else _NO_MONEY)})
+
+
+class ResultsView(ResearcherView):
+    parameters = frozenset({"market"})
+
+    @extend_schema(
+        operation_id="get_results",
+        parameters=[MARKET],
+        responses={200: ResultsOut, 202: ResultsOut, **ERRORS},
+        tags=["researcher"],
+    )
+    def get(self, request: Request, key: UUID) -> Response:
+        """Gives the results as they were computed last. If ratings have come in since, a worker computes them anew:
+        ask again after some seconds. 202 as long as there are none."""
+        study = self.study(request, key)
+        market = self.market(request, study)
+        row = find_results(study, market)
+        if study.is_frozen:
+            row = refresh_results(study, market, send_to_worker, timezone.now())
+        state = _state(study, row)
+        body = {
+            "market": market,
+            "state": state,
+            "computed_at": row.computed_at,
+            "problem": row.problem,
+            "results": json.loads(row.results) if row.results else None,
+        }
+        return Response(body, status=202 if state == "being computed" and not row.results else 200)
+
+
+def _study(study: Study) -> dict[str, Any]:
+    found = StudyOut(
+        key=study.key,
+        name=study.name,
+        owner=study.owner.username if study.owner else None,
+        is_frozen=study.is_frozen,
+        created_at=study.created_at,
+        frozen_at=study.frozen_at,
+        manifest_hash=study.manifest_hash,
+    )
+    return found.model_dump()
+
+
+_NO_MONEY = {"spent_cents": 0, "owed_cents": 0, "open_cents": 0, "budget_cents": None}
+
+
+def _money(study: Study, market: str) -> dict[str, int | None]:
+    budget = budget_of(study, market)
+    return {
+        "spent_cents": budget.spent_cents,
+        "owed_cents": budget.owed_cents,
+        "open_cents": budget.open_cents,
+        "budget_cents": budget.cap_cents,
+    }
+
+
+def _state(study: Study, row: StudyResults) -> str:
+    source = source_of(study, row.environment)
+    if not source:
+        return "nothing rated"
+    if row.requested_at is not None:
+        return "being computed"
+    if row.problem:
+        return "failed"
+    return "current" if row.source == source else "stale"

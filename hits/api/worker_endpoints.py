@@ -1,0 +1,187 @@
+"""What a worker's page calls: save, check a bonus, submit. Who it is, a signed token says; no cookies."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar, TypeVar
+
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiResponse, extend_schema
+from pydantic import ValidationError
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.exceptions import Throttled
+from rest_framework.negotiation import BaseContentNegotiation
+from rest_framework.parsers import BaseParser, JSONParser
+from rest_framework.renderers import BaseRenderer, JSONRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.throttling import BaseThrottle
+from rest_framework.views import APIView
+
+from evalplatform.client_address import client_address, is_this_machine
+from hits.api.worker_schemas import (
+    CheckIn,
+    CheckOut,
+    DialogIn,
+    RefusalOut,
+    SaveIn,
+    SaveOut,
+    Schema,
+    SubmitIn,
+    SubmitOut,
+)
+from hits.serving.assignment_tokens import Ticket, read_token
+from hits.serving.saving import DialogState, check_bonus, save_dialogs, submit
+from hits.serving.visit_limits import MinuteCounter
+from hits.serving.work_refusals import Refusal, WorkRefused
+
+MOST_BYTES = 200_000
+
+STATUS = {
+    Refusal.INVALID: 400,
+    Refusal.TOKEN_INVALID: 401,
+    Refusal.CONSENT_MISSING: 403,
+    Refusal.NOT_ELIGIBLE: 403,
+    Refusal.LIMIT_REACHED: 403,
+    Refusal.STOPPED: 403,
+    Refusal.STUDY_FULL: 403,
+    Refusal.ALREADY_SUBMITTED: 409,
+    Refusal.CONFLICT: 409,
+    Refusal.INCOMPLETE: 409,
+    Refusal.NO_ATTEMPTS_LEFT: 409,
+    Refusal.TAKEN_OVER: 409,
+    Refusal.TIME_OVER: 410,
+    Refusal.TOO_LARGE: 413,
+    Refusal.TOO_MANY_CHECKS: 409,
+    Refusal.TOO_FAST: 429,
+}
+
+REFUSALS = {
+    status: OpenApiResponse(RefusalOut, description=", ".join(code for code, its in STATUS.items() if its == status))
+    for status in sorted(set(STATUS.values()))
+}
+
+Body = TypeVar("Body", bound=Schema)
+
+
+class AssignmentToken(BaseAuthentication):
+    """`Authorization: Assignment <token>`; the ticket that it names becomes `request.auth`."""
+
+    def authenticate(self, request: Request) -> tuple[None, Ticket]:
+        scheme, _, token = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")
+        if scheme != "Assignment":
+            raise WorkRefused(Refusal.TOKEN_INVALID)
+        return None, read_token(token)
+
+    def authenticate_header(self, request: Request) -> str:
+        return "Assignment"
+
+
+class PerAssignmentAndAddress(BaseThrottle):
+    """A person moves cards; whoever calls more often than this is not one. Not by token: whoever invents workers for an
+    assignment, or assignments, gets as many tokens as they like."""
+
+    _of_assignment: ClassVar = MinuteCounter(most=300)
+    _of_address: ClassVar = MinuteCounter(most=3000)  # of people who share one, too
+
+    def allow_request(self, request: Request, view: APIView) -> bool:
+        ticket, address = _ticket(request), client_address(request)
+        is_fair = not address or is_this_machine(address) or self._of_address.allows(address)
+        return self._of_assignment.allows((ticket.study_key, ticket.environment, ticket.assignment_id)) and is_fair
+
+
+class OnlyJson(BaseContentNegotiation):
+    """Whatever the request says that it accepts."""
+
+    def select_parser(self, request: Request, parsers: Iterable[BaseParser]) -> BaseParser:
+        return next(iter(parsers))
+
+    def select_renderer(
+        self, request: Request, renderers: Iterable[BaseRenderer], format_suffix: str | None = None
+    ) -> tuple[BaseRenderer, str]:
+        renderer = next(iter(renderers))
+        return renderer, renderer.media_type
+
+
+class WorkerView(APIView):
+    authentication_classes = (AssignmentToken,)
+    permission_classes = ()
+    throttle_classes = (PerAssignmentAndAddress,)
+    parser_classes = (JSONParser,)
+    renderer_classes = (JSONRenderer,)
+    content_negotiation_class = OnlyJson
+
+    def handle_exception(self, error: Exception) -> Response:
+        if isinstance(error, Throttled):
+            response = _refusal(WorkRefused(Refusal.TOO_FAST))
+            response["Retry-After"] = "5"
+            return response
+        if isinstance(error, WorkRefused):
+            response = _refusal(error)
+            if error.refusal == Refusal.TOKEN_INVALID:
+                response["WWW-Authenticate"] = "Assignment"
+            return response
+        return super().handle_exception(error)
+
+
+class SaveView(WorkerView):
+    @extend_schema(request=SaveIn, responses={200: SaveOut, **REFUSALS}, operation_id="save", tags=["worker"])
+    def post(self, request: Request) -> Response:
+        """Saves where the worker is, and placements as they happen. The same again changes nothing."""
+        body = _read(SaveIn, request)
+        dialogs = save_dialogs(
+            _ticket(request), _states(body.dialogs), timezone.now(), body.step, body.feedback, body.consent
+        )
+        return Response({"dialogs": dialogs})
+
+
+class CheckView(WorkerView):
+    @extend_schema(request=CheckIn, responses={200: CheckOut, **REFUSALS}, operation_id="check", tags=["worker"])
+    def post(self, request: Request) -> Response:
+        """Tells whether a placement would win the dialog's bonus point if it stays. Every attempt is kept."""
+        body = _read(CheckIn, request)
+        (state,) = _states([body])
+        return Response(check_bonus(_ticket(request), state, body.attempt, timezone.now()))
+
+
+class SubmitView(WorkerView):
+    @extend_schema(request=SubmitIn, responses={200: SubmitOut, **REFUSALS}, operation_id="submit", tags=["worker"])
+    def post(self, request: Request) -> Response:
+        """Takes the whole assignment, or says what is missing; then tells what to post to the marketplace."""
+        body = _read(SubmitIn, request)
+        return Response(submit(_ticket(request), _states(body.dialogs), body.feedback, timezone.now()))
+
+
+def _ticket(request: Request) -> Ticket:
+    ticket: Any = request.auth
+    assert isinstance(ticket, Ticket)
+    return ticket
+
+
+def _read(schema: type[Body], request: Request) -> Body:
+    # Read as it is, by pydantic: it neither runs out of stack on nested brackets nor takes NaN for a number.
+    length = request.META.get("CONTENT_LENGTH") or ""
+    if length.isdecimal() and int(length) > MOST_BYTES:
+        raise WorkRefused(Refusal.TOO_LARGE)
+    try:
+        return schema.model_validate_json(request.body)
+    except ValidationError:
+        raise WorkRefused(Refusal.INVALID) from None
+
+
+def _states(dialogs: Sequence[DialogIn]) -> list[DialogState]:
+    return [
+        DialogState(
+            one.position,
+            one.revision,
+            one.areas,
+            one.active_ms,
+            one.hidden_ms,
+            [list(move) for move in one.moves],
+            one.problem,
+        )
+        for one in dialogs
+    ]
+
+
+def _refusal(error: WorkRefused) -> Response:
+    words = {"heading": error.words.heading, "message": str(error), "can_open_again": error.words.can_open_again}
+    return Response({"code": error.refusal, **words, **error.details}, status=STATUS[error.refusal])

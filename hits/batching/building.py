@@ -1,0 +1,243 @@
+"""A study -> its HITs, frozen.
+
+In: a draft with a design that the data can fill. Out: Hit and HitItem rows, and the study's manifest with its hash.
+Guaranteed: all or nothing, once only, and the same study gives the same HITs byte for byte, on any database. Only the
+order of the cards differs from one freezing to the next: it comes from a secret that is drawn here.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from evalplatform import __version__
+from generation.models import Candidate, Dialog
+from generation.style_check import MOST_DIALOGS
+from hits.batching.card_orders import commitment_to, draw_secret
+from hits.batching.manifest import ORDER_COMMITMENT, as_line, item_line, sha256
+from hits.designing.selecting import ChosenDialog, Selection, fill_blocks, order_key, select_dialogs
+from hits.designing.sizing import BatchSize, size_of_batches
+from hits.designing.study_files import checked_design
+from hits.designing.summarising import check_study_style
+from hits.models import Hit, HitItem, Study
+from hits.models.design import StudyDesign
+
+BLOCKS_AT_ONCE = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A dialog's place in a block."""
+
+    dataset: str
+    dialog: ChosenDialog
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """What a worker moves: a text, the candidates that it stands for, and whether it is the human reply."""
+
+    text: str
+    candidates: tuple[Candidate, ...]
+    is_gold: bool
+
+    def as_json(self) -> dict[str, Any]:
+        return {"candidates": [candidate.pk for candidate in self.candidates], "gold": self.is_gold}
+
+
+@dataclass(frozen=True)
+class BuiltHits:
+    hit_count: int
+    item_count: int
+    checkpoint_count: int
+    is_new: bool
+
+
+@transaction.atomic
+def build_hits(
+    study: Study,
+    on_progress: Callable[[int, int], None] = lambda done, total: None,
+    order_secret: bytes | None = None,
+) -> BuiltHits:
+    """Builds and freezes; for a study that is frozen already it changes nothing. `on_progress` hears of HITs made.
+
+    `order_secret` is drawn unless it is given: by someone who repeats a study of which the secret was revealed.
+    """
+    study = Study.objects.select_for_update().get(pk=study.pk)
+    if study.is_frozen:
+        return _count(study, is_new=False)
+    design = checked_design(study.design)
+    chosen = select_dialogs(design)
+    size = size_of_batches(design, sum(len(selection.dialogs) for selection in chosen))
+    selections = fill_blocks(design, chosen)
+    blocks = deal(design, selections, size)
+    secret = order_secret or draw_secret()
+    manifest = _manifest_head(design, size, secret)
+    file_hash = hashlib.sha256(as_line(manifest))
+    first_hit = 0
+    numbered = enumerate(blocks)
+    while chunk := list(islice(numbered, BLOCKS_AT_ONCE)):
+        first_hit = _write_blocks(study, design, size, chunk, first_hit, file_hash)
+        on_progress(first_hit, size.hit_count)
+    study.style_report = check_study_style(design, selections, MOST_DIALOGS).as_json()
+    _freeze(study, manifest, file_hash.hexdigest(), secret)
+    return _count(study, is_new=True)
+
+
+def deal(design: StudyDesign, selections: Sequence[Selection], size: BatchSize) -> Iterator[list[Place]]:
+    """Blocks of dialogs in seeded order, each with its datasets as even as the counts allow.
+
+    Like cards around a table: dataset after dataset, each going on where the last one stopped. So every block gets the
+    same number of each dataset but for one, and of all dialogs but for one. The human replies of the checkpoint
+    datasets lie together in the pack, so that every block gets its share of those as well.
+    """
+    pack = _pack(design, selections)
+    seats = sorted(range(size.block_count), key=lambda seat: order_key(design.seed, "seat", seat))
+    for seat in seats:
+        block = pack[seat :: size.block_count]
+        yield sorted(block, key=lambda place: order_key(design.seed, "place", place.dataset, place.dialog.external_id))
+
+
+def checkpoints_of(design: StudyDesign, block: Sequence[Place]) -> set[int]:
+    """The positions in the block that carry a checkpoint."""
+    eligible = [
+        position
+        for position, place in enumerate(block)
+        if place.dialog.has_gold and place.dataset in design.checkpoints.datasets
+    ]
+
+    def draw(position: int) -> bytes:
+        return order_key(design.seed, "checkpoint", block[position].dataset, block[position].dialog.external_id)
+
+    return set(sorted(eligible, key=draw)[: design.checkpoints.per_hit])
+
+
+def make_cards(design: StudyDesign, candidates: Sequence[Candidate], gold: str | None) -> list[Card]:
+    """One card for each text that workers can tell apart; in the order of the candidates, a gold of its own last."""
+    texts: dict[str, str] = {}
+    merged: dict[str, list[Candidate]] = {}
+    for candidate in candidates:
+        shown = design.shown(candidate.display_text)
+        key = _without_spaces(shown)
+        texts.setdefault(key, shown)
+        merged.setdefault(key, []).append(candidate)
+    gold_key = None
+    if gold is not None:
+        shown = design.shown(gold)
+        gold_key = _without_spaces(shown)
+        texts.setdefault(gold_key, shown)
+        merged.setdefault(gold_key, [])
+    return [Card(text, tuple(merged[key]), key == gold_key) for key, text in texts.items()]
+
+
+def _pack(design: StudyDesign, selections: Sequence[Selection]) -> list[Place]:
+    """All dialogs in dealing order. Runs of one dataset stay together, and so do the golds of checkpoint datasets.
+
+    With three or more checkpoint datasets that also have dialogs without a gold, both can't be had: the golds win, and
+    a block may then have two more of such a dataset than another.
+    """
+    plain: list[Place] = []
+    leading: list[Place] = []
+    golds: list[Place] = []
+    trailing: list[Place] = []
+    for selection in selections:
+        places = [Place(selection.dataset, dialog) for dialog in selection.dialogs]
+        if selection.dataset not in design.checkpoints.datasets or not design.checkpoints.per_hit:
+            plain += places
+            continue
+        rest = [place for place in places if not place.dialog.has_gold]
+        if not golds:
+            leading += rest
+        else:
+            trailing = rest + trailing
+        golds += [place for place in places if place.dialog.has_gold]
+    return leading + golds + trailing + plain
+
+
+def _write_blocks(
+    study: Study,
+    design: StudyDesign,
+    size: BatchSize,
+    blocks: Sequence[tuple[int, list[Place]]],
+    first_hit: int,
+    file_hash: Any,
+) -> int:
+    """Writes the HITs of these blocks and adds their lines to the hash. Returns the number of the next HIT."""
+    dialogs, candidates = _load(design, [place for _, block in blocks for place in block])
+    hits: list[Hit] = []
+    items: list[HitItem] = []
+    for block_number, block in blocks:
+        checkpoints = checkpoints_of(design, block)
+        block_hits = [
+            Hit(study=study, number=first_hit + len(hits) + offset, block=block_number, assignments=assignments)
+            for offset, assignments in enumerate(size.assignments_of_hits)
+        ]
+        hits += block_hits
+        for position, place in enumerate(block):
+            dialog = dialogs[place.dialog.pk]
+            gold = dialog.display_gold if position in checkpoints else None
+            cards = make_cards(design, candidates[dialog.pk], gold)
+            of_block = [
+                HitItem(
+                    hit=hit,
+                    position=position,
+                    dialog=dialog,
+                    is_checkpoint=position in checkpoints,
+                    cards=[card.as_json() for card in cards],
+                )
+                for hit in block_hits
+            ]
+            line = item_line(design, block_number, of_block[0], {one.pk: one for one in candidates[dialog.pk]})
+            file_hash.update(line)
+            for item in of_block:
+                item.content_hash = sha256(line)
+            items += of_block
+    Hit.objects.bulk_create(hits)
+    HitItem.objects.bulk_create(items)
+    return first_hit + len(hits)
+
+
+def _load(design: StudyDesign, places: Sequence[Place]) -> tuple[dict[int, Dialog], dict[int, list[Candidate]]]:
+    """The dialogs, and the candidates of each in the design's order of generators."""
+    pks = [place.dialog.pk for place in places]
+    dialogs = Dialog.objects.select_related("dataset").in_bulk(pks)
+    rank = {name: number for number, name in enumerate(design.generators)}
+    candidates: dict[int, list[Candidate]] = {pk: [] for pk in pks}
+    rows = Candidate.objects.filter(dialog__in=pks, generator__name__in=rank).select_related("generator")
+    for candidate in sorted(rows, key=lambda candidate: rank[candidate.generator.name]):
+        candidates[candidate.dialog_id].append(candidate)
+    return dialogs, candidates
+
+
+def _manifest_head(design: StudyDesign, size: BatchSize, secret: bytes) -> dict[str, Any]:
+    return {
+        "software": f"evalplatform {__version__}",
+        "design": design.as_json(),
+        "dialogs": size.dialog_count,
+        "blocks": size.block_count,
+        "hits": size.hit_count,
+        "assignments": size.assignment_count,
+        ORDER_COMMITMENT: commitment_to(secret),
+    }
+
+
+def _freeze(study: Study, manifest: dict[str, Any], manifest_hash: str, secret: bytes) -> None:
+    study.design = manifest["design"]
+    study.manifest = manifest
+    study.manifest_hash = manifest_hash
+    study.order_secret = secret.hex()
+    study.frozen_at = timezone.now()
+    study.save(update_fields=["design", "manifest", "manifest_hash", "order_secret", "style_report", "frozen_at"])
+
+
+def _count(study: Study, is_new: bool) -> BuiltHits:
+    items = HitItem.objects.filter(hit__study=study)
+    return BuiltHits(study.hits.count(), items.count(), items.filter(is_checkpoint=True).count(), is_new)
+
+
+def _without_spaces(text: str) -> str:
+    return " ".join(text.split())

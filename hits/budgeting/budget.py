@@ -1,0 +1,89 @@
+"""What a study has cost, owes and may still cost, against its budget.
+
+In: the ledger, the confirmed submissions, and what is on offer. Out: cents, with the marketplace's fees. Guaranteed: it
+is the worst case, so what passes `refuse_over_budget` never brings a study above its cap, whoever wins which bonus.
+"""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+from django.utils import timezone
+
+from evalplatform.errors import EvalPlatformError
+from hits.budgeting.dues import dues, submissions_without_dues
+from hits.budgeting.places import UnfilledPlaces, open_places
+from hits.budgeting.undecided import waiting_for_decision
+from hits.crowds.mturk.costs import cents_per_assignment
+from hits.designing.design_words import dollars
+from hits.models import Payment, Study, Submission
+from hits.models.design import StudyDesign
+
+
+class OverBudget(EvalPlatformError):
+    """It could cost more than the study may. Nothing was spent."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Of a study on one marketplace. All but the cap include fees."""
+
+    cap_cents: int | None  # the study's budget, where it has one
+    spent_cents: int  # paid
+    owed_cents: int  # for confirmed work that is not paid yet, with the bonuses that were won
+    open_cents: int  # at most, for what is on offer or in somebody's hands
+    waiting_cents: int = 0  # at most, for work that waits for a person's decision
+
+    @property
+    def committed_cents(self) -> int:
+        return self.spent_cents + self.owed_cents + self.open_cents + self.waiting_cents
+
+    @property
+    def left_cents(self) -> int | None:
+        """What may still be offered; below zero where a study was published above its budget of today."""
+        return None if self.cap_cents is None else self.cap_cents - self.committed_cents
+
+
+def budget_of(study: Study, environment: str, apart_from: Collection[int] = ()) -> Budget:
+    """`apart_from`: HITs whose cost is reckoned elsewhere, by their keys."""
+    design = StudyDesign.model_validate(study.design)
+    ledger = Payment.objects.filter(
+        submission__assignment__hit__study=study, submission__assignment__environment=environment
+    )
+    waiting = waiting_for_decision(study, environment)
+    unrecorded = [one for one in submissions_without_dues(study, environment) if one.pk not in waiting]
+    return Budget(
+        cap_cents=design.pay.budget_cents,
+        spent_cents=ledger.paid().cents(),
+        owed_cents=ledger.owed().cents() + _cents_due(design, unrecorded),
+        open_cents=cents_of(design, (one for one in open_places(study, environment) if one.hit_id not in apart_from)),
+        waiting_cents=_cents_if_approved(design, waiting),
+    )
+
+
+def refuse_over_budget(
+    budget: Budget, more_cents: int, what: str, instead: str, given_cap_cents: int | None = None
+) -> None:
+    """Raises when `what` could bring the study above its budget, or above the one that was given for this occasion."""
+    total = budget.committed_cents + more_cents
+    for name, cap in [("the given budget", given_cap_cents), ("the study's budget", budget.cap_cents)]:
+        if cap is not None and total > cap:
+            raise OverBudget(
+                f"{what} would bring the study to at most {dollars(total)}, above {name} of {dollars(cap)}. {instead}"
+            )
+
+
+def cents_of(design: StudyDesign, places: Iterable[UnfilledPlaces]) -> int:
+    """At most, with fees."""
+    pay = design.pay
+    return sum(one.count * cents_per_assignment(pay.reward_cents, pay.bonus_cents, one.assignments) for one in places)
+
+
+def _cents_due(design: StudyDesign, submissions: Iterable[Submission]) -> int:
+    return sum(due.cents + due.fee_cents for one in submissions for due in dues(design, one, timezone.now()))
+
+
+def _cents_if_approved(design: StudyDesign, waiting: Collection[int]) -> int:
+    """With the bonus: answers that are missing today may be found tomorrow, and have won it."""
+    pay = design.pay
+    rows = Submission.objects.filter(pk__in=waiting).values_list("assignment__hit__assignments", flat=True)
+    return sum(cents_per_assignment(pay.reward_cents, pay.bonus_cents, assignments) for assignments in rows)

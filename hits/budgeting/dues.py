@@ -1,0 +1,70 @@
+"""What a confirmed submission earns: its reward, and the bonus that was won with it, by where its replies stand."""
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from django.db.models import Prefetch, prefetch_related_objects
+
+from evalplatform.wording import count_of
+from hits.crowds.mturk.costs import bonus_fee_cents, reward_fee_cents
+from hits.models import Payment, Rating, Study, Submission
+from hits.models.design import StudyDesign
+from hits.models.submission import SubmissionQuerySet
+from hits.protocols.points import wins_point
+
+Kind = Payment.Kind
+
+# What points are made of: where the human replies stand in the end, and the checks.
+FOR_POINTS = (
+    "assignment__bonus_checks",
+    Prefetch("ratings", Rating.objects.filter(candidate=None), to_attr="human_ratings"),
+)
+
+
+def submissions_without_dues(study: Study, environment: str) -> SubmissionQuerySet:
+    """Confirmed, and not in the ledger yet: neither rejected nor decided on."""
+    of_study = Submission.objects.filter(assignment__hit__study=study, assignment__environment=environment)
+    open_ones = of_study.exclude(payments__kind=Kind.REWARD).exclude(status=Submission.Status.REJECTED)
+    wanted = open_ones.select_related("assignment__hit__study").prefetch_related(*FOR_POINTS)
+    return wanted.defer("answer_xml")
+
+
+def dues(
+    design: StudyDesign, submission: Submission, now: datetime, is_reward_alone: bool = False
+) -> Iterator[Payment]:
+    """Lines for the ledger, not saved."""
+    reward = design.pay.reward_cents
+    yield Payment(
+        submission=submission,
+        kind=Kind.REWARD,
+        cents=reward,
+        fee_cents=reward_fee_cents(reward, submission.assignment.hit.assignments),
+        intended_at=now,
+    )
+    bonus, points = design.pay.bonus_cents, bonus_points(design, submission)
+    if bonus and points >= design.pay.bonus_points and not submission.problem and not is_reward_alone:
+        yield Payment(
+            submission=submission,
+            kind=Kind.BONUS,
+            cents=bonus,
+            fee_cents=bonus_fee_cents(bonus),
+            reason=f"{count_of(points, 'bonus point')} in “{design.task.title}”. Thank you! {mark(Kind.BONUS)}",
+            intended_at=now,
+        )
+
+
+def bonus_points(design: StudyDesign, submission: Submission) -> int:
+    """By the placement that the study counts. Work without answers has no ratings, and so no points."""
+    prefetch_related_objects([submission], *FOR_POINTS)  # nothing, where it was done for many at once
+    rules = design.checkpoints
+    first_checks: dict[int, bool] = {}
+    for check in submission.assignment.bonus_checks.all():
+        first_checks.setdefault(check.item_id, check.is_won)
+    human: list[Rating] = getattr(submission, "human_ratings")  # noqa: B009 - mypy knows no prefetched names
+    final = {rating.item_id: rating.value in rules.passing_areas for rating in human}
+    return sum(wins_point(rules, is_in, first_checks.get(item, is_in)) for item, is_in in final.items())
+
+
+def mark(kind: str) -> str:
+    """At the end of a bonus's reason: by it and the assignment, a bonus of ours is known there for ever."""
+    return f"[{kind}]"

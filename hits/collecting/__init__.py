@@ -1,0 +1,5 @@
+"""What the marketplace confirms -> Submission and Rating rows.
+
+In: published HITs and a market. Out: a Submission with its Ratings for each assignment that the marketplace has, and
+times bounded by clocks that a browser can't turn. Guaranteed: all or nothing each, however often it is run.
+"""

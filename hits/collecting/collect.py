@@ -1,0 +1,330 @@
+"""What the marketplace confirms -> Submission and Rating rows.
+
+In: a study's published HITs and a market. Out: a Submission with its Ratings for each assignment that the marketplace
+has, all or nothing each; and for each that it does not have, what became of it. Guaranteed: nothing that was only said
+to our pages counts; answers that we have lost come back from the marketplace's copy; running it twice, or two at once,
+changes nothing.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.db.models import Count, Q
+
+from hits.access.pseudonyms import pseudonym
+from hits.budgeting.places import note_gone, note_places
+from hits.crowds.calling import THREADS, call_in_threads
+from hits.crowds.mturk.answer_xml import fields_of
+from hits.crowds.mturk.client import Market
+from hits.crowds.mturk.types import MarketAssignment, MarketHit
+from hits.errors import MarketRefused
+from hits.models import Answer, Assignment, Event, HitItem, Payment, Publication, Rating, Study, Submission
+from hits.models.assignment import AssignmentQuerySet
+from hits.models.submission import SubmissionQuerySet
+from hits.serving.assignment_tokens import CopyOf
+from hits.serving.copies import copy_of, read_copy, rebuild_answers
+from hits.serving.frozen import FrozenHit, frozen_hit
+
+GRACE = timedelta(minutes=5)  # between the end of the time and the marketplace's last word on it
+NO_ANSWERS = "It was submitted without our page: neither we nor the marketplace have its answers."
+OVERRIDE_WITHIN = timedelta(days=31)  # MTurk lets a rejection be taken back for 30 days, and no count tells of it
+HIT_DOES_NOT_EXIST = "AWS.MechanicalTurk.HITDoesNotExist"
+DISPOSED = "Disposed"
+
+Ending = Assignment.Ending
+OnProgress = Callable[[int, int], None]
+
+
+@dataclass
+class Collected:
+    new: int = 0
+    rebuilt: int = 0
+    without_answers: int = 0
+    changed: int = 0  # approved or rejected since we last looked
+    gone: int = 0  # HITs that were deleted on the marketplace
+    ended: int = 0  # given up, run out of time, taken over, or never handed in
+
+
+def collect(
+    study: Study,
+    environment: str,
+    market: Market,
+    now: datetime,
+    on_progress: OnProgress = lambda done, total: None,
+    threads: int = THREADS,
+) -> Collected:
+    """Asks for the list of HITs, and then only for the assignments of those in which something has happened."""
+    publications = our_publications(study, environment)
+    numbers = dict(study.hits.values_list("pk", "number"))
+    known = _known_counts(study, environment)
+    rejected = set(recently_rejected(study, environment, now).values_list("mturk_hit_id", flat=True))
+    listed, gone = look_up_hits(market, publications, threads)
+    stirred = [publications[hit.mturk_hit_id] for hit in listed if _has_stirred(hit, known, rejected)] + gone
+    result = Collected(gone=len(gone))
+    done = 0
+
+    def ask(publication: Publication) -> list[MarketAssignment]:
+        try:
+            return list(market.list_assignments(publication.mturk_hit_id))
+        except MarketRefused:
+            if publication in gone:
+                return []  # some of a deleted HIT may still be told, or nothing
+            raise
+
+    for outcomes in call_in_threads(ask, stirred, threads):
+        for publication, outcome in outcomes:
+            hit = frozen_hit(study.key, numbers[publication.hit_id])
+            for found in outcome.result():
+                _store(hit, publication, found, now, result)
+            done += 1
+        on_progress(done, len(stirred))
+    result.rebuilt += rebuild_again(study, environment)
+    result.ended = _end_what_is_over(study, environment, now)
+    note_places(study, environment, listed, publications, now)
+    note_gone(study, environment, gone, now)
+    return result
+
+
+def our_publications(study: Study, environment: str) -> dict[str, Publication]:
+    """By the marketplace's id."""
+    confirmed = Publication.objects.filter(hit__study=study, environment=environment).confirmed()
+    return {one.mturk_hit_id: one for one in confirmed}
+
+
+def our_hits(market: Market, publications: Mapping[str, Publication]) -> Iterator[MarketHit]:
+    """Newest first, and no further than the last of ours: the account may hold many older ones of other projects.
+
+    Each once, also if the list shifts while it is read, and names one twice. One that it leaves out is asked for by
+    `look_up_hits`.
+    """
+    unseen = set(publications)
+    waiting = {mturk_hit_id for mturk_hit_id, one in publications.items() if one.gone_at is None}
+    for hit in market.list_hits():
+        if hit.mturk_hit_id in unseen:
+            unseen.remove(hit.mturk_hit_id)
+            waiting.discard(hit.mturk_hit_id)
+            yield hit
+        if not waiting:
+            return
+
+
+def look_up_hits(
+    market: Market, publications: Mapping[str, Publication], threads: int = THREADS
+) -> tuple[list[MarketHit], list[Publication]]:
+    """Ours as the marketplace has them now, and those that it has no longer.
+
+    A HIT that is not on the list may have been deleted, or the list may lag: the HIT itself is asked for.
+    """
+    listed = list(our_hits(market, publications))
+    seen = {hit.mturk_hit_id for hit in listed}
+    missing = [one for key, one in publications.items() if key not in seen and one.gone_at is None]
+    gone: list[Publication] = []
+    for outcomes in call_in_threads(lambda one: find_hit(market, one.mturk_hit_id), missing, threads):
+        for publication, outcome in outcomes:
+            found = outcome.result()
+            if found is None:
+                gone.append(publication)
+            else:
+                listed.append(found)
+    return listed, gone
+
+
+def find_hit(market: Market, mturk_hit_id: str) -> MarketHit | None:
+    """None if it was deleted."""
+    try:
+        found = market.get_hit(mturk_hit_id)
+    except MarketRefused as refused:
+        if refused.code == HIT_DOES_NOT_EXIST:
+            return None
+        raise
+    return None if found.status == DISPOSED else found
+
+
+def recently_rejected(study: Study, environment: str, now: datetime) -> SubmissionQuerySet:
+    """What was rejected, and may be taken back on the marketplace without a trace in the HIT's counts."""
+    ours = Submission.objects.filter(assignment__hit__study=study, assignment__environment=environment)
+    return ours.filter(status=Submission.Status.REJECTED, submitted_at__gt=now - OVERRIDE_WITHIN)
+
+
+def _has_stirred(hit: MarketHit, known: Mapping[str, tuple[int, int]], rejected: set[str]) -> bool:
+    return hit.mturk_hit_id in rejected or _counts(hit) != known.get(hit.mturk_hit_id, (0, 0))
+
+
+def _counts(hit: MarketHit) -> tuple[int, int]:
+    """How many were submitted, and how many of those are approved or rejected."""
+    return hit.max_assignments - hit.pending_count - hit.available_count, hit.completed_count
+
+
+def _known_counts(study: Study, environment: str) -> dict[str, tuple[int, int]]:
+    rows = (
+        Submission.objects.filter(assignment__hit__study=study, assignment__environment=environment)
+        .values("mturk_hit_id")
+        .annotate(submitted=Count("pk"), completed=Count("pk", filter=~Q(status=Submission.Status.SUBMITTED)))
+    )
+    return {row["mturk_hit_id"]: (row["submitted"], row["completed"]) for row in rows}
+
+
+# --- One assignment --------------------------------------------------------------------------------------------------
+
+
+def _store(hit: FrozenHit, publication: Publication, found: MarketAssignment, now: datetime, result: Collected) -> None:
+    with transaction.atomic():
+        assignment = _assignment(hit, publication, found)
+        submission = Submission.objects.filter(assignment=assignment).first()
+        if assignment.confirmed_at is None:
+            assignment.confirmed_at, assignment.visited_from = now, ""
+            assignment.save(update_fields=["confirmed_at", "visited_from"])
+        if submission is not None:
+            if submission.status != found.status:
+                _note_status(submission, found.status, now)
+                result.changed += 1
+            return
+        submission = Submission(
+            assignment=assignment,
+            mturk_hit_id=publication.mturk_hit_id,
+            status=found.status,
+            accepted_at=found.accepted_at,
+            submitted_at=found.submitted_at or now,
+            auto_approval_at=found.auto_approval_at,
+            answer_xml=found.answer_xml,
+            collected_at=now,
+        )
+        _settle_answers(hit, submission, found.answer_xml)
+        submission.save()
+        if not submission.problem:
+            _save_ratings(hit, submission)
+        _others_with_its_id(assignment).update(ended_as=Ending.TAKEN_OVER, ended_at=now, visited_from="")
+        result.new += 1
+        result.rebuilt += submission.is_rebuilt
+        result.without_answers += bool(submission.problem)
+
+
+def _note_status(submission: Submission, status: str, now: datetime) -> None:
+    """Also that a rejection was taken back there: what it had cancelled is due again, and the reward is found paid."""
+    is_override = (submission.status, status) == (Submission.Status.REJECTED, Submission.Status.APPROVED)
+    submission.status = status
+    submission.save(update_fields=["status"])
+    if not is_override:
+        return
+    Payment.objects.filter(submission=submission, paid_at=None).update(cancelled_at=None, refusal="")
+    hit = submission.assignment.hit
+    worker = pseudonym(hit.study, submission.assignment.mturk_worker_id)
+    text = f"found that the rejection of {worker} on HIT {hit.shown_number} was overridden on the marketplace"
+    Event.objects.create(study=hit.study, at=now, actor=None, text=text)
+
+
+def _assignment(hit: FrozenHit, publication: Publication, found: MarketAssignment) -> Assignment:
+    """Locked. Made anew if we have never seen it, or no longer have it."""
+    who = {
+        "environment": publication.environment,
+        "mturk_assignment_id": found.mturk_assignment_id,
+        "mturk_worker_id": found.mturk_worker_id,
+    }
+    whose = CopyOf(hit.study.key, hit.number, *who.values())
+    copy = read_copy(hit, whose, fields_of(found.answer_xml))
+    seen = {"hit_id": hit.pk, "turn": copy.turn if copy else 0, "opened_at": found.accepted_at}
+    assignment, _ = Assignment.objects.select_for_update().get_or_create(
+        **who, defaults={**seen, "held_at": found.accepted_at}
+    )
+    return assignment
+
+
+def _settle_answers(hit: FrozenHit, submission: Submission, answer_xml: str) -> None:
+    """Ours if they are complete, else the marketplace's copy of them, else the reason why there are none."""
+    assignment = submission.assignment
+    if assignment.hit_id != hit.pk:
+        submission.problem = "Our page was opened for another HIT with this assignment."
+        return
+    if assignment.submitted_at is None or not _is_complete(hit, assignment):
+        copy = read_copy(hit, copy_of(hit, assignment), fields_of(answer_xml))
+        if copy is None:
+            submission.problem = NO_ANSWERS
+            return
+        rebuild_answers(hit, assignment, copy)
+        submission.is_rebuilt = True
+        assignment.turn = copy.turn
+        assignment.feedback = copy.feedback
+        assignment.submitted_at = submission.submitted_at
+    assignment.ended_as = ""
+    assignment.ended_at = None
+    assignment.save(update_fields=["turn", "feedback", "submitted_at", "ended_as", "ended_at"])
+
+
+def _is_complete(hit: FrozenHit, assignment: Assignment) -> bool:
+    placed = {answer.item_id: len(answer.value["areas"]) for answer in Answer.objects.filter(assignment=assignment)}
+    return all(placed.get(item.pk) == item.card_count for item in hit.items)
+
+
+def rebuild_again(study: Study, environment: str) -> int:
+    """Try once more what had no answers when it came, from the copy that was kept with it: it can be read when the key
+    that signed it is back, or stands in SECRET_KEY_FALLBACKS. Returns how many came back. The others cost a hash each.
+    """
+    collected = Submission.objects.filter(assignment__hit__study=study, assignment__environment=environment)
+    rebuilt = 0
+    for submission in collected.filter(problem=NO_ANSWERS).select_related("assignment__hit"):
+        hit = frozen_hit(study.key, submission.assignment.hit.number)
+        if read_copy(hit, copy_of(hit, submission.assignment), fields_of(submission.answer_xml)) is not None:
+            rebuilt += _rebuild(hit, submission.pk)
+    return rebuilt
+
+
+@transaction.atomic
+def _rebuild(hit: FrozenHit, submission_pk: int) -> bool:
+    submission = Submission.objects.select_for_update().filter(pk=submission_pk, problem=NO_ANSWERS).first()
+    if submission is None:  # another sync did it in this moment
+        return False
+    submission.problem = ""
+    _settle_answers(hit, submission, submission.answer_xml)
+    if submission.problem:
+        return False
+    submission.save(update_fields=["problem", "is_rebuilt"])
+    _save_ratings(hit, submission)
+    return True
+
+
+def _save_ratings(hit: FrozenHit, submission: Submission) -> None:
+    cards = dict(HitItem.objects.filter(hit=hit.pk).values_list("pk", "cards"))
+    answers = Answer.objects.filter(assignment=submission.assignment_id)
+    Rating.objects.bulk_create(
+        rating for answer in answers for rating in _ratings_of(submission, answer, cards[answer.item_id])
+    )
+
+
+def _ratings_of(submission: Submission, answer: Answer, cards: Sequence[dict[str, object]]) -> Iterator[Rating]:
+    for place, number in enumerate(answer.card_order):
+        card = cards[number]
+        candidates: Sequence[int | None] = card["candidates"]
+        for candidate in [*candidates, *([None] if card["gold"] else [])]:
+            yield Rating(
+                submission=submission,
+                item_id=answer.item_id,
+                candidate_id=candidate,
+                card=number,
+                place=place,
+                value=answer.value["areas"][str(number)],
+            )
+
+
+# --- What the marketplace does not have ------------------------------------------------------------------------------
+
+
+def _others_with_its_id(assignment: Assignment) -> AssignmentQuerySet:
+    same = Assignment.objects.filter(
+        environment=assignment.environment, mturk_assignment_id=assignment.mturk_assignment_id, submission=None
+    )
+    return same.exclude(pk=assignment.pk).exclude(ended_as=Ending.TAKEN_OVER)
+
+
+def _end_what_is_over(study: Study, environment: str, now: datetime) -> int:
+    """Whose time is over without a word from the marketplace: given up, or handed in to us alone."""
+    limit = timedelta(minutes=study.design["crowd"]["time_limit_minutes"])
+    over = Assignment.objects.filter(
+        hit__study=study, environment=environment, submission=None, ended_as="", held_at__lt=now - limit - GRACE
+    )
+    # Where a visit came from is of use only as long as it may still turn out to be a worker's.
+    ended = {"ended_at": now, "visited_from": ""}
+    taken = over.exclude(taken_over_at=None).update(ended_as=Ending.TAKEN_OVER, **ended)
+    unconfirmed = over.exclude(submitted_at=None).update(ended_as=Ending.UNCONFIRMED, **ended)
+    return taken + unconfirmed + over.update(ended_as=Ending.GIVEN_UP, **ended)

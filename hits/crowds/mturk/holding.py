@@ -1,0 +1,72 @@
+"""Who holds an assignment, by the crowd's own word, where a crowd can tell before the work is handed in.
+
+In: the marketplace and the ids that a page was opened with. Out: that this worker holds it and since when, that they do
+not, or that nothing can be said. Guaranteed: no answer, whatever the reason, is never taken for a no.
+"""
+
+import json
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
+from typing import Any
+from urllib.request import Request, urlopen
+
+import structlog
+from django.conf import settings
+
+from hits.crowds.mturk.client import sign_local_call
+from hits.models import MarketEnvironment
+from localturk import holding as localturk
+from localturk.clock import Clock
+from localturk.lifecycle import settle
+
+TIMEOUT_SECONDS = 3  # somebody waits for a page
+
+log = structlog.get_logger("hits.crowds.mturk.holding")
+
+
+class Word(StrEnum):
+    HOLDS = "holds"
+    DOES_NOT = "does not"
+    CANT_TELL = "can't tell"
+
+
+@dataclass(frozen=True)
+class Held:
+    word: Word
+    held_for: timedelta = timedelta()  # by the crowd's clock, which need not be ours
+
+
+CANT_TELL = Held(Word.CANT_TELL)
+
+
+def ask_holder(environment: str, mturk_hit_id: str, assignment_id: str, worker_id: str) -> Held:
+    """MTurk can't tell: its API knows an assignment only once it is submitted. Nor does a marketplace that has never
+    heard of the HIT; what it says then is about another database, not about the worker."""
+    if environment != MarketEnvironment.LOCAL:
+        return CANT_TELL
+    ids = (mturk_hit_id, assignment_id, worker_id)
+    if settings.MTURK_LOCAL_URL:
+        return _read(_ask_over_http(*ids))
+    now = Clock().now()
+    settle(now)
+    return _read(localturk.tell_holder(*ids, now))
+
+
+def _ask_over_http(mturk_hit_id: str, assignment_id: str, worker_id: str) -> dict[str, Any]:
+    url = f"{settings.MTURK_LOCAL_URL.rstrip('/')}/"
+    body = json.dumps({"HITId": mturk_hit_id, "AssignmentId": assignment_id, "WorkerId": worker_id}).encode()
+    request = Request(url, body, sign_local_call(url, localturk.OPERATION, body))  # noqa: S310  # the setting is http
+    try:
+        with urlopen(request, timeout=TIMEOUT_SECONDS) as response:  # noqa: S310
+            answer = json.load(response)
+    except (OSError, ValueError) as error:
+        log.warning("the local marketplace did not say who holds an assignment", error=str(error))
+        return {}
+    return answer if isinstance(answer, dict) else {}
+
+
+def _read(answer: dict[str, Any]) -> Held:
+    if answer.get("Status") == localturk.HELD:
+        return Held(Word.HOLDS, timedelta(seconds=float(answer.get("SecondsHeld", 0))))
+    return Held(Word.DOES_NOT) if answer.get("Status") == localturk.NOT_HELD else CANT_TELL

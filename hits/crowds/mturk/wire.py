@@ -1,0 +1,94 @@
+"""Between MTurk's wire and our own types: parameters, answers, and errors."""
+
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError, NoRegionError, PartialCredentialsError
+
+from evalplatform.errors import EvalPlatformError
+from hits.crowds.mturk.types import MarketAssignment, MarketBonus, MarketHit, Requirement
+from hits.errors import MarketRefused, MarketUnavailable
+
+_COME_AGAIN = {"ServiceFault", "ThrottlingException", "Throttling", "RequestLimitExceeded"}
+
+
+def translated(call: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """botocore's many errors become our two: try again later, or refused with MTurk's own code and words."""
+    try:
+        return call()
+    except ClientError as error:
+        details = error.response.get("Error", {})
+        code = str(error.response.get("TurkErrorCode") or details.get("Code", ""))
+        message = str(details.get("Message") or error.response.get("Message", "") or error)
+        status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 400)
+        if details.get("Code") in _COME_AGAIN or status >= 500:
+            raise MarketUnavailable(f"The marketplace does not take requests now ({code}): {message}") from error
+        raise MarketRefused(code, message) from error
+    except (NoCredentialsError, PartialCredentialsError) as error:
+        raise EvalPlatformError(
+            "There are no AWS credentials. Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, "
+            "in this shell; EvalPlatform never stores them."
+        ) from error
+    except NoRegionError as error:
+        raise EvalPlatformError("The AWS region must be us-east-1: Mechanical Turk has no other.") from error
+    except BotoCoreError as error:
+        raise MarketUnavailable(f"The marketplace can't be reached: {error}") from error
+
+
+def requirement_parameter(one: Requirement) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    if one.values and isinstance(one.values[0], str):
+        values["LocaleValues"] = [{"Country": country} for country in one.values]
+    elif one.values:
+        values["IntegerValues"] = list(one.values)
+    return {
+        "QualificationTypeId": one.qualification_type_id,
+        "Comparator": one.comparator,
+        "ActionsGuarded": one.guarded,
+        **values,
+    }
+
+
+def hit_from(found: dict[str, Any]) -> MarketHit:
+    return MarketHit(
+        mturk_hit_id=found["HITId"],
+        annotation=found.get("RequesterAnnotation", ""),
+        status=found["HITStatus"],
+        max_assignments=found["MaxAssignments"],
+        expires_at=found["Expiration"],
+        pending_count=found["NumberOfAssignmentsPending"],
+        available_count=found["NumberOfAssignmentsAvailable"],
+        completed_count=found["NumberOfAssignmentsCompleted"],
+    )
+
+
+def assignment_from(found: dict[str, Any]) -> MarketAssignment:
+    return MarketAssignment(
+        mturk_assignment_id=found["AssignmentId"],
+        mturk_hit_id=found["HITId"],
+        mturk_worker_id=found["WorkerId"],
+        status=found["AssignmentStatus"],
+        accepted_at=found["AcceptTime"],
+        submitted_at=found.get("SubmitTime"),
+        auto_approval_at=found.get("AutoApprovalTime"),
+        answer_xml=found.get("Answer", ""),
+    )
+
+
+def bonus_from(found: dict[str, Any]) -> MarketBonus:
+    return MarketBonus(
+        mturk_worker_id=found["WorkerId"],
+        mturk_assignment_id=found["AssignmentId"],
+        cents=cents_from(found["BonusAmount"]),
+        reason=found.get("Reason", ""),
+        granted_at=found["GrantTime"],
+    )
+
+
+def dollars(cents: int) -> str:
+    return f"{cents // 100}.{cents % 100:02}"
+
+
+def cents_from(dollars: str) -> int:
+    return int(Decimal(dollars) * 100)

@@ -1,0 +1,102 @@
+"""Which marketplace: the one that runs here, Amazon's sandbox, or the real one. Only the endpoint differs.
+
+Here is the one guard of money: whatever changes a marketplace comes through `open_market`, which refuses what this
+server is not set to, and what was published by another server than this one.
+"""
+
+from urllib.parse import urlsplit
+
+from django.conf import settings
+
+from evalplatform.errors import EvalPlatformError
+from hits.crowds.mturk.client import ENDPOINTS, Market, boto_client
+from hits.models import MarketEnvironment, Study, StudyMarket
+from localturk import in_process
+from localturk.openness import is_open as is_local_market_open
+
+__all__ = [
+    "check_is_allowed",
+    "check_may_change",
+    "enter_market",
+    "is_local_market_open",
+    "market_of",
+    "offered_environments",
+    "open_market",
+    "worker_page_url",
+]
+
+WORKER_PATH = "/work"
+ATTEMPTS = 12
+
+
+def open_market(study: Study, environment: str, attempts: int = ATTEMPTS) -> Market:
+    """For whatever changes a marketplace for this study: the one door, and refused where this server may not.
+
+    `attempts` is less where somebody waits for the answer.
+    """
+    check_may_change(study, environment)
+    return market_of(environment, attempts)
+
+
+def market_of(environment: str, attempts: int = ATTEMPTS) -> Market:
+    """Without a look at who asks: `open_market` is the door."""
+    if environment != MarketEnvironment.LOCAL:
+        client = boto_client(ENDPOINTS[environment], attempts=attempts)
+    elif settings.MTURK_LOCAL_URL:
+        client = boto_client(settings.MTURK_LOCAL_URL, has_own_credentials=False, attempts=attempts)
+    else:
+        client = boto_client("http://localturk.invalid", has_own_credentials=False, attempts=attempts)
+        in_process.attach(client)
+    return Market(client, settings.MTURK_CALLS_PER_SECOND)
+
+
+def enter_market(study: Study, environment: str) -> tuple[Market, str]:
+    """For publishing: the market, and where its workers find our page."""
+    return open_market(study, environment), worker_page_url(environment)
+
+
+# --- Who may ---------------------------------------------------------------------------------------------------------
+
+
+def check_may_change(study: Study, environment: str) -> None:
+    """Raises unless this server is set to that marketplace, and is the one that the study was published from."""
+    check_is_allowed(environment)
+    if environment == MarketEnvironment.LOCAL:
+        return  # no money moves there, and its address changes with the port
+    known = StudyMarket.objects.filter(study=study, environment=environment).exclude(page_url="").first()
+    if known is not None and known.page_url != f"{settings.PUBLIC_URL}{WORKER_PATH}":
+        raise EvalPlatformError(
+            f"{study} was published on {environment} by the server at {known.page_url.removesuffix(WORKER_PATH)}, and "
+            f"PUBLIC_URL says that this one is {settings.PUBLIC_URL}: a copy of its database changes nothing there. If "
+            f"this server has taken the other's place, run `manage.py move_study {study} --environment {environment}`."
+        )
+
+
+def check_is_allowed(environment: str) -> None:
+    """The server's own setting is asked as well as the command's flag or the form's field: a slip spends no money."""
+    if environment not in MarketEnvironment.values:
+        raise EvalPlatformError("Choose a marketplace.")
+    if environment not in offered_environments():
+        raise EvalPlatformError(
+            f"This server is set to the {settings.MTURK_ENVIRONMENT} marketplace and changes nothing on {environment}. "
+            f"To work there, set MTURK_ENVIRONMENT={environment} in its environment."
+        )
+
+
+def offered_environments() -> list[MarketEnvironment]:
+    """What the pages offer: up to the one that this server is set to."""
+    return list(MarketEnvironment)[: 1 + MarketEnvironment.values.index(settings.MTURK_ENVIRONMENT)]
+
+
+def worker_page_url(environment: str) -> str:
+    """Where workers find their page. Outside of the local marketplace it must be HTTPS, and known to be meant."""
+    url = settings.PUBLIC_URL
+    if environment == MarketEnvironment.LOCAL:
+        return f"{url}{WORKER_PATH}"
+    parts = urlsplit(url)
+    if parts.scheme != "https" or parts.hostname in (None, "localhost", "127.0.0.1", "::1"):
+        raise EvalPlatformError(
+            f"PUBLIC_URL is {url}, and workers on the {environment} marketplace need a public HTTPS address of this "
+            "server: set PUBLIC_URL=https://your.host and try again."
+        )
+    return f"{url}{WORKER_PATH}"

@@ -1,0 +1,90 @@
+"""Before a study is designed: how large it must be for what it is to find, and what that costs.
+
+In: a setting, and what an assignment pays. Out: a plan with its power, its HITs and its worst-case cost. Guaranteed:
+nothing is read from the database or written to it, and the same seed gives the same plan.
+"""
+
+import math
+from collections import Counter
+from dataclasses import dataclass, replace
+
+from hits.crowds.mturk.costs import Cost, split_assignments, worst_case_cost
+from hits.stats.power import (
+    DIFFERENCES,
+    SIMULATIONS,
+    Power,
+    Setting,
+    detectable_difference,
+    dialogs_needed,
+    power_curve,
+)
+
+# With 400, the size for 5 points came out between 470 and 540 dialogs, depending on the seed.
+FEWEST_SIMULATIONS_FOR_A_SIZE = 6_000
+
+
+@dataclass(frozen=True)
+class Plan:
+    setting: Setting
+    curve: list[Power]
+    detectable: float | None  # None: not even the largest difference that is possible
+    hits: int
+    cost: Cost
+
+
+def plan_for_size(
+    setting: Setting,
+    reward_cents: int,
+    bonus_cents: int,
+    power: float = 0.8,
+    *,
+    simulations: int = SIMULATIONS,
+    seed: int = 1,
+) -> Plan:
+    _check_pay(reward_cents, bonus_cents)
+    detectable = detectable_difference(setting, power, simulations, seed)
+    possible = {difference for difference in DIFFERENCES if difference <= setting.largest_difference}
+    # The curve shows where it crosses the power that is wanted, which may be far below the usual differences.
+    shown = sorted(possible | ({detectable} if detectable else set()))
+    assignments_of_hits = _assignments_of_hits(setting)
+    return Plan(
+        setting=setting,
+        curve=power_curve(setting, shown, simulations, seed),
+        detectable=detectable,
+        hits=sum(assignments_of_hits.values()),
+        cost=worst_case_cost(reward_cents, bonus_cents, assignments_of_hits),
+    )
+
+
+def plan_for_difference(
+    setting: Setting,
+    difference: float,
+    reward_cents: int,
+    bonus_cents: int,
+    power: float = 0.8,
+    *,
+    simulations: int = SIMULATIONS,
+    seed: int = 1,
+) -> Plan | None:
+    """The setting's `dialogs` are replaced by those needed. None if no study of a size we simulate would do."""
+    _check_pay(reward_cents, bonus_cents)
+    many = max(simulations, FEWEST_SIMULATIONS_FOR_A_SIZE)
+    dialogs = dialogs_needed(setting, difference, power, simulations=many, seed=seed)
+    if dialogs is None:
+        return None
+    needed = replace(setting, dialogs=dialogs)
+    # Other random numbers than those that chose the size: a size that was lucky with them is found out.
+    return plan_for_size(needed, reward_cents, bonus_cents, power, simulations=simulations, seed=seed + 1)
+
+
+def _check_pay(reward_cents: int, bonus_cents: int) -> None:
+    if reward_cents < 1:
+        raise ValueError("The reward must be at least one cent: the marketplace takes no less.")
+    if bonus_cents < 0:
+        raise ValueError("The bonus can't be negative; 0 means that there is none.")
+
+
+def _assignments_of_hits(setting: Setting) -> dict[int, int]:
+    """{assignments a HIT: number of such HITs}"""
+    blocks = math.ceil(setting.dialogs / setting.dialogs_per_hit)
+    return {size: count * blocks for size, count in Counter(split_assignments(setting.raters)).items()}

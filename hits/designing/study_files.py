@@ -1,0 +1,99 @@
+"""Studies made from files and forms, changed while they are drafts, copied when they are frozen."""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
+
+from evalplatform.errors import EvalPlatformError
+from hits.designing.design_problems import parse_design, problems_of
+from hits.errors import InvalidStudy, StudyFrozen
+from hits.models import Study
+from hits.models.design import NAME_PATTERN, StudyDesign
+
+
+def read_study_file(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise EvalPlatformError(f"{path} can't be read: {error.strerror}.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise EvalPlatformError(f"{path.name} is not valid TOML: {error}.") from error
+
+
+def create_study(settings: Mapping[str, Any], owner: User | None = None) -> Study:
+    """A checked draft. Raises InvalidStudy with every problem. The same settings again give the study that is there;
+    if it has no owner, it gets the one that is named."""
+    design = checked_design(settings)
+    known = Study.objects.filter(name=design.name).select_related("owner").first()
+    if known:
+        if _is_same(known.design, design):
+            return _owned(known, owner)
+        raise EvalPlatformError(
+            f"There is a study named {design.name!r} with another design. Change the name in the file, "
+            f"or edit the draft in the pages."
+        )
+    return Study.objects.create(name=design.name, design=design.as_json(), owner=owner)
+
+
+def _owned(study: Study, owner: User | None) -> Study:
+    if owner is not None and study.owner is None:
+        Study.objects.filter(pk=study.pk, owner=None).update(owner=owner)
+        study.refresh_from_db()
+    if owner is not None and study.owner != owner:
+        raise EvalPlatformError(f"{study} is {study.owner}'s: owners invite members on the study's page.")
+    return study
+
+
+def _is_same(settings: Mapping[str, Any], design: StudyDesign) -> bool:
+    try:
+        return parse_design(settings) == design
+    except InvalidStudy:
+        return False
+
+
+def checked_design(settings: Mapping[str, Any]) -> StudyDesign:
+    if problems := problems_of(settings):
+        raise InvalidStudy(problems)
+    return parse_design(settings)
+
+
+def start_draft(name: str, owner: User | None) -> Study:
+    """An empty draft for the form; everything but the name is still to come."""
+    if not re.fullmatch(NAME_PATTERN, name):
+        raise EvalPlatformError(f"{name!r} can't be a study's name: use small letters, digits and hyphens.")
+    try:
+        with transaction.atomic():
+            return Study.objects.create(name=name, design={"name": name}, owner=owner)
+    except IntegrityError:
+        raise EvalPlatformError(f"The name {name!r} is taken; choose another.") from None
+
+
+def save_draft(study: Study, settings: Mapping[str, Any]) -> None:
+    """Drafts keep what was typed, right or wrong; the name alone must be free."""
+    design = {**settings, "name": study.name}
+    # In one statement: it may have been frozen since this study was read.
+    if not Study.objects.drafts().filter(pk=study.pk).update(design=design):
+        raise StudyFrozen(f"{study} is frozen: its design can't be changed any more. Copy it into a new study instead.")
+    study.design = design
+
+
+@transaction.atomic
+def copy_study(study: Study, name: str, owner: User | None = None) -> Study:
+    copy = start_draft(name, owner)
+    copy.design = {**study.design, "name": name}
+    copy.copied_from = study
+    copy.save(update_fields=["design", "copied_from"])
+    return copy
+
+
+def get_study(name: str) -> Study:
+    study = Study.objects.filter(name=name).first()
+    if study is None:
+        known = ", ".join(Study.objects.order_by("name").values_list("name", flat=True)[:10]) or "none yet"
+        raise EvalPlatformError(f"There is no study named {name!r}. Studies: {known}.")
+    return study

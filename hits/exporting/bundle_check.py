@@ -1,0 +1,89 @@
+"""Whether a bundle says what its ratings say: everything is made again from the ratings file alone, and compared."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from evalplatform.errors import EvalPlatformError
+from hits.analysing.analysis import analyse
+from hits.analysing.figures.all_figures import pictures
+from hits.analysing.results import Results
+from hits.analysing.serialising import results_as_json
+from hits.exporting.about import About, read_about
+from hits.exporting.hashing import changed_files, hash_of
+from hits.exporting.ratings_files import FILES, read_ratings
+from hits.exporting.revealed_orders import wrong_orders
+from hits.exporting.table_files import latex_tables
+
+MOST_TOLD = 5
+
+
+def check_bundle(folder: Path, ratings: str = FILES[0]) -> list[str]:
+    """What differs, in words; nothing if all is well. `ratings` is one of the bundle's three files."""
+    about = read_about(folder)
+    found = [*changed_files(folder), *_other_manifest(folder, about)]
+    try:
+        frame = read_ratings(folder / ratings, about)
+        results = _analysed(frame, about, ratings)
+    except EvalPlatformError as error:
+        return [*found, str(error)]
+    if len(frame) != about.ratings:
+        found.append(f"{ratings} has {len(frame):,} ratings, bundle.json says {about.ratings:,}")
+    found += wrong_orders(folder, about, frame)
+    found += _different_results(folder, results)
+    for name, text in latex_tables(results).items():
+        found += _different_text(folder / "tables" / name, text, ratings)
+    words = {picture.name: picture.description for picture in pictures(results)}
+    told = _read(folder / "figures" / "figures.md")
+    return found + [f"figures/{name} shows other numbers than {ratings}" for name in words if words[name] not in told]
+
+
+def _other_manifest(folder: Path, about: About) -> list[str]:
+    file = folder / "manifest.jsonl"
+    if not file.is_file() or hash_of(file) == about.manifest_sha256:
+        return []
+    return ["manifest.jsonl is not the one that the study was frozen with"]
+
+
+def _analysed(frame: pd.DataFrame, about: About, ratings: str) -> Results:
+    try:
+        return analyse(frame, about.seed)
+    except (ValueError, TypeError, LookupError, ArithmeticError) as error:
+        # The file can be read and has the right columns, but not what ratings can say.
+        raise EvalPlatformError(f"{ratings} has no ratings that can be analysed: {error}") from error
+
+
+def _different_results(folder: Path, results: Results) -> list[str]:
+    try:
+        written = json.loads(_read(folder / "results.json"))
+    except (ValueError, RecursionError):
+        return ["results.json is missing or is no JSON"]
+    differences = list(_differences(written, json.loads(results_as_json(results)), ""))
+    more = len(differences) - MOST_TOLD
+    told = [f"results.json: {one}" for one in differences[:MOST_TOLD]]
+    return [*told, *([f"results.json: {more:,} more numbers differ"] if more > 0 else [])]
+
+
+def _differences(written: Any, made: Any, place: str) -> Iterator[str]:
+    if isinstance(written, dict) and isinstance(made, dict) and written.keys() == made.keys():
+        for name in written:
+            yield from _differences(written[name], made[name], f"{place}.{name}" if place else name)
+    elif isinstance(written, list) and isinstance(made, list) and len(written) == len(made):
+        for number, (one, other) in enumerate(zip(written, made, strict=True)):
+            yield from _differences(one, other, f"{place}[{number}]")
+    elif written != made:
+        yield f"{place} is {json.dumps(written)[:60]}, the ratings give {json.dumps(made)[:60]}"
+
+
+def _different_text(file: Path, text: str, ratings: str) -> list[str]:
+    return [] if _read(file) == text else [f"tables/{file.name} has other numbers than {ratings}"]
+
+
+def _read(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return ""

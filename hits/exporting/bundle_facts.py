@@ -1,0 +1,102 @@
+"""What really happened in a study, from its rows: for the methods paragraph and the datasheet."""
+
+import platform
+from dataclasses import dataclass
+from datetime import datetime
+from importlib.metadata import version
+
+from django.db.models import Count, Max, Min, QuerySet, Sum
+
+from evalplatform import __version__
+from hits.analysing.results import Results
+from hits.models import Payment, Publication, ScreeningRun, Study, Submission
+from hits.models.design import StudyDesign
+from hits.paying.fair_pay import RealPay, real_pay
+from hits.screening.funnel import Funnel
+
+LIBRARIES = ("django", "numpy", "pandas", "scipy", "matplotlib", "pyarrow")
+
+
+@dataclass(frozen=True)
+class Paid:
+    kind: str
+    count: int
+    cents: int
+    fee_cents: int
+
+
+@dataclass(frozen=True)
+class Facts:
+    """`problems` are submissions without ratings. Dates are in UTC."""
+
+    study: str
+    marketplace: str
+    manifest_sha256: str
+    design: StudyDesign
+    dialogs: int
+    hits_built: int
+    hits_published: int
+    waves: int
+    workers: int
+    submissions: int
+    problems: int
+    rejected: int
+    first_at: datetime | None
+    last_at: datetime | None
+    paid: tuple[Paid, ...]
+    pay: RealPay | None
+    run: ScreeningRun | None
+    funnel: Funnel | None
+    results: Results
+    software: dict[str, str]
+
+    def paid_for(self, kind: str) -> Paid:
+        return next((one for one in self.paid if one.kind == kind), Paid(kind, 0, 0, 0))
+
+
+def gather_facts(study: Study, environment: str, results: Results) -> Facts:
+    published = Publication.objects.filter(hit__study=study, environment=environment).confirmed().current()
+    submissions = Submission.objects.filter(assignment__hit__study=study, assignment__environment=environment)
+    times = submissions.aggregate(first=Min("submitted_at"), last=Max("submitted_at"))
+    run = ScreeningRun.objects.current(study, environment)
+    return Facts(
+        study=study.name,
+        marketplace=environment,
+        manifest_sha256=study.manifest_hash,
+        design=StudyDesign.model_validate(study.design),
+        dialogs=int((study.manifest or {})["dialogs"]),
+        hits_built=study.hits.count(),
+        hits_published=published.count(),
+        waves=published.order_by().values("wave").distinct().count(),
+        workers=submissions.order_by().values("assignment__mturk_worker_id").distinct().count(),
+        submissions=submissions.count(),
+        problems=submissions.exclude(problem="").count(),
+        rejected=submissions.filter(status=Submission.Status.REJECTED).count(),
+        first_at=times["first"],
+        last_at=times["last"],
+        paid=tuple(_paid(submissions)),
+        pay=real_pay(study, environment),
+        run=run,
+        funnel=funnel_of(run),
+        results=results,
+        software=software(),
+    )
+
+
+def funnel_of(run: ScreeningRun | None) -> Funnel | None:
+    return Funnel.model_validate(run.funnel) if run else None
+
+
+def software() -> dict[str, str]:
+    return {
+        "evalplatform": __version__,
+        "python": platform.python_version(),
+        **{name: version(name) for name in LIBRARIES},
+    }
+
+
+def _paid(submissions: QuerySet[Submission]) -> list[Paid]:
+    rows = Payment.objects.filter(submission__in=submissions).paid().order_by().values("kind")
+    sums = rows.annotate(count=Count("pk"), total=Sum("cents"), fees=Sum("fee_cents"))
+    by_kind = {row["kind"]: Paid(row["kind"], row["count"], row["total"], row["fees"]) for row in sums}
+    return [by_kind[kind] for kind in Payment.Kind.values if kind in by_kind]

@@ -1,5 +1,0 @@
-from django.urls import path
-
-from hits.localturk import api_view
-
-urlpatterns = [path("api/", api_view.call_api, name="localturk-api")]

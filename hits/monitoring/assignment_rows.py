@@ -1,0 +1,95 @@
+"""The assignments of a study, a page of them at a time."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db.models import Q
+
+from hits.access.pseudonyms import pseudonym
+from hits.budgeting.undecided import waiting_for_decision
+from hits.collecting.active_times import counted_minutes
+from hits.models import Answer, Assignment, BonusCheck, HitItem, Study, Submission
+from hits.models.assignment import AssignmentQuerySet
+from hits.models.design import CheckpointPart, StudyDesign
+from hits.protocols.points import passes, wins_point
+
+Ending = Assignment.Ending
+Status = Submission.Status
+
+STATES = {
+    "in hand": Q(submission=None, ended_as=""),
+    "waiting": Q(submission__status=Status.SUBMITTED),
+    "approved": Q(submission__status=Status.APPROVED),
+    "rejected": Q(submission__status=Status.REJECTED),
+    "given up": Q(submission=None, ended_as=Ending.GIVEN_UP),
+    "taken over": Q(submission=None, ended_as=Ending.TAKEN_OVER),
+    "unconfirmed": Q(submission=None, ended_as=Ending.UNCONFIRMED),
+}
+
+TO_DECIDE = "waiting for a decision"  # a part of those that wait: only a person approves these
+IN_WORDS = {Status.SUBMITTED: "waiting", Status.APPROVED: "approved", Status.REJECTED: "rejected"}
+
+
+@dataclass(frozen=True)
+class AssignmentRow:
+    assignment: Assignment
+    worker: str
+    state: str
+    minutes: float | None  # active, as far as they count
+    points: int  # as the work stands now, also before it is handed in
+
+
+def find_assignments(study: Study, environment: str, state: str = "", worker_id: str = "") -> AssignmentQuerySet:
+    """The newest first."""
+    found = Assignment.objects.filter(hit__study=study, environment=environment).select_related("hit", "submission")
+    found = found.defer("submission__answer_xml")
+    if state == TO_DECIDE:
+        found = found.filter(submission__in=waiting_for_decision(study, environment))
+    elif state:
+        found = found.filter(STATES[state])
+    return (found.filter(mturk_worker_id=worker_id) if worker_id else found).order_by("-pk")
+
+
+def assignment_rows(study: Study, assignments: Sequence[Assignment]) -> list[AssignmentRow]:
+    minutes = counted_minutes(assignments)
+    points = _points(StudyDesign.model_validate(study.design).checkpoints, assignments)
+    to_decide = {pk for name in {one.environment for one in assignments} for pk in waiting_for_decision(study, name)}
+    return [
+        AssignmentRow(
+            one,
+            pseudonym(study, one.mturk_worker_id),
+            TO_DECIDE if _submission_key(one) in to_decide else state_of(one),
+            minutes.get(one.pk),
+            points.get(one.pk, 0),
+        )
+        for one in assignments
+    ]
+
+
+def _points(rules: CheckpointPart, assignments: Sequence[Assignment]) -> dict[int, int]:
+    """From the answers rather than the ratings, which come with the marketplace's word."""
+    items = HitItem.objects.filter(hit__in={one.hit_id for one in assignments}, is_checkpoint=True)
+    golds = {
+        pk: next(number for number, card in enumerate(cards) if card["gold"])
+        for pk, cards in items.values_list("pk", "cards")
+    }
+    keys = [one.pk for one in assignments]
+    first_checks = BonusCheck.objects.filter(assignment__in=keys, attempt=1)
+    first = {(pk, item): is_won for pk, item, is_won in first_checks.values_list("assignment", "item", "is_won")}
+    found: dict[int, int] = {}
+    answers = Answer.objects.filter(assignment__in=keys, item__is_checkpoint=True)
+    for pk, item, value in answers.values_list("assignment", "item", "value"):
+        final = passes(rules, value["areas"], golds[item])
+        found[pk] = found.get(pk, 0) + wins_point(rules, final, first.get((pk, item), final))
+    return found
+
+
+def _submission_key(assignment: Assignment) -> int | None:
+    submission = getattr(assignment, "submission", None)
+    return submission.pk if submission else None
+
+
+def state_of(assignment: Assignment) -> str:
+    """One of STATES."""
+    submission = getattr(assignment, "submission", None)
+    return str(IN_WORDS[submission.status]) if submission else assignment.ended_as or "in hand"

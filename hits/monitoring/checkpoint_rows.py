@@ -1,0 +1,67 @@
+"""How many checkpoints were passed: of all that stand in confirmed work, whether the worker asked or not."""
+
+from dataclasses import dataclass
+
+from django.db.models import Count, OuterRef, Subquery
+
+from hits.models import BonusCheck, Rating, Study
+from hits.models.design import StudyDesign
+from hits.protocols.points import wins_point
+from hits.stats.intervals import wilson_interval
+
+
+@dataclass(frozen=True)
+class Passed:
+    """`won` by the placement that the study counts; `won_at_first` by the one at the first check, or the final one
+    where there was none: who finds the human reply by trial wins more than at first."""
+
+    checkpoints: int = 0
+    won: int = 0
+    won_at_first: int = 0
+
+    def __add__(self, other: "Passed") -> "Passed":
+        return Passed(
+            self.checkpoints + other.checkpoints, self.won + other.won, self.won_at_first + other.won_at_first
+        )
+
+    @property
+    def percent(self) -> float | None:
+        return 100 * self.won / self.checkpoints if self.checkpoints else None
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """In percent; Wilson's, at 95 %."""
+        if not self.checkpoints:
+            return None
+        low, high = wilson_interval(self.won / self.checkpoints, self.checkpoints)
+        return 100 * low, 100 * high
+
+    @property
+    def percent_at_first(self) -> float | None:
+        return 100 * self.won_at_first / self.checkpoints if self.checkpoints else None
+
+
+def passed_by_worker(study: Study, environment: str, worker_id: str | None = None) -> dict[str, Passed]:
+    """By the marketplace's own ids."""
+    worker = "submission__assignment__mturk_worker_id"
+    human = Rating.objects.filter(
+        submission__assignment__hit__study=study,
+        submission__assignment__environment=environment,
+        submission__problem="",
+        candidate=None,
+    )
+    if worker_id is not None:
+        human = human.filter(submission__assignment__mturk_worker_id=worker_id)
+    first_check = BonusCheck.objects.filter(
+        assignment=OuterRef("submission__assignment"), item=OuterRef("item"), attempt=1
+    )
+    # The database only counts how often each case happened; what wins is said by hits.protocols.points.
+    cases = human.annotate(first=Subquery(first_check.values("is_won"))).order_by().values(worker, "value", "first")
+    rules = StudyDesign.model_validate(study.design).checkpoints
+    found: dict[str, Passed] = {}
+    for who, area, first, count in cases.annotate(count=Count("pk")).values_list(worker, "value", "first", "count"):
+        final = area in rules.passing_areas
+        at_first = final if first is None else first
+        passed = Passed(count, count * wins_point(rules, final, at_first), count * at_first)
+        found[who] = found.get(who, Passed()) + passed
+    return found

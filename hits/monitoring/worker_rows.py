@@ -1,0 +1,156 @@
+"""The workers of a study, one by one: what they did, how long it took, what the screening says of them."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from statistics import median
+
+from django.db.models import Count, Q
+
+from hits.access.pseudonyms import pseudonym
+from hits.collecting.active_times import counted_minutes
+from hits.models import Assignment, Exclusion, ScreeningRun, Standing, Study, Submission
+from hits.models.assignment import AssignmentQuerySet
+from hits.monitoring.checkpoint_rows import Passed, passed_by_worker
+from hits.screening.fact_words import describe_facts
+
+Status = Submission.Status
+
+
+@dataclass(frozen=True)
+class Flag:
+    """An exclusion in words. `assignment_pk` where it is about a single one."""
+
+    rule: str
+    evidence: str
+    is_exploratory: bool
+    assignment_pk: int | None
+    hit_number: int | None
+
+
+@dataclass(frozen=True)
+class WorkerRow:
+    name: str
+    accepted: int
+    submitted: int
+    approved: int
+    rejected: int
+    given_up: int
+    median_minutes: float | None
+    passed: Passed
+    flags: list[Flag]
+    standings: list[Standing]
+    worker_id: str = field(repr=False)  # for actions; pages show the name
+
+    @property
+    def flags_in_short(self) -> list[Flag]:
+        """Those about single assignments put together, rule by rule."""
+        groups: dict[tuple[str, bool, bool], list[Flag]] = {}
+        for flag in self.flags:
+            groups.setdefault((flag.rule, flag.is_exploratory, flag.assignment_pk is None), []).append(flag)
+        return [
+            flags[0] if len(flags) == 1 else replace(flags[0], evidence=f"in {len(flags)} assignments")
+            for flags in groups.values()
+        ]
+
+    @property
+    def blocks(self) -> list[Standing]:
+        """Active ones that were made by hand."""
+        return [one for one in self.standings if one.lifted_at is None and one.kind != Standing.Kind.CAP]
+
+    @property
+    def is_capped(self) -> bool:
+        return any(one.lifted_at is None and one.kind == Standing.Kind.CAP for one in self.standings)
+
+
+def list_workers(study: Study, environment: str, worker_id: str | None = None) -> list[WorkerRow]:
+    """All who have opened a HIT, or only one of them."""
+    assignments = Assignment.objects.filter(hit__study=study, environment=environment)
+    if worker_id is not None:
+        assignments = assignments.filter(mturk_worker_id=worker_id)
+    minutes = _minutes_by_worker(assignments)
+    passed = passed_by_worker(study, environment, worker_id)
+    flags = flags_by_worker(study, environment, worker_id)
+    standings = _standings_by_worker(study, environment, worker_id)
+    return [
+        WorkerRow(
+            name=pseudonym(study, who),
+            median_minutes=median(minutes[who]) if who in minutes else None,
+            passed=passed.get(who, Passed()),
+            flags=flags.get(who, []),
+            standings=standings.get(who, []),
+            worker_id=who,
+            **counts,
+        )
+        for who, counts in _counts_by_worker(assignments).items()
+    ]
+
+
+def find_worker(study: Study, environment: str, name: str) -> str | None:
+    """The marketplace's own id of whom the pages call so."""
+    assignments = Assignment.objects.filter(hit__study=study, environment=environment)
+    ids = assignments.order_by().values_list("mturk_worker_id", flat=True).distinct()
+    return next((worker_id for worker_id in ids if pseudonym(study, worker_id) == name), None)
+
+
+def flags_by_worker(study: Study, environment: str, worker_id: str | None = None) -> dict[str, list[Flag]]:
+    """By the screening that counts. If that is an exploration, then by the study's own rules as well."""
+    runs = ScreeningRun.objects.filter(study=study, environment=environment, undone_at=None)
+    current, frozen = runs.first(), runs.filter(is_frozen_rules=True).first()
+    rows = Exclusion.objects.filter(run__in={run.pk for run in (current, frozen) if run})
+    rows = rows.select_related("run", "submission__assignment__hit").defer("submission__answer_xml")
+    rows = rows.order_by("run", "step", "pk")
+    if worker_id is not None:
+        rows = rows.filter(Q(mturk_worker_id=worker_id) | Q(submission__assignment__mturk_worker_id=worker_id))
+    found: dict[str, list[Flag]] = {}
+    for row in rows:
+        assignment = row.submission and row.submission.assignment
+        flag = Flag(
+            row.rule,
+            describe_facts(row.evidence),
+            not row.run.is_frozen_rules,
+            assignment.pk if assignment else None,
+            assignment.hit.shown_number if assignment else None,
+        )
+        found.setdefault(assignment.mturk_worker_id if assignment else row.mturk_worker_id, []).append(flag)
+    return found
+
+
+def _counts_by_worker(assignments: AssignmentQuerySet) -> dict[str, dict[str, int]]:
+    rows = (
+        assignments.order_by()
+        .values("mturk_worker_id")
+        .annotate(
+            accepted=Count("pk"),
+            submitted=Count("submission"),
+            approved=Count("pk", filter=Q(submission__status=Status.APPROVED)),
+            rejected=Count("pk", filter=Q(submission__status=Status.REJECTED)),
+            given_up=Count("pk", filter=Q(submission=None) & ~Q(ended_as="")),
+        )
+    )
+    names = ("accepted", "submitted", "approved", "rejected", "given_up")
+    return {who: dict(zip(names, counts, strict=True)) for who, *counts in rows.values_list("mturk_worker_id", *names)}
+
+
+def _minutes_by_worker(assignments: AssignmentQuerySet) -> dict[str, list[float]]:
+    """Of each confirmed assignment for which the page has measured some."""
+    confirmed = (
+        assignments.filter(submission__isnull=False).select_related("submission").defer("submission__answer_xml")
+    )
+    listed = list(confirmed)
+    whose = {one.pk: one.mturk_worker_id for one in listed}
+    found: dict[str, list[float]] = {}
+    for pk, minutes in counted_minutes(listed).items():
+        found.setdefault(whose[pk], []).append(minutes)
+    return found
+
+
+def _standings_by_worker(study: Study, environment: str, worker_id: str | None) -> dict[str, list[Standing]]:
+    rows: Iterable[Standing] = (
+        Standing.objects.filter(study=study, environment=environment)
+        .filter(Q() if worker_id is None else Q(mturk_worker_id=worker_id))
+        .select_related("made_by")
+    )
+    found: dict[str, list[Standing]] = {}
+    for row in rows:
+        found.setdefault(row.mturk_worker_id, []).append(row)
+    return found

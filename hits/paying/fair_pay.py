@@ -1,0 +1,107 @@
+"""What an hour of work really pays, and a top-up for those who were paid less than they should."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from statistics import quantiles
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from evalplatform.errors import EvalPlatformError
+from evalplatform.wording import count_of
+from hits.budgeting.budget import budget_of, refuse_over_budget
+from hits.budgeting.dues import mark
+from hits.budgeting.undecided import waiting_for_decision
+from hits.collecting.active_times import counted_minutes
+from hits.crowds.mturk.costs import bonus_fee_cents
+from hits.designing.design_words import dollars
+from hits.models import Event, Payment, Study, Submission
+from hits.models.design import StudyDesign
+from hits.models.submission import SubmissionQuerySet
+
+FEWEST = 2  # a spread needs at least two
+
+
+@dataclass(frozen=True)
+class RealPay:
+    """Of the active time that counts (hits.collecting): the tab in front, from the first dialog to the last."""
+
+    count: int
+    minutes_quartiles: tuple[float, float, float]
+    hourly_cents: int  # the reward over the median time
+
+    @property
+    def median_minutes(self) -> float:
+        return self.minutes_quartiles[1]
+
+
+@dataclass(frozen=True)
+class TopUp:
+    environment: str
+    hourly_cents: int
+    cents_each: int
+    submissions: Sequence[Submission]
+
+    @property
+    def total_cents(self) -> int:
+        return len(self.submissions) * (self.cents_each + bonus_fee_cents(self.cents_each))
+
+
+def real_pay(study: Study, environment: str) -> RealPay | None:
+    """None while there are too few submissions to speak of a median."""
+    minutes = _minutes(study, environment)
+    if len(minutes) < FEWEST or not any(minutes):
+        return None
+    low, middle, high = quantiles(minutes, n=4, method="inclusive")
+    reward = StudyDesign.model_validate(study.design).pay.reward_cents
+    return RealPay(len(minutes), (low, middle, high), round(reward * 60 / middle) if middle else 0)
+
+
+def propose_top_up(study: Study, environment: str, hourly_cents: int) -> TopUp:
+    """The same for every submission, so that the median worker gets the wanted hourly rate from reward and top-up."""
+    pay = real_pay(study, environment)
+    if pay is None:
+        raise EvalPlatformError("There are too few submissions to know how long the work takes.")
+    reward = StudyDesign.model_validate(study.design).pay.reward_cents
+    each = -(-round(hourly_cents * pay.median_minutes) // 60) - reward
+    if each <= 0:
+        raise EvalPlatformError(f"The median worker gets {dollars(pay.hourly_cents)} an hour already.")
+    waiting = _submissions(study, environment).exclude(payments__kind=Payment.Kind.TOP_UP)
+    waiting = waiting.filter(problem="").exclude(pk__in=waiting_for_decision(study, environment))
+    return TopUp(environment, hourly_cents, each, list(waiting))
+
+
+@transaction.atomic
+def confirm_top_up(study: Study, top_up: TopUp, by: User | None, now: datetime) -> None:
+    """Into the ledger; the next sync pays. Refused above the study's budget."""
+    refuse_over_budget(budget_of(study, top_up.environment), top_up.total_cents, "This top-up", "Choose a lower rate.")
+    reason = f"A top-up, since the HIT took longer than we thought. Thank you! {mark(Payment.Kind.TOP_UP)}"
+    Payment.objects.bulk_create(
+        [
+            Payment(
+                submission=submission,
+                kind=Payment.Kind.TOP_UP,
+                cents=top_up.cents_each,
+                fee_cents=bonus_fee_cents(top_up.cents_each),
+                reason=reason,
+                intended_at=now,
+            )
+            for submission in top_up.submissions
+        ],
+        ignore_conflicts=True,
+    )
+    text = (
+        f"confirmed a top-up of {dollars(top_up.cents_each)} each for {count_of(len(top_up.submissions), 'submission')}"
+    )
+    Event.objects.create(study=study, at=now, actor=by, text=text)
+
+
+def _submissions(study: Study, environment: str) -> SubmissionQuerySet:
+    of_study = Submission.objects.filter(assignment__hit__study=study, assignment__environment=environment)
+    return of_study.exclude(status=Submission.Status.REJECTED)
+
+
+def _minutes(study: Study, environment: str) -> list[float]:
+    confirmed = _submissions(study, environment).filter(problem="").defer("answer_xml")
+    return sorted(counted_minutes([one.assignment for one in confirmed.select_related("assignment")]).values())

@@ -1,0 +1,262 @@
+"""Approvals and bonuses, through a ledger.
+
+In: submissions that the marketplace confirms. Out: one Payment row for each reward and bonus, paid. Guaranteed: each is
+paid exactly once, whatever is killed, repeated or run twice at once, also after the token's 24 hours and on a database
+that was restored to an earlier state: the intent is saved first, and before money moves we look whether it has moved.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import partial
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from evalplatform.errors import EvalPlatformError
+from hits.access.pseudonyms import pseudonym
+from hits.budgeting.dues import dues, mark, submissions_without_dues
+from hits.budgeting.undecided import beyond_cap, waiting_for_decision
+from hits.crowds.calling import THREADS, call_in_threads
+from hits.crowds.mturk.client import ABOUT_THE_ACCOUNT, Market
+from hits.errors import MarketRefused, MarketUnavailable
+from hits.models import Event, Payment, Study, Submission
+from hits.models.design import StudyDesign
+from hits.paying.found_payments import FOUND, BonusKey, bonuses_noted_as_found, key_of, mark_in
+
+Kind = Payment.Kind
+Status = Submission.Status
+OnProgress = Callable[[int, int], None]
+
+OUR_CALL = "our call"
+
+
+@dataclass
+class Paid:
+    rewards: int = 0
+    bonuses: int = 0
+    found: int = 0  # on the marketplace already: approved by itself, or by a run that was killed
+    cents: int = 0  # with fees
+    refused: dict[str, int] = field(default_factory=dict)
+    stopped_by: MarketRefused | MarketUnavailable | None = None
+
+
+def pay(
+    study: Study,
+    environment: str,
+    market: Market,
+    now: Callable[[], datetime],
+    on_progress: OnProgress = lambda done, total: None,
+    threads: int = THREADS,
+) -> Paid:
+    """Pays what is due, rewards first. What is refused for want of money stops the run; the next one goes on."""
+    record_dues(study, environment, now())
+    result = Paid()
+    jobs = _jobs(study, environment, market)
+    total = sum(len(job.payments) for job in jobs)
+    done = 0
+    for outcomes in call_in_threads(lambda job: job.call(), jobs, threads, lambda: not result.stopped_by):
+        with transaction.atomic():
+            for job, future in outcomes:
+                _save_outcomes(job.payments, future.result(), now(), result)
+                done += len(job.payments)
+        on_progress(done, total)
+    return result
+
+
+@dataclass
+class _Job:
+    """Payments that are dealt with together, in a thread that talks to the marketplace only."""
+
+    payments: Sequence[Payment]
+    call: Callable[[], "list[_Outcome]"]
+
+
+def _jobs(study: Study, environment: str, market: Market) -> list[_Job]:
+    """Each reward by itself, then the bonuses HIT by HIT: one question tells which of a HIT's were paid before."""
+    owed = _owed(study, environment)
+    noted = bonuses_noted_as_found(study, environment)
+    by_hit: dict[str, list[Payment]] = {}
+    for payment in owed:
+        if payment.kind != Kind.REWARD:
+            by_hit.setdefault(payment.submission.mturk_hit_id, []).append(payment)
+    rewards = [_Job([one], partial(_approve, market, one)) for one in owed if one.kind == Kind.REWARD]
+    bonuses = [_Job(ones, partial(_send_bonuses, market, hit, ones, noted)) for hit, ones in by_hit.items()]
+    return rewards + bonuses
+
+
+# --- What is due -----------------------------------------------------------------------------------------------------
+
+
+@transaction.atomic
+def record_dues(study: Study, environment: str, now: datetime) -> None:
+    """Saves the intents: a reward for each submission that may be approved, and the bonus that was won with it.
+
+    What waits for a person is not approved here. Where the marketplace has paid the reward for it all the same, that
+    is noted, and no bonus follows.
+    """
+    Study.objects.select_for_update().get(pk=study.pk)  # two runs at once must not both fill a worker's last place
+    design = StudyDesign.model_validate(study.design)
+    waiting, beyond = waiting_for_decision(study, environment), beyond_cap(study, environment)
+    open_ones = [one for one in submissions_without_dues(study, environment) if one.pk not in waiting]
+    due = [one for one in open_ones if _is_due(design, one, now)]
+    _save_dues([payment for one in due for payment in dues(design, one, now, one.pk in beyond)])
+
+
+@transaction.atomic
+def approve_by_hand(submissions: Iterable[Submission], now: datetime, by: User | None = None) -> int:
+    """As a researcher asked for in the pages; the next run pays. Of one study. What was decided before stays so."""
+    waiting = [one for one in submissions if one.status == Status.SUBMITTED]
+    decided = Payment.objects.filter(submission__in=waiting, kind=Kind.REWARD).values_list("submission", flat=True)
+    new = [one for one in waiting if one.pk not in set(decided)]
+    if not new:
+        return 0
+    study = new[0].assignment.hit.study
+    design = StudyDesign.model_validate(study.design)
+    _save_dues([due for one in new for due in dues(design, one, now)])
+    Submission.objects.filter(pk__in=[one.pk for one in new]).update(decided_at=now)
+    which = _whose(new[0]) if len(new) == 1 else f"{len(new):,} assignments"
+    Event.objects.create(study=study, at=now, actor=by, text=f"approved {which} by hand")
+    return len(new)
+
+
+def reject(submission: Submission, reason: str, market: Market, by: User | None, now: datetime) -> None:
+    """By hand only, one at a time, with a reason that the worker reads. Nothing else here ever rejects."""
+    if not reason.strip():
+        raise EvalPlatformError("Write a reason: the worker reads it, and it is the least that we owe them.")
+    if Payment.objects.paid().filter(submission=submission, kind=Kind.REWARD).exists():
+        raise EvalPlatformError("This assignment was paid already; what is paid can't be taken back.")
+    market.reject(submission.assignment.mturk_assignment_id, reason.strip())
+    with transaction.atomic():
+        Submission.objects.filter(pk=submission.pk).update(status=Status.REJECTED, decided_at=now)
+        Payment.objects.owed().filter(submission=submission).update(
+            cancelled_at=now, refusal=f"rejected by hand: {reason.strip()}"
+        )
+        study = submission.assignment.hit.study
+        text = f"rejected {_whose(submission)}: {reason.strip()}"
+        Event.objects.create(study=study, at=now, actor=by, text=text)
+
+
+def _save_dues(payments: Sequence[Payment]) -> None:
+    """A bonus of the same amount that somebody gave on the marketplace before is that bonus, and no second one."""
+    if not payments:
+        return
+    of_study = Payment.objects.filter(submission__assignment__hit__study=payments[0].submission.assignment.hit.study_id)
+    extras = {(one.submission_id, one.cents): one.pk for one in of_study.filter(kind=Kind.EXTRA)}
+    given = {(one.submission_id, one.cents) for one in payments if one.kind == Kind.BONUS} & set(extras)
+    Payment.objects.filter(pk__in=[extras[key] for key in given]).update(kind=Kind.BONUS)
+    new = [one for one in payments if one.kind != Kind.BONUS or (one.submission_id, one.cents) not in given]
+    Payment.objects.bulk_create(new, ignore_conflicts=True)
+
+
+def _whose(submission: Submission) -> str:
+    assignment = submission.assignment
+    worker = pseudonym(assignment.hit.study, assignment.mturk_worker_id)
+    return f"the assignment of {worker} on HIT {assignment.hit.shown_number}"
+
+
+def _is_due(design: StudyDesign, submission: Submission, now: datetime) -> bool:
+    if submission.status == Status.APPROVED or design.pay.approval == "at once":
+        return True
+    delay = timedelta(hours=design.pay.approval_delay_hours)
+    return design.pay.approval == "after a delay" and submission.submitted_at + delay <= now
+
+
+def _owed(study: Study, environment: str) -> list[Payment]:
+    of_study = Payment.objects.filter(
+        submission__assignment__hit__study=study, submission__assignment__environment=environment
+    )
+    return list(of_study.owed().select_related("submission__assignment__hit__study").order_by("pk"))
+
+
+# --- The marketplace's side, in threads ------------------------------------------------------------------------------
+
+
+@dataclass
+class _Outcome:
+    paid_by: str = ""
+    paid_at: datetime | None = None  # where the marketplace tells it
+    status: str = ""  # the submission's, where we learned it
+    error: MarketRefused | MarketUnavailable | None = None
+
+
+def _approve(market: Market, payment: Payment) -> list[_Outcome]:
+    """There is no token for an approval. So: if it is refused, look at what the assignment's state is."""
+    assignment_id = payment.submission.assignment.mturk_assignment_id
+    if payment.submission.status == Status.APPROVED:
+        return [_Outcome(FOUND, status=Status.APPROVED)]
+    try:
+        market.approve(assignment_id)
+    except MarketRefused as refused:
+        try:
+            status = market.get_assignment(assignment_id).status
+        except (MarketRefused, MarketUnavailable):
+            return [_Outcome(error=refused)]
+        if status == Status.APPROVED:
+            return [_Outcome(FOUND, status=status)]
+        return [_Outcome(status=status, error=refused)]
+    except MarketUnavailable as unavailable:
+        return [_Outcome(error=unavailable)]
+    return [_Outcome(OUR_CALL, status=Status.APPROVED)]
+
+
+def _send_bonuses(
+    market: Market, mturk_hit_id: str, payments: Sequence[Payment], noted: Collection[BonusKey]
+) -> list[_Outcome]:
+    """Sends what is neither there with our mark, nor was given by somebody's hand, of the same amount."""
+    try:
+        paid = list(market.list_bonuses_of_hit(mturk_hit_id))
+    except (MarketRefused, MarketUnavailable) as error:
+        return [_Outcome(error=error) for _ in payments]
+    ours = {(one.mturk_assignment_id, mark_in(one.reason)) for one in paid}
+    by_hand = {key_of(one): one for one in paid if not mark_in(one.reason) and key_of(one) not in noted}
+    outcomes = []
+    for payment in payments:
+        assignment_id = payment.submission.assignment.mturk_assignment_id
+        given = next((key for key in by_hand if key[:2] == (assignment_id, payment.cents)), None)
+        if (assignment_id, mark(payment.kind)) in ours:
+            outcomes.append(_Outcome(FOUND))
+        elif given is not None:
+            outcomes.append(_Outcome(FOUND, paid_at=by_hand.pop(given).granted_at))
+        else:
+            outcomes.append(_send_bonus(market, payment))
+    return outcomes
+
+
+def _send_bonus(market: Market, payment: Payment) -> _Outcome:
+    who = payment.submission.assignment
+    try:
+        market.send_bonus(who.mturk_worker_id, who.mturk_assignment_id, payment.cents, payment.reason, payment.token)
+    except (MarketRefused, MarketUnavailable) as error:
+        # Also a token that another run used a moment ago: the next run will find that bonus on the list.
+        return _Outcome(error=error)
+    return _Outcome(OUR_CALL)
+
+
+# --- Outcomes --------------------------------------------------------------------------------------------------------
+
+
+def _save_outcomes(payments: Sequence[Payment], outcomes: Sequence[_Outcome], now: datetime, result: Paid) -> None:
+    for payment, outcome in zip(payments, outcomes, strict=True):
+        this = Payment.objects.filter(pk=payment.pk, paid_at=None)
+        if outcome.status:
+            Submission.objects.filter(pk=payment.submission_id).update(status=outcome.status)
+        if outcome.paid_by:
+            this.update(paid_at=outcome.paid_at or now, paid_by=outcome.paid_by, refusal="")
+            _count(payment, outcome, result)
+        elif outcome.status == Status.REJECTED:
+            this.update(cancelled_at=now, refusal="rejected on the marketplace")
+        elif outcome.error is not None:
+            this.update(refusal=str(outcome.error))
+            result.refused[str(outcome.error)] = result.refused.get(str(outcome.error), 0) + 1
+            if isinstance(outcome.error, MarketUnavailable) or outcome.error.code in ABOUT_THE_ACCOUNT:
+                result.stopped_by = outcome.error
+
+
+def _count(payment: Payment, outcome: _Outcome, result: Paid) -> None:
+    if payment.kind == Kind.REWARD:
+        result.rewards += 1
+    else:
+        result.bonuses += 1
+    result.found += outcome.paid_by == FOUND
+    result.cents += payment.cents + payment.fee_cents

@@ -1,0 +1,123 @@
+"""Who gets no more HITs of a study.
+
+In: what workers have done, and what a researcher decided. Out: Standing rows, and a qualification of our own on the
+worker, which the study's HITs require not to exist. Guaranteed: the intent is saved first, and each run tells the
+marketplace what it has not heard yet; telling it twice does no harm. Amazon's own block, which hurts a worker's
+standing there, is used only where a researcher chose it.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Count
+
+from evalplatform.errors import EvalPlatformError
+from evalplatform.wording import count_of
+from hits.access.pseudonyms import pseudonym
+from hits.crowds.mturk.client import Market
+from hits.models import Event, Standing, Study, Submission
+from hits.publishing.stop_qualification import stop_qualification
+
+Kind = Standing.Kind
+
+
+@dataclass
+class Limited:
+    capped: int = 0  # workers who have reached the cap since the last run
+    told: int = 0  # changes that the marketplace has heard of now
+
+
+def limit_workers(study: Study, environment: str, market: Market, now: datetime) -> Limited:
+    """Caps who has done enough, and brings the marketplace up to date."""
+    result = Limited(capped=_cap(study, environment, now))
+    for standing in Standing.objects.filter(study=study, environment=environment, applied_at=None, lifted_at=None):
+        _apply(standing, market, now)
+        result.told += 1
+    lifted = Standing.objects.filter(study=study, environment=environment, lift_applied_at=None)
+    for standing in lifted.exclude(applied_at=None).exclude(lifted_at=None):
+        _lift(standing, market, now)
+        result.told += 1
+    return result
+
+
+def block(
+    study: Study, environment: str, worker_id: str, kind: str, reason: str, by: User | None, now: datetime
+) -> None:
+    """By hand, with a reason; the next sync tells the marketplace, and our own page refuses from now on."""
+    if kind not in (Kind.SOFT, Kind.HARD) or not reason.strip():
+        raise EvalPlatformError("A block needs a reason, for whoever looks at it later.")
+    with transaction.atomic():
+        Standing.objects.get_or_create(
+            study=study,
+            environment=environment,
+            mturk_worker_id=worker_id,
+            kind=kind,
+            lifted_at=None,
+            defaults={"reason": reason.strip(), "made_by": by, "made_at": now},
+        )
+        name = pseudonym(study, worker_id)
+        Event.objects.create(study=study, at=now, actor=by, text=f"{kind} of {name}: {reason.strip()}")
+
+
+def unblock(study: Study, environment: str, worker_id: str, reason: str, by: User | None, now: datetime) -> int:
+    if not reason.strip():
+        raise EvalPlatformError("Lifting a block needs a reason, for whoever looks at it later.")
+    with transaction.atomic():
+        active = Standing.objects.active().filter(study=study, environment=environment, mturk_worker_id=worker_id)
+        count = active.exclude(kind=Kind.CAP).update(lifted_at=now, lift_reason=reason.strip())
+        text = f"unblocked {pseudonym(study, worker_id)}: {reason.strip()}"
+        Event.objects.create(study=study, at=now, actor=by, text=text)
+    return count
+
+
+def _cap(study: Study, environment: str, now: datetime) -> int:
+    limit = study.design["crowd"]["max_hits_per_worker"]
+    counts = (
+        Submission.objects.filter(assignment__hit__study=study, assignment__environment=environment)
+        .values("assignment__mturk_worker_id")
+        .annotate(count=Count("pk"))
+        .filter(count__gte=limit)
+    )
+    capped = set(
+        Standing.objects.active()
+        .filter(study=study, environment=environment, kind=Kind.CAP)
+        .values_list("mturk_worker_id", flat=True)
+    )
+    new = [
+        Standing(
+            study=study,
+            environment=environment,
+            mturk_worker_id=row["assignment__mturk_worker_id"],
+            kind=Kind.CAP,
+            reason=f"{count_of(row['count'], 'HIT')} done, and the study allows {limit}",
+            made_at=now,
+        )
+        for row in counts
+        if row["assignment__mturk_worker_id"] not in capped
+    ]
+    Standing.objects.bulk_create(new, ignore_conflicts=True)
+    return len(new)
+
+
+def _apply(standing: Standing, market: Market, now: datetime) -> None:
+    if standing.kind == Kind.HARD:
+        market.block_worker(standing.mturk_worker_id, standing.reason)
+    else:
+        qualification = stop_qualification(standing.study, standing.environment, market)
+        market.give_qualification(standing.mturk_worker_id, qualification)
+    Standing.objects.filter(pk=standing.pk).update(applied_at=now)
+
+
+def _lift(standing: Standing, market: Market, now: datetime) -> None:
+    who = standing.mturk_worker_id
+    others = Standing.objects.active().filter(
+        study=standing.study, environment=standing.environment, mturk_worker_id=who
+    )
+    if standing.kind == Kind.HARD:
+        market.unblock_worker(who, standing.lift_reason)
+    elif not others.exclude(kind=Kind.HARD).exists():
+        qualification = stop_qualification(standing.study, standing.environment, market)
+        market.take_qualification(who, qualification, standing.lift_reason)
+    Standing.objects.filter(pk=standing.pk).update(lift_applied_at=now)

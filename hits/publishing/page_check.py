@@ -1,0 +1,96 @@
+"""Whether workers can open our page inside the marketplace's frame. Asked before anything is published."""
+
+import http.client
+import ssl
+from collections.abc import Iterator
+from urllib.error import HTTPError, URLError
+from urllib.parse import urlsplit
+from urllib.request import build_opener
+
+from evalplatform.errors import EvalPlatformError
+from hits.crowds.mturk.worker_sites import NOT_AVAILABLE, WORKER_SITES
+from hits.models import Study
+
+TIMEOUT_SECONDS = 10
+
+
+class WorkerPageAway(EvalPlatformError):
+    """Nothing answers at the address. On the marketplace that runs here, the server may simply not be started yet."""
+
+
+def check_worker_page(study: Study, page_url: str, environment: str) -> None:
+    """Opens the preview of the study's first HIT as a worker's browser would, and looks at who may frame it.
+
+    The local marketplace has no site of its own: it frames the page wherever it is open. But the page must be there.
+    """
+    number = study.hits.values_list("number", flat=True).earliest("number")
+    url = f"{page_url}/{study.key}/{number}/?assignmentId={NOT_AVAILABLE}"
+    for problem in _problems(url, WORKER_SITES.get(environment)):
+        raise EvalPlatformError(f"Workers could not work on {url}: {problem}")
+
+
+def _problems(url: str, site: str | None) -> Iterator[str]:
+    try:
+        with build_opener().open(url, timeout=TIMEOUT_SECONDS) as response:
+            yield from _problems_of_answer(url, response.geturl(), response.headers, site)
+    except HTTPError as error:
+        yield (
+            f"it answers {error.code} {error.reason}. Is PUBLIC_URL this server's address, and does the proxy in front "
+            "of it pass /work/ on?"
+        )
+    except (URLError, OSError, http.client.HTTPException) as error:
+        reason = error.reason if isinstance(error, URLError) else error
+        if isinstance(reason, ssl.SSLCertVerificationError):
+            yield f"its certificate is not valid ({reason.verify_message}). Get one that browsers trust."
+        else:
+            raise WorkerPageAway(
+                f"Workers could not work on {url}: it can't be reached ({reason}). Is PUBLIC_URL right, and the server "
+                "running and open to the workers?"
+            ) from error
+
+
+def _problems_of_answer(
+    url: str, answered_url: str, headers: http.client.HTTPMessage, site: str | None
+) -> Iterator[str]:
+    if urlsplit(answered_url)[:3] != urlsplit(url)[:3]:
+        yield f"it redirects to {answered_url}. Let PUBLIC_URL name the address where that ends."
+    if site and (options := headers.get("X-Frame-Options")):
+        yield (
+            f"it is sent with X-Frame-Options: {options}, which forbids the marketplace's frame. Take that header out "
+            "of the configuration of the proxy in front of this server."
+        )
+    policies = [sources for value in headers.get_all("Content-Security-Policy", []) for sources in _ancestors(value)]
+    if not policies:
+        yield (
+            "its Content-Security-Policy names no frame-ancestors. EvalPlatform sends them: let the proxy in front of "
+            "this server pass the header on."
+        )
+    for sources in policies:
+        if site and not any(_allows(source, site) for source in sources):
+            yield (
+                f"its Content-Security-Policy allows frames by {' '.join(sources) or 'nobody'} and not by {site}. Let "
+                "the proxy in front of this server send no policy of its own."
+            )
+
+
+def _ancestors(policies: str) -> Iterator[list[str]]:
+    """The sources of each policy that has some; one header may hold several, separated by commas."""
+    for policy in policies.split(","):
+        for directive in policy.split(";"):
+            name, *sources = directive.split() or [""]
+            if name.lower() == "frame-ancestors":
+                yield sources
+                break  # a browser takes the first, too
+
+
+def _allows(source: str, site: str) -> bool:
+    """A source as browsers match it, as far as this site needs: scheme, host, and a wildcard for subdomains."""
+    scheme, host = urlsplit(site)[:2]
+    source = source.lower().rstrip("/")
+    if source in ("*", f"{scheme}:"):
+        return True
+    named_scheme, _, named_host = source.rpartition("://")
+    named_host = named_host.removesuffix(":443").removesuffix(":*")
+    if named_scheme not in ("", scheme, "http"):
+        return False
+    return host.endswith(named_host[1:]) if named_host.startswith("*.") else host == named_host

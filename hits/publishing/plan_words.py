@@ -1,0 +1,70 @@
+"""A plan in words and numbers, and how many of a study's HITs stand where."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+
+from django.db.models import Count, Q
+
+from evalplatform.errors import EvalPlatformError
+from evalplatform.wording import count_of
+from hits.designing.design_words import describe_hourly_pay, dollars, style_warning
+from hits.models import Publication, Study
+from hits.models.publication import IS_BEGUN, IS_OPEN, IS_REFUSED, IS_STOPPED
+from hits.publishing.publishing_plan import PublishingPlan
+
+MOST_CENTS = 100_000_000_00
+
+
+@dataclass(frozen=True)
+class MarketCounts:
+    """Of a study on one marketplace."""
+
+    on_offer: int
+    stopped: int
+    begun: int
+    refused: int
+    unpublished: int
+    gone: int  # deleted on the marketplace by somebody's hand
+
+    @property
+    def to_publish(self) -> int:
+        return self.begun + self.refused + self.unpublished
+
+
+def count_publications(study: Study, environment: str) -> MarketCounts:
+    ours = Publication.objects.filter(hit__study=study, environment=environment).current()
+    found = ours.aggregate(
+        all=Count("pk"),
+        on_offer=Count("pk", filter=IS_OPEN),
+        stopped=Count("pk", filter=IS_STOPPED),
+        begun=Count("pk", filter=IS_BEGUN),
+        refused=Count("pk", filter=IS_REFUSED),
+        gone=Count("pk", filter=Q(gone_at__isnull=False)),
+    )
+    return MarketCounts(unpublished=study.hits.count() - found.pop("all"), **found)
+
+
+def describe_plan(plan: PublishingPlan) -> Iterator[str]:
+    before = plan.budget.committed_cents
+    spent = f", beside at most {dollars(before)} before" if before else ""
+    interrupted = " left by an interrupted run" if plan.begun_count == len(plan.hits) > 0 else ""
+    hits, assignments = count_of(len(plan.hits), "HIT"), count_of(plan.cost.assignment_count, "assignment")
+    yield (
+        f"{plan.study} on the {plan.environment} marketplace, wave {plan.wave}: {hits}{interrupted}, {assignments}, "
+        f"at most {dollars(plan.cost.total_cents)}{spent}."
+    )
+    yield f"{describe_hourly_pay(plan.design)}."
+    yield from style_warning(plan.study.style_report)
+
+
+def cents_from_dollars(amount: str | None, name: str) -> int | None:
+    if amount is None:
+        return None
+    try:
+        cents = Decimal(amount) * 100
+        if 0 <= cents <= MOST_CENTS and cents == cents.to_integral_value():
+            return int(cents)
+    except ArithmeticError:
+        pass
+    raise EvalPlatformError(f"{name} is {amount!r}; write dollars, as 1500 or 99.50.")

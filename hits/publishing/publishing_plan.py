@@ -1,0 +1,121 @@
+"""What a run would publish and cost, before anything is spent."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from django.db.models import Max
+
+from evalplatform.errors import EvalPlatformError
+from evalplatform.wording import count_of
+from hits.budgeting.budget import Budget, budget_of, refuse_over_budget
+from hits.crowds.mturk.client import Market
+from hits.crowds.mturk.costs import Cost, worst_case_cost
+from hits.designing.design_words import dollars
+from hits.models import Hit, Publication, PublishingRun, Study
+from hits.models.design import StudyDesign
+from hits.models.publication import PublicationQuerySet
+
+
+@dataclass(frozen=True)
+class PublishingPlan:
+    """Shown to the researcher first."""
+
+    study: Study
+    design: StudyDesign
+    environment: str
+    hits: list[Hit]
+    begun_count: int  # of these, left by a run that was interrupted: they may be on the marketplace already
+    cost: Cost  # of these HITs, at most
+    budget: Budget  # without these HITs
+    wave: int
+    run: PublishingRun | None = None
+    adopted_count: int = 0  # that this plan named at first, and that were found on the marketplace
+
+    @property
+    def total_cents(self) -> int:
+        return self.cost.total_cents + self.budget.committed_cents
+
+
+def refuse_draft(study: Study) -> None:
+    if not study.is_frozen:
+        raise EvalPlatformError(f"{study} has no HITs yet: build them first with `manage.py build_hits {study}`.")
+
+
+def plan_publishing(
+    study: Study, environment: str, most_hits: int | None = None, run: PublishingRun | None = None
+) -> PublishingPlan:
+    """The HITs that are still to be published, those of an interrupted run first, those once refused last.
+
+    With `most_hits`, what was interrupted is finished first and alone: the same request made again after a crash ends
+    with as many HITs as if there had been none. A `run` that has begun keeps to the HITs that it began with.
+    """
+    refuse_draft(study)
+    design = StudyDesign.model_validate(study.design)
+    ours = Publication.objects.filter(hit__study=study, environment=environment)
+    begun = list(study.hits.filter(publications__in=ours.begun()))
+    if run and run.publications.exists():
+        hits = list(study.hits.filter(publications__in=ours.unconfirmed().filter(run=run)))
+    elif begun and most_hits is not None:
+        hits = begun[:most_hits]
+    else:
+        fresh = study.hits.exclude(publications__in=ours)
+        refused = study.hits.filter(publications__in=ours.refused())
+        hits = [*begun, *fresh, *refused][:most_hits]
+    return PublishingPlan(
+        study=study,
+        design=design,
+        environment=environment,
+        hits=hits,
+        begun_count=len({hit.pk for hit in begun} & {hit.pk for hit in hits}),
+        cost=_cost(design, hits),
+        budget=budget_of(study, environment, {hit.pk for hit in hits}),
+        wave=_wave(ours),
+        run=run,
+    )
+
+
+def without_confirmed(plan: PublishingPlan) -> PublishingPlan:
+    """The same plan after some of its HITs were found on the marketplace."""
+    ours = Publication.objects.filter(hit__study=plan.study, environment=plan.environment)
+    confirmed = set(ours.current().confirmed().values_list("hit", flat=True))
+    hits = [hit for hit in plan.hits if hit.pk not in confirmed]
+    return replace(
+        plan,
+        hits=hits,
+        cost=_cost(plan.design, hits),
+        budget=budget_of(plan.study, plan.environment, {hit.pk for hit in hits}),
+        adopted_count=len(plan.hits) - len(hits),
+    )
+
+
+def check_budget(plan: PublishingPlan, budget_cents: int | None) -> None:
+    what, instead = (
+        f"Publishing {count_of(len(plan.hits), 'HIT')}",
+        "Publish fewer HITs at a time, or raise the budget.",
+    )
+    refuse_over_budget(plan.budget, plan.cost.total_cents, what, instead, budget_cents)
+
+
+def check_funds(plan: PublishingPlan, market: Market, budget_cents: int | None) -> None:
+    """Raises when the budget or the balance does not cover the worst case."""
+    check_budget(plan, budget_cents)
+    balance = market.balance_cents()
+    if plan.cost.total_cents > balance:
+        raise EvalPlatformError(
+            f"These HITs cost at most {dollars(plan.cost.total_cents)}, and the account holds {dollars(balance)}. "
+            "Publish fewer HITs at a time, or add funds."
+        )
+
+
+def _wave(ours: PublicationQuerySet) -> int:
+    """An interrupted wave goes on; else the next begins."""
+    interrupted = ours.begun().aggregate(wave=Max("wave"))["wave"]
+    last = ours.confirmed().aggregate(wave=Max("wave"))["wave"]
+    return int(interrupted or (last or 0) + 1)
+
+
+def _cost(design: StudyDesign, hits: Iterable[Hit]) -> Cost:
+    counts: dict[int, int] = {}
+    for hit in hits:
+        counts[hit.assignments] = counts.get(hit.assignments, 0) + 1
+    return worst_case_cost(design.pay.reward_cents, design.pay.bonus_cents, counts)

@@ -1,0 +1,145 @@
+"""Publishing that was asked for in the pages: requested there, carried out by a worker, followed by whoever looks."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
+from django.db.models.functions import Coalesce
+
+from evalplatform.errors import EvalPlatformError
+from evalplatform.wording import count_of
+from hits.crowds.mturk.client import Market
+from hits.errors import MarketUnavailable
+from hits.models import Event, PublishingRun, Study
+from hits.publishing.creating import PublishingResult, publish_hits, settle_plan
+from hits.publishing.page_check import check_worker_page
+from hits.publishing.publishing_plan import check_budget, check_funds, plan_publishing
+from hits.publishing.stopping import stop_study
+
+SIGN_OF_LIFE = timedelta(seconds=2)
+
+Now = Callable[[], datetime]
+EnterMarket = Callable[[Study, str], tuple[Market, str]]  # a market, and our page for its workers
+
+
+@dataclass(frozen=True)
+class RunCounts:
+    total: int
+    published: int
+    refused: int
+
+    @property
+    def is_complete(self) -> bool:
+        return 0 < self.total == self.published
+
+
+def request_run(
+    study: Study,
+    environment: str,
+    most_hits: int | None,
+    budget_cents: int | None,
+    requested_by: User | None,
+    now: datetime,
+) -> PublishingRun:
+    """Refused at once when it can't be meant; balance and worker page are looked at when it is carried out."""
+    plan = plan_publishing(study, environment, most_hits)
+    if not plan.hits:
+        raise EvalPlatformError(f"All HITs of {study} are published on the {environment} marketplace already.")
+    check_budget(plan, budget_cents)
+    run = PublishingRun(
+        study=study,
+        environment=environment,
+        most_hits=most_hits,
+        budget_cents=budget_cents,
+        requested_by=requested_by,
+        requested_at=now,
+    )
+    try:
+        with transaction.atomic():
+            run.save()
+            text = f"asked for {count_of(len(plan.hits), 'HIT')} to be published on the {environment} market"
+            Event.objects.create(study=study, at=now, actor=requested_by, text=text)
+    except IntegrityError:
+        raise EvalPlatformError(f"{study} is being published on the {environment} marketplace already.") from None
+    return run
+
+
+def carry_out_run(run: PublishingRun, enter_market: EnterMarket, now: Now) -> None:
+    """Does what is left of it, and nothing when it is finished: a worker that died may have come any way.
+
+    Raises MarketUnavailable, to be tried again later; every other trouble becomes the run's outcome.
+    """
+    unfinished = PublishingRun.objects.unfinished().filter(pk=run.pk)
+    if not unfinished.update(started_at=Coalesce("started_at", now()), seen_at=now(), outcome=""):
+        return
+    try:
+        market, page_url = enter_market(run.study, run.environment)
+        outcome = _publish(run, market, page_url, now)
+    except MarketUnavailable as unavailable:
+        unfinished.update(outcome=f"{str(unavailable).rstrip('.')}. It is tried again in a minute.", seen_at=now())
+        raise
+    except EvalPlatformError as error:
+        finish_run(run, str(error), now())
+    else:
+        finish_run(run, outcome, now())
+
+
+def note_sign_of_life(run: PublishingRun, now: datetime) -> None:
+    """The pages call a run quiet when it has given none for a while."""
+    PublishingRun.objects.filter(pk=run.pk).update(seen_at=now)
+
+
+def finish_run(run: PublishingRun, outcome: str, now: datetime) -> None:
+    PublishingRun.objects.unfinished().filter(pk=run.pk).update(outcome=outcome, finished_at=now)
+
+
+def count_run(run: PublishingRun) -> RunCounts:
+    return RunCounts(
+        total=run.publications.count(),
+        published=run.publications.confirmed().count(),
+        refused=run.publications.refused().count(),
+    )
+
+
+def _publish(run: PublishingRun, market: Market, page_url: str, now: Now) -> str:
+    plan = settle_plan(plan_publishing(run.study, run.environment, run.most_hits, run), market, now())
+    check_funds(plan, market, run.budget_cents)
+    check_worker_page(run.study, page_url, run.environment)
+    stopped = PublishingRun.objects.filter(pk=run.pk).exclude(stop_requested_at=None)
+    show_life = _signs_of_life(run, now)
+    result = publish_hits(plan, market, page_url, now, on_progress=show_life, goes_on=lambda: not stopped.exists())
+    was_stopped = stopped.exists()
+    if was_stopped:
+        stop_study(run.study, run.environment, market, now)  # what came on the market since someone stopped it
+    elif isinstance(result.stopped_by, MarketUnavailable):
+        raise result.stopped_by
+    return _outcome(run, result, plan.adopted_count + result.adopted, was_stopped)
+
+
+def _signs_of_life(run: PublishingRun, now: Now) -> Callable[[int], None]:
+    last = now()
+
+    def show_life(_: int) -> None:
+        nonlocal last
+        if now() - last >= SIGN_OF_LIFE:
+            last = now()
+            note_sign_of_life(run, last)
+
+    return show_life
+
+
+def _outcome(run: PublishingRun, result: PublishingResult, adopted: int, was_stopped: bool) -> str:
+    counts = count_run(run)
+    if counts.is_complete:
+        outcome = "The HIT is published." if counts.total == 1 else f"All {counts.total:,} HITs are published."
+    elif counts.total:
+        outcome = f"{counts.published:,} of {count_of(counts.total, 'HIT is', 'HITs are')} published."
+    else:
+        outcome = "There was nothing left to publish."
+    if adopted:
+        outcome += f" {count_of(adopted, 'was', 'were')} found on the marketplace already."
+    if was_stopped:
+        return f"{outcome} It was stopped, and they are off the market."
+    return " ".join([outcome, *(f"{count_of(count, 'time')}: {reason}" for reason, count in result.refused.items())])

@@ -1,0 +1,198 @@
+"""HITs that nobody can work on any more are put up again.
+
+In: HITs that were deleted on the marketplace by hand, and HITs that lead workers to another address than this server's.
+Out: new HITs there for what is still missing of the same dialogs. Guaranteed: a HIT that is still there is taken off
+the market first; what was handed in stays and counts, and who did it is not served the same dialogs again; the old row
+is retired and the new one saved in one step before the call, so a run that was killed goes on where it was.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from evalplatform.wording import count_of
+from hits.budgeting.budget import budget_of
+from hits.budgeting.places import confirmed_places, submitted_counts
+from hits.collecting.collect import find_hit
+from hits.crowds.mturk.client import Market
+from hits.crowds.mturk.costs import MOST_ASSIGNMENTS_AT_LOW_FEE, Cost, worst_case_cost
+from hits.designing.design_words import dollars
+from hits.errors import MarketRefused, MarketUnavailable
+from hits.models import Event, Hit, Publication, Replacement, Study
+from hits.models.design import StudyDesign
+from hits.models.publication import PublicationQuerySet
+from hits.publishing.creating import publish_hits
+from hits.publishing.publishing_plan import PublishingPlan, check_funds
+from hits.replacing.requesting import Loss, losses
+
+
+@dataclass
+class PutUpAgain:
+    deleted: int = 0  # HITs
+    elsewhere: int = 0  # HITs that lead to another address
+    assignments: int = 0  # that these are short of
+    cents: int = 0  # at most, with fees
+    published: int = 0
+    refused: dict[str, int] = field(default_factory=dict)
+    stopped_by: MarketRefused | MarketUnavailable | None = None
+
+
+@dataclass(frozen=True)
+class Wanted:
+    publication: Publication
+    places: int
+
+
+def put_up_again(
+    study: Study,
+    environment: str,
+    market: Market,
+    page_url: str,
+    now: Callable[[], datetime],
+    by: User | None = None,
+    budget_cents: int | None = None,
+    is_dry_run: bool = False,
+    elsewhere: bool = False,
+) -> PutUpAgain:
+    """HITs that were deleted, or those that lead `elsewhere` than to `page_url`, where workers find this server's page.
+
+    Refused above the budget; a dry run only counts.
+    """
+    result = PutUpAgain()
+    known = hits_elsewhere(study, environment, page_url) if elsewhere else deleted_hits(study, environment)
+    wanted = [one for one in known if elsewhere or _is_gone(market, one.publication)]
+    interrupted = list(_interrupted(study, environment))
+    plan = _plan(study, environment, [*wanted, *interrupted])
+    result.deleted, result.elsewhere = (0, len(wanted)) if elsewhere else (len(wanted), 0)
+    result.assignments, result.cents = plan.cost.assignment_count, plan.cost.total_cents
+    if is_dry_run or not plan.hits:
+        return result
+    check_funds(plan, market, budget_cents)
+    for one in wanted if elsewhere else ():
+        market.expire_hit(one.publication.mturk_hit_id)
+        Publication.objects.filter(pk=one.publication.pk, stopped_at=None).update(stopped_at=now())
+    _save_intents(study, environment, wanted, now())
+    published = publish_hits(plan, market, page_url, now)
+    result.published = published.published + published.adopted
+    result.refused, result.stopped_by = published.refused, published.stopped_by
+    hits = count_of(result.published, "HIT")
+    text = f"put {hits} up again on the {environment} market, at most {dollars(result.cents)}"
+    Event.objects.create(study=study, at=now(), actor=by, text=text)
+    return result
+
+
+def deleted_hits(study: Study, environment: str) -> list[Wanted]:
+    """As far as we know, with how many assignments each is short of."""
+    current = Publication.objects.filter(hit__study=study, environment=environment).confirmed().current()
+    return _short_of(study, environment, current.exclude(gone_at=None))
+
+
+def hits_elsewhere(study: Study, environment: str, page_url: str) -> list[Wanted]:
+    """Those that lead workers to another address, if we know to which."""
+    there = Publication.objects.filter(hit__study=study, environment=environment).there().current()
+    return _short_of(study, environment, there.exclude(page_url__in=["", page_url]))
+
+
+def _short_of(study: Study, environment: str, publications: PublicationQuerySet) -> list[Wanted]:
+    rows = publications.select_related("hit").order_by("hit__number")
+    if not rows:
+        return []
+    lost, submitted = losses(study, environment), submitted_counts(study, environment)
+    wanted = []
+    for one in rows:
+        kept = submitted.get(one.hit_id, 0) - lost.get(one.hit_id, Loss()).count
+        places = min(one.hit.assignments - kept, MOST_ASSIGNMENTS_AT_LOW_FEE)
+        if places > 0:
+            wanted.append(Wanted(one, places))
+    return wanted
+
+
+def put_up_cents(study: Study, wanted: Iterable[Wanted]) -> int:
+    """At most, with bonuses and fees."""
+    return _cost(StudyDesign.model_validate(study.design), wanted).total_cents
+
+
+def _cost(design: StudyDesign, wanted: Iterable[Wanted]) -> Cost:
+    counts: dict[int, int] = {}
+    for one in wanted:
+        counts[one.places] = counts.get(one.places, 0) + 1
+    return worst_case_cost(design.pay.reward_cents, design.pay.bonus_cents, counts)
+
+
+def _is_gone(market: Market, publication: Publication) -> bool:
+    """Asked again before money is held for another: the one who looked last may have had another account's keys."""
+    if find_hit(market, publication.mturk_hit_id) is None:
+        return True
+    Publication.objects.filter(pk=publication.pk).update(gone_at=None, closed_at=None)
+    return False
+
+
+def _interrupted(study: Study, environment: str) -> Iterable[Wanted]:
+    """Left by a run that was killed, or refused then."""
+    begun = Publication.objects.filter(hit__study=study, environment=environment, round__gt=0).unconfirmed()
+    for one in begun.select_related("hit").order_by("hit__number"):
+        yield Wanted(one, one.places or one.hit.assignments)
+
+
+def _plan(study: Study, environment: str, wanted: list[Wanted]) -> PublishingPlan:
+    design = StudyDesign.model_validate(study.design)
+    hits: list[Hit] = [one.publication.hit for one in wanted]
+    return PublishingPlan(
+        study=study,
+        design=design,
+        environment=environment,
+        hits=hits,
+        begun_count=len(hits),
+        cost=_cost(design, wanted),
+        budget=budget_of(study, environment, {hit.pk for hit in hits}),
+        wave=1,  # each row has its own
+    )
+
+
+@transaction.atomic
+def _save_intents(study: Study, environment: str, wanted: Iterable[Wanted], now: datetime) -> None:
+    """The old row is retired, and the new one begun, together. Of two runs at once, one finds it done."""
+    Study.objects.select_for_update().get(pk=study.pk)
+    known, submitted = confirmed_places(study, environment), submitted_counts(study, environment)
+    for one in wanted:
+        old = one.publication
+        if not Publication.objects.filter(pk=old.pk, retired_at=None).update(retired_at=now):
+            continue
+        Publication.objects.create(
+            hit=old.hit,
+            environment=environment,
+            wave=old.wave,
+            intended_at=now,
+            round=old.round + 1,
+            places=one.places,
+        )
+        total = submitted.get(old.hit_id, 0) + one.places
+        if total > known[old.hit_id]:  # some of what it had lost was not replaced before
+            Replacement.objects.get_or_create(
+                hit=old.hit,
+                environment=environment,
+                places=total,
+                added=total - known[old.hit_id],
+                defaults={"reopened": 0, "intended_at": now},
+            )
+
+
+def describe_put_up_again(done: PutUpAgain) -> list[str]:
+    """Done, or what would be done."""
+    if not done.assignments:
+        return ["There is nothing to put up again."]
+    parts = [
+        f"{count:,} HIT{'s' if count > 1 else ''} {what}"
+        for count, what in [
+            (done.deleted, "deleted on the marketplace"),
+            (done.elsewhere, "leading to another address than this server's"),
+        ]
+        if count
+    ]
+    found = " and ".join(parts) or "HITs that a run before left unfinished"
+    return [f"{found}: {done.assignments:,} assignments, at most {dollars(done.cents)}."] + [
+        f"  {count:,} times: {reason}" for reason, count in done.refused.items()
+    ]

@@ -1,0 +1,325 @@
+"""More assignments for what a HIT has lost.
+
+In: HITs with submissions that the study's own rules leave out, that were rejected by hand or came without answers, and
+HITs that expired before they were full. Out: Replacement rows, and as many assignments on offer. Guaranteed: what is
+lost is asked for once, by the marketplace's own number of assignments, whatever is killed or run twice at once; no HIT
+goes beyond nine, nothing is asked for above the budget, and a HIT that was stopped by hand stays so. Work without
+answers that nobody has decided about is replaced up to a share of the study only. What was returned or abandoned is no
+loss: the marketplace offers it again by itself.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from math import ceil
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from evalplatform.wording import count_of
+from hits.budgeting.budget import budget_of
+from hits.budgeting.places import OPEN_STATUSES, confirmed_places, former_counts, note_places, submitted_counts
+from hits.collecting.collect import our_hits, our_publications
+from hits.crowds.calling import THREADS, call_in_threads
+from hits.crowds.mturk.client import ABOUT_THE_ACCOUNT, Market
+from hits.crowds.mturk.costs import MOST_ASSIGNMENTS_AT_LOW_FEE, cents_per_assignment
+from hits.crowds.mturk.types import MarketHit
+from hits.designing.design_words import dollars
+from hits.errors import MarketRefused, MarketUnavailable
+from hits.models import Event, Hit, Publication, Replacement, ScreeningRun, Study, Submission
+from hits.models.design import StudyDesign
+from hits.screening.excluded import excluded_by
+
+FEWEST_DAYS_LEFT = timedelta(days=1)  # that a HIT with new assignments is on offer
+NOT_ASKED = "It was not asked for after all."
+
+
+@dataclass(frozen=True)
+class Loss:
+    """Of a HIT's submissions."""
+
+    excluded: int = 0  # by the study's own rules, or without answers
+    rejected: int = 0
+    beyond_share: int = 0  # without answers and undecided, and more of those than are replaced: waits for a person
+
+    @property
+    def count(self) -> int:
+        """To be replaced."""
+        return self.excluded + self.rejected
+
+
+@dataclass
+class Request:
+    replacement: Replacement
+    market_hit: MarketHit
+    former: int
+
+    @property
+    def count(self) -> int:
+        return self.replacement.added + self.replacement.reopened
+
+
+@dataclass
+class Replaced:
+    added: int = 0
+    reopened: int = 0
+    cents: int = 0  # at most, with fees
+    beyond_nine: int = 0  # more than a HIT can have
+    beyond_budget: int = 0
+    stopped: int = 0  # lost by HITs that were stopped by hand
+    beyond_share: int = 0  # undecided work without answers, more than the study lets be replaced
+    refused: dict[str, int] = field(default_factory=dict)
+    stopped_by: MarketRefused | MarketUnavailable | None = None
+
+
+def replace_lost_assignments(
+    study: Study,
+    environment: str,
+    market: Market,
+    now: Callable[[], datetime],
+    by: User | None = None,
+    budget_cents: int | None = None,
+    is_dry_run: bool = False,
+    threads: int = THREADS,
+) -> Replaced:
+    """Asks for as many as the budget allows, in the order of the HITs. A dry run only counts them."""
+    design = StudyDesign.model_validate(study.design)
+    result = Replaced()
+    wanted = _requests(study, environment, market, now(), result)
+    requests = list(_within_budget(design, budget_of(study, environment).committed_cents, wanted, budget_cents, result))
+    if is_dry_run:
+        for request in requests:
+            _count(design, request, result)
+        return result
+    requests = _save_intents(study, requests, by)
+    expires_at = now() + timedelta(days=design.crowd.lifetime_days)
+
+    def ask(request: Request) -> None:
+        _ask(market, request, now(), expires_at)
+
+    for outcomes in call_in_threads(ask, requests, threads, lambda: not result.stopped_by):
+        with transaction.atomic():
+            for request, outcome in outcomes:
+                _save_outcome(design, request, outcome, now(), result)
+    if result.added or result.reopened:
+        text = f"asked for {result.added:,} more assignments and reopened {result.reopened:,}"
+        Event.objects.create(study=study, at=now(), actor=by, text=f"{text}: at most {dollars(result.cents)}")
+    return result
+
+
+def losses(study: Study, environment: str) -> dict[int, Loss]:
+    """By HIT. Only what the study's own rules leave out: an exploration asks nobody to work."""
+    own = ScreeningRun.objects.filter(study=study, environment=environment, undone_at=None, is_frozen_rules=True)
+    left_out = excluded_by(own.first())
+    found: dict[int, Loss] = {}
+    submissions = Submission.objects.filter(assignment__hit__study=study, assignment__environment=environment)
+    allowed = _undecided_allowance(study, environment)
+    columns = ("pk", "assignment__hit", "status", "problem", "decided_at")
+    # In the order in which they came: so the same ones are replaced at each run, and a decision lets the next ones in.
+    for pk, hit, status, problem, decided_at in submissions.order_by("pk").values_list(*columns):
+        is_rejected = status == Submission.Status.REJECTED
+        if not is_rejected and not problem and pk not in left_out:
+            continue
+        before = found.get(hit, Loss())
+        if is_rejected:
+            found[hit] = replace(before, rejected=before.rejected + 1)
+        elif problem and decided_at is None and not allowed:
+            found[hit] = replace(before, beyond_share=before.beyond_share + 1)
+        else:
+            found[hit] = replace(before, excluded=before.excluded + 1)
+            allowed -= bool(problem) and decided_at is None
+    return found
+
+
+def _undecided_allowance(study: Study, environment: str) -> int:
+    """How many are replaced before anybody has decided about them: a share of what was published, rounded up."""
+    share = StudyDesign.model_validate(study.design).hits.replace_undecided_share
+    published = Publication.objects.filter(hit__study=study, environment=environment).confirmed().current()
+    return ceil(round(share * sum(published.values_list("hit__assignments", flat=True)), 6))
+
+
+def has_unreplaced_losses(study: Study, environment: str) -> bool:
+    """As far as we know without asking the marketplace."""
+    lost, places = losses(study, environment), confirmed_places(study, environment)
+    submitted = submitted_counts(study, environment)
+    on_offer = Publication.objects.filter(hit__study=study, environment=environment).open()
+    for hit, made, closed_at in on_offer.values_list("hit", "hit__assignments", "closed_at"):
+        kept = submitted.get(hit, 0) - lost.get(hit, Loss()).count
+        coming = places[hit] - submitted.get(hit, 0) if closed_at is None else 0
+        if kept + coming < made and (places[hit] < MOST_ASSIGNMENTS_AT_LOW_FEE or places[hit] > submitted.get(hit, 0)):
+            return True
+    return False
+
+
+# --- What to ask for -------------------------------------------------------------------------------------------------
+
+
+def _requests(study: Study, environment: str, market: Market, now: datetime, result: Replaced) -> list[Request]:
+    publications = our_publications(study, environment)
+    listed = list(our_hits(market, publications))
+    note_places(study, environment, listed, publications, now)
+    _settle_intents(study, environment, listed, publications, now)
+    lost, hits = losses(study, environment), study.hits.select_related("study").in_bulk()
+    former = former_counts(study, environment)
+    result.beyond_share = sum(one.beyond_share for one in lost.values())
+    requests: list[Request] = []
+    for market_hit in listed:
+        publication = publications[market_hit.mturk_hit_id]
+        if publication.retired_at is not None:
+            continue
+        hit = hits[publication.hit_id]
+        loss = lost.get(hit.pk, Loss())
+        request = _request(hit, environment, market_hit, loss, former.get(hit.pk, 0), now, result)
+        if request and publication.stopped_at:
+            result.stopped += request.count
+        elif request:
+            requests.append(request)
+    return sorted(requests, key=lambda one: one.replacement.hit.number)
+
+
+def _settle_intents(
+    study: Study, environment: str, listed: list[MarketHit], publications: dict[str, Publication], now: datetime
+) -> None:
+    """Of runs that were killed. What the marketplace does not show was not done, and is asked for anew if need be."""
+    unconfirmed = Replacement.objects.unconfirmed().filter(hit__study=study, environment=environment)
+    if unconfirmed.exists():
+        on_offer = [publications[one.mturk_hit_id].hit_id for one in listed if one.status in OPEN_STATUSES]
+        unconfirmed.filter(added=0, hit__in=on_offer).update(confirmed_at=now)
+        unconfirmed.update(refusal=NOT_ASKED)
+
+
+def _request(
+    hit: Hit, environment: str, market_hit: MarketHit, lost: Loss, former: int, now: datetime, result: Replaced
+) -> Request | None:
+    """The HIT needs as many assignments as it was made with, and one for each that was lost.
+
+    `former` ones were handed in before it was put up again, on another HIT there.
+    """
+    is_closed = market_hit.status not in OPEN_STATUSES
+    places = former + market_hit.max_assignments
+    missing = max(0, hit.assignments + lost.count - places)
+    most = MOST_ASSIGNMENTS_AT_LOW_FEE - market_hit.max_assignments  # a HIT made with fewer than ten never has ten
+    added = max(0, min(missing, most))
+    result.beyond_nine += missing - added
+    unfilled = market_hit.pending_count + market_hit.available_count
+    is_short = places - unfilled - lost.count < hit.assignments
+    reopened = market_hit.available_count if is_closed and is_short else 0
+    if not added and not reopened:
+        return None
+    replacement = Replacement(
+        hit=hit,
+        environment=environment,
+        places=places + added,
+        added=added,
+        reopened=reopened,
+        excluded=lost.excluded,
+        rejected=lost.rejected,
+        intended_at=now,
+    )
+    return Request(replacement, market_hit, former)
+
+
+def _within_budget(
+    design: StudyDesign, committed_cents: int, requests: Iterable[Request], given_cents: int | None, result: Replaced
+) -> Iterator[Request]:
+    """A HIT whole or not at all: what expired can only be reopened all at once."""
+    caps = [cap for cap in (given_cents, design.pay.budget_cents) if cap is not None]
+    left = min(caps) - committed_cents if caps else None
+    for request in requests:
+        cents = _cents(design, request)
+        if left is not None and cents > left:
+            result.beyond_budget += request.count
+        else:
+            left = left and left - cents
+            yield request
+
+
+def _cents(design: StudyDesign, request: Request) -> int:
+    pay = design.pay
+    return request.count * cents_per_assignment(pay.reward_cents, pay.bonus_cents, request.replacement.hit.assignments)
+
+
+# --- Intent, call, outcome -------------------------------------------------------------------------------------------
+
+
+@transaction.atomic
+def _save_intents(study: Study, requests: Iterable[Request], by: User | None) -> list[Request]:
+    """Those that are still to be asked for. One row for a number of assignments, also where it was refused before."""
+    Study.objects.select_for_update().get(pk=study.pk)  # two runs at once: one after the other
+    return [request for request in requests if _save_intent(request.replacement, by)]
+
+
+def _save_intent(wanted: Replacement, by: User | None) -> bool:
+    wanted.asked_by = by
+    same = Replacement.objects.filter(hit=wanted.hit, environment=wanted.environment, places=wanted.places)
+    known = same.filter(added__gt=0).first() if wanted.added else None
+    if known is None:
+        wanted.save()
+    elif known.confirmed_at is not None:
+        return False  # another run was faster
+    else:
+        wanted.pk = known.pk
+        same.filter(pk=known.pk).update(refusal="", reopened=wanted.reopened, intended_at=wanted.intended_at)
+    return True
+
+
+def _ask(market: Market, request: Request, now: datetime, expires_at: datetime) -> None:
+    wanted, mturk_hit_id = request.replacement, request.market_hit.mturk_hit_id
+    if wanted.reopened or request.market_hit.expires_at < now + FEWEST_DAYS_LEFT:
+        market.extend_hit(mturk_hit_id, expires_at)
+    if not wanted.added:
+        return
+    try:
+        market.add_assignments(mturk_hit_id, wanted.added, wanted.token)
+    except MarketRefused:
+        # Mostly since another run has used the token: then the marketplace has as many as we want.
+        if market.get_hit(mturk_hit_id).max_assignments + request.former < wanted.places:
+            raise
+
+
+def _save_outcome(
+    design: StudyDesign, request: Request, outcome: "Future[None]", now: datetime, result: Replaced
+) -> None:
+    wanted = request.replacement
+    this = Replacement.objects.filter(pk=wanted.pk)
+    try:
+        outcome.result()
+    except MarketRefused as refused:
+        result.refused[str(refused)] = result.refused.get(str(refused), 0) + 1
+        this.filter(confirmed_at=None).update(refusal=str(refused))
+        if refused.code in ABOUT_THE_ACCOUNT:
+            result.stopped_by = refused
+    except MarketUnavailable as unavailable:
+        result.stopped_by = unavailable
+    else:
+        this.update(confirmed_at=now, refusal="")
+        ours = Publication.objects.filter(hit=wanted.hit, environment=wanted.environment)
+        ours.current().update(closed_at=None)
+        _count(design, request, result)
+
+
+def _count(design: StudyDesign, request: Request, result: Replaced) -> None:
+    result.added += request.replacement.added
+    result.reopened += request.replacement.reopened
+    result.cents += _cents(design, request)
+
+
+def describe_replaced(replaced: Replaced) -> list[str]:
+    """Done, or what would be done."""
+    lines = [
+        f"{count_of(replaced.added, 'assignment')} added and {replaced.reopened:,} reopened, "
+        f"at most {dollars(replaced.cents)}."
+    ]
+    if replaced.beyond_budget:
+        lines.append(f"{replaced.beyond_budget:,} more would cross the budget.")
+    if replaced.beyond_nine:
+        lines.append(f"{replaced.beyond_nine:,} can't be replaced: a HIT has nine assignments at most.")
+    if replaced.beyond_share:
+        lines.append(
+            f"{replaced.beyond_share:,} came without answers and are not replaced before somebody decides about them: "
+            "approve or reject them first."
+        )
+    if replaced.stopped:
+        lines.append(f"{replaced.stopped:,} are of HITs that were stopped: resume the study first.")
+    return lines + [f"  {count_of(count, 'time')}: {reason}" for reason, count in replaced.refused.items()]

@@ -1,0 +1,123 @@
+"""Screening a study, again, otherwise, and undoing it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from evalplatform.errors import EvalPlatformError
+from evalplatform.wording import count_of
+from hits.access.pseudonyms import worker_ids
+from hits.designing.design_problems import parse_design
+from hits.frames.ratings_frame import study_frames
+from hits.models import Event, Exclusion, ScreeningRun, Study
+from hits.models.design import ScreeningRule, StudyDesign
+from hits.screening.findings import Finding
+from hits.screening.funnel import Funnel, make_funnel, parameters_of
+from hits.screening.rules import apply_rules
+
+
+@dataclass(frozen=True)
+class Screened:
+    run: ScreeningRun
+    rules: Sequence[ScreeningRule]
+    findings: Sequence[Sequence[Finding]]  # by rule
+    funnel: Funnel
+    is_new: bool
+
+
+def screen(
+    study: Study, environment: str, now: datetime, rules: Sequence[ScreeningRule] | None = None, by: User | None = None
+) -> Screened:
+    """By the rules that the study was frozen with, or by others, as an exploration. When the current run says the same
+    already, nothing is written."""
+    if not study.is_frozen:
+        raise EvalPlatformError(f"{study} has no HITs yet, and so nothing to screen: run build_hits first.")
+    frozen = StudyDesign.model_validate(study.design).screening
+    rules = frozen if rules is None else rules
+    frames = study_frames(study, environment)
+    findings = apply_rules(frames, rules)
+    funnel = make_funnel(frames, rules, findings)
+    run = ScreeningRun(
+        study=study,
+        environment=environment,
+        rules=_as_json(rules),
+        is_frozen_rules=_as_json(rules) == _as_json(frozen),
+        funnel=funnel.model_dump(mode="json"),
+        made_by=by,
+        made_at=now,
+    )
+    exclusions = _exclusions(run, rules, findings)
+    with transaction.atomic():
+        Study.objects.select_for_update().get(pk=study.pk)  # of two at once, the second finds what the first wrote
+        current = ScreeningRun.objects.current(study, environment)
+        if current is not None and _says_the_same(current, run, exclusions):
+            return Screened(current, rules, findings, funnel, is_new=False)
+        run.save()
+        Exclusion.objects.bulk_create(exclusions, batch_size=500)
+        Event.objects.create(study=study, at=now, actor=by, text=_description(run, funnel))
+    return Screened(run, rules, findings, funnel, is_new=True)
+
+
+def undo(study: Study, environment: str, now: datetime, by: User | None = None) -> ScreeningRun | None:
+    """Undoes the current run, so that the one before it counts again, which is returned; the rows stay."""
+    with transaction.atomic():
+        Study.objects.select_for_update().get(pk=study.pk)
+        run = ScreeningRun.objects.current(study, environment)
+        if run is None:
+            raise EvalPlatformError(f"There is no screening of {study} on the {environment} marketplace to undo.")
+        run.undone_at = now
+        run.save(update_fields=["undone_at"])
+        text = f"undid the screening of {run.made_at:%Y-%m-%d %H:%M} ({environment}, {run.kind})"
+        Event.objects.create(study=study, at=now, actor=by, text=text)
+    return ScreeningRun.objects.current(study, environment)
+
+
+def parse_rules(study: Study, settings: Mapping[str, Any]) -> list[ScreeningRule]:
+    """Of a file with [[screening]] tables, as a study file has them. Raises InvalidStudy with every problem."""
+    if "screening" not in settings:
+        raise EvalPlatformError("The rules' file has no [[screening]] table; write the rules as in a study file.")
+    return parse_design({**study.design, "screening": settings["screening"]}).screening
+
+
+def _exclusions(
+    run: ScreeningRun, rules: Sequence[ScreeningRule], findings: Sequence[Sequence[Finding]]
+) -> list[Exclusion]:
+    ids = worker_ids(run.study, run.environment)
+    return [
+        Exclusion(
+            run=run,
+            step=step,
+            rule=rule.rule,
+            parameters=parameters_of(rule),
+            mturk_worker_id="" if finding.submission else ids[finding.worker],
+            submission_id=finding.submission,
+            evidence=finding.evidence,
+        )
+        for step, (rule, found) in enumerate(zip(rules, findings, strict=True))
+        for finding in found
+    ]
+
+
+def _says_the_same(current: ScreeningRun, run: ScreeningRun, exclusions: Sequence[Exclusion]) -> bool:
+    if (current.rules, current.funnel) != (run.rules, run.funnel):
+        return False
+    return [_content(one) for one in current.exclusions.order_by("pk")] == [_content(one) for one in exclusions]
+
+
+def _content(exclusion: Exclusion) -> tuple[Any, ...]:
+    return exclusion.step, exclusion.mturk_worker_id, exclusion.submission_id, exclusion.evidence
+
+
+def _as_json(rules: Sequence[ScreeningRule]) -> list[dict[str, Any]]:
+    return [rule.model_dump(mode="json") for rule in rules]
+
+
+def _description(run: ScreeningRun, funnel: Funnel) -> str:
+    received, kept = funnel.received.assignments, funnel.kept.assignments
+    rules = ", ".join(rule["rule"] for rule in run.rules) or "none"
+    left_out = f"{received - kept:,} of {count_of(received, 'assignment')} left out"
+    return f"screened the work on {run.environment} {run.kind} ({rules}): {left_out}"

@@ -1,0 +1,39 @@
+"""The funnel and the evidence in words, for the terminal and for event logs."""
+
+from collections.abc import Iterator, Sequence
+
+from hits.screening.fact_words import describe_facts
+from hits.screening.findings import Finding
+from hits.screening.funnel import Counts, Funnel
+
+COLUMNS = ("workers", "assignments", "answers", "ratings")
+
+
+def describe_funnel(funnel: Funnel) -> Iterator[str]:
+    names = [f"- {step.rule} ({describe_facts(step.parameters)})" for step in funnel.steps]
+    width = max(len(name) for name in ("received", *names)) + 2
+    yield " " * width + "".join(f"{name:>13}" for name in COLUMNS)
+    yield "received".ljust(width) + _row(funnel.received)
+    for name, step in zip(names, funnel.steps, strict=True):
+        before = f"   ({step.named_before:,} more were out already)" if step.named_before else ""
+        yield name.ljust(width) + _row(step.left_out, "-") + before
+        yield "  left".ljust(width) + _row(step.left)
+    yield "kept".ljust(width) + _row(funnel.kept)
+
+
+def _row(counts: Counts, sign: str = "") -> str:
+    values = [getattr(counts, name) for name in COLUMNS]
+    return "".join(f"{sign if value else ''}{value:,}".rjust(13) for value in values)
+
+
+def describe_evidence(rule: str, findings: Sequence[Finding]) -> Iterator[str]:
+    """A line for each worker; the single assignments of one worker are put together."""
+    by_worker: dict[str, list[Finding]] = {}
+    for finding in findings:
+        by_worker.setdefault(finding.worker, []).append(finding)
+    for worker, found in by_worker.items():
+        if found[0].submission is None:
+            yield f"{worker}  {rule}: {describe_facts(found[0].evidence)}"
+        else:
+            which = "; ".join(describe_facts(finding.evidence) for finding in found)
+            yield f"{worker}  {rule} in {len(found)} assignment{'s' if len(found) != 1 else ''}: {which}"

@@ -1,0 +1,34 @@
+import socket
+
+from django.contrib.auth.decorators import login_not_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_POST
+
+from localturk.errors import ConnectionDropped
+from localturk.openness import is_open
+from localturk.signatures import Call
+from localturk.wire import handle_call
+
+
+@csrf_exempt
+@login_not_required
+@require_POST
+def call_api(request: HttpRequest) -> HttpResponse:
+    """The Requester API in the web process, for whoever has the keys."""
+    if not is_open():
+        raise Http404
+    headers = {name.lower(): value for name, value in request.headers.items()}
+    try:
+        status, headers, body = handle_call(Call(request.path, headers, request.body))
+    except ConnectionDropped:
+        _drop(request)
+        return HttpResponse(status=502)
+    return HttpResponse(body, status=status, headers=headers)
+
+
+def _drop(request: HttpRequest) -> None:
+    """Django knows no way to say nothing; gunicorn lends its socket. Other servers say 502."""
+    connection = request.META.get("gunicorn.socket")
+    if isinstance(connection, socket.socket):
+        connection.shutdown(socket.SHUT_RDWR)

@@ -1,0 +1,7 @@
+from django.apps import AppConfig
+
+
+class LocalTurkConfig(AppConfig):
+    name = "localturk"
+    label = "localturk"
+    verbose_name = "Local marketplace"

@@ -1,0 +1,27 @@
+"""The marketplace's own tables. Nothing outside localturk reads them: the project sees what the Requester API says."""
+
+from localturk.models.account import Account, LedgerEntry, RequestToken
+from localturk.models.assignment import BonusPayment, TurkAssignment
+from localturk.models.hit import HitType, HitTypeRequirement, TurkHit
+from localturk.models.qualification import Qualification, QualificationRequest, QualificationType
+from localturk.models.running import ClockOffset, Fault
+from localturk.models.worker import WorkerAccount, WorkerBlock, WorkerMessage
+
+__all__ = [
+    "Account",
+    "BonusPayment",
+    "ClockOffset",
+    "Fault",
+    "HitType",
+    "HitTypeRequirement",
+    "LedgerEntry",
+    "Qualification",
+    "QualificationRequest",
+    "QualificationType",
+    "RequestToken",
+    "TurkAssignment",
+    "TurkHit",
+    "WorkerAccount",
+    "WorkerBlock",
+    "WorkerMessage",
+]

@@ -1,0 +1,88 @@
+"""The marketplace over HTTP, for any boto3 code with this as its endpoint_url.
+
+Calls must be signed with the keys in the settings. Without keys there, any will do, and the command serves this machine
+only."""
+
+import socket
+import sys
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from django.db import connection, connections
+
+from localturk.errors import ConnectionDropped
+from localturk.signatures import Call
+from localturk.wire import Response, handle_call, operation_of
+
+MOST_BYTES = 1_000_000
+
+
+class MarketplaceServer(ThreadingHTTPServer):
+    """A thread for each connection: botocore keeps its connections open, and must not keep others waiting."""
+
+    daemon_threads = True
+    request_queue_size = 128
+
+    def __init__(self, host: str, port: int, tell: Callable[[str], object] | None = None) -> None:
+        """`tell` hears of every call before it is answered: the operation and the HTTP status."""
+        super().__init__((host, port), RequestHandler)
+        self.tell = tell
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that was killed is no error of ours."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
+class RequestHandler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    server: MarketplaceServer
+    wbufsize = -1  # head and body in one packet: botocore would wait 40 ms for the second one otherwise
+
+    def do_POST(self) -> None:
+        length = int(self.headers.get("Content-Length") or 0)
+        if self.path != "/" or length > MOST_BYTES:
+            self.close_connection = True
+            self._send((404, {}, b""))
+            return
+        body = self.rfile.read(length)
+        operation = operation_of(self.headers.get("X-Amz-Target"))
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        try:
+            response = handle_call(Call(self.path, headers, body))
+            self._tell(f"{operation} {response[0]}")
+            self._send(response)
+        except ConnectionDropped:
+            self._tell(f"{operation} dropped")
+            self.close_connection = True
+            self.connection.shutdown(socket.SHUT_RDWR)
+        finally:
+            _hand_back_connection()
+
+    def finish(self) -> None:
+        super().finish()
+        connections.close_all()
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Quiet: hundreds of calls a minute are what it is for."""
+
+    def _tell(self, line: str) -> None:
+        if self.server.tell:
+            self.server.tell(line)
+
+    def _send(self, response: Response) -> None:
+        status, headers, body = response
+        self.send_response(status)
+        for name, value in {**headers, "Content-Length": str(len(body))}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+        self.wfile.flush()
+
+
+def _hand_back_connection() -> None:
+    """To the pool, which may be smaller than the number of clients. SQLite has none, and is slow to open."""
+    if connection.vendor != "sqlite":
+        connection.close()

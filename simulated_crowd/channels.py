@@ -1,0 +1,105 @@
+"""How a simulated worker's browser reaches our pages: in this process, or over HTTP."""
+
+import io
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from typing import Protocol
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
+from django.db import transaction
+from django.http import HttpResponse
+
+from evalplatform.errors import EvalPlatformError
+from hits.crowds.mturk.worker_sites import IN_THIS_PROCESS
+
+TIMEOUT_SECONDS = 60
+
+
+@dataclass(frozen=True)
+class Reply:
+    status: int
+    text: str
+
+
+class Channel(Protocol):
+    @property
+    def site(self) -> str:
+        """The origin of our pages, as the browser sees it."""
+
+    def send(self, method: str, path: str, body: bytes = b"", headers: Mapping[str, str] | None = None) -> Reply: ...
+
+    def whole_stint(self) -> AbstractContextManager[object]:
+        """Around everything that a worker does for one HIT, on the marketplace and on our pages."""
+
+
+class InProcess:
+    """Through all of Django from the middleware on, without a server.
+
+    Not through WSGIHandler's own call, which ends with giving the database connection back: opening one for every
+    request takes longer than the request.
+    """
+
+    def __init__(self) -> None:
+        self._handler = WSGIHandler()
+        self.site = settings.PUBLIC_URL
+
+    def send(self, method: str, path: str, body: bytes = b"", headers: Mapping[str, str] | None = None) -> Reply:
+        site, target = urlsplit(self.site), urlsplit(path)
+        environ = {
+            "REQUEST_METHOD": method,
+            "PATH_INFO": target.path,
+            "QUERY_STRING": target.query,
+            "CONTENT_LENGTH": str(len(body)),
+            "CONTENT_TYPE": "application/json",
+            "SERVER_NAME": site.hostname,
+            "SERVER_PORT": str(site.port or (443 if site.scheme == "https" else 80)),
+            "HTTP_HOST": site.netloc,
+            "REMOTE_ADDR": "127.0.0.1",
+            IN_THIS_PROCESS: True,
+            "wsgi.url_scheme": site.scheme,
+            "wsgi.input": io.BytesIO(body),
+            **{f"HTTP_{name.upper().replace('-', '_')}": value for name, value in (headers or {}).items()},
+        }
+        response = self._handler.get_response(WSGIRequest(environ))
+        assert isinstance(response, HttpResponse)
+        return Reply(response.status_code, response.content.decode())
+
+    def whole_stint(self) -> AbstractContextManager[object]:
+        """In one transaction: much faster, and no other process sees work that began and should long have ended."""
+        return transaction.atomic()
+
+
+class OverHttp:
+    """To a running server that has the same database. One connection, which is kept open."""
+
+    def __init__(self, url: str) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise EvalPlatformError(f"{url} is no address of a server, such as http://127.0.0.1:8000.")
+        self.site = f"{parts.scheme}://{parts.netloc}"
+        connect = HTTPSConnection if parts.scheme == "https" else HTTPConnection
+        self._connection = connect(parts.hostname, parts.port, timeout=TIMEOUT_SECONDS)
+
+    def send(self, method: str, path: str, body: bytes = b"", headers: Mapping[str, str] | None = None) -> Reply:
+        """Again, if a connection that was kept open has been closed: every call of the page may be repeated."""
+        all_headers = {"Content-Type": "application/json", **(headers or {})}
+        try:
+            return self._ask(method, path, body, all_headers)
+        except (OSError, HTTPException):
+            self._connection.close()
+        try:
+            return self._ask(method, path, body, all_headers)
+        except (OSError, HTTPException) as error:
+            raise EvalPlatformError(f"The server at {self.site} does not answer: {error}.") from error
+
+    def _ask(self, method: str, path: str, body: bytes, headers: Mapping[str, str]) -> Reply:
+        self._connection.request(method, path, body or None, headers)
+        response = self._connection.getresponse()
+        return Reply(response.status, response.read().decode())
+
+    def whole_stint(self) -> AbstractContextManager[object]:
+        return nullcontext()

@@ -1,0 +1,237 @@
+"""Ratings drawn straight into frames: the crowd's model without pages, marketplace and database, a thousand times
+faster.
+
+In: a truth, the size of a study, how many workers of which types, a seed. Out: both frames of hits.frames, with
+all columns, for hundreds of simulated studies or for millions of ratings. Guaranteed: the same seed gives the same
+frames; opinions follow simulated_crowd.judging, whose numbers come from hashes, in distribution.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy.special import ndtri
+
+from hits.frames.ratings_frame import Frames
+from simulated_crowd.truths import HUMAN, Truth, cuts_of
+from simulated_crowd.worker_types import CAREFUL, WorkerType
+
+Floats = npt.NDArray[np.floating[Any]]
+Integers = npt.NDArray[np.integer[Any]]
+
+AREAS = ("good", "okay", "bad")
+BEGIN = datetime(2026, 11, 16, 8, tzinfo=UTC)
+SECONDS_BETWEEN_SUBMISSIONS = 900
+HITS_AT_ONCE = 2000  # whose workers are chosen together
+PASSING = 2  # areas that win a checkpoint's point
+
+
+@dataclass(frozen=True)
+class StudySize:
+    """`datasets` says how many dialogs each has; human replies hide in dialogs of `checkpoint_dataset`, or else of the
+    last one."""
+
+    datasets: Mapping[str, int]
+    generators: Sequence[str]
+    workers: int
+    raters: int = 4
+    dialogs_per_hit: int = 10
+    checkpoints: int = 3
+    checkpoint_dataset: str = ""
+
+    @property
+    def hits(self) -> int:
+        return math.ceil(sum(self.datasets.values()) / self.dialogs_per_hit)
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """`activity` is how unevenly work is spread: the deviation of the logarithm of a worker's pace of taking HITs."""
+
+    size: StudySize
+    truth: Truth = field(default_factory=Truth)
+    shares: Mapping[WorkerType, float] = field(default_factory=lambda: {CAREFUL: 1.0})
+    activity: float = 1.0
+
+
+def draw_frames(drawing: Drawing, seed: int) -> Frames:
+    rng = np.random.Generator(np.random.SFC64(seed))
+    size = drawing.size
+    types = rng.permutation(np.repeat(np.arange(len(drawing.shares)), _counts(drawing.shares.values(), size.workers)))
+    crew = _crew(rng, size, drawing.activity)  # HIT x rater
+    dataset = _deal(rng, size)  # HIT x position; -1 beyond the last dialog
+    is_checkpoint = _checkpoints(rng, size, dataset)
+    area = _areas(rng, drawing, types[crew], crew, dataset)  # HIT x rater x position x card
+    active = _active_ms(rng, list(drawing.shares), types, crew, size)
+    return _frames(rng, size, crew, types, list(drawing.shares), dataset, is_checkpoint, area, active)
+
+
+def _counts(shares: Any, total: int) -> list[int]:
+    ends = np.rint(np.cumsum([*shares]) * total).astype(int)
+    return [int(count) for count in np.diff([0, *ends])]
+
+
+def _crew(rng: np.random.Generator, size: StudySize, activity: float) -> Integers:
+    """Who takes each HIT: without repetition, the busy more often: the first of exponential waiting times."""
+    pace = rng.normal(0, activity, size.workers).astype(np.float32)
+    chosen = []
+    for start in range(0, size.hits, HITS_AT_ONCE):
+        shape = (min(HITS_AT_ONCE, size.hits - start), size.workers)
+        keys = rng.standard_exponential(shape, dtype=np.float32) * np.exp(-pace)
+        chosen.append(np.argpartition(keys, size.raters - 1, axis=1)[:, : size.raters])
+    return np.concatenate(chosen)
+
+
+def _deal(rng: np.random.Generator, size: StudySize) -> Integers:
+    cells = np.full(size.hits * size.dialogs_per_hit, -1)
+    dealt = np.repeat(np.arange(len(size.datasets)), list(size.datasets.values()))
+    # As hits.batching deals: dataset after dataset around the table, so that every HIT has about as many of each.
+    cells[: len(dealt)] = dealt
+    by_hit = cells.reshape(size.dialogs_per_hit, size.hits).T
+    by_hit = rng.permuted(by_hit, axis=1)
+    return np.take_along_axis(by_hit, np.argsort(by_hit < 0, axis=1, kind="stable"), axis=1)
+
+
+def _checkpoints(rng: np.random.Generator, size: StudySize, dataset: Integers) -> npt.NDArray[np.bool_]:
+    names = list(size.datasets)
+    wanted = names.index(size.checkpoint_dataset) if size.checkpoint_dataset else len(names) - 1
+    keys = np.where(dataset == wanted, rng.random(dataset.shape), 2)
+    return (keys < 2) & (keys.argsort(axis=1).argsort(axis=1) < size.checkpoints)
+
+
+def _areas(rng: np.random.Generator, drawing: Drawing, kinds: Integers, crew: Integers, dataset: Integers) -> Integers:
+    """0 is the best. The last card is the human reply, drawn everywhere and used at checkpoints only."""
+    size, effects = drawing.size, drawing.truth.effects
+    hits, raters = crew.shape
+    shape = (hits, 1, size.dialogs_per_hit, len(size.generators) + 1)
+
+    def draw(share: float, *parts: int) -> Floats:
+        return rng.standard_normal(parts, dtype=np.float32) * np.float32(math.sqrt(share))
+
+    opinion = draw(effects.dialog, *shape[:3], 1) + draw(effects.reply, *shape)
+    opinion = opinion + draw(effects.worker, size.workers)[crew][:, :, None, None]
+    opinion = opinion + draw(effects.rest, hits, raters, *shape[2:])
+    cuts = _cuts(drawing.truth, size)[:, dataset]  # border x HIT x position x card
+    area = sum((opinion <= border[:, None]).astype(np.int8) for border in cuts)
+    habits = list(drawing.shares)
+    attention = np.array([one.attention for one in habits], np.float32)[kinds][:, :, None, None]
+    looks_away = rng.random(area.shape, dtype=np.float32) >= attention
+    area = np.where(looks_away, rng.integers(0, len(AREAS), area.shape, dtype=np.int8), area)
+    favours = np.array([one.has_favourite_area for one in habits])[kinds][:, :, None, None]
+    favourite = rng.integers(0, len(AREAS), size.workers, dtype=np.int8)[crew][:, :, None, None]
+    return np.where(favours, favourite, area)
+
+
+def _cuts(truth: Truth, size: StudySize) -> Floats:
+    """Below which opinion a card leaves each area: (border, dataset and one for none, card)."""
+    shares = [
+        [cuts_of(truth.shares(dataset, writer), len(AREAS)) for writer in (*size.generators, HUMAN)]
+        for dataset in (*size.datasets, "")
+    ]
+    cuts: Floats = ndtri(1 - np.array(shares, np.float64)).astype(np.float32)
+    return np.moveaxis(cuts, -1, 0)
+
+
+def _active_ms(
+    rng: np.random.Generator, habits: Sequence[WorkerType], types: Integers, crew: Integers, size: StudySize
+) -> Integers:
+    """HIT x rater x position, none longer in all than the type's longest."""
+    slowness = rng.lognormal(0, 0.25, size.workers)[crew]
+    median = np.array([one.minutes * 60_000 for one in habits])[types[crew]] / size.dialogs_per_hit * slowness
+    active = median[:, :, None] * rng.lognormal(0, 0.4, (*crew.shape, size.dialogs_per_hit))
+    longest = np.array([one.longest_minutes * 60_000 for one in habits])[types[crew]]
+    active *= np.minimum(1, longest / active.sum(axis=2))[:, :, None]
+    return active.astype(np.int64)
+
+
+def _frames(
+    rng: np.random.Generator,
+    size: StudySize,
+    crew: Integers,
+    types: Integers,
+    habits: Sequence[WorkerType],
+    dataset: Integers,
+    is_checkpoint: npt.NDArray[np.bool_],
+    area: Integers,
+    active: Integers,
+) -> Frames:
+    is_hunting = np.array([one.is_hunting for one in habits])[types[crew]]
+    first_passes = is_checkpoint[:, None] & (area[..., -1] < PASSING)
+    # Who hunts moves replies into the best area until the human one is among them: that is how it is handed in.
+    area[..., -1] = np.where(is_hunting[:, :, None] & is_checkpoint[:, None] & ~first_passes, 0, area[..., -1])
+    won = (is_checkpoint[:, None] & (area[..., -1] < PASSING)).sum(axis=2)
+    is_there = np.repeat((dataset >= 0)[:, :, None], area.shape[3], axis=2)
+    is_there[:, :, -1] = is_checkpoint
+    is_row = np.broadcast_to(is_there[:, None], area.shape)
+    hit, rater, position, card = (codes.astype(np.int32) for codes in np.nonzero(is_row))
+    submission = (hit * size.raters + rater).astype(np.int64)
+    dialog = hit.astype(np.int64) * size.dialogs_per_hit + position
+    value = area[is_row]
+    is_gold = card == area.shape[3] - 1
+    sent = _times(submission)
+    names = np.array([f"W-{number:06}" for number in range(size.workers)])
+    ratings = pd.DataFrame(
+        {
+            "submission": submission,
+            "worker": _category(crew[hit, rater], names),
+            "hit": hit,
+            "block": hit,
+            "wave": (1 + 2 * hit // size.hits).astype(np.int32),
+            "item": dialog,
+            "dialog": dialog,
+            "dataset": _category(dataset[hit, position], list(size.datasets)),
+            "external_id": dialog,
+            "position": position.astype(np.int16),
+            "is_checkpoint": is_checkpoint[hit, position],
+            "card": card.astype(np.int16),
+            "place": _places(rng, is_row),
+            "is_first_of_card": True,
+            "candidate": np.where(is_gold, 0, dialog * len(size.generators) + card + 1),
+            "generator": _category(np.where(is_gold, -1, card), list(size.generators)),
+            "is_gold": is_gold,
+            "value": _category(value, AREAS),
+            "score": (len(AREAS) - value).astype(np.int8),
+            "active_ms": active[hit, rater, position],
+            "hidden_ms": 0,
+            "submitted_at": sent,
+        }
+    )
+    submissions = pd.DataFrame(
+        {
+            "submission": np.arange(crew.size),
+            "worker": _category(crew.ravel(), names),
+            "hit": np.repeat(np.arange(size.hits), size.raters),
+            "dialogs": np.repeat((dataset >= 0).sum(axis=1), size.raters),
+            "active_seconds": active.sum(axis=2).ravel() / 1000,
+            "work_seconds": active.sum(axis=2).ravel() / 1000,
+            "checkpoints": np.repeat(is_checkpoint.sum(axis=1), size.raters),
+            "points": won.ravel(),
+            "first_points": first_passes.sum(axis=2).ravel(),
+            "attempts": (is_checkpoint.sum(axis=1)[:, None] + won - first_passes.sum(axis=2)).ravel(),
+            "won_checks": won.ravel(),
+            "moved_checks": 0,
+            "submitted_at": _times(np.arange(crew.size)),
+        }
+    )
+    return Frames(ratings, submissions)
+
+
+def _places(rng: np.random.Generator, is_row: npt.NDArray[np.bool_]) -> Integers:
+    """Cards in random order; those that are not there come last."""
+    keys = np.where(is_row, rng.random(is_row.shape, dtype=np.float32), np.float32(2))
+    return keys.argsort(axis=3).argsort(axis=3)[is_row].astype(np.int16)
+
+
+def _times(submission: Integers) -> pd.DatetimeIndex:
+    step = SECONDS_BETWEEN_SUBMISSIONS * 1_000_000
+    begin = int(BEGIN.timestamp()) * 1_000_000
+    return pd.DatetimeIndex((begin + submission.astype(np.int64) * step).view("M8[us]"), tz="UTC")
+
+
+def _category(codes: Integers, names: Any) -> pd.Categorical:
+    return pd.Categorical.from_codes(codes, categories=pd.Index(list(names)))

@@ -1,0 +1,64 @@
+"""How a worker judges a card: a latent opinion, cut where the truth's shares say.
+
+The model is that of hits.stats.power, with one difference: a worker's severity is the same in all their HITs.
+
+    z = sqrt(a) D[dialog] + sqrt(b) R[dialog, writers] + sqrt(c) W[worker]
+        + sqrt(1 - a - b - c) e[worker, dialog, writers]
+
+z is standard normal, so the shares hold exactly, whatever the effects. Where a worker does not look, any area will do.
+"""
+
+import math
+from functools import cached_property, lru_cache
+from statistics import NormalDist
+
+from simulated_crowd.dice import happens, normal, uniform
+from simulated_crowd.knowing import KnownDialog
+from simulated_crowd.people import SimulatedWorker
+from simulated_crowd.truths import Truth
+
+Writers = tuple[str, ...]
+
+
+class Judge:
+    """One worker's opinions. Areas are numbers, the best is 0."""
+
+    def __init__(self, worker: SimulatedWorker, truth: Truth, area_count: int) -> None:
+        self.worker = worker
+        self._truth = truth
+        self._area_count = area_count
+
+    def area(self, dialog: KnownDialog, writers: Writers) -> int:
+        habits, card = self.worker.type, (dialog.dataset, dialog.external_id, *writers)
+        if habits.has_favourite_area:
+            return self._favourite
+        if not happens(habits.attention, *self.worker.key, "looks at", *card):
+            return int(uniform(*self.worker.key, "anywhere", *card) * self._area_count)
+        opinion = self.opinion(dialog, writers)
+        cuts = self._truth.cuts(dialog.dataset, writers, self._area_count)
+        return sum(opinion <= _quantile(1 - cut) for cut in cuts)
+
+    def opinion(self, dialog: KnownDialog, writers: Writers) -> float:
+        effects, seed = self._truth.effects, self.worker.seed
+        name = (dialog.dataset, dialog.external_id)
+        return (
+            math.sqrt(effects.dialog) * normal(seed, "dialog", *name)
+            + math.sqrt(effects.reply) * normal(seed, "reply", *name, *writers)
+            + math.sqrt(effects.worker) * self._severity
+            + math.sqrt(effects.rest) * normal(*self.worker.key, "rating", *name, *writers)
+        )
+
+    @cached_property
+    def _severity(self) -> float:
+        return normal(*self.worker.key, "severity")
+
+    @cached_property
+    def _favourite(self) -> int:
+        return int(uniform(*self.worker.key, "favourite") * self._area_count)
+
+
+@lru_cache(maxsize=10_000)
+def _quantile(share: float) -> float:
+    if share < 1e-12:
+        return -math.inf
+    return NormalDist().inv_cdf(share) if share < 1 - 1e-12 else math.inf

@@ -1,0 +1,32 @@
+"""Whose replies the cards of a HIT are: what the page hides from workers, and a crowd with a known truth must know."""
+
+from dataclasses import dataclass
+
+from hits.batching.manifest import candidates_of
+from hits.models import HitItem
+from hits.models.design import StudyDesign
+from simulated_crowd.truths import HUMAN
+
+
+@dataclass(frozen=True)
+class KnownDialog:
+    """`writers` of each card by its text, which no other card of the dialog has: generators, or HUMAN."""
+
+    dataset: str
+    external_id: str
+    writers: dict[str, tuple[str, ...]]
+
+
+def known_dialogs(design: StudyDesign, hit_pk: int) -> list[KnownDialog]:
+    items = list(HitItem.objects.filter(hit=hit_pk).select_related("dialog__dataset").order_by("position"))
+    candidates = candidates_of(items)
+    known = []
+    for item in items:
+        writers = {}
+        for card in item.cards:
+            of_card = [candidates[pk] for pk in card["candidates"]]
+            text = of_card[0].display_text if of_card else item.dialog.display_gold
+            names = [candidate.generator.name for candidate in of_card] + [HUMAN] * card["gold"]
+            writers[design.shown(text)] = tuple(sorted(names))
+        known.append(KnownDialog(item.dialog.dataset.name, item.dialog.external_id, writers))
+    return known

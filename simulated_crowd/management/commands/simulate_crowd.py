@@ -1,0 +1,106 @@
+import logging
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from evalplatform.wording import count_of
+from hits.designing.study_files import get_study
+from hits.management.study_command import StudyCommand, progress_bar
+from hits.models.design import StudyDesign
+from simulated_crowd.channels import Channel, InProcess, OverHttp
+from simulated_crowd.people import Crowd
+from simulated_crowd.simulating import SimulatedWork, simulate, usual_size
+from simulated_crowd.truths import PRESETS, Truth, read_truth
+from simulated_crowd.worker_types import USUAL_SHARES, WORKER_TYPES, parse_shares
+
+REQUEST_LOG = "evalplatform.requests"
+
+
+class Command(StudyCommand):
+    help = f"""Lets a simulated crowd with a known truth work on a study's HITs on the local marketplace.
+
+    manage.py publish_hits demo
+    manage.py simulate_crowd demo --workers 30
+    manage.py sync_hits demo
+
+Its workers accept HITs, open the worker's page, place cards, ask for bonus points, submit, and now and then return or
+abandon a HIT. What they think of a reply comes from --truth: {", ".join(PRESETS)}, or a file of your own
+(docs/simulation.md). The same seed gives the same ratings. Types: {", ".join(WORKER_TYPES)}.
+
+It goes on until no assignment is left or nobody can take what is left; run it again for HITs that were published
+since. With --url the pages are reached over HTTP on a running server with the same database."""
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        add = parser.add_argument
+        usual = ",".join(f"{one.name}={share:g}" for one, share in USUAL_SHARES.items())
+        add("study")
+        add("--workers", type=int, metavar="N", help="how many come (default: enough for the whole study)")
+        add("--truth", default="demo", metavar="NAME|FILE", help="what is true of the replies (default demo)")
+        add("--seed", type=int, default=1, help="the same seed gives the same crowd and ratings (default 1)")
+        add("--types", metavar="SHARES", help=f"careful ones are the rest, unless named (default {usual})")
+        add("--hits", type=int, metavar="N", help="work on the first N HITs only")
+        add("--url", metavar="URL", help="of a running server with this database (default: no server, in this process)")
+        add("--speed", type=float, metavar="X", help="X times as fast as life (default: as fast as it goes)")
+
+    def run(self, options: dict[str, Any]) -> None:
+        study = get_study(options["study"])
+        for name in ("workers", "hits", "speed"):
+            if options[name] is not None and not options[name] > 0:
+                raise CommandError(f"--{name} must be above 0.")
+        truth = read_truth(options["truth"])
+        shares = parse_shares(options["types"]) if options["types"] else USUAL_SHARES
+        crowd = Crowd(options["workers"] or usual_size(study), truth, shares, options["seed"])
+        channel: Channel = OverHttp(options["url"]) if options["url"] else InProcess()
+        self._describe(crowd, truth, StudyDesign.model_validate(study.design))
+        with progress_bar() as progress, _quiet_requests():
+            bar = progress.add_task("Working", total=None)
+            work = simulate(
+                study,
+                crowd,
+                channel,
+                lambda done, total: progress.update(bar, completed=done, total=total),
+                hit_count=options["hits"],
+                speed=options["speed"],
+            )
+        self._report(work)
+
+    def _describe(self, crowd: Crowd, truth: Truth, design: StudyDesign) -> None:
+        types = Counter(worker.type.name for worker in crowd.workers)
+        self.stdout.write(f"{count_of(crowd.size, 'worker comes', 'workers come')}: {_counts(types)}.")
+        if names := truth.unmentioned([part.name for part in design.datasets], design.generators):
+            default = ", ".join(f"{share:g}" for share in truth.default)
+            self.stdout.write(f"The truth has nothing on {', '.join(names)}. Its default, best area first: {default}.")
+
+    def _report(self, work: SimulatedWork) -> None:
+        self.stdout.write(
+            f"{count_of(work.submitted.total(), 'assignment')} submitted ({_counts(work.submitted)}), "
+            f"{work.returned.total():,} returned, {work.abandoned.total():,} abandoned."
+        )
+        if work.refused:
+            self.stdout.write(f"Refused: {_counts(work.refused)}.")
+        if work.left:
+            self.stdout.write(
+                f"{work.left:,} of {count_of(work.wanted, 'assignment')} left, which nobody of this crowd could take. "
+                "--workers lets more come."
+            )
+        else:
+            self.stdout.write("No assignment is left." if work.wanted else "Nothing was on offer.")
+
+
+@contextmanager
+def _quiet_requests() -> Iterator[None]:
+    """In this process there are a dozen requests an assignment, each of which would be a line in the log."""
+    logger = logging.getLogger(REQUEST_LOG)
+    level = logger.level
+    logger.setLevel(logging.WARNING)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+
+
+def _counts(counter: Counter[str]) -> str:
+    return ", ".join(f"{count:,} {name}" for name, count in counter.most_common()) or "none"

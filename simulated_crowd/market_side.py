@@ -1,0 +1,74 @@
+"""The crowd on the local marketplace: accounts, what is on offer, and what workers did before.
+
+The marketplace's own functions, on the marketplace in this database, also when our pages are reached over HTTP: only
+they take a time that is not now, and a HIT of a quarter of an hour must not take one.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from django.db.models import Count
+
+from evalplatform.errors import EvalPlatformError
+from hits.models import Assignment, MarketEnvironment, Publication, Study
+from localturk.lifecycle import settle
+from localturk.models import TurkHit, WorkerAccount
+from simulated_crowd.people import SimulatedWorker
+from simulated_crowd.scheduling import Opening, Past
+
+LOCAL = MarketEnvironment.LOCAL
+
+
+def ensure_accounts(workers: Sequence[SimulatedWorker]) -> dict[str, WorkerAccount]:
+    WorkerAccount.objects.bulk_create((_account(worker) for worker in workers), ignore_conflicts=True)
+    ids = [worker.worker_id for worker in workers]
+    return {account.worker_id: account for account in WorkerAccount.objects.filter(worker_id__in=ids)}
+
+
+def _account(worker: SimulatedWorker) -> WorkerAccount:
+    home = worker.home
+    return WorkerAccount(
+        worker_id=worker.worker_id,
+        name=f"Simulated {worker.number + 1}",
+        country=home.country,
+        approved_count=home.approved_count,
+        rejected_count=home.rejected_count,
+    )
+
+
+def find_openings(study: Study, hit_count: int | None, now: datetime) -> list[Opening]:
+    """The study's HITs that can be accepted now, by number; of the first `hit_count` only, if that is given."""
+    settle(now)
+    published = Publication.objects.filter(hit__study=study, environment=LOCAL).there().current()
+    if not published.exists():
+        raise EvalPlatformError(f"No HIT of {study} is on the local marketplace: run publish_hits {study} first.")
+    dialog_counts = dict(study.hits.annotate(count=Count("items")).values_list("pk", "count"))
+    on_market = TurkHit.objects.filter(hit_id__in=list(published.values_list("mturk_hit_id", flat=True)))
+    if not on_market.exists():
+        raise EvalPlatformError(
+            f"The HITs of {study} are on a local marketplace with another database (MTURK_LOCAL_URL), and a simulated "
+            "crowd works on the one in this database: publish without MTURK_LOCAL_URL."
+        )
+    free = {hit.hit_id: hit.available_count for hit in on_market.assignable()}
+    return [
+        Opening(
+            one.mturk_hit_id,
+            one.hit_id,
+            one.hit.number,
+            one.hit.block,
+            dialog_counts[one.hit_id],
+            free[one.mturk_hit_id],
+        )
+        for one in published.select_related("hit").order_by("hit__number")[:hit_count]
+        if one.mturk_hit_id in free
+    ]
+
+
+def pasts_of(study: Study, workers: Sequence[SimulatedWorker], now: datetime, time_limit: timedelta) -> dict[str, Past]:
+    pasts = {worker.worker_id: Past() for worker in workers}
+    met = Assignment.objects.filter(hit__study=study, environment=LOCAL, mturk_worker_id__in=list(pasts))
+    for worker_id, block in met.values_list("mturk_worker_id", "hit__block"):
+        pasts[worker_id].blocks.add(block)
+    for worker_id in met.done_or_in_hand(now, time_limit).values_list("mturk_worker_id", flat=True):
+        pasts[worker_id].taken += 1
+    return pasts

@@ -1,0 +1,206 @@
+"""The crowd at work: stints are played in the order of their times, on the marketplace and on our pages.
+
+The marketplace hears simulated times, of which the last is `ends_at`, so that a HIT seems to take its quarter of an
+hour and nothing happens in the future. Our own pages use the real clock, and hear from the workers how long they took;
+since told times count only as far as our clock allows, what is handed in gets the simulated times afterwards.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from urllib.parse import urlsplit
+
+from django.urls import reverse
+
+from evalplatform.errors import EvalPlatformError
+from hits.models import Study
+from hits.models.design import StudyDesign
+from localturk import working
+from localturk.clock import Clock
+from localturk.models import TurkAssignment, TurkHit, WorkerAccount
+from localturk.worker_frame import work_frame
+from simulated_crowd.channels import Channel
+from simulated_crowd.dating import date_work
+from simulated_crowd.judging import Judge
+from simulated_crowd.knowing import KnownDialog, known_dialogs
+from simulated_crowd.market_side import ensure_accounts, find_openings, pasts_of
+from simulated_crowd.people import Crowd, SimulatedWorker
+from simulated_crowd.scheduling import Ending, Limits, Opening, Stint, plan_stints
+from simulated_crowd.visiting import TurnedAway, Visit
+
+OnProgress = Callable[[int, int], None]
+Reason = working.Reason
+
+FOR_GOOD = {Reason.NOT_QUALIFIED, Reason.BLOCKED, "limit-reached"}
+
+
+@dataclass
+class SimulatedWork:
+    """What happened. Refusals by what the marketplace or our page said."""
+
+    crowd: Crowd
+    submitted: Counter[str] = field(default_factory=Counter)  # by type of worker
+    returned: Counter[str] = field(default_factory=Counter)
+    abandoned: Counter[str] = field(default_factory=Counter)
+    refused: Counter[str] = field(default_factory=Counter)
+    wanted: int = 0  # how many assignments were on offer
+
+    @property
+    def left(self) -> int:
+        """Of those on offer, the ones that nobody handed in."""
+        return max(0, self.wanted - self.submitted.total())
+
+
+def simulate(
+    study: Study,
+    crowd: Crowd,
+    channel: Channel,
+    on_progress: OnProgress = lambda done, total: None,
+    hit_count: int | None = None,
+    ends_at: datetime | None = None,
+    speed: float | None = None,
+) -> SimulatedWork:
+    """Until nothing is left, or nobody can take what is left.
+
+    `speed`: how many simulated seconds pass in a real one; without it, as many as the machine can.
+    """
+    run = _Run(study, crowd, channel, on_progress, speed)
+    while openings := find_openings(study, hit_count, Clock().now()):
+        submitted_before = run.work.submitted.total()
+        run.begin_round(openings, ends_at or Clock().now())
+        if run.work.submitted.total() == submitted_before:
+            break
+    return run.work
+
+
+def usual_size(study: Study) -> int:
+    """A crowd that can take everything, and in which few have to reach the limit."""
+    design = StudyDesign.model_validate(study.design)
+    wanted = sum(study.hits.values_list("assignments", flat=True))
+    return max(20, 3 * design.hits.assignments, round(2.5 * wanted / design.crowd.max_hits_per_worker))
+
+
+class _Run:
+    def __init__(
+        self, study: Study, crowd: Crowd, channel: Channel, on_progress: OnProgress, speed: float | None
+    ) -> None:
+        self.work = SimulatedWork(crowd)
+        self._study = study
+        self._design = StudyDesign.model_validate(study.design)
+        self._crowd = crowd
+        self._channel = channel
+        self._on_progress = on_progress
+        self._speed = speed
+        self._accounts = ensure_accounts(crowd.workers)
+        self._counters = dict(zip(Ending, (self.work.submitted, self.work.returned, self.work.abandoned), strict=True))
+        self._gone: set[str] = set()  # who can't take any more
+        self._known: dict[int, list[KnownDialog]] = {}
+
+    def begin_round(self, openings: Sequence[Opening], ends_at: datetime) -> None:
+        self.work.wanted = self.work.wanted or sum(opening.free_count for opening in openings)
+        limits = Limits(self._design.crowd.max_hits_per_worker, self._design.crowd.time_limit_minutes * 60)
+        workers = list(self._who_may_work(openings[0]))
+        pasts = pasts_of(self._study, workers, Clock().now(), timedelta(seconds=limits.seconds_per_hit))
+        stints = list(plan_stints(openings, workers, pasts, limits))
+        if stints:
+            length = max(stint.ends for stint in stints)
+            self._play(stints, ends_at - timedelta(seconds=length))
+
+    def _who_may_work(self, opening: Opening) -> Iterator[SimulatedWorker]:
+        hit = TurkHit.objects.select_related("hit_type").get(hit_id=opening.mturk_hit_id)
+        for worker in self._crowd.workers:
+            if worker.worker_id in self._gone:
+                continue
+            refusal = working.can_accept(self._accounts[worker.worker_id], hit, Clock().now())
+            if refusal is not None and refusal.reason in FOR_GOOD:
+                self._refuse(worker, refusal.reason)
+            else:
+                yield worker
+
+    def _play(self, stints: Sequence[Stint], begins_at: datetime) -> None:
+        """In the order in which they end: a stint that gives a HIT back ends before the one that takes it up begins."""
+        in_order = sorted(stints, key=lambda stint: stint.ends)
+        started = time.monotonic()
+        for stint in in_order:
+            if self._speed:
+                time.sleep(max(0, started + (stint.ends - in_order[0].ends) / self._speed - time.monotonic()))
+            if stint.worker.worker_id in self._gone:
+                continue
+            with self._channel.whole_stint():
+                refusal = self._play_stint(stint, begins_at)
+            if refusal:
+                self._refuse(stint.worker, refusal)
+            else:
+                self._counters[stint.ending][stint.worker.type.name] += 1
+                self._on_progress(self.work.submitted.total(), self.work.wanted)
+
+    def _play_stint(self, stint: Stint, begins_at: datetime) -> str | None:
+        """All that the worker does; why they could not, if they could not."""
+        account = self._accounts[stint.worker.worker_id]
+        starts_at, ends_at = (begins_at + timedelta(seconds=seconds) for seconds in (stint.starts, stint.ends))
+        try:
+            assignment = self._accept(account, stint, starts_at)
+            try:
+                with _held_now(assignment):
+                    fields = self._work_on_page(assignment, stint)
+            except TurnedAway as turned_away:
+                working.return_assignment(assignment.assignment_id, account, starts_at)
+                return turned_away.code
+            if stint.ending == Ending.SUBMITTED:
+                date_work(assignment.assignment_id, stint, starts_at, ends_at)
+                working.submit(assignment.assignment_id, account, fields, ends_at)
+            elif stint.ending == Ending.RETURNED:
+                working.return_assignment(assignment.assignment_id, account, ends_at)
+        except working.Refused as refused:
+            return refused.refusal.reason
+        return None
+
+    def _work_on_page(self, assignment: TurkAssignment, stint: Stint) -> dict[str, list[str]]:
+        """What the page then hands in to the marketplace."""
+        judge = Judge(stint.worker, self._crowd.truth, len(self._design.task.areas))
+        visit = Visit(self._channel, judge, self._design, self._known_dialogs(stint.opening.hit_pk), stint.pace)
+        visit.open(self._page_path(assignment))
+        visit.work_through(stint.dialog_count)
+        if stint.ending != Ending.SUBMITTED:
+            return {}
+        return {name: [value] for name, value in visit.submit().items() if name != "assignmentId"}
+
+    def _known_dialogs(self, hit_pk: int) -> list[KnownDialog]:
+        if hit_pk not in self._known:
+            self._known[hit_pk] = known_dialogs(self._design, hit_pk)
+        return self._known[hit_pk]
+
+    def _accept(self, account: WorkerAccount, stint: Stint, now: datetime) -> TurkAssignment:
+        hit = TurkHit.objects.get(hit_id=stint.opening.mturk_hit_id)
+        if hit.expires_at <= Clock().now():
+            # Stopped meanwhile: by the simulated time, which is earlier, the marketplace would still give it.
+            raise working.Refused(working.Refusal(Reason.EXPIRED, "This HIT has expired."))
+        return working.accept(account, hit, now)
+
+    def _page_path(self, assignment: TurkAssignment) -> str:
+        """As the marketplace's frame has it, but for the server, which is the channel's."""
+        frame = work_frame(assignment, f"{self._channel.site}{reverse('market').rstrip('/')}")
+        if frame is None:
+            raise EvalPlatformError(f"The HITs of {self._study} on the local marketplace are not pages of ours.")
+        url = urlsplit(frame.url)
+        return f"{url.path}?{url.query}"
+
+    def _refuse(self, worker: SimulatedWorker, reason: str) -> None:
+        self.work.refused[str(reason)] += 1
+        if reason in FOR_GOOD:
+            self._gone.add(worker.worker_id)
+
+
+@contextmanager
+def _held_now(assignment: TurkAssignment) -> Iterator[None]:
+    """As if it had been accepted at this moment, while the worker is at our page: the page asks the marketplace since
+    when they hold it, and goes by the real clock."""
+    row, now = TurkAssignment.objects.filter(pk=assignment.pk), Clock().now()
+    row.update(accepted_at=now, deadline_at=now + (assignment.deadline_at - assignment.accepted_at))
+    try:
+        yield
+    finally:
+        row.update(accepted_at=assignment.accepted_at, deadline_at=assignment.deadline_at)

@@ -1,0 +1,164 @@
+"""A simulated worker at our page: opens it, places the cards of each dialog, asks for the bonus, and submits."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.utils.html import json_script
+
+from evalplatform.errors import EvalPlatformError
+from hits.models.design import StudyDesign
+from simulated_crowd.channels import Channel, Reply
+from simulated_crowd.dice import uniform
+from simulated_crowd.judging import Judge, Writers
+from simulated_crowd.knowing import KnownDialog
+from simulated_crowd.pacing import Pace
+
+DATA_START = json_script({}, "hit").split("{}")[0]
+CODE_START = 'data-code="'
+
+
+class TurnedAway(Exception):
+    """Our page refuses; `code` says why, as its interface names it."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+@dataclass
+class Visit:
+    channel: Channel
+    judge: Judge
+    design: StudyDesign
+    dialogs: Sequence[KnownDialog]
+    pace: Pace
+    _unsent: list[dict[str, Any]] = field(default_factory=list)
+
+    def open(self, path: str) -> None:
+        reply = self.channel.send("GET", path)
+        if reply.status == 403 and CODE_START in reply.text:
+            raise TurnedAway(reply.text.split(CODE_START, 1)[1].split('"', 1)[0])
+        if reply.status != 200:
+            raise _unexpected(self.channel, path, reply)
+        self._page = json.loads(reply.text.split(DATA_START, 1)[1].split("</script>", 1)[0])
+
+    def work_through(self, dialog_count: int) -> None:
+        """One save a dialog, as pages do it: after a bonus check, the final times wait for the next save."""
+        if not self._page["has_agreed"]:
+            self.call("save", {"step": "instructions", "consent": self._page["consent_version"]})
+        for position in range(dialog_count):
+            dialog = _DialogVisit(self, self._page["dialogs"][position], position)
+            was_checked = dialog.work()
+            self._unsent.append(dialog.state())
+            if not was_checked or position == dialog_count - 1:
+                self._save(f"dialog-{position}")
+
+    def submit(self) -> dict[str, str]:
+        """The fields that the page would post to the marketplace."""
+        fields: dict[str, str] = self.call("submit", {"feedback": "", "dialogs": []})["fields"]
+        return fields
+
+    def _save(self, step: str) -> None:
+        answer = self.call("save", {"step": step, "dialogs": self._unsent})
+        if any(dialog["conflict"] for dialog in answer["dialogs"]):
+            raise TurnedAway("conflict")
+        self._unsent = []
+
+    def call(self, name: str, body: dict[str, Any]) -> dict[str, Any]:
+        path = f"/work/api/{name}/"
+        headers = {"Authorization": f"Assignment {self._page['token']}"}
+        reply = self.channel.send("POST", path, json.dumps(body).encode(), headers)
+        answer: dict[str, Any] = json.loads(reply.text) if reply.status < 500 else {}
+        if reply.status == 200:
+            return answer
+        if "code" in answer:
+            raise TurnedAway(answer["code"])
+        raise _unexpected(self.channel, path, reply)
+
+
+class _DialogVisit:
+    """One dialog: cards are known by their places, areas by their keys."""
+
+    def __init__(self, visit: Visit, data: dict[str, Any], position: int) -> None:
+        self._visit = visit
+        self._worker = visit.judge.worker
+        self._data = data
+        self._position = position
+        self._known = visit.dialogs[position]
+        self._keys = [area.key for area in visit.design.task.areas]
+        self._passing = [key for key in self._keys if key in visit.design.checkpoints.passing_areas]
+        self._cards = [self._writers(text) for text in data["cards"]]
+        self._areas = [self._keys[visit.judge.area(self._known, card)] for card in self._cards]
+        self._revision: int = data["answer"]["revision"]
+        self._active_ms = visit.pace.active_ms[position]
+        self._moves = [
+            [int(self._active_ms * (0.2 + 0.5 * (place + 1) / len(self._areas))), place, area]
+            for place, area in enumerate(self._areas)
+        ]
+
+    def work(self) -> bool:
+        """Whether a bonus check has saved it already."""
+        wants_point = self._data["has_bonus"] and self._happens(self._worker.type.check_chance, "checks")
+        if wants_point:
+            self._ask_for_the_point()
+        return bool(wants_point)
+
+    def state(self, time_share: float = 1) -> dict[str, Any]:
+        return {
+            "position": self._position,
+            "revision": self._revision,
+            "areas": {str(place): area for place, area in enumerate(self._areas)},
+            "active_ms": int(self._active_ms * time_share),
+            "hidden_ms": self._visit.pace.hidden_ms[self._position],
+            "moves": self._moves,
+        }
+
+    def _ask_for_the_point(self) -> None:
+        attempt = self._data["bonus"]["attempts"]
+        while True:
+            attempt += 1
+            time_share = 1 - 0.3 / (attempt + 1)
+            answer = self._visit.call("check", {**self.state(time_share), "attempt": attempt})
+            self._revision = answer["revision"]
+            bonus = answer["bonus"]
+            if bonus["passed"] or bonus["is_lost"] or bonus["attempts_left"] == 0:
+                return
+            place = self._second_thought(attempt)
+            if place is None:
+                return
+            self._areas[place] = self._passing[0 if self._worker.type.is_hunting else -1]
+            self._moves.append([int(self._active_ms * time_share), place, self._areas[place]])
+
+    def _second_thought(self, attempt: int) -> int | None:
+        """The place of a card that is now put where the human reply should be; None to leave it at that."""
+        doubtful = [place for place, area in enumerate(self._areas) if area not in self._passing]
+        if not doubtful:
+            return None
+        if self._worker.type.is_hunting:
+            # By chance, but not by the place, where another worker sees another card.
+            return min(doubtful, key=lambda place: self._about("tries", *self._cards[place]))
+        if attempt > 1 or not self._happens(self._worker.type.retry_chance, "thinks again"):
+            return None
+        return max(doubtful, key=lambda place: self._visit.judge.opinion(self._known, self._cards[place]))
+
+    def _writers(self, text: str) -> Writers:
+        if text not in self._known.writers:
+            raise EvalPlatformError(
+                f"{self._visit.channel.site} shows a reply that is not in this database: does it have another one?"
+            )
+        return self._known.writers[text]
+
+    def _happens(self, chance: float, what: str) -> bool:
+        return self._about(what) < chance
+
+    def _about(self, *what: str) -> float:
+        return uniform(*self._worker.key, *what, self._known.dataset, self._known.external_id)
+
+
+def _unexpected(channel: Channel, path: str, reply: Reply) -> EvalPlatformError:
+    hints = {404: " Does it have the database of this command?", 400: " Is its host among ALLOWED_HOSTS?"}
+    return EvalPlatformError(
+        f"{channel.site}{path.partition('?')[0]} answers {reply.status}.{hints.get(reply.status, '')}"
+    )
