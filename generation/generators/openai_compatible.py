@@ -233,8 +233,8 @@ def _reply(body: Any, turns_cut: int) -> Reply:
 
 
 def _reasoning(message: dict[str, Any]) -> list[str]:
-    """Under the names by which servers have it: DeepSeek's and vLLM's, OpenRouter's and vLLM's newer one."""
-    found = (message.get(name) for name in ("reasoning_content", "reasoning"))
+    """Under the names by which servers have it: DeepSeek's and vLLM's, OpenRouter's and vLLM's newer one, Ollama's."""
+    found = (message.get(name) for name in ("reasoning_content", "reasoning", "thinking"))
     return list(dict.fromkeys(text.strip() for text in found if isinstance(text, str) and text.strip()))
 
 
