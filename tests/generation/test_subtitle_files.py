@@ -233,6 +233,20 @@ def test_what_is_packed_otherwise_damaged_or_too_large_is_said(tmp_path: Path) -
     assert time.monotonic() - began < 20
 
 
+def test_a_film_with_a_password_is_said_and_the_others_are_read(tmp_path: Path) -> None:
+    with ZipFile(tmp_path / "films.zip", "w") as archive:
+        archive.writestr("a.srt", FILM)
+        archive.writestr("b.srt", FILM)
+    data = bytearray((tmp_path / "films.zip").read_bytes())
+    data[data.find(b"PK\1\2") + 8] |= 1  # the flag of the first one in the archive's list
+    (tmp_path / "films.zip").write_bytes(data)
+
+    found = read(tmp_path / "films.zip")
+
+    assert turns_of(found) == TURNS
+    assert problems_of(found) == [(1, "a.srt: it is packed with a password; unpack it, and name the folder")]
+
+
 @pytest.mark.django_db
 def test_single_files_that_are_packed_otherwise_are_refused_in_one_line(tmp_path: Path) -> None:
     for name, content, words in (
