@@ -77,7 +77,10 @@ def test_every_usual_encoding_and_line_end_gives_the_same_dialog(tmp_path: Path,
         ("a\r\rb", ["a", "", "b"]),
         ("a\n\rb", ["a", "", "b"]),
         ("a" + "\r" * 5 + "\nb", ["a", "", "", "b"]),
-        ("\r" * 2_000_000 + "x", [""] * 2_000_000 + ["x"]),  # took far too long: each looked for the end of all that follow
+        (
+            "\r" * 2_000_000 + "x",
+            [""] * 2_000_000 + ["x"],
+        ),  # took far too long: each looked for the end of all that follow
     ],
     ids=["CR CR LF", "CR CR", "LF CR", "CR x 5 LF", "CR x 2,000,000"],
 )
