@@ -12,6 +12,7 @@ from hits.designing.selecting import select_dialogs
 from hits.designing.summarising import check_study_style, summarise, summarise_frozen
 from hits.models import Study
 from hits.models.design import StudyDesign
+from hits.publishing.describing import describe_public_orders
 from hits.sharing import can_invite
 from hits.views.publishing_panel import publishing_panel
 from hits.views.refused import STATUS, Refused
@@ -41,6 +42,7 @@ def render_study(request: HttpRequest, study: Study, refused: Refused | None = N
         "memberships": study.memberships.select_related("user"),
         "can_invite": can_invite(study, user_of(request)),
         "refused": refused,
+        "public_orders": describe_public_orders(study),
         "waits": waits_of(study),
     }
     return render(request, "hits/study.html", context, status=STATUS if refused else 200)
