@@ -58,9 +58,9 @@ class Summary:
         return self.hourly_pay_cents < self.design.pay.minimum_hourly_cents
 
 
-def summarise(design: StudyDesign) -> Summary:
-    """Of a draft, with what its data gives today."""
-    selections = select_dialogs(design)
+def summarise(design: StudyDesign, chosen: Sequence[Selection] | None = None) -> Summary:
+    """Of a draft, with what its data gives today: `chosen`, where that is known."""
+    selections = select_dialogs(design) if chosen is None else chosen
     size = size_of_batches(design, sum(len(selection.dialogs) for selection in selections))
     return _summary(design, size, list(_describe_choice(design, selections)))
 
