@@ -53,6 +53,7 @@ urlpatterns = [
     path("studies/<slug:name>/workers/<slug:worker>/unblock/", workers.unblock_worker, name="unblock-worker"),
     path("studies/<slug:name>/assignments/", assignments.show_assignments, name="assignments"),
     path("studies/<slug:name>/assignments/approve/", assignments.approve_waiting, name="approve-waiting"),
+    path("studies/<slug:name>/assignments/reject-empty/", assignments.reject_empty, name="reject-empty"),
     path("studies/<slug:name>/assignments/<int:key>/", assignments.show_assignment, name="assignment"),
     path("studies/<slug:name>/assignments/<int:key>/approve/", assignments.approve_assignment, name="approve"),
     path("studies/<slug:name>/assignments/<int:key>/reject/", assignments.reject_assignment, name="reject"),

@@ -126,3 +126,17 @@ def test_more_work_after_the_orders_were_revealed_is_warned_of(
     assert "Mind: The card orders of demo are public" in warned.getvalue()
     call_command("stop_study", "demo", "--resume", "--orders-are-public", stdout=StringIO())
     assert not copy_study(worked, "again").orders_revealed_at
+
+
+def test_a_bundle_is_checked_in_its_zip_file_too(worked: Study, market: Market, tmp_path: Path) -> None:
+    collect(worked, "local", market, now())
+    export_bundle(worked, "local", tmp_path / "bundle")
+    packed = shutil.make_archive(str(tmp_path / "demo-local"), "zip", tmp_path, "bundle")
+    output = StringIO()
+    call_command("check_bundle", packed, stdout=output)
+    assert "demo-local.zip holds together" in output.getvalue()
+
+    whole = Path(packed).read_bytes()
+    Path(packed).write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(CommandError, match=r"demo-local.zip can't be unpacked"):
+        call_command("check_bundle", packed)
