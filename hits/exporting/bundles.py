@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from django.db.models import QuerySet
+from django.utils import timezone
 
 from evalplatform.errors import EvalPlatformError
 from hits.analysing.analysing import EXCLUDED_BY, analyse
@@ -29,7 +30,7 @@ from hits.figures.pictures import Picture, pictures
 from hits.manifest import manifest_lines
 from hits.models import ScreeningRun, Study, Submission
 from hits.models.design import StudyDesign
-from hits.places import revealed_secret
+from hits.places import reveal_secret
 from hits.pseudonyms import bundle_pseudonym
 from hits.ratings_frame import rating_chunks
 from hits.screening.describing import describe_funnel
@@ -103,7 +104,7 @@ def write_ratings_of(study: Study, environment: str, folder: Path, pseudonyms: s
         study=study.name,
         marketplace=environment,
         manifest_sha256=study.manifest_hash,
-        card_order_secret=revealed_secret(study),
+        card_order_secret=reveal_secret(study, timezone.now()),
         pseudonyms=pseudonyms,
         ratings=rows,
         datasets=[part.name for part in design.datasets],

@@ -19,6 +19,7 @@ from hits.collecting import collect
 from hits.exporting.about import read_about
 from hits.exporting.bundles import Bundle, export_bundle, export_ratings, write_ratings_of
 from hits.exporting.checking import check_bundle
+from hits.exporting.datasheet import datasheet
 from hits.exporting.facts import gather_facts
 from hits.exporting.latex import document, escape
 from hits.exporting.methods import methods_latex
@@ -26,6 +27,7 @@ from hits.exporting.ratings_files import FILES, read_ratings
 from hits.exporting.tables import latex_tables
 from hits.manifest import sha256
 from hits.models import Assignment, Payment, Rating, Study, Submission
+from hits.models.design import StudyDesign
 from hits.mturk.client import Market
 from hits.paying import pay
 from hits.pseudonyms import worker_ids
@@ -112,6 +114,15 @@ def _check_that_it_says_what_the_database_says(bundle: Bundle, worked: Study) ->
     assert "2 of 6 HITs were published" in paragraph
     assert "whether a placement would win; what counted was the placement that they submitted" in paragraph
     assert worked.manifest_hash in paragraph
+    assert "All replies, the human ones too, were typed alike for display" in paragraph
+    assert "All replies, the human ones too, were typed alike" in (bundle.folder / "datasheet.md").read_text()
+    raw = replace(facts := gather_facts(worked, "local", own), design=_as_written(facts.design))
+    assert "Replies were shown as they were written" in methods_latex(raw)
+    assert "typed alike" not in datasheet(raw)
+
+
+def _as_written(design: StudyDesign) -> StudyDesign:
+    return design.model_copy(update={"task": design.task.model_copy(update={"reply_style": "as written"})})
 
 
 def _check_that_one_changed_rating_is_found(folder: Path) -> None:
