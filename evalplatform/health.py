@@ -14,10 +14,10 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 from kombu.exceptions import OperationalError
 
+from evalplatform import process_commands
 from evalplatform.celery import app
 from evalplatform.embedded_broker import count_live_workers
 
-COMMAND = "celery --app evalplatform worker --beat --queues default,gpu"
 STRANGERS_LOOK_SECONDS = 30.0
 PING_SECONDS = 1.0
 CONNECT_SECONDS = 2  # the least that PostgreSQL's library takes
@@ -137,5 +137,5 @@ def _check_workers(counts_all: bool) -> PartHealth:
     else:
         count = len(app.control.ping(timeout=PING_SECONDS, limit=None if counts_all else 1))
     if not count:
-        return PartHealth("Workers", False, f"none is running; start one with: {COMMAND}")
+        return PartHealth("Workers", False, f"none is running; start one with: {process_commands.WORKER}")
     return PartHealth("Workers", True, f"{count} running")

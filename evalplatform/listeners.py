@@ -9,7 +9,6 @@ from evalplatform.celery import app
 from evalplatform.embedded_broker import count_live_workers
 from evalplatform.health import is_broker_there
 
-SCHEDULER_COMMAND = "celery --app evalplatform beat"
 ASK_SECONDS = 1.0
 KEEP_SECONDS = 10.0  # pages ask every second or two; a broker that is a server, and may be silent, is asked less often
 

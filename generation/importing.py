@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from evalplatform.errors import EvalPlatformError
 from generation.corpora import candidates_csv, jsonl
-from generation.corpora.files import dialog_format, read_dialog_file
+from generation.corpora.files import dialog_format, read_dialog_file, refuse_other_files
 from generation.corpora.lines import Problem, read_lines
 from generation.corpora.records import BadRecord, CandidateRecord, DialogRecord, checked_name
 from generation.display import display_text
@@ -72,8 +72,12 @@ def import_candidates(
     options = options or ImportOptions()
     format = format or ("csv" if path.suffix.lower() == ".csv" else "jsonl")
     importer = _CandidateImporter(path.name, dataset_name)
-    read = CANDIDATE_FORMATS[format]
-    counts = _import(path, lambda on_bytes: read(read_lines(path, on_bytes)), importer.add, options)
+
+    def read(on_bytes: Callable[[int], None]) -> Iterator[CandidateRecord | Problem]:
+        refuse_other_files(path)
+        return CANDIDATE_FORMATS[format](read_lines(path, on_bytes))
+
+    counts = _import(path, read, importer.add, options)
     if not options.dry_run:
         importer.finish()
     return counts

@@ -9,9 +9,13 @@ may switch it off (`task.reply_style`), and the manifest's hash covers the text 
 import re
 
 _APOSTROPHE = re.compile(r"(?<=\w)[’`´](?=\w)")
-_SPACE_BEFORE = re.compile(r"(?<=\w) ([,;!?](?=\W|[^\W\d_]|$)|[.:](?= |$))")
-# Only after words of two letters or more, and a full stop only before a capital: not in "e.g.", "3,5" or "b.com".
-_NO_SPACE_AFTER = re.compile(r"(?<=[^\W\d_A-Z]{2})[,;!?](?=[^\W\d_])|(?<=[^\W\d_A-Z]{2})\.(?=[A-Z](?:[a-z]|\s|'))")
+# A semicolon not before what may be a wink: ";)" and ";D" stand apart.
+_SPACE_BEFORE = re.compile(r"(?<=\w) ([,!?](?=\W|[^\W\d_]|$)|;(?= |$|[^\W\d_]{2}|[IiAa]\b)|[.:](?= |$))")
+# Only after words of two letters or more, and a full stop only before a capital: not in "e.g.", "3,5" or "b.com". Nor
+# where an apostrophe is meant ("it;s"), or someone winks (";p").
+_NO_SPACE_AFTER = re.compile(
+    r"(?<=[^\W\d_A-Z]{2})(?:[,;!?](?=[^\W\d_])(?!(?i:[tsmdpob]|re|ve|ll)\b)|\.(?=[A-Z](?:[a-z]|\s|')))"
+)
 _SENTENCE_START = re.compile(r"(?:^|(?<=[^\W\d_]{2}[.!?] ))([\"“(']*)([^\W\d_])")
 
 # English: without those that are words of their own when the apostrophe is gone (its, were, well, lets, wont, ill, id).
@@ -22,9 +26,12 @@ _CONTRACTIONS = {
         you're you've you'll they're they've they'll we've that's what's there's here's he's she's i'm i've
     """.split()
 }
-_CONTRACTION = re.compile(rf"\b(?:{'|'.join(_CONTRACTIONS)})\b", re.IGNORECASE | re.ASCII)
+_SLIPPED = "|".join(_CONTRACTIONS.values()).replace("'", "[;,]?")
+# With a semicolon or comma where a finger slipped. Small letters behind a full stop may be a name's end: "example.im".
+_CONTRACTION = re.compile(rf"\b(?:(?<!\w\.)|(?-i:(?=[A-Z])))(?:{_SLIPPED})\b", re.IGNORECASE | re.ASCII)
 _SMALL_I = re.compile(r"(?<![\w.'’-])i(?=$|[\s,!?;:)\"]|\.(?:\s|$|\.)|'(?:m|ve|ll|d|s)\b)")
-_ADDRESS = re.compile(r"\S*(?:://|www\.|@)\S*")
+_ADDRESS = re.compile(r"(?<!\S)\S*(?:://|www\.|@)\S*|\0")  # and what stands for one while the rest is tidied
+_FACE = re.compile(r"(?<!\S)(?:[:;=xX]['-]?[DPpOo3]|<3)$")
 
 
 def tidy_reply(text: str, language: str = "en") -> str:
@@ -35,23 +42,24 @@ def tidy_reply(text: str, language: str = "en") -> str:
     "I'm fine. Really!"
     """
     text = " ".join(text.split())
-    addresses = _ADDRESS.findall(text)  # nothing inside of them is touched
+    addresses = iter(_ADDRESS.findall(text))  # nothing inside of them is touched
     text = _ADDRESS.sub("\0", text)
     text = _APOSTROPHE.sub("'", text)
+    is_english = language.partition("-")[0].lower() == "en"
+    if is_english:  # before the spaces, of which some depend on an apostrophe
+        text = _CONTRACTION.sub(lambda word: _contract(word[0]), text)
     text = _SPACE_BEFORE.sub(r"\1", text)
     text = _NO_SPACE_AFTER.sub(lambda found: f"{found[0]} ", text)
-    if language.partition("-")[0].lower() == "en":
-        text = _CONTRACTION.sub(lambda word: _contract(word[0]), text)
+    if is_english:
         text = _SMALL_I.sub("I", text)
     text = _SENTENCE_START.sub(lambda start: start[1] + _capital(start[2]), text)
-    if text and _ends_openly(text[-1]):
+    if text and _ends_openly(text[-1]) and not _FACE.search(text):
         text += "."
-    for address in addresses:
-        text = text.replace("\0", address, 1)
-    return text
+    return re.sub("\0", lambda _: next(addresses), text)
 
 
 def _contract(word: str) -> str:
+    word = re.sub("[;,]", "", word)
     contracted = _CONTRACTIONS[word.lower()]
     if word.isupper():
         return contracted.upper()

@@ -2,6 +2,7 @@ from django.urls import path
 
 from hits.views import (
     assignments,
+    budget,
     bundle,
     disputed,
     home,
@@ -43,6 +44,7 @@ urlpatterns = [
     path("studies/<slug:name>/screen/undo/", monitor.undo_screening, name="undo-screening"),
     path("studies/<slug:name>/replace/", replacing.replace_lost, name="replace-lost"),
     path("studies/<slug:name>/put-up/", replacing.put_up, name="put-up-again"),
+    path("studies/<slug:name>/budget/", budget.change_budget, name="change-budget"),
     path("studies/<slug:name>/top-up/", monitor.top_up, name="top-up"),
     path("studies/<slug:name>/workers/", workers.show_workers, name="workers"),
     path("studies/<slug:name>/workers/<slug:worker>/", workers.show_worker, name="worker"),
@@ -51,6 +53,7 @@ urlpatterns = [
     path("studies/<slug:name>/workers/<slug:worker>/unblock/", workers.unblock_worker, name="unblock-worker"),
     path("studies/<slug:name>/assignments/", assignments.show_assignments, name="assignments"),
     path("studies/<slug:name>/assignments/approve/", assignments.approve_waiting, name="approve-waiting"),
+    path("studies/<slug:name>/assignments/reject-empty/", assignments.reject_empty, name="reject-empty"),
     path("studies/<slug:name>/assignments/<int:key>/", assignments.show_assignment, name="assignment"),
     path("studies/<slug:name>/assignments/<int:key>/approve/", assignments.approve_assignment, name="approve"),
     path("studies/<slug:name>/assignments/<int:key>/reject/", assignments.reject_assignment, name="reject"),

@@ -2,6 +2,8 @@
 
 from localturk.models import WorkerAccount
 
+SIMULATED = "ASIM"  # how the ids of a simulated crowd's workers begin
+
 # The paper's five countries are the US, Canada, the UK, Australia and New Zealand; its workers had 100 HITs and 95 %
 # approved. So Ines lives elsewhere, Finn has too few, Gita too many rejected, and Hugo nothing at all.
 WORKERS = [

@@ -25,7 +25,7 @@ from localturk.clock import Clock
 from localturk.lifecycle import settle
 from localturk.models import TurkAssignment, TurkHit, WorkerAccount
 from localturk.openness import is_open
-from localturk.seeding import ensure_worker_accounts
+from localturk.seeding import SIMULATED, ensure_worker_accounts
 from localturk.sign_in_views import show_sign_in
 from localturk.signing_in import remember_worker, worker_of
 from localturk.worker_frame import Frame, preview_frame, work_frame
@@ -87,7 +87,12 @@ def choose_worker(request: HttpRequest) -> HttpResponse:
     workers = WorkerAccount.objects.all()
     chosen = workers.filter(worker_id=request.POST.get("worker", "").replace("\0", "")).first()
     if chosen is None:
-        context = {"rows": [rows.worker_row(worker) for worker in workers], "worker": worker_of(request)}
+        simulated = workers.filter(worker_id__startswith=SIMULATED)
+        context = {
+            "rows": [rows.worker_row(worker) for worker in workers.exclude(pk__in=simulated)],
+            "simulated": [rows.worker_row(worker) for worker in simulated],
+            "worker": worker_of(request),
+        }
         return render(request, "localturk/workers.html", context)
     response = redirect("market-hits")
     remember_worker(request, response, chosen)

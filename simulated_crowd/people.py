@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from localturk.seeding import SIMULATED
 from simulated_crowd.dice import lognormal, uniform
 from simulated_crowd.truths import Truth
 from simulated_crowd.worker_types import USUAL_SHARES, WorkerType, checked_shares
@@ -31,7 +32,7 @@ class SimulatedWorker:
 
     @property
     def worker_id(self) -> str:
-        return f"ASIM{self.number:06}"
+        return f"{SIMULATED}{self.number:06}"
 
     @property
     def key(self) -> tuple[object, ...]:

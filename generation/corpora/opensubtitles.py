@@ -34,7 +34,7 @@ _DASH = re.compile(r"^\s*[-–—‐]+\s*")
 _SPEAKER = re.compile(r"^\s*[A-Z][A-Z0-9 .'#&-]{1,30}:\s+")
 _LYRICS = re.compile(r"[♪♫]|^\s*#.*#\s*$")
 _CREDITS = re.compile(r"https?:|www\.|opensubtitles|subtitles?\s+by|sync(?:ed|hroni[sz]ed)?\s+(?:and|by|&)|©", re.I)
-_SENTENCE_END = re.compile(r"[.?!…][\"'”’)\]]*$")
+_AFTER_SENTENCE_END = "\"'”’)]"
 _GOES_ON = re.compile(r"^(?:\.\.\.|…|[a-z])")
 _LETTER = re.compile(r"[^\W\d_]")
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]\w{1,30});")
@@ -45,10 +45,18 @@ _ENDS_OF_SENTENCES = ".?!…:\"'”’)]"
 
 @dataclass(slots=True)
 class _Turn:
+    """Its texts are joined once, at the end: a film without full stops would else be copied again with every line."""
+
     line: int
-    text: str
+    texts: list[str]
+    length: int
     start: float | None
     end: float | None
+
+    def goes_on(self, more: "_Turn") -> None:
+        self.texts += more.texts
+        self.length += 1 + more.length
+        self.end = more.end
 
 
 def read_dialogs(lines: Iterable[Line | Problem], name: str = "subtitles") -> Iterator[DialogRecord | Problem]:
@@ -78,7 +86,7 @@ def _records(dialog: list[_Turn], name: str) -> Iterator[DialogRecord | Problem]
     line = dialog[0].line
     try:
         external_id = checked_name(f"{name}#{line}", "the file's name", MAX_ID_CHARACTERS)
-        texts = [checked_text(turn.text, "a turn") for turn in dialog]
+        texts = [checked_text(" ".join(turn.texts), "a turn") for turn in dialog]
     except BadRecord as bad:
         yield Problem(line, str(bad))
         return
@@ -97,9 +105,9 @@ def _turns(cues: Iterable[Cue | Problem]) -> Iterator[_Turn | Problem]:
             yield cue
             continue
         for is_new_speaker, text in _utterances(cue):
-            new = _Turn(cue.line, text, cue.start, cue.end)
+            new = _Turn(cue.line, [text], len(text), cue.start, cue.end)
             if turn and not is_new_speaker and _is_same_turn(turn, new):
-                turn.text, turn.end = f"{turn.text} {text}", cue.end
+                turn.goes_on(new)
                 continue
             if turn:
                 yield turn
@@ -109,9 +117,10 @@ def _turns(cues: Iterable[Cue | Problem]) -> Iterator[_Turn | Problem]:
 
 
 def _is_same_turn(before: _Turn, after: _Turn) -> bool:
-    if _gap(before, after) > LONGEST_GAP_SECONDS or len(before.text) > MAX_TEXT_CHARACTERS:
-        return False  # too long to be used already: adding to it without end would cost more and more
-    return not _SENTENCE_END.search(before.text) or bool(_GOES_ON.match(after.text))
+    if _gap(before, after) > LONGEST_GAP_SECONDS or before.length > MAX_TEXT_CHARACTERS:
+        return False  # too long to be used already
+    is_sentence = before.texts[-1].rstrip(_AFTER_SENTENCE_END).endswith((".", "?", "!", "…"))
+    return not is_sentence or bool(_GOES_ON.match(after.texts[0]))
 
 
 def _utterances(cue: Cue) -> Iterator[tuple[bool, str]]:

@@ -99,6 +99,8 @@ def _members(path: Path, prefix: str) -> Iterator[SubtitleFile | Problem]:
 
 
 def _opened(archive: ZipFile, info: ZipInfo) -> "IO[bytes] | gzip.GzipFile":
+    if info.flag_bits & 1:
+        raise BadRecord(f"it is packed with a password; {UNPACK}")
     file = archive.open(info)
     return gzip.open(file) if info.filename.lower().endswith(".gz") else file
 

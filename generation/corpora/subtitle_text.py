@@ -49,7 +49,7 @@ def _encoding_of(data: bytes) -> tuple[str, bytes]:
         if data.startswith(mark):
             return name, data[len(mark) :]
     sample = data[:SAMPLE_BYTES]
-    if wide := _wide_encoding(sample):
+    if wide := wide_encoding(sample):
         return wide, data
     if b"\0" in sample:
         raise BadRecord("this is not a text file; if it is packed, unpack it")
@@ -64,7 +64,7 @@ def _encoding_of(data: bytes) -> tuple[str, bytes]:
     return "cp1252", data
 
 
-def _wide_encoding(sample: bytes) -> str:
+def wide_encoding(sample: bytes) -> str:
     """UTF-16 without a mark: every line end, digit and space has a zero byte, always on the same side."""
     pairs = max(1, len(sample) // 2)
     first, second = (sample[side::2].count(0) / pairs for side in (0, 1))

@@ -221,7 +221,7 @@ class _HuggingFaceGenerator:
         if not begins_in_thought and not has_marks(whole):
             text = self._tokenizer.decode(row, skip_special_tokens=True).strip()
             return Reply(text, failure="" if text else "empty")
-        said, thoughts = split_thoughts(f"<think>{whole}" if begins_in_thought else whole)
+        said, thoughts = split_thoughts(whole, begins_in_thought)
         for special in self._tokenizer.all_special_tokens:
             said = said.replace(special, "")
         text = said.strip()

@@ -8,6 +8,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import replace
 from typing import Any, Literal, Self
 from urllib.parse import urlsplit
 
@@ -161,8 +162,9 @@ class OpenAICompatibleGenerator:
                 break
         if status == 200:
             self._has_answered = True
-            return _reply(body, cut)
-        words = complaint(body).replace(self._key, "(the key)") if self._key else complaint(body)
+            reply = _reply(body, cut)
+            return replace(reply, failure=self._without_key(reply.failure))
+        words = self._without_key(complaint(body))
         refusal = f"{self._settings['url']} answers with status {status}: {words}"
         if is_about_all(status, body, self._parameters):
             is_request = status in (400, 422)
@@ -194,6 +196,9 @@ class OpenAICompatibleGenerator:
             stop,
         )
 
+    def _without_key(self, words: str) -> str:
+        return words.replace(self._key, "(the key)") if self._key else words
+
     @property
     def _key(self) -> str:
         return os.environ.get(self._settings["key_variable"], "")
@@ -218,7 +223,9 @@ def _reply(body: Any, turns_cut: int) -> Reply:
         message, finish = choice["message"], choice.get("finish_reason")
         content, refusal = message.get("content") or "", message.get("refusal")
     except (TypeError, KeyError, IndexError, AttributeError):
-        return Reply("", turns_cut=turns_cut, failure="the server's answer is not understood")
+        is_error = isinstance(body, dict) and body.get("error")  # with status 200, as gateways do it
+        told = f"the server answers with an error: {complaint(body)}"
+        return Reply("", turns_cut=turns_cut, failure=told if is_error else "the server's answer is not understood")
     text, thoughts = _parts(content) if isinstance(content, list) else (content, "")
     thoughts = "\n".join(filter(None, [*_reasoning(message), thoughts]))
     if not isinstance(text, str):
@@ -233,8 +240,8 @@ def _reply(body: Any, turns_cut: int) -> Reply:
 
 
 def _reasoning(message: dict[str, Any]) -> list[str]:
-    """Under the names by which servers have it: DeepSeek's and vLLM's, OpenRouter's and vLLM's newer one."""
-    found = (message.get(name) for name in ("reasoning_content", "reasoning"))
+    """Under the names by which servers have it: DeepSeek's and vLLM's, OpenRouter's and vLLM's newer one, Ollama's."""
+    found = (message.get(name) for name in ("reasoning_content", "reasoning", "thinking"))
     return list(dict.fromkeys(text.strip() for text in found if isinstance(text, str) and text.strip()))
 
 

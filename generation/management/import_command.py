@@ -13,6 +13,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 from evalplatform.commands import PlatformCommand
 from evalplatform.errors import in_one_line
 from evalplatform.terminal import plain_console
+from evalplatform.wording import count_of
 from generation.corpora.files import bytes_to_read
 from generation.corpora.lines import Problem
 from generation.importing import ImportCounts, ImportOptions
@@ -54,8 +55,9 @@ class ImportCommand(PlatformCommand):
             f"{counts.rejected:,} rejected, {counts.conflicts:,} in conflict."
         )
         refused = counts.rejected + counts.conflicts
-        if refused and not counts.added + counts.known:
-            raise CommandError(f"Nothing of {path.name} can be used: {refused:,} problems, and nothing else.")
+        if not counts.added + counts.known:
+            why = f"{count_of(refused, 'problem')}, and nothing else" if refused else f"there are no {self.noun} in it"
+            raise CommandError(f"Nothing of {path.name} can be used: {why}.")
         if not options["dry_run"]:
             give_owner(self.what_it_makes(path, options), owner)
             self.after_import(counts)

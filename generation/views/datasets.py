@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 from kombu.exceptions import OperationalError
 
-from evalplatform.health import COMMAND
+from evalplatform import process_commands
 from evalplatform.listeners import is_anyone_listening
 from generation.counting import count_datasets, count_emotions
 from generation.metrics.tables import tables_of_dataset
@@ -92,7 +92,7 @@ def show_style_check(request: HttpRequest, pk: int) -> HttpResponse:
 def style_wait(dataset: Dataset) -> dict[str, Any]:
     """Whether a check that was asked for waits for a process that does not run."""
     is_alone = dataset.style_requested_at is not None and not is_anyone_listening()
-    return {"is_alone": is_alone, "command": COMMAND}
+    return {"is_alone": is_alone, "command": process_commands.WORKER}
 
 
 def _padded_labels(dialog: Dialog) -> list[str]:

@@ -43,13 +43,15 @@ class ProgressOut(BaseModel):
 
     market: str
     published: int
-    accepted: int
+    accepted: int = Field(description="Held or handed in, by the marketplace's own word.")
     in_hand: int
+    opened: int = Field(description="Our page was opened, and the marketplace has not confirmed by whom.")
     submitted: int
     waiting: int
     approved: int
     rejected: int
     given_up: int
+    never_confirmed: int = Field(description="Of those that were given up.")
     taken_over: int
     unconfirmed: int
     without_answers: int

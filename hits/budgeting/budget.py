@@ -1,12 +1,15 @@
-"""What a study has cost, owes and may still cost, against its budget.
+"""What a study has cost, owes and may still cost, against what may be spent.
 
-In: the ledger, the confirmed submissions, and what is on offer. Out: cents, with the marketplace's fees. Guaranteed: it
-is the worst case, so what passes `refuse_over_budget` never brings a study above its cap, whoever wins which bonus.
+In: the ledger, the confirmed submissions, what is on offer, and two caps: the budget of the design, and the one typed
+for the marketplace since (`set_cap`). Out: cents, with the marketplace's fees. Guaranteed: it is the worst case,
+so what passes `refuse_over_budget` never brings a study above the lower cap, whoever wins which bonus.
 """
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 
+from django.contrib.auth.models import User
 from django.utils import timezone
 
 from evalplatform.errors import EvalPlatformError
@@ -15,7 +18,7 @@ from hits.budgeting.places import UnfilledPlaces, open_places
 from hits.budgeting.undecided import waiting_for_decision
 from hits.crowds.mturk.costs import cents_per_assignment
 from hits.designing.design_words import dollars
-from hits.models import Payment, Study, Submission
+from hits.models import Event, Payment, SpendingCap, Study, Submission
 from hits.models.design import StudyDesign
 
 
@@ -27,11 +30,12 @@ class OverBudget(EvalPlatformError):
 class Budget:
     """Of a study on one marketplace. All but the cap include fees."""
 
-    cap_cents: int | None  # the study's budget, where it has one
+    cap_cents: int | None  # the lower one, where there is any
     spent_cents: int  # paid
     owed_cents: int  # for confirmed work that is not paid yet, with the bonuses that were won
     open_cents: int  # at most, for what is on offer or in somebody's hands
     waiting_cents: int = 0  # at most, for work that waits for a person's decision
+    is_cap_typed: bool = field(default=False, compare=False)  # for this marketplace; else it is the design's
 
     @property
     def committed_cents(self) -> int:
@@ -51,21 +55,45 @@ def budget_of(study: Study, environment: str, apart_from: Collection[int] = ()) 
     )
     waiting = waiting_for_decision(study, environment)
     unrecorded = [one for one in submissions_without_dues(study, environment) if one.pk not in waiting]
-    return Budget(
-        cap_cents=design.pay.budget_cents,
+    budget = Budget(
+        cap_cents=None,
         spent_cents=ledger.paid().cents(),
         owed_cents=ledger.owed().cents() + _cents_due(design, unrecorded),
         open_cents=cents_of(design, (one for one in open_places(study, environment) if one.hit_id not in apart_from)),
         waiting_cents=_cents_if_approved(design, waiting),
     )
+    return with_cap(budget, design, typed_cap_cents(study, environment))
+
+
+def with_cap(budget: Budget, design: StudyDesign, typed_cents: int | None) -> Budget:
+    """The same money under the lower of the design's budget and the typed one."""
+    own = design.pay.budget_cents
+    is_typed = typed_cents is not None and (own is None or typed_cents < own)
+    return replace(budget, cap_cents=typed_cents if is_typed else own, is_cap_typed=is_typed)
+
+
+def typed_cap_cents(study: Study, environment: str) -> int | None:
+    """The budget that was typed last for this marketplace, and holds."""
+    return study.spending_caps.filter(environment=environment).values_list("cents", flat=True).first()
+
+
+def set_cap(study: Study, environment: str, cents: int | None, by: User | None, now: datetime) -> None:
+    """For everything that spends there from now on. None takes it away. What is spent or on offer stays."""
+    before = typed_cap_cents(study, environment)
+    if cents == before:
+        return
+    SpendingCap.objects.create(study=study, environment=environment, cents=cents, set_by=by, set_at=now)
+    text = f"took the budget of {dollars(before or 0)} away" if cents is None else f"set the budget to {dollars(cents)}"
+    Event.objects.create(study=study, at=now, actor=by, text=f"{text} ({environment})")
 
 
 def refuse_over_budget(
     budget: Budget, more_cents: int, what: str, instead: str, given_cap_cents: int | None = None
 ) -> None:
-    """Raises when `what` could bring the study above its budget, or above the one that was given for this occasion."""
+    """Raises when `what` could bring the study above its cap, or above the one that was given for this occasion."""
     total = budget.committed_cents + more_cents
-    for name, cap in [("the given budget", given_cap_cents), ("the study's budget", budget.cap_cents)]:
+    standing = "the given budget" if budget.is_cap_typed else "the study's budget"
+    for name, cap in [("the given budget", given_cap_cents), (standing, budget.cap_cents)]:
         if cap is not None and total > cap:
             raise OverBudget(
                 f"{what} would bring the study to at most {dollars(total)}, above {name} of {dollars(cap)}. {instead}"

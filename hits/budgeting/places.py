@@ -33,6 +33,13 @@ def revealed_secret(study: Study) -> str:
     return "" if is_open else study.order_secret
 
 
+def reveal_secret(study: Study, now: datetime) -> str:
+    """The same, for a bundle that is about to be written: it is noted that the orders are public from now on."""
+    if secret := revealed_secret(study):
+        Study.objects.filter(pk=study.pk, orders_revealed_at=None).update(orders_revealed_at=now)
+    return secret
+
+
 def closed_places(study: Study, environment: str) -> list[UnfilledPlaces]:
     """Of the HITs that were stopped and would be filled if they were put back."""
     return unfilled_places(study, environment, Publication.objects.stopped().exclude(closed_at=None))

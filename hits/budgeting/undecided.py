@@ -33,6 +33,11 @@ def waiting_for_decision(study: Study, environment: str) -> dict[int, str]:
     return dict.fromkeys(undecided.filter(pk__in=beyond).values_list("pk", flat=True), reason) | waiting
 
 
+def empty_submissions(study: Study, environment: str) -> SubmissionQuerySet:
+    """Those that wait because they came without answers; work beyond the worker's cap is not among them."""
+    return _submissions(study, environment).undecided().exclude(problem="").order_by("pk")
+
+
 def summarise_waiting(study: Study, environment: str) -> Waiting:
     waiting = waiting_for_decision(study, environment)
     due = Submission.objects.filter(pk__in=waiting).exclude(auto_approval_at=None).order_by("auto_approval_at")

@@ -6,6 +6,7 @@ that the HITs can be built. `parse_design` looks at the settings alone, `find_pr
 
 import difflib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
@@ -30,17 +31,31 @@ def parse_design(settings: Mapping[str, Any]) -> StudyDesign:
     return design
 
 
+@dataclass(frozen=True)
+class DraftCheck:
+    """`problems` is empty if the HITs can be built; then `selections` are the dialogs that the design takes."""
+
+    problems: list[DesignProblem]
+    selections: list[Selection]
+
+
 def problems_of(settings: Mapping[str, Any]) -> list[DesignProblem]:
     """All problems at once: of single settings, between them, and with the data. Empty: the HITs can be built."""
+    return check_draft(settings).problems
+
+
+def check_draft(settings: Mapping[str, Any]) -> DraftCheck:
+    """Choosing the dialogs is what takes time in a large draft: whoever needs them, too, has them from here."""
     design, problems = _read(settings)
     if design is None:
-        return problems
-    for further in (_contradictions(design), find_problems(design)):
+        return DraftCheck(problems, [])
+    in_data, selections = _look_through_data(design)
+    for further in (_contradictions(design), in_data):
         # What could not be read stands at its default here, and what contradicts itself has consequences: a part of the
         # design that has a problem already is not blamed for what follows from it.
         named = {_part_of(problem) for problem in problems}
         problems = problems + [problem for problem in further if _part_of(problem) not in named]
-    return problems
+    return DraftCheck(problems, selections)
 
 
 def _part_of(problem: DesignProblem) -> str:
@@ -49,6 +64,10 @@ def _part_of(problem: DesignProblem) -> str:
 
 def find_problems(design: StudyDesign) -> list[DesignProblem]:
     """What the data lacks for this design."""
+    return _look_through_data(design)[0]
+
+
+def _look_through_data(design: StudyDesign) -> tuple[list[DesignProblem], list[Selection]]:
     problems = _unknown_names(design)
     known = design.model_copy(
         update={
@@ -61,7 +80,7 @@ def find_problems(design: StudyDesign) -> list[DesignProblem]:
         problems += _short_dataset(known, part.dialog_count, selection)
         if design.data.incomplete == "refuse":
             problems += _unanswered_dialogs(known, selection)
-    return problems or _too_few_golds(design, fill_blocks(design, selections))
+    return problems or _too_few_golds(design, fill_blocks(design, selections)), selections
 
 
 # --- The settings alone ----------------------------------------------------------------------------------------------

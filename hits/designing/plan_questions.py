@@ -9,9 +9,9 @@ import json
 from typing import Any
 
 from evalplatform.errors import EvalPlatformError
-from hits.designing.design_problems import problems_of
+from hits.designing.design_problems import check_draft
 from hits.designing.power_planning import Plan, plan_for_difference, plan_for_size
-from hits.designing.summarising import summarise
+from hits.designing.sizing import size_of_batches
 from hits.models import Study
 from hits.models.design import StudyDesign
 from hits.stats.power import Setting
@@ -43,20 +43,21 @@ def question_of(study: Study, difference: str) -> str:
 
 def plan(study: Study, difference: str) -> Plan | None:
     """None: no study of a size that can be simulated finds so small a difference."""
-    if problems_of(study.design):
+    checked = check_draft(study.design)
+    if checked.problems:
         raise EvalPlatformError("Solve the study's problems first.")
     design = StudyDesign.model_validate(study.design)
     if len(design.generators) < 2:
         raise EvalPlatformError("A difference takes two models; this study has one.")
     try:
-        return _plan(design, difference)
+        return _plan(design, difference, sum(len(one.dialogs) for one in checked.selections))
     except (ValueError, OverflowError) as error:
         raise EvalPlatformError(str(error)) from error
 
 
-def _plan(design: StudyDesign, wanted: str) -> Plan | None:
+def _plan(design: StudyDesign, wanted: str, chosen_count: int) -> Plan | None:
     setting = Setting(
-        dialogs=summarise(design).size.dialog_count,
+        dialogs=size_of_batches(design, chosen_count).dialog_count,
         raters=design.hits.assignments,
         generators=len(design.generators),
         dialogs_per_hit=design.hits.dialogs_per_hit,

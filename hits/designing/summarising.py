@@ -13,6 +13,7 @@ from hits.designing.sizing import BatchSize, cost_of, hourly_pay_cents, rating_c
 from hits.models import Study
 from hits.models.design import StudyDesign
 
+AMPLE_TIME = 2  # times the expected one
 MOST_DIALOGS_LOOKED_AT = 300  # of a draft, whose page waits for it: the interval is up to 6 points wide to each side
 
 
@@ -58,9 +59,9 @@ class Summary:
         return self.hourly_pay_cents < self.design.pay.minimum_hourly_cents
 
 
-def summarise(design: StudyDesign) -> Summary:
-    """Of a draft, with what its data gives today."""
-    selections = select_dialogs(design)
+def summarise(design: StudyDesign, chosen: Sequence[Selection] | None = None) -> Summary:
+    """Of a draft, with what its data gives today: `chosen`, where that is known."""
+    selections = select_dialogs(design) if chosen is None else chosen
     size = size_of_batches(design, sum(len(selection.dialogs) for selection in selections))
     return _summary(design, size, list(_describe_choice(design, selections)))
 
@@ -81,8 +82,18 @@ def _summary(design: StudyDesign, size: BatchSize, notes: list[str]) -> Summary:
         rating_count(design, size),
         hourly_pay_cents(design),
         describe_hourly_pay(design),
-        [*describe_cost(design, size), *notes],
+        [*describe_cost(design, size), *_describe_time(design), *notes],
     )
+
+
+def _describe_time(design: StudyDesign) -> Iterator[str]:
+    """Half of the workers are slower than the median one. Below the expected time, the design is refused."""
+    limit, expected = design.crowd.time_limit_minutes, design.pay.expected_minutes
+    if limit < AMPLE_TIME * expected:
+        yield (
+            f"the time limit of {count_of(limit, 'minute')} is less than twice the {count_of(expected, 'minute')} that "
+            "a HIT takes: slow workers lose their work and their pay"
+        )
 
 
 def _describe_choice(design: StudyDesign, selections: Sequence[Selection]) -> Iterator[str]:

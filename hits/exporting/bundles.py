@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from django.db.models import QuerySet
+from django.utils import timezone
 
 from evalplatform.errors import EvalPlatformError
 from hits.access.pseudonyms import bundle_pseudonym
@@ -18,7 +19,7 @@ from hits.analysing.figures.all_figures import Picture, pictures
 from hits.analysing.results import Results
 from hits.analysing.serialising import results_as_json
 from hits.batching.manifest import manifest_lines
-from hits.budgeting.places import revealed_secret
+from hits.budgeting.places import reveal_secret
 from hits.exporting import about as about_file
 from hits.exporting.about import About
 from hits.exporting.bundle_facts import Facts, funnel_of, gather_facts, software
@@ -103,7 +104,7 @@ def write_ratings_of(study: Study, environment: str, folder: Path, pseudonyms: s
         study=study.name,
         marketplace=environment,
         manifest_sha256=study.manifest_hash,
-        card_order_secret=revealed_secret(study),
+        card_order_secret=reveal_secret(study, timezone.now()),
         pseudonyms=pseudonyms,
         ratings=rows,
         datasets=[part.name for part in design.datasets],

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from evalplatform.wording import count_of
 from hits.exporting.bundle_facts import Facts
-from hits.exporting.methods import methods_paragraph
+from hits.exporting.methods import how_replies_were_shown, methods_paragraph
 from hits.stats.estimates import Estimate, Undefined
 
 TO_FILL_IN = "**[to be filled in by the researchers]**"
@@ -107,7 +107,8 @@ def _design(facts: Facts) -> Questions:
     )
     yield (
         *("3.3.4", "What evaluators see"),
-        f"All texts are in manifest.jsonl, under design.task and design.warm_up. A screenshot: {TO_FILL_IN}",
+        f"All texts are in manifest.jsonl, under design.task and design.warm_up. {how_replies_were_shown(facts)} A "
+        f"screenshot: {TO_FILL_IN}",
     )
     yield (
         *("3.3.5", "How free evaluators are about when and how fast"),

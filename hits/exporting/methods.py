@@ -46,13 +46,22 @@ def _task(facts: Facts) -> Iterator[str]:
     yield (
         f"Workers saw a dialog with the replies of all models side by side, in an order that changed between workers "
         f"and without the models' names, and put each reply into one of {len(design.task.areas)} areas: {areas}. "
-        f"Identical replies were shown once."
+        f"Identical replies were shown once. {how_replies_were_shown(facts)}"
     )
     yield (
         f"A HIT had {count_of(design.hits.dialogs_per_hit, 'dialog')} and was offered to "
         f"{count_of(design.hits.assignments, 'worker')}; {facts.hits_published:,} of "
         f"{count_of(facts.hits_built, 'HIT was', 'HITs were')} published, in {count_of(facts.waves, 'wave')}."
     )
+
+
+def how_replies_were_shown(facts: Facts) -> str:
+    if facts.design.task.reply_style == "tidied":
+        return (
+            "All replies, the human ones too, were typed alike for display (white space, first letters, a small i, "
+            "apostrophes of contractions, the final full stop); no word was changed."
+        )
+    return "Replies were shown as they were written, without evening out how they were typed."
 
 
 def _crowd(facts: Facts) -> Iterator[str]:

@@ -16,7 +16,8 @@ WITHHELD = (
 )
 REVEALED = (
     "The order of the cards comes from the secret `{secret}`. The manifest commits to it "
-    "(`card_order_commitment`), so that it can't have been chosen afterwards; `check_bundle` recomputes every order."
+    "(`card_order_commitment`), so that it can't have been chosen afterwards; `check_bundle` recomputes every order, "
+    "up to the rotation by which workers of the same dialogs differ."
 )
 
 

@@ -3,13 +3,14 @@
 import argparse
 from typing import Any
 
-from django.core.management.base import CommandParser
+from django.core.management.base import CommandError, CommandParser
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from evalplatform.commands import PlatformCommand
 from evalplatform.terminal import plain_console
 from hits.models import MarketEnvironment, Study
 from hits.publishing.page_check import WorkerPageAway, check_worker_page
+from hits.publishing.plan_words import describe_public_orders
 
 
 def progress_bar() -> Progress:
@@ -27,6 +28,20 @@ class StudyCommand(PlatformCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         self.run(options)
+
+    def add_public_orders_argument(self, parser: CommandParser) -> None:
+        parser.add_argument(
+            "--orders-are-public", action="store_true", help="go on although a bundle has revealed the card orders"
+        )
+
+    def refuse_public_orders(self, study: Study, options: dict[str, Any]) -> None:
+        """More workers than those who came before the bundle: only if it is meant."""
+        if (warning := describe_public_orders(study)) and not options["orders_are_public"]:
+            raise CommandError(f"{warning} To go on all the same, add --orders-are-public.")
+
+    def warn_of_public_orders(self, study: Study) -> None:
+        if warning := describe_public_orders(study):
+            self.stderr.write(f"Mind: {warning}")
 
     def check_worker_page(self, study: Study, page_url: str, environment: str) -> None:
         """Here nothing is spent, and a simulated crowd needs no server: that none runs yet is only said."""

@@ -8,6 +8,7 @@ from hits.models.payment import Payment
 from hits.models.publication import MarketEnvironment, Publication
 from hits.models.publishing_run import PublishingRun
 from hits.models.replacement import Replacement
+from hits.models.spending_cap import SpendingCap
 from hits.models.standing import Standing, StudyMarket
 from hits.models.study import Membership, Study
 from hits.models.study_results import StudyBundle, StudyResults
@@ -32,6 +33,7 @@ __all__ = [
     "Replacement",
     "SchedulerBeat",
     "ScreeningRun",
+    "SpendingCap",
     "Standing",
     "Study",
     "StudyBundle",

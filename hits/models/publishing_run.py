@@ -24,7 +24,6 @@ class PublishingRun(models.Model):
     study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="publishing_runs")
     environment = models.CharField(max_length=10, choices=MarketEnvironment)
     most_hits = models.PositiveIntegerField(null=True)
-    budget_cents = models.PositiveBigIntegerField(null=True)
     requested_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="publishing_runs"
     )

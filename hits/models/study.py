@@ -34,6 +34,7 @@ class Study(models.Model):
     style_report = models.JSONField(null=True, editable=False)
     # 128 bits in hexadecimal, drawn when the study is frozen. Shown nowhere while the study is on a market.
     order_secret = models.CharField(max_length=32, blank=True, editable=False)
+    orders_revealed_at = models.DateTimeField(null=True, editable=False)  # when a bundle first carried the secret
     copied_from = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="copies")
     created_at = models.DateTimeField(auto_now_add=True)
     frozen_at = models.DateTimeField(null=True, editable=False)

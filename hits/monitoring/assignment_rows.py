@@ -9,15 +9,17 @@ from hits.access.pseudonyms import pseudonym
 from hits.budgeting.undecided import waiting_for_decision
 from hits.collecting.active_times import counted_minutes
 from hits.models import Answer, Assignment, BonusCheck, HitItem, Study, Submission
-from hits.models.assignment import AssignmentQuerySet
+from hits.models.assignment import IS_CONFIRMED, AssignmentQuerySet
 from hits.models.design import CheckpointPart, StudyDesign
 from hits.protocols.points import passes, wins_point
 
 Ending = Assignment.Ending
 Status = Submission.Status
 
+OPENED = "opened, not confirmed"
 STATES = {
-    "in hand": Q(submission=None, ended_as=""),
+    "in hand": Q(submission=None, ended_as="") & IS_CONFIRMED,
+    OPENED: Q(submission=None, ended_as="") & ~IS_CONFIRMED,
     "waiting": Q(submission__status=Status.SUBMITTED),
     "approved": Q(submission__status=Status.APPROVED),
     "rejected": Q(submission__status=Status.REJECTED),
@@ -92,4 +94,6 @@ def _submission_key(assignment: Assignment) -> int | None:
 def state_of(assignment: Assignment) -> str:
     """One of STATES."""
     submission = getattr(assignment, "submission", None)
-    return str(IN_WORDS[submission.status]) if submission else assignment.ended_as or "in hand"
+    if submission:
+        return str(IN_WORDS[submission.status])
+    return assignment.ended_as or ("in hand" if assignment.confirmed_at else OPENED)

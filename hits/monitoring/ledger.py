@@ -86,7 +86,8 @@ def refusals_of(study: Study, environment: str) -> list[tuple[str, int]]:
 
 
 def ledger_rows(study: Study, environment: str, has_worker_ids: bool = False) -> Iterator[tuple[object, ...]]:
-    """Under COLUMNS, the oldest first. Workers by their pseudonyms, unless whoever asks may know the ids."""
+    """Under COLUMNS, the oldest first. HITs by the number that people read, from 1; workers by
+    their pseudonyms, unless whoever asks may know the ids."""
     names: dict[str, str] = {}
     payments = payments_of(study, environment).order_by("pk").select_related("submission__assignment__hit")
     for payment in payments.defer("submission__answer_xml").iterator(chunk_size=2000):
@@ -95,7 +96,7 @@ def ledger_rows(study: Study, environment: str, has_worker_ids: bool = False) ->
         if who not in names:
             names[who] = who if has_worker_ids else pseudonym(study, who)
         yield (
-            *(payment.pk, payment.kind, names[who], assignment.hit.number, assignment.pk),
+            *(payment.pk, payment.kind, names[who], assignment.hit.shown_number, assignment.pk),
             *(payment.cents, payment.fee_cents, state_of(payment)),
             *(_time(payment.intended_at), _time(payment.paid_at), payment.paid_by, _time(payment.cancelled_at)),
             *(payment.refusal, payment.reason),

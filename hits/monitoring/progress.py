@@ -9,6 +9,7 @@ from django.db.models.functions import TruncHour
 
 from hits.budgeting.places import open_places, replaced_places
 from hits.models import Assignment, Publication, Study, Submission
+from hits.models.assignment import IS_CONFIRMED
 
 MOST_BINS = 72
 HOUR = timedelta(hours=1)
@@ -22,13 +23,15 @@ class Progress:
     """Of assignments."""
 
     published: int  # with replacements
-    accepted: int  # opened on our page by a worker, which is when we hear of it
+    accepted: int  # by the marketplace's word: held by a worker, where it can tell, or handed in
     in_hand: int
+    opened: int  # our page was opened with an assignment that nobody has confirmed so far: a worker's, or invented
     submitted: int
     waiting: int  # neither approved nor rejected
     approved: int
     rejected: int
     given_up: int
+    never_confirmed: int  # of these
     taken_over: int
     unconfirmed: int
     without_answers: int
@@ -38,13 +41,15 @@ class Progress:
 def count_progress(study: Study, environment: str) -> Progress:
     has_none = Q(submission=None)
     counts = Assignment.objects.filter(hit__study=study, environment=environment).aggregate(
-        accepted=Count("pk"),
-        in_hand=Count("pk", filter=has_none & Q(ended_as="")),
+        accepted=Count("pk", filter=IS_CONFIRMED | ~has_none),
+        in_hand=Count("pk", filter=has_none & Q(ended_as="") & IS_CONFIRMED),
+        opened=Count("pk", filter=has_none & Q(ended_as="") & ~IS_CONFIRMED),
         submitted=Count("submission"),
         waiting=Count("pk", filter=Q(submission__status=Status.SUBMITTED)),
         approved=Count("pk", filter=Q(submission__status=Status.APPROVED)),
         rejected=Count("pk", filter=Q(submission__status=Status.REJECTED)),
         given_up=Count("pk", filter=has_none & Q(ended_as=Ending.GIVEN_UP)),
+        never_confirmed=Count("pk", filter=has_none & Q(ended_as=Ending.GIVEN_UP) & ~IS_CONFIRMED),
         taken_over=Count("pk", filter=has_none & Q(ended_as=Ending.TAKEN_OVER)),
         unconfirmed=Count("pk", filter=has_none & Q(ended_as=Ending.UNCONFIRMED)),
         without_answers=Count("pk", filter=Q(submission__isnull=False) & ~Q(submission__problem="")),

@@ -121,7 +121,7 @@ def approve_by_hand(submissions: Iterable[Submission], now: datetime, by: User |
 
 
 def reject(submission: Submission, reason: str, market: Market, by: User | None, now: datetime) -> None:
-    """By hand only, one at a time, with a reason that the worker reads. Nothing else here ever rejects."""
+    """By hand only, with a reason that the worker reads. Nothing else here ever rejects."""
     if not reason.strip():
         raise EvalPlatformError("Write a reason: the worker reads it, and it is the least that we owe them.")
     if Payment.objects.paid().filter(submission=submission, kind=Kind.REWARD).exists():

@@ -58,6 +58,16 @@ def describe_plan(plan: PublishingPlan) -> Iterator[str]:
     yield from style_warning(plan.study.style_report)
 
 
+def describe_public_orders(study: Study) -> str:
+    """A warning for whoever brings more workers to a study whose bundle has revealed the secret of its card orders."""
+    if study.orders_revealed_at is None:
+        return ""
+    return (
+        f"The card orders of {study} are public: a bundle of {study.orders_revealed_at:%d %b %Y} reveals their secret, "
+        "so a worker who has it can tell which card stands where. Copy the study instead: a copy draws a new secret."
+    )
+
+
 def cents_from_dollars(amount: str | None, name: str) -> int | None:
     if amount is None:
         return None

@@ -7,7 +7,7 @@ from django.db.models import Max
 
 from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
-from hits.budgeting.budget import Budget, budget_of, refuse_over_budget
+from hits.budgeting.budget import Budget, budget_of, refuse_over_budget, with_cap
 from hits.crowds.mturk.client import Market
 from hits.crowds.mturk.costs import Cost, worst_case_cost
 from hits.designing.design_words import dollars
@@ -88,7 +88,13 @@ def without_confirmed(plan: PublishingPlan) -> PublishingPlan:
     )
 
 
-def check_budget(plan: PublishingPlan, budget_cents: int | None) -> None:
+def under_cap(plan: PublishingPlan, typed_cents: int | None) -> PublishingPlan:
+    """The same plan, as if this had been typed as the marketplace's budget already."""
+    return replace(plan, budget=with_cap(plan.budget, plan.design, typed_cents))
+
+
+def check_budget(plan: PublishingPlan, budget_cents: int | None = None) -> None:
+    """`budget_cents` is one for this occasion alone, beside the study's own."""
     what, instead = (
         f"Publishing {count_of(len(plan.hits), 'HIT')}",
         "Publish fewer HITs at a time, or raise the budget.",
@@ -96,7 +102,7 @@ def check_budget(plan: PublishingPlan, budget_cents: int | None) -> None:
     refuse_over_budget(plan.budget, plan.cost.total_cents, what, instead, budget_cents)
 
 
-def check_funds(plan: PublishingPlan, market: Market, budget_cents: int | None) -> None:
+def check_funds(plan: PublishingPlan, market: Market, budget_cents: int | None = None) -> None:
     """Raises when the budget or the balance does not cover the worst case."""
     check_budget(plan, budget_cents)
     balance = market.balance_cents()

@@ -10,12 +10,13 @@ from django.db.models.functions import Coalesce
 
 from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
+from hits.budgeting.budget import set_cap
 from hits.crowds.mturk.client import Market
 from hits.errors import MarketUnavailable
 from hits.models import Event, PublishingRun, Study
 from hits.publishing.creating import PublishingResult, publish_hits, settle_plan
 from hits.publishing.page_check import check_worker_page
-from hits.publishing.publishing_plan import check_budget, check_funds, plan_publishing
+from hits.publishing.publishing_plan import check_budget, check_funds, plan_publishing, under_cap
 from hits.publishing.stopping import stop_study
 
 SIGN_OF_LIFE = timedelta(seconds=2)
@@ -43,22 +44,25 @@ def request_run(
     requested_by: User | None,
     now: datetime,
 ) -> PublishingRun:
-    """Refused at once when it can't be meant; balance and worker page are looked at when it is carried out."""
-    plan = plan_publishing(study, environment, most_hits)
+    """Refused at once when it can't be meant; balance and worker page are looked at when it is carried out.
+
+    `budget_cents` holds for all that spends there from now on; None takes an earlier one away.
+    """
+    plan = under_cap(plan_publishing(study, environment, most_hits), budget_cents)
     if not plan.hits:
         raise EvalPlatformError(f"All HITs of {study} are published on the {environment} marketplace already.")
-    check_budget(plan, budget_cents)
+    check_budget(plan)
     run = PublishingRun(
         study=study,
         environment=environment,
         most_hits=most_hits,
-        budget_cents=budget_cents,
         requested_by=requested_by,
         requested_at=now,
     )
     try:
         with transaction.atomic():
             run.save()
+            set_cap(study, environment, budget_cents, requested_by, now)
             text = f"asked for {count_of(len(plan.hits), 'HIT')} to be published on the {environment} market"
             Event.objects.create(study=study, at=now, actor=requested_by, text=text)
     except IntegrityError:
@@ -105,7 +109,7 @@ def count_run(run: PublishingRun) -> RunCounts:
 
 def _publish(run: PublishingRun, market: Market, page_url: str, now: Now) -> str:
     plan = settle_plan(plan_publishing(run.study, run.environment, run.most_hits, run), market, now())
-    check_funds(plan, market, run.budget_cents)
+    check_funds(plan, market)
     check_worker_page(run.study, page_url, run.environment)
     stopped = PublishingRun.objects.filter(pk=run.pk).exclude(stop_requested_at=None)
     show_life = _signs_of_life(run, now)

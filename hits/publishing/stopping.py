@@ -53,7 +53,7 @@ def resume_study(
     again_cents = cents_of(design, closed_places(study, environment))
     refuse_over_budget(
         budget_of(study, environment),
-        *(again_cents, "Putting the HITs back on offer", "Leave them, or copy the study with a higher budget."),
+        *(again_cents, "Putting the HITs back on offer", "Leave them, or raise the budget first."),
     )
     result = _change(
         stopped,

@@ -18,7 +18,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from evalplatform.wording import count_of
-from hits.budgeting.budget import budget_of
+from hits.budgeting.budget import Budget, budget_of
 from hits.budgeting.places import OPEN_STATUSES, confirmed_places, former_counts, note_places, submitted_counts
 from hits.collecting.collect import our_hits, our_publications
 from hits.crowds.calling import THREADS, call_in_threads
@@ -87,7 +87,7 @@ def replace_lost_assignments(
     design = StudyDesign.model_validate(study.design)
     result = Replaced()
     wanted = _requests(study, environment, market, now(), result)
-    requests = list(_within_budget(design, budget_of(study, environment).committed_cents, wanted, budget_cents, result))
+    requests = list(_within_budget(design, budget_of(study, environment), wanted, budget_cents, result))
     if is_dry_run:
         for request in requests:
             _count(design, request, result)
@@ -221,11 +221,11 @@ def _request(
 
 
 def _within_budget(
-    design: StudyDesign, committed_cents: int, requests: Iterable[Request], given_cents: int | None, result: Replaced
+    design: StudyDesign, budget: Budget, requests: Iterable[Request], given_cents: int | None, result: Replaced
 ) -> Iterator[Request]:
     """A HIT whole or not at all: what expired can only be reopened all at once."""
-    caps = [cap for cap in (given_cents, design.pay.budget_cents) if cap is not None]
-    left = min(caps) - committed_cents if caps else None
+    caps = [cap for cap in (given_cents, budget.cap_cents) if cap is not None]
+    left = min(caps) - budget.committed_cents if caps else None
     for request in requests:
         cents = _cents(design, request)
         if left is not None and cents > left:

@@ -20,6 +20,15 @@ class ShownCard:
     is_gold: bool
     area: str  # its key; empty if it was not placed
 
+    @property
+    def letter(self) -> str:
+        """As the worker's page names it (`letterOf` in frontend/src/worker/pieces.ts): A to Z, then AA."""
+        rest, letters = self.place, ""
+        while rest:
+            rest, last = divmod(rest - 1, 26)
+            letters = chr(ord("A") + last) + letters
+        return letters
+
 
 @dataclass(frozen=True)
 class AreaWithCards:

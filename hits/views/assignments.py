@@ -13,7 +13,8 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from evalplatform.errors import EvalPlatformError
-from hits.budgeting.undecided import summarise_waiting, waiting_for_decision
+from evalplatform.wording import count_of
+from hits.budgeting.undecided import empty_submissions, summarise_waiting, waiting_for_decision
 from hits.crowds.mturk.costs import reward_fee_cents
 from hits.crowds.opening import check_may_change, offered_environments, open_market
 from hits.designing.design_words import dollars
@@ -33,7 +34,10 @@ ASSIGNMENTS_PER_PAGE = 50
 
 @require_GET
 def show_assignments(request: HttpRequest, name: str) -> HttpResponse:
-    study, environment = find_study(request, name)
+    return _render_list(request, *find_study(request, name))
+
+
+def _render_list(request: HttpRequest, study: Study, environment: str, refused: Refused | None = None) -> HttpResponse:
     state = request.GET.get("state", "")
     state = state if state in STATES or state == TO_DECIDE else ""
     page = Paginator(find_assignments(study, environment, state), ASSIGNMENTS_PER_PAGE)
@@ -47,8 +51,10 @@ def show_assignments(request: HttpRequest, name: str) -> HttpResponse:
         "undecided": _undecided(study, environment).count() if _is_by_hand(study) else 0,
         "to_decide": summarise_waiting(study, environment),
         "to_decide_state": TO_DECIDE,
+        "empty": empty_submissions(study, environment).count(),
+        "refused": refused,
     }
-    return render(request, "hits/assignments.html", context)
+    return render(request, "hits/assignments.html", context, status=STATUS if refused else 200)
 
 
 @require_GET
@@ -98,7 +104,7 @@ def approve_waiting(request: HttpRequest, name: str) -> HttpResponse:
         messages.error(request, "More work has come in since you looked. Look again, and approve then.")
     else:
         _tell_approved(request, approve_by_hand(waiting, timezone.now(), user_of(request)))
-    return redirect(f"{reverse('assignments', args=[study.name])}?{urlencode({'market': environment})}")
+    return _back_to_list(study, environment)
 
 
 @require_http_methods(["GET", "POST"])
@@ -119,6 +125,41 @@ def reject_assignment(request: HttpRequest, name: str, key: int) -> HttpResponse
     except EvalPlatformError as error:
         return _render(request, study, _assignment(study, key), refused_form("reject", error, request.POST.dict()))
     return _back(study, assignment)
+
+
+@require_http_methods(["GET", "POST"])
+@tells_refusals
+def reject_empty(request: HttpRequest, name: str) -> HttpResponse:
+    """All that came without answers and wait, with one reason: those that were shown, and no more."""
+    study, environment = find_study(request, name)
+    if request.method == "GET":
+        return _back_to_list(study, environment)
+    check_may_change(study, environment)
+    empty = list(empty_submissions(study, environment).select_related("assignment__hit__study"))
+    reason = request.POST.get("reason", "")
+    done = 0
+    try:
+        if request.POST.get("count") != str(len(empty)):
+            raise EvalPlatformError("Something has changed since you looked. Look again, and reject them then.")
+        if request.POST.get("is_meant") != "yes":
+            raise EvalPlatformError("Tick that you mean it: a rejection takes the worker's pay, and hurts their name.")
+        market = open_market(study, environment, ATTEMPTS_WHILE_SOMEONE_WAITS)
+        for submission in empty:
+            reject(submission, reason, market, user_of(request), timezone.now())
+            done += 1
+    except EvalPlatformError as error:
+        # Each that is done is saved: the rest stays on the list, and the same form goes on with it.
+        said = f"{count_of(done, 'submission is', 'submissions are')} rejected, and then: {error}" if done else error
+        refused = refused_form("reject-empty", EvalPlatformError(str(said)), request.POST.dict(), "reject-empty-reason")
+        return _render_list(request, study, environment, refused)
+    messages.success(
+        request, f"{count_of(done, 'submission is', 'submissions are')} rejected. Workers read your reason."
+    )
+    return _back_to_list(study, environment)
+
+
+def _back_to_list(study: Study, environment: str) -> HttpResponse:
+    return redirect(f"{reverse('assignments', args=[study.name])}?{urlencode({'market': environment})}")
 
 
 def _tell_approved(request: HttpRequest, count: int) -> None:

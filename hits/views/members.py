@@ -10,7 +10,7 @@ from evalplatform.errors import EvalPlatformError
 from hits.access.sharing import can_invite, invite, study_for, take_out, visible_studies
 from hits.views.refused import refused_form
 from hits.views.study_overview import render_study
-from hits.views.study_pages import user_of
+from hits.views.study_pages import back_to_study, user_of
 
 
 @require_http_methods(["GET", "POST"])
@@ -23,7 +23,7 @@ def invite_member(request: HttpRequest, name: str) -> HttpResponse:
             field = "member-name" if can_invite(study, user) else ""  # who can't has no such field
             return render_study(request, study, refused_form("members", error, request.POST.dict(), field))
         messages.success(request, f"{invited} sees the study now.")
-    return redirect("study", name=name)
+    return back_to_study(request, study)
 
 
 @require_http_methods(["GET", "POST"])
@@ -37,4 +37,4 @@ def take_member_out(request: HttpRequest, name: str) -> HttpResponse:
             return render_study(request, study, refused_form("members", error, {}))
         messages.success(request, f"For {user_name} there is no such study any more.")
     has_left = not visible_studies(request.user).filter(pk=study.pk).exists()
-    return redirect("studies") if has_left else redirect("study", name=name)
+    return redirect("studies") if has_left else back_to_study(request, study)

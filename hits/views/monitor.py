@@ -25,9 +25,11 @@ from hits.monitoring.ledger import refusals_of
 from hits.monitoring.progress import Progress, count_progress, submissions_per_hour
 from hits.monitoring.visits import count_lost_checks
 from hits.paying.fair_pay import RealPay, confirm_top_up, propose_top_up, real_pay
-from hits.publishing.plan_words import MarketCounts, cents_from_dollars, count_publications
+from hits.publishing.plan_words import MarketCounts, cents_from_dollars, count_publications, describe_public_orders
 from hits.tasks import screen_work_of_study, sync_hits_of_study, undo_screening_of_study
 from hits.views.pictures import pace_picture
+from hits.views.publishing_panel import budget_in_words
+from hits.views.refused import STATUS, Refused
 from hits.views.replacing import again_panel, replacing_panel
 from hits.views.screening_rows import funnel_rows
 from hits.views.study_pages import delay, find_study, surroundings, tells_refusals, user_of
@@ -39,17 +41,29 @@ MOST_EVENTS = 4
 
 @require_GET
 def show_monitor(request: HttpRequest, name: str) -> HttpResponse:
-    study, environment = find_study(request, name)
+    return render_monitor(request, *find_study(request, name))
+
+
+def render_monitor(
+    request: HttpRequest, study: Study, environment: str, refused: Refused | None = None
+) -> HttpResponse:
+    """`refused` is a form of this page that was sent, and why nothing came of it. What was typed in it and in the
+    others comes again."""
+    typed = request.POST if refused else request.GET
     live = _live(study, environment)
+    standing = budget_in_words(study, environment)
     context = {
         **surroundings(study, environment),
         "monitor": live,
+        "budget": {"typed": typed.get("budget", standing), "standing": standing},
+        "refused": refused,
+        "public_orders": describe_public_orders(study),
         "counts": live["counts"],
-        "replacing": replacing_panel(study, environment, "replace" in request.GET),
+        "replacing": replacing_panel(study, environment, "replace" in typed),
         "again": again_panel(study, environment),
-        "top_up": _top_up(study, environment, request.GET.get("hourly", "").strip()),
+        "top_up": _top_up(study, environment, typed.get("hourly", "").strip()),
     }
-    return render(request, "hits/monitor.html", context)
+    return render(request, "hits/monitor.html", context, status=STATUS if refused else 200)
 
 
 @require_GET
@@ -96,7 +110,7 @@ def top_up(request: HttpRequest, name: str) -> HttpResponse:
         )
     except EvalPlatformError as error:
         messages.error(request, str(error))
-    return _back(study, environment)
+    return back_to_monitor(study, environment)
 
 
 def _ask(request: HttpRequest, name: str, task: Any, text: str) -> HttpResponse:
@@ -108,10 +122,10 @@ def _ask(request: HttpRequest, name: str, task: Any, text: str) -> HttpResponse:
         messages.info(request, "Asked for. How far it is, and what comes of it, is said below.")
     except EvalPlatformError as error:
         messages.error(request, str(error))
-    return _back(study, environment)
+    return back_to_monitor(study, environment)
 
 
-def _back(study: Study, environment: str) -> HttpResponse:
+def back_to_monitor(study: Study, environment: str) -> HttpResponse:
     return redirect(f"{reverse('monitor', args=[study.name])}?{urlencode({'market': environment})}")
 
 
@@ -164,20 +178,20 @@ def _money(study: Study, environment: str) -> dict[str, Any]:
         "owed_cents": budget.owed_cents,
         "scale_cents": max(budget.cap_cents or 0, budget.committed_cents, 1),
         "parts": parts,
-        "words": _in_words(budget),
+        "words": _in_words(budget, environment),
         "is_above": budget.left_cents is not None and budget.left_cents < 0,
     }
 
 
-def _in_words(budget: Budget) -> str:
+def _in_words(budget: Budget, environment: str) -> str:
     """Fees are in all of it."""
     if budget.cap_cents is None or budget.left_cents is None:
-        return f"{dollars(budget.committed_cents)} in all, at most and with fees. The study has no budget of its own."
+        return f"{dollars(budget.committed_cents)} in all, at most and with fees. No budget is set."
+    whose = f"that was set for the {environment} marketplace" if budget.is_cap_typed else "in the study's design"
+    cap = f"the budget of {dollars(budget.cap_cents)} {whose}"
     if budget.left_cents < 0:
-        return f"At most {dollars(-budget.left_cents)} above the budget of {dollars(budget.cap_cents)}, fees included."
-    return (
-        f"At least {dollars(budget.left_cents)} are left of the budget of {dollars(budget.cap_cents)}, fees included."
-    )
+        return f"At most {dollars(-budget.left_cents)} above {cap}, fees included."
+    return f"At least {dollars(budget.left_cents)} are left of {cap}, fees included."
 
 
 def _pay(study: Study, environment: str, progress: Progress) -> dict[str, Any]:

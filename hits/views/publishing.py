@@ -16,7 +16,7 @@ from evalplatform.wording import count_of
 from hits.access.sharing import study_for
 from hits.crowds.opening import check_may_change, open_market, worker_page_url
 from hits.models import MarketEnvironment, PublishingRun, Study
-from hits.publishing.plan_words import count_publications
+from hits.publishing.plan_words import count_publications, describe_public_orders
 from hits.publishing.publishing_plan import plan_publishing, refuse_draft
 from hits.publishing.publishing_runs import finish_run, note_sign_of_life, request_run
 from hits.publishing.stopping import StoppingResult, resume_study, stop_study
@@ -26,12 +26,13 @@ from hits.views.publishing_panel import (
     check_budget_typed,
     cost_context,
     publishing_panel,
+    refuse_unseen_budget,
     run_context,
     wave_and_budget,
 )
 from hits.views.refused import FieldRefused, refused_form
 from hits.views.study_overview import render_study
-from hits.views.study_pages import ATTEMPTS_WHILE_SOMEONE_WAITS, chosen_environment, delay, user_of
+from hits.views.study_pages import ATTEMPTS_WHILE_SOMEONE_WAITS, back_to_study, chosen_environment, delay, user_of
 
 MOST_HITS_CHANGED_AT_ONCE = 500
 
@@ -44,7 +45,8 @@ def show_publishing(request: HttpRequest, name: str) -> HttpResponse:
     progress = {"environment": environment, **run_context(study, environment)}
     if progress["run"] and progress["run"].finished_at is None:
         return render(request, "hits/_publishing_run.html", {"study": study, "publishing": progress})
-    context = {"study": study, "publishing": publishing_panel(study, request.GET)}
+    panel = publishing_panel(study, request.GET)
+    context = {"study": study, "publishing": panel, "public_orders": describe_public_orders(study)}
     response = render(request, "hits/_publishing.html", context)
     response.headers["HX-Retarget"], response.headers["HX-Reswap"] = "#publishing", "outerHTML"
     return response
@@ -82,7 +84,9 @@ def publish(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def _request_run(request: HttpRequest, study: Study, environment: str, typed: QueryDict) -> PublishingRun:
-    wave, budget_cents = wave_and_budget({name: str(value) for name, value in typed.items()})
+    fields = {name: str(value) for name, value in typed.items()}
+    wave, budget_cents = wave_and_budget(fields)
+    refuse_unseen_budget(study, environment, fields)
     check_budget_typed(plan_publishing(study, environment, wave), budget_cents)
     return request_run(study, environment, wave, budget_cents, user_of(request), timezone.now())
 
@@ -138,7 +142,7 @@ def _change(
     if request.POST.get("back") == "monitor":
         return redirect(f"{reverse('monitor', args=[study.name])}?{urlencode({'market': environment})}")
     # To the top, where the message is: the panel is further down.
-    return redirect(f"{reverse('study', args=[study.name])}?{urlencode({'market': environment})}")
+    return back_to_study(request, study)
 
 
 def _tell(request: HttpRequest, result: StoppingResult, where: str) -> None:

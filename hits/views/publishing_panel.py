@@ -9,13 +9,14 @@ from django.urls import reverse
 from django.utils import timezone
 
 from evalplatform.errors import EvalPlatformError
+from hits.budgeting.budget import typed_cap_cents
 from hits.crowds.mturk.worker_sites import WORKER_SITES
 from hits.crowds.opening import is_local_market_open, offered_environments
 from hits.designing.design_words import describe_hourly_pay, dollars
 from hits.designing.summarising import parts_of
 from hits.models import PublishingRun, Study
 from hits.publishing.plan_words import cents_from_dollars, count_publications
-from hits.publishing.publishing_plan import PublishingPlan, check_budget, plan_publishing
+from hits.publishing.publishing_plan import PublishingPlan, check_budget, plan_publishing, under_cap
 from hits.publishing.publishing_runs import count_run
 from hits.views.refused import FieldRefused
 from hits.views.study_pages import chosen_environment
@@ -50,13 +51,17 @@ def run_context(study: Study, environment: str) -> dict[str, Any]:
 
 
 def cost_context(study: Study, environment: str, query: Mapping[str, str]) -> dict[str, Any]:
-    typed = {"hits": query.get("hits", ""), "budget": query.get("budget", _budget_before(study, environment))}
-    context: dict[str, Any] = {**typed}
+    standing = budget_in_words(study, environment)
+    budget = standing if _is_unseen(standing, query) else query.get("budget", standing)
+    typed = {"hits": query.get("hits", ""), "budget": budget}
+    context: dict[str, Any] = {**typed, "standing_budget": standing}
     try:
         wave, budget_cents = wave_and_budget(typed)
         plan = plan_publishing(study, environment, wave)
         context |= {"plan": plan, **_plan_rows(plan)}
         check_budget_typed(plan, budget_cents)
+        if standing and budget_cents is None:
+            context["taken_away"] = standing
     except EvalPlatformError as error:
         context["problem"] = str(error)
     return context
@@ -74,7 +79,7 @@ def wave_and_budget(fields: Mapping[str, str]) -> tuple[int | None, int | None]:
 
 def check_budget_typed(plan: PublishingPlan, budget_cents: int | None) -> None:
     try:
-        check_budget(plan, budget_cents)
+        check_budget(under_cap(plan, budget_cents))
     except EvalPlatformError as error:
         raise FieldRefused(BUDGET if budget_cents is not None else HITS, str(error)) from error
 
@@ -83,10 +88,25 @@ def _last_run(study: Study, environment: str) -> PublishingRun | None:
     return study.publishing_runs.filter(environment=environment).select_related("requested_by").first()
 
 
-def _budget_before(study: Study, environment: str) -> str:
-    """The cap that the last wave was given holds for the next one, unless someone takes it out of the field."""
-    run = _last_run(study, environment)
-    return "" if run is None or run.budget_cents is None else f"{run.budget_cents / 100:.2f}"
+def budget_in_words(study: Study, environment: str) -> str:
+    """The typed budget that holds, as a field shows it. It holds unless someone takes it out of the field."""
+    cents = typed_cap_cents(study, environment)
+    return "" if cents is None else f"{cents / 100:.2f}"
+
+
+def refuse_unseen_budget(study: Study, environment: str, fields: Mapping[str, str]) -> None:
+    """An empty field takes a budget away only if its page has shown that budget: another one may have set it since."""
+    standing = budget_in_words(study, environment)
+    if _is_unseen(standing, fields):
+        raise FieldRefused(
+            BUDGET,
+            f"A budget of ${standing} was set meanwhile, and stands here now. Publish again to keep to it, or empty "
+            "the field to take it away.",
+        )
+
+
+def _is_unseen(standing: str, fields: Mapping[str, str]) -> bool:
+    return bool(standing) and not fields.get("budget", "").strip() and fields.get("budget_shown", "") != standing
 
 
 def _plan_rows(plan: PublishingPlan) -> dict[str, Any]:

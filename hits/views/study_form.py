@@ -14,11 +14,11 @@ from pydantic import ValidationError
 from evalplatform.errors import EvalPlatformError
 from hits.access.sharing import study_for
 from hits.background import send
-from hits.designing.design_problems import problems_of
+from hits.designing.design_problems import DraftCheck, check_draft
 from hits.designing.plan_questions import describe, is_quick, plan, question_of
 from hits.designing.study_files import save_draft
 from hits.designing.summarising import Summary, summarise
-from hits.errors import StudyFrozen
+from hits.errors import DesignProblem, StudyFrozen
 from hits.models import BackgroundJob, Study
 from hits.models.design import StudyDesign, TaskPart, WarmUpPart
 from hits.tasks import plan_size_of_study
@@ -39,29 +39,31 @@ def edit_study(request: HttpRequest, name: str, step: str) -> HttpResponse:
         return redirect("study", name=name)
     if request.method == "POST":
         return _save(request, study, current)
-    problems = problems_of(study.design)
+    checked = check_draft(study.design)
+    problems = checked.problems
     context = {
         "study": study,
         "step": current,
         "steps": [{"step": one, "problem_count": sum(one.owns(problem) for problem in problems)} for one in STEPS],
         "problems": [problem for problem in problems if current.owns(problem)],
-        "fields": [_field_row(field, study) for field in current.fields()],
+        "fields": [_field_row(field, study, problems) for field in current.fields()],
         "next_step": STEPS[STEPS.index(current) + 1] if current is not STEPS[-1] else None,
-        **_extras(study, current),
+        **_extras(study, current, checked),
     }
     return render(request, "hits/edit_study.html", context)
 
 
-def _field_row(field: SettingField, study: Study) -> dict[str, Any]:
+def _field_row(field: SettingField, study: Study, problems: list[DesignProblem]) -> dict[str, Any]:
     value = field.value_in(study.design)
     choices = list(field.choices)
     if field.kind == "many":  # the chosen ones first and in their order, which is the order that is saved again
         order = {name: place for place, name in enumerate(value)}
         choices.sort(key=lambda choice: order.get(choice[0], len(order)))
-    return {"field": field, "value": value, "choices": choices}
+    own = [problem.message for problem in problems if problem.field == field.path]
+    return {"field": field, "value": value, "choices": choices, "problems": own}
 
 
-def _extras(study: Study, step: Step) -> dict[str, Any]:
+def _extras(study: Study, step: Step, checked: DraftCheck) -> dict[str, Any]:
     """What single steps show beside plain fields."""
     if step.key == "data":
         return {"datasets": dataset_rows(study.design)}
@@ -70,7 +72,7 @@ def _extras(study: Study, step: Step) -> dict[str, Any]:
     if step.key == "checkpoints":
         return {"screening_rules": screening_rows(study.design)}
     if step.key == "plan":
-        return {"summary": _summary(study.design)}
+        return {"summary": _summary_of(study.design, checked)}
     return {}
 
 
@@ -141,7 +143,11 @@ def _typed(post: QueryDict, study: Study, step_key: str) -> dict[str, Any]:
 
 
 def _summary(settings: dict[str, Any]) -> Summary | None:
-    return None if problems_of(settings) else summarise(StudyDesign.model_validate(settings))
+    return _summary_of(settings, check_draft(settings))
+
+
+def _summary_of(settings: dict[str, Any], checked: DraftCheck) -> Summary | None:
+    return None if checked.problems else summarise(StudyDesign.model_validate(settings), checked.selections)
 
 
 def _preview(settings: dict[str, Any]) -> dict[str, Any] | None:

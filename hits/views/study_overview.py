@@ -8,11 +8,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from hits.access.sharing import can_invite
-from hits.designing.design_problems import problems_of
-from hits.designing.selecting import select_dialogs
+from hits.designing.design_problems import DraftCheck, check_draft
+from hits.designing.selecting import Selection
 from hits.designing.summarising import check_study_style, summarise, summarise_frozen
 from hits.models import Study
 from hits.models.design import StudyDesign
+from hits.publishing.plan_words import describe_public_orders
 from hits.views.publishing_panel import publishing_panel
 from hits.views.refused import STATUS, Refused
 from hits.views.setting_fields import in_short
@@ -26,31 +27,33 @@ MOST_DIALOGS_LOOKED_THROUGH = 10_000
 
 def render_study(request: HttpRequest, study: Study, refused: Refused | None = None) -> HttpResponse:
     """`refused` is a form of this page that was sent, and why nothing came of it."""
-    problems = [] if study.is_frozen else problems_of(study.design)
+    checked = DraftCheck([], []) if study.is_frozen else check_draft(study.design)
+    problems, chosen = checked.problems, checked.selections
     design = None if problems else StudyDesign.model_validate(study.design)
-    summary = summarise_frozen(study) if study.is_frozen else design and summarise(design)
+    summary = summarise_frozen(study) if study.is_frozen else design and summarise(design, chosen)
     hits = study.hits.annotate(item_count=Count("items")).order_by("number")
     context = {
         "study": study,
         "problems": problems,
         "summary": summary,
-        "style": study.style_report if study.is_frozen else design and _style_of_draft(design),
+        "style": study.style_report if study.is_frozen else design and _style_of_draft(design, chosen),
         "page": Paginator(hits, HITS_PER_PAGE).get_page(request.GET.get("page")),
         "design": _design_rows(study),
         "publishing": study.is_frozen and publishing_panel(study, request.POST if refused else request.GET),
         "memberships": study.memberships.select_related("user"),
         "can_invite": can_invite(study, user_of(request)),
         "refused": refused,
+        "public_orders": describe_public_orders(study),
         "waits": waits_of(study),
     }
     return render(request, "hits/study.html", context, status=STATUS if refused else 200)
 
 
-def _style_of_draft(design: StudyDesign) -> dict[str, Any] | None:
-    """A large draft is looked at when its HITs are built: choosing its dialogs alone takes seconds."""
+def _style_of_draft(design: StudyDesign, chosen: list[Selection]) -> dict[str, Any] | None:
+    """A large draft is looked at when its HITs are built."""
     if sum(part.dialog_count for part in design.datasets) > MOST_DIALOGS_LOOKED_THROUGH:
         return None
-    return check_study_style(design, select_dialogs(design)).as_json()
+    return check_study_style(design, chosen).as_json()
 
 
 def _design_rows(study: Study) -> list[dict[str, Any]]:

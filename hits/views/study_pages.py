@@ -3,12 +3,14 @@
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.contrib.auth.models import User
-from django.http import HttpRequest, QueryDict
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
+from django.urls import reverse
 
 from evalplatform.errors import EvalPlatformError
 from hits.access.sharing import study_for
@@ -17,6 +19,7 @@ from hits.crowds.opening import check_is_allowed, offered_environments
 from hits.models import MarketEnvironment, Study
 
 ATTEMPTS_WHILE_SOMEONE_WAITS = 4
+KEPT = ("market", "hits", "budget", "budget_shown")  # fields of the publishing form
 
 View = Callable[..., HttpResponseBase]
 
@@ -53,6 +56,12 @@ def tells_refusals(view: View) -> View:
             return redirect("study", name=name)
 
     return tell
+
+
+def back_to_study(request: HttpRequest, study: Study) -> HttpResponse:
+    """With what was typed about money in the page's other forms, which comes along (frontend/src/keeping.ts)."""
+    kept = {name: request.POST[name] for name in KEPT if request.POST.get(name)}
+    return redirect(f"{reverse('study', args=[study.name])}{f'?{urlencode(kept)}' if kept else ''}")
 
 
 def surroundings(study: Study, environment: str) -> dict[str, Any]:

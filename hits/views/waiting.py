@@ -7,8 +7,8 @@ from typing import Any
 from django.conf import settings
 from django.utils import timezone
 
-from evalplatform.health import COMMAND
-from evalplatform.listeners import SCHEDULER_COMMAND, is_anyone_listening
+from evalplatform import process_commands
+from evalplatform.listeners import is_anyone_listening
 from hits.background import SCHEDULER_IS_LATE, jobs_to_show, scheduler_seen_at
 from hits.models import BackgroundJob, Study
 
@@ -22,7 +22,7 @@ class Wait:
     is_started: bool
     is_alone: bool
     problem: str = ""
-    command: str = COMMAND
+    command: str = process_commands.WORKER
 
 
 def wait_for(what: str, requested_at: datetime | None, started_at: datetime | None, problem: str = "") -> Wait | None:
@@ -50,5 +50,5 @@ def scheduler_state() -> dict[str, Any]:
         "is_alone": is_alone,
         "seen_at": seen_at,
         "minutes": settings.SYNC_MINUTES,
-        "command": COMMAND if is_alone else SCHEDULER_COMMAND,
+        "command": process_commands.WORKER if is_alone else process_commands.SCHEDULER,
     }

@@ -172,3 +172,24 @@ def test_the_pages_show_what_waits_and_until_when_and_take_the_decision(
     researcher_client.post(f"/studies/demo/assignments/{key}/approve/")
     assert Payment.objects.get().submission.assignment_id == key
     assert Submission.objects.exclude(decided_at=None).get().assignment_id == key
+
+
+def test_all_empty_ones_are_rejected_with_one_reason_and_one_confirmation(
+    study: Study, market: Market, admin_client: Client
+) -> None:
+    attack(0)
+    sync(study, "local", market, now)
+    address = "/studies/demo/assignments/reject-empty/"
+    whole = {"market": "local", "count": "7", "reason": "Nothing was handed in.", "is_meant": "yes"}
+
+    for less in ({"count": "6"}, {"is_meant": ""}, {"reason": " "}):
+        refused = admin_client.post(address, {**whole, **less})
+        assert refused.status_code == 422
+        assert refused.context["refused"].typed["reason"] == {**whole, **less}["reason"]
+    assert not Submission.objects.filter(status="Rejected").exists()
+    admin_client.post(address, whole)
+
+    assert TurkAssignment.objects.filter(status="Rejected").count() == 7
+    assert summarise_waiting(study, "local").count == 0
+    assert not Payment.objects.exists()
+    assert study.events.filter(text__endswith=": Nothing was handed in.").count() == 7

@@ -123,10 +123,13 @@ def test_nobody_is_sent_elsewhere_with_the_key(serve: Serve, monkeypatch: pytest
     assert keys == []
 
 
-def test_a_server_that_echoes_the_key_does_not_get_it_stored(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("status", [401, 200])
+def test_a_server_that_echoes_the_key_does_not_get_it_stored(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
     def echo(handler: BaseHTTPRequestHandler) -> None:
         body = json.dumps({"error": {"message": f"Wrong: {handler.headers['Authorization']}"}}).encode()
-        begin(handler, 401, len(body))
+        begin(handler, status, len(body))
         handler.wfile.write(body)
 
     monkeypatch.setenv("OPENAI_API_KEY", "s3cret")

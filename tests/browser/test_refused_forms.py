@@ -4,11 +4,13 @@ import re
 
 import pytest
 from django.contrib.auth.models import User
+from django.utils import timezone
 from playwright.sync_api import Locator, Page, expect
 
 from hits.batching.building import build_hits
+from hits.budgeting.budget import set_cap
 from hits.designing.study_files import create_study
-from hits.models import Membership, PublishingRun
+from hits.models import Membership, PublishingRun, SpendingCap
 from tests.browser.conftest import CheckAccessibility
 from tests.conftest import DEMO
 
@@ -46,21 +48,36 @@ def test_a_refused_budget_stays_in_its_field_and_the_next_click_publishes_nothin
     budget.fill("20")
     publish.click()
     expect(page.get_by_text("Asked for by")).to_be_visible()
-    assert PublishingRun.objects.get().budget_cents == 20_00
+    assert PublishingRun.objects.exists()
+    assert SpendingCap.objects.get().cents == 20_00
 
 
 def test_the_next_wave_keeps_the_last_one_s_budget_until_someone_takes_it_out(researcher_page: Page) -> None:
     page = researcher_page
     study = create_study(DEMO, User.objects.get())
     build_hits(study)
-    PublishingRun.objects.create(
-        study=study, environment="local", budget_cents=20_50, requested_at="2026-11-16T08:00Z",
-        finished_at="2026-11-16T08:01Z", outcome="Done.",
-    )  # fmt: skip
+    set_cap(study, "local", 20_50, None, timezone.now())
 
     page.goto("/studies/demo/")
 
     expect(page.get_by_label("Budget of the study in all")).to_have_value("20.50")
+
+
+def test_a_budget_in_its_field_outlasts_a_refused_and_a_taken_invitation(researcher_page: Page) -> None:
+    page = researcher_page
+    User.objects.create_user("grace")
+    build_hits(create_study(DEMO, User.objects.exclude(username="grace").get()))
+    page.goto("/studies/demo/")
+    budget = page.get_by_label("Budget of the study in all")
+    budget.fill("12.50")
+    page.get_by_label("HITs in this wave").fill("2")
+
+    for name, words in (("Sarah", "Nobody here has the user name"), ("grace", "grace sees the study now")):
+        page.get_by_label("User name of a colleague").fill(name)
+        page.get_by_role("button", name="Invite").click()
+        expect(page.get_by_text(words)).to_be_visible()
+        expect(budget).to_have_value("12.50")
+        expect(page.get_by_label("HITs in this wave")).to_have_value("2")
 
 
 def test_refused_invitations_copies_and_names_are_said_at_their_fields(

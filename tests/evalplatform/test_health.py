@@ -76,7 +76,7 @@ def test_details_are_for_who_is_logged_in(researcher_client: Client) -> None:
 
     assert [part["detail"] for part in as_json.json()["parts"]][1:] == [
         "embedded: files on this machine",
-        "none is running; start one with: celery --app evalplatform worker --beat --queues default,gpu",
+        "none is running; start one with: .venv/bin/celery --app evalplatform worker --beat --queues default,gpu",
     ]
     assert "none is running" in as_page
     assert "none is running" not in as_stranger

@@ -4,7 +4,7 @@ import json
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -12,7 +12,7 @@ from typing import Any
 
 TIME_OUT, CUT = "time-out", "cut"  # never answers; hangs up without a word
 
-Outcome = str | tuple[int, Any]  # TIME_OUT, CUT, or a status and its body
+Outcome = str | tuple[int, Any]  # TIME_OUT, CUT, or a status and its body: bytes as they are, or else as JSON
 
 
 @dataclass
@@ -20,6 +20,7 @@ class ChatServer:
     url: str = ""
     bad: dict[str, Outcome] = field(default_factory=dict)  # by last turn
     for_all: Outcome | None = None
+    choose: Callable[[str, int], Outcome | None] = lambda turn, times: None  # by last turn and how often it was asked
     seconds: float = 0.0  # that a reply takes
     asked: Counter[str] = field(default_factory=Counter)  # requests by last turn
     answered: Counter[str] = field(default_factory=Counter)
@@ -39,7 +40,8 @@ def chat_server() -> Iterator[ChatServer]:
             turn = body["messages"][-1]["content"]
             with lock:
                 state.asked[turn] += 1
-            outcome = state.for_all or state.bad.get(turn)
+                times = state.asked[turn]
+            outcome = state.for_all or state.bad.get(turn) or state.choose(turn, times)
             if outcome == TIME_OUT:
                 state.is_over.wait(30)
             if isinstance(outcome, str):
@@ -53,7 +55,7 @@ def chat_server() -> Iterator[ChatServer]:
                     state.answered[turn] += 1
 
         def _send(self, status: int, answer: Any) -> None:
-            data = json.dumps(answer).encode()
+            data = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
             self.send_response(status)
             self.send_header("Content-Length", str(len(data)))
             self.end_headers()

@@ -1,12 +1,13 @@
 """The import commands as a user meets them."""
 
+import re
 from io import StringIO
 from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
 
-from generation.models import Candidate, Dialog
+from generation.models import Candidate, Dataset, Dialog
 from tests.conftest import WriteFile
 from tests.processes import manage
 
@@ -96,6 +97,47 @@ def test_mistakes_are_one_line(tmp_path: Path) -> None:
     (tmp_path / "empty.jsonl").touch()
     with pytest.raises(CommandError, match="There is no dataset named 'OS'"):
         _run("import_candidates", tmp_path / "empty.jsonl", dataset="OS")
+
+
+HEADER = "conv_id,utterance_idx,context,prompt,speaker_idx,utterance,selfeval,tags\n"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("name", "data", "words"),
+    [
+        ("ed.csv", HEADER.encode("utf-16"), "is in UTF-16; save it as UTF-8"),
+        ("ed.csv", HEADER.encode("utf-16-le"), "is in UTF-16; save it as UTF-8"),
+        ("d.jsonl", '{"id": "a"}\n'.encode("utf-16"), "is in UTF-16; save it as UTF-8"),
+        ("ed.csv", HEADER.replace("\n", "\r").encode() * 2, "CR alone"),
+        ("ed.csv", HEADER.encode(), "there are no dialogs in it"),
+        ("ed.csv", b"", "there are no dialogs in it"),
+        ("d.jsonl", b"\n\n", "there are no dialogs in it"),
+        ("film.srt", b"", "there are no dialogs in it"),
+        ("film.vtt", b"WEBVTT\n", "does not say what it is: dialogs are read from .jsonl"),
+        ("films.tar", b"films", "does not say what it is: dialogs are read from .jsonl"),
+        ("d.jsonl", b"[]\n", "1 problem, and nothing else"),
+    ],
+)
+def test_a_file_that_can_t_be_used_is_refused_in_one_line_that_helps(
+    tmp_path: Path, name: str, data: bytes, words: str
+) -> None:
+    (tmp_path / name).write_bytes(data)
+
+    with pytest.raises(CommandError, match=re.escape(words)) as refused:
+        _run("import_dialogs", tmp_path / name, dataset="D")
+
+    assert "\n" not in str(refused.value)
+    assert not Dataset.objects.exists()
+
+
+@pytest.mark.django_db
+def test_candidates_in_utf_16_are_refused_in_one_line(tmp_path: Path) -> None:
+    Dataset.objects.create(name="D")
+    (tmp_path / "r.csv").write_bytes("id,generator,reply\n".encode("utf-16"))
+
+    with pytest.raises(CommandError, match=r"is in UTF-16; save it as UTF-8\.$"):
+        _run("import_candidates", tmp_path / "r.csv", dataset="D")
 
 
 @pytest.mark.django_db

@@ -8,9 +8,11 @@ from zipfile import ZIP_DEFLATED, ZipFile
 import pytest
 
 from evalplatform.errors import EvalPlatformError
+from generation.corpora import opensubtitles
 from generation.corpora.files import dialog_format, read_dialog_file
-from generation.corpora.lines import Problem
+from generation.corpora.lines import Line, Problem
 from generation.corpora.records import DialogRecord
+from generation.corpora.subtitle_text import read_text_lines
 from generation.importing import ImportOptions, import_dialogs
 from generation.models import Dialog
 
@@ -66,6 +68,39 @@ def test_every_usual_encoding_and_line_end_gives_the_same_dialog(tmp_path: Path,
 
     assert turns_of(found) == TURNS
     assert problems_of(found) == []
+
+
+@pytest.mark.parametrize(
+    ("data", "lines"),
+    [
+        ("a\r\r\nb", ["a", "b"]),  # one line end, as a wrong conversion makes it
+        ("a\r\rb", ["a", "", "b"]),
+        ("a\n\rb", ["a", "", "b"]),
+        ("a" + "\r" * 5 + "\nb", ["a", "", "", "b"]),
+        (
+            "\r" * 2_000_000 + "x",
+            [""] * 2_000_000 + ["x"],
+        ),  # took far too long: each looked for the end of all that follow
+    ],
+    ids=["CR CR LF", "CR CR", "LF CR", "CR x 5 LF", "CR x 2,000,000"],
+)
+def test_runs_of_carriage_returns_are_read_in_one_go(data: str, lines: list[str]) -> None:
+    found = [line.text for line in read_text_lines(data.encode()) if isinstance(line, Line)]
+
+    assert found == lines
+
+
+def test_a_line_costs_the_same_however_long_the_turn_is_that_it_goes_on_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Minutes, when all that was said so far was copied, and searched for its end, again with every line."""
+    monkeypatch.setattr(opensubtitles, "MAX_TEXT_CHARACTERS", 10**9)
+    film = "<s>and so on</s>\n" * 60_000 + "<s>- Stop.</s>\n"
+    (tmp_path / "film.xml").write_text(OPUS.format("utf-8", film))
+
+    assert problems_of(read(tmp_path / "film.xml")) == [
+        (3, "a turn has 599,999 characters; at most 10,000 are allowed")
+    ]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "iso-8859-1", "windows-1251"])
@@ -199,6 +234,20 @@ def test_what_is_packed_otherwise_damaged_or_too_large_is_said(tmp_path: Path) -
     assert "unpack it, and name the folder" in starts["film.rar"]
     assert "unpack it, and name the folder" in starts["films.tar.gz"]
     assert time.monotonic() - began < 20
+
+
+def test_a_film_with_a_password_is_said_and_the_others_are_read(tmp_path: Path) -> None:
+    with ZipFile(tmp_path / "films.zip", "w") as archive:
+        archive.writestr("a.srt", FILM)
+        archive.writestr("b.srt", FILM)
+    data = bytearray((tmp_path / "films.zip").read_bytes())
+    data[data.find(b"PK\1\2") + 8] |= 1  # the flag of the first one in the archive's list
+    (tmp_path / "films.zip").write_bytes(data)
+
+    found = read(tmp_path / "films.zip")
+
+    assert turns_of(found) == TURNS
+    assert problems_of(found) == [(1, "a.srt: it is packed with a password; unpack it, and name the folder")]
 
 
 @pytest.mark.django_db

@@ -7,6 +7,8 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
+from hypothesis import given
+from hypothesis import strategies as st
 
 from generation.corpora.lines import Problem
 from generation.generating import answer_chunk
@@ -21,6 +23,21 @@ from tests.generation.chat_server import ChatServer, chat_server, said
 from tests.generation.scripted_runs import make_dialogs
 
 THOUGHT, REPLY = "She lost her dog. Be kind.", "Oh no, I am so sorry!"
+
+
+ORDINARY = [
+    "analysis paralysis, I know it.",
+    "analysis: you need sleep. My final word.",
+    "Analysis shows that dogs come back.",
+    "analysis",
+    "thought so.\nMe too.",
+    "finally!",
+    "The assistant finally came, and the assistant's analysis was good.",
+    'What does "<think>" mean?',
+    "It put “<think>” and “</think>” around it.",
+    "Write `<think>` before and `</think>` behind it.",
+    'She said "no", and "<thinking>", and "</thinking>", and "yes".',
+]
 
 
 @pytest.mark.parametrize(
@@ -42,25 +59,110 @@ THOUGHT, REPLY = "She lost her dog. Be kind.", "Oh no, I am so sorry!"
         f"<|begin_of_thought|>{THOUGHT}<|end_of_thought|>{REPLY}",
         f"<think></think>{THOUGHT}</think>{REPLY}",
         f"<|channel|>analysis<|message|>{THOUGHT}<|end|><|start|>assistant<|channel|>final<|message|>{REPLY}<|return|>",
+        f"{THOUGHT}<|end|><|start|>assistant<|channel|>final<|message|>{REPLY}",
+        f"analysis{THOUGHT}assistantfinal{REPLY}",
+        f"analysis\n{THOUGHT}\nassistantfinal\n{REPLY}",
+        f"assistantanalysis{THOUGHT}assistantfinal{REPLY}",
+        f"{THOUGHT}assistantfinal{REPLY}",
+        f"<|channel>thought\n{THOUGHT}\n<channel|>{REPLY}",
+        f"<|channel>thought\n{THOUGHT}<channel|>{REPLY}<|channel>thought\n",
+        f"{THOUGHT}\n<channel|>{REPLY}",
+        f"<think_start>{THOUGHT}<think_end>{REPLY}",
+        f"<|start_of_reasoning|>{THOUGHT}<|end_of_reasoning|>{REPLY}",
     ],
 )
 def test_marks_of_thinking_tell_thoughts_from_the_reply(text: str) -> None:
     assert split_thoughts(text) == (REPLY, THOUGHT)
 
 
-@pytest.mark.parametrize("text", ["I think so.", "a < b > c", "<i>Think!</i>", "  <thinker> ", "[think] about it"])
+@pytest.mark.parametrize(
+    "text", ["I think so.", "a < b > c", "<i>Think!</i>", "  <thinker> ", "[think] about it", *ORDINARY]
+)
 def test_words_about_thinking_are_no_marks(text: str) -> None:
     assert split_thoughts(text) == (text, "")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"analysis{THOUGHT}",
+        f"analysis{THOUGHT}assistantcommentary{THOUGHT}",
+        f"<|channel|>analysis<|message|>{THOUGHT}<|end|>",
+        f"<|channel|>analysis {THOUGHT}",
+        f"<|channel>thought\n{THOUGHT}",
+        f"thought\n{THOUGHT}{REPLY}",  # where they end was dropped with the marks
+        f"{THOUGHT}assistantfinal",
+        f'<think>Is "<think>" a word? {THOUGHT}',
+    ],
+)
+def test_of_thoughts_alone_nothing_is_left_to_show(text: str) -> None:
+    reply, thoughts = split_thoughts(text)
+
+    assert reply == ""
+    assert THOUGHT in thoughts
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'{THOUGHT} "Poor dog."</think>"{REPLY}"',
+        f'<think>{THOUGHT} "Poor dog."</think>"{REPLY}"',
+        f'{THOUGHT} Should I say "<think>"? No.</think>"{REPLY}"',
+    ],
+)
+def test_quotations_on_both_sides_of_an_end_do_not_hide_it(text: str) -> None:
+    assert split_thoughts(text)[0] == f'"{REPLY}"'
+
+
+@given(st.data())
+def test_no_thought_is_ever_shown_whatever_stands_in_it(data: st.DataObject) -> None:
+    marks = data.draw(
+        st.sampled_from(
+            [
+                ("<think>", "</think>"),
+                ("", "</think>"),
+                ("[THINK]", "[/THINK]"),
+                ("<|channel>thought\n", "<channel|>"),
+                ("", "<channel|>"),
+                ("analysis", "assistantfinal"),
+                ("<|channel|>analysis<|message|>", "<|end|><|start|>assistant<|channel|>final<|message|>"),
+                ("<|START_THINKING|>", "<|END_THINKING|>"),
+            ]
+        )
+    )
+    # Behind a thought that nothing opened, a mark that opens one can't be told from a reply's second thought.
+    pieces = [*"a “ ” ` ' \" analysis final assistant <b> thought".split(), "\n", *(["<think>"] if marks[0] else [])]
+    words = st.lists(st.sampled_from(pieces))
+    thought = " ".join([*data.draw(words), "SECRET", *data.draw(words)])
+
+    reply, thoughts = split_thoughts(f"{marks[0]}{thought}{marks[1]}Oh no!")
+
+    assert reply == "Oh no!"
+    assert "SECRET" in thoughts
+
+
 def test_many_marks_that_nobody_closes_take_no_time() -> None:
-    for text in ("<think " * 50_000, "<" * 200_000, "<think>" * 50_000, "<" + "a" * 200_000, "<|channel|>a" * 20_000):
+    for text in (
+        "<think " * 50_000,
+        "<" * 200_000,
+        "<think>" * 50_000,
+        "<" + "a" * 200_000,
+        "<|channel|>a" * 20_000,
+        "`<think>`" * 50_000,
+        "<|channel>" * 50_000,
+        "assistantanalysis" * 50_000,
+        "analysis" * 50_000,
+    ):
         split_thoughts(text)
 
 
 def test_a_template_may_open_the_thoughts() -> None:
     assert is_open_thought("<|im_start|>assistant\n<think>\n")
     assert not is_open_thought("<|im_start|>assistant\n<think>\n\n</think>\n\n")
+    assert is_open_thought("<|turn>model\n<|channel>thought\n")
+    assert not is_open_thought("<|turn>model\n<|channel>thought\n<channel|>")
+    assert is_open_thought("<|start|>assistant<|channel|>analysis<|message|>")
+    assert not is_open_thought("<|start|>assistant<|channel|>final<|message|>")
     assert not is_open_thought("What does <think> mean?<|im_start|>assistant\n")
 
 

@@ -3,16 +3,20 @@
 from datetime import timedelta
 
 import pytest
+from django.contrib.auth.models import User
 
 from hits.batching.building import build_hits
-from hits.budgeting.budget import Budget, OverBudget, budget_of, refuse_over_budget
+from hits.budgeting.budget import Budget, OverBudget, budget_of, refuse_over_budget, set_cap
 from hits.collecting.collect import collect
 from hits.crowds.mturk.client import Market
 from hits.designing.study_files import create_study
 from hits.models import Publication, Replacement, Study, Submission
+from hits.paying.fair_pay import TopUp, confirm_top_up
 from hits.paying.payments import pay, reject
 from hits.publishing.publishing_plan import check_budget, plan_publishing
+from hits.publishing.publishing_runs import request_run
 from hits.publishing.stopping import resume_study, stop_study
+from hits.replacing.requesting import replace_lost_assignments
 from localturk.clock import Clock
 from tests.conftest import DEMO
 from tests.hits.crowd import CrowdWorker, now, people, publish
@@ -109,3 +113,40 @@ def test_without_a_budget_nothing_is_refused() -> None:
     refuse_over_budget(budget, 10**9, "All of it", "")
 
     assert budget.left_cents is None
+
+
+def test_a_typed_budget_holds_for_everything_that_spends_until_it_is_changed(
+    demo_study: Study, market: Market, researcher: User
+) -> None:
+    request_run(demo_study, "local", 1, 4 * EACH, researcher, now())
+    publish(demo_study, market, hits=1)
+    CrowdWorker(demo_study.hits.get(number=0), people()[0]).finish()
+    CrowdWorker(demo_study.hits.get(number=0), people()[1]).finish()
+    collect(demo_study, "local", market, now())
+    reject(Submission.objects.earliest("pk"), "It was empty.", market, None, now())
+    set_cap(demo_study, "local", 3 * EACH, researcher, now())
+
+    assert budget_of(demo_study, "local").cap_cents == 3 * EACH
+    assert budget_of(demo_study, "sandbox").cap_cents is None
+    assert replace_lost_assignments(demo_study, "local", market, now).beyond_budget == 1
+    with pytest.raises(OverBudget, match="above the given budget"):
+        check_budget(plan_publishing(demo_study, "local", 1))
+    with pytest.raises(OverBudget, match="above the given budget"):
+        confirm_top_up(demo_study, TopUp("local", 900, 100, list(Submission.objects.all())), researcher, now())
+
+    set_cap(demo_study, "local", None, researcher, now())
+    assert replace_lost_assignments(demo_study, "local", market, now).added == 1
+    assert [event.text for event in demo_study.events.filter(text__contains="budget")] == [
+        "took the budget of $1.80 away (local)",
+        "set the budget to $1.80 (local)",
+        "set the budget to $2.40 (local)",
+    ]
+
+
+def test_the_lower_of_the_design_s_and_the_typed_budget_holds(study: Study) -> None:
+    set_cap(study, "local", 10 * EACH, None, now())
+    assert budget_of(study, "local").cap_cents == 9 * EACH
+
+    set_cap(study, "local", 2 * EACH, None, now())
+    with pytest.raises(OverBudget, match=r"above the given budget of \$1.20"):
+        check_budget(plan_publishing(study, "local", 1))

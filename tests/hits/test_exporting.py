@@ -1,4 +1,4 @@
-"""A study's bundle, and whether it says what its ratings say."""
+"""Room 9: a study's bundle, and whether it says what its ratings say."""
 
 import json
 import re
@@ -23,12 +23,14 @@ from hits.exporting.about import read_about
 from hits.exporting.bundle_check import check_bundle
 from hits.exporting.bundle_facts import gather_facts
 from hits.exporting.bundles import Bundle, export_bundle, export_ratings, write_ratings_of
+from hits.exporting.datasheet import datasheet
 from hits.exporting.latex import document, escape
 from hits.exporting.methods import methods_latex
 from hits.exporting.ratings_files import FILES, read_ratings
 from hits.exporting.table_files import latex_tables
 from hits.frames.ratings_frame import rating_chunks, ratings_frame
 from hits.models import Assignment, Payment, Rating, Study, Submission
+from hits.models.design import StudyDesign
 from hits.paying.payments import pay
 from hits.screening.screening_runs import screen
 from hits.stats.true_values import TrueValues
@@ -112,6 +114,15 @@ def _check_that_it_says_what_the_database_says(bundle: Bundle, worked: Study) ->
     assert "2 of 6 HITs were published" in paragraph
     assert "whether a placement would win; what counted was the placement that they submitted" in paragraph
     assert worked.manifest_hash in paragraph
+    assert "All replies, the human ones too, were typed alike for display" in paragraph
+    assert "All replies, the human ones too, were typed alike" in (bundle.folder / "datasheet.md").read_text()
+    raw = replace(facts := gather_facts(worked, "local", own), design=_as_written(facts.design))
+    assert "Replies were shown as they were written" in methods_latex(raw)
+    assert "typed alike" not in datasheet(raw)
+
+
+def _as_written(design: StudyDesign) -> StudyDesign:
+    return design.model_copy(update={"task": design.task.model_copy(update={"reply_style": "as written"})})
 
 
 def _check_that_one_changed_rating_is_found(folder: Path) -> None:

@@ -5,6 +5,7 @@ import io
 import re
 from datetime import timedelta
 from html import unescape
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -15,6 +16,7 @@ from django.test.utils import CaptureQueriesContext
 
 from hits.access.pseudonyms import pseudonym
 from hits.batching.building import build_hits
+from hits.budgeting.budget import typed_cap_cents
 from hits.crowds.mturk.client import Market
 from hits.designing.study_files import create_study
 from hits.models import Assignment, Event, Payment, Publication, Standing, Study, Submission
@@ -28,6 +30,8 @@ from hits.tasks import (
     sync_hits_of_study,
     undo_screening_of_study,
 )
+from hits.views.answered_work import ShownCard
+from hits.views.worker_preview import PreviewCard
 from localturk.models import BonusPayment, TurkAssignment, TurkHit
 from tests.conftest import DEMO
 from tests.hits.crowd import CrowdWorker, now, people, publish
@@ -186,6 +190,7 @@ def test_the_ledger_has_a_line_for_each_payment_with_sums_that_fit(researcher_cl
         ("reward", "40", "8", "paid"),
     ]
     assert {row["worker"] for row in rows} == {name_of(worked, 0), name_of(worked, 1)}
+    assert {row["hit"] for row in rows} == {"1"}  # as the pages call it
     assert "1 payment could not be made: InsufficientFunds" in text_of(researcher_client, "monitor/")
 
 
@@ -402,4 +407,49 @@ def test_what_is_lost_is_replaced_after_a_look_at_the_cost_and_never_beyond_it(
     assert events()[-2:] == [
         "asked for replacements of what was lost (local)",
         "asked for 2 more assignments and reopened 0: at most $1.20",
+    ]
+
+
+def test_the_budget_is_shown_and_changed_on_the_monitor_and_never_by_an_empty_field(
+    researcher_client: Client, researcher: User, worked: Study
+) -> None:
+    def change(**fields: str) -> Any:
+        return researcher_client.post("/studies/demo/budget/", {"market": "local", "hourly": "11", **fields})
+
+    assert "No budget is set." in text_of(researcher_client, "monitor/")
+    assert change(budget="20").status_code == 302
+    shown = text_of(researcher_client, "monitor/")
+    assert "are left of the budget of $20.00 that was set for the local marketplace" in shown
+
+    for typed in ("", "$30", "1,000"):
+        refused = change(budget=typed)
+        assert refused.status_code == 422
+        assert refused.context["refused"].field == "study-budget"
+        assert refused.context["budget"]["typed"] == typed
+        assert refused.context["top_up"]["hourly"] == "11"
+    assert typed_cap_cents(worked, "local") == 20_00
+    change(budget="", is_meant="yes")
+    assert typed_cap_cents(worked, "local") is None
+    assert events()[-2:] == ["set the budget to $20.00 (local)", "took the budget of $20.00 away (local)"]
+
+
+def test_visits_that_nobody_confirmed_are_counted_apart(researcher_client: Client, worked: Study) -> None:
+    Assignment.objects.filter(submission=None).update(confirmed_at=None)
+
+    page = text_of(researcher_client, "monitor/")
+
+    assert "opened, not confirmed 1 accepted 2" in page
+    assert "0 are being worked on; 1 more was opened, and the marketplace has not confirmed by whom" in page
+    listed = researcher_client.get("/studies/demo/assignments/", {"state": "opened, not confirmed"})
+    assert len(listed.context["assignments"]) == 1
+    assert not researcher_client.get("/studies/demo/assignments/", {"state": "in hand"}).context["assignments"]
+
+
+def test_an_assignment_s_cards_have_the_letters_that_its_worker_saw(researcher_client: Client, worked: Study) -> None:
+    page = text_of(researcher_client, f"assignments/{Assignment.objects.earliest('pk').pk}/")
+
+    assert "Reply A " in page
+    assert not re.search(r"(Card|Reply) 1\b", page)
+    assert [ShownCard(place, PreviewCard("", ""), False, "").letter for place in (1, 26, 27, 53)] == [
+        *("A", "Z", "AA", "BA"),
     ]

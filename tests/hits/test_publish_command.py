@@ -6,6 +6,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from pytest_django import Settings
 
+from hits.budgeting.budget import typed_cap_cents
 from hits.crowds.mturk.client import ENDPOINTS, Market
 from hits.models import Publication, Study
 from localturk.models import Account
@@ -163,3 +164,17 @@ def test_stop_study_says_how_many_and_what_was_refused(bare_study: Study, market
     assert lines[0] == "5 HITs taken off the market."
     assert lines[1].startswith("  1 was not: The marketplace refused (AWS.MechanicalTurk.HITDoesNotExist)")
     assert lines[2] == "5 HITs on offer again."
+
+
+@pytest.mark.usefixtures("market")
+def test_a_budget_that_was_given_once_holds_until_another_is_given(demo_study: Study) -> None:
+    assert "is $4.80 from now on" in run("demo", "--hits", "1", "--budget", "4.80")
+    run("demo", "--hits", "1")
+
+    with pytest.raises(CommandError, match=r"above the given budget of \$4.80"):
+        run("demo")
+    run("demo", "--dry-run", "--budget", "20")
+    assert typed_cap_cents(demo_study, "local") == 4_80
+    run("demo", "--budget", "20")
+    run("demo", "--budget", "15")  # nothing is left to publish, and it holds for replacements
+    assert typed_cap_cents(demo_study, "local") == 15_00

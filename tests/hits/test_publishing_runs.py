@@ -15,6 +15,7 @@ from django.test import Client, override_settings
 from pytest_django import Settings
 
 from evalplatform.errors import EvalPlatformError
+from hits.budgeting.budget import set_cap, typed_cap_cents
 from hits.crowds.mturk.client import Market, boto_client
 from hits.crowds.opening import worker_page_url
 from hits.errors import MarketUnavailable
@@ -258,3 +259,35 @@ def _send(task: str, argument: int, folder: Path) -> None:
         app.conf.task_queues = django_settings.CELERY_TASK_QUEUES
         app.conf.broker_transport_options = {"folder": f"{folder}/broker"}
         app.send_task(task, args=[argument], queue="default")
+
+
+def test_a_refused_invitation_or_copy_keeps_what_was_typed_for_publishing(
+    researcher_client: Client, demo_study: Study
+) -> None:
+    typed = {"market": "local", "hits": "2", "budget": "12.50"}
+
+    for address, fields in (("members/", {"user_name": "nobody"}), ("copy/", {"name": "demo"})):
+        answer = researcher_client.post(f"/studies/demo/{address}", {**fields, **typed})
+        assert answer.status_code == 422
+        assert (answer.context["publishing"]["budget"], answer.context["publishing"]["hits"]) == ("12.50", "2")
+    User.objects.create_user("grace")
+    invited = researcher_client.post("/studies/demo/members/", {"user_name": "grace", **typed}, follow=True)
+    assert invited.context["publishing"]["budget"] == "12.50"
+
+
+@pytest.mark.usefixtures("market")
+def test_an_empty_field_takes_away_only_a_budget_that_its_page_has_shown(
+    researcher_client: Client, demo_study: Study
+) -> None:
+    set_cap(demo_study, "local", 20_00, None, now())
+
+    stale = researcher_client.post("/studies/demo/publish/", {"market": "local", "budget": "", "budget_shown": ""})
+    assert stale.status_code == 422
+    assert stale.context["refused"].field == "publishing-budget"
+    assert stale.context["publishing"]["budget"] == "20.00"
+    assert typed_cap_cents(demo_study, "local") == 20_00
+
+    page = researcher_client.get("/studies/demo/publishing/cost/?budget=&budget_shown=20.00").content.decode()
+    assert "publishing takes the budget of $20.00 away" in page
+    researcher_client.post("/studies/demo/publish/", {"market": "local", "budget": "", "budget_shown": "20.00"})
+    assert typed_cap_cents(demo_study, "local") is None

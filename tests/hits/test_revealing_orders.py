@@ -2,9 +2,12 @@
 
 import json
 import shutil
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
 
 from hits.batching.building import build_hits
 from hits.batching.card_orders import card_order, commitment_to
@@ -17,6 +20,7 @@ from hits.exporting.bundles import export_bundle
 from hits.exporting.hashing import write_hashes
 from hits.exporting.kept_bundles import bundle_source
 from hits.models import Answer, Study
+from hits.publishing.stopping import stop_study
 from localturk.models import TurkHit
 from tests.hits.crowd import CrowdWorker, now, people, publish
 
@@ -96,3 +100,43 @@ def test_who_has_a_bundle_can_freeze_the_same_study_with_the_same_orders(
         dialog = answer.item.dialog
         names = (dialog.dataset.name, dialog.external_id, len(answer.item.cards), answer.assignment.turn)
         assert card_order(bytes.fromhex(again.order_secret), *names) == answer.card_order
+
+
+def test_more_work_after_the_orders_were_revealed_is_warned_of(
+    worked: Study, market: Market, tmp_path: Path, admin_client: Client
+) -> None:
+    def page(address: str) -> str:
+        return admin_client.get(f"/studies/demo/{address}").content.decode()
+
+    stop_study(worked, "local", market, now)
+    collect(worked, "local", market, now())
+    assert "card orders of demo are public" not in page("") + page("monitor/")
+    call_command("stop_study", "demo", "--resume", stdout=StringIO())
+    stop_study(worked, "local", market, now)
+    collect(worked, "local", market, now())
+    export_bundle(worked, "local", tmp_path / "bundle")
+
+    for command in (["stop_study", "demo", "--resume"], ["publish_hits", "demo"]):
+        with pytest.raises(CommandError, match=r"card orders of demo are public.* add --orders-are-public"):
+            call_command(*command, stdout=StringIO())
+    assert "card orders of demo are public" in page("")
+    assert "card orders of demo are public" in page("monitor/")
+    warned = StringIO()
+    call_command("replace_assignments", "demo", "--dry-run", stdout=StringIO(), stderr=warned)
+    assert "Mind: The card orders of demo are public" in warned.getvalue()
+    call_command("stop_study", "demo", "--resume", "--orders-are-public", stdout=StringIO())
+    assert not copy_study(worked, "again").orders_revealed_at
+
+
+def test_a_bundle_is_checked_in_its_zip_file_too(worked: Study, market: Market, tmp_path: Path) -> None:
+    collect(worked, "local", market, now())
+    export_bundle(worked, "local", tmp_path / "bundle")
+    packed = shutil.make_archive(str(tmp_path / "demo-local"), "zip", tmp_path, "bundle")
+    output = StringIO()
+    call_command("check_bundle", packed, stdout=output)
+    assert "demo-local.zip holds together" in output.getvalue()
+
+    whole = Path(packed).read_bytes()
+    Path(packed).write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(CommandError, match=r"demo-local.zip can't be unpacked"):
+        call_command("check_bundle", packed)

@@ -5,8 +5,10 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection
 from django.db.models.functions import Upper
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from evalplatform.errors import EvalPlatformError
 from generation.models import Dataset, Dialog
@@ -193,3 +195,38 @@ def test_a_time_limit_below_the_expected_time_is_said_at_its_step(researcher_cli
     assert "<code>crowd.time_limit_minutes</code>: 5 minutes are less than the 15 minutes that a HIT takes" in step
     with pytest.raises(EvalPlatformError, match="time_limit_minutes"):
         create_study(create_draft)
+
+
+@pytest.mark.usefixtures("example_corpus")
+def test_a_time_limit_below_the_expected_time_is_said_at_its_field_and_a_tight_one_in_the_summary(
+    researcher_client: Client,
+) -> None:
+    def limited(minutes: int) -> None:
+        Study.objects.update(design={**DEMO, "crowd": {"time_limit_minutes": minutes}})
+
+    create_study(DEMO, User.objects.get())
+    limited(14)
+    page = researcher_client.get("/studies/demo/edit/crowd/").content.decode()
+    assert 'id="crowd.time_limit_minutes-problem">14 minutes are less than the 15 minutes' in page
+
+    limited(15)
+    assert (
+        "is less than twice the 15 minutes that a HIT takes" in researcher_client.get("/studies/demo/").content.decode()
+    )
+    limited(30)
+    assert "is less than twice" not in researcher_client.get("/studies/demo/").content.decode()
+
+
+@pytest.mark.usefixtures("example_corpus")
+def test_a_draft_s_page_chooses_its_dialogs_once_and_names_none_of_them_to_the_database(
+    researcher_client: Client,
+) -> None:
+    create_study({**DEMO, "checkpoints": {"per_hit": 0}, "pay": {"bonus": 0}, "screening": []}, User.objects.get())
+
+    for address in ("/studies/demo/", "/studies/demo/edit/plan/"):
+        with CaptureQueriesContext(connection) as queries:
+            assert researcher_client.get(address).status_code == 200
+        chosen = [one for one in queries if "external_id" in one["sql"] and "turns" not in one["sql"]]
+        assert len(chosen) == len(DEMO["datasets"])
+        named = [one["sql"] for one in queries if '"dialog_id" IN (' in one["sql"] and "SELECT" not in one["sql"][10:]]
+        assert not named

@@ -10,9 +10,8 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
+from evalplatform import process_commands
 from evalplatform.embedded_broker import count_live_workers
-from evalplatform.health import COMMAND
-from evalplatform.listeners import SCHEDULER_COMMAND
 from hits import background
 from hits.batching.manifest import manifest_lines, sha256
 from hits.batching.manifest_files import manifest_file, write_manifest
@@ -50,7 +49,7 @@ def test_each_page_says_that_no_process_runs_and_how_to_start_one(
     shown = text_of(researcher_client, page)
     assert f"{what}: {ALONE}" in shown
     assert "now" in shown or "ago" in shown
-    assert COMMAND in shown
+    assert process_commands.WORKER in shown
 
 
 def test_what_was_asked_for_is_shown_until_it_is_done_and_says_why_it_failed(
@@ -83,7 +82,7 @@ def test_the_monitor_says_that_the_scheduler_does_not_run_until_it_does(
 
     SchedulerBeat.objects.update(at=timezone.now() - timedelta(minutes=30))
     assert "It was last heard of 30" in text_of(researcher_client, "monitor/")
-    assert SCHEDULER_COMMAND.split()[0] in text_of(researcher_client, "monitor/")
+    assert process_commands.WORKER in text_of(researcher_client, "monitor/")
 
 
 @pytest.mark.once

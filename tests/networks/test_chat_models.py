@@ -1,6 +1,7 @@
 """Local chat models: their perplexity, ended as their template ends a turn, and their thoughts, kept apart."""
 
 import json
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,10 @@ from generation.generators.hugging_face import CausalGenerator
 pytestmark = pytest.mark.once
 
 MARKS = ["<|im_start|>", "<|im_end|>", "<|endoftext|>", "<think>", "</think>"]
-WORDS = "user assistant system hi hello how are you i am fine so sad to hear that".split()
+# Others', which come after those so that these keep their numbers.
+MORE_MARKS = [*"<eos> <start_of_turn> <end_of_turn> <|channel> <channel|>".split()]
+MORE_MARKS += [*"<|start|> <|channel|> <|message|> <|end|> <|return|>".split()]
+WORDS = "user assistant system model thought analysis final hi hello how are you i am fine so sad to hear that".split()
 CHATML = (
     "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
     "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
@@ -25,18 +29,36 @@ WITH_EMPTY_THOUGHTS = CHATML.replace(
 # As DeepSeek's: it opens the thoughts itself, and takes those of earlier turns out.
 OPENING_THOUGHTS = CHATML.replace("<|im_start|>assistant\n{% endif %}", "<|im_start|>assistant\n<think>\n{% endif %}")
 WITHOUT_AN_END = "{% for m in messages %}{{ m.role }} {{ m.content }}\n{% endfor %}"
+# As Gemma's: a turn ends with a mark of its own, which is not the end of a sequence.
+GEMMA = (
+    "{% for m in messages %}<start_of_turn>{{ 'model' if m.role == 'assistant' else m.role }}\n"
+    "{{ m.content }}<end_of_turn>\n{% endfor %}{% if add_generation_prompt %}<start_of_turn>model\n{% endif %}"
+)
+# As gpt-oss', with the thoughts opened.
+HARMONY = (
+    "{% for m in messages %}<|start|>{{ m.role }}<|message|>{{ m.content }}<|end|>{% endfor %}"
+    "{% if add_generation_prompt %}<|start|>assistant<|channel|>analysis<|message|>\n{% endif %}"
+)
+GEMMA_READ = (
+    "<start_of_turn>user\n{}<end_of_turn>\n<start_of_turn>model\n{}<end_of_turn>\n"
+    "<start_of_turn>user\n{}<end_of_turn>\n<start_of_turn>model\n"
+)
 CONTEXT, GOLD = Context(("hi how are you", "i am fine", "so sad")), "sad to hear that"
 
 
 def make_model(
-    folder: Path, template: str | None, ends: int | list[int], next_word: dict[str, str] | None = None
+    folder: Path,
+    template: str | None,
+    ends: int | list[int],
+    next_word: dict[str, str] | None = None,
+    eos_token: str = "<|im_end|>",
 ) -> Any:
     """A random network; or, with `next_word`, one that says one word after the other, as if by heart."""
     import torch
     import transformers
 
     torch.manual_seed(5)
-    tokenizer = _tokenizer(template)
+    tokenizer = _tokenizer(template, eos_token)
     size = len(tokenizer)
     config = transformers.GPT2Config(
         vocab_size=size, n_positions=128, n_embd=size + size % 2, n_layer=1, n_head=1, eos_token_id=ends, bos_token_id=0
@@ -53,11 +75,11 @@ def make_model(
     return CausalGenerator.load(str(folder), checked, "cpu")
 
 
-def _tokenizer(template: str | None) -> Any:
+def _tokenizer(template: str | None, eos_token: str) -> Any:
     import transformers
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
-    words = ["<unk>", *MARKS, "\n", *WORDS]
+    words = ["<unk>", *MARKS, *MORE_MARKS, "\n", *WORDS]
     found = Tokenizer(models.WordLevel({word: number for number, word in enumerate(words)}, unk_token="<unk>"))
     found.pre_tokenizer = pre_tokenizers.Sequence(
         [pre_tokenizers.Split(" ", "removed"), pre_tokenizers.Split("\n", "isolated")]
@@ -66,10 +88,10 @@ def _tokenizer(template: str | None) -> Any:
     return transformers.PreTrainedTokenizerFast(
         tokenizer_object=found,
         chat_template=template,
-        eos_token="<|im_end|>",
+        eos_token=eos_token,
         pad_token="<|endoftext|>",
         unk_token="<unk>",
-        additional_special_tokens=[mark for mark in MARKS if mark not in ("<|im_end|>", "<|endoftext|>")],
+        additional_special_tokens=[mark for mark in [*MARKS, *MORE_MARKS] if mark not in (eos_token, "<|endoftext|>")],
     )
 
 
@@ -132,6 +154,22 @@ def test_a_gold_ends_as_the_template_ends_a_turn_whatever_the_order_of_eos_token
     assert total == pytest.approx(expected, rel=1e-5)
 
 
+EOS, END_OF_TURN = 6, 8
+
+
+@pytest.mark.parametrize("ends", [[EOS, END_OF_TURN], [END_OF_TURN, EOS], EOS, END_OF_TURN], ids=str)
+def test_a_turns_end_that_is_not_the_sequences_ends_the_gold_whatever_the_order_of_eos_token_id(
+    tmp_path: Path, ends: int | list[int]
+) -> None:
+    generator = make_model(tmp_path, GEMMA, ends, eos_token="<eos>")
+    read = GEMMA_READ.format(*CONTEXT.turns)
+
+    [found] = generator.score_gold([CONTEXT], [GOLD])
+
+    assert found == pytest.approx(loss_by_hand(generator, read, f"{GOLD}<end_of_turn>"), rel=1e-5)
+    assert found != pytest.approx(loss_by_hand(generator, read, f"{GOLD}<eos>"), rel=1e-3)
+
+
 def test_without_an_end_in_the_template_the_tokenizers_own_ends_the_gold(tmp_path: Path) -> None:
     found = []
     for name, ends in (("first", [END, OTHER]), ("last", [OTHER, END])):
@@ -191,3 +229,44 @@ def test_a_model_that_never_stops_thinking_says_so(tmp_path: Path) -> None:
     [reply] = generator.answer([Context(("hi",))], [1])
 
     assert (reply.text, reply.failure) == ("", "endless: it was still thinking")
+
+
+def words_in_a_row(text: str) -> dict[str, str]:
+    words = text.split(" ")
+    return dict(pairwise(words))
+
+
+@pytest.mark.parametrize(
+    ("template", "saying", "end"),
+    [
+        (GEMMA, "\n <|channel> thought sad <channel|> hello <end_of_turn>", END_OF_TURN),
+        (HARMONY, "\n sad <|end|> <|start|> assistant <|channel|> final <|message|> hello <|return|>", 15),
+        (CHATML, "\n sad <channel|> hello <|im_end|>", END),
+    ],
+    ids=["Gemma's", "gpt-oss', opened by the template", "only closed"],
+)
+def test_channels_whose_marks_are_special_tokens_are_seen_before_those_are_dropped(
+    tmp_path: Path, template: str, saying: str, end: int
+) -> None:
+    generator = make_model(tmp_path, template, end, words_in_a_row(saying))
+
+    [reply] = generator.answer([Context(("hi",))], [1])
+
+    assert (reply.text, reply.thoughts, reply.failure) == ("hello", "sad", "")
+
+
+@pytest.mark.parametrize(
+    ("template", "saying", "end"),
+    [
+        (GEMMA, "\n <|channel> thought sad <end_of_turn>", END_OF_TURN),
+        (HARMONY, "\n sad <|return|>", 15),
+        (CHATML, "\n <|channel|> analysis <|im_end|>", END),
+    ],
+)
+def test_channels_of_nothing_but_thoughts_are_a_failure(tmp_path: Path, template: str, saying: str, end: int) -> None:
+    generator = make_model(tmp_path, template, end, words_in_a_row(saying))
+
+    [reply] = generator.answer([Context(("hi",))], [1])
+
+    assert reply.text == ""
+    assert reply.failure

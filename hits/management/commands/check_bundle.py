@@ -5,6 +5,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from hits.exporting.bundle_check import check_bundle
 from hits.exporting.ratings_files import FILES
+from hits.exporting.unpacking import unpacked
 from hits.management.study_command import StudyCommand
 
 
@@ -12,6 +13,7 @@ class Command(StudyCommand):
     help = """Makes every statistic and table of a bundle again, from its ratings file alone, and compares.
 
     manage.py check_bundle var/demo-bundle
+    manage.py check_bundle demo-local.zip
     manage.py check_bundle var/demo-bundle --ratings ratings.parquet
 
 Also checks the hashes. Needs no study in the database. Exits with 1 and says what differs."""
@@ -20,11 +22,12 @@ Also checks the hashes. Needs no study in the database. Exits with 1 and says wh
         return False
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("folder", type=Path)
+        parser.add_argument("folder", type=Path, help="the bundle's folder, or the zip file that the pages hand out")
         parser.add_argument("--ratings", choices=FILES, default=FILES[0], help="the file to start from")
 
     def run(self, options: dict[str, Any]) -> None:
-        found = check_bundle(options["folder"], options["ratings"])
+        with unpacked(options["folder"]) as folder:
+            found = check_bundle(folder, options["ratings"])
         if found:
             raise CommandError("\n".join([f"{options['folder']} does not hold together:", *found]))
         self.stdout.write(

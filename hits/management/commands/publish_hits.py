@@ -5,13 +5,15 @@ from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
 from evalplatform.wording import count_of
-from hits.crowds.opening import enter_market
+from hits.budgeting.budget import set_cap
+from hits.crowds.opening import check_may_change, enter_market
+from hits.designing.design_words import dollars
 from hits.designing.study_files import get_study
 from hits.management.study_command import StudyCommand, progress_bar
-from hits.models import Event, MarketEnvironment
+from hits.models import Event, MarketEnvironment, Study
 from hits.publishing.creating import PublishingResult, publish_hits, settle_plan
 from hits.publishing.plan_words import cents_from_dollars, describe_plan
-from hits.publishing.publishing_plan import PublishingPlan, check_funds, plan_publishing
+from hits.publishing.publishing_plan import PublishingPlan, check_funds, plan_publishing, under_cap
 
 
 class Command(StudyCommand):
@@ -23,16 +25,22 @@ class Command(StudyCommand):
 
 Shows the cost and the hourly pay first, and refuses above the budget or the account's balance. A run that was
 interrupted is simply started again: each HIT is published exactly once. --hits publishes part now (a wave) and the
-rest at a later run. Production needs MTURK_ENVIRONMENT=production and the study's name typed in, or --yes with a
-budget."""
+rest at a later run. --budget holds from then on for everything that spends on that marketplace, replacements and
+top-ups too, until another is given. Production needs MTURK_ENVIRONMENT=production and the study's name typed in, or
+--yes with a budget."""
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study")
         parser.add_argument("--environment", choices=MarketEnvironment.values, default=MarketEnvironment.LOCAL)
         parser.add_argument("--hits", type=int, metavar="N", help="publish at most N HITs now")
-        parser.add_argument("--budget", metavar="DOLLARS", help="refuse if the study could cost more in all")
+        parser.add_argument(
+            "--budget",
+            metavar="DOLLARS",
+            help="the study's budget in all, from now on",
+        )
         parser.add_argument("--dry-run", action="store_true", help="only show what would happen and what it costs")
         parser.add_argument("--yes", action="store_true", help="don't ask; in production only together with --budget")
+        self.add_public_orders_argument(parser)
 
     def run(self, options: dict[str, Any]) -> None:
         study, environment = get_study(options["study"]), options["environment"]
@@ -42,23 +50,35 @@ budget."""
         plan = plan_publishing(study, environment, options["hits"])
         if not plan.hits:
             self.stdout.write(f"All HITs of {study} are published on the {environment} marketplace already.")
+            self._keep_budget(study, environment, budget_cents, options)
             return
+        self.refuse_public_orders(study, options)
         market, page_url = enter_market(study, environment)
         plan = settle_plan(plan, market, timezone.now())
+        if budget_cents is not None:
+            plan = under_cap(plan, budget_cents)
         for line in describe_plan(plan):
             self.stdout.write(line)
-        check_funds(plan, market, budget_cents)
+        check_funds(plan, market)
         self.check_worker_page(study, page_url, environment)
         if options["dry_run"]:
             self.stdout.write("Dry run: nothing is published.")
             return
         self._confirm(plan, options, budget_cents)
+        self._keep_budget(study, environment, budget_cents, options)
         with progress_bar() as progress:
             bar = progress.add_task("Publishing", total=len(plan.hits))
             result = publish_hits(plan, market, page_url, timezone.now, lambda count: progress.advance(bar, count))
         text = f"published {count_of(result.published, 'HIT')} on the {environment} market"
         Event.objects.create(study=study, at=timezone.now(), actor=None, text=text)
         self._report(plan, result)
+
+    def _keep_budget(self, study: Study, environment: str, cents: int | None, options: dict[str, Any]) -> None:
+        """Before anything is spent; without --budget, what was given before goes on holding."""
+        if cents is not None and not options["dry_run"]:
+            check_may_change(study, environment)
+            set_cap(study, environment, cents, None, timezone.now())
+            self.stdout.write(f"The budget on the {environment} marketplace is {dollars(cents)} from now on.")
 
     def _report(self, plan: PublishingPlan, result: PublishingResult) -> None:
         self.stdout.write(

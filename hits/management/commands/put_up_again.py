@@ -35,6 +35,7 @@ is put up, for workers who have not done those dialogs. A run that was interrupt
 
     def run(self, options: dict[str, Any]) -> None:
         study, environment = get_study(options["study"]), options["environment"]
+        self.warn_of_public_orders(study)
         budget_cents = cents_from_dollars(options["budget"], "--budget")
         market, page_url = enter_market(study, environment)
         self.check_worker_page(study, page_url, environment)

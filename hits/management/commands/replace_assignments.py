@@ -31,6 +31,7 @@ above the study's budget or the given one. Run it again at any time: nothing is 
 
     def run(self, options: dict[str, Any]) -> None:
         study, environment = get_study(options["study"]), options["environment"]
+        self.warn_of_public_orders(study)
         budget_cents = cents_from_dollars(options["budget"], "--budget")
         replaced = replace_lost_assignments(
             *(study, environment, open_market(study, environment), timezone.now),

@@ -17,15 +17,19 @@ class Command(StudyCommand):
     manage.py stop_study demo
     manage.py stop_study demo --resume
 
-Workers who hold an assignment may still finish and submit it: they are paid as always."""
+Workers who hold an assignment may still finish and submit it: they are paid as always. Once a bundle has revealed the
+card orders, --resume needs --orders-are-public."""
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study")
         parser.add_argument("--environment", choices=MarketEnvironment.values, default=MarketEnvironment.LOCAL)
         parser.add_argument("--resume", action="store_true", help="put stopped HITs on offer again")
+        self.add_public_orders_argument(parser)
 
     def run(self, options: dict[str, Any]) -> None:
         study, environment = get_study(options["study"]), options["environment"]
+        if options["resume"]:
+            self.refuse_public_orders(study, options)
         act, did = (resume_study, "on offer again") if options["resume"] else (stop_study, "taken off the market")
         result = act(study, environment, open_market(study, environment), timezone.now)
         self.stdout.write(f"{count_of(result.changed, 'HIT')} {did}.")
