@@ -114,7 +114,8 @@ def _shoot_researcher(browser: Browser, address: str, login: tuple[str, str], di
     page.set_viewport_size({"width": 960, "height": 900})
     page.goto("/studies/demo/monitor/")
     last = page.locator(".panel", has=page.get_by_role("heading", name="Time and pay"))
-    expect(last).to_be_visible()
+    # The scheduler was started a moment ago, and the page follows when it is heard of.
+    expect(page.get_by_text("What is submitted is collected by itself")).to_be_visible(timeout=120_000)
     _shoot_part(page, page.locator(".breadcrumbs"), last, out / "monitor.png")
 
     checked = page.locator("article", has_text="Check 1:").filter(has_text="passed")
