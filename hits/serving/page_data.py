@@ -28,6 +28,11 @@ def preview_page(hit: FrozenHit) -> dict[str, Any]:
     return {**_texts(hit), "mode": "preview", "token": "", "dialogs": [], "step": "welcome", "seconds_used": 0}
 
 
+def submitted_page(hit: FrozenHit, submission: dict[str, Any]) -> dict[str, Any]:
+    """No dialogs, no answers, and no token with which they could be asked for."""
+    return {**preview_page(hit), "mode": "submitted", "submission": submission}
+
+
 def work_page(hit: FrozenHit, assignment: Assignment, token: str, seconds_used: float) -> dict[str, Any]:
     answers = answers_of(assignment)
     rules = hit.study.design.checkpoints

@@ -140,6 +140,15 @@ def submission(hit: FrozenHit, assignment: Assignment, answers: Mapping[int, Ans
     return {"action": f"{submit_to}{SUBMIT_PATH}", "fields": fields, "code": code, "points": told}
 
 
+def handed_in(hit: FrozenHit, assignment: Assignment, submit_to: str, is_holder: bool) -> dict[str, Any]:
+    """The same for a visit afterwards. Others may know its ids: the answers go only to whom the crowd calls the holder.
+    The work counts without the marketplace's copy of them, since we have them."""
+    told = submission(hit, assignment, answers_of(assignment), submit_to)
+    if not is_holder:
+        told["fields"] = {name: told["fields"][name] for name in ("assignmentId", "completionCode")}
+    return told
+
+
 @contextmanager
 def _held(
     ticket: Ticket, now: datetime, step: str = "", feedback: str | None = None, is_submitted_allowed: bool = False

@@ -18,10 +18,9 @@ from hits.crowds.mturk.worker_sites import IN_THIS_PROCESS, SUBMIT_SITES, WORKER
 from hits.models import Hit, Study
 from hits.serving.assignment_tokens import Ticket, sign_token
 from hits.serving.frozen import FrozenHit, frozen_hit
-from hits.serving.opening import Visit, open_assignment, origin_of
-from hits.serving.page_data import as_json_in_html, preview_page, work_page
-from hits.serving.saving import submission
-from hits.serving.statements import answers_of
+from hits.serving.opening import Visit, is_held_by, open_assignment, origin_of
+from hits.serving.page_data import as_json_in_html, preview_page, submitted_page, work_page
+from hits.serving.saving import handed_in
 from hits.serving.work_refusals import Refusal, WorkRefused
 
 HELD_AGAIN = "held-again"
@@ -56,12 +55,10 @@ def _work(request: HttpRequest, hit: FrozenHit, study_key: UUID, visit: Visit) -
         hit, visit, _local_origins(request), now, HELD_AGAIN in request.GET, client_address(request)
     )
     submit_to = visit.submit_to.rstrip("/")
-    ticket = Ticket(study_key, hit.number, assignment.environment, visit.assignment_id, visit.worker_id, submit_to)
-    page = work_page(hit, assignment, sign_token(ticket), (now - assignment.held_at).total_seconds())
     if assignment.submitted_at is not None:
-        handed_in = submission(hit, assignment, answers_of(assignment), submit_to)
-        return {**page, "mode": "submitted", "submission": handed_in}
-    return page
+        return submitted_page(hit, handed_in(hit, assignment, submit_to, is_held_by(assignment, visit)))
+    ticket = Ticket(study_key, hit.number, assignment.environment, visit.assignment_id, visit.worker_id, submit_to)
+    return work_page(hit, assignment, sign_token(ticket), (now - assignment.held_at).total_seconds())
 
 
 def _refuse(request: HttpRequest, refused: WorkRefused) -> HttpResponse:

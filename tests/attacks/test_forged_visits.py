@@ -338,6 +338,20 @@ def test_nor_does_handing_in_what_was_invented_tell_points(example_corpus: None)
     assert told == ["Your bonus points are counted when the marketplace has confirmed your work."] * 2
 
 
+def test_nor_does_who_knows_the_ids_of_work_that_was_handed_in_read_its_answers(example_corpus: None) -> None:
+    worker = MTurkWorker(on_mturk()[0], "ALICE", "REAL").open()
+    handed_in = worker.submit(feedback="My name is Alice").json()
+
+    stranger = MTurkWorker(worker.hit, "ALICE", "REAL", ELSEWHERE).open()
+
+    assert (stranger.data["mode"], stranger.data["token"], stranger.data["dialogs"]) == ("submitted", "", [])
+    assert stranger.data["feedback"] == ""
+    # What the worker needs if the marketplace did not answer: it counts without the answers, which we have.
+    told = stranger.data["submission"]
+    assert told["fields"] == {"assignmentId": "REAL", "completionCode": handed_in["code"]}
+    assert (told["action"], told["points"]) == (handed_in["action"], handed_in["points"])
+
+
 def _check(worker: Worker, attempt: int) -> Any:
     """Every other time another placement, as someone would who looks for the human reply."""
     position = worker.checkpoint()

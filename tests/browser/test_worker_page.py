@@ -1,14 +1,13 @@
 """The worker's page in real Chromium, from the local marketplace's accept to its submit.
 
-As `make test` runs it, the pointer is a mouse on SQLite and a finger on PostgreSQL. SCREENSHOTS=1 renews docs/images.
+As `make test` runs it, the pointer is a mouse on SQLite and a finger on PostgreSQL.
 """
 
-import os
 import re
 from datetime import timedelta
 
 import pytest
-from playwright.sync_api import BrowserContext, Locator, Page, Route, expect
+from playwright.sync_api import BrowserContext, Page, Route, expect
 from pytest_django import Settings
 
 from generation.importing import import_candidates, import_dialogs
@@ -40,7 +39,7 @@ from tests.browser.worker_moves import (
     where_cards_are,
     zone,
 )
-from tests.conftest import ROOT, WriteFile
+from tests.conftest import WriteFile
 
 # --- Fixtures --------------------------------------------------------------------------------------------------------
 
@@ -168,7 +167,6 @@ def test_every_step_is_accessible_small_and_from_here_only(
         expect(page.get_by_text(words).first).to_be_visible()
     assert page.locator("button:enabled, [tabindex='0'], textarea").count() == 0
     check_accessibility(page)
-    shoot(page, "preview")
     assert not Assignment.objects.exists()
 
     requests: list[str] = []
@@ -178,14 +176,12 @@ def test_every_step_is_accessible_small_and_from_here_only(
     assert all(url.startswith(live_server_url) for url in requests)
     assert len([url for url in requests if "/work/api/" not in url]) <= 5
     check_accessibility(page)
-    shoot(page, "welcome")
     agree(page)
     tap_card(page, card_at(page, 0), zone(page, "good"))
     tap_card(page, card_at(page, 1), zone(page, "bad"))
     page.get_by_role("button", name="Validate").click()
     expect(card_at(page, 2)).to_contain_text("Not placed yet.")
     check_accessibility(page)
-    shoot(page, "instructions", top=page.get_by_role("heading", name="Warm-up"))
     page.get_by_role("button", name="Next").click()
     bonus, panel = page.get_by_role("button", name="Bonus Validate"), page.get_by_role("region", name="Bonus")
     while panel.count() == 0:
@@ -196,7 +192,6 @@ def test_every_step_is_accessible_small_and_from_here_only(
     height = panel.evaluate("panel => panel.getBoundingClientRect().height")
     tap_card(page, card_at(page, 0), zone(page, "okay"))
     check_accessibility(page)
-    shoot(page, "dialog")
     page.get_by_role("button", name="Instructions").click()
     expect(page.get_by_role("dialog", name="Instructions")).to_be_visible()
     check_accessibility(page)
@@ -220,13 +215,11 @@ def test_every_step_is_accessible_small_and_from_here_only(
     move_by_key(page, card_at(page, 0), "1")
     expect(page.get_by_text("Bonus points checked: 1 of 3")).to_be_visible()
     check_accessibility(page)
-    shoot(page, "bonus")
     while page.get_by_role("heading", level=1).inner_text() != "Finish":
         if page.locator("[data-zone=''] [data-card]").count():
             sort(page, page, "Conversation", move_by_digit, is_saved=False)
         go_on(page)
     check_accessibility(page)
-    shoot(page, "finish")
 
 
 @pytest.mark.once
@@ -414,15 +407,3 @@ def test_a_refusal_is_told_on_a_page_of_its_own_and_can_be_answered(
     expect(zone(page, "good").locator("[data-card='0']")).to_be_visible()
     expect_saved(page)
     assert stored_placements()[0] == where_cards_are(page)
-
-
-def shoot(page: Page, step: str, top: Locator | None = None) -> None:
-    if not os.environ.get("SCREENSHOTS"):
-        return
-    is_phone = page.evaluate("matchMedia('(pointer: coarse)').matches")
-    if is_phone and step != "dialog":
-        return
-    name = f"worker-{step}-phone-dark.png" if is_phone else f"worker-{step}.png"
-    (top or page.get_by_role("heading", level=1)).evaluate("element => element.scrollIntoView()")
-    page.mouse.move(0, 0)
-    page.screenshot(path=ROOT / "docs" / "images" / name, animations="disabled")

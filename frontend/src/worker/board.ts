@@ -13,10 +13,14 @@ export interface BoardOptions {
   onMove(place: number, area: string): void;
   /** Enter, when every reply has a place. */
   onDone(): void;
+  /** What to press then, in words. */
+  whenDone(): string;
 }
 
 export class Board {
   readonly element: HTMLElement;
+  /** Stays in sight: what was moved, and on a narrow screen the areas' names. */
+  readonly foot: HTMLElement;
   private readonly cards: HTMLElement[];
   private readonly zones: Zone[];
   private readonly areas = h("div", { class: "areas" });
@@ -24,7 +28,8 @@ export class Board {
   /** For eyes and ears: what was moved, with Undo beside it. */
   private readonly said = h("p", { class: "moved-words", role: "status" });
   private readonly undoButton: HTMLButtonElement;
-  private readonly history: { place: number; from: string }[] = [];
+  private movedWords = "";
+  private history: { place: number; from: string }[] = [];
   private readonly listening = new AbortController();
   private readonly input: BoardInput;
 
@@ -36,21 +41,17 @@ export class Board {
     this.areas.append(...areas.map((area) => area.element));
     this.zones = [tray, ...areas];
     this.barTargets = options.areas.map((area, index) => makeBarTarget(area, index, () => this.show(area.key)));
+    this.foot = h(
+      "div",
+      { class: "board-foot" },
+      h("div", { class: "moved" }, this.said, this.undoButton),
+      h("div", { class: "bar", role: "group", "aria-label": "Areas" }, ...this.barTargets),
+    );
     this.element = h(
       "div",
       { class: "board" },
       h("div", { class: "board-tray" }, tray.element),
-      h(
-        "div",
-        { class: "board-side" },
-        h(
-          "div",
-          { class: "board-foot" },
-          h("div", { class: "moved" }, this.said, this.undoButton),
-          h("div", { class: "bar", role: "group", "aria-label": "Areas" }, ...this.barTargets),
-        ),
-        this.areas,
-      ),
+      h("div", { class: "board-side" }, this.foot, this.areas),
     );
     const intents = {
       areaOfDigit: (digit: number) => this.zones[digit]?.area,
@@ -63,11 +64,23 @@ export class Board {
     this.refresh();
   }
 
-  /** Shows the placements as they are now. */
+  /** Shows the placements as they are now. What another tab has moved since is not this one's to undo. */
   refresh(): void {
-    this.history.length = 0;
+    const isHere = (card: HTMLElement, area: string): boolean =>
+      this.zones.some((zone) => zone.area === area && zone.cards.contains(card));
+    const movedThere = new Set(this.cards.flatMap((card, place) => (isHere(card, this.areaOf(place)) ? [] : [place])));
+    this.history = this.history.filter(({ place }) => !movedThere.has(place));
     this.cards.forEach((_, place) => this.settle(place));
     this.showCounts();
+    if (movedThere.size > 0 && this.movedWords !== "") {
+      this.sayWhatIsLeft();
+    }
+  }
+
+  /** After what was moved last: how many have no place, or what to press when all have one. */
+  sayWhatIsLeft(): void {
+    const left = this.unsortedCount;
+    say(this.said, `${this.movedWords} ${left === 0 ? this.options.whenDone() : `${count(left, "reply", "replies")} left.`}`);
   }
 
   /** Words below a card's text, until it is moved; none takes them away. */
@@ -111,13 +124,12 @@ export class Board {
     this.reveal(place);
   }
 
-  /** Where the column of areas scrolls, what was moved is in sight. The page itself stays where it is. */
+  /** Where an area scrolls, what was moved is in sight. The page itself stays where it is. */
   private reveal(place: number): void {
     const card = this.cards[place];
-    if (card !== undefined && this.areas.contains(card)) {
-      const top = card.offsetTop - this.areas.offsetTop;
-      const least = top + card.offsetHeight - this.areas.clientHeight;
-      this.areas.scrollTop = Math.max(least, Math.min(top, this.areas.scrollTop));
+    for (let box = card?.parentElement ?? null; card && box && this.areas.contains(box); box = box.parentElement) {
+      const [inner, outer] = [card.getBoundingClientRect(), box.getBoundingClientRect()];
+      box.scrollTop += Math.min(0, inner.top - outer.top) + Math.max(0, Math.min(inner.bottom - outer.bottom, inner.top - outer.top));
     }
   }
 
@@ -154,9 +166,8 @@ export class Board {
     this.settle(place);
     this.showCounts();
     this.options.onMove(place, area);
-    const left = this.unsortedCount;
-    const rest = left === 0 ? "All are placed: press Next or Enter." : `${count(left, "reply", "replies")} left.`;
-    say(this.said, `${words} ${rest}`);
+    this.movedWords = words;
+    this.sayWhatIsLeft();
   }
 
   /** Puts a card where its placement says, and lets it say so. */

@@ -1,7 +1,7 @@
 // Bonus Validate: whether the placement of a checkpoint would win its point, as the server says. What wins is where the
 // replies are in the end; the page knows only what was checked, and says so.
 import { type Bonus, type CheckAnswer, type Dialog, type Placements, unplacedCount } from "./data";
-import { button, count, h, say } from "./dom";
+import { count, h, modestButton, say } from "./dom";
 import type { OnWaiting } from "./line";
 import { Refusal } from "./requests";
 
@@ -31,7 +31,7 @@ export class BonusPanel {
     whatCounts: string,
     private readonly actions: BonusActions,
   ) {
-    this.button = button("Bonus Validate", "button button-gold", () => void this.validate());
+    this.button = modestButton("Bonus Validate", "button button-gold", () => void this.validate());
     this.element = h(
       "section",
       { class: "bonus", "aria-label": "Bonus" },

@@ -40,6 +40,7 @@ export function dialogStep(data: PageData, dialog: Dialog, position: number, act
       actions.onChange();
     },
     onDone: actions.goOn,
+    whenDone: () => "All are placed: press Next or Enter.",
   });
   const bonus = dialog.bonus === null ? null : new BonusPanel(dialog, dialog.bonus, data.facts.what_counts, actions);
   const problem = problemBox(dialog, actions.onChange);
@@ -57,6 +58,7 @@ export function dialogStep(data: PageData, dialog: Dialog, position: number, act
       bonus?.element ?? null,
       problem.element,
     ),
+    noticePlace: board.foot,
     missing: () => missingPlaces(unplacedCount(dialog)),
     begin: () => board.begin("place question"),
     leave: () => board.destroy(),

@@ -41,6 +41,13 @@ export function button(text: string, className: string, onPress: () => void): HT
   return h("button", { type: "button", class: className, onclick: onPress }, text);
 }
 
+/** Pressed by mouse, it takes no focus: Enter means afterwards what it meant before. */
+export function modestButton(text: string, className: string, onPress: () => void): HTMLButtonElement {
+  const made = button(text, className, onPress);
+  made.addEventListener("mousedown", (event) => event.preventDefault());
+  return made;
+}
+
 export function count(number: number, one: string, many = `${one}s`): string {
   return `${number} ${number === 1 ? one : many}`;
 }

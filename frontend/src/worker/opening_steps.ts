@@ -2,7 +2,7 @@
 import { Board } from "./board";
 import { conversation } from "./conversation";
 import type { PageData, Placements } from "./data";
-import { button, count, h, prose, quoted, say } from "./dom";
+import { count, h, modestButton, prose, quoted, say } from "./dom";
 import { keyHint } from "./pieces";
 import type { Step } from "./shell";
 
@@ -11,7 +11,11 @@ const nothing = (): string => "";
 export function instructionsStep(data: PageData, placements: Placements, goOn: () => void): Step {
   const { turns, replies } = data.warm_up;
   const result = h("p", { class: "message", role: "status" });
+  const button = modestButton("Validate", "button button-quiet", () => validate());
   let isExplained = false;
+  // On Validate itself, reached by the tab key, Enter validates again.
+  const howToGoOn = (): string =>
+    board.unsortedCount === 0 && document.activeElement !== button ? "Next or Enter" : "Next";
   const board = new Board({
     areas: data.areas,
     texts: replies.map((reply) => reply.text),
@@ -22,6 +26,7 @@ export function instructionsStep(data: PageData, placements: Placements, goOn: (
     },
     // Enter looks at the replies first, and goes on when there is nothing new to look at.
     onDone: () => (isExplained ? goOn() : validate()),
+    whenDone: () => `All are placed: press ${isExplained ? howToGoOn() : "Validate or Enter"}.`,
   });
 
   const validate = (): void => {
@@ -36,10 +41,13 @@ export function instructionsStep(data: PageData, placements: Placements, goOn: (
     say(
       result,
       fitting === replies.length
-        ? "All of them fit. You are ready: go on with Next."
+        ? `All of them fit. You are ready: go on with ${howToGoOn()}.`
         : `${fitting} of ${count(replies.length, "reply fits", "replies fit")} so far. ` +
-            "Move any reply and validate again, as often as you like, or go on with Next.",
+            `Move any reply and validate again, as often as you like, or go on with ${howToGoOn()}.`,
     );
+    if (board.unsortedCount === 0) {
+      board.sayWhatIsLeft();
+    }
   };
 
   const content = h(
@@ -71,7 +79,7 @@ export function instructionsStep(data: PageData, placements: Placements, goOn: (
         { class: "task" },
         h("div", { class: "task-reading" }, conversation(turns), quoted("p", "question", data.question)),
         board.element,
-        h("div", { class: "validate" }, button("Validate", "button button-quiet", validate), result),
+        h("div", { class: "validate" }, button, result),
       ),
     ),
   );

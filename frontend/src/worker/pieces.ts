@@ -90,7 +90,7 @@ export function keyHint(areas: Area[]): HTMLElement {
   const digits = areas.slice(0, 9).flatMap((_, index) => [keyOf(index), " "]);
   const keys = h("span", { class: "hint-keys" }, "By keys: ", h("kbd", {}, "Enter"), " goes to the next reply without a place, ");
   keys.append(...digits, "put it into an area and go on, ", h("kbd", {}, "Ctrl+Z"), " takes the last move back. ");
-  keys.append("When every reply has a place, ", h("kbd", {}, "Enter"), " goes on.");
+  keys.append("When every reply has a place, ", h("kbd", {}, "Enter"), " goes on; in this warm-up it validates first.");
   const words = "Press a button on a reply, or drag the reply into an area. A placed reply folds to two lines; press it to read it all. ";
   return h("p", { class: "hint" }, words, keys);
 }

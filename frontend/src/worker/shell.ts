@@ -14,6 +14,8 @@ export interface Step {
   hasInstructions?: boolean;
   /** In place of Next. */
   action?: HTMLElement;
+  /** Where in the step a notice is seen and hides nothing; without one it stands above the step. */
+  noticePlace?: HTMLElement;
 }
 
 export interface ShellOptions {
@@ -30,7 +32,8 @@ export class Shell {
   private readonly points = h("span", { class: "points" });
   private readonly saved = h("span", { class: "saved" });
   private readonly progress = h("div", { class: "progress", "aria-hidden": "true" });
-  private readonly notice = h("p", { class: "note notice", role: "status" });
+  private readonly noticeWords = h("p", { role: "status" });
+  private readonly notice = h("div", { class: "note notice" }, this.noticeWords);
   private readonly content = h("div", { class: "step" });
   private readonly message = h("p", { class: "message", role: "status" });
   private readonly instructions: HTMLButtonElement;
@@ -46,10 +49,11 @@ export class Shell {
     this.back = button("Back", "button button-quiet", () => options.onBack());
     this.next = button("Next", "button", () => options.onNext());
     this.instructions = button("Instructions", "button button-quiet button-small", () => options.onInstructions());
+    this.notice.append(button("OK", "button button-quiet button-small", () => this.notify("")));
     const facts = h("div", { class: "header-facts" }, options.clock, options.hasPoints && this.points, this.saved);
     root.replaceChildren(
       h("header", { class: "header" }, this.heading, facts, this.instructions, this.progress),
-      h("main", { class: "work" }, this.notice, this.content, h("div", { class: "nav" }, this.back, this.message, this.action)),
+      h("main", { class: "work" }, this.content, h("div", { class: "nav" }, this.back, this.message, this.action)),
       this.voice,
     );
   }
@@ -62,9 +66,10 @@ export class Shell {
     say(this.message, words);
   }
 
-  /** Above the step, until the next step. */
+  /** Until the next step, or until it is pressed away. */
   notify(words: string): void {
-    say(this.notice, words);
+    say(this.noticeWords, words);
+    this.notice.toggleAttribute("data-shown", words !== "");
   }
 
   show(step: Step, index: number, lastIndex: number, isFirst: boolean): void {
@@ -75,6 +80,11 @@ export class Shell {
     this.action.replaceChildren(step.action ?? this.next);
     this.back.hidden = index === 0;
     this.instructions.hidden = step.hasInstructions === true;
+    if (step.noticePlace === undefined) {
+      this.content.before(this.notice);
+    } else {
+      step.noticePlace.prepend(this.notice);
+    }
     this.tell("");
     this.notify("");
     this.showReadiness(step);
