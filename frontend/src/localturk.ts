@@ -1,5 +1,5 @@
 // The worker's side of the local marketplace. The one thing here that needs a script is the running clock.
-import "./localturk.css";
+import "./styles/localturk.css";
 
 const URGENT_SECONDS = 60;
 const DONE = "localturk: done";

@@ -1,5 +1,5 @@
 // The worker's page. The server sends a HIT with all its dialogs; from then on it only receives.
-import "../worker.css";
+import "../styles/worker.css";
 import { readPageData } from "./data";
 import { showPreview } from "./preview";
 import { showSubmitted } from "./submitting";
