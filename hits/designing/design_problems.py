@@ -241,7 +241,7 @@ def _impossible_time(design: StudyDesign) -> list[DesignProblem]:
     if limit >= expected:
         return []
     message = (
-        f"{count_of(limit, 'minute')} are less than the {count_of(expected, 'minute')} that a HIT takes "
+        f"{count_of(limit, 'minute is', 'minutes are')} less than the {count_of(expected, 'minute')} that a HIT takes "
         "(pay.expected_minutes), so that workers lose their pay; allow twice the expected time or more"
     )
     return [DesignProblem("crowd.time_limit_minutes", message)]

@@ -87,8 +87,36 @@ def test_the_page_stands_when_little_time_is_left(
     page.reload()
 
     heading(page).to_have_text("Conversation 1 of 2")
-    expect(page.get_by_text(f"{60 - minutes_left} of 60 minutes used")).to_be_visible()
+    expect(page.locator(".clock")).to_have_text(f"At most {minutes_left} minute{'s' * (minutes_left > 1)} left")
     expect(page.locator("[data-voice]")).to_contain_text(f"{minutes_left} minute", timeout=8_000)
+
+
+def test_when_the_time_is_over_the_page_says_at_once_what_to_do(
+    open_page: OpenPage, publish: Publish, work_url: WorkUrl
+) -> None:
+    page = open_first_dialog(open_page(), work_url(publish(**SMALL)))
+    opened = Assignment.objects.get()
+    Assignment.objects.update(held_at=opened.held_at - timedelta(minutes=59, seconds=57))
+
+    page.reload()  # and nothing is touched
+
+    heading(page).to_have_text("The time for this HIT is over", timeout=15_000)
+
+
+def test_a_conversation_that_is_all_sorted_says_so_when_it_is_opened_again_and_enter_goes_on(
+    open_page: OpenPage, publish: Publish, work_url: WorkUrl
+) -> None:
+    page = open_first_dialog(open_page(), work_url(publish(**SMALL)))
+    expect(page.locator(".points")).to_have_text("")  # before the first check nothing is said of points
+    for _ in range(page.locator("[data-card]").count()):
+        page.keyboard.press("1")
+    expect(page.locator(".saved")).to_have_attribute("data-state", "saved")
+
+    page.reload()
+
+    expect(page.locator(".moved-words")).to_contain_text("All are placed: press Next or Enter")
+    page.keyboard.press("Enter")
+    heading(page).to_have_text("Conversation 2 of 2")
 
 
 def test_a_study_of_five_minutes_opens_and_says_when_the_time_is_over(

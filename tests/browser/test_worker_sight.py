@@ -203,7 +203,7 @@ def test_enter_goes_on_as_the_words_say_after_bonus_validate_was_clicked(
         expect(heading).to_contain_text(f"Conversation {position} of")
         for _ in range(page.locator("[data-card]").count()):
             page.keyboard.press("1")
-        expect(page.locator(".moved-words")).to_contain_text("All are placed: press Next or Enter.")
+        expect(page.locator(".moved-words")).to_contain_text("All are placed: press Next or Enter")
         if is_clicked := bonus.count() == 1:
             bonus.click()
             expect(page.get_by_text("The bonus point is yours if it stays like this.")).to_be_visible()

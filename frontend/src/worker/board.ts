@@ -99,6 +99,9 @@ export class Board {
   /** As a dialog opens: the first reply has the focus, and says once, to who listens, what stands above it. */
   begin(describedBy: string): boolean {
     const card = this.focusUnsorted(-1, true);
+    if (card === null) {
+      say(this.said, this.options.whenDone());
+    }
     card?.setAttribute("aria-describedby", describedBy);
     card?.addEventListener("blur", () => card.removeAttribute("aria-describedby"), { once: true });
     return card !== null;

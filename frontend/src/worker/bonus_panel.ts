@@ -59,7 +59,7 @@ export class BonusPanel {
     return isSame(this.bonus.checked, this.dialog.answer.areas);
   }
 
-  private get canCheck(): boolean {
+  get canCheck(): boolean {
     return !this.isChecking && !this.isUnchanged && !this.bonus.is_lost && this.bonus.attempts_left !== 0;
   }
 

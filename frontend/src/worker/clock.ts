@@ -17,22 +17,29 @@ export class Clock {
   }
 
   /** Once the page stands: a screen reader hears what changes in a region that was there before. */
-  start(announce: (words: string) => void): void {
-    window.setInterval(() => this.show(announce), EVERY_MS);
+  start(announce: (words: string) => void, onOver: () => void): void {
+    window.setInterval(() => {
+      if (this.show(announce) === 0) {
+        onOver();
+      }
+    }, EVERY_MS);
   }
 
-  private show(announce?: (words: string) => void): void {
+  /** Returns how many minutes are left, begun ones included. */
+  private show(announce?: (words: string) => void): number {
     const used = Math.min(this.allowed, Math.floor((Date.now() - this.startedAt) / 60_000));
     const left = this.allowed - used;
-    const words = left === 0 ? "The time is over" : `${used} of ${count(this.allowed, "minute")} used`;
+    const warning = WARNINGS_MINUTES.find((minutes) => left <= minutes);
+    const soFar = `${used} of ${count(this.allowed, "minute")} used`;
+    const words = left === 0 ? "The time is over" : warning === undefined ? soFar : `At most ${count(left, "minute")} left`;
     if (this.element.textContent !== words) {
       say(this.element, words);
     }
-    const warning = WARNINGS_MINUTES.find((minutes) => left <= minutes);
     this.element.toggleAttribute("data-short", warning !== undefined);
     if (announce !== undefined && warning !== undefined && warning < this.warned) {
       this.warned = warning;
       announce(left === 0 ? "The time is over." : `${count(left, "minute")} left.`);
     }
+    return left;
   }
 }

@@ -40,7 +40,7 @@ export function dialogStep(data: PageData, dialog: Dialog, position: number, act
       actions.onChange();
     },
     onDone: actions.goOn,
-    whenDone: () => "All are placed: press Next or Enter.",
+    whenDone: () => `All are placed: press Next or Enter${bonus?.canCheck ? "; Bonus Validate first, if you like" : ""}.`,
   });
   const bonus = dialog.bonus === null ? null : new BonusPanel(dialog, dialog.bonus, data.facts.what_counts, actions);
   const problem = problemBox(dialog, actions.onChange);
@@ -83,6 +83,8 @@ function problemBox(dialog: Dialog, onChange: () => void): { element: HTMLElemen
     h("label", { for: "problem" }, "What is wrong? Please sort the replies as well as you can all the same."),
     text,
   );
+  // Its field opens below the fold, or below Back and Next.
+  element.addEventListener("toggle", () => element.open && element.scrollIntoView({ block: "nearest" }));
   const refresh = (): void => {
     text.value = dialog.problem;
     element.open = element.open || dialog.problem !== "";

@@ -91,7 +91,8 @@ export class Shell {
     if (!isFirst) {
       document.body.scrollIntoView(); // and not only this page: a frame may be higher than the window around it
     }
-    if (step.begin?.() !== true && !isFirst) {
+    // As the page is opened, only where work goes on: the page around a frame keeps the focus else.
+    if (step.begin?.() !== true && (!isFirst || step.begin !== undefined)) {
       this.heading.focus({ preventScroll: true });
     }
   }
@@ -101,8 +102,9 @@ export class Shell {
     this.next.classList.toggle("button-quiet", step.missing() !== "");
   }
 
-  showPoints(points: number, of: number): void {
-    say(this.points, `Bonus points checked: ${points} of ${of}`);
+  /** Nothing before the first check: who never checks has lost no point. */
+  showPoints(points: number | null, of: number): void {
+    say(this.points, points === null ? "" : `Bonus points checked and right: ${points} of ${of}`);
   }
 
   showSaveState(state: SaveState, detail: string): void {

@@ -60,7 +60,8 @@ export class Work {
     this.showPoints();
     this.shell.showSaveState("saved", "");
     this.goTo(this.data.has_agreed ? Math.max(0, this.index) : 0);
-    this.clock.start(this.shell.announce);
+    // A save now is refused, with words that say what happened, whether it is paid and what to do.
+    this.clock.start(this.shell.announce, () => this.saveBeforeLeaving());
     if (conflicts.length > 0) {
       this.shell.notify(this.inWords(conflicts));
     }
@@ -190,7 +191,8 @@ export class Work {
 
   /** Those that a check promised and that still stand as they were checked: the server tells no others. */
   private showPoints(): void {
-    this.shell.showPoints(this.data.dialogs.filter(hasWon).length, this.data.facts.bonus_dialogs);
+    const hasChecked = this.data.dialogs.some((dialog) => (dialog.bonus?.attempts ?? 0) > 0);
+    this.shell.showPoints(hasChecked ? this.data.dialogs.filter(hasWon).length : null, this.data.facts.bonus_dialogs);
   }
 
   private refused(refusal: Refusal): void {
