@@ -118,6 +118,10 @@ def _problem(details: Any) -> DesignProblem:
     message = details["msg"].removeprefix("Value error, ")
     if details["type"] == "missing":
         message = "is missing"
+    elif details["type"] in ("int_parsing", "int_type", "int_from_float"):
+        message = f"{details['input']!r} is not a whole number; write it as 20"
+    elif details["type"] in ("float_parsing", "float_type"):
+        message = f"{details['input']!r} is not a number; write it as 0.5"
     elif details["type"] == "extra_forbidden":
         message = f"is not a setting{_suggestion(details['loc'])}"
     elif field == "name":

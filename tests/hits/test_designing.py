@@ -16,9 +16,9 @@ from hits.designing.selecting import select_dialogs
 from hits.designing.sizing import cost_of, hourly_pay_cents, size_of_batches
 from hits.designing.study_files import copy_study, create_study, get_study, read_study_file, save_draft
 from hits.designing.summarising import summarise, summarise_frozen
-from hits.errors import StudyFrozen
+from hits.errors import InvalidStudy, StudyFrozen
 from hits.models import Study
-from tests.conftest import ROOT
+from tests.conftest import DEMO, ROOT
 
 EXAMPLES = ROOT / "examples"
 
@@ -311,3 +311,10 @@ def test_dialogs_are_chosen_by_the_seed_and_not_reshuffled_by_later_imports() ->
 
     assert len(set(before) & set(after)) >= 9
     assert set(other) != set(before)
+
+
+def test_a_word_where_a_number_belongs_is_said_in_plain_words(example_corpus: None) -> None:
+    settings = {**DEMO, "datasets": [{"name": "example-emotional", "dialogs": "seven"}]}
+
+    with pytest.raises(InvalidStudy, match=r"datasets\.1\.dialogs: 'seven' is not a whole number; write it as 20"):
+        parse_design(settings)

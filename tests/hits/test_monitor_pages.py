@@ -115,7 +115,7 @@ def test_before_anything_has_happened_the_pages_say_what_is_missing(
     page = text_of(researcher_client, "monitor/")
 
     assert "Nothing of this study is published on this marketplace yet" in page
-    assert "not known yet: it takes two submissions at least" in page
+    assert "not known yet: it takes two submissions with answers at least" in page
     assert "No rate yet: nothing is submitted" in page
     assert "Nothing is open, so this page stays as it is" in page
     assert "0 workers" in text_of(researcher_client, "workers/")
