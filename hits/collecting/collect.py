@@ -73,7 +73,7 @@ def collect(
                 return []  # some of a deleted HIT may still be told, or nothing
             raise
 
-    for outcomes in call_in_threads(ask, stirred, threads):
+    for outcomes in call_in_threads(ask, stirred, threads, in_order=True):
         for publication, outcome in outcomes:
             hit = frozen_hit(study.key, numbers[publication.hit_id])
             for found in outcome.result():

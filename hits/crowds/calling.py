@@ -4,6 +4,7 @@ import contextlib
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import takewhile
 from queue import Empty, SimpleQueue
 from typing import TypeVar
 
@@ -16,12 +17,17 @@ R = TypeVar("R")
 
 
 def call_in_threads(
-    call: Callable[[T], R], items: Iterable[T], threads: int, goes_on: Callable[[], bool] = lambda: True
+    call: Callable[[T], R],
+    items: Iterable[T],
+    threads: int,
+    goes_on: Callable[[], bool] = lambda: True,
+    in_order: bool = False,
 ) -> Iterator[list[tuple[T, "Future[R]"]]]:
     """Yields outcomes as they come, several at a time, and none when nothing came for some seconds. Those that come
     together are in the order of the items: two runs that save the same rows must not wait for each other's.
 
-    When it no longer `goes_on`, what is on its way is still waited for and yielded: it may well have happened.
+    When it no longer `goes_on`, what is on its way is still waited for and yielded: it may well have happened. With
+    `in_order`, an outcome waits for those of earlier items, so that what is made of them does not depend on threads.
     """
     if not goes_on():
         return
@@ -29,11 +35,16 @@ def call_in_threads(
     with ThreadPoolExecutor(threads) as pool:
         running = {pool.submit(call, one): one for one in items}
         places = {future: place for place, future in enumerate(running)}
+        early: set[Future[R]] = set()
         for future in running:
             future.add_done_callback(done.put)
         try:
             while running:
-                gathered = sorted(_gather(done, most=len(running)), key=places.__getitem__)
+                gathered = sorted(_gather(done, most=len(running) - len(early)), key=places.__getitem__)
+                if in_order:
+                    early.update(gathered)
+                    gathered = list(takewhile(early.__contains__, running))
+                    early.difference_update(gathered)
                 yield [(running.pop(future), future) for future in gathered if future in running]
                 if not goes_on():
                     running = {future: one for future, one in running.items() if not future.cancel()}

@@ -50,8 +50,13 @@ def describe_hourly_pay(design: StudyDesign) -> str:
 
 
 def style_warning(report: Mapping[str, Any] | None) -> Iterator[str]:
-    """What a researcher should know before publishing, if the human replies can be told by their looks."""
-    if report is None or not report["is_notable"]:
+    """What a researcher should know before publishing: whether looks give the human replies away, or that there are too
+    few to tell."""
+    if report is None:
+        return
+    if not report["is_notable"]:
+        if not report["is_judged"]:
+            yield f"Whether looks give the human replies away is not known. {report['sentence']}"
         return
     yield f"Warning: looks give the human replies away. {report['sentence']}"
     for giveaway in report["giveaways"]:

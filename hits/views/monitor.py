@@ -199,7 +199,8 @@ def _pay(study: Study, environment: str, progress: Progress) -> dict[str, Any]:
     pay = real_pay(study, environment)
     if pay is None:
         few = progress.submitted - progress.rejected < 2
-        return {"problem": "it takes two submissions with answers at least" if few else "the pages have measured no time"}
+        missing = "it takes two submissions with answers at least" if few else "the pages have measured no time"
+        return {"problem": missing}
     design = StudyDesign.model_validate(study.design)
     low, middle, high = pay.minutes_quartiles
     return {

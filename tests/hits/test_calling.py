@@ -22,3 +22,19 @@ def test_outcomes_that_come_together_are_in_the_order_of_their_items() -> None:
 
     assert sorted(number for together in gathered for number in together) == list(range(8))
     assert gathered == [sorted(together) for together in gathered]
+
+
+def test_outcomes_come_in_the_order_of_their_items_where_that_is_asked_for() -> None:
+    may_end = Event()
+
+    def call(number: int) -> int:
+        """The first one ends last."""
+        if number == 0:
+            may_end.wait()
+        elif number == 7:
+            may_end.set()
+        return number
+
+    gathered = [number for outcomes in call_in_threads(call, range(8), 8, in_order=True) for number, _ in outcomes]
+
+    assert gathered == list(range(8))

@@ -4,6 +4,7 @@ from django.core.management.base import CommandParser
 
 from evalplatform.wording import count_of
 from hits.batching.building import build_hits
+from hits.designing.design_words import style_warning
 from hits.designing.study_files import get_study
 from hits.management.study_command import StudyCommand, progress_bar
 
@@ -14,7 +15,8 @@ class Command(StudyCommand):
     manage.py build_hits demo
 
 From then on the design can't be changed, only copied into a new study. The manifest's hash names exactly what
-workers will see: the same study gives the same hash on any machine. Building again changes nothing."""
+workers will see, and a secret that the order of cards comes from: it is drawn anew each time a study is frozen, and the
+hash with it. Which dialogs and HITs come out is the same on any machine. Building again changes nothing."""
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study")
@@ -31,3 +33,5 @@ workers will see: the same study gives the same hash on any machine. Building ag
             f"{built.checkpoint_count:,} of them {'a checkpoint' if built.checkpoint_count == 1 else 'checkpoints'}."
         )
         self.stdout.write(f"Manifest {study.manifest_hash}")
+        for line in style_warning(study.style_report):
+            self.stdout.write(line)
