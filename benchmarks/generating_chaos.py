@@ -121,7 +121,7 @@ class Chaos:
 
     def _compare(self, run: "GenerationRun") -> None:
         from generation.models import Candidate, Dialog, GenerationFailure
-        from generation.questions import seed_of
+        from generation.open_questions import seed_of
         from generation.requesting import failed_dialogs
 
         answers = Counter(Candidate.objects.values_list("dialog", flat=True))

@@ -11,12 +11,13 @@ from dataclasses import dataclass, replace
 import structlog
 
 from evalplatform.errors import EvalPlatformError
+from generation.contexts import Answer, Context, Reply
 from generation.corpora.records import BadRecord, checked_text
-from generation.generators.base import Answer, Context, GeneratorUnavailable, Reply
-from generation.generators.devices import is_out_of_memory
+from generation.devices import is_out_of_memory
+from generation.errors import GeneratorUnavailable
 from generation.loading import LoadedGenerator
 from generation.models import Dialog, GenerationChunk
-from generation.questions import Question, QuestionFeed
+from generation.open_questions import Question, QuestionFeed
 from generation.thoughts import NOTHING_BUT_THOUGHTS, split_thoughts
 
 log = structlog.get_logger("generation.asking")

@@ -16,10 +16,10 @@ from django.db.models.functions import Coalesce
 from evalplatform.errors import EvalPlatformError
 from generation.asking import Answered, ask
 from generation.display import display_text
-from generation.generators.base import GeneratorUnavailable
+from generation.errors import GeneratorUnavailable
 from generation.loading import LoadedGenerator
 from generation.models import Candidate, GenerationChunk, GenerationFailure, GenerationRun, Generator
-from generation.questions import MOST_TIME, Now, Question, QuestionFeed, goes_on, open_questions
+from generation.open_questions import MOST_TIME, Now, Question, QuestionFeed, goes_on, open_questions
 from generation.requesting import MOST_ATTEMPTS, finish_if_done, finish_run
 
 MOST_STARTS = 10

@@ -19,8 +19,8 @@ from generation.corpora import candidates_csv, jsonl
 from generation.corpora.files import dialog_format, read_dialog_file, refuse_other_files
 from generation.corpora.lines import Problem, read_lines
 from generation.corpora.records import BadRecord, CandidateRecord, DialogRecord, checked_name
+from generation.dialog_finder import DialogFinder
 from generation.display import display_text
-from generation.finding import DialogFinder
 from generation.models import Candidate, Dataset, Dialog, GenerationRun, Generator, context_key
 
 BATCH_SIZE = 10_000

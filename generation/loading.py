@@ -9,9 +9,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from generation.checkpoints import version_of
-from generation.generators.base import Answer, AnswersEach, CheckpointRefused, Context, GeneratorKind, Reply
-from generation.generators.devices import choose_device, describe_software, free_memory, is_out_of_memory
+from generation.checkpoint_version import version_of
+from generation.contexts import Answer, Context, Reply
+from generation.devices import choose_device, describe_software, free_memory, is_out_of_memory
+from generation.errors import CheckpointRefused
+from generation.generators.kinds import AnswersEach, GeneratorKind
 from generation.models import Generator
 from generation.registry import check_generator, load_kind, own_settings
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from evalplatform.errors import EvalPlatformError
-from generation.checkpoints import version_of
+from generation.checkpoint_version import version_of
 from generation.corpora.records import BadRecord, checked_name
 from generation.models import Generator
 from generation.registry import check_generator

@@ -11,8 +11,8 @@ from django.utils import timezone
 from kombu.exceptions import OperationalError
 
 from evalplatform.errors import EvalPlatformError
+from generation.errors import GeneratorUnavailable
 from generation.generating import TRY_AGAIN_AFTER, answer_chunk, give_up
-from generation.generators.base import GeneratorUnavailable
 from generation.loading import Loader
 from generation.models import Dataset, GenerationChunk, GenerationRun
 from generation.requesting import finish_if_done, undone_chunks

@@ -9,7 +9,7 @@ from typing import Any
 
 import urllib3
 
-from generation.generators.base import GeneratorUnavailable
+from generation.errors import GeneratorUnavailable
 
 MOST_SECONDS_BETWEEN = 60
 MOST_AT_ONCE = 64

@@ -12,22 +12,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from generation.checkpoints import check_weights, read_config
-from generation.generators.base import (
-    CheckpointRefused,
-    Context,
-    Reply,
-    Settings,
-    SettingsRefused,
-    checked_settings,
-    first_line,
-)
+from generation.checkpoint_version import check_weights, read_config
+from generation.contexts import Context, Reply
+from generation.devices import best_dtype, is_out_of_memory
+from generation.errors import CheckpointRefused, SettingsRefused, first_line
 from generation.generators.chat_templates import ChatTemplate
-from generation.generators.devices import best_dtype, is_out_of_memory
+from generation.generators.kinds import Settings, checked_settings
 from generation.thoughts import NOTHING_BUT_THOUGHTS, has_marks, is_open_thought, split_thoughts
 
 if TYPE_CHECKING:
-    from generation.generators.sampling import PickTokens, WithinReply
+    from generation.generators.token_picking import PickTokens, WithinReply
 
 MOST_TOKENS_UNLESS_SAID = 512
 MOST_TOKENS_OF_A_MARK = 16
@@ -230,7 +224,7 @@ class _HuggingFaceGenerator:
     # --- Settings ---
 
     def _picker(self, seeds: Sequence[int]) -> "PickTokens | None":
-        from generation.generators.sampling import PickTokens
+        from generation.generators.token_picking import PickTokens
 
         if self._settings["beams"] > 1:
             return None
@@ -240,7 +234,7 @@ class _HuggingFaceGenerator:
     def _blockers(self, start: int) -> "list[WithinReply]":
         from transformers import NoRepeatNGramLogitsProcessor
 
-        from generation.generators.sampling import WithinReply
+        from generation.generators.token_picking import WithinReply
 
         size = self._settings["no_repeat_ngram"]
         return [WithinReply(NoRepeatNGramLogitsProcessor(size), start)] if size else []

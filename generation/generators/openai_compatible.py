@@ -15,18 +15,11 @@ from urllib.parse import urlsplit
 from pydantic import Field, field_validator, model_validator
 
 from evalplatform.errors import EvalPlatformError
-from generation.generators.base import (
-    Answer,
-    CheckpointRefused,
-    Context,
-    GeneratorUnavailable,
-    Reply,
-    Settings,
-    SettingsRefused,
-    checked_settings,
-)
+from generation.contexts import Answer, Context, Reply
+from generation.errors import CheckpointRefused, GeneratorUnavailable, SettingsRefused
 from generation.generators.chat_requests import MOST_AT_ONCE, ChatRequests
-from generation.generators.refusals import (
+from generation.generators.kinds import Settings, checked_settings
+from generation.generators.server_refusals import (
     TRY_AGAIN,
     complaint,
     is_about_all,

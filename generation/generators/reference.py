@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 from typing import Any, Self
 
-from generation.generators.base import CheckpointRefused, Context, Reply, Settings, checked_settings
+from generation.contexts import Context, Reply
+from generation.errors import CheckpointRefused
+from generation.generators.kinds import Settings, checked_settings
 
 
 class ReferenceGenerator:

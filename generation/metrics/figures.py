@@ -6,12 +6,12 @@ from functools import cached_property
 
 from django.db.models import QuerySet
 
+from generation.emotions import EMOTIONS
 from generation.metrics import similarity, words
-from generation.metrics.labels import TOP, share_within, weighted
+from generation.metrics.label_accuracy import TOP, share_within, weighted
 from generation.metrics.likelihood import perplexity
 from generation.metrics.naming import EMOTION_RANK, GOLD_LOG_LIKELIHOOD, GOLD_TOKENS, LIKELIHOOD_VERSION, SIMILARITY
 from generation.models import Candidate, CandidateScore, Dataset, Generator, GeneratorScore
-from generation.networks.labels import EMOTIONS
 
 Found = tuple[Mapping[str, float | None], int]  # values by name, and how many replies they are of
 

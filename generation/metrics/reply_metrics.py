@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from generation.generators.base import Context
+from generation.contexts import Context
+from generation.emotions import EMOTIONS, LABELS
 from generation.loading import Loader
 from generation.metrics import similarity, words
 from generation.metrics.naming import (
@@ -16,7 +17,6 @@ from generation.metrics.naming import (
     SIMILARITY,
 )
 from generation.models import Candidate, Dialog, Generator
-from generation.networks.labels import EMOTIONS, LABELS
 from generation.registry import load_kind
 
 Scores = Sequence[float]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.db.models import Exists, OuterRef, QuerySet
 
 from evalplatform.errors import EvalPlatformError
-from generation.generators.base import CheckpointRefused
+from generation.errors import CheckpointRefused
 from generation.metrics.figures import new_figures
 from generation.metrics.naming import EMOTION_RANK
 from generation.metrics.reply_metrics import (

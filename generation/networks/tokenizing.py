@@ -7,8 +7,8 @@ from pathlib import Path
 
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 
-from generation.generators.base import CheckpointRefused
-from generation.networks.labels import LABEL_IDS, NEUTRAL
+from generation.emotions import LABEL_IDS, NEUTRAL
+from generation.errors import CheckpointRefused
 
 SPECIAL_TOKENS = ("<s>", "<pad>", "</s>", "<unk>")  # RoBERTa's first four
 BEGIN, PAD, END, UNKNOWN = range(4)

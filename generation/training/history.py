@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from generation.training.settings import TrainingRefused
+from generation.errors import TrainingRefused
 
 HISTORY = "history.json"
 CURVES = "curves.svg"

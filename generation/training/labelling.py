@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from generation.corpora.records import DialogRecord
-from generation.networks.labels import EMOTIONS, LABELS
+from generation.emotions import EMOTIONS, LABELS
 
 DIALOGS_AT_ONCE = 64
 

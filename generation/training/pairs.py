@@ -7,15 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evalplatform.errors import EvalPlatformError
 from generation.corpora.files import dialog_format, read_dialog_file
 from generation.corpora.lines import Problem
 from generation.corpora.records import DialogRecord
+from generation.errors import DataRefused
 from generation.models import Dataset
-
-
-class DataRefused(EvalPlatformError):
-    """There is nothing to train on, or what there is does not fit the network."""
 
 
 @dataclass(frozen=True, slots=True)

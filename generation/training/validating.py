@@ -12,9 +12,9 @@ from typing import Any
 import torch
 from torch import nn
 
-from generation.training.objectives import Objective
+from generation.training.objective import Objective
+from generation.training.options import TrainingSettings
 from generation.training.ordering import validation_batches
-from generation.training.settings import TrainingSettings
 from generation.training.world import World
 
 

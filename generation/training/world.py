@@ -10,7 +10,7 @@ import torch.distributed as dist
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
-from generation.training.settings import TrainingRefused
+from generation.errors import TrainingRefused
 
 
 @dataclass(frozen=True)
@@ -24,11 +24,11 @@ class World:
         """The one that writes files and speaks."""
         return self.rank == 0
 
-    def wrap(self, network: nn.Module) -> nn.Module:
+    def wrap(self, network: nn.Module, has_idle_parameters: bool = False) -> nn.Module:
         if self.size == 1:
             return network
         ids = [self.device] if self.device.type == "cuda" else None
-        return DistributedDataParallel(network, device_ids=ids)
+        return DistributedDataParallel(network, device_ids=ids, find_unused_parameters=has_idle_parameters)
 
     def sum(self, values: Sequence[float]) -> list[float]:
         """Over all processes, in double precision, the same for each of them."""

@@ -13,7 +13,7 @@ from kombu.exceptions import OperationalError
 from evalplatform import process_commands
 from evalplatform.listeners import is_anyone_listening
 from generation.counting import count_datasets, count_emotions
-from generation.metrics.tables import tables_of_dataset
+from generation.metrics.score_tables import tables_of_dataset
 from generation.models import Dataset, Dialog
 from generation.owning import can_change, refuse_unless
 from generation.tasks import check_style_of_dataset

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from evalplatform.errors import EvalPlatformError
 from generation.forecasting import clock_time
-from generation.metrics.tables import tables_of_generator
+from generation.metrics.score_tables import tables_of_generator
 from generation.models import Dataset, GenerationFailure, GenerationRun, Generator
 from generation.owning import Requester, can_change, can_steer, refuse_unless
 from generation.requesting import (

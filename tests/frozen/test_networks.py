@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from generation.generators.base import Context
+from generation.contexts import Context
 from generation.registry import load_kind
 from tests.networks.training_runs import PACE, SIZES, conversation
 
@@ -41,8 +41,8 @@ def make_checkpoint(kind: str, folder: Path, is_spread: bool) -> None:
     import torch
 
     from generation.networks.checkpoint import build_network, save_checkpoint
-    from generation.networks.config import NetworkConfig
-    from generation.networks.response_predictor import ResponsePredictor
+    from generation.networks.meed2 import PREDICTOR, ResponsePredictor
+    from generation.networks.network_config import NetworkConfig
     from generation.networks.tokenizing import train_tokenizer
 
     tokenizer = train_tokenizer(TURNS * 3, 300)
@@ -57,7 +57,7 @@ def make_checkpoint(kind: str, folder: Path, is_spread: bool) -> None:
                     parameter.normal_(std=0.8)
             network.output.bias[2] += 5 if kind == "meed2" else 2
             network.output.bias[4:260] -= 30  # words, not single bytes
-    save_checkpoint(folder, network, tokenizer, predictor)
+    save_checkpoint(folder, network, tokenizer, {PREDICTOR: predictor} if predictor else {})
 
 
 @pytest.mark.parametrize("kind", FAMILIES)

@@ -8,7 +8,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from generation.generators.base import GeneratorUnavailable
+from generation.errors import GeneratorUnavailable
 from generation.models import Candidate, Dataset, GenerationRun, Generator
 from generation.owning import give_owner
 from generation.requesting import request_run

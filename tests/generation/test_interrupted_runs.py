@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from generation.errors import GeneratorUnavailable
 from generation.generating import MOST_STARTS, answer_chunk, give_up
-from generation.generators.base import GeneratorUnavailable
 from generation.loading import Loader
 from generation.models import GenerationChunk, GenerationFailure, GenerationRun
 from generation.requesting import cancel_run, count_failures, pause_run, request_run, resume_run

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from generation.metrics.labels import share_within, weighted
+from generation.metrics.label_accuracy import share_within, weighted
 from generation.metrics.likelihood import perplexity
 from generation.metrics.words import bleu, distinct, sentence_bleu, words_of
 

@@ -11,10 +11,10 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
 
-from generation.checkpoints import version_of
+from generation.checkpoint_version import version_of
 from generation.importing import import_candidates, import_dialogs
+from generation.metrics.score_tables import tables_of_dataset, tables_of_generator
 from generation.metrics.scoring import ScoringCounts, generators_in, score_candidates
-from generation.metrics.tables import tables_of_dataset, tables_of_generator
 from generation.models import Candidate, CandidateScore, Dataset, Dialog, GenerationRun, Generator, GeneratorScore
 from generation.registry import KINDS
 from tests.conftest import WriteFile

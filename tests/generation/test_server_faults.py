@@ -8,8 +8,8 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
+from generation.errors import GeneratorUnavailable
 from generation.generating import TRY_AGAIN_AFTER, answer_chunk
-from generation.generators.base import GeneratorUnavailable
 from generation.loading import Loader
 from generation.models import Candidate, GenerationFailure, GenerationRun, Generator
 from generation.registering import Registration, register_generator

@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 from generation.corpora.records import DialogRecord
+from generation.emotions import LABELS
+from generation.errors import DataRefused
 from generation.importing import import_dialogs
-from generation.networks.labels import LABELS
 from generation.training.history import draw_curves
 from generation.training.labelling import label_dialogs
 from generation.training.ordering import epoch_batches, share_of
-from generation.training.pairs import DataRefused, Pair, Source, pairs_of
+from generation.training.pairs import Pair, Source, pairs_of
 from tests.conftest import CORPUS, WriteFile
 
 

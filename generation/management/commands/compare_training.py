@@ -6,8 +6,8 @@ from django.core.management.base import CommandError, CommandParser
 
 from evalplatform.commands import PlatformCommand
 from evalplatform.errors import EvalPlatformError
-from generation.training.comparing import Comparison, best_of, compare_runs
 from generation.training.history import MACRO, TOKEN_WEIGHTED, Entry, draw_curves, read_history
+from generation.training.run_comparison import Comparison, best_of, compare_runs
 
 
 class Command(PlatformCommand):

@@ -12,9 +12,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from evalplatform.commands import PlatformCommand
 from evalplatform.errors import EvalPlatformError
 from evalplatform.terminal import plain_console
+from generation.errors import GeneratorUnavailable
 from generation.forecasting import Forecast, clock_time
 from generation.generating import answer_chunk, give_up
-from generation.generators.base import GeneratorUnavailable
 from generation.loading import Loader
 from generation.models import Dataset, GenerationChunk, GenerationRun, Generator
 from generation.owning import find_owner, give_owner

@@ -7,8 +7,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from evalplatform.commands import PlatformCommand
 from evalplatform.errors import EvalPlatformError
 from evalplatform.terminal import plain_console
+from generation.metrics.score_tables import describe_table, tables_of_dataset
 from generation.metrics.scoring import OnStep, generators_in, score_candidates
-from generation.metrics.tables import describe_table, tables_of_dataset
 from generation.models import Dataset
 
 

@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass
 from typing import Any, Self
 
-from generation.generators.base import SettingsRefused
+from generation.errors import SettingsRefused
 
 BEAM = "beam"
 DIVERSE_BEAM = "diverse-beam"
@@ -78,3 +78,11 @@ def _check_number(name: str, value: Any, kind: type | tuple[type, ...], least: f
     is_number = isinstance(value, kind) and not isinstance(value, bool)
     if not is_number or not least <= value <= most:
         raise SettingsRefused(f"{name} is {value!r}; it must be a number from {least:,} to {most:,}.")
+
+
+def check_decoding(values: dict[str, Any], longest_reply: int, vocabulary_size: int) -> dict[str, Any]:
+    """Return the settings with their defaults, or raise SettingsRefused."""
+    settings = DecodingSettings.from_json(values, longest_reply)
+    if settings.method in (BEAM, DIVERSE_BEAM) and 2 * settings.beams > vocabulary_size:
+        raise SettingsRefused(f"{settings.beams} beams are too many for {vocabulary_size} tokens.")
+    return settings.as_json()

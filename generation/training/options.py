@@ -1,27 +1,23 @@
-"""What a run is told. The defaults are the paper's, where it says (appendix B)."""
+"""The options of a training run. The defaults are those of the MEED2 paper, as far as it says (appendix B)."""
 
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from evalplatform.errors import EvalPlatformError
+from generation.errors import TrainingRefused
 
 PRECISIONS = ("auto", "fp32", "bf16", "fp16")
-
-
-class TrainingRefused(EvalPlatformError):
-    """A setting makes no sense, or not for the run that is to go on."""
 
 
 @dataclass(frozen=True)
 class TrainingSettings:
     learning_rate: float = 5e-5
-    warmup_steps: int = 0  # the rate rises over so many steps and is constant after them
+    warmup_steps: int = 0  # the rate rises over so many steps and then stays
     batch_size: int = 512  # examples a step, over all processes
     accumulate: int = 1  # parts that a batch is computed in, where memory is short
     clip: float = 0.0  # largest norm of a gradient; 0: any
     precision: str = "auto"
     seed: int = 0
-    # What follows decides when a run stops, looks and saves, and may change when it goes on.
+    # The rest decides when a run stops, validates and saves, and may change when the run is resumed.
     max_epochs: int = 100
     max_steps: int = 0  # 0: no limit
     max_minutes: float = 0.0
@@ -40,7 +36,7 @@ class TrainingSettings:
             raise TrainingRefused(f"--precision is one of {', '.join(PRECISIONS)}.")
 
     def identity(self) -> dict[str, Any]:
-        """What must not change when a run goes on, or its numbers would be another run's."""
+        """What must not change when a run is resumed: its numbers would be another run's."""
         names = ("learning_rate", "warmup_steps", "batch_size", "accumulate", "clip", "seed")
         return {name: value for name, value in asdict(self).items() if name in names}
 

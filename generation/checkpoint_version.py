@@ -10,7 +10,7 @@ import struct
 from pathlib import Path
 from typing import Any
 
-from generation.generators.base import CheckpointRefused
+from generation.errors import CheckpointRefused
 
 # What is never read: words and pictures for people, code, logs, and weights in other formats, which may be as large as
 # the rest together.

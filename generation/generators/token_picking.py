@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from generation.decoding.drawing import noise_of, only_nucleus, only_top_k, with_noise
+from generation.decoding.noise import noise_of, only_nucleus, only_top_k, with_noise
 
 if TYPE_CHECKING:
     from torch import Tensor

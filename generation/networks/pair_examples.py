@@ -1,4 +1,4 @@
-"""Pairs as token ids in a few flat arrays, whatever their number, and a batch of them as tensors."""
+"""Pairs of a context and a reply as token ids, in a few flat arrays; and a batch of them as tensors."""
 
 import hashlib
 from array import array
@@ -8,16 +8,13 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from tokenizers import Tokenizer
-from torch import Tensor
 
-from generation.networks.labels import LABEL_IDS, NEUTRAL
+from generation.emotions import LABEL_IDS, NEUTRAL
+from generation.errors import DataRefused
 from generation.networks.tokenizing import PAD, encode_context, encode_reply
+from generation.training.objective import IGNORED, Batch
 from generation.training.ordering import Indices
-from generation.training.pairs import DataRefused, Pair
-
-IGNORED = -100  # a target that no loss counts
-
-Batch = dict[str, Tensor]
+from generation.training.pairs import Pair
 
 
 class PairExamples:
@@ -71,7 +68,7 @@ class PairExamples:
         return {name: torch.from_numpy(np.array(values, np.int64)).to(device) for name, values in tensors.items()}
 
     def fingerprint(self) -> str:
-        """Of the data and its order, so that a run does not go on with other data."""
+        """Identify the data and its order, so that a run is not resumed with other data."""
         digest = hashlib.sha256()
         for values in (self._source_ids, self._source_ends, self._labels, self._target_ids, self.reply_labels):
             digest.update(np.ascontiguousarray(values).tobytes())
@@ -79,7 +76,7 @@ class PairExamples:
 
 
 class LabelExamples(PairExamples):
-    """The same contexts, where the label of the reply is all that is to be foretold."""
+    """The same contexts, where only the label of the reply is to be predicted."""
 
     def __init__(self, pairs: Iterable[Pair], tokenizer: Tokenizer, max_tokens: int) -> None:
         super().__init__(pairs, tokenizer, max_tokens)

@@ -1,4 +1,4 @@
-"""Greedy decoding, and sampling from the k most probable tokens or from the nucleus."""
+"""Greedy decoding, and sampling from the k most probable tokens or from the nucleus. One beam for each dialog."""
 
 from collections.abc import Sequence
 
@@ -6,35 +6,31 @@ import torch
 from torch import Tensor
 
 from generation.decoding.beam import Hypothesis
-from generation.decoding.drawing import noise_of, only_nucleus, only_top_k, with_noise
-from generation.decoding.projection import Projection
+from generation.decoding.decoder import Decoder
+from generation.decoding.methods import GREEDY, TOP_K, DecodingSettings
+from generation.decoding.noise import noise_of, only_nucleus, only_top_k, with_noise
 from generation.decoding.repeating import repeating_tokens
-from generation.decoding.settings import GREEDY, TOP_K, DecodingSettings
-from generation.networks.reply_state import ReplyState
-from generation.networks.tokenizing import BEGIN, END
-from generation.networks.transformer import Transformer
 
 
 @torch.inference_mode()
-def sample_replies(
-    network: Transformer, projection: Projection, state: ReplyState, settings: DecodingSettings, seeds: Sequence[int]
-) -> list[Hypothesis]:
-    """One reply a dialog, drawn with that dialog's own seed; its score is the mean log-probability of its tokens."""
+def sample_replies(decoder: Decoder, settings: DecodingSettings, seeds: Sequence[int]) -> list[Hypothesis]:
+    """Draw one reply for each dialog, with its own seed. The score is the mean log-probability of its tokens."""
     noise = noise_of(seeds)
-    replies: list[Hypothesis | None] = [None] * state.dialogs
-    running = list(range(state.dialogs))
-    sequences = torch.full((len(running), 1), BEGIN, device=state.device)  # [B, tokens]
-    summed = torch.zeros(len(running), device=state.device)
+    replies: list[Hypothesis | None] = [None] * decoder.dialogs
+    running = list(range(decoder.dialogs))
+    sequences = torch.full((len(running), 1), decoder.first_token, device=decoder.device)  # [B, tokens]
+    summed = torch.zeros(len(running), device=decoder.device)
     for length in range(1, settings.max_tokens + 1):
-        hidden = network.read_tokens(sequences[:, -1:], state)
-        log_probabilities = projection.log_probabilities(hidden[:, 0])
+        log_probabilities = decoder.step(sequences[:, -1:]).log_probabilities()
         banned = repeating_tokens(sequences, settings.no_repeat_ngram)
         tokens = pick_tokens(_without(log_probabilities, banned), settings, noise)
         summed = summed + log_probabilities.gather(1, tokens[:, None])[:, 0]
         sequences = torch.cat([sequences, tokens[:, None]], dim=1)
-        is_open = (tokens != END) & (length < settings.max_tokens)
+        is_ended = tokens == decoder.end_token
+        is_open = ~is_ended & (length < settings.max_tokens)
         for place in (~is_open).nonzero()[:, 0].tolist():
-            replies[running[place]] = Hypothesis(sequences[place, 1:].tolist(), float(summed[place]) / length)
+            said, score = sequences[place, 1:].tolist(), float(summed[place]) / length
+            replies[running[place]] = Hypothesis(said, score, bool(is_ended[place]))
         kept = is_open.nonzero()[:, 0]
         if not len(kept):
             break
@@ -42,12 +38,12 @@ def sample_replies(
             running = [running[place] for place in kept.tolist()]
             noise = [noise[place] for place in kept.tolist()]
             sequences, summed = sequences[kept], summed[kept]
-            state.keep_dialogs(kept)
+            decoder.keep_dialogs(kept)
     return [reply for reply in replies if reply is not None]
 
 
 def pick_tokens(scores: Tensor, settings: DecodingSettings, noise: Sequence[torch.Generator]) -> Tensor:
-    """The most probable token of each row of `scores` [B, vocabulary], or one that is drawn from the row's best.
+    """Return the most probable token of each row of `scores` [B, vocabulary], or draw one from the row's best.
 
     >>> pick_tokens(torch.tensor([[.2, .5, .3]]).log(), DecodingSettings(TOP_K, top_k=1), noise_of([7]))
     tensor([1])

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
+from generation.errors import TrainingRefused
 from generation.training.history import MACRO, TOKEN_WEIGHTED, Entry
-from generation.training.settings import TrainingRefused
 
 
 @dataclass(frozen=True)
