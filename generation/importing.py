@@ -15,9 +15,8 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from evalplatform.errors import EvalPlatformError
-from generation.corpora import candidates_csv, jsonl
-from generation.corpora.files import dialog_format, read_dialog_file, refuse_other_files
-from generation.corpora.lines import Problem, read_lines
+from generation.corpora.formats import dialog_format, read_candidate_file, read_dialog_file
+from generation.corpora.lines import Problem
 from generation.corpora.records import BadRecord, CandidateRecord, DialogRecord, checked_name
 from generation.dialog_finder import DialogFinder
 from generation.display import display_text
@@ -25,8 +24,6 @@ from generation.models import Candidate, Dataset, Dialog, GenerationRun, Generat
 
 BATCH_SIZE = 10_000
 BATCH_BYTES = 8_000_000
-
-CANDIDATE_FORMATS = {"jsonl": jsonl.read_candidates, "csv": candidates_csv.read_candidates}
 
 Record = TypeVar("Record")
 OnProblem = Callable[[Problem], None]
@@ -70,14 +67,8 @@ def import_candidates(
 ) -> ImportCounts:
     """Replies find their dialog in `dataset_name`, or else in the dataset that their own line names."""
     options = options or ImportOptions()
-    format = format or ("csv" if path.suffix.lower() == ".csv" else "jsonl")
     importer = _CandidateImporter(path.name, dataset_name)
-
-    def read(on_bytes: Callable[[int], None]) -> Iterator[CandidateRecord | Problem]:
-        refuse_other_files(path)
-        return CANDIDATE_FORMATS[format](read_lines(path, on_bytes))
-
-    counts = _import(path, read, importer.add, options)
+    counts = _import(path, lambda on_bytes: read_candidate_file(path, format, on_bytes), importer.add, options)
     if not options.dry_run:
         importer.finish()
     return counts

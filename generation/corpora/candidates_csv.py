@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from evalplatform.errors import EvalPlatformError
+from generation.corpora.file_format import FileFormat, by_lines
 from generation.corpora.jsonl import candidate_record
 from generation.corpora.lines import Line, Problem
 from generation.corpora.records import BadRecord, CandidateRecord
@@ -98,3 +99,6 @@ def _context(text: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError):
         raise BadRecord("context is not a JSON list of turns") from None
+
+
+FORMAT = FileFormat("csv", ".csv, a reply a row", suffixes=(".csv",), read_candidates=by_lines(read_candidates))

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from evalplatform.errors import EvalPlatformError
+from generation.corpora.file_format import FileFormat, by_lines
 from generation.corpora.lines import Line, Problem, without_blanks
 from generation.corpora.records import (
     MAX_ID_CHARACTERS,
@@ -102,3 +103,11 @@ class _Conversation:
             yield replace(self._dialog, source={**self._dialog.source, "next_turn": self._turns[-1]})
         elif self._dialog:
             yield self._dialog
+
+
+FORMAT = FileFormat(
+    "empathetic-dialogues",
+    "the .csv files of EmpatheticDialogues as published",
+    suffixes=(".csv",),
+    read_dialogs=by_lines(read_dialogs),
+)

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from generation.corpora.file_format import FileFormat, by_lines
 from generation.corpora.lines import Line, Problem, without_blanks
 from generation.corpora.records import (
     MAX_ID_CHARACTERS,
@@ -130,3 +131,12 @@ def _json_object(text: str) -> dict[str, Any]:
     if not isinstance(values, dict):
         raise BadRecord("the line is JSON, but not an object")
     return values
+
+
+FORMAT = FileFormat(
+    "jsonl",
+    ".jsonl, one JSON object a line",
+    suffixes=(".jsonl", "", ".json", ".ndjson", ".txt", ".gz"),  # .gz: to say that it is packed
+    read_dialogs=by_lines(read_dialogs),
+    read_candidates=by_lines(read_candidates),
+)

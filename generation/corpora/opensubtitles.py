@@ -9,9 +9,11 @@ are our own.
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import unescape
+from pathlib import Path
 
+from generation.corpora.file_format import FileFormat, OnBytes
 from generation.corpora.lines import Line, Problem
 from generation.corpora.records import (
     MAX_ID_CHARACTERS,
@@ -23,9 +25,9 @@ from generation.corpora.records import (
     checked_text,
 )
 from generation.corpora.subtitle_cues import Cue, read_cues
+from generation.corpora.subtitle_files import ARCHIVES, is_subtitles, subtitle_files
 
 LONGEST_GAP_SECONDS = 5.0
-SUFFIXES = (".srt", ".xml")
 
 # Between a bracket and its end is no other one that opens: else each of many would look through all the rest.
 _MARKUP = re.compile(r"<[^<>]*>|\{[^{}]*\}|[\u202a-\u202e]")  # the last are in subtitles of right-to-left languages
@@ -166,3 +168,26 @@ def _speakers_of(line: str) -> Iterator[str]:
                 yield line[begin : dash.start()]
                 begin = dash.start() + 1
     yield line[begin:]
+
+
+def read_subtitles(path: Path, on_bytes: OnBytes) -> Iterator[DialogRecord | Problem]:
+    """Read a file, or all subtitle files of a folder or archive. Problems then name their file, too."""
+    is_one = path.is_file() and path.suffix.lower() not in ARCHIVES
+    for file in subtitle_files(path):
+        if isinstance(file, Problem):
+            yield file
+            continue
+        on_bytes(file.size)
+        for found in read_dialogs(file.lines(), file.name):
+            if isinstance(found, Problem) and not is_one:
+                yield replace(found, reason=f"{file.name}: {found.reason}")
+            else:
+                yield found
+
+
+FORMAT = FileFormat(
+    "opensubtitles",
+    "subtitles in .srt, .xml, .srt.gz, .xml.gz or .zip, or a folder of them",
+    read_dialogs=read_subtitles,
+    is_assumed_for=is_subtitles,
+)

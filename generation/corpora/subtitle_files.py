@@ -12,10 +12,10 @@ from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from evalplatform.errors import EvalPlatformError
 from generation.corpora.lines import Line, Problem
-from generation.corpora.opensubtitles import SUFFIXES
 from generation.corpora.records import BadRecord
 from generation.corpora.subtitle_text import read_text_lines
 
+SUFFIXES = (".srt", ".xml")
 PACKED_SUFFIXES = tuple(f"{suffix}.gz" for suffix in SUFFIXES)
 ARCHIVES = (".zip",)
 NOT_READ = (".tar", ".tar.gz", ".tgz", ".rar", ".7z", ".bz2", ".xz", ".zst", ".gz")

@@ -14,7 +14,7 @@ from evalplatform.commands import PlatformCommand
 from evalplatform.errors import in_one_line
 from evalplatform.terminal import plain_console
 from evalplatform.wording import count_of
-from generation.corpora.files import bytes_to_read
+from generation.corpora.formats import bytes_to_read
 from generation.corpora.lines import Problem
 from generation.importing import ImportCounts, ImportOptions
 from generation.management.problem_reasons import ProblemsByReason

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from generation.corpora.files import dialog_format, read_dialog_file
+from generation.corpora.formats import dialog_format, read_dialog_file
 from generation.corpora.lines import Problem
 from generation.corpora.records import DialogRecord
 from generation.errors import DataRefused

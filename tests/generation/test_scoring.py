@@ -63,7 +63,7 @@ def answer_with(generator: Generator, dataset: Dataset, **labels: str) -> None:
 
 
 def score(dataset: Dataset, *names: str) -> ScoringCounts:
-    return score_candidates(dataset, generators_in(dataset, names), with_similarity=False)
+    return score_candidates(dataset, generators_in(dataset, names), with_slow=False)
 
 
 def figures_of(name: str) -> dict[str, float]:
@@ -83,7 +83,7 @@ def test_an_imported_models_replies_are_scored_once(dataset: Dataset) -> None:
     by_dialog = dict(CandidateScore.objects.values_list("candidate__dialog__external_id", "value"))
     assert by_dialog.keys() == {"1", "2"}  # without a gold there is nothing to compare with
     assert by_dialog["1"] == pytest.approx(100)  # but for case and spaces, which workers do not see either
-    assert (first.reply_scores, second.reply_scores, second.figures) == (2, 0, 0)
+    assert (first.reply_scores, second.reply_scores, second.generator_scores) == (2, 0, 0)
 
 
 def test_new_replies_are_scored_and_older_scores_stay(dataset: Dataset, write_lines: WriteFile) -> None:

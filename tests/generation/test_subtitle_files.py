@@ -9,7 +9,7 @@ import pytest
 
 from evalplatform.errors import EvalPlatformError
 from generation.corpora import opensubtitles
-from generation.corpora.files import dialog_format, read_dialog_file
+from generation.corpora.formats import dialog_format, read_dialog_file
 from generation.corpora.lines import Line, Problem
 from generation.corpora.records import DialogRecord
 from generation.corpora.subtitle_text import read_text_lines

@@ -52,7 +52,9 @@ missing is computed, so that the command can be run again, also after it was sto
         for table in tables_of_dataset(dataset):
             self.stdout.write(f"\n{dataset}: {table.title.lower()}\n")
             self.stdout.write("\n".join(describe_table(table)))
-        self.stdout.write(f"\n{counts.reply_scores:,} reply scores and {counts.figures:,} figures computed.")
+        self.stdout.write(
+            f"\n{counts.reply_scores:,} reply scores and {counts.generator_scores:,} values of models computed."
+        )
         for problem in counts.problems:
             self.stderr.write(problem)
 

@@ -8,7 +8,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from evalplatform.commands import PlatformCommand
 from evalplatform.errors import EvalPlatformError
-from generation.corpora.files import DIALOG_FORMATS
+from generation.corpora.formats import dialog_formats
 from generation.errors import TrainingRefused
 from generation.management.training_report import ConsoleReport, SilentReport
 from generation.networks.families import FAMILIES, load_trainable
@@ -74,7 +74,9 @@ docs/training.md has recipes, with what they came to."""
         parser.add_argument(
             "--validation", nargs="+", metavar="NAME", help="if left out, a tenth of the conversations of --data"
         )
-        parser.add_argument("--format", choices=DIALOG_FORMATS, help="of files; guessed from their names if left out")
+        parser.add_argument(
+            "--format", choices=list(dialog_formats()), help="of files; guessed from their names if left out"
+        )
         parser.add_argument("--out", required=True, type=Path, metavar="FOLDER", help="where the checkpoint goes")
         parser.add_argument("--from", dest="start", default="", metavar="FOLDER", help="the checkpoint to start from")
         parser.add_argument("--part", choices=list(_PARTS), help="of the checkpoint; its network if left out")
