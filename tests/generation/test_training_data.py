@@ -108,8 +108,8 @@ def test_the_most_emotional_dialogs_are_selected_by_the_mean_over_their_turns(tm
 def test_curves_are_a_figure_with_the_same_bytes_each_time() -> None:
     entry = {"step": 5, "training_loss": None, "perplexity_macro": 40.0, "perplexity_token_weighted": 44.0}
 
-    drawn = draw_curves({"meed2": [entry, {**entry, "step": 10, "training_loss": 3.0}]})
+    drawn = draw_curves({"one": [entry, {**entry, "step": 10, "training_loss": 3.0}]})
 
     assert drawn.startswith(b"<?xml")
-    assert b"meed2 validation, macro" in drawn
-    assert drawn == draw_curves({"meed2": [entry, {**entry, "step": 10, "training_loss": 3.0}]})
+    assert b"one validation, macro" in drawn
+    assert drawn == draw_curves({"one": [entry, {**entry, "step": 10, "training_loss": 3.0}]})

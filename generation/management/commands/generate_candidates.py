@@ -37,10 +37,10 @@ LOOK_SECONDS = 0.2
 class Command(PlatformCommand):
     help = f"""Lets a model answer the dialogs of a dataset: those that it has not answered yet.
 
-    manage.py generate_candidates --dataset ED --generator meed2-raw --kind meed2 --checkpoint checkpoints/meed2-raw
+    manage.py generate_candidates --dataset ED --generator raw --kind KIND --checkpoint models/raw
     manage.py generate_candidates --dataset ED --generator gpt2 --kind hf-causal --checkpoint gpt2 --setting top_p=0.9
     manage.py generate_candidates --dataset ED --from my_model.toml
-    manage.py generate_candidates --dataset ED --generator meed2-raw --here
+    manage.py generate_candidates --dataset ED --generator raw --here
 
 The first time, --kind, --checkpoint and --setting (or a TOML file) say what the model is; from then on its name is
 enough. The work is done by workers that take from the queue `gpu` (manage.py gpu_workers starts them), in chunks, and

@@ -16,7 +16,7 @@ class Command(PlatformCommand):
     help = """Scores replies with automatic metrics and shows the papers' tables 3 and 4.
 
     manage.py score_candidates --dataset ED
-    manage.py score_candidates --dataset ED --generator meed2-raw --generator transformer-raw
+    manage.py score_candidates --dataset ED --generator raw --generator fine-tuned
 
 Perplexity of the human reply (of models that can say how likely it is), Distinct-1 and -2, sentence-embedding
 similarity, BLEU in two papers' ways, and how well emotions and intents were predicted. Scores are kept: only what is
