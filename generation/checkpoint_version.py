@@ -1,6 +1,6 @@
-"""Folders with config, tokenizer and safetensors: what a generator's version covers, and whether they are whole.
+"""The version of a generator's checkpoint folder, and whether its files are complete.
 
-Nothing here loads weights, and nothing anywhere unpickles them: a safetensors file begins with what it holds.
+Nothing here loads weights, and nothing anywhere unpickles them: the header of a safetensors file says what it holds.
 """
 
 import hashlib
@@ -24,9 +24,10 @@ MOST_HEADER_BYTES = 100_000_000  # the format's own limit
 
 
 def version_of(kind: str, checkpoint: str, settings: dict[str, Any]) -> str:
-    """SHA-256 of everything that decides about a reply, but for seed and context.
+    """Return the SHA-256 of everything that decides a reply, except seed and context.
 
-    Of a folder, by its files' content: it may be moved. Of a hub's name or a server's model, by the name alone.
+    A folder counts by the content of its files, so that it may be moved. A model on a hub or a server counts by its
+    name.
     """
     folder = Path(checkpoint)
     content: Any = _hashes_of(folder) if checkpoint and folder.is_dir() else checkpoint
@@ -49,7 +50,7 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 
 def check_weights(folder: Path) -> None:
-    """Refuses a folder without safetensors, with one that is cut off, or with one missing that the index names."""
+    """Refuse a folder that has no safetensors, has one that is cut off, or lacks one that its index names."""
     files = sorted(folder.glob("*.safetensors"))
     if not files:
         has_pickles = any(folder.glob("*.bin")) or any(folder.glob("*.pt"))
@@ -63,7 +64,8 @@ def check_weights(folder: Path) -> None:
 
 
 def check_safetensors(path: Path) -> None:
-    """Whether the file is as long as its header says: eight bytes with the header's length, the header, the numbers."""
+    """Check that the file is as long as its header says: eight bytes with the header's length, the header,
+    the numbers."""
     try:
         with path.open("rb") as file:
             (header_bytes,) = struct.unpack("<Q", file.read(8))

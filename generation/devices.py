@@ -1,4 +1,4 @@
-"""Where generators run: the GPU that this process is pinned to, or the CPU with the right number of threads."""
+"""Where generators run: on the GPU that this process may use, or on the CPU with the right number of threads."""
 
 import os
 import platform
@@ -15,7 +15,7 @@ NAMED = ("torch", "transformers", "tokenizers")
 
 
 def choose_device(wanted: str, threads: int) -> str:
-    """`wanted`: "auto", or what torch calls a device. `threads`: on a CPU; 0 for all cores that we may use."""
+    """`wanted` is "auto" or what torch calls a device. `threads` counts on a CPU; 0 takes all cores that we may use."""
     import torch
 
     device = ("cuda" if torch.cuda.is_available() else "cpu") if wanted == "auto" else wanted
@@ -25,35 +25,35 @@ def choose_device(wanted: str, threads: int) -> str:
 
 
 def best_dtype(device: str) -> "torch.dtype":
-    """Half as wide where the hardware counts with it; a CPU is slower with it than without."""
+    """Use bfloat16 where the hardware computes with it. A CPU is slower with it than without."""
     import torch
 
     return torch.bfloat16 if device.startswith("cuda") and gpu_has_bfloat16() else torch.float32
 
 
 def gpu_has_bfloat16() -> bool:
-    """Older GPUs take bfloat16, too, but emulate it, which is slower than what they have."""
+    """Older GPUs accept bfloat16, too, but emulate it, which is slower than float32."""
     import torch
 
     return bool(torch.cuda.is_bf16_supported(including_emulation=False))
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """torch's own error on a GPU; on a CPU, Python's, or a RuntimeError that says so."""
+    """On a GPU torch has its own error; on a CPU it is Python's, or a RuntimeError with these words."""
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
         return True
     return isinstance(error, RuntimeError) and "can't allocate memory" in str(error)
 
 
 def free_memory() -> None:
-    """Gives what torch keeps for later back to the GPU."""
+    """Return the memory that torch keeps for later to the GPU."""
     torch = sys.modules.get("torch")
     if torch is not None and torch.cuda.is_available():
         torch.cuda.empty_cache()
 
 
 def describe_software(device: str) -> dict[str, Any]:
-    """What a candidate's record says of the programs that made it: those that are loaded."""
+    """Return the versions of the programs that made a candidate, as far as they are loaded."""
     versions = {name: version(name) for name in NAMED if name in sys.modules}
     name = device
     if device.startswith("cuda"):

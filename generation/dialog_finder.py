@@ -1,4 +1,4 @@
-"""Which dialog does a reply belong to? By id, or by exact context when it has none; never by a guess."""
+"""Find the dialog that a reply belongs to: by its id, or by the exact context if it has no id; never by a guess."""
 
 from collections.abc import Iterable
 
@@ -7,7 +7,8 @@ from generation.models import Dataset, Dialog, context_key
 
 
 class DialogFinder:
-    """Loads the dialogs that a batch of replies may belong to in two queries a dataset, then answers from memory."""
+    """Loads the dialogs that a batch of replies may belong to with two queries for each dataset, then answers from
+    memory."""
 
     def __init__(self, replies: Iterable[tuple[Dataset | None, CandidateRecord]]) -> None:
         ids: dict[int, set[str]] = {}

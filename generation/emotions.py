@@ -1,5 +1,7 @@
-"""MEED2's 41 labels: the 32 emotions of EmpatheticDialogues, eight response intents, and neutral. A label's id is its
-place in this order, in every checkpoint."""
+"""The names of emotions and intents: the 32 emotions of EmpatheticDialogues, MEED2's eight intents, and neutral.
+
+A label's id is its place in this order, in every checkpoint that has them.
+"""
 
 EMOTIONS = tuple(
     """afraid angry annoyed anticipating anxious apprehensive ashamed caring confident content devastated disappointed

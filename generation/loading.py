@@ -1,7 +1,7 @@
-"""The generators that this process holds ready.
+"""The generators that this process keeps loaded.
 
-In: a Generator row. Out: its loaded network. Guaranteed: it is the very version that was registered; loaded once and
-kept while it and its settings are used; when memory runs out, what was used longest ago goes first.
+In: a Generator row. Out: its loaded network. Guaranteed: it is exactly the version that was registered; it is loaded
+once and kept while it and its settings are in use; if memory runs out, the one used longest ago goes first.
 """
 
 from collections import OrderedDict
@@ -32,11 +32,12 @@ class LoadedGenerator:
         return self.kind.answer(contexts, seeds)
 
     def answer_each(self, questions: Iterator[tuple[Context, int]]) -> Iterator[tuple[int, Answer] | None]:
-        """Of a kind that can."""
+        """For kinds that have this method."""
         return cast(AnswersEach, self.kind).answer_each(questions, self.batch_size)
 
     def halve(self) -> bool:
-        """For good: the next batch would run into the same wall. False if it can't become smaller."""
+        """Halve the batch for good, because the next one would need as much memory. Return False if it can't
+        be halved."""
         self.batch_size, before = max(1, self.batch_size // 2), self.batch_size
         free_memory()
         return self.batch_size < before
@@ -62,7 +63,7 @@ class Loader:
         return self._kept[generator.version]
 
     def _follow_settings(self, generator: Generator) -> None:
-        """They differ in speed alone, else it would be another version. A batch's size needs no loading."""
+        """The settings differ in speed only, or it would be another version. Another batch size needs no loading."""
         kept = self._kept[generator.version]
         if own_settings(kept.settings) != own_settings(generator.settings):
             self._drop(generator.version)

@@ -1,8 +1,8 @@
-"""What a chunk still has to ask.
+"""The dialogs of a chunk that still have to be asked.
 
-In: a chunk. Out: its dialogs that have neither a candidate nor as many failures as may be, one after the other.
-Guaranteed: whoever else is at the chunk, a dialog is looked up again before it is handed out, so that nothing that was
-answered meanwhile is asked, and paid for, again.
+In: a chunk. Out: its dialogs that have neither a candidate nor the most failures allowed, one after the other.
+Guaranteed: a dialog is looked up again before it is handed out, so that whatever another process has answered meanwhile
+is not asked, and paid for, again.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ Now = Callable[[], datetime]
 
 @dataclass(frozen=True)
 class Question:
-    """A dialog that is to be answered, and for the how-many-eth time, counted over all runs."""
+    """A dialog that is to be answered. `attempt` counts from 0, over all runs."""
 
     dialog: Dialog
     attempt: int
@@ -31,13 +31,14 @@ class Question:
 
 
 def seed_of(generator: Generator, dialog: Dialog, attempt: int) -> int:
-    """The same for the same version and dialog, in any database; 48 bits, which every server's JSON can carry."""
+    """The same version and dialog have the same seed in any database. 48 bits fit into every server's JSON."""
     named = f"{generator.version} {dialog.context_key} {dialog.external_id} {attempt}"
     return int.from_bytes(hashlib.sha256(named.encode()).digest()[:6])
 
 
 def open_questions(chunk: GenerationChunk) -> list[Question]:
-    """In the chunk's order, which is by length. Failures of earlier runs count for the seed, not against the dialog."""
+    """Return them in the chunk's order, by length. Failures of earlier runs change the seed, but do not count as
+    failures."""
     generator = chunk.run.generator
     failures = GenerationFailure.objects.filter(generator=generator, dialog__in=chunk.dialog_ids)
     tries = dict(failures.values_list("dialog").annotate(Count("pk")))
@@ -54,7 +55,7 @@ def open_questions(chunk: GenerationChunk) -> list[Question]:
 
 
 class QuestionFeed:
-    """Each open question of a chunk once. It runs dry when the run no longer goes on, or time is up."""
+    """Hands out each open question of a chunk once. It is empty when the run is paused or over, or time is up."""
 
     def __init__(self, chunk: GenerationChunk, now: Now, until: datetime, from_the_end: bool) -> None:
         self._run, self._now, self._until = chunk.run, now, until
@@ -63,7 +64,7 @@ class QuestionFeed:
         self.is_cut_short = False
 
     def take(self, count: int = 1, shortest: bool = False) -> list[Question]:
-        """The longest contexts come first, unless the shortest are asked for: they are the likeliest to be answered."""
+        """Hand out the longest contexts first, or the shortest if asked to: those are the likeliest to be answered."""
         if self._waiting and (self._now() > self._until or not goes_on(self._run)):
             self.is_cut_short = True
             self._waiting.clear()

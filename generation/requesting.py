@@ -1,7 +1,7 @@
-"""Asking for candidates: which dialogs a run is about, pausing, resuming and cancelling it, and how far it is.
+"""Request candidates: choose the dialogs of a run, pause, resume and cancel it, and say how far it is.
 
-In: a generator and a dataset. Out: a run with its chunks, saved before any work begins. Guaranteed: a run is about
-dialogs without a candidate of the generator, and there is one unfinished run of both at a time.
+In: a generator and a dataset. Out: a run with its chunks, saved before any work begins. Guaranteed: a run covers only
+dialogs that have no candidate of the generator, and at most one run of a generator and dataset is unfinished.
 """
 
 from collections import Counter
@@ -24,7 +24,7 @@ RATE_WINDOW = timedelta(minutes=2)
 
 
 class NothingToAnswer(EvalPlatformError):
-    """Every dialog has its candidate already."""
+    """Every dialog has a candidate of this generator already."""
 
 
 def request_run(
@@ -60,18 +60,18 @@ def request_run(
 
 
 def open_run(generator: Generator, dataset: Dataset) -> GenerationRun | None:
-    """The one that has something left to do."""
+    """Return the unfinished run of this generator and dataset, if there is one."""
     run = GenerationRun.objects.generated().unfinished().filter(generator=generator, dataset=dataset).first()
     return None if run is None or finish_if_done(run, timezone.now()) else run
 
 
 def pause_run(run: GenerationRun, now: datetime) -> None:
-    """Those who answer finish the batch that they are at."""
+    """Processes that are answering finish their present batch."""
     GenerationRun.objects.going_on().filter(pk=run.pk).update(paused_at=now)
 
 
 def resume_run(run: GenerationRun, now: datetime) -> None:
-    """Its chunks have to be sent again: what came to a worker during the pause was put aside."""
+    """The chunks must be sent again: messages that arrived during the pause were dropped."""
     GenerationRun.objects.unfinished().filter(pk=run.pk).update(
         paused_at=None, seen_at=now, outcome="", away_since=None, next_try_at=None
     )
@@ -79,7 +79,7 @@ def resume_run(run: GenerationRun, now: datetime) -> None:
 
 
 def cancel_run(run: GenerationRun, now: datetime) -> None:
-    """What is answered stays; what is not can be asked for again, in a run of its own."""
+    """Answers are kept. The rest can be asked for again, in a new run."""
     finish_run(run, now, cancelled_at=now)
 
 
@@ -89,7 +89,8 @@ def finish_run(run: GenerationRun, now: datetime, outcome: str = "", cancelled_a
 
 
 def finish_if_done(run: GenerationRun, now: datetime) -> bool:
-    """Asked wherever a run is taken up: who did its last chunk may have been killed before saying that it was."""
+    """Check this whenever a run is taken up: the process that did its last chunk may have been killed before
+    noting it."""
     is_done = not run.chunks.undone().exists()
     if is_done:
         finish_run(run, now)
@@ -126,14 +127,14 @@ def count_run(run: GenerationRun, now: datetime) -> RunCounts:
 
 
 def failed_dialogs(run: GenerationRun) -> models.QuerySet[Any, int]:
-    """Ids of dialogs that were asked as often as may be, and have no candidate."""
+    """Return ids of dialogs that were asked as often as allowed and have no candidate."""
     asked = run.failures.values("dialog").annotate(times=Count("pk")).filter(times__gte=MOST_ATTEMPTS)
     answered = Candidate.objects.filter(dialog=OuterRef("dialog"), generator=run.generator_id)
     return asked.exclude(Exists(answered)).values_list("dialog", flat=True)
 
 
 def count_failures(run: GenerationRun) -> dict[str, int]:
-    """Reasons of the dialogs that stayed without a reply, the most frequent first."""
+    """Return why dialogs got no reply, the most frequent reason first."""
     last = GenerationFailure.objects.filter(run=run, dialog__in=failed_dialogs(run)).order_by("attempt")
     reasons = dict(last.values_list("dialog", "reason"))
     return dict(Counter(reasons.values()).most_common())
@@ -145,7 +146,8 @@ def _missing(generator: Generator, dataset: Dataset) -> models.QuerySet[Dialog]:
 
 
 def _longest_first(dialogs: models.QuerySet[Dialog], most: int | None) -> list[int]:
-    """Contexts of a length fill a batch best. The longest come first: memory runs out at once or never."""
+    """Contexts of similar length fill a batch best. The longest come first, so that memory runs out at once
+    or never."""
     if most is not None:
         dialogs = dialogs.filter(pk__in=dialogs.order_by("pk").values("pk")[:most])
     length = Length(Cast("turns", models.TextField()))
@@ -164,7 +166,7 @@ def _mixed(chunks: list[list[int]]) -> list[list[int]]:
 
 
 def _rate(run: GenerationRun, now: datetime) -> float | None:
-    """Candidates a second, from the first that was saved lately to the last. A batch is saved at once."""
+    """Return candidates per second over those saved lately. A whole batch is saved at once."""
     lately = run.candidates.filter(created_at__gte=now - RATE_WINDOW)
     span = lately.aggregate(first=Min("created_at"), last=Max("created_at"), count=Count("pk"))
     if not span["count"] or span["last"] - span["first"] < timedelta(seconds=1):

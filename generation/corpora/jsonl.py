@@ -39,7 +39,7 @@ def read_dialogs(lines: Iterable[Line | Problem]) -> Iterator[DialogRecord | Pro
 
 
 def read_candidates(lines: Iterable[Line | Problem]) -> Iterator[CandidateRecord | Problem]:
-    """Lines with the replies of many generators (`candidates`), or of one (`generator` and `reply`)."""
+    """Read lines with the replies of many generators (`candidates`), or of one (`generator` and `reply`)."""
     for line in without_blanks(lines):
         if isinstance(line, Problem):
             yield line
@@ -107,7 +107,7 @@ def _source(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _replies(values: dict[str, Any]) -> list[tuple[Any, Any, Any]]:
-    """(generator, reply, label) of one line."""
+    """Return (generator, reply, label) of one line."""
     candidates = values.get("candidates")
     if candidates is None:
         if "reply" not in values and "generator" not in values:

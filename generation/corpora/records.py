@@ -1,4 +1,4 @@
-"""What every reader makes of its format: a dialog or a candidate, checked to be fit for a worker's eyes."""
+"""What every reader makes of its format: a dialog or a candidate, checked so that it can be shown to a worker."""
 
 import re
 import unicodedata
@@ -53,7 +53,7 @@ class CandidateRecord:
 
 
 def checked_text(value: Any, what: str, limit: int = MAX_TEXT_CHARACTERS) -> str:
-    """The value as it is, if it is text with something in it that can be shown."""
+    """Return the value as it is, if it is text with something visible in it."""
     if not isinstance(value, str):
         raise BadRecord(f"{what} is missing" if value is None else f"{what} is not text")
     if len(value) > limit:
@@ -65,7 +65,7 @@ def checked_text(value: Any, what: str, limit: int = MAX_TEXT_CHARACTERS) -> str
 
 
 def checked_name(value: Any, what: str, limit: int = MAX_NAME_CHARACTERS) -> str:
-    """Of ids, generators, labels and the like, which stand within a line."""
+    """The same for ids, generators, labels and the like, which must stay within a line."""
     name = checked_text(value, what, limit)
     _refuse(_LINE_BREAK_OR_TAB, name, what)
     return name

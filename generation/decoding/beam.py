@@ -1,10 +1,10 @@
 """Batched exact beam search with a cache, and diverse beam search (Vijayakumar et al. 2016) on top of it.
 
-Of all continuations of a dialog's beams, the 2 x beams best by summed log-probability are looked at. Those among the
-best `beams` that end are finished, with score sum / length ^ penalty; the best `beams` that do not end go on. A dialog
-is done when it has `beams` finished replies and its best running one, at its present length, scores no better than
-the worst of them. This is what Hugging Face's generate does with `early_stopping=False`; unlike there, a dialog that is
-done leaves the batch.
+At each step, the 2 x beams best continuations of a dialog's beams are looked at, by summed log-probability. Those among
+the best `beams` that end are finished, with score sum / length ^ penalty; the best `beams` that do not end go on. A
+dialog is done when it has `beams` finished replies and its best running one, at its present length, scores no better
+than the worst of them. Hugging Face's generate does the same with `early_stopping=False`; unlike there, a dialog that
+is done leaves the batch.
 """
 
 import math

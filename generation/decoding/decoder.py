@@ -1,7 +1,7 @@
 """What decoding knows of a network: a Decoder, and the log-probabilities that each of its steps gives.
 
-A family of networks makes a Decoder when it begins the replies of a batch (`Family.begin`). Whatever the network must
-remember between tokens, such as keys and values, a mixture or a latent variable, is the Decoder's own business.
+A family of networks makes a Decoder when it begins the replies of a batch (`DecodingAnswerer.begin`). Whatever the
+network must remember between tokens, such as keys and values, a mixture or a latent variable, the Decoder carries.
 """
 
 from typing import NamedTuple, Protocol

@@ -1,4 +1,4 @@
-"""How replies are looked for, as a generator's settings say it. Without torch: pages check settings, too."""
+"""The methods that search for a reply, and their settings. Without torch, because pages check settings, too."""
 
 from dataclasses import asdict, dataclass
 from typing import Any, Self
@@ -33,7 +33,7 @@ _RANGES: tuple[tuple[tuple[str, ...], type | tuple[type, ...], float, float], ..
 
 @dataclass(frozen=True)
 class DecodingSettings:
-    """The defaults are MEED2's."""
+    """The defaults are those of the MEED2 paper."""
 
     method: str = BEAM
     no_repeat_ngram: int = 4  # a reply that says the same four tokens twice is dropped; 0: none is
@@ -48,7 +48,7 @@ class DecodingSettings:
 
     @classmethod
     def from_json(cls, values: dict[str, Any], longest_reply: int) -> Self:
-        """Refuses what is unknown, out of range, or of another method."""
+        """Refuse settings that are unknown, out of range, or belong to another method."""
         method = values.get("method", BEAM)
         if method not in _OF_METHOD:
             raise SettingsRefused(f"method is {method!r}; the methods are {', '.join(_OF_METHOD)}.")
@@ -61,7 +61,7 @@ class DecodingSettings:
         return settings
 
     def as_json(self) -> dict[str, Any]:
-        """What the method uses, defaults included."""
+        """Return the settings that the method uses, with their defaults."""
         allowed = (*_OF_ALL, *_OF_METHOD[self.method])
         return {name: value for name, value in asdict(self).items() if name in allowed}
 

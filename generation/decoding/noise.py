@@ -1,8 +1,9 @@
-"""Drawing tokens so that a reply depends on its own seed alone, never on who else is in the batch.
+"""Draw tokens so that a reply depends on its own seed alone, never on the other dialogs of the batch.
 
-Adding Gumbel noise to log-probabilities and taking the largest is drawing from them (Gumbel 1954). Every token has
-noise of its own, so the last bits of scores, which differ from batch to batch, matter only where two sums are all but
-equal. (A number that falls among tokens in order of probability depends on which of two equally likely ones is first.)
+Adding Gumbel noise to log-probabilities and taking the largest is the same as drawing from them (Gumbel 1954). Every
+token has its own noise, so the last bits of scores, which differ from batch to batch, matter only if two sums are all
+but equal. (Drawing one number and looking for its place among the tokens in order of probability would depend on which
+of two equally likely tokens comes first.)
 """
 
 from collections.abc import Sequence
@@ -12,7 +13,7 @@ from torch import Tensor
 
 
 def noise_of(seeds: Sequence[int]) -> list[torch.Generator]:
-    """One source a row, on the CPU, so that a GPU draws the same."""
+    """Return one source of noise for each row, on the CPU, so that a GPU draws the same."""
     return [torch.Generator().manual_seed(seed % 2**63) for seed in seeds]
 
 

@@ -1,8 +1,9 @@
-"""A network's output layer on a CPU, its weights laid out for the processor once and not at every call.
+"""Private torch operators, in this file only: a network's output layer with its weights laid out for the CPU once.
 
-torch by itself asks MKL, which sorts the large matrix anew each time: with few rows that takes as long as multiplying.
-oneDNN, which torch carries as well, keeps what it has sorted. These are the operators that torch.compile puts in place
-of linear layers; they have no public name, but torch is pinned.
+torch by itself calls MKL, which rearranges the large matrix at every call; with few rows that takes as long as
+multiplying. oneDNN, which torch contains as well, keeps the rearranged matrix. `benchmarks.decoding` shows the gain,
+and docs/decisions/0015 has the numbers. torch.compile puts these operators in place of linear layers; they have no
+public name, but torch is pinned.
 """
 
 import torch
@@ -11,7 +12,7 @@ from torch import Tensor, nn
 
 
 class PackedLinear(nn.Module):
-    """Takes the place of a layer, for answering only: it can't be trained, nor saved."""
+    """It replaces a layer for answering only: it can be neither trained nor saved."""
 
     def __init__(self, weight: Tensor, bias: Tensor, multiple_of: int) -> None:
         super().__init__()

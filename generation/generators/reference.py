@@ -1,4 +1,5 @@
-"""`reference`: the human's own reply, as a generator among the others. A study can then rate people like models."""
+"""`reference`: the human reply of each dialog, as a generator among the others, so that a study can rate it
+like them."""
 
 from collections.abc import Sequence
 from typing import Any, Self

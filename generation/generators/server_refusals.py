@@ -1,4 +1,4 @@
-"""What a server that speaks OpenAI's chat completions means when it refuses: this dialog, or every one."""
+"""Tell whether a refusal by a server (OpenAI's chat completions) concerns one dialog or all of them."""
 
 import re
 from typing import Any
@@ -29,13 +29,13 @@ def is_too_long(status: int, body: Any) -> bool:
 
 
 def wants_a_first_user(status: int, body: Any) -> bool:
-    """Its chat template was taught to wait for a user's first word."""
+    """True if the server's chat template insists that a user begins."""
     return status in _WRONG_FOR_ONE and bool(_NOT_BEGUN_BY_A_USER.search(_words(body)))
 
 
 def is_about_all(status: int, body: Any, parameters: set[str]) -> bool:
-    """Of the request as we make it (`parameters` are those that every request has), of the model, or of the account:
-    no other dialog would fare better."""
+    """True if it concerns the request as we make it, the model or the account, so that no other dialog would fare
+    better. `parameters` are those that every request has."""
     words = _words(body)
     is_about_one = is_too_long(status, body) or wants_a_first_user(status, body) or _HELD_BACK.search(words)
     if status == 200 or is_about_one:
@@ -49,13 +49,13 @@ def is_about_all(status: int, body: Any, parameters: set[str]) -> bool:
 
 
 def is_worth_another_try(status: int, body: Any, parameters: set[str]) -> bool:
-    """The same question may be answered later: not one that calls for another question, or for other settings."""
+    """True if the same question may be answered later. Not if it needs another question, or other settings."""
     calls_for_another = is_too_long(status, body) or wants_a_first_user(status, body)
     return status in TRY_AGAIN and not calls_for_another and not is_about_all(status, body, parameters)
 
 
 def complaint(body: Any) -> str:
-    """What the server says is wrong, in one line."""
+    """Return what the server says is wrong, in one line."""
     error = body.get("error", body) if isinstance(body, dict) else ""
     message = error.get("message", "") if isinstance(error, dict) else error
     return " ".join(str(message).split())[:MOST_REASON_CHARACTERS] or "it does not say why"

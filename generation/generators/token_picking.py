@@ -1,4 +1,4 @@
-"""Choosing tokens so that a reply depends on its own seed alone, never on who else is in the batch."""
+"""Choose tokens so that a reply depends on its own seed alone, never on the other dialogs of the batch."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -12,8 +12,10 @@ if TYPE_CHECKING:
 
 
 class PickTokens:
-    """A step of Hugging Face's generate that makes its greedy choice a draw, each row's by its own seed. Temperature 0
-    draws nothing. It keeps the log-probabilities of what was chosen, before temperature and cut-offs."""
+    """A step of Hugging Face's `generate` that turns its greedy choice into a draw, each row with its own seed.
+
+    Temperature 0 draws nothing. It keeps the log-probabilities of the chosen tokens, before temperature and cut-offs.
+    """
 
     def __init__(self, seeds: Sequence[int], temperature: float, top_k: int, top_p: float) -> None:
         self._noise = noise_of(seeds)
@@ -30,7 +32,7 @@ class PickTokens:
         return drawn
 
     def mean_scores(self, rows: Sequence[Sequence[int]], ends: Sequence[int]) -> list[float]:
-        """Mean log-probability of each reply's tokens, its end included."""
+        """Return the mean log-probability of each reply's tokens, its end included."""
         chosen = torch.stack(self._chosen).T.tolist()
         lengths = [next((at + 1 for at, id in enumerate(row) if id in ends), len(row)) for row in rows]
         return [sum(steps[:length]) / length for steps, length in zip(chosen, lengths, strict=True)]
@@ -45,7 +47,8 @@ class PickTokens:
 
 
 class WithinReply:
-    """A step of generate that looks at the reply alone: not at its context, nor at padding, which the batch decides."""
+    """A step of `generate` that sees only the reply, and neither its context nor padding, which depends on
+    the batch."""
 
     def __init__(self, step: Callable[["Tensor", "Tensor"], "Tensor"], start: int) -> None:
         self._step, self._start = step, start

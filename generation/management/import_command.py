@@ -1,4 +1,4 @@
-"""What the two import commands share: options, a progress bar, each kind of problem once, counts at the end."""
+"""What both import commands share: options, a progress bar, each kind of problem once, counts at the end."""
 
 import argparse
 from contextlib import ExitStack
@@ -66,7 +66,7 @@ class ImportCommand(PlatformCommand):
         raise NotImplementedError  # each command's own
 
     def after_import(self, counts: ImportCounts) -> None:
-        """What a command has to say about what it just brought in."""
+        """Say something about what was just imported."""
 
     def _import(self, stack: ExitStack, path: Path, options: dict[str, Any]) -> ImportCounts:
         file = stack.enter_context(options["problems"].open("w")) if options["problems"] else None

@@ -1,4 +1,4 @@
-"""How long a run has taken, over all the processes that it ever was, and how fast it is now."""
+"""How long a run has taken, over all the processes that it was resumed in, and how fast it is now."""
 
 import time
 from collections import deque
@@ -39,7 +39,7 @@ class Clock:
         return is_time
 
     def pace(self, examples: int, targets: int) -> Pace:
-        """To be asked once a step, with what the step did."""
+        """Call it once for each step, with what the step did."""
         _, examples_before, targets_before = self._recent[-1]
         self._recent.append((time.monotonic(), examples_before + examples, targets_before + targets))
         (began, first_examples, first_targets), (now, last_examples, last_targets) = self._recent[0], self._recent[-1]

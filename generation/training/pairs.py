@@ -1,6 +1,6 @@
 """Conversations as pairs of a context and the turn that follows: every turn of both speakers but the first is a target.
 
-In ED, one conversation is several lines with growing contexts; each of its turns is still one pair.
+In EmpatheticDialogues, a conversation is several lines with growing contexts; each of its turns is still one pair.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -26,7 +26,7 @@ class Pair:
 
 @dataclass
 class Source:
-    """Datasets by name, or files. `rejected` counts the lines that could not be used, after they were read."""
+    """Datasets by name, or files. After reading, `rejected` counts the lines that could not be used."""
 
     names: Sequence[str]
     format: str | None = None

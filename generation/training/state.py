@@ -1,4 +1,4 @@
-"""Where a run is: weights, optimizer and position in one safetensors file, with the numbers as JSON in its header.
+"""The state of a run: weights, optimisers and position in one safetensors file, with the numbers as JSON in its header.
 
 The file is written beside the old one and then renamed, so it is complete or absent. It need not hold the state of
 random generators: the loop seeds each step by its number. Nothing is unpickled.

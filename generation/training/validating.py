@@ -1,7 +1,7 @@
-"""How well a network foretells the validation data.
+"""How well a network predicts the validation data.
 
-Perplexity is exp of the mean negative log-likelihood; the papers average over each reply's tokens and then over
-replies (macro), others over all tokens alike (token-weighted). Both are reported, each by its name.
+Perplexity is exp of the mean negative log-likelihood. The papers average over each reply's tokens and then over replies
+(macro), others over all tokens alike (token-weighted). Both are reported, each by its name.
 """
 
 import math

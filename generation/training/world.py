@@ -1,4 +1,4 @@
-"""The processes that train together: one alone, or those that torch's own launcher (torchrun) has started."""
+"""The processes that train together: a single one, or those that torch's launcher (torchrun) has started."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -21,7 +21,7 @@ class World:
 
     @property
     def is_first(self) -> bool:
-        """The one that writes files and speaks."""
+        """True for the one process that writes files and reports."""
         return self.rank == 0
 
     def wrap(self, network: nn.Module, has_idle_parameters: bool = False) -> nn.Module:
@@ -31,7 +31,7 @@ class World:
         return DistributedDataParallel(network, device_ids=ids, find_unused_parameters=has_idle_parameters)
 
     def sum(self, values: Sequence[float]) -> list[float]:
-        """Over all processes, in double precision, the same for each of them."""
+        """Add the values over all processes, in double precision. All processes get the same sums."""
         if self.size == 1:
             return list(values)
         summed = torch.tensor(values, dtype=torch.float64, device=self.device)

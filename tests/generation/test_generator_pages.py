@@ -53,7 +53,7 @@ def test_a_run_is_asked_for_paused_resumed_and_cancelled(researcher_client: Clie
     researcher_client.post(f"{address}generate/", {"dataset": dataset.pk})
     run = GenerationRun.objects.get()
     assert run.requested_by is not None
-    assert "waiting for a worker" in page()
+    assert "waiting for a background process" in page()
     assert "is answering D already" in _complaint(researcher_client, f"{address}generate/", dataset=str(dataset.pk))
     assert "Choose a dataset" in _complaint(researcher_client, f"{address}generate/", dataset="x")
     researcher_client.post(f"/models/runs/{run.pk}/pause/")
@@ -74,7 +74,7 @@ def test_failures_cut_contexts_and_quiet_runs_are_said(researcher_client: Client
     address = f"/models/{generator.pk}/"
     long_ago = datetime(2020, 1, 1, tzinfo=UTC)
     GenerationRun.objects.update(started_at=long_ago)
-    assert "No worker has been heard of" in researcher_client.get(address).content.decode()
+    assert "No background process has reported" in researcher_client.get(address).content.decode()
     answer(run)
 
     page = researcher_client.get(address).content.decode()

@@ -1,4 +1,4 @@
-"""`manage.py gpu_workers`: a real worker process for each GPU, here without GPUs."""
+"""`manage.py gpu_processes`: a real worker process for each GPU, here without GPUs."""
 
 import os
 import signal
@@ -12,7 +12,7 @@ from tests.processes import ROOT, wait_until
 
 def test_each_gpu_has_a_worker_of_its_own_which_is_started_again_and_ends_with_the_command(tmp_path: Path) -> None:
     command = subprocess.Popen(
-        [sys.executable, "manage.py", "gpu_workers", "--devices", "0,2", "--loglevel", "error"],
+        [sys.executable, "manage.py", "gpu_processes", "--devices", "0,2", "--loglevel", "error"],
         cwd=ROOT,
         env={**os.environ, "VAR_DIR": str(tmp_path)},
     )

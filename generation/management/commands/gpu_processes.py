@@ -17,11 +17,11 @@ START_AGAIN_SECONDS = 5
 
 
 class Command(PlatformCommand):
-    help = """Starts the worker processes that let models answer: one for each GPU, which sees no other.
+    help = """Starts the background processes that let models answer: one for each GPU, which sees no other GPU.
 
-    manage.py gpu_workers                   one for each GPU of this machine, or one on its CPU
-    manage.py gpu_workers --devices 0,2     these GPUs only
-    manage.py gpu_workers --cpu 2           two on the CPU, which share its cores
+    manage.py gpu_processes                   one for each GPU of this machine, or one on its CPU
+    manage.py gpu_processes --devices 0,2     these GPUs only
+    manage.py gpu_processes --cpu 2           two on the CPU, which share its cores
 
 Each takes one chunk at a time from the queue `gpu`, and keeps its models loaded between chunks. One that ends by itself
 is started again. Ctrl-C or SIGTERM lets each finish its chunk and go."""
@@ -54,7 +54,7 @@ is started again. Ctrl-C or SIGTERM lets each finish its chunk and go."""
 
 
 def _places(devices: str | None, on_cpu: int | None) -> dict[str, dict[str, str]]:
-    """Each process's name, and the environment that pins it."""
+    """Return each process's name, and the environment that binds it to a GPU or to the CPU."""
     if on_cpu is not None and on_cpu < 1:
         raise CommandError("--cpu wants a number of processes, 1 or more.")
     gpus = [] if on_cpu else devices.split(",") if devices else _gpus()
@@ -67,7 +67,7 @@ def _places(devices: str | None, on_cpu: int | None) -> dict[str, dict[str, str]
 
 
 def _gpus() -> list[str]:
-    """Asked of the driver, not of torch: this process needs none."""
+    """Ask the driver, not torch: this process does not need torch."""
     if "CUDA_VISIBLE_DEVICES" in os.environ:
         return [gpu for gpu in os.environ["CUDA_VISIBLE_DEVICES"].split(",") if gpu]
     command = shutil.which("nvidia-smi")
