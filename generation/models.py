@@ -201,9 +201,7 @@ class GenerationChunk(models.Model):
     run = models.ForeignKey(GenerationRun, on_delete=models.PROTECT, related_name="chunks", db_index=False)
     number = models.PositiveIntegerField()
     dialog_ids = models.JSONField()
-    starts = models.PositiveSmallIntegerField(
-        default=0
-    )  # since something was saved; too many, and it is given up
+    starts = models.PositiveSmallIntegerField(default=0)  # since something was saved; too many, and it is given up
     seen_at = models.DateTimeField(null=True)
     done_at = models.DateTimeField(null=True)
 

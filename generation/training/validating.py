@@ -25,12 +25,12 @@ class Validation:
     accuracy: float | None  # of labels
 
     def as_json(self) -> dict[str, Any]:
-        figures = {
+        values = {
             "validation_loss": self.loss,
             "perplexity_macro": _exp(self.macro_loss),
             "perplexity_token_weighted": _exp(self.loss),
         }
-        return figures if self.accuracy is None else {**figures, "accuracy": self.accuracy}
+        return values if self.accuracy is None else {**values, "accuracy": self.accuracy}
 
 
 def validate(
