@@ -174,7 +174,7 @@ def load_ours(folder: Path, threads: int) -> Answer:
     import torch
 
     from generation.decoding.beam import beam_search
-    from generation.decoding.methods import DecodingSettings
+    from generation.decoding.decoding_settings import DecodingSettings
     from generation.decoding.projection import Projection, pack_output
     from generation.networks.batches import stack
     from generation.networks.network_config import NetworkConfig

@@ -75,7 +75,7 @@ def _settings() -> list[str]:
 def _print_runs(runs: "Iterable[GenerationRun]") -> None:
     from django.utils import timezone
 
-    from generation.requesting import count_failures, count_run
+    from generation.run_requests import count_failures, count_run
 
     for run in runs:
         counts = count_run(run, timezone.now())

@@ -12,7 +12,7 @@ import structlog
 
 from evalplatform.errors import EvalPlatformError
 from generation.contexts import Answer, Context, Reply
-from generation.corpora.records import BadRecord, checked_text
+from generation.corpora.import_records import BadRecord, checked_text
 from generation.devices import is_out_of_memory
 from generation.errors import GeneratorUnavailable
 from generation.loading import LoadedGenerator

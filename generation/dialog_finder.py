@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from generation.corpora.records import BadRecord, CandidateRecord
+from generation.corpora.import_records import BadRecord, CandidateRecord
 from generation.models import Dataset, Dialog, context_key
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from generation.requesting import RunCounts
+from generation.run_requests import RunCounts
 
 FIRST_SHARE = 0.1  # from then on a prediction is worth remembering
 

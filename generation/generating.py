@@ -20,7 +20,7 @@ from generation.errors import GeneratorUnavailable
 from generation.loading import LoadedGenerator
 from generation.models import Candidate, GenerationChunk, GenerationFailure, GenerationRun, Generator
 from generation.open_questions import MOST_TIME, Now, Question, QuestionFeed, goes_on, open_questions
-from generation.requesting import MOST_ATTEMPTS, finish_if_done, finish_run
+from generation.run_requests import MOST_ATTEMPTS, finish_if_done, finish_run
 
 MOST_STARTS = 10
 MOST_REASON_CHARACTERS = 500

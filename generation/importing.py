@@ -16,8 +16,8 @@ from django.utils import timezone
 
 from evalplatform.errors import EvalPlatformError
 from generation.corpora.formats import dialog_format, read_candidate_file, read_dialog_file
+from generation.corpora.import_records import BadRecord, CandidateRecord, DialogRecord, checked_name
 from generation.corpora.lines import Problem
-from generation.corpora.records import BadRecord, CandidateRecord, DialogRecord, checked_name
 from generation.dialog_finder import DialogFinder
 from generation.display import display_text
 from generation.models import Candidate, Dataset, Dialog, GenerationRun, Generator, context_key

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from django.db.models import Count
 
 from generation.models import Candidate, Dialog, GenerationChunk, GenerationFailure, GenerationRun, Generator
-from generation.requesting import failed_dialogs
+from generation.run_requests import failed_dialogs
 
 MOST_TIME = timedelta(minutes=5)  # at a chunk, before it is put back for whoever is next
 

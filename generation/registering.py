@@ -11,7 +11,7 @@ from typing import Any
 
 from evalplatform.errors import EvalPlatformError
 from generation.checkpoint_version import version_of
-from generation.corpora.records import BadRecord, checked_name
+from generation.corpora.import_records import BadRecord, checked_name
 from generation.models import Generator
 from generation.registry import check_generator
 

@@ -15,7 +15,7 @@ from generation.errors import GeneratorUnavailable
 from generation.generating import TRY_AGAIN_AFTER, answer_chunk, give_up
 from generation.loading import Loader
 from generation.models import Dataset, GenerationChunk, GenerationRun
-from generation.requesting import finish_if_done, undone_chunks
+from generation.run_requests import finish_if_done, undone_chunks
 from generation.style_check import check_dataset_style
 
 log = structlog.get_logger("generation.tasks")

@@ -8,9 +8,9 @@ from typing import Any
 
 from evalplatform.errors import EvalPlatformError
 from generation.corpora.file_format import FileFormat, by_lines
+from generation.corpora.import_records import BadRecord, CandidateRecord
 from generation.corpora.jsonl import candidate_record
 from generation.corpora.lines import Line, Problem
-from generation.corpora.records import BadRecord, CandidateRecord
 
 MAX_LINES_OF_A_ROW = 200
 

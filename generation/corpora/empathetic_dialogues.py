@@ -12,8 +12,7 @@ from dataclasses import replace
 
 from evalplatform.errors import EvalPlatformError
 from generation.corpora.file_format import FileFormat, by_lines
-from generation.corpora.lines import Line, Problem, without_blanks
-from generation.corpora.records import (
+from generation.corpora.import_records import (
     MAX_ID_CHARACTERS,
     MAX_LABEL_CHARACTERS,
     BadRecord,
@@ -23,6 +22,7 @@ from generation.corpora.records import (
     checked_optional_text,
     checked_text,
 )
+from generation.corpora.lines import Line, Problem, without_blanks
 
 HEADER = "conv_id,utterance_idx,context,prompt,speaker_idx,utterance,selfeval,tags"
 

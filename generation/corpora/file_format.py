@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from evalplatform.errors import EvalPlatformError
+from generation.corpora.import_records import CandidateRecord, DialogRecord
 from generation.corpora.lines import Line, Problem, read_lines
-from generation.corpora.records import CandidateRecord, DialogRecord
 from generation.corpora.subtitle_text import SAMPLE_BYTES, wide_encoding
 
 PACKED = (b"\x1f\x8b", b"PK\x03\x04", b"BZh", b"\xfd7zX", b"\x28\xb5\x2f\xfd")  # gzip, zip, bzip2, xz, zstd

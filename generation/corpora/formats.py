@@ -9,8 +9,8 @@ from pathlib import Path
 from evalplatform.errors import EvalPlatformError
 from generation.corpora import candidates_csv, empathetic_dialogues, jsonl, opensubtitles
 from generation.corpora.file_format import FileFormat, OnBytes
+from generation.corpora.import_records import CandidateRecord, DialogRecord
 from generation.corpora.lines import Problem
-from generation.corpora.records import CandidateRecord, DialogRecord
 from generation.corpora.subtitle_files import is_subtitles
 
 FORMATS: list[FileFormat] = [

@@ -5,8 +5,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from generation.corpora.file_format import FileFormat, by_lines
-from generation.corpora.lines import Line, Problem, without_blanks
-from generation.corpora.records import (
+from generation.corpora.import_records import (
     MAX_ID_CHARACTERS,
     MAX_LABEL_CHARACTERS,
     BadRecord,
@@ -20,6 +19,7 @@ from generation.corpora.records import (
     checked_text,
     checked_turns,
 )
+from generation.corpora.lines import Line, Problem, without_blanks
 from generation.thoughts import NOTHING_BUT_THOUGHTS, split_thoughts
 
 MOST_RAW_CHARACTERS = 1_000_000  # of a reply with its thoughts: more than a line holds

@@ -14,8 +14,7 @@ from html import unescape
 from pathlib import Path
 
 from generation.corpora.file_format import FileFormat, OnBytes
-from generation.corpora.lines import Line, Problem
-from generation.corpora.records import (
+from generation.corpora.import_records import (
     MAX_ID_CHARACTERS,
     MAX_TEXT_CHARACTERS,
     MAX_TURNS,
@@ -24,6 +23,7 @@ from generation.corpora.records import (
     checked_name,
     checked_text,
 )
+from generation.corpora.lines import Line, Problem
 from generation.corpora.subtitle_cues import Cue, read_cues
 from generation.corpora.subtitle_files import ARCHIVES, is_subtitles, subtitle_files
 

@@ -13,8 +13,8 @@ from typing import IO
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from evalplatform.errors import EvalPlatformError
+from generation.corpora.import_records import BadRecord
 from generation.corpora.lines import Line, Problem
-from generation.corpora.records import BadRecord
 from generation.corpora.subtitle_text import read_text_lines
 
 SUFFIXES = (".srt", ".xml")

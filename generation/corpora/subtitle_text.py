@@ -9,8 +9,8 @@ import codecs
 import re
 from collections.abc import Iterator
 
+from generation.corpora.import_records import BadRecord
 from generation.corpora.lines import MAX_LINE_BYTES, Line, Problem
-from generation.corpora.records import BadRecord
 
 MOST_FOREIGN_LETTERS = 0.25  # of text in Western European languages; in other alphabets nearly all are foreign
 SAMPLE_BYTES = 100_000

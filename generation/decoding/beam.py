@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from generation.decoding.decoder import Continuations, Decoder
-from generation.decoding.methods import DIVERSE_BEAM, DecodingSettings
+from generation.decoding.decoding_settings import DIVERSE_BEAM, DecodingSettings
 from generation.decoding.repeating import repeating_tokens
 
 

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from generation.decoding.beam import Hypothesis
 from generation.decoding.decoder import Decoder
-from generation.decoding.methods import GREEDY, TOP_K, DecodingSettings
+from generation.decoding.decoding_settings import GREEDY, TOP_K, DecodingSettings
 from generation.decoding.noise import noise_of, only_nucleus, only_top_k, with_noise
 from generation.decoding.repeating import repeating_tokens
 

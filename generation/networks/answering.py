@@ -10,8 +10,8 @@ import torch
 from generation.contexts import Context, Reply
 from generation.decoding.beam import Hypothesis, beam_search
 from generation.decoding.decoder import Decoder
+from generation.decoding.decoding_settings import BEAM, DIVERSE_BEAM, DecodingSettings
 from generation.decoding.drawn import sample_replies
-from generation.decoding.methods import BEAM, DIVERSE_BEAM, DecodingSettings
 
 UNREADABLE = "\ufffd"  # what bytes become that are not UTF-8
 SCORED_AT_ONCE = 8  # with 50,265 tokens, the scores of 8 replies of 100 tokens take 160 MB

@@ -25,7 +25,7 @@ from transformers import (
 )
 from transformers.utils import logging
 
-from generation.corpora.records import DialogRecord
+from generation.corpora.import_records import DialogRecord
 from generation.emotions import EMOTIONS, INTENTS, LABEL_IDS, LABELS, NEUTRAL
 from generation.errors import CheckpointRefused, DataRefused, TrainingRefused, first_line
 from generation.networks.preparing import describe_tokenizer, kept_tokenizer

@@ -30,7 +30,7 @@ class FamilyLine:
     labels: tuple[str, ...] = LABELS  # as config.json has them
     is_told_labels: bool = False  # whether a reply's label can be forced
     is_generator: bool = True  # False: it can be trained, and answers nobody
-    check_settings: str = "generation.decoding.methods:check_decoding"
+    check_settings: str = "generation.decoding.decoding_settings:check_decoding"
     """(settings, longest reply, size of the vocabulary) -> settings with their defaults. Without torch."""
 
 

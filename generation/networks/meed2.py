@@ -14,7 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from generation.contexts import Context
-from generation.decoding.methods import DecodingSettings
+from generation.decoding.decoding_settings import DecodingSettings
 from generation.emotions import LABEL_IDS, LABELS, NEUTRAL
 from generation.errors import CheckpointRefused, SettingsRefused, TrainingRefused
 from generation.networks.batches import SourceBatch, stack_contexts

@@ -12,7 +12,7 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 
 from generation.contexts import Context
-from generation.decoding.methods import DecodingSettings
+from generation.decoding.decoding_settings import DecodingSettings
 from generation.decoding.projection import ProjectedNextTokens, Projection, pack_output
 from generation.networks.answering import SCORED_AT_ONCE, DecodingAnswerer, ReadContexts, score_in_batches
 from generation.networks.batches import SourceBatch, stack, stack_contexts

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from generation.corpora.records import DialogRecord
+from generation.corpora.import_records import DialogRecord
 from generation.emotions import EMOTIONS, LABELS
 
 DIALOGS_AT_ONCE = 64

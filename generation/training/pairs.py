@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from generation.corpora.formats import dialog_format, read_dialog_file
+from generation.corpora.import_records import DialogRecord
 from generation.corpora.lines import Problem
-from generation.corpora.records import DialogRecord
 from generation.errors import DataRefused
 from generation.models import Dataset
 

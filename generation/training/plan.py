@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from generation.corpora.records import DialogRecord
+from generation.corpora.import_records import DialogRecord
 from generation.training.pairs import Source
 
 HELD_OUT_OF = 10  # where no validation data is named, one of so many conversations validates

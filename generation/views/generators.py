@@ -18,7 +18,7 @@ from generation.forecasting import clock_time
 from generation.metrics.score_tables import tables_of_generator
 from generation.models import Dataset, GenerationFailure, GenerationRun, Generator
 from generation.owning import Requester, can_change, can_steer, refuse_unless
-from generation.requesting import (
+from generation.run_requests import (
     cancel_run,
     count_failures,
     count_run,

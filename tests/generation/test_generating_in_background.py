@@ -14,7 +14,7 @@ from redis import Redis
 
 from generation.models import Candidate, Dialog, GenerationFailure, GenerationRun
 from generation.registering import Registration, register_generator
-from generation.requesting import count_run, pause_run, request_run, resume_run, undone_chunks
+from generation.run_requests import count_run, pause_run, request_run, resume_run, undone_chunks
 from tests.generation.chat_server import CUT, ChatServer, chat_server
 from tests.generation.scripted_runs import make_dialogs, make_generator
 from tests.processes import ROOT, WorkerProcess, as_a_user_has_it, wait_until

@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from generation.errors import GeneratorUnavailable
 from generation.models import Candidate, Dataset, GenerationRun, Generator
 from generation.owning import give_owner
-from generation.requesting import request_run
+from generation.run_requests import request_run
 from tests.generation.scripted_runs import answer, make_dialogs, make_generator
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("scripted_kind")]

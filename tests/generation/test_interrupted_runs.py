@@ -9,7 +9,7 @@ from generation.errors import GeneratorUnavailable
 from generation.generating import MOST_STARTS, answer_chunk, give_up
 from generation.loading import Loader
 from generation.models import GenerationChunk, GenerationFailure, GenerationRun
-from generation.requesting import cancel_run, count_failures, pause_run, request_run, resume_run
+from generation.run_requests import cancel_run, count_failures, pause_run, request_run, resume_run
 from tests.generation.scripted_runs import (
     answer,
     leave_as_a_worker_killed_at_the_end,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from generation.corpora.records import DialogRecord
+from generation.corpora.import_records import DialogRecord
 from generation.emotions import LABELS
 from generation.errors import DataRefused
 from generation.importing import import_dialogs

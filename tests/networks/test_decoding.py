@@ -10,8 +10,8 @@ from torch import Tensor
 from transformers import BartForConditionalGeneration, TopKLogitsWarper, TopPLogitsWarper
 
 from generation.decoding.beam import Hypothesis, beam_search
+from generation.decoding.decoding_settings import DIVERSE_BEAM, GREEDY, NUCLEUS, TOP_K, DecodingSettings
 from generation.decoding.drawn import pick_tokens, sample_replies
-from generation.decoding.methods import DIVERSE_BEAM, GREEDY, NUCLEUS, TOP_K, DecodingSettings
 from generation.decoding.noise import noise_of
 from generation.decoding.packing import PackedLinear
 from generation.decoding.projection import pack_output

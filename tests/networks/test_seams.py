@@ -10,8 +10,8 @@ from torch import Tensor, nn
 
 from generation.decoding.beam import beam_search
 from generation.decoding.decoder import PlainNextTokens
+from generation.decoding.decoding_settings import DIVERSE_BEAM, GREEDY, DecodingSettings
 from generation.decoding.drawn import sample_replies
-from generation.decoding.methods import DIVERSE_BEAM, GREEDY, DecodingSettings
 from generation.networks.transformer import TransformerDecoder
 from generation.training.loop import Trainer
 from generation.training.objective import Batch, Objective, Score, Scored, Turn

@@ -20,7 +20,7 @@ from generation.models import Dataset, GenerationChunk, GenerationRun, Generator
 from generation.owning import find_owner, give_owner
 from generation.registering import Registration, parse_setting, read_registration, register_generator
 from generation.registry import known_kinds
-from generation.requesting import (
+from generation.run_requests import (
     NothingToAnswer,
     count_failures,
     count_run,
