@@ -14,14 +14,14 @@ from torch import nn
 
 from generation.contexts import Context, Reply
 from generation.networks.network_config import NetworkConfig
-from generation.training.objective import Objective
-from generation.training.plan import Plan, Say
-from generation.training.world import World
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
     from generation.networks.checkpoint import Checkpoint
+    from generation.training.objective import Objective
+    from generation.training.plan import Plan, Say
+    from generation.training.world import World
 
 
 class Part(Protocol):
@@ -64,8 +64,11 @@ class Family(ABC):
         """Read tokenizer.json, from this file or folder, or raise CheckpointRefused."""
 
     @abstractmethod
-    def prepare(self, part: str, plan: Plan, world: World, say: Say) -> Objective:
-        """Return what training needs to know about this part: examples, network, loss, and how it is saved."""
+    def prepare(self, part: str, plan: "Plan", world: "World", say: "Say") -> "Objective":
+        """Return what training needs to know about this part: examples, network, loss, and how it is saved.
+
+        Import what only training needs in here: processes that answer should not load it.
+        """
 
     def take(self, name: str, place: str) -> Any:
         """Load a part that train_generator is given by its folder or name (`FamilyLine.takes`)."""

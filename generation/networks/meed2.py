@@ -7,7 +7,7 @@ classifier, which labels turns that come without labels.
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -23,8 +23,6 @@ from generation.networks.checkpoint_parts import WeightsPart
 from generation.networks.family import Part
 from generation.networks.layers import Embedder, Encoder, initialise, padding_mask
 from generation.networks.network_config import NetworkConfig
-from generation.networks.pair_examples import LabelExamples
-from generation.networks.preparing import config_for, pair_examples, prepare_generator, put_parts_in, taken_parts
 from generation.networks.tokenizing import PAD, EncodedContext
 from generation.networks.transformer import (
     EncodedBatch,
@@ -34,8 +32,10 @@ from generation.networks.transformer import (
     TransformerFamily,
 )
 from generation.training.objective import Batch, Objective, Scored, score_labels, score_tokens
-from generation.training.plan import Plan, Say
-from generation.training.world import World
+
+if TYPE_CHECKING:
+    from generation.training.plan import Plan, Say
+    from generation.training.world import World
 
 PREDICTOR, CLASSIFIER = "predictor", "classifier"
 CLASSIFIED_AT_ONCE = 64
@@ -161,7 +161,9 @@ class Meed2Family(TransformerFamily):
     def build(self, config: NetworkConfig) -> nn.Module:
         return Meed2(config)
 
-    def prepare(self, part: str, plan: Plan, world: World, say: Say) -> Objective:
+    def prepare(self, part: str, plan: "Plan", world: "World", say: "Say") -> Objective:
+        from generation.networks.preparing import prepare_generator
+
         if part == PREDICTOR:
             return self._prepare_predictor(plan, say)
         return prepare_generator(self, score_meed2, plan, world, say, needs_labels=True)
@@ -175,8 +177,11 @@ class Meed2Family(TransformerFamily):
     def can_rank_emotions(self, folder: Path) -> bool:
         return (folder / CLASSIFIER).exists()
 
-    def _prepare_predictor(self, plan: Plan, say: Say) -> Objective:
+    def _prepare_predictor(self, plan: "Plan", say: "Say") -> Objective:
         """It is trained for a generator that exists, and shares its tokenizer."""
+        from generation.networks.pair_examples import LabelExamples
+        from generation.networks.preparing import config_for, pair_examples, put_parts_in, taken_parts
+
         owner = load_checkpoint(plan.out)
         if owner.config.kind != plan.kind:
             raise TrainingRefused(f"{plan.out} is a {owner.config.kind}, which has no response predictor.")

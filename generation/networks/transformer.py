@@ -4,7 +4,7 @@ embedder for both. Shapes as in layers.py."""
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 import torch.nn.functional as F
@@ -20,7 +20,6 @@ from generation.networks.checkpoint import Checkpoint, read_output_weight
 from generation.networks.family import Family
 from generation.networks.layers import Decoder, Embedder, Encoder, causal_mask, initialise, padding_mask
 from generation.networks.network_config import NetworkConfig
-from generation.networks.preparing import prepare_generator
 from generation.networks.reply_state import ReplyState
 from generation.networks.tokenizing import (
     BEGIN,
@@ -34,8 +33,10 @@ from generation.networks.tokenizing import (
     train_tokenizer,
 )
 from generation.training.objective import Batch, Objective, Scored, score_tokens
-from generation.training.plan import Plan, Say
-from generation.training.world import World
+
+if TYPE_CHECKING:
+    from generation.training.plan import Plan, Say
+    from generation.training.world import World
 
 
 class Transformer(nn.Module):
@@ -219,7 +220,9 @@ class TransformerFamily(Family):
     def load_tokenizer(self, path: Path) -> Tokenizer:
         return load_tokenizer(path)
 
-    def prepare(self, part: str, plan: Plan, world: World, say: Say) -> Objective:
+    def prepare(self, part: str, plan: "Plan", world: "World", say: "Say") -> Objective:
+        from generation.networks.preparing import prepare_generator
+
         return prepare_generator(self, score_transformer, plan, world, say)
 
     def answerer(self, checkpoint: Checkpoint, settings: dict[str, Any]) -> TransformerAnswerer:
