@@ -107,7 +107,7 @@ def make_networks(folder: Path, ends: bool, checkpoint: Path | None) -> None:
     from safetensors.torch import save_file
 
     from generation.networks.checkpoint import load_checkpoint
-    from generation.networks.config import NetworkConfig
+    from generation.networks.network_config import NetworkConfig
     from generation.networks.transformer import Transformer
     from tests.networks.bart import as_bart
 
@@ -127,7 +127,7 @@ def make_networks(folder: Path, ends: bool, checkpoint: Path | None) -> None:
     if checkpoint is None:
         del weights["output.weight"]
     save_file(weights, folder / "ours.safetensors")
-    (folder / "config.json").write_text(json.dumps(network.config.as_json()))
+    (folder / "config.json").write_text(json.dumps(network.config.as_json([])))
 
 
 def _tie(network: Any) -> None:
@@ -174,26 +174,26 @@ def load_ours(folder: Path, threads: int) -> Answer:
     import torch
 
     from generation.decoding.beam import beam_search
+    from generation.decoding.decoding_settings import DecodingSettings
     from generation.decoding.projection import Projection, pack_output
-    from generation.decoding.settings import DecodingSettings
     from generation.networks.batches import stack
-    from generation.networks.config import NetworkConfig
-    from generation.networks.transformer import Transformer
+    from generation.networks.network_config import NetworkConfig
+    from generation.networks.transformer import Transformer, TransformerDecoder
     from generation.networks.unfilled import build_unfilled
 
     torch.set_num_threads(threads)
     config = NetworkConfig.from_json(json.loads((folder / "config.json").read_text()))
     network = build_unfilled(lambda: Transformer(config)).eval()
     network.load_state_dict(_read_ours(folder), assign=True)
-    pack_output(network, _read_ours(folder)["output.weight"])
-    projection = Projection(network.output)
+    projection = Projection(pack_output(network.output, _read_ours(folder)["output.weight"]))
+    del network.output
 
     def answer(contexts: Contexts, tokens: int) -> list[list[int]]:
         ids = stack(contexts, 1)
         settings = DecodingSettings(beams=BEAMS, no_repeat_ngram=NO_REPEAT, max_tokens=tokens)
         with torch.inference_mode():
             state = network.begin_replies(ids, torch.zeros_like(ids), torch.zeros(len(contexts), dtype=torch.long))
-            return [found[0].tokens for found in beam_search(network, projection, state, settings)]
+            return [found[0].tokens for found in beam_search(TransformerDecoder(network, projection, state), settings)]
 
     return answer
 

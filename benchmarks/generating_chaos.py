@@ -102,7 +102,7 @@ class Chaos:
     def _pause_and_resume(self, run: "GenerationRun") -> None:
         from django.utils import timezone
 
-        from generation.requesting import pause_run, resume_run
+        from generation.run_requests import pause_run, resume_run
 
         pause_run(run, timezone.now())
         time.sleep(self._rng.uniform(0, 1))
@@ -110,7 +110,7 @@ class Chaos:
         self._send(run)
 
     def _send(self, run: "GenerationRun") -> None:
-        from generation.requesting import undone_chunks
+        from generation.run_requests import undone_chunks
         from generation.tasks import send_chunks
 
         send_chunks(undone_chunks(run))
@@ -121,8 +121,8 @@ class Chaos:
 
     def _compare(self, run: "GenerationRun") -> None:
         from generation.models import Candidate, Dialog, GenerationFailure
-        from generation.questions import seed_of
-        from generation.requesting import failed_dialogs
+        from generation.open_questions import seed_of
+        from generation.run_requests import failed_dialogs
 
         answers = Counter(Candidate.objects.values_list("dialog", flat=True))
         failed = set(failed_dialogs(run))
@@ -144,7 +144,7 @@ def _make_run(count: int, rng: random.Random) -> "GenerationRun":
     import tests.scripted_generator  # noqa: F401  # the kind that the workers know, too
     from generation.models import Dataset, Dialog, context_key
     from generation.registering import Registration, register_generator
-    from generation.requesting import request_run
+    from generation.run_requests import request_run
 
     dataset = Dataset.objects.create(name="chaos")
     names = [f"be empty {n}" if rng.random() < FAILING_SHARE else f"dialog {n}" for n in range(count)]

@@ -1,4 +1,4 @@
-"""The demo's own networks: trained on the example corpus in seconds, then asked through a real Celery worker.
+"""The demo's own networks: trained on the example corpus in seconds, then asked in a real background process.
 
 So small and so briefly trained that their replies make little sense; every step is the one that real ones take.
 """
@@ -39,7 +39,7 @@ def train_networks(datasets: Iterable[str]) -> None:
 
 
 def generate_replies(datasets: Iterable[str]) -> None:
-    """On the worker, through the broker: the same way that the pages take."""
+    """Ask in the background process, through the broker, as the pages do."""
     from generation.models import GenerationRun
 
     for dataset in datasets:
@@ -51,7 +51,7 @@ def generate_replies(datasets: Iterable[str]) -> None:
     deadline = time.monotonic() + MOST_SECONDS
     while GenerationRun.objects.going_on().exists():
         if time.monotonic() > deadline:
-            sys.exit("The worker did not answer within five minutes; its messages are in var/demo-worker.log.")
+            sys.exit("Nothing was answered within five minutes; the process's messages are in var/demo-worker.log.")
         time.sleep(0.2)
     _print_runs(GenerationRun.objects.filter(generator__name__in=NETWORKS).order_by("pk"))
 
@@ -75,7 +75,7 @@ def _settings() -> list[str]:
 def _print_runs(runs: "Iterable[GenerationRun]") -> None:
     from django.utils import timezone
 
-    from generation.requesting import count_failures, count_run
+    from generation.run_requests import count_failures, count_run
 
     for run in runs:
         counts = count_run(run, timezone.now())

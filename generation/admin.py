@@ -1,4 +1,4 @@
-"""The back door to raw rows: to look, never to change. Raw is sacred."""
+"""Read-only pages for the raw rows. Nothing can be changed here: raw data is append-only."""
 
 from typing import Any
 

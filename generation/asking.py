@@ -1,8 +1,8 @@
-"""Asking a generator, and settling whose fault it is when it does not answer.
+"""Ask a generator, and decide whose fault it is if it does not answer.
 
 In: a loaded generator and a feed of questions. Out: replies that can be saved, and failures with their reason, as they
-come. Guaranteed: an error is of the dialog that it happened to; GeneratorUnavailable is raised, and no dialog blamed,
-when a server answers nobody.
+arrive. Guaranteed: an error belongs to the dialog that caused it; if a server answers no dialog at all,
+GeneratorUnavailable is raised and no dialog is blamed.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,12 +11,13 @@ from dataclasses import dataclass, replace
 import structlog
 
 from evalplatform.errors import EvalPlatformError
-from generation.corpora.records import BadRecord, checked_text
-from generation.generators.base import Answer, Context, GeneratorUnavailable, Reply
-from generation.generators.devices import is_out_of_memory
+from generation.contexts import Answer, Context, Reply
+from generation.corpora.import_records import BadRecord, checked_text
+from generation.devices import is_out_of_memory
+from generation.errors import GeneratorUnavailable
 from generation.loading import LoadedGenerator
 from generation.models import Dialog, GenerationChunk
-from generation.questions import Question, QuestionFeed
+from generation.open_questions import Question, QuestionFeed
 from generation.thoughts import NOTHING_BUT_THOUGHTS, split_thoughts
 
 log = structlog.get_logger("generation.asking")
@@ -28,7 +29,7 @@ Answered = list[tuple[Question, Reply]]
 
 
 def ask(chunk: GenerationChunk, loaded: LoadedGenerator, feed: QuestionFeed) -> Iterator[Answered]:
-    """What can be saved, as it comes; nothing, now and then, from a server that takes its time."""
+    """Yield what can be saved as it arrives, and now and then an empty list while a slow server is working."""
     doubt = _Doubt(loaded.batch_size + MOST_UNANSWERED)
     answers = _one_by_one if hasattr(loaded.kind, "answer_each") else _in_batches
     for asked in answers(loaded, feed, doubt):
@@ -53,8 +54,8 @@ class _Asked:
 
 
 class _Doubt:
-    """Of a dialog that a server did not answer, whether it is at fault, or the server away. The others tell: it is at
-    fault if one of them was answered since it was asked."""
+    """Decides whether an unanswered dialog is at fault or the server is down. A dialog is at fault if another one was
+    answered after it had been asked."""
 
     def __init__(self, most: int) -> None:
         self.most = most
@@ -63,11 +64,12 @@ class _Doubt:
 
     @property
     def is_over(self) -> bool:
-        """So many in a row: more than were under way when the first came, so that others were tried after it."""
+        """Return whether so many dialogs in a row failed that some of them must have been asked after the first
+        failure."""
         return len(self.faults) >= self.most
 
     def settle(self, asked: _Asked) -> Answered:
-        """What can be saved now."""
+        """Return what can be saved now."""
         if not isinstance(asked.answer, GeneratorUnavailable):
             self.answer_count += 1
             blamed, self.faults = self.faults, []
@@ -106,7 +108,7 @@ def _in_batches(loaded: LoadedGenerator, feed: QuestionFeed, doubt: _Doubt) -> I
 
 
 def _answer_batch(loaded: LoadedGenerator, batch: list[Question], doubt: _Doubt) -> Iterator[list[_Asked]]:
-    """Smaller when memory runs out; one by one when something else goes wrong, to find the dialog that it is about."""
+    """Halve the batch if memory runs out. After any other error, ask one by one to find the dialog that causes it."""
     while batch and not doubt.is_over:
         part, rest = batch[: loaded.batch_size], batch[loaded.batch_size :]
         answers: Sequence[Answer] = []
@@ -143,7 +145,7 @@ def _context(dialog: Dialog, loaded: LoadedGenerator) -> Context:
 
 
 def _checked(reply: Reply) -> Reply:
-    """What can't be shown to a worker is a failure, whatever the kind thinks of it; thoughts are not for showing."""
+    """Turn a reply that can't be shown to a worker into a failure, whatever the kind says. Thoughts are not shown."""
     if reply.failure:
         return reply
     text, thoughts = split_thoughts(reply.text)

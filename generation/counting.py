@@ -1,4 +1,4 @@
-"""How much there is: of dialogs, gold replies, and candidates by each generator. A fixed number of queries each."""
+"""Counts of dialogs, gold replies, and candidates by each generator, with a fixed number of queries each."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -32,7 +32,8 @@ class DatasetCounts:
 
 @dataclass(frozen=True)
 class Arrival:
-    """The runs of one file for one dataset: most files bring the replies of several generators. Or answered here."""
+    """The runs of one file for one dataset, or one run that was answered here. Most files hold replies of several
+    generators."""
 
     dataset: Dataset
     origin: str
@@ -74,6 +75,6 @@ def recent_arrivals(most: int) -> list[Arrival]:
 
 
 def count_emotions(dataset: Dataset) -> list[tuple[str, int]]:
-    """Most frequent first."""
+    """Return them with the most frequent first."""
     counts = dataset.dialogs.exclude(emotion="").values_list("emotion").annotate(total=Count("pk"))
     return list(counts.order_by("-total", "emotion"))

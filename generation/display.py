@@ -66,7 +66,7 @@ def display_text(raw: str, context: Iterable[str] = ()) -> str:
 
 
 def looks_tokenised(text: str) -> bool:
-    """Lower-case throughout (but for abbreviations), and punctuation that stands apart, or none at all."""
+    """True if the text is lower-case throughout (except for abbreviations) and has its punctuation apart, or none."""
     small = _ABBREVIATION.sub("", text)
     if small != small.lower():
         return False
@@ -98,7 +98,8 @@ def _capitalise(word: str, capitalised: dict[str, str]) -> str:
 
 @lru_cache(maxsize=64)  # a dialog's candidates come one after the other
 def _names_in(context: tuple[str, ...]) -> dict[str, str]:
-    """Words that the context capitalises inside a sentence and never writes small: names, most likely."""
+    """Return words that the context capitalises within a sentence and never writes small. Most likely they
+    are names."""
     names: dict[str, str] = {}
     small: set[str] = set()
     for turn in context:

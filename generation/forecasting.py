@@ -1,16 +1,16 @@
-"""How long it still takes, and how right that was."""
+"""Predict how long a run will still take, and say how right that was."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from generation.requesting import RunCounts
+from generation.run_requests import RunCounts
 
 FIRST_SHARE = 0.1  # from then on a prediction is worth remembering
 
 
 @dataclass
 class Forecast:
-    """Of what is left of a run when one begins to look: at the rate since its first answers, which wait for loading."""
+    """Predicts the rest of a run from the rate since its first answers. The time before them went into loading."""
 
     began_at: datetime
     per_second: float | None = None

@@ -1,8 +1,8 @@
-"""The missing candidates of a chunk's dialogs, filled in.
+"""Fill in the missing candidates of a chunk's dialogs.
 
-In: a chunk of a run, and a way to get its generator. Out: candidates, and failures with their reason.
-Guaranteed: whatever is killed, delivered twice or started beside, no dialog gets two candidates of a generator and none
-is left out; what is answered is saved at once and never asked again; an error is of the dialog that it happened to.
+In: a chunk of a run, and a way to get its generator. Out: candidates, and failures with their reason. Guaranteed: even
+if a process is killed, or a message arrives twice, no dialog gets two candidates of a generator and none is left out;
+each answer is saved at once and never asked for again; an error belongs to the dialog that caused it.
 """
 
 from collections.abc import Callable
@@ -16,11 +16,11 @@ from django.db.models.functions import Coalesce
 from evalplatform.errors import EvalPlatformError
 from generation.asking import Answered, ask
 from generation.display import display_text
-from generation.generators.base import GeneratorUnavailable
+from generation.errors import GeneratorUnavailable
 from generation.loading import LoadedGenerator
 from generation.models import Candidate, GenerationChunk, GenerationFailure, GenerationRun, Generator
-from generation.questions import MOST_TIME, Now, Question, QuestionFeed, goes_on, open_questions
-from generation.requesting import MOST_ATTEMPTS, finish_if_done, finish_run
+from generation.open_questions import MOST_TIME, Now, Question, QuestionFeed, goes_on, open_questions
+from generation.run_requests import MOST_ATTEMPTS, finish_if_done, finish_run
 
 MOST_STARTS = 10
 MOST_REASON_CHARACTERS = 500
@@ -34,9 +34,9 @@ OnProgress = Callable[[], None]
 def answer_chunk(
     chunk: GenerationChunk, get_generator: GetGenerator, now: Now, on_progress: OnProgress = lambda: None
 ) -> bool:
-    """True when nothing is left to do for it now: it is done, or its run is paused or at its end.
+    """Return True if nothing is left to do now: the chunk is done, or its run is paused or over.
 
-    Raises GeneratorUnavailable, to be tried again later. A generator that can't be loaded is the end of its run.
+    Raises GeneratorUnavailable, to be tried again later. A generator that can't be loaded ends its run.
     """
     run = chunk.run
     if chunk.done_at:
@@ -46,8 +46,8 @@ def answer_chunk(
         return True
     from_the_end = _note_start(chunk, now())
     if chunk.starts >= MOST_STARTS:  # before its generator is loaded: that may be what kills
-        # A context that kills its worker each time must not do so for ever.
-        _fail(chunk, f"its workers ended {chunk.starts} times without an answer", now())
+        # A context that kills its process each time must not do so for ever.
+        _fail(chunk, f"its background processes ended {chunk.starts} times without an answer", now())
         return True
     try:
         loaded = get_generator(run.generator)
@@ -65,7 +65,8 @@ def answer_chunk(
 
 
 def give_up(chunk: GenerationChunk, unavailable: GeneratorUnavailable, since: datetime, now: datetime) -> None:
-    """After its last retry. Where others of its run were answered since the first, only this chunk's dialogs fail."""
+    """Called after the last retry. If other chunks of the run were answered since the first try, only this chunk's
+    dialogs fail."""
     if chunk.run.candidates.filter(created_at__gte=since).exists():
         _fail(chunk, str(unavailable), now)
     else:
@@ -78,7 +79,7 @@ def give_up(chunk: GenerationChunk, unavailable: GeneratorUnavailable, since: da
 def _answer_all(
     chunk: GenerationChunk, loaded: LoadedGenerator, now: Now, on_progress: OnProgress, from_the_end: bool
 ) -> bool:
-    """False if time ran out, or the run no longer goes on."""
+    """Return False if time ran out, or if the run was paused or ended."""
     until = now() + MOST_TIME
     while open_questions(chunk):
         feed = QuestionFeed(chunk, now, until, from_the_end)
@@ -105,7 +106,7 @@ def _save(
     seconds: float,
     now: datetime,
 ) -> None:
-    """What another worker has saved meanwhile stays: it is the same."""
+    """Keep what another process has saved meanwhile: it is the same."""
     run = chunk.run
     candidates = [
         Candidate(
@@ -136,7 +137,7 @@ def _save(
 
 
 def _storable(thoughts: str) -> str:
-    """Nobody is shown them, so they need only be what a database takes: PostgreSQL takes no NUL."""
+    """Nobody is shown thoughts, so they only have to be what a database accepts: PostgreSQL refuses NUL."""
     return thoughts.replace("\0", "").encode(errors="ignore").decode()
 
 
@@ -159,8 +160,8 @@ def _fail(chunk: GenerationChunk, reason: str, now: datetime) -> None:
 
 
 def _note_start(chunk: GenerationChunk, now: datetime) -> bool:
-    """Whether somebody was heard of a moment ago: a message that came twice, or a worker that was just killed. Whoever
-    comes then begins at the chunk's other end, so that two ask for the same only where they meet."""
+    """Return whether another process was at this chunk a moment ago, because a message arrived twice or a process was
+    just killed. The newcomer then begins at the other end, so that both ask the same dialog only where they meet."""
     with transaction.atomic():
         row = GenerationChunk.objects.select_for_update().filter(pk=chunk.pk)
         seen_at = row.values_list("seen_at", flat=True).get()
@@ -170,13 +171,13 @@ def _note_start(chunk: GenerationChunk, now: datetime) -> bool:
 
 
 def _note_alive(chunk: GenerationChunk, now: datetime) -> None:
-    """A server may take minutes: nobody should think meanwhile that the chunk was lost, and send it again."""
+    """A server may take minutes. Note that we are alive, so that nobody takes the chunk for lost and sends it again."""
     GenerationChunk.objects.filter(pk=chunk.pk).update(seen_at=now)
     GenerationRun.objects.unfinished().filter(pk=chunk.run_id).update(seen_at=now)
 
 
 def _note_away(run: GenerationRun, unavailable: GeneratorUnavailable, now: datetime) -> None:
-    """For all chunks of the run: one that finds it away is enough for the next minute."""
+    """Note it for all chunks of the run: for the next minute, one that found the server down is enough."""
     GenerationRun.objects.unfinished().filter(pk=run.pk).update(
         outcome=f"{str(unavailable).rstrip('.')}.",
         seen_at=now,
@@ -186,7 +187,7 @@ def _note_away(run: GenerationRun, unavailable: GeneratorUnavailable, now: datet
 
 
 def _forget_start(chunk: GenerationChunk) -> None:
-    """Its worker lives. None is left to forget if something was saved since."""
+    """Note that the process survived this start. Nothing is left to forget if something was saved since."""
     GenerationChunk.objects.filter(pk=chunk.pk, starts__gt=0).update(starts=F("starts") - 1)
 
 

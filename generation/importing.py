@@ -15,18 +15,15 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from evalplatform.errors import EvalPlatformError
-from generation.corpora import candidates_csv, jsonl
-from generation.corpora.files import dialog_format, read_dialog_file, refuse_other_files
-from generation.corpora.lines import Problem, read_lines
-from generation.corpora.records import BadRecord, CandidateRecord, DialogRecord, checked_name
+from generation.corpora.formats import dialog_format, read_candidate_file, read_dialog_file
+from generation.corpora.import_records import BadRecord, CandidateRecord, DialogRecord, checked_name
+from generation.corpora.lines import Problem
+from generation.dialog_finder import DialogFinder
 from generation.display import display_text
-from generation.finding import DialogFinder
 from generation.models import Candidate, Dataset, Dialog, GenerationRun, Generator, context_key
 
 BATCH_SIZE = 10_000
 BATCH_BYTES = 8_000_000
-
-CANDIDATE_FORMATS = {"jsonl": jsonl.read_candidates, "csv": candidates_csv.read_candidates}
 
 Record = TypeVar("Record")
 OnProblem = Callable[[Problem], None]
@@ -68,16 +65,10 @@ def import_dialogs(
 def import_candidates(
     path: Path, dataset_name: str = "", format: str | None = None, options: ImportOptions | None = None
 ) -> ImportCounts:
-    """Replies find their dialog in `dataset_name`, or else in the dataset that their own line names."""
+    """Find each reply's dialog in `dataset_name` or, without one, in the dataset that its own line names."""
     options = options or ImportOptions()
-    format = format or ("csv" if path.suffix.lower() == ".csv" else "jsonl")
     importer = _CandidateImporter(path.name, dataset_name)
-
-    def read(on_bytes: Callable[[int], None]) -> Iterator[CandidateRecord | Problem]:
-        refuse_other_files(path)
-        return CANDIDATE_FORMATS[format](read_lines(path, on_bytes))
-
-    counts = _import(path, read, importer.add, options)
+    counts = _import(path, lambda on_bytes: read_candidate_file(path, format, on_bytes), importer.add, options)
     if not options.dry_run:
         importer.finish()
     return counts
@@ -87,7 +78,7 @@ def import_candidates(
 
 
 class _Report:
-    """Counts what happened, and passes problems on as they come: they may be as many as the file has lines."""
+    """Counts what happened and passes each problem on at once: there may be as many as the file has lines."""
 
     def __init__(self, options: ImportOptions) -> None:
         self.counts = ImportCounts()
@@ -154,7 +145,7 @@ def _batches(records: Iterator[Record | Problem], report: _Report) -> Iterator[l
 
 
 def _add_safely(add: Callable[[list[Record]], _Outcome], batch: list[Record], report: _Report) -> None:
-    """One batch, all or nothing. If another import adds the same rows meanwhile, look again: they are known now."""
+    """Add one batch, all or nothing. If another import adds the same rows meanwhile, look again: they are known now."""
     for attempt in (1, 2, 3):
         try:
             with transaction.atomic():
@@ -220,7 +211,7 @@ def _dialog_row(dataset: Dataset, file_name: str, record: DialogRecord) -> Dialo
 
 
 def _difference(known: Dialog, record: DialogRecord) -> str:
-    """What the line says otherwise than the stored dialog. A field that the line leaves out is no contradiction."""
+    """Say where the line contradicts the stored dialog. A field that the line leaves out is no contradiction."""
     pairs = {
         "context": (known.turns, record.turns),
         "reference": (known.gold, record.gold),
@@ -281,7 +272,7 @@ class _CandidateImporter:
         return outcome
 
     def finish(self) -> None:
-        """Closes the runs of this file, those too that an earlier, killed import of it left open."""
+        """Close the runs of this file, also those that an earlier, killed import of it left open."""
         GenerationRun.objects.filter(origin=self._origin, finished_at=None).update(finished_at=timezone.now())
 
     def _find_dialogs(self, batch: list[CandidateRecord], outcome: _Outcome) -> list[tuple[CandidateRecord, Dialog]]:
@@ -295,7 +286,8 @@ class _CandidateImporter:
         return found
 
     def _stored_replies(self, found: list[tuple[CandidateRecord, Dialog]]) -> dict[tuple[int, int], _TextAndLabel]:
-        """By dialog and generator, and of this batch's generators alone: others may have answered without end."""
+        """Return replies by dialog and generator, of this batch's generators only: there may be any number
+        of others."""
         candidates = Candidate.objects.filter(
             dialog__in={dialog.pk for _, dialog in found},
             generator__in={self._generator(record.generator).pk for record, _ in found},
@@ -331,7 +323,7 @@ class _CandidateImporter:
 
 
 def _reply_difference(known: _TextAndLabel, record: CandidateRecord) -> str:
-    """What of the stored reply is otherwise than the line has it. A label that the line leaves out is not."""
+    """Say where the line contradicts the stored reply. A label that the line leaves out is no contradiction."""
     text, label = known
     if text != record.text:
         return f"another reply by {record.generator}"

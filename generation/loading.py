@@ -1,7 +1,7 @@
-"""The generators that this process holds ready.
+"""The generators that this process keeps loaded.
 
-In: a Generator row. Out: its loaded network. Guaranteed: it is the very version that was registered; loaded once and
-kept while it and its settings are used; when memory runs out, what was used longest ago goes first.
+In: a Generator row. Out: its loaded network. Guaranteed: it is exactly the version that was registered; it is loaded
+once and kept while it and its settings are in use; if memory runs out, the one used longest ago goes first.
 """
 
 from collections import OrderedDict
@@ -9,9 +9,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from generation.checkpoints import version_of
-from generation.generators.base import Answer, AnswersEach, CheckpointRefused, Context, GeneratorKind, Reply
-from generation.generators.devices import choose_device, describe_software, free_memory, is_out_of_memory
+from generation.checkpoint_version import version_of
+from generation.contexts import Answer, Context, Reply
+from generation.devices import choose_device, describe_software, free_memory, is_out_of_memory
+from generation.errors import CheckpointRefused
+from generation.generators.kinds import AnswersEach, GeneratorKind
 from generation.models import Generator
 from generation.registry import check_generator, load_kind, own_settings
 
@@ -30,11 +32,12 @@ class LoadedGenerator:
         return self.kind.answer(contexts, seeds)
 
     def answer_each(self, questions: Iterator[tuple[Context, int]]) -> Iterator[tuple[int, Answer] | None]:
-        """Of a kind that can."""
+        """For kinds that have this method."""
         return cast(AnswersEach, self.kind).answer_each(questions, self.batch_size)
 
     def halve(self) -> bool:
-        """For good: the next batch would run into the same wall. False if it can't become smaller."""
+        """Halve the batch for good, because the next one would need as much memory. Return False if it can't
+        be halved."""
         self.batch_size, before = max(1, self.batch_size // 2), self.batch_size
         free_memory()
         return self.batch_size < before
@@ -60,7 +63,7 @@ class Loader:
         return self._kept[generator.version]
 
     def _follow_settings(self, generator: Generator) -> None:
-        """They differ in speed alone, else it would be another version. A batch's size needs no loading."""
+        """The settings differ in speed only, or it would be another version. Another batch size needs no loading."""
         kept = self._kept[generator.version]
         if own_settings(kept.settings) != own_settings(generator.settings):
             self._drop(generator.version)

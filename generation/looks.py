@@ -1,7 +1,7 @@
-"""What of a reply can be seen without reading it: its length, case, punctuation and spacing, as numbers.
+"""What can be seen of a reply without reading it, as numbers: its length, case, punctuation and spacing.
 
 Each look has words for a reply that has more of it than the others, and for one that has less. `kind` says what would
-help when it gives the human reply away: "typing" is evened out by generation/tidying.py, "length" and "manner" are not.
+help if it gives the human reply away: generation/tidying.py evens out "typing", but not "length" and "manner".
 """
 
 import math
@@ -25,7 +25,7 @@ class Look:
     unit: str  # "%": the share of replies that have it; else what is counted
 
     def of(self, text: str) -> float:
-        """As the classifier sees it: a tenfold length is one step, not ten."""
+        """Return the look as the classifier sees it: a tenfold length is one step, not ten."""
         value = self.measure(text)
         return value if self.unit == "%" else math.log1p(value)
 

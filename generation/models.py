@@ -1,7 +1,7 @@
-"""What generation owns: datasets of dialogs, generators, and the candidate replies of one to the other.
+"""The rows of generation: datasets of dialogs, generators, and the candidates that generators gave to dialogs.
 
-Dialogs and candidates are append-only: their texts are what workers saw, and what a frozen study's hash covers.
-So are generators: another checkpoint or another setting is another generator, with another name.
+Dialogs and candidates are append-only: their texts are what workers saw, and a frozen study's hash covers them. So are
+generators: another checkpoint or another setting is another generator, with another name.
 """
 
 import hashlib
@@ -44,7 +44,8 @@ class DialogQuerySet(models.QuerySet["Dialog"]):
         return self.exclude(gold="")
 
     def containing(self, words: str) -> "DialogQuerySet":
-        """Dialogs in which every one of the words stands: in a turn, the gold, the situation, or as id or emotion."""
+        """Return dialogs that have every one of the words: in a turn, the gold or the situation, or as id or
+        emotion."""
         found = self.annotate(turns_text=Cast("turns", models.TextField()))
         for word in words.replace("\0", " ").split()[:MOST_SEARCH_WORDS]:
             in_json = json.dumps(word, ensure_ascii=False)[1:-1]  # as the column's text writes it: " is \"
@@ -59,14 +60,14 @@ class DialogQuerySet(models.QuerySet["Dialog"]):
 
 
 class PlainJSONEncoder(json.JSONEncoder):
-    """Keeps "é" as it is, so that a search finds it in the column's text on SQLite too."""
+    """Stores "é" as it is, so that a search finds it in the column's text on SQLite, too."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**(options | {"ensure_ascii": False}))
 
 
 class Dialog(models.Model):
-    """A context of alternating turns (speaker 1 begins) that waits for a reply, and perhaps a human's own reply."""
+    """A context of alternating turns (speaker 1 begins) that waits for a reply, and perhaps a human reply to it."""
 
     # Without an index of its own: both indexes below begin with it. Likewise the candidates' dialog.
     dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="dialogs", db_index=False)
@@ -95,12 +96,12 @@ class Dialog(models.Model):
 
     @property
     def display_gold(self) -> str:
-        """The gold as it stands on a card: tidied like the candidates beside it, where it needs it."""
+        """The gold as a card shows it: tidied like the candidates beside it, if it needs that."""
         return display_text(self.gold, self.turns)
 
 
 def context_key(turns: Sequence[str]) -> int:
-    """A 64-bit fingerprint of a context, to find dialogs by it; equality is then checked on the turns themselves."""
+    """Return a 64-bit fingerprint of a context, to find dialogs by. The turns themselves are compared afterwards."""
     digest = hashlib.sha256(json.dumps(list(turns)).encode()).digest()
     return int.from_bytes(digest[:8], signed=True)
 
@@ -147,7 +148,7 @@ class GenerationRunQuerySet(models.QuerySet["GenerationRun"]):
 
 
 class GenerationRun(models.Model):
-    """One arrival of candidates: of one generator, for one dataset, from one file or answered here, chunk by chunk."""
+    """Candidates of one generator for one dataset that arrive together: from one file, or answered here in chunks."""
 
     GENERATED = "answered here"  # the origin of a run whose candidates come from no file
 
@@ -183,7 +184,8 @@ class GenerationRun(models.Model):
         return f"{self.generator} on {self.dataset} from {self.origin}"
 
     def is_quiet(self, now: datetime) -> bool:
-        """It should go on, and nobody has been heard of for a while: its worker may be dead, or there is none."""
+        """True if the run should be going on but no process has reported for a while: it may be dead, or none is
+        running."""
         is_going_on = self.finished_at is None and self.paused_at is None
         return is_going_on and now - (self.seen_at or self.started_at) > QUIET_AFTER
 
@@ -194,12 +196,12 @@ class GenerationChunkQuerySet(models.QuerySet["GenerationChunk"]):
 
 
 class GenerationChunk(models.Model):
-    """The intent to answer some dialogs: what one message to a worker is about. Its candidates are the outcome."""
+    """Some dialogs that are to be answered, as one message to a background process. The candidates are the outcome."""
 
     run = models.ForeignKey(GenerationRun, on_delete=models.PROTECT, related_name="chunks", db_index=False)
     number = models.PositiveIntegerField()
     dialog_ids = models.JSONField()
-    starts = models.PositiveSmallIntegerField(default=0)  # since something was saved: too many, and it kills workers
+    starts = models.PositiveSmallIntegerField(default=0)  # since something was saved; too many, and it is given up
     seen_at = models.DateTimeField(null=True)
     done_at = models.DateTimeField(null=True)
 
@@ -215,7 +217,7 @@ class GenerationChunk(models.Model):
 class Candidate(models.Model):
     """One reply by one generator. `text` is what it wrote; `display_text` is what a worker reads.
 
-    What follows `predicted_label` is known of replies that were made here, and not of imported ones.
+    The fields after `predicted_label` are known for replies that were made here, and not for imported ones.
     """
 
     dialog = models.ForeignKey(Dialog, on_delete=models.PROTECT, related_name="candidates", db_index=False)
@@ -243,7 +245,7 @@ class Candidate(models.Model):
 
 
 class GenerationFailure(models.Model):
-    """That a generator was asked and gave nothing to show, and why. It is asked once more in the same run."""
+    """A generator was asked and gave nothing that can be shown, and why. It is asked once more in the same run."""
 
     dialog = models.ForeignKey(Dialog, on_delete=models.PROTECT, related_name="failures", db_index=False)
     generator = models.ForeignKey(Generator, on_delete=models.PROTECT, related_name="failures")
@@ -263,7 +265,7 @@ class GenerationFailure(models.Model):
 
 
 class CandidateScore(models.Model):
-    """What an automatic metric says of one reply. A metric that is computed in another way has another version."""
+    """What an automatic metric says about one reply. If the way of computing it changes, so does the version."""
 
     candidate = models.ForeignKey(Candidate, on_delete=models.CASCADE, related_name="scores", db_index=False)
     metric = models.CharField(max_length=50)
@@ -282,8 +284,8 @@ class CandidateScore(models.Model):
 
 
 class GeneratorScore(models.Model):
-    """What an automatic metric says of all of a generator's replies to a dataset, when there were so many of them:
-    candidates are never taken away, so that their count names them."""
+    """What an automatic metric says about all replies of a generator to a dataset. Candidates are never deleted, so
+    their count says which replies these were."""
 
     generator = models.ForeignKey(Generator, on_delete=models.CASCADE, related_name="scores", db_index=False)
     dataset = models.ForeignKey(Dataset, on_delete=models.CASCADE, related_name="scores")

@@ -1,7 +1,7 @@
-"""Whose datasets, models and runs are: everyone on the server reads and uses them, and their owners change them.
+"""Who owns datasets, models and runs. Everyone on the server reads and uses them; their owners change them.
 
 Superusers run the server and may change everything. What has no owner (made by a command without --owner, or whose
-owner's account was deleted) is theirs alone to change, as with studies.
+owner's account was deleted) only they can change, as with studies.
 """
 
 from django.contrib.auth.models import AnonymousUser, User
@@ -19,7 +19,7 @@ def can_change(user: Requester, thing: Dataset | Generator) -> bool:
 
 
 def can_steer(user: Requester, run: GenerationRun) -> bool:
-    """Pause, resume and cancel: who asked for it, and whose model it is."""
+    """Return whether the user may pause, resume and cancel a run: they asked for it, or own the model."""
     return can_change(user, run.generator) or (run.requested_by_id is not None and run.requested_by_id == user.pk)
 
 
@@ -29,7 +29,7 @@ def refuse_unless(is_allowed: bool) -> None:
 
 
 def find_owner(name: str | None) -> User | None:
-    """For commands: the user whom --owner names."""
+    """Return the user whom a command's --owner names."""
     if not name:
         return None
     user = User.objects.filter(username=name.replace("\0", "")).first()
@@ -39,6 +39,6 @@ def find_owner(name: str | None) -> User | None:
 
 
 def give_owner(things: QuerySet[Dataset] | QuerySet[Generator], owner: User | None) -> None:
-    """To those that have none. What is somebody's already stays theirs; `manage.py set_owner` hands it over."""
+    """Give them to the user where they have no owner. `manage.py set_owner` hands over what somebody owns."""
     if owner is not None:
         things.filter(owner=None).update(owner=owner)

@@ -1,7 +1,7 @@
-"""A name, a kind, a checkpoint and settings -> a generator that can be asked.
+"""A name, a kind, a checkpoint and settings -> a generator that can answer.
 
-In: what a command's options or a small TOML file say. Out: a Generator row. Guaranteed: kind, checkpoint and settings
-are checked first; a name means the same version for ever, so the same registration again changes nothing.
+In: the options of a command, or a small TOML file. Out: a Generator row. Guaranteed: kind, checkpoint and settings are
+checked first; a name stands for the same version for ever, so that registering it again changes nothing.
 """
 
 import tomllib
@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from evalplatform.errors import EvalPlatformError
-from generation.checkpoints import version_of
-from generation.corpora.records import BadRecord, checked_name
+from generation.checkpoint_version import version_of
+from generation.corpora.import_records import BadRecord, checked_name
 from generation.models import Generator
 from generation.registry import check_generator
 
@@ -44,7 +44,7 @@ def register_generator(registration: Registration) -> Generator:
 
 
 def read_registration(path: Path) -> Registration:
-    """A checkpoint's folder in the file is meant from where the file is."""
+    """A relative checkpoint folder is looked up from the file's own folder."""
     try:
         values = tomllib.loads(path.read_text())
     except OSError as error:
@@ -63,7 +63,7 @@ def read_registration(path: Path) -> Registration:
 
 
 def parse_setting(text: str) -> tuple[str, Any]:
-    """`beams=4`, `system="Be kind."`: the value as TOML writes it, or plain text."""
+    """Read `beams=4` or `system="Be kind."`: the value is TOML or, failing that, plain text."""
     name, equals, value = text.partition("=")
     if not equals or not name.strip():
         raise EvalPlatformError(f"{text!r} is no setting: write NAME=VALUE.")
@@ -81,7 +81,7 @@ def _checked_name(name: str) -> str:
 
 
 def _as_stored(checkpoint: str) -> str:
-    """A folder in full: workers may run elsewhere than this command."""
+    """Store a folder by its full path: background processes may run in another folder than this command."""
     return str(Path(checkpoint).resolve()) if checkpoint and Path(checkpoint).is_dir() else checkpoint
 
 

@@ -33,7 +33,7 @@ Texts = tuple[str, Sequence[str]]  # the gold, and the candidates, of one dialog
 
 @dataclass(frozen=True)
 class Giveaway:
-    """A look of the human replies, and how they differ in it from the models' on average."""
+    """A look in which the human replies differ from the models' on average, and how."""
 
     words: str
     kind: str
@@ -44,7 +44,7 @@ class Giveaway:
 
 @dataclass(frozen=True)
 class StyleReport:
-    """`accuracy` with its 95 % interval: in how many of the dialogs the classifier found the human reply."""
+    """`accuracy` is the share of dialogs in which the classifier found the human reply, with its 95 % interval."""
 
     dialog_count: int
     chance: float = 0.0
@@ -59,12 +59,12 @@ class StyleReport:
 
     @property
     def is_notable(self) -> bool:
-        """Whether the interval lies above chance by more than NOTABLE_EXCESS."""
+        """True if the interval lies above chance by more than NOTABLE_EXCESS."""
         return self.is_judged and self.low > self.chance + NOTABLE_EXCESS
 
     @property
     def verdict(self) -> str:
-        """Whether looks give the human reply away, in a word or two."""
+        """Say in a word or two whether looks give the human reply away."""
         if self.is_notable:
             return "Yes."
         return "Hardly." if self.high <= self.chance + NOTABLE_EXCESS else "Not shown, and not ruled out."
@@ -84,7 +84,7 @@ class StyleReport:
 
     @property
     def advice(self) -> list[str]:
-        """What to do about what gives it away; nothing where nothing does."""
+        """Say what to do about each giveaway; nothing if there is none."""
         kinds = {giveaway.kind for giveaway in self.giveaways} if self.is_notable else set()
         return [words for kind, words in ADVICE.items() if kind in kinds]
 
@@ -110,7 +110,7 @@ ADVICE = {
 
 
 def check_style(dialogs: Iterable[Texts]) -> StyleReport:
-    """For the gold and the candidates of each dialog, as shown: how well looks tell them apart, and which."""
+    """Measure how well looks tell each dialog's gold from its candidates, all as shown, and which looks do."""
     groups = [[gold, *others] for gold, others in map(_different, dialogs) if others]
     if len(groups) < FEWEST_DIALOGS:
         return StyleReport(len(groups))
@@ -123,7 +123,7 @@ def check_style(dialogs: Iterable[Texts]) -> StyleReport:
 
 
 def check_on_other_half(dialogs: Iterable[Texts]) -> StyleReport:
-    """The same, learnt on every other dialog and judged once on the rest."""
+    """The same, but learn on every other dialog and judge once on the rest."""
     groups = [[gold, *others] for gold, others in map(_different, dialogs) if others]
     table = _Table(groups)
     is_learnt = np.arange(len(groups)) % 2 == 0
@@ -131,7 +131,7 @@ def check_on_other_half(dialogs: Iterable[Texts]) -> StyleReport:
 
 
 def check_dataset_style(dataset: Dataset) -> StyleReport:
-    """Checks up to MOST_DIALOGS dialogs of the dataset, tidied as studies show them, and notes what was found."""
+    """Check up to MOST_DIALOGS dialogs of the dataset, tidied as studies show them, and store the findings."""
     texts = [
         (dialog.display_gold, [candidate.display_text for candidate in dialog.candidates.all()])
         for dialog in _checked_dialogs(dataset)
@@ -166,7 +166,7 @@ def _different(texts: Texts) -> tuple[str, list[str]]:
 
 
 class _Table:
-    """The looks of all replies, standardised; each dialog's human reply is the first row of its group."""
+    """The looks of all replies, standardised. Each dialog's human reply is the first row of its group."""
 
     def __init__(self, groups: Sequence[Sequence[str]]) -> None:
         rows = np.array([_row(text) for group in groups for text in group])
@@ -177,7 +177,7 @@ class _Table:
         self._group_of_row = np.repeat(np.arange(len(groups)), self.sizes)
 
     def fit(self, is_chosen: np.ndarray) -> np.ndarray:
-        """The weights on the chosen dialogs."""
+        """Return the weights, fitted on the chosen dialogs."""
         from scipy.optimize import minimize  # here: it takes a second, and most processes never need it
 
         rows, sizes = self.rows[is_chosen[self._group_of_row]], self.sizes[is_chosen]
@@ -196,7 +196,7 @@ class _Table:
         return np.asarray(minimize(loss, np.zeros(rows.shape[1]), jac=True, method="L-BFGS-B").x)
 
     def hits(self, weights: np.ndarray, is_chosen: np.ndarray) -> np.ndarray:
-        """Of each chosen dialog: 1 if the human reply has the highest score, its share of a draw, or 0."""
+        """Return for each chosen dialog 1 if the human reply has the highest score, its share of a tie, or 0."""
         scores = np.round(self.rows @ weights, 9)
         groups = np.split(scores, np.cumsum(self.sizes)[:-1])
         return np.array(
@@ -221,7 +221,7 @@ def _report(hits: np.ndarray, chance: float, giveaways: tuple[Giveaway, ...]) ->
 
 
 def _giveaways(groups: Sequence[Sequence[str]], table: _Table) -> tuple[Giveaway, ...]:
-    """The looks that push the human replies up most, by weight times difference; less than a twentieth is nothing."""
+    """Return the looks that raise the human replies' scores most, by weight times difference, from a twentieth on."""
     weights = table.fit(np.ones(len(groups), dtype=bool))
     is_gold = np.zeros(len(table.rows), dtype=bool)
     is_gold[np.cumsum(table.sizes) - table.sizes] = True

@@ -1,4 +1,4 @@
-"""Celery shells: fetch by id, call the room. Generation runs on the queue `gpu`, the rest on `default`."""
+"""Thin Celery tasks: fetch by id, then call the room. Generation uses the queue `gpu`, everything else `default`."""
 
 from collections.abc import Iterable
 from functools import cache
@@ -11,11 +11,11 @@ from django.utils import timezone
 from kombu.exceptions import OperationalError
 
 from evalplatform.errors import EvalPlatformError
+from generation.errors import GeneratorUnavailable
 from generation.generating import TRY_AGAIN_AFTER, answer_chunk, give_up
-from generation.generators.base import GeneratorUnavailable
 from generation.loading import Loader
 from generation.models import Dataset, GenerationChunk, GenerationRun
-from generation.requesting import finish_if_done, undone_chunks
+from generation.run_requests import finish_if_done, undone_chunks
 from generation.style_check import check_dataset_style
 
 log = structlog.get_logger("generation.tasks")
@@ -32,7 +32,7 @@ def check_style_of_dataset(dataset_id: int) -> None:
 
 
 def send_chunks(chunk_ids: Iterable[int]) -> None:
-    """A message for each. One too many does no harm: it finds its chunk done."""
+    """Send a message for each chunk. One too many does no harm: it finds its chunk done."""
     try:
         for chunk_id in chunk_ids:
             answer_chunk_of_run.delay(chunk_id)
@@ -47,7 +47,8 @@ def send_chunks(chunk_ids: Iterable[int]) -> None:
     default_retry_delay=TRY_AGAIN_SECONDS,
 )
 def answer_chunk_of_run(self: Task, chunk_id: int, passes: int = 0) -> None:
-    """Its message stays with the broker until it is through, so a killed worker's chunk goes to another."""
+    """The message stays with the broker until the chunk is done, so that a killed process's chunk goes to
+    another one."""
     chunk = GenerationChunk.objects.select_related("run__generator").get(pk=chunk_id)
     if passes < MOST_PASSES and _should_pass_on(chunk):
         answer_chunk_of_run.delay(chunk_id, passes + 1)
@@ -68,7 +69,7 @@ def answer_chunk_of_run(self: Task, chunk_id: int, passes: int = 0) -> None:
 
 
 def _spare_a_server_that_is_away(run: GenerationRun) -> None:
-    """One chunk a minute asks it again. With all of them asking, each with its own tries, giving up took hours."""
+    """Let one chunk ask it again each minute. When all of them asked, each with its own tries, giving up took hours."""
     now = timezone.now()
     if run.next_try_at is None or run.finished_at is not None:
         return
@@ -79,9 +80,9 @@ def _spare_a_server_that_is_away(run: GenerationRun) -> None:
 
 @shared_task
 def send_lost_chunks() -> None:
-    """Every minute, by Celery's beat: a broker that lost its messages, or holds those of a dead worker back for long.
+    """Run each minute by Celery's beat, for a broker that lost messages or holds those of a dead process back for long.
 
-    Only when the queue is empty. A run may wait behind others for hours, and that is no reason to send it again.
+    It acts only if the queue is empty: a run may wait behind others for hours, and need not be sent again.
     """
     for run in GenerationRun.objects.going_on():
         finish_if_done(run, timezone.now())
@@ -93,7 +94,7 @@ def send_lost_chunks() -> None:
 
 
 def count_waiting() -> int:
-    """Messages that no worker has taken yet."""
+    """Return how many messages no process has taken yet."""
     with current_app.connection_for_read() as connection:
         queue = current_app.amqp.queues["gpu"](connection.default_channel)
         waiting: int = queue.queue_declare().message_count
@@ -101,9 +102,9 @@ def count_waiting() -> int:
 
 
 def _should_pass_on(chunk: GenerationChunk) -> bool:
-    """Whether a chunk of another generator, one that is loaded here, waits further back in the queue.
+    """Return whether a chunk of a generator that is loaded here waits further back in the queue.
 
-    A generator's chunks so go where it is loaded. A few times at most: should that message be lost, this one goes on.
+    A generator's chunks thus go where it is loaded. A chunk is passed on a few times at most: that message may be lost.
     """
     loaded = _loader().versions
     if not loaded or chunk.run.generator.version in loaded:
@@ -114,5 +115,5 @@ def _should_pass_on(chunk: GenerationChunk) -> bool:
 
 @cache
 def _loader() -> Loader:
-    """One for this process, which so keeps its generators loaded between chunks."""
+    """One for this process, so that its generators stay loaded between chunks."""
     return Loader(settings.GENERATOR_DEVICE, settings.GENERATOR_THREADS)

@@ -1,8 +1,8 @@
-"""What a reasoning model thinks before it answers, told from what it answers. Workers read the answer alone.
+"""Separate what a reasoning model thinks from what it answers. Workers read only the answer.
 
-In: a text as a model wrote it. Out: the reply, and the thoughts. Guaranteed: what stands between marks of thinking, or
-behind one that is never closed, or before one that closes what was never opened (chat templates open it themselves),
-is never part of the reply. A mark that is quoted ("<think>") is a word like others.
+In: a text as a model wrote it. Out: the reply, and the thoughts. Guaranteed: text between marks of thinking, after a
+mark that is never closed, or before an end without a beginning (chat templates write the beginning themselves), is
+never part of the reply. A mark that is quoted ("<think>") is a word like others.
 """
 
 import re
@@ -83,7 +83,7 @@ def split_thoughts(text: str, begins_in_thought: bool = False) -> tuple[str, str
 
 
 def is_open_thought(prompt: str) -> bool:
-    """Whether a prompt, as some chat templates make it, ends within thoughts that the model goes on with."""
+    """Return whether a prompt, as some chat templates write it, ends inside of thoughts that the model continues."""
     marks = [(mark.end(), not _is_end(mark)) for mark in _MARK.finditer(prompt)]
     marks += [(channel.end(), channel["name"] != "final") for channel in _CHANNEL.finditer(prompt)]
     end, is_open = max(marks, default=(0, False))
@@ -95,8 +95,8 @@ def has_marks(text: str) -> bool:
 
 
 def _marks(text: str) -> Iterator[re.Match[str]]:
-    """Without those that are quoted. Of an end that alone is quoted, though, the quotation marks may be those of the
-    thought before it and of the reply behind it: it counts, unless a beginning was quoted, too."""
+    """Return the marks that are not quoted. If only an end is quoted, its quotation marks may belong to the thought
+    before it and the reply after it, so it counts; unless a beginning was quoted, too."""
     counts = dict.fromkeys(_QUOTES, 0)
     place, has_quoted = 0, False
     for mark in _MARK.finditer(text):
@@ -119,7 +119,7 @@ def _is_end(mark: re.Match[str]) -> bool:
 
 
 def _channels(text: str, begins_in_thought: bool) -> list[tuple[str, str]]:
-    """(name, text) of each, if the text has channels."""
+    """Return (name, text) of each channel, if the text has channels."""
     if marks := list(_CHANNEL.finditer(text)):
         # What comes before a final word, and was opened by the template, was thought.
         is_thought = begins_in_thought or marks[0]["name"] == "final"

@@ -1,9 +1,9 @@
-"""One light hand over every reply that a study shows, the human one too, so that none is told by how it was typed.
+"""Tidy every reply that a study shows, the human one too, so that typing habits give none of them away.
 
-People type "im fine" and models write "I'm fine."; a worker who has seen three HITs knows the human reply by that.
-What is evened out is small and the same for all: white space, the apostrophes of contractions, a small i, the first
-letter of a sentence, and a full stop at the end. No word is added, removed or changed. The raw text is kept, a study
-may switch it off (`task.reply_style`), and the manifest's hash covers the text as shown.
+People type "im fine" and models write "I'm fine."; after three HITs a worker knows the human reply by that. The changes
+are small and the same for all: white space, the apostrophes of contractions, a small i, the first letter of a sentence,
+and a full stop at the end. No word is added, removed or changed. The raw text is kept, a study may switch tidying off
+(`task.reply_style`), and the manifest's hash covers the text as shown.
 """
 
 import re
@@ -67,11 +67,12 @@ def _contract(word: str) -> str:
 
 
 def _capital(letter: str) -> str:
-    """ "ß" and a dotless i have none of which they are the small letter, and stay."""
+    """ "ß" and the dotless i stay as they are: no capital has them as its small letter."""
     capital = letter.upper()
     return capital if capital.lower() == letter else letter
 
 
 def _ends_openly(last: str) -> bool:
-    """With a digit, or a letter of a script that has capitals: those scripts end a sentence with a full stop."""
+    """True if the text ends with a digit, or a letter of a script that has capitals and so ends sentences with full
+    stops."""
     return last.isdecimal() or last.lower() != last.upper()

@@ -6,14 +6,9 @@ from typing import Any, Self
 
 from pydantic import Field
 
-from generation.generators.base import (
-    CheckpointRefused,
-    Context,
-    GeneratorUnavailable,
-    Reply,
-    Settings,
-    checked_settings,
-)
+from generation.contexts import Context, Reply
+from generation.errors import CheckpointRefused, GeneratorUnavailable
+from generation.generators.kinds import Settings, checked_settings
 from generation.registry import KINDS
 
 KINDS["scripted"] = "tests.scripted_generator:ScriptedGenerator"

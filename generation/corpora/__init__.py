@@ -1,1 +1,5 @@
-"""One reader per public format. Each takes a file's numbered lines and yields records, or problems with their line."""
+"""Files -> records: one reader for each public format, a line for each in formats.py.
+
+In: a file's numbered lines. Out: dialogs or candidates as records, and problems with their line and reason.
+Guaranteed: a bad line never stops the rest, and memory does not grow with the file.
+"""

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from evalplatform.errors import EvalPlatformError
+from generation.corpora.file_format import FileFormat, by_lines
+from generation.corpora.import_records import BadRecord, CandidateRecord
 from generation.corpora.jsonl import candidate_record
 from generation.corpora.lines import Line, Problem
-from generation.corpora.records import BadRecord, CandidateRecord
 
 MAX_LINES_OF_A_ROW = 200
 
@@ -33,10 +34,10 @@ def read_candidates(lines: Iterable[Line | Problem]) -> Iterator[CandidateRecord
 
 
 def _rows(lines: Iterable[Line | Problem]) -> Iterator[tuple[int, list[str]] | Problem]:
-    """Rows with the number of the line they begin on.
+    """Yield rows with the number of the line on which they begin.
 
-    A quotation mark that is never closed would swallow all that follows, so a row that can't be finished is reported
-    by its first line alone, and reading goes on with the next one.
+    A quotation mark that is never closed would swallow the rest of the file. A row that can't be finished is therefore
+    reported by its first line alone, and reading goes on with the next line.
     """
     source = iter(lines)
     returned: deque[Line | Problem] = deque()
@@ -65,7 +66,7 @@ def _rows(lines: Iterable[Line | Problem]) -> Iterator[tuple[int, list[str]] | P
 
 
 def _parse(lines: list[Line]) -> list[str] | str | None:
-    """The row, or None while a quotation mark is open, or what is wrong with it."""
+    """Return the row, or None while a quotation mark is open, or what is wrong with it."""
     try:
         (row,) = csv.reader(["\n".join(line.text for line in lines)], strict=True)
     except csv.Error as error:
@@ -98,3 +99,6 @@ def _context(text: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError):
         raise BadRecord("context is not a JSON list of turns") from None
+
+
+FORMAT = FileFormat("csv", ".csv, a reply a row", suffixes=(".csv",), read_candidates=by_lines(read_candidates))

@@ -1,18 +1,18 @@
 """EmpatheticDialogues as published: a CSV that isn't one.
 
 Every line has exactly 8 fields split by commas, commas in a text are written `_comma_`, and quotation marks mean
-nothing: a CSV parser that honours them loses rows. The lines of a conversation follow each other; each turn of its
-listener (the even ones) makes a dialog, whose context is all that was said before. Models are tested in the listener's
-role (Rashkin et al., section 3), but trained on every turn: a last turn of the speaker, which is in nobody's context,
-goes with the dialog before it as its `next_turn`.
+nothing: a CSV parser that honours them loses rows. The lines of a conversation follow each other. Each turn of its
+listener (the even ones) makes a dialog, whose context is everything before it. Models are tested in the listener's role
+(Rashkin et al., section 3) but trained on every turn: a last turn of the speaker, which is in no context, is stored as
+`next_turn` of the dialog before it.
 """
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from evalplatform.errors import EvalPlatformError
-from generation.corpora.lines import Line, Problem, without_blanks
-from generation.corpora.records import (
+from generation.corpora.file_format import FileFormat, by_lines
+from generation.corpora.import_records import (
     MAX_ID_CHARACTERS,
     MAX_LABEL_CHARACTERS,
     BadRecord,
@@ -22,6 +22,7 @@ from generation.corpora.records import (
     checked_optional_text,
     checked_text,
 )
+from generation.corpora.lines import Line, Problem, without_blanks
 
 HEADER = "conv_id,utterance_idx,context,prompt,speaker_idx,utterance,selfeval,tags"
 
@@ -68,7 +69,7 @@ def _fields(text: str) -> list[str]:
 
 
 class _Conversation:
-    """A dialog is held back until it is known whether the speaker's turn after it is the last one."""
+    """It holds a dialog back until it is known whether the speaker's turn after it is the last one."""
 
     def __init__(self, id: str = "") -> None:
         self.id = id
@@ -76,7 +77,7 @@ class _Conversation:
         self._dialog: DialogRecord | None = None
 
     def add(self, line: int, fields: list[str]) -> Iterator[DialogRecord]:
-        """A turn; if it is the listener's, the dialog before the one that it makes is complete."""
+        """Add a turn. If it is the listener's, yield the dialog before the one that it makes."""
         _, index, emotion, situation, _speaker, utterance, *_ = fields
         count = len(self._turns)
         if index != str(count + 1):
@@ -102,3 +103,11 @@ class _Conversation:
             yield replace(self._dialog, source={**self._dialog.source, "next_turn": self._turns[-1]})
         elif self._dialog:
             yield self._dialog
+
+
+FORMAT = FileFormat(
+    "empathetic-dialogues",
+    "the .csv files of EmpatheticDialogues as published",
+    suffixes=(".csv",),
+    read_dialogs=by_lines(read_dialogs),
+)

@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from generation.corpora.lines import Line, Problem, without_blanks
-from generation.corpora.records import (
+from generation.corpora.file_format import FileFormat, by_lines
+from generation.corpora.import_records import (
     MAX_ID_CHARACTERS,
     MAX_LABEL_CHARACTERS,
     BadRecord,
@@ -19,6 +19,7 @@ from generation.corpora.records import (
     checked_text,
     checked_turns,
 )
+from generation.corpora.lines import Line, Problem, without_blanks
 from generation.thoughts import NOTHING_BUT_THOUGHTS, split_thoughts
 
 MOST_RAW_CHARACTERS = 1_000_000  # of a reply with its thoughts: more than a line holds
@@ -38,7 +39,7 @@ def read_dialogs(lines: Iterable[Line | Problem]) -> Iterator[DialogRecord | Pro
 
 
 def read_candidates(lines: Iterable[Line | Problem]) -> Iterator[CandidateRecord | Problem]:
-    """Lines with the replies of many generators (`candidates`), or of one (`generator` and `reply`)."""
+    """Read lines with the replies of many generators (`candidates`), or of one (`generator` and `reply`)."""
     for line in without_blanks(lines):
         if isinstance(line, Problem):
             yield line
@@ -106,7 +107,7 @@ def _source(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _replies(values: dict[str, Any]) -> list[tuple[Any, Any, Any]]:
-    """(generator, reply, label) of one line."""
+    """Return (generator, reply, label) of one line."""
     candidates = values.get("candidates")
     if candidates is None:
         if "reply" not in values and "generator" not in values:
@@ -130,3 +131,12 @@ def _json_object(text: str) -> dict[str, Any]:
     if not isinstance(values, dict):
         raise BadRecord("the line is JSON, but not an object")
     return values
+
+
+FORMAT = FileFormat(
+    "jsonl",
+    ".jsonl, one JSON object a line",
+    suffixes=(".jsonl", "", ".json", ".ndjson", ".txt", ".gz"),  # .gz: to say that it is packed
+    read_dialogs=by_lines(read_dialogs),
+    read_candidates=by_lines(read_candidates),
+)

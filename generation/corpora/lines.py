@@ -1,4 +1,4 @@
-"""A file as numbered lines of text, at constant memory whatever the file holds."""
+"""Read a file as numbered lines of text, with constant memory whatever the file holds."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Why a line, or one reply of it, stays out."""
+    """Why a line, or one reply in it, is not imported."""
 
     line: int
     reason: str
@@ -23,7 +23,7 @@ class Problem:
 
 
 def read_lines(path: Path, on_bytes: Callable[[int], None] = lambda count: None) -> Iterator[Line | Problem]:
-    """Every line, blank ones too, without its line end. `on_bytes` hears how much of the file is read."""
+    """Yield every line without its line end, blank ones too. `on_bytes` is told how much of the file was read."""
     with path.open("rb") as file:
         number = 0
         while raw := file.readline(MAX_LINE_BYTES):

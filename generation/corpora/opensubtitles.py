@@ -1,19 +1,20 @@
-"""OpenSubtitles: dialogs out of the subtitles of a film, as in section 3.1 of the MEED2 paper.
+"""OpenSubtitles: make dialogs from the subtitles of a film, as in section 3.1 of the MEED2 paper.
 
-Lines are joined to turns, and turns to dialogs: a gap of more than 5 seconds between a turn and the next one ends a
-dialog; where a time is missing, the dialog goes on. The paper joins lines with a trained classifier (76.69 % right)
-whose data is not public; here marks in the text decide: a dash or a speaker's name begins a turn, an unfinished
-sentence goes on, though not over such a gap. Its appendix A, the cleaning, is not in the text we have; the steps below
-are our own.
+Lines are joined into turns, and turns into dialogs: a gap of more than 5 seconds between two turns ends a dialog; if a
+time is missing, the dialog goes on. The paper joins lines with a trained classifier (76.69 % right) whose data is not
+public. Here marks in the text decide: a dash or a speaker's name begins a turn, and an unfinished sentence is
+continued, though not over such a gap. The paper's appendix A, the cleaning, is not in the text we have; the steps below
+are ours.
 """
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import unescape
+from pathlib import Path
 
-from generation.corpora.lines import Line, Problem
-from generation.corpora.records import (
+from generation.corpora.file_format import FileFormat, OnBytes
+from generation.corpora.import_records import (
     MAX_ID_CHARACTERS,
     MAX_TEXT_CHARACTERS,
     MAX_TURNS,
@@ -22,10 +23,11 @@ from generation.corpora.records import (
     checked_name,
     checked_text,
 )
+from generation.corpora.lines import Line, Problem
 from generation.corpora.subtitle_cues import Cue, read_cues
+from generation.corpora.subtitle_files import ARCHIVES, is_subtitles, subtitle_files
 
 LONGEST_GAP_SECONDS = 5.0
-SUFFIXES = (".srt", ".xml")
 
 # Between a bracket and its end is no other one that opens: else each of many would look through all the rest.
 _MARKUP = re.compile(r"<[^<>]*>|\{[^{}]*\}|[\u202a-\u202e]")  # the last are in subtitles of right-to-left languages
@@ -45,7 +47,7 @@ _ENDS_OF_SENTENCES = ".?!…:\"'”’)]"
 
 @dataclass(slots=True)
 class _Turn:
-    """Its texts are joined once, at the end: a film without full stops would else be copied again with every line."""
+    """Texts are joined once, at the end. Otherwise a film without full stops would be copied again with every line."""
 
     line: int
     texts: list[str]
@@ -60,7 +62,7 @@ class _Turn:
 
 
 def read_dialogs(lines: Iterable[Line | Problem], name: str = "subtitles") -> Iterator[DialogRecord | Problem]:
-    """One record a dialog, with its last turn as the gold. `name` is the file's, and begins the dialogs' ids."""
+    """Yield one record for each dialog, with its last turn as the gold. Ids begin with `name`, the file's."""
     dialog: list[_Turn] = []
     for turn in _turns(read_cues(lines)):
         if isinstance(turn, Problem):
@@ -95,7 +97,7 @@ def _records(dialog: list[_Turn], name: str) -> Iterator[DialogRecord | Problem]
 
 
 def _turns(cues: Iterable[Cue | Problem]) -> Iterator[_Turn | Problem]:
-    """Neighbouring utterances of, as far as marks in the text say, the same speaker."""
+    """Join neighbouring utterances of one speaker, as far as marks in the text tell."""
     turn: _Turn | None = None
     for cue in cues:
         if isinstance(cue, Problem):
@@ -124,7 +126,8 @@ def _is_same_turn(before: _Turn, after: _Turn) -> bool:
 
 
 def _utterances(cue: Cue) -> Iterator[tuple[bool, str]]:
-    """(whether a mark says that someone else speaks, cleaned text). Lines of a cue without marks are one utterance."""
+    """Yield (whether a mark says that someone else speaks, cleaned text). A cue's lines without marks are one
+    utterance."""
     spoken: list[tuple[bool, list[str]]] = []
     for text in _lines_of(cue):
         text = _SOUND.sub(" ", _MARKUP.sub("", text)).strip()
@@ -144,7 +147,7 @@ def _utterances(cue: Cue) -> Iterator[tuple[bool, str]]:
 
 
 def _lines_of(cue: Cue) -> Iterator[str]:
-    """As they are shown: `\\N` is a line break of SubStation's, and "-A -B" are two who speak."""
+    """Yield lines as they are shown: `\\N` is SubStation's line break, and "-A -B" are two speakers."""
     for text in cue.texts:
         for line in _LINE_BREAK.split(_ENTITY.sub(lambda found: unescape(found[0]), text)):
             yield from _speakers_of(" ".join(_MARKUP.sub("", line.replace("\\h", " ")).split()))
@@ -166,3 +169,26 @@ def _speakers_of(line: str) -> Iterator[str]:
                 yield line[begin : dash.start()]
                 begin = dash.start() + 1
     yield line[begin:]
+
+
+def read_subtitles(path: Path, on_bytes: OnBytes) -> Iterator[DialogRecord | Problem]:
+    """Read a file, or all subtitle files of a folder or archive. Problems then name their file, too."""
+    is_one = path.is_file() and path.suffix.lower() not in ARCHIVES
+    for file in subtitle_files(path):
+        if isinstance(file, Problem):
+            yield file
+            continue
+        on_bytes(file.size)
+        for found in read_dialogs(file.lines(), file.name):
+            if isinstance(found, Problem) and not is_one:
+                yield replace(found, reason=f"{file.name}: {found.reason}")
+            else:
+                yield found
+
+
+FORMAT = FileFormat(
+    "opensubtitles",
+    "subtitles in .srt, .xml, .srt.gz, .xml.gz or .zip, or a folder of them",
+    read_dialogs=read_subtitles,
+    is_assumed_for=is_subtitles,
+)

@@ -18,7 +18,7 @@ _SPACE_AFTER = re.compile(r"(?<=[(\[{$#]) ")
 
 @dataclass(slots=True)
 class Cue:
-    """A block of SubRip, or a sentence of OPUS. Times in seconds, or None where the file doesn't say."""
+    """A block of SubRip, or a sentence of OPUS. Times are in seconds, or None if the file doesn't say."""
 
     line: int
     texts: list[str] = field(default_factory=list)
@@ -107,7 +107,7 @@ def _xml_cues(lines: Iterable[Line | Problem]) -> Iterator[Cue | Problem]:
 
 
 def _sentence(number: int, sentence: Element) -> Cue:
-    """`<s>` with words in `<w>` (tokenised files) or with plain text, and times whose id ends in S(tart) or E(nd)."""
+    """Read `<s>` with words in `<w>` (tokenised files) or plain text, and times whose id ends in S(tart) or E(nd)."""
     times = [(time.get("id", ""), _seconds(time.get("value", ""))) for time in sentence.iter("time")]
     starts = [seconds for name, seconds in times if name.endswith("S") and seconds is not None]
     ends = [seconds for name, seconds in times if name.endswith("E") and seconds is not None]

@@ -1,5 +1,7 @@
-"""The subtitle files in and below a folder, in an archive, or the one that is named: packed or not, as collections
-come. What is packed in a way that is not read here is said, and never just left out."""
+"""Find the subtitle files in and below a folder, in an archive, or the one that is named, packed or not.
+
+A file that is packed in a way we can't read is reported, never silently left out.
+"""
 
 import gzip
 import zlib
@@ -11,11 +13,11 @@ from typing import IO
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from evalplatform.errors import EvalPlatformError
+from generation.corpora.import_records import BadRecord
 from generation.corpora.lines import Line, Problem
-from generation.corpora.opensubtitles import SUFFIXES
-from generation.corpora.records import BadRecord
 from generation.corpora.subtitle_text import read_text_lines
 
+SUFFIXES = (".srt", ".xml")
 PACKED_SUFFIXES = tuple(f"{suffix}.gz" for suffix in SUFFIXES)
 ARCHIVES = (".zip",)
 NOT_READ = (".tar", ".tar.gz", ".tgz", ".rar", ".7z", ".bz2", ".xz", ".zst", ".gz")
@@ -49,7 +51,7 @@ def is_subtitles(path: Path) -> bool:
 
 
 def subtitle_files(path: Path) -> Iterator[SubtitleFile | Problem]:
-    """In the order of their names. EvalPlatformError if there is none."""
+    """Yield them in the order of their names, or raise EvalPlatformError if there is none."""
     if not path.is_dir():
         if _is_unreadable(path.name):
             raise EvalPlatformError(f"{path} is packed in a way that is not read here: {UNPACK}.")

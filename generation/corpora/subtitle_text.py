@@ -1,16 +1,16 @@
-"""The bytes of a subtitle file as numbered lines: films are subtitled in whatever encoding was at hand.
+"""Read a subtitle file as numbered lines, whatever encoding it has.
 
-UTF-8 and UTF-16 (also without a byte order mark, where its zeros tell), the encoding that an XML file names, or else
-cp1252, which most old English files are in. What seems to be none of these is refused: read wrongly, it would come in
-as other letters, and nobody would notice.
+It may be UTF-8, UTF-16 (also without a byte order mark, by its zeros), the encoding that an XML file names, or else
+cp1252, as most old English files are. What seems to be none of these is refused: read wrongly, it would come in as
+other letters, and nobody would notice.
 """
 
 import codecs
 import re
 from collections.abc import Iterator
 
+from generation.corpora.import_records import BadRecord
 from generation.corpora.lines import MAX_LINE_BYTES, Line, Problem
-from generation.corpora.records import BadRecord
 
 MOST_FOREIGN_LETTERS = 0.25  # of text in Western European languages; in other alphabets nearly all are foreign
 SAMPLE_BYTES = 100_000
@@ -30,7 +30,7 @@ _UNREADABLE = re.compile("[\ud800-\udfff\ufffd]")  # what bytes become that are 
 
 
 def read_text_lines(data: bytes) -> Iterator[Line | Problem]:
-    """Every line, blank ones too, without its line end. BadRecord if the file can't be read at all."""
+    """Yield every line without its line end, blank ones too. BadRecord if the file can't be read at all."""
     encoding, data = _encoding_of(data)
     # Bytes that are no characters are kept as lone surrogates, so that each spoils its own line only.
     errors = "replace" if encoding.startswith(("utf-16", "utf-32")) else "surrogateescape"
@@ -44,7 +44,7 @@ def read_text_lines(data: bytes) -> Iterator[Line | Problem]:
 
 
 def _encoding_of(data: bytes) -> tuple[str, bytes]:
-    """With the data after its byte order mark."""
+    """Return the encoding, and the data after its byte order mark."""
     for mark, name in _MARKS.items():
         if data.startswith(mark):
             return name, data[len(mark) :]
@@ -74,7 +74,7 @@ def wide_encoding(sample: bytes) -> str:
 
 
 def _is_utf8(data: bytes) -> bool:
-    """Also where a few lines are damaged: by chance, no line of another encoding is UTF-8 beyond ASCII."""
+    """True also if a few lines are damaged: by chance, no line of another encoding is UTF-8 beyond ASCII."""
     try:
         data.decode()
     except UnicodeDecodeError:

@@ -1,3 +1,7 @@
-"""In: a network and the contexts that it has read. Out: replies as tokens, with their scores.
-Guaranteed: beam search is exact and equal to Hugging Face's; a reply depends on its own context and seed only, never on
-what else is in the batch. Reading order: settings, repeating, projection, beam, sampling."""
+"""A Decoder -> replies as tokens, with their scores.
+
+In: a Decoder, which has read a batch of contexts. Out: for each dialog its replies and their scores.
+Guaranteed: beam search is exact and finds what Hugging Face's finds; a reply depends on its own context and seed only,
+never on the other dialogs of the batch. Reading order: decoding_settings, decoder, repeating, beam, noise, drawn; then
+projection and packing, which make it fast.
+"""

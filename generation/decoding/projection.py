@@ -1,35 +1,25 @@
-"""The step from a decoder's states to the next tokens: most of decoding's arithmetic, and of its memory.
+"""The fast NextTokens: from a decoder's last states to the next tokens. It is most of decoding's arithmetic and memory.
 
-The best k of beams x vocabulary are found without sorting, normalising or copying the scores: the vocabulary is cut
-into blocks, one pass takes each block's best logit and each row's log-sum-exp, the k best blocks are chosen by their
-best, and the k best tokens are among them. (If a token outside of those blocks were among the k best, so would be the
-k blocks' bests before it.) The vocabulary is padded with tokens that cannot be chosen, so that blocks are even.
+The best k of beams x vocabulary are found without sorting or copying the scores: the vocabulary is cut into blocks, one
+pass takes the best of each block, the k best blocks are chosen by their best, and the k best tokens are among them. (If
+a token outside of those blocks were among the k best, so would be the k blocks' bests before it.) The vocabulary is
+padded with tokens that cannot be chosen, so that all blocks have the same size.
 """
-
-from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
+from generation.decoding.decoder import Continuations, best_of_groups
+from generation.decoding.packing import PackedLinear, can_pack
 from generation.decoding.repeating import Pairs
-from generation.networks.packing import PackedLinear, can_pack
-from generation.networks.transformer import Transformer
 
 BLOCK = 32  # tokens
 MOST_ROWS = 256  # beams that are scored at once: more would be no faster, and need more memory
 MOST_PACKED_ROWS = 64  # of a packed layer, whose scores are new memory each time: larger pieces leave larger holes
 
 
-class Continuations(NamedTuple):
-    """The best of each group of beams, best first: [B, groups, k] each."""
-
-    scores: Tensor  # log-probability of all that was said
-    parents: Tensor  # which of the dialog's beams goes on
-    tokens: Tensor
-
-
 class Projection:
-    """A network's output layer, as decoding uses it."""
+    """A network's output layer as decoding uses it. One serves all steps of all batches."""
 
     def __init__(self, output: nn.Linear | PackedLinear) -> None:
         self.vocabulary_size = output.out_features
@@ -63,7 +53,7 @@ class Projection:
             scored[banned] = -torch.inf
         if groups == 1:
             return _best_by_blocks(scored, scores, count)
-        return _best_of_groups(scored[:, : self.vocabulary_size], scores, count, groups, diversity)
+        return best_of_groups(scored[:, : self.vocabulary_size], scores, count, groups, diversity)
 
     def _score(self, hidden: Tensor) -> Tensor:
         """[rows, W] -> log-probabilities [rows, padded vocabulary], normalised in place: new memory of this size costs
@@ -87,18 +77,30 @@ class Projection:
         return scores
 
 
-def pack_output(network: Transformer, weight: Tensor) -> None:
-    """For a network that only answers from here on: on a CPU its output layer is packed, and the plain one given up.
+class ProjectedNextTokens:
+    """NextTokens of a decoder whose last states [B, beams, W] go through an output layer."""
 
-    `weight` is the layer's, read from the file once more: what was read of a file stays in memory as long as anything
-    else of that reading is used.
+    def __init__(self, projection: Projection, states: Tensor) -> None:
+        self._projection, self._states = projection, states
+
+    def log_probabilities(self) -> Tensor:
+        return self._projection.log_probabilities(self._states.flatten(0, 1))
+
+    def best(self, scores: Tensor, banned: Pairs | None, count: int, groups: int, diversity: float) -> Continuations:
+        return self._projection.continue_beams(self._states, scores, banned, count, groups, diversity)
+
+
+def pack_output(output: nn.Linear, weight: Tensor) -> nn.Linear | PackedLinear:
+    """Return the layer in its fastest form, for a network that only answers from here on: packed on a CPU.
+
+    `weight` is the layer's own, read from the file once more: memory that a file was read into is freed only when
+    nothing of that reading is used any more.
     """
-    if can_pack(network.output):
-        network.output = PackedLinear(weight, network.output.bias, multiple_of=BLOCK)  # type: ignore[assignment]
+    return PackedLinear(weight, output.bias, multiple_of=BLOCK) if can_pack(output) else output
 
 
 def _within(banned: Pairs | None, dialogs: slice, beams: int) -> Pairs | None:
-    """Those of some dialogs' rows, counted from the first of them."""
+    """Return the pairs that concern these dialogs, their rows counted from the first of them."""
     if banned is None:
         return None
     rows, tokens = banned
@@ -122,24 +124,3 @@ def _best_by_blocks(log_probabilities: Tensor, scores: Tensor, count: int) -> Co
     which, place_in_block = order // BLOCK, order % BLOCK
     tokens = place_in_block * block_count + places.gather(1, which)
     return Continuations(top[:, None], parents.gather(1, which)[:, None], tokens[:, None])
-
-
-def _best_of_groups(
-    log_probabilities: Tensor, scores: Tensor, count: int, groups: int, diversity: float
-) -> Continuations:
-    """[B * beams, vocabulary] and [B, beams] -> [B, groups, count] each. One group after the other: what earlier ones
-    say at this step costs `diversity` a time. That decides what is chosen; the scores stay log-probabilities."""
-    dialogs, beams = scores.shape
-    vocabulary_size = log_probabilities.shape[1]
-    size = max(beams // groups, 1)  # at the first step, one beam serves all groups
-    summed = log_probabilities.view(dialogs, beams, -1) + scores[:, :, None]
-    said = summed.new_zeros(dialogs, vocabulary_size)
-    found = []
-    for group in range(groups):
-        first = group * size if beams > 1 else 0
-        own = summed[:, first : first + size]
-        chosen = (own - diversity * said[:, None]).flatten(1).topk(count, dim=1).indices
-        tokens = chosen % vocabulary_size
-        said.scatter_add_(1, tokens[:, : count // 2], said.new_ones(dialogs, count // 2))
-        found.append((own.flatten(1).gather(1, chosen), first + chosen // vocabulary_size, tokens))
-    return Continuations(*(torch.stack(parts, dim=1) for parts in zip(*found, strict=True)))

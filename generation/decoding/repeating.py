@@ -1,4 +1,4 @@
-"""Which tokens would repeat an n-gram."""
+"""Find the tokens that would repeat an n-gram."""
 
 from torch import Tensor
 

@@ -1,4 +1,4 @@
-"""Requests to a server over HTTP: paced, tried again over stumbles, and given up in time."""
+"""HTTP requests to a server: paced, tried again after passing errors, and given up in time."""
 
 import json
 import random
@@ -9,7 +9,7 @@ from typing import Any
 
 import urllib3
 
-from generation.generators.base import GeneratorUnavailable
+from generation.errors import GeneratorUnavailable
 
 MOST_SECONDS_BETWEEN = 60
 MOST_AT_ONCE = 64
@@ -19,11 +19,11 @@ MOST_TIME_OUTS = 2  # of one question: what timed out may have been answered, an
 
 
 class AnswerTooSlow(urllib3.exceptions.HTTPError):
-    """It came in drops."""
+    """The answer arrived in drops."""
 
 
 class AnswerTooLong(urllib3.exceptions.HTTPError):
-    """It did not end."""
+    """The answer did not end."""
 
 
 class ChatRequests:
@@ -42,7 +42,7 @@ class ChatRequests:
         is_worth_another_try: Callable[[int, Any], bool],
         stop: threading.Event,
     ) -> tuple[int, Any]:
-        """The status and the JSON of the answer. GeneratorUnavailable if there is none; `stop` ends waits and tries."""
+        """Return the status and JSON of the answer, or raise GeneratorUnavailable. `stop` ends waiting and trying."""
         time_outs = 0
         address = f"{self.url}/chat/completions"
         for attempt in range(1, self._attempts + 1):
@@ -69,7 +69,7 @@ class ChatRequests:
     def _ask_once(
         self, address: str, body: dict[str, Any], headers: dict[str, str]
     ) -> tuple[tuple[int, Any], float | None]:
-        """(status and JSON, how long the server wants us to wait). Never asked elsewhere: the key goes along."""
+        """Return (status and JSON, how long the server wants us to wait). No redirects: the key goes along."""
         deadline = time.monotonic() + 2 * self._timeout
         response = self._http.request(
             "POST", address, headers=headers, json=body, redirect=False, preload_content=False
@@ -80,13 +80,13 @@ class ChatRequests:
             response.close()  # a connection whose answer was read to its end is kept nevertheless
 
     def _wait_seconds(self, attempt: int, after: float | None) -> float:
-        """As long as the server says, or twice as long each time, and not the same for all that wait."""
+        """Wait as long as the server says, or twice as long each time, and not equally long for all that wait."""
         doubled = self._first_wait * 2 ** (attempt - 1) + random.uniform(0, self._first_wait)  # noqa: S311
         return min(MOST_SECONDS_BETWEEN, doubled if after is None else after)
 
 
 class _Pace:
-    """At most so many requests a minute, however many threads ask; asking again is asking."""
+    """Allows so many requests a minute, however many threads ask. A second try is a request, too."""
 
     def __init__(self, per_minute: float) -> None:
         self._gap = 60 / per_minute if per_minute else 0.0
@@ -101,7 +101,7 @@ class _Pace:
 
 
 def _read_all(response: urllib3.BaseHTTPResponse, deadline: float) -> bytes:
-    """A time-out is about each part of an answer: one that comes in drops, or never ends, would hold us for ever."""
+    """A time-out applies to each part of an answer. Without this, one that arrives in drops would hold us for ever."""
     data = bytearray()
     while part := response.read1(PART_BYTES):
         data += part

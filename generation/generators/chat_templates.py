@@ -8,11 +8,11 @@ _PLACE_OF_THE_GOLD = "@@ the gold @@"
 
 class ChatTemplate:
     def __init__(self, tokenizer: Any, system: str, ends: Sequence[int], end: int) -> None:
-        """`ends` are the tokens at which the model stops; `end` ends a gold where the template does not."""
+        """The model stops at the tokens `ends`. `end` ends a gold if the template does not."""
         self._tokenizer, self._system, self._ends, self._end = tokenizer, system, set(ends), end
 
     def write(self, turns: Sequence[str], is_answered: bool = False) -> str:
-        """With what begins the model's reply at the end; or, if it is answered, with the model's turn as the last."""
+        """End with what begins the model's reply or, if the conversation is answered, with the model's turn."""
         from jinja2 import TemplateError
 
         # The last turn is the other one's: the model answers it, and its own turns alternate with it.
@@ -26,8 +26,10 @@ class ChatTemplate:
             return self._apply([*system, {"role": "user", "content": ""}, *messages], is_answered)
 
     def encode_gold(self, turns: Sequence[str], gold: str) -> tuple[list[int], list[int]]:
-        """The tokens that are read, and those that are scored: the gold's, and the one by which the template ends a
-        turn. What a template puts behind that (a line break, mostly) is not scored: no model is asked for it."""
+        """Return the tokens that are read, and those that are scored: the gold's, and the one that ends a turn.
+
+        Whatever the template writes after that (mostly a line break) is not scored: no model is asked for it.
+        """
         before, _, behind = self.write([*turns, _PLACE_OF_THE_GOLD], is_answered=True).rpartition(_PLACE_OF_THE_GOLD)
         gold = gold.strip()
         if self.write([*turns, gold], is_answered=True) != before + gold + behind:
@@ -40,7 +42,7 @@ class ChatTemplate:
         return read, said + (tail[: end_at[0] + 1] if end_at else [self._end])
 
     def _ids_of_parts(self, before: str, gold: str, behind: str) -> tuple[list[int], list[int], list[int]]:
-        """Of the whole text, as the model would read it. A token that reaches over a border is the gold's."""
+        """Encode the whole text, as the model would read it. A token across the border belongs to the gold."""
         if not self._tokenizer.is_fast:  # which does not tell where its tokens stand
             return self._ids(before), self._ids(gold), self._ids(behind)
         encoded = self._tokenizer(before + gold + behind, add_special_tokens=False, return_offsets_mapping=True)

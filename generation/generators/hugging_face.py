@@ -1,7 +1,7 @@
 """`hf-seq2seq` and `hf-causal`: any Hugging Face model, from a local folder or by its name on the hub.
 
-Weights are safetensors, and a checkpoint's own code never runs. What decides about a reply is in the generator's
-settings alone: defaults that a checkpoint brings for generation (temperatures, penalties) are not taken over.
+Weights are safetensors, and a checkpoint's own code never runs. Only the generator's settings decide a reply: defaults
+for generation that a checkpoint brings (temperatures, penalties) are ignored.
 """
 
 import re
@@ -12,22 +12,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from generation.checkpoints import check_weights, read_config
-from generation.generators.base import (
-    CheckpointRefused,
-    Context,
-    Reply,
-    Settings,
-    SettingsRefused,
-    checked_settings,
-    first_line,
-)
+from generation.checkpoint_version import check_weights, read_config
+from generation.contexts import Context, Reply
+from generation.devices import best_dtype, is_out_of_memory
+from generation.errors import CheckpointRefused, SettingsRefused, first_line
 from generation.generators.chat_templates import ChatTemplate
-from generation.generators.devices import best_dtype, is_out_of_memory
+from generation.generators.kinds import Settings, checked_settings
 from generation.thoughts import NOTHING_BUT_THOUGHTS, has_marks, is_open_thought, split_thoughts
 
 if TYPE_CHECKING:
-    from generation.generators.sampling import PickTokens, WithinReply
+    from generation.generators.token_picking import PickTokens, WithinReply
 
 MOST_TOKENS_UNLESS_SAID = 512
 MOST_TOKENS_OF_A_MARK = 16
@@ -129,8 +123,8 @@ class _HuggingFaceGenerator:
         ]
 
     def score_gold(self, contexts: Sequence[Context], golds: Sequence[str]) -> list[tuple[float, int]]:
-        """For perplexity: each gold's log-probability and how many tokens it has. One by one, so that no padding
-        plays a part; a gold that is longer than a reply may be is cut."""
+        """Return each gold's log-probability and number of tokens, for perplexity. They are scored one by one, so that
+        padding plays no part. A gold that is longer than a reply may be is cut."""
         import torch
 
         most = self._settings["max_new_tokens"]
@@ -145,7 +139,7 @@ class _HuggingFaceGenerator:
         return scored
 
     def _encode_gold(self, turns: Sequence[str], gold: str) -> tuple[list[int], list[int]]:
-        """The tokens that are read, and those that are scored: the gold's, with the one that ends it."""
+        """Return the tokens that are read, and those that are scored: the gold's, with the one that ends it."""
         if self._chat is None:
             gold_ids = self._tokenizer(gold, add_special_tokens=False)["input_ids"]
             return self._encode(turns)[0], [*gold_ids, self._end]
@@ -156,7 +150,7 @@ class _HuggingFaceGenerator:
         return read[-self._limit :], scored
 
     def _logits_of(self, context: list[int], reply: list[int]) -> Any:
-        """(tokens of the reply, vocabulary): each row before its token is read."""
+        """(tokens of the reply, vocabulary): each row predicts its token."""
         import torch
 
         if not self.is_encoder_decoder:
@@ -172,7 +166,7 @@ class _HuggingFaceGenerator:
     # --- From turns to tokens ---
 
     def _encode(self, turns: Sequence[str]) -> tuple[list[int], int]:
-        """The tokens of as many of the newest turns as fit, and how many turns that cost."""
+        """Return the tokens of as many of the newest turns as fit, and how many turns were cut."""
         for cut in range(len(turns)):
             ids = self._ids_of(turns[cut:])
             if len(ids) <= self._limit:
@@ -192,7 +186,7 @@ class _HuggingFaceGenerator:
         return ids
 
     def _padded(self, rows: list[list[int]]) -> tuple[Any, Any]:
-        """(batch, longest): on the left for a causal model, so that the next token follows at once."""
+        """(batch, longest): padded on the left for a causal model, so that the next token follows at once."""
         import torch
 
         longest = max(map(len, rows))
@@ -214,7 +208,7 @@ class _HuggingFaceGenerator:
         return replace(reply, score=score, turns_cut=turns_cut)
 
     def _text_of(self, row: list[int], read: list[int]) -> Reply:
-        """Marks of thinking may be special tokens, which are left out of a text: they are looked for before."""
+        """Look for marks of thinking first: they may be special tokens, which the text leaves out."""
         whole = self._tokenizer.decode(row, skip_special_tokens=False)
         tail = self._tokenizer.decode(read[-MOST_TOKENS_OF_A_MARK:], skip_special_tokens=False)
         begins_in_thought = self._chat is not None and is_open_thought(tail)
@@ -230,7 +224,7 @@ class _HuggingFaceGenerator:
     # --- Settings ---
 
     def _picker(self, seeds: Sequence[int]) -> "PickTokens | None":
-        from generation.generators.sampling import PickTokens
+        from generation.generators.token_picking import PickTokens
 
         if self._settings["beams"] > 1:
             return None
@@ -240,7 +234,7 @@ class _HuggingFaceGenerator:
     def _blockers(self, start: int) -> "list[WithinReply]":
         from transformers import NoRepeatNGramLogitsProcessor
 
-        from generation.generators.sampling import WithinReply
+        from generation.generators.token_picking import WithinReply
 
         size = self._settings["no_repeat_ngram"]
         return [WithinReply(NoRepeatNGramLogitsProcessor(size), start)] if size else []

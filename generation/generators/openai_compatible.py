@@ -15,18 +15,11 @@ from urllib.parse import urlsplit
 from pydantic import Field, field_validator, model_validator
 
 from evalplatform.errors import EvalPlatformError
-from generation.generators.base import (
-    Answer,
-    CheckpointRefused,
-    Context,
-    GeneratorUnavailable,
-    Reply,
-    Settings,
-    SettingsRefused,
-    checked_settings,
-)
+from generation.contexts import Answer, Context, Reply
+from generation.errors import CheckpointRefused, GeneratorUnavailable, SettingsRefused
 from generation.generators.chat_requests import MOST_AT_ONCE, ChatRequests
-from generation.generators.refusals import (
+from generation.generators.kinds import Settings, checked_settings
+from generation.generators.server_refusals import (
     TRY_AGAIN,
     complaint,
     is_about_all,
@@ -123,7 +116,7 @@ class OpenAICompatibleGenerator:
     def answer_each(
         self, questions: Iterator[tuple[Context, int]], at_once: int
     ) -> Iterator[tuple[int, Answer] | None]:
-        """So many requests are under way at any time: one that takes long holds up no other."""
+        """Keep so many requests under way at any time: a slow one holds up no other."""
         at_once = min(at_once, MOST_AT_ONCE)
         under_way: dict[Future[Reply], int] = {}
         refusal: EvalPlatformError | None = None
@@ -178,7 +171,7 @@ class OpenAICompatibleGenerator:
         return Reply("", turns_cut=cut, failure=refusal)
 
     def _ask(self, turns: Sequence[str], seed: int, stop: threading.Event) -> tuple[int, Any]:
-        """With an empty turn first for a chat template that was taught to wait for a user's first word."""
+        """If the server's chat template insists that a user begins, ask again with an empty turn first."""
         is_begun_by_user = len(turns) % 2 == 1
         if is_begun_by_user or not self._wants_a_first_user:
             status, body = self._post(turns, seed, stop)
@@ -240,13 +233,14 @@ def _reply(body: Any, turns_cut: int) -> Reply:
 
 
 def _reasoning(message: dict[str, Any]) -> list[str]:
-    """Under the names by which servers have it: DeepSeek's and vLLM's, OpenRouter's and vLLM's newer one, Ollama's."""
+    """Return it under the names that servers use: DeepSeek and vLLM, OpenRouter and newer vLLM, Ollama."""
     found = (message.get(name) for name in ("reasoning_content", "reasoning", "thinking"))
     return list(dict.fromkeys(text.strip() for text in found if isinstance(text, str) and text.strip()))
 
 
 def _parts(content: list[Any]) -> tuple[str | None, str]:
-    """Content in parts, as some servers have it: those of text, and those of thoughts. None if there are others."""
+    """Split content that comes in parts, as some servers send it, into text and thoughts. None if there are other
+    parts."""
     texts: list[str] = []
     thoughts: list[str] = []
     for part in content:

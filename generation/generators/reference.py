@@ -1,9 +1,12 @@
-"""`reference`: the human's own reply, as a generator among the others. A study can then rate people like models."""
+"""`reference`: the human reply of each dialog, as a generator among the others, so that a study can rate it
+like them."""
 
 from collections.abc import Sequence
 from typing import Any, Self
 
-from generation.generators.base import CheckpointRefused, Context, Reply, Settings, checked_settings
+from generation.contexts import Context, Reply
+from generation.errors import CheckpointRefused
+from generation.generators.kinds import Settings, checked_settings
 
 
 class ReferenceGenerator:

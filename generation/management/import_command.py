@@ -1,4 +1,4 @@
-"""What the two import commands share: options, a progress bar, each kind of problem once, counts at the end."""
+"""What both import commands share: options, a progress bar, each kind of problem once, counts at the end."""
 
 import argparse
 from contextlib import ExitStack
@@ -14,7 +14,7 @@ from evalplatform.commands import PlatformCommand
 from evalplatform.errors import in_one_line
 from evalplatform.terminal import plain_console
 from evalplatform.wording import count_of
-from generation.corpora.files import bytes_to_read
+from generation.corpora.formats import bytes_to_read
 from generation.corpora.lines import Problem
 from generation.importing import ImportCounts, ImportOptions
 from generation.management.problem_reasons import ProblemsByReason
@@ -66,7 +66,7 @@ class ImportCommand(PlatformCommand):
         raise NotImplementedError  # each command's own
 
     def after_import(self, counts: ImportCounts) -> None:
-        """What a command has to say about what it just brought in."""
+        """Say something about what was just imported."""
 
     def _import(self, stack: ExitStack, path: Path, options: dict[str, Any]) -> ImportCounts:
         file = stack.enter_context(options["problems"].open("w")) if options["problems"] else None

@@ -1,4 +1,4 @@
-"""Problems of an import by their reason: each said once, with its count and the first lines it was met in."""
+"""The problems of an import by reason: each is told once, with its count and the first lines that have it."""
 
 import re
 from collections.abc import Iterator
@@ -35,7 +35,7 @@ class ProblemsByReason:
             reason.lines.append(problem.line)
 
     def described(self, name: str, most: int) -> Iterator[str]:
-        """The most frequent first."""
+        """The most frequent reason first."""
         ordered = sorted(self._reasons.values(), key=lambda reason: -reason.count)
         for reason in ordered[:most]:
             yield f"{name}:{reason.lines[0]}: {reason.example}" if reason.count == 1 else _of_many(name, reason)
@@ -50,5 +50,5 @@ def _of_many(name: str, reason: _Reason) -> str:
 
 
 def _without_id(problem: Problem) -> str:
-    """A conflict names its dialog first."""
+    """A conflict begins with the name of its dialog."""
     return problem.reason.partition(": ")[2] if problem.is_conflict else problem.reason

@@ -1,4 +1,4 @@
-"""How a run of training is followed in a terminal, and in a log where there is none."""
+"""Show how a training run is doing: in a terminal, or in a log if there is none."""
 
 import time
 from collections.abc import Callable
@@ -16,7 +16,7 @@ SECONDS_BETWEEN_LINES = 30
 
 
 class ConsoleReport:
-    """A bar on a terminal; elsewhere a line twice a minute. Validations are lines in both."""
+    """A bar in a terminal; elsewhere a line twice a minute. Validations are lines in both."""
 
     def __init__(self, write: Callable[[str], object]) -> None:
         console = plain_console()
@@ -58,7 +58,7 @@ class ConsoleReport:
 
 
 class SilentReport:
-    """Of the processes that train together, one speaks."""
+    """Of several processes that train together, only one reports."""
 
     def begin(self, state: "RunState", total_steps: int) -> None: ...
     def step(self, progress: "loop.Progress") -> None: ...

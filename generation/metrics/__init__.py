@@ -1,8 +1,9 @@
 """Automatic metrics: candidates -> stored scores -> the papers' tables 3 and 4.
 
 In: a dataset's candidates, their gold replies and labels, and generators that can be loaded. Out: CandidateScore and
-GeneratorScore rows, and tables of them. Guaranteed: append-only, computed only where missing, safe to run again; a
-metric that a generator or a dataset does not allow is absent, never a made-up number.
+GeneratorScore rows, and tables of them. Guaranteed: rows are only added, only missing ones are computed, and a run may
+be repeated; a metric that a generator or a dataset does not allow is absent, never a made-up number.
 
-Pages and hits/ read scores through `naming` and `tables`, which import nothing heavy.
+One metric is one file, and a line in all_metrics.py. Pages and hits/ read scores through `naming` and `score_tables`,
+which import nothing heavy.
 """

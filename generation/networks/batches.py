@@ -1,4 +1,4 @@
-"""Lists of numbers to tensors with padding at the end."""
+"""Turn lists of numbers into tensors with padding at the end."""
 
 from collections.abc import Sequence
 from typing import TypedDict

@@ -1,28 +1,28 @@
-"""What must be true of a checkpoint folder before torch looks at it:
+"""What must be true of a checkpoint folder before torch looks at it. Web pages check it, too.
 
-config.json             kind, sizes, labels, format version
-tokenizer.json          Hugging Face `tokenizers`, byte-level BPE
-model.safetensors       the network
-predictor.safetensors   MEED2's response predictor, once it is trained
-classifier/             an emotion classifier in Hugging Face form, if turns come without labels
+config.json         kind, sizes, labels, format version
+tokenizer.json      Hugging Face `tokenizers`
+model.safetensors   the network
+                    beside them, whatever other parts the family has
 """
 
 import json
 from pathlib import Path
+from typing import Any
 
-from generation.generators.base import CheckpointRefused
-from generation.networks.config import NetworkConfig
+from generation.errors import CheckpointRefused
+from generation.networks.families import FAMILIES, generating_families
+from generation.networks.network_config import FORMAT_VERSION, NetworkConfig
 
 CONFIG = "config.json"
 TOKENIZER = "tokenizer.json"
 MODEL = "model.safetensors"
-PREDICTOR = "predictor.safetensors"
-CLASSIFIER = "classifier"
 _LONGEST_HEADER_BYTES = 10_000_000
 
 
-def check_checkpoint(folder: Path) -> NetworkConfig:
-    """The config of a folder whose files are all there and whole, or CheckpointRefused. Reads headers only."""
+def check_checkpoint(folder: Path) -> dict[str, Any]:
+    """Return config.json of a folder whose files are all there and whole, or raise CheckpointRefused. It reads only the
+    headers of weights, and knows no family's own sizes."""
     finish_replacing(folder)
     if not folder.is_dir():
         raise CheckpointRefused(f"There is no checkpoint folder {folder}.")
@@ -30,19 +30,35 @@ def check_checkpoint(folder: Path) -> NetworkConfig:
         if not (folder / name).is_file():
             raise CheckpointRefused(f"The checkpoint {folder} lacks {name}.")
     try:
-        config = NetworkConfig.from_json(json.loads((folder / CONFIG).read_text(encoding="utf-8")))
+        values = _checked_config(json.loads((folder / CONFIG).read_text(encoding="utf-8")))
     except (ValueError, OSError) as error:
         raise CheckpointRefused(f"{folder / CONFIG} cannot be read: {error}") from error
     except CheckpointRefused as error:
         raise CheckpointRefused(f"The checkpoint {folder} is refused: {error}") from error
-    for name in (MODEL, PREDICTOR):
-        if (folder / name).exists():
-            _check_is_whole(folder / name)
-    return config
+    for path in sorted(folder.glob("*.safetensors")):
+        _check_is_whole(path)
+    return values
+
+
+def _checked_config(values: Any) -> dict[str, Any]:
+    if not isinstance(values, dict) or values.get("format_version") != FORMAT_VERSION:
+        raise CheckpointRefused(f"config.json is not of format {FORMAT_VERSION}; train or convert the model again.")
+    kind, kinds = values.get("kind"), generating_families()
+    if kind not in kinds:
+        raise CheckpointRefused(
+            f"A network cannot have this config: its kind is {kind!r}, not one of {', '.join(kinds)}."
+        )
+    labels = FAMILIES[kind].labels
+    if values.get("labels") != list(labels):
+        raise CheckpointRefused(
+            f"config.json has other labels than the {len(labels)} that this software knows, in their order."
+        )
+    NetworkConfig.from_json(values)
+    return values
 
 
 def finish_replacing(folder: Path) -> None:
-    """A process that died between the two renames of a save left the former checkpoint beside."""
+    """Put the former checkpoint back, if a process died between the two renames of a save."""
     former = former_folder(folder)
     if former.is_dir() and not folder.exists():
         former.rename(folder)
@@ -53,7 +69,7 @@ def former_folder(folder: Path) -> Path:
 
 
 def _check_is_whole(path: Path) -> None:
-    """A safetensors file says how long its header is, and the header how long the rest."""
+    """A safetensors file says how long its header is, and the header says how long the rest is."""
     with path.open("rb") as file:
         header_bytes = int.from_bytes(file.read(8), "little")
         header = file.read(min(header_bytes, _LONGEST_HEADER_BYTES))

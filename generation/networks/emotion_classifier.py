@@ -1,10 +1,18 @@
-"""Which of the 41 emotions and intents a turn shows: any Hugging Face encoder with a head for them. The paper's is
-RoBERTa; `start_from_scratch` makes a small one where no pre-trained encoder is at hand."""
+"""`emotion-classifier`: which of the 41 emotions and intents a turn shows.
 
-from collections.abc import Sequence
+It is any Hugging Face encoder with a head for them. The paper's is RoBERTa; `start_from_scratch` makes a small one
+where no pre-trained encoder is at hand. As in section 3.2 of the MEED2 paper, it learns from situations with one of the
+32 emotions, and from turns with one of the eight intents or neutral.
+"""
+
+import hashlib
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self
 
+import numpy as np
+import numpy.typing as npt
 import torch
 from tokenizers import Tokenizer, processors
 from torch import Tensor, nn
@@ -17,11 +25,20 @@ from transformers import (
 )
 from transformers.utils import logging
 
-from generation.generators.base import CheckpointRefused, first_line
-from generation.networks.labels import LABEL_IDS, LABELS
-from generation.networks.tokenizing import BEGIN, END, SPECIAL_TOKENS
+from generation.corpora.import_records import DialogRecord
+from generation.emotions import EMOTIONS, INTENTS, LABEL_IDS, LABELS, NEUTRAL
+from generation.errors import CheckpointRefused, DataRefused, TrainingRefused, first_line
+from generation.networks.preparing import describe_tokenizer, kept_tokenizer
+from generation.networks.tokenizing import BEGIN, END, SPECIAL_TOKENS, load_tokenizer, train_tokenizer
+from generation.training.objective import Batch, Objective, Scored, score_labels
+from generation.training.ordering import Indices
+from generation.training.plan import Plan, Say
+from generation.training.world import World
 
-logging.disable_progress_bar()  # a worker's log is no terminal
+logging.disable_progress_bar()  # the log of a background process is no terminal
+
+_SPOKEN = {*INTENTS, NEUTRAL}
+_SIZES = {"width": 128, "heads": 4, "layers": 2}  # of a classifier from scratch
 
 NAMES: dict[str, Any] = {"id2label": dict(enumerate(LABELS)), "label2id": LABEL_IDS}
 
@@ -119,3 +136,104 @@ class EmotionClassifier:
             best = self.probabilities(texts[start : start + batch_size]).argmax(dim=-1)
             labels += [LABELS[int(number)] for number in best]
         return labels
+
+
+class TextExamples:
+    def __init__(self, texts: Iterable[tuple[str, str]], classifier: EmotionClassifier) -> None:
+        found = list(texts)
+        if not found:
+            raise DataRefused("There is no situation with an emotion and no utterance with an intent to learn from.")
+        self._labels = np.array([LABEL_IDS[label] for _, label in found], dtype=np.int64)
+        encoded = classifier.tokenizer([text for text, _ in found], truncation=True, max_length=classifier.max_tokens)[
+            "input_ids"
+        ]
+        self._ids: list[npt.NDArray[np.int32]] = [np.array(ids, dtype=np.int32) for ids in encoded]
+        self._pad = int(classifier.tokenizer.pad_token_id)
+        self.sort_keys = np.array([len(ids) for ids in self._ids], dtype=np.int64)
+        self.target_counts = np.ones(len(found), dtype=np.int64)
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def batch(self, indices: Indices, device: torch.device) -> Batch:
+        ids = np.full((len(indices), self.sort_keys[indices].max()), self._pad, dtype=np.int64)
+        mask = np.zeros_like(ids)
+        for row, index in enumerate(indices):
+            ids[row, : len(self._ids[index])] = self._ids[index]
+            mask[row, : len(self._ids[index])] = 1
+        tensors = {"input_ids": ids, "attention_mask": mask, "labels": self._labels[indices]}
+        return {name: torch.from_numpy(values).to(device) for name, values in tensors.items()}
+
+    def fingerprint(self) -> str:
+        digest = hashlib.sha256(self._labels.tobytes())
+        for ids in self._ids:
+            digest.update(ids.tobytes() + b"|")
+        return digest.hexdigest()
+
+
+def labelled_texts(records: Iterable[DialogRecord]) -> Iterator[tuple[str, str]]:
+    """Each situation and each utterance once, though several lines of a conversation repeat them."""
+    seen: set[tuple[str, str]] = set()
+    for record in records:
+        utterances = zip([*record.turns, record.gold], [*record.turn_labels, record.gold_label], strict=False)
+        spoken = [(text, label) for text, label in utterances if text and label in _SPOKEN]
+        if len(record.turn_labels) != len(record.turns):
+            spoken = [(record.gold, record.gold_label)] if record.gold and record.gold_label in _SPOKEN else []
+        situation = [(record.situation, record.emotion)] if record.situation and record.emotion in EMOTIONS else []
+        for found in (*situation, *spoken):
+            if found not in seen:
+                seen.add(found)
+                yield found
+
+
+class EmotionClassifierFamily:
+    """It can be trained like a family of networks, but is no generator: it has a folder in Hugging Face's form."""
+
+    def train_tokenizer(self, texts: Iterable[str], vocabulary_size: int) -> Tokenizer:
+        return train_tokenizer(texts, vocabulary_size)
+
+    def load_tokenizer(self, path: Path) -> Tokenizer:
+        return load_tokenizer(path)
+
+    def prepare(self, part: str, plan: Plan, world: World, say: Say) -> Objective:
+        """Start from any encoder of Hugging Face, by folder or name; without one, from scratch and small."""
+        torch.manual_seed(plan.seed)
+        classifier = self._start(plan, world)
+        training = TextExamples(labelled_texts(plan.data.training_records()), classifier)
+        validation = TextExamples(labelled_texts(plan.data.validation_records()), classifier)
+        say(f"training: {len(training):,} labelled texts; validation: {len(validation):,}.")
+        return Objective(
+            classifier.network,
+            training,
+            validation,
+            score_classifier,
+            save=lambda: _save(plan.out, classifier),
+            identity={} if plan.start else {"tokenizer": describe_tokenizer(self, plan)},
+        )
+
+    def _start(self, plan: Plan, world: World) -> EmotionClassifier:
+        if not plan.start:
+            texts = (text for text, _ in labelled_texts(plan.data.training_records()))
+            sizes = {name: plan.sizes.get(name, size) for name, size in _SIZES.items()}
+            return EmotionClassifier.start_from_scratch(kept_tokenizer(self, plan, world, texts), **sizes)
+        try:
+            return EmotionClassifier.start_from(plan.start)
+        except Exception as error:  # the library raises whatever it meets
+            raise TrainingRefused(f"The encoder {plan.start} can't be started from: {first_line(error)}") from error
+
+
+def score_classifier(network: nn.Module, batch: Batch) -> Scored:
+    logits = network(input_ids=batch["input_ids"], attention_mask=batch["attention_mask"]).logits
+    return score_labels(logits, batch["labels"])
+
+
+def _save(out: Path, classifier: EmotionClassifier) -> None:
+    """Write a folder beside the old one, then rename it."""
+    new, former = (out.with_name(f".{out.name}.{word}") for word in ("new", "former"))
+    for folder in (new, former):
+        shutil.rmtree(folder, ignore_errors=True)
+    classifier.save(new)
+    if out.exists():
+        out.rename(former)
+    new.rename(out)
+    shutil.rmtree(former, ignore_errors=True)

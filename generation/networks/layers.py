@@ -1,4 +1,4 @@
-"""What the networks are made of. Layer norms come after the residual, as in the original Transformer.
+"""What the Transformers are made of. Layer norms come after the residual, as in the original paper.
 
 Shapes in comments: B dialogs, T tokens, S source tokens, H heads, D width of a head, W width of the network (H * D).
 """
@@ -11,26 +11,25 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from generation.networks.config import NetworkConfig
-from generation.networks.labels import LABELS
+from generation.networks.network_config import NetworkConfig
 
 KeysAndValues = tuple[Tensor, Tensor]  # each [B, H, T, D]
 
 
 class Embedder(nn.Module):
-    """Word + position + segment (+ label), then layer norm and dropout. One serves encoder and decoder."""
+    """Word + position + segment (+ label), then layer norm and dropout. Encoder and decoder share it."""
 
-    def __init__(self, config: NetworkConfig) -> None:
+    def __init__(self, config: NetworkConfig, label_count: int = 0) -> None:
         super().__init__()
         self.words = nn.Embedding(config.vocabulary_size, config.width)
         self.positions = nn.Embedding(config.max_tokens, config.width)
         self.segments = nn.Embedding(2, config.width)
-        self.labels = nn.Embedding(len(LABELS), config.width) if config.has_labels else None
+        self.labels = nn.Embedding(label_count, config.width) if label_count else None
         self.norm = nn.LayerNorm(config.width)
         self.dropout = nn.Dropout(config.dropout)
 
     def forward(self, ids: Tensor, segments: Tensor, labels: Tensor | None, position: int | None = None) -> Tensor:
-        """[B, T] each -> [B, T, W]. With a position, all tokens stand there: they are beams of one reply."""
+        """[B, T] each -> [B, T, W]. If a position is given, all tokens are there: they are beams of one reply."""
         places = slice(ids.shape[1]) if position is None else position
         summed = self.words(ids) + self.positions.weight[places] + self.segments(segments)
         if self.labels is not None and labels is not None:
@@ -151,7 +150,7 @@ class Decoder(nn.ModuleList):
 
 
 def initialise(module: nn.Module) -> None:
-    """Normal, .02, as BERT and RoBERTa start; the way out of a residual branch is not treated apart."""
+    """Draw weights from a normal distribution with deviation .02, as BERT and RoBERTa do. Biases are 0."""
     if isinstance(module, nn.Linear | nn.Embedding):
         nn.init.normal_(module.weight, std=0.02)
     if isinstance(module, nn.Linear) and module.bias is not None:

@@ -1,8 +1,8 @@
-"""What a decoder remembers while it writes the replies of a batch: keys and values of what was said.
+"""What a decoder remembers while it writes the replies of a batch: the keys and values of what was said.
 
-Beams of one dialog share their past. Instead of a copy of it for every beam, reordered at every step, each token that a
-beam ever appended is kept once as a node of the dialog's tree, and `visible` says which nodes are a beam's own past.
-Choosing beams then moves some bits. Nodes that no beam descends from are cleared away when there are too many.
+Beams of one dialog share their past. Instead of a copy for every beam, reordered at every step, each token that a beam
+ever appended is stored once, as a node of the dialog's tree, and `visible` says which nodes are a beam's own past.
+Choosing beams then only moves some bits. Nodes without descendants are removed when there are too many.
 """
 
 from dataclasses import dataclass, field
@@ -39,7 +39,7 @@ class ReplyState:
         return self.visible.device
 
     def make_room(self, beams: int) -> None:
-        """A node for each beam's next token, seen by that beam only."""
+        """Add a node for each beam's next token, which only that beam sees."""
         batch, _, nodes = self.visible.shape
         if nodes + beams > self._past.shape[4]:
             self._clear_away(beams)
@@ -47,7 +47,7 @@ class ReplyState:
         self.visible = torch.cat([self.visible, own], dim=2)
 
     def remember(self, layer: int, keys: Tensor, values: Tensor) -> KeysAndValues:
-        """Puts the new tokens' [B, H, beams, D] into the room made for them; the whole past of that layer."""
+        """Store the new tokens' [B, H, beams, D] in the room made for them. Return the whole past of that layer."""
         nodes = self.visible.shape[2]
         new = slice(nodes - keys.shape[2], nodes)
         past_keys, past_values = self._past[layer]
@@ -56,12 +56,12 @@ class ReplyState:
         return past_keys[:, :, :nodes], past_values[:, :, :nodes]
 
     def choose_beams(self, parents: Tensor) -> None:
-        """`parents` [B, beams]: each next beam goes on from that one."""
+        """`parents` [B, beams]: each new beam continues that old one."""
         nodes = self.visible.shape[2]
         self.visible = self.visible.gather(1, parents[:, :, None].expand(-1, -1, nodes))
 
     def keep_dialogs(self, kept: Tensor) -> None:
-        """`kept` [fewer]: the dialogs that go on. The others cost nothing from here."""
+        """`kept` [fewer]: the dialogs that go on. The others cost nothing from here on."""
         self.memory = [(keys[kept], values[kept]) for keys, values in self.memory]
         self.memory_mask = None if self.memory_mask is None else self.memory_mask[kept]
         self.segments = self.segments[kept]
@@ -70,7 +70,7 @@ class ReplyState:
         self._past = self._past.index_select(2, kept)
 
     def _clear_away(self, beams: int) -> None:
-        """Living nodes move to the front, in their order; more room if they fill half of it."""
+        """Move living nodes to the front, in their order, and make more room if they fill half of it."""
         is_alive = self.visible.any(dim=1)  # [B, nodes]
         living = int(is_alive.sum(dim=1).max())
         order = (~is_alive).to(torch.uint8).argsort(dim=1, stable=True)[:, :living]

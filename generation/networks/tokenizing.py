@@ -1,5 +1,5 @@
-"""In: turns and replies as text. Out: the token ids that the networks take, and text again.
-Guaranteed: training and answering build the same input, `<s> u1 </s></s> u2 </s>`, because both do it here."""
+"""In: turns and replies as text. Out: the token ids that Transformers take, and text again. Guaranteed: training and
+answering build the same input, `<s> u1 </s></s> u2 </s>`, because both do it here."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -7,8 +7,8 @@ from pathlib import Path
 
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 
-from generation.generators.base import CheckpointRefused
-from generation.networks.labels import LABEL_IDS, NEUTRAL
+from generation.emotions import LABEL_IDS, NEUTRAL
+from generation.errors import CheckpointRefused
 
 SPECIAL_TOKENS = ("<s>", "<pad>", "</s>", "<unk>")  # RoBERTa's first four
 BEGIN, PAD, END, UNKNOWN = range(4)
@@ -26,8 +26,8 @@ class EncodedContext:
 def encode_context(
     tokenizer: Tokenizer, turns: Sequence[str], labels: Sequence[str], max_tokens: int
 ) -> EncodedContext:
-    """Turns without labels count as neutral. Too long a context loses its oldest turns, and if the last turn alone is
-    too long, that turn's beginning."""
+    """Turns without labels count as neutral. A context that is too long loses its oldest turns; a last turn that is too
+    long by itself loses its beginning."""
     names = labels or [NEUTRAL] * len(turns)
     ids: list[int] = []
     segments: list[int] = []
@@ -48,8 +48,8 @@ def encode_context(
 
 
 def encode_reply(tokenizer: Tokenizer, text: str, max_tokens: int) -> list[int]:
-    """`<s> reply </s>`. The decoder reads all but the last and is to say all but the first, at most `max_tokens` each.
-    A reply that is cut does not end: a network must not learn to stop there."""
+    """Return `<s> reply </s>`. The decoder reads all but the last token and has to say all but the first, at most
+    `max_tokens` each. A reply that is cut has no end: a network must not learn to stop there."""
     return [BEGIN, *_encode(tokenizer, text), END][: max_tokens + 1]
 
 
@@ -64,7 +64,7 @@ def _encode(tokenizer: Tokenizer, text: str) -> list[int]:
 
 
 def train_tokenizer(texts: Iterable[str], vocabulary_size: int) -> Tokenizer:
-    """RoBERTa's kind of byte-level BPE. It knows all 256 bytes, so no text is unknown to it."""
+    """Train byte-level BPE of RoBERTa's kind. It knows all 256 bytes, so no text is unknown to it."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
@@ -81,7 +81,7 @@ def train_tokenizer(texts: Iterable[str], vocabulary_size: int) -> Tokenizer:
 
 
 def load_tokenizer(path: Path) -> Tokenizer:
-    """A tokenizer.json, ours or RoBERTa's, or the folder that has one."""
+    """Read a tokenizer.json, ours or RoBERTa's, or the one in a folder."""
     file = path / "tokenizer.json" if path.is_dir() else path
     try:
         tokenizer = Tokenizer.from_str(file.read_text(encoding="utf-8"))

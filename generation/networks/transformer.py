@@ -1,20 +1,49 @@
-"""The full Transformer of the papers: an encoder of the context, a decoder of the reply, one embedder for both.
-Shapes as in layers.py."""
+"""`transformer`: the full Transformer of the papers, an encoder of the context and a decoder of the reply with one
+embedder for both. Shapes as in layers.py."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import torch
+import torch.nn.functional as F
+from tokenizers import Tokenizer
 from torch import Tensor, nn
 
-from generation.networks.config import NetworkConfig
+from generation.contexts import Context
+from generation.decoding.decoding_settings import DecodingSettings
+from generation.decoding.projection import ProjectedNextTokens, Projection, pack_output
+from generation.networks.answering import SCORED_AT_ONCE, DecodingAnswerer, ReadContexts, score_in_batches
+from generation.networks.batches import SourceBatch, stack, stack_contexts
+from generation.networks.checkpoint import Checkpoint, read_output_weight
+from generation.networks.family import Family
 from generation.networks.layers import Decoder, Embedder, Encoder, causal_mask, initialise, padding_mask
+from generation.networks.network_config import NetworkConfig
 from generation.networks.reply_state import ReplyState
-from generation.networks.tokenizing import PAD
+from generation.networks.tokenizing import (
+    BEGIN,
+    END,
+    PAD,
+    EncodedContext,
+    decode_reply,
+    encode_context,
+    encode_reply,
+    load_tokenizer,
+    train_tokenizer,
+)
+from generation.training.objective import Batch, Objective, Scored, score_tokens
+
+if TYPE_CHECKING:
+    from generation.training.plan import Plan, Say
+    from generation.training.world import World
 
 
 class Transformer(nn.Module):
-    def __init__(self, config: NetworkConfig) -> None:
+    def __init__(self, config: NetworkConfig, label_count: int = 0) -> None:
         super().__init__()
         self.config = config
-        self.embedder = Embedder(config)
+        self.embedder = Embedder(config, label_count)
         self.encoder = Encoder(config)
         self.decoder = Decoder(config)
         self.output = nn.Linear(config.width, config.vocabulary_size)
@@ -56,7 +85,7 @@ class Transformer(nn.Module):
         source_labels: Tensor | None = None,
         reply_labels: Tensor | None = None,
     ) -> ReplyState:
-        """Reads the contexts ([B, S]); who replies, and in which emotion or intent, is one number a dialog ([B])."""
+        """Read the contexts ([B, S]). Who replies, and in which label, is one number for each dialog ([B])."""
         mask = padding_mask(source_ids, PAD)
         memory = self.encoder(self.embedder(source_ids, source_segments, source_labels), mask)
         return ReplyState(
@@ -68,7 +97,7 @@ class Transformer(nn.Module):
         )
 
     def read_tokens(self, tokens: Tensor, state: ReplyState) -> Tensor:
-        """One more token of each beam: [B, beams] -> the decoder's last states [B, beams, W]. `output` scores them."""
+        """Read one more token of each beam: [B, beams] -> last states [B, beams, W], which `output` scores."""
         state.make_room(tokens.shape[1])
         states: Tensor = self.embedder(tokens, state.segments, state.labels, state.position)
         mask = state.visible[:, None]  # [B, 1, beams, nodes]
@@ -78,3 +107,132 @@ class Transformer(nn.Module):
             states = layer.after_attention(states, attended, state.memory[number], state.memory_mask)
         state.position += 1
         return states
+
+
+class TransformerDecoder:
+    """The replies of one batch, for decoding/."""
+
+    first_token, end_token = BEGIN, END
+
+    def __init__(self, network: Transformer, projection: Projection, state: ReplyState) -> None:
+        self._network, self._projection, self._state = network, projection, state
+
+    @property
+    def dialogs(self) -> int:
+        return self._state.dialogs
+
+    @property
+    def device(self) -> torch.device:
+        return self._state.device
+
+    def step(self, tokens: Tensor) -> ProjectedNextTokens:
+        return ProjectedNextTokens(self._projection, self._network.read_tokens(tokens, self._state))
+
+    def keep_beams(self, parents: Tensor) -> None:
+        self._state.choose_beams(parents)
+
+    def keep_dialogs(self, kept: Tensor) -> None:
+        self._state.keep_dialogs(kept)
+
+
+@dataclass(frozen=True)
+class EncodedBatch(ReadContexts):
+    encoded: list[EncodedContext]
+    source: SourceBatch
+
+
+class TransformerAnswerer(DecodingAnswerer[EncodedBatch]):
+    def __init__(self, checkpoint: Checkpoint, settings: DecodingSettings) -> None:
+        super().__init__(settings)
+        self.checkpoint = checkpoint
+        self.network: Transformer = checkpoint.network
+        self._projection = Projection(self.network.output)
+
+    def read(self, contexts: Sequence[Context]) -> EncodedBatch:
+        encoded = self.encode(contexts)
+        source = stack_contexts(encoded, self.network.device)
+        labels = self.choose_labels(contexts, source)
+        return EncodedBatch(labels, [context.turns_cut for context in encoded], encoded, source)
+
+    def begin(self, read: EncodedBatch) -> TransformerDecoder:
+        state = self.network.begin_replies(
+            read.source["source_ids"], read.source["source_segments"], self.reply_segments(read.encoded)
+        )
+        return TransformerDecoder(self.network, self._projection, state)
+
+    def text_of(self, tokens: Sequence[int]) -> str:
+        return decode_reply(self.checkpoint.tokenizer, tokens)
+
+    def encode(self, contexts: Sequence[Context]) -> list[EncodedContext]:
+        tokenizer, longest = self.checkpoint.tokenizer, self.checkpoint.config.max_tokens
+        return [
+            encode_context(tokenizer, context.turns, labels, longest)
+            for context, labels in zip(contexts, self.label_turns(contexts), strict=True)
+        ]
+
+    def label_turns(self, contexts: Sequence[Context]) -> Sequence[Sequence[str]]:
+        return [()] * len(contexts)
+
+    def choose_labels(self, contexts: Sequence[Context], source: SourceBatch) -> list[str]:
+        return [""] * len(contexts)
+
+    def reply_segments(self, encoded: Sequence[EncodedContext]) -> Tensor:
+        return torch.tensor([context.reply_segment for context in encoded], device=self.network.device)
+
+    @torch.inference_mode()
+    def score_gold(self, contexts: Sequence[Context], golds: Sequence[str]) -> list[tuple[float, int]]:
+        """Return each gold's log-probability and its number of tokens, in the label that is forced or else chosen."""
+        encoded = self.encode(contexts)
+        labels: list[str] = []
+        for start in range(0, len(contexts), SCORED_AT_ONCE):
+            part = slice(start, start + SCORED_AT_ONCE)
+            labels += self.choose_labels(contexts[part], stack_contexts(encoded[part], self.network.device))
+        longest = self.checkpoint.config.max_tokens
+        replies = [encode_reply(self.checkpoint.tokenizer, gold, longest) for gold in golds]
+
+        def log_probabilities(places: list[int]) -> list[float]:
+            chosen = [encoded[place] for place in places]
+            said = stack([replies[place][:-1] for place in places], PAD, self.network.device)  # [B, T]
+            to_say = stack([replies[place][1:] for place in places], PAD, self.network.device)
+            logits = self.score_replies(chosen, [labels[place] for place in places], said)
+            losses = F.cross_entropy(logits.float().transpose(1, 2), to_say, ignore_index=PAD, reduction="none")
+            return [-total for total in losses.sum(dim=1).tolist()]
+
+        return score_in_batches(replies, log_probabilities)
+
+    def score_replies(self, contexts: Sequence[EncodedContext], labels: Sequence[str], said: Tensor) -> Tensor:
+        """Return logits [B, T, vocabulary] of the tokens after each of `said` [B, T]."""
+        source = stack_contexts(contexts, self.network.device)
+        segments = self.reply_segments(contexts)[:, None].expand_as(said)
+        logits: Tensor = self.network(source["source_ids"], source["source_segments"], said, segments)
+        return logits
+
+
+class TransformerFamily(Family):
+    has_likelihood = True
+
+    def build(self, config: NetworkConfig) -> nn.Module:
+        return Transformer(config)
+
+    def train_tokenizer(self, texts: Iterable[str], vocabulary_size: int) -> Tokenizer:
+        return train_tokenizer(texts, vocabulary_size)
+
+    def load_tokenizer(self, path: Path) -> Tokenizer:
+        return load_tokenizer(path)
+
+    def prepare(self, part: str, plan: "Plan", world: "World", say: "Say") -> Objective:
+        from generation.networks.preparing import prepare_generator
+
+        return prepare_generator(self, score_transformer, plan, world, say)
+
+    def answerer(self, checkpoint: Checkpoint, settings: dict[str, Any]) -> TransformerAnswerer:
+        return TransformerAnswerer(checkpoint, DecodingSettings(**settings))
+
+    def make_fast(self, checkpoint: Checkpoint, folder: Path) -> None:
+        network = checkpoint.network
+        network.output = pack_output(network.output, read_output_weight(folder))
+
+
+def score_transformer(network: nn.Module, batch: Batch) -> Scored:
+    names = ("source_ids", "source_segments", "target_ids", "target_segments")
+    return score_tokens(network(*(batch[name] for name in names)), batch["targets"])

@@ -1,4 +1,4 @@
-"""Networks whose numbers come from a file."""
+"""Build networks whose weights come from a file."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -11,8 +11,8 @@ Network = TypeVar("Network", bound=nn.Module)
 
 
 def build_unfilled(build: Callable[[], Network]) -> Network:
-    """Without first numbers: they would cost time, and memory that is never used. (torch's own way, the meta device,
-    imports 70 MB of other things.)"""
+    """Build the network without initial weights, which would cost time, and memory that is never used. (torch's own
+    way, the meta device, imports 70 MB of other things.)"""
     with _Unfilled():
         return build()
 

@@ -1,4 +1,4 @@
-"""What a run came to, validation by validation: history.json, its curves, and two runs side by side."""
+"""The results of a run, validation by validation: history.json and its curves."""
 
 import io
 import json
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from generation.training.settings import TrainingRefused
+from generation.errors import TrainingRefused
 
 HISTORY = "history.json"
 CURVES = "curves.svg"
@@ -20,7 +20,7 @@ Entry = dict[str, Any]
 
 
 def run_folder(checkpoint: Path, part: str = "") -> Path:
-    """Beside the checkpoint, which holds nothing but itself."""
+    """Return the run's own folder, beside the checkpoint, which holds nothing but itself."""
     return checkpoint.with_name(f"{checkpoint.name}{f'.{part}' if part else ''}.training")
 
 
@@ -34,7 +34,7 @@ def write_curves(folder: Path, history: Sequence[Entry]) -> None:
 
 
 def read_history(folder: Path) -> list[Entry]:
-    """Of a run's folder, or of the checkpoint that it stands beside."""
+    """Read it from a run's folder, or from beside a checkpoint."""
     path = next((place / HISTORY for place in (folder, run_folder(folder)) if (place / HISTORY).is_file()), None)
     if path is None:
         raise TrainingRefused(f"There is no {HISTORY} in {folder} or {run_folder(folder)}; train_generator writes it.")
@@ -48,7 +48,7 @@ def read_history(folder: Path) -> list[Entry]:
 
 
 def draw_curves(histories: Mapping[str, Sequence[Entry]]) -> bytes:
-    """Perplexities against steps, as SVG; a colour for each run, a dash for each measure."""
+    """Draw perplexities against steps, as SVG: a colour for each run, a dash pattern for each measure."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 

@@ -1,4 +1,4 @@
-"""Dialogs that nobody has labelled -> dialogs with an emotion or intent for every turn, and how emotional they are.
+"""Label unlabelled dialogs: an emotion or intent for every turn, and how emotional each dialog is.
 
 Section 3.2 of the MEED2 paper: the emotionality of an utterance is the probability that a classifier gives to the 32
 emotions together, that of a dialog the mean over its utterances. The most emotional dialogs of OpenSubtitles are EDOS,
@@ -14,8 +14,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from generation.corpora.records import DialogRecord
-from generation.networks.labels import EMOTIONS, LABELS
+from generation.corpora.import_records import DialogRecord
+from generation.emotions import EMOTIONS, LABELS
 
 DIALOGS_AT_ONCE = 64
 
@@ -35,9 +35,9 @@ def label_dialogs(
     records: Iterable[DialogRecord], classifier: Classifier, out: Path, most_emotional: int = 0,
     others: Path | None = None, on_dialogs: Callable[[int], None] = lambda count: None,
 ) -> Counts:  # fmt: skip
-    """Writes JSONL: all dialogs, or only the most emotional ones, and then the others into a file of their own.
+    """Write JSONL: all dialogs, or only the most emotional ones, and then the others into a file of their own.
 
-    Memory holds one number a dialog: the labelled dialogs wait in a file beside `out` until all are known.
+    Memory holds one number for each dialog: the labelled dialogs wait in a file beside `out` until all are known.
     """
     waiting = out.with_name(f"{out.name}.labelled")
     emotionalities: list[float] = []
@@ -78,7 +78,8 @@ def _utterances(dialog: DialogRecord) -> list[str]:
 
 
 def _line(dialog: DialogRecord, labels: list[str], emotionality: float) -> dict[str, Any]:
-    """As docs/formats.md has it. Labels that the dialog came with give way: the classifier's are all of one kind."""
+    """Return a line as docs/formats.md describes it. The classifier's labels replace the dialog's own, so that all are
+    of one kind."""
     known = asdict(dialog)
     line = {
         "id": dialog.external_id,

@@ -1,5 +1,5 @@
-"""The one training loop. Chance is seeded by the number of the step, so that what a step does depends on nothing that
-a killed process could take with it: a run that goes on reaches the same numbers, to the last bit on one machine."""
+"""The one training loop. Randomness is seeded by the number of the step, so that a step depends on nothing that is
+lost with a killed process: a resumed run reaches the same numbers, to the last bit on the same machine."""
 
 import math
 from collections.abc import Iterator
@@ -12,17 +12,17 @@ import torch
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
-from generation.generators.devices import gpu_has_bfloat16
-from generation.training.clock import Clock
+from generation.devices import gpu_has_bfloat16
+from generation.errors import TrainingRefused
 from generation.training.history import write_curves, write_history
-from generation.training.objectives import Objective
+from generation.training.objective import Objective, Turn
+from generation.training.options import TrainingSettings
 from generation.training.ordering import Indices, epoch_batches, share_of
-from generation.training.settings import TrainingRefused, TrainingSettings
+from generation.training.pace import Clock
 from generation.training.state import RunState, load_state, save_state
 from generation.training.validating import Validation, validate
 from generation.training.world import World
 
-ADAM = {"betas": (0.9, 0.98), "eps": 1e-6, "fused": True}  # fused: one pass over weights, gradients and averages
 OUT_OF_TIME = "the time is up"
 
 
@@ -38,7 +38,7 @@ class Progress:
 
 
 class Report(Protocol):
-    """Who wants to hear of it: a bar, a log, a test."""
+    """Someone who follows a run: a progress bar, a log, a test."""
 
     def begin(self, state: RunState, total_steps: int) -> None: ...
     def step(self, progress: Progress) -> None: ...
@@ -46,7 +46,7 @@ class Report(Protocol):
 
 
 class Trainer:
-    """`folder` is the run's own: state, history and curves. The checkpoint is the objective's to save."""
+    """`folder` is the run's own, for state, history and curves. The objective saves the checkpoint."""
 
     def __init__(
         self, objective: Objective, settings: TrainingSettings, world: World, folder: Path, report: Report,
@@ -55,7 +55,7 @@ class Trainer:
         self.objective, self.settings, self.world, self.folder, self.report = objective, settings, world, folder, report
         self.precision = resolve_precision(settings.precision, world.device)
         self.network = objective.network.to(world.device)
-        self.optimizer = torch.optim.Adam(self.network.parameters(), lr=settings.learning_rate, **ADAM)  # type: ignore[arg-type]
+        self.optimisers = dict(objective.optimisers(settings))
         self.scaler = torch.amp.GradScaler(world.device.type, enabled=self.precision == torch.float16)
         self.identity = {
             **settings.identity(),
@@ -67,11 +67,12 @@ class Trainer:
         }
 
     def run(self) -> RunState:
-        self.state = load_state(self.folder, self.identity, self.network, self.optimizer, self.scaler)
-        # By the stored time, which all processes agree on.
+        self.state = load_state(self.folder, self.identity, self.network, self.optimisers, self.scaler)
+        # The stored time, because all processes agree on it.
         is_late = 0 < self.settings.max_minutes * 60 < self.state.seconds
         self.state.stopped = OUT_OF_TIME if is_late else ""
-        self.parallel = self.world.wrap(self.network)
+        # With several optimisers, a step may leave parameters without a gradient.
+        self.parallel = self.world.wrap(self.network, has_idle_parameters=len(self.optimisers) > 1)
         self._clock = Clock(self.state)
         keys, size = self.objective.training.sort_keys, self.settings.batch_size
         self.steps_an_epoch = math.ceil(len(self.objective.training) / size)
@@ -105,7 +106,7 @@ class Trainer:
         if not math.isfinite(loss_sum):
             raise TrainingRefused(
                 f"The loss of step {self.state.step + 1:,} is not a number: a lower --learning-rate, --clip 1, "
-                "--warmup-steps or --precision fp32 help. The run goes on from where it was saved last."
+                "--warmup-steps or --precision fp32 help. The same command resumes the run where it was saved last."
             )
         state = self.state
         state.loss_sum += loss_sum
@@ -134,33 +135,35 @@ class Trainer:
         )
 
     def _step(self, batch: Indices) -> float:
-        """One update of the weights. The loss is the mean over all targets of the batch, however it is shared out."""
+        """Update the weights once. The loss is the mean over all targets of the batch, however it is shared out."""
         settings, world = self.settings, self.world
+        turn = self.objective.turn(self.state.step, settings)
         torch.manual_seed((settings.seed * 2_000_003 + self.state.step) * world.size + world.rank)
         self.parallel.train()
-        self.optimizer.zero_grad(set_to_none=True)
+        self.parallel.zero_grad(set_to_none=True)
         target_count = int(self.objective.training.target_counts[batch].sum())
         loss_sum = 0.0
         parts = share_of(batch, world.rank, world.size, settings.accumulate)
         for number, part in enumerate(parts, 1):
             examples = part if len(part) else batch[:1]  # every process takes part in each exchange of gradients
             with _exchanging(self.parallel, number == len(parts)), self.autocast():
-                scored = self.objective.score(self.parallel, self.objective.training.batch(examples, world.device))
+                scored = turn.score(self.parallel, self.objective.training.batch(examples, world.device))
                 part_sum = scored.losses.sum() * (len(part) > 0)
             # The processes' gradients are averaged, hence the factor.
             self.scaler.scale(part_sum * (world.size / target_count)).backward()  # type: ignore[no-untyped-call]
             loss_sum += float(part_sum.detach())
-        self._update()
+        self._update(turn)
         return loss_sum
 
-    def _update(self) -> None:
-        rate = self.settings.learning_rate * min(1.0, (self.state.step + 1) / max(1, self.settings.warmup_steps))
-        for group in self.optimizer.param_groups:
-            group["lr"] = rate
+    def _update(self, turn: Turn) -> None:
+        optimiser = self.optimisers[turn.optimiser]
+        for group in optimiser.param_groups:
+            group["lr"] = turn.learning_rate
         if self.settings.clip:
-            self.scaler.unscale_(self.optimizer)
-            nn.utils.clip_grad_norm_(self.network.parameters(), self.settings.clip)
-        self.scaler.step(self.optimizer)
+            self.scaler.unscale_(optimiser)
+            own = [parameter for group in optimiser.param_groups for parameter in group["params"]]
+            nn.utils.clip_grad_norm_(own, self.settings.clip)
+        self.scaler.step(optimiser)
         self.scaler.update()
 
     def autocast(self) -> Any:
@@ -209,12 +212,12 @@ class Trainer:
     def _save(self) -> None:
         self._clock.write(self.state)
         if self.world.is_first:
-            save_state(self.folder, self.state, self.identity, self.network, self.optimizer, self.scaler)
+            save_state(self.folder, self.state, self.identity, self.network, self.optimisers, self.scaler)
         self.world.wait()
 
 
 def resolve_precision(name: str, device: torch.device) -> torch.dtype:
-    """`auto`: bf16 on a GPU that has it, else fp16 there, and fp32 on a CPU."""
+    """`auto` is bf16 on a GPU that has it, fp16 on other GPUs, and fp32 on a CPU."""
     if name == "auto" and device.type == "cuda":
         return torch.bfloat16 if gpu_has_bfloat16() else torch.float16
     return {"bf16": torch.bfloat16, "fp16": torch.float16}.get(name, torch.float32)
@@ -222,7 +225,7 @@ def resolve_precision(name: str, device: torch.device) -> torch.dtype:
 
 @contextmanager
 def _exchanging(network: nn.Module, is_last_part: bool) -> Iterator[None]:
-    """Gradients travel between the processes once a batch, with its last part."""
+    """Processes exchange gradients once for each batch, with its last part."""
     is_held_back = isinstance(network, DistributedDataParallel) and not is_last_part
     with network.no_sync() if is_held_back else nullcontext():  # type: ignore[operator]
         yield

@@ -1,4 +1,4 @@
-"""Which examples form a batch: of like length, so that little is padding, in an order that the seed decides."""
+"""Form batches of examples of similar length, so that there is little padding, in an order that the seed decides."""
 
 import numpy as np
 import numpy.typing as npt
@@ -9,9 +9,9 @@ Indices = npt.NDArray[np.int64]
 
 
 def epoch_batches(lengths: npt.NDArray[np.int64], batch_size: int, seed: int, epoch: int) -> list[Indices]:
-    """All examples once. Shuffled, then sorted by length within pools of some batches, then the batches shuffled.
+    """Return all examples once: shuffled, sorted by length within pools of some batches, then the batches shuffled.
 
-    A function of its arguments alone, so that a run that goes on in the middle of an epoch finds the same batches.
+    It depends on its arguments only, so that a run that is resumed in the middle of an epoch finds the same batches.
     """
     rng = np.random.default_rng((seed, epoch))
     order = rng.permutation(len(lengths))
@@ -28,5 +28,5 @@ def validation_batches(lengths: npt.NDArray[np.int64], batch_size: int) -> list[
 
 
 def share_of(batch: Indices, rank: int, world_size: int, parts: int) -> list[Indices]:
-    """What one process does of a batch, in `parts` steps whose gradients add up. Parts may be empty."""
+    """Return what one process does of a batch, in `parts` steps whose gradients add up. Parts may be empty."""
     return np.array_split(batch[rank::world_size], parts)

@@ -1,21 +1,17 @@
 """Conversations as pairs of a context and the turn that follows: every turn of both speakers but the first is a target.
 
-In ED, one conversation is several lines with growing contexts; each of its turns is still one pair.
+In EmpatheticDialogues, a conversation is several lines with growing contexts; each of its turns is still one pair.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evalplatform.errors import EvalPlatformError
-from generation.corpora.files import dialog_format, read_dialog_file
+from generation.corpora.formats import dialog_format, read_dialog_file
+from generation.corpora.import_records import DialogRecord
 from generation.corpora.lines import Problem
-from generation.corpora.records import DialogRecord
+from generation.errors import DataRefused
 from generation.models import Dataset
-
-
-class DataRefused(EvalPlatformError):
-    """There is nothing to train on, or what there is does not fit the network."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +26,7 @@ class Pair:
 
 @dataclass
 class Source:
-    """Datasets by name, or files. `rejected` counts the lines that could not be used, after they were read."""
+    """Datasets by name, or files. After reading, `rejected` counts the lines that could not be used."""
 
     names: Sequence[str]
     format: str | None = None

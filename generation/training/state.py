@@ -1,12 +1,12 @@
-"""Where a run is: weights, optimizer and position in one safetensors file, with the numbers as JSON in its header.
+"""The state of a run: weights, optimisers and position in one safetensors file, with the numbers as JSON in its header.
 
-One file, written beside and renamed, is complete or absent. Chance needs no place in it: the loop seeds each step by
-its number. Nothing is unpickled.
+The file is written beside the old one and then renamed, so it is complete or absent. It need not hold the state of
+random generators: the loop seeds each step by its number. Nothing is unpickled.
 """
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,9 +16,11 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
-from generation.training.settings import TrainingRefused
+from generation.errors import TrainingRefused
 
 STATE = "state.safetensors"
+
+Optimisers = Mapping[str, torch.optim.Optimizer]
 
 
 @dataclass
@@ -38,11 +40,11 @@ class RunState:
 
 
 def save_state(
-    folder: Path, state: RunState, identity: dict[str, Any], network: nn.Module, optimizer: torch.optim.Optimizer,
+    folder: Path, state: RunState, identity: dict[str, Any], network: nn.Module, optimisers: Optimisers,
     scaler: torch.amp.GradScaler,
 ) -> None:  # fmt: skip
     metadata = {"state": asdict(state), "identity": identity, "scaler": scaler.state_dict()}
-    tensors = dict(_tensors(network, optimizer))
+    tensors = dict(_tensors(network, optimisers))
     new = folder / f"{STATE}.new"
     save_file(tensors, new, metadata={name: json.dumps(value) for name, value in metadata.items()})
     with new.open("rb") as file:
@@ -51,10 +53,10 @@ def save_state(
 
 
 def load_state(
-    folder: Path, identity: dict[str, Any], network: nn.Module, optimizer: torch.optim.Optimizer,
+    folder: Path, identity: dict[str, Any], network: nn.Module, optimisers: Optimisers,
     scaler: torch.amp.GradScaler,
 ) -> RunState:  # fmt: skip
-    """Puts network, optimizer and scaler where they were; a new state where there is none."""
+    """Put network, optimisers and scaler where they were. Return a new state if there is none."""
     path = folder / STATE
     if not path.exists():
         return RunState()
@@ -62,7 +64,7 @@ def load_state(
         with safe_open(path, framework="pt") as file:
             metadata = {name: json.loads(value) for name, value in file.metadata().items()}
             _check_identity(metadata["identity"], identity, folder)
-            _restore_tensors(file, network, optimizer)
+            _restore_tensors(file, network, optimisers)
         if metadata["scaler"]:
             scaler.load_state_dict(metadata["scaler"])
         return RunState(**metadata["state"])
@@ -72,29 +74,32 @@ def load_state(
 
 def _check_identity(stored: dict[str, Any], given: dict[str, Any], folder: Path) -> None:
     for name, value in json.loads(json.dumps(given)).items():
-        if stored.get(name, value) != value:  # what an older release did not note can't be compared
+        if stored.get(name, value) != value:
             raise TrainingRefused(
-                f"The run in {folder} began with {name} {stored[name]!r} and can't go on with {value!r}; "
+                f"The run in {folder} began with {name} {stored[name]!r} and can't be resumed with {value!r}; "
                 "train into another folder, or delete that one."
             )
 
 
-def _tensors(network: nn.Module, optimizer: torch.optim.Optimizer) -> Iterator[tuple[str, Tensor]]:
-    """Names as in `named_parameters`, which has a shared tensor once."""
+def _tensors(network: nn.Module, optimisers: Optimisers) -> Iterator[tuple[str, Tensor]]:
+    """Names are those of `named_parameters`, which lists a shared tensor once."""
     for name, buffer in network.named_buffers():
         yield f"network.{name}", buffer.detach().contiguous()
     for name, parameter in network.named_parameters():
         yield f"network.{name}", parameter.detach().contiguous()
-        for key, value in optimizer.state[parameter].items():
-            yield f"optimizer.{key}.{name}", value.detach().contiguous()
+        for optimiser_name, optimiser in optimisers.items():
+            for key, value in optimiser.state.get(parameter, {}).items():
+                yield f"{optimiser_name}.{key}.{name}", value.detach().contiguous()
 
 
-def _restore_tensors(file: Any, network: nn.Module, optimizer: torch.optim.Optimizer) -> None:
-    stored = set(file.keys())
-    keys = {name.split(".", 2)[1] for name in stored if name.startswith("optimizer.")}
+def _restore_tensors(file: Any, network: nn.Module, optimisers: Optimisers) -> None:
     with torch.no_grad():
         for name, tensor in (*network.named_buffers(), *network.named_parameters()):
             tensor.copy_(file.get_tensor(f"network.{name}"))
-        for name, parameter in network.named_parameters():
-            found = {key: file.get_tensor(f"optimizer.{key}.{name}") for key in keys}
-            optimizer.state[parameter] = {key: value.to(parameter.device) for key, value in found.items()}
+    parameters = dict(network.named_parameters())
+    for stored in file.keys():  # noqa: SIM118  # it is no dict
+        optimiser_name, key, *rest = stored.split(".", 2)
+        if optimiser_name in optimisers:
+            parameter = parameters[rest[0]]
+            value = file.get_tensor(stored).to(parameter.device)
+            optimisers[optimiser_name].state[parameter][key] = value

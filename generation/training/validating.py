@@ -1,7 +1,7 @@
-"""How well a network foretells the validation data.
+"""How well a network predicts the validation data.
 
-Perplexity is exp of the mean negative log-likelihood; the papers average over each reply's tokens and then over
-replies (macro), others over all tokens alike (token-weighted). Both are reported, each by its name.
+Perplexity is exp of the mean negative log-likelihood. The papers average over each reply's tokens and then over replies
+(macro), others over all tokens alike (token-weighted). Both are reported, each by its name.
 """
 
 import math
@@ -12,9 +12,9 @@ from typing import Any
 import torch
 from torch import nn
 
-from generation.training.objectives import Objective
+from generation.training.objective import Objective
+from generation.training.options import TrainingSettings
 from generation.training.ordering import validation_batches
-from generation.training.settings import TrainingSettings
 from generation.training.world import World
 
 
@@ -25,12 +25,12 @@ class Validation:
     accuracy: float | None  # of labels
 
     def as_json(self) -> dict[str, Any]:
-        figures = {
+        values = {
             "validation_loss": self.loss,
             "perplexity_macro": _exp(self.macro_loss),
             "perplexity_token_weighted": _exp(self.loss),
         }
-        return figures if self.accuracy is None else {**figures, "accuracy": self.accuracy}
+        return values if self.accuracy is None else {**values, "accuracy": self.accuracy}
 
 
 def validate(

@@ -1,4 +1,4 @@
-"""The processes that train together: one alone, or those that torch's own launcher (torchrun) has started."""
+"""The processes that train together: a single one, or those that torch's launcher (torchrun) has started."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -10,7 +10,7 @@ import torch.distributed as dist
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
-from generation.training.settings import TrainingRefused
+from generation.errors import TrainingRefused
 
 
 @dataclass(frozen=True)
@@ -21,17 +21,17 @@ class World:
 
     @property
     def is_first(self) -> bool:
-        """The one that writes files and speaks."""
+        """True for the one process that writes files and reports."""
         return self.rank == 0
 
-    def wrap(self, network: nn.Module) -> nn.Module:
+    def wrap(self, network: nn.Module, has_idle_parameters: bool = False) -> nn.Module:
         if self.size == 1:
             return network
         ids = [self.device] if self.device.type == "cuda" else None
-        return DistributedDataParallel(network, device_ids=ids)
+        return DistributedDataParallel(network, device_ids=ids, find_unused_parameters=has_idle_parameters)
 
     def sum(self, values: Sequence[float]) -> list[float]:
-        """Over all processes, in double precision, the same for each of them."""
+        """Add the values over all processes, in double precision. All processes get the same sums."""
         if self.size == 1:
             return list(values)
         summed = torch.tensor(values, dtype=torch.float64, device=self.device)

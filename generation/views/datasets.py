@@ -1,4 +1,4 @@
-"""The researcher's pages on datasets, dialogs and candidates."""
+"""The researcher's pages about datasets, dialogs and candidates."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from kombu.exceptions import OperationalError
 from evalplatform import process_commands
 from evalplatform.listeners import is_anyone_listening
 from generation.counting import count_datasets, count_emotions
-from generation.metrics.tables import tables_of_dataset
+from generation.metrics.score_tables import tables_of_dataset
 from generation.models import Dataset, Dialog
 from generation.owning import can_change, refuse_unless
 from generation.tasks import check_style_of_dataset
@@ -71,7 +71,7 @@ def show_dialog(request: HttpRequest, pk: int) -> HttpResponse:
 def request_style_check(request: HttpRequest, pk: int) -> HttpResponse:
     dataset = get_object_or_404(Dataset, pk=pk)
     refuse_unless(can_change(request.user, dataset))
-    # Noted before it is sent: a quick worker may be done before we are.
+    # Noted before it is sent: a quick process may be done before we are.
     Dataset.objects.filter(pk=pk).update(style_requested_at=timezone.now())
     try:
         check_style_of_dataset.delay(dataset.pk)
@@ -83,14 +83,14 @@ def request_style_check(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_GET
 def show_style_check(request: HttpRequest, pk: int) -> HttpResponse:
-    """The style panel alone: it asks for itself every second while a check is on its way."""
+    """The style panel alone. It reloads itself every second while a check is running."""
     dataset = get_object_or_404(Dataset, pk=pk)
     context = {"dataset": dataset, "can_change": can_change(request.user, dataset), **style_wait(dataset)}
     return render(request, "generation/_style_check.html", context)
 
 
 def style_wait(dataset: Dataset) -> dict[str, Any]:
-    """Whether a check that was asked for waits for a process that does not run."""
+    """Return whether a requested check waits for a process that is not running."""
     is_alone = dataset.style_requested_at is not None and not is_anyone_listening()
     return {"is_alone": is_alone, "command": process_commands.WORKER}
 

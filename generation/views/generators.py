@@ -1,4 +1,4 @@
-"""The researcher's pages on generators, which researchers call models: what they are, and letting them answer."""
+"""The researcher's pages about generators, which the pages call models: what they are, and letting them answer."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -15,10 +15,10 @@ from django.views.decorators.http import require_GET, require_POST
 
 from evalplatform.errors import EvalPlatformError
 from generation.forecasting import clock_time
-from generation.metrics.tables import tables_of_generator
+from generation.metrics.score_tables import tables_of_generator
 from generation.models import Dataset, GenerationFailure, GenerationRun, Generator
 from generation.owning import Requester, can_change, can_steer, refuse_unless
-from generation.requesting import (
+from generation.run_requests import (
     cancel_run,
     count_failures,
     count_run,
@@ -64,7 +64,7 @@ def show_generator(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_GET
 def show_runs(request: HttpRequest, pk: int) -> HttpResponse:
-    """The runs alone: they ask for themselves while one goes on."""
+    """The runs alone. They reload themselves while one of them is going on."""
     generator = get_object_or_404(Generator, pk=pk)
     return render(request, "generation/_runs.html", {"generator": generator, **_runs(request.user, generator)})
 
@@ -110,7 +110,7 @@ def cancel(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_POST
 def resume(request: HttpRequest, pk: int) -> HttpResponse:
-    """For a paused run, and for one whose workers seem dead. Should they live after all, that does no harm."""
+    """For a paused run, and for one whose processes seem dead. If they are alive after all, that does no harm."""
     run = _run_to_steer(request, pk)
     resume_run(run, timezone.now())
     try:

@@ -10,7 +10,7 @@ from django.core.management import call_command
 
 from generation.models import Candidate, GenerationFailure, GenerationRun
 from generation.registering import Registration, register_generator
-from generation.requesting import request_run, undone_chunks
+from generation.run_requests import request_run, undone_chunks
 from generation.tasks import answer_chunk_of_run
 from tests.generation.chat_server import CUT, TIME_OUT, ChatServer, Outcome, chat_server, said
 from tests.generation.scripted_runs import make_dialogs, texts

@@ -8,7 +8,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from generation.generators.base import CheckpointRefused, Context, GeneratorUnavailable
+from generation.contexts import Context
+from generation.errors import CheckpointRefused, GeneratorUnavailable
 from generation.generators.openai_compatible import OpenAICompatibleGenerator
 
 Attack = Callable[[BaseHTTPRequestHandler], None]

@@ -8,7 +8,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from generation.models import Dataset, GenerationRun, Generator
-from generation.requesting import request_run
+from generation.run_requests import request_run
 from tests.conftest import CORPUS
 from tests.generation.scripted_runs import make_dialogs, make_generator
 

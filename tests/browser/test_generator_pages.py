@@ -36,7 +36,7 @@ def test_a_researcher_lets_a_model_answer_and_watches(
     check_accessibility(page)
     page.get_by_label("Dataset").select_option(label="example-empathetic: 21 of 21 to answer")
     page.get_by_role("button", name="Answer them").click()
-    expect(page.get_by_text("waiting for a worker")).to_be_visible()
+    expect(page.get_by_text("waiting for a background process")).to_be_visible()
     page.get_by_role("button", name="Pause").click()
     expect(page.get_by_text("paused", exact=True)).to_be_visible()
     check_accessibility(page)

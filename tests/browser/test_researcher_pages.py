@@ -7,7 +7,7 @@ import pytest
 from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
-from generation.metrics.naming import LABELS_TABLE, REPLIES_TABLE
+from generation.metrics.all_metrics import METRICS
 from generation.models import Dataset, Dialog, Generator, GeneratorScore
 from generation.owning import give_owner
 from tests.browser.conftest import CheckAccessibility
@@ -58,11 +58,11 @@ def test_automatic_metrics_can_be_read_on_every_device(
 ) -> None:
     page, dataset = researcher_page, Dataset.objects.get(name="example-empathetic")
     for generator in Generator.objects.all():
-        for figure in (*REPLIES_TABLE, *LABELS_TABLE):
+        for column in (column for metric in METRICS for column in metric.columns):
             GeneratorScore.objects.create(
                 generator=generator,
                 dataset=dataset,
-                metric=figure.name,
+                metric=column.name,
                 version="1",
                 value=generator.pk / 7,
                 candidate_count=20 + generator.pk,

@@ -15,7 +15,9 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 PACKAGES = ("evalplatform", "generation", "hits", "localturk", "simulated_crowd")
 NETWORK_LIBRARIES = ("torch", "transformers", "sentence_transformers", "ctranslate2")
-NETWORK_PLACES = tuple(f"generation.{name}" for name in ("generators", "networks", "decoding", "training", "metrics"))
+NETWORK_PLACES = tuple(
+    f"generation.{name}" for name in ("devices", "decoding", "training", "networks", "generators", "metrics")
+)
 WEB_HAS_NOT = ("pandas", "torch", "transformers", "matplotlib")
 WRITES = {"create", "bulk_create", "get_or_create", "update_or_create", "bulk_update", "update", "delete", "save"}
 
@@ -154,7 +156,7 @@ def test_the_check_itself_finds_what_breaks_the_map(module: str, imported: str) 
         ("hits.paying.payments", "hits.crowds.mturk.client"),
         ("hits.crowds.opening", "localturk.in_process"),
         ("hits.views.monitor", "hits.paying"),
-        ("generation.generators.meed2", "torch"),
+        ("generation.networks.layers", "torch"),
         ("hits.crowds.mturk.client", "boto3"),
     ],
 )

@@ -6,7 +6,7 @@ from generation.generating import answer_chunk
 from generation.loading import Loader
 from generation.models import Candidate, Dataset, Dialog, GenerationChunk, GenerationRun, Generator, context_key
 from generation.registering import Registration, register_generator
-from generation.requesting import undone_chunks
+from generation.run_requests import undone_chunks
 
 
 def make_dialogs(*last_turns: str, before: tuple[str, ...] = ()) -> Dataset:

@@ -7,7 +7,7 @@ import pytest
 
 from evalplatform.errors import EvalPlatformError
 from generation.corpora.empathetic_dialogues import HEADER
-from generation.corpora.files import read_dialog_file
+from generation.corpora.formats import read_dialog_file
 from generation.corpora.lines import Problem
 from generation.importing import ImportOptions, import_dialogs
 from generation.models import Dialog

@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from generation.models import Candidate, Dialog, GenerationChunk, GenerationFailure, GenerationRun, Generator
-from generation.requesting import pause_run, request_run
+from generation.run_requests import pause_run, request_run
 from generation.tasks import MOST_PASSES, answer_chunk_of_run, send_lost_chunks
 from tests.generation.scripted_runs import leave_as_a_worker_killed_at_the_end, make_dialogs, make_generator, texts
 

@@ -5,11 +5,11 @@ from django.utils import timezone
 
 from evalplatform.errors import EvalPlatformError
 from generation.corpora.lines import Problem
-from generation.generators.base import CheckpointRefused
+from generation.errors import CheckpointRefused
 from generation.importing import ImportOptions, import_candidates
 from generation.models import Candidate, Dialog, GenerationFailure, Generator
-from generation.questions import seed_of
-from generation.requesting import NothingToAnswer, count_failures, count_run, failed_dialogs, request_run
+from generation.open_questions import seed_of
+from generation.run_requests import NothingToAnswer, count_failures, count_run, failed_dialogs, request_run
 from tests.conftest import WriteFile
 from tests.generation.scripted_runs import answer, make_dialogs, make_generator, texts
 

@@ -8,10 +8,10 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from generation.generators.base import GeneratorUnavailable
+from generation.errors import GeneratorUnavailable
 from generation.models import Candidate, Dataset, GenerationRun, Generator
 from generation.owning import give_owner
-from generation.requesting import request_run
+from generation.run_requests import request_run
 from tests.generation.scripted_runs import answer, make_dialogs, make_generator
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("scripted_kind")]
@@ -53,7 +53,7 @@ def test_a_run_is_asked_for_paused_resumed_and_cancelled(researcher_client: Clie
     researcher_client.post(f"{address}generate/", {"dataset": dataset.pk})
     run = GenerationRun.objects.get()
     assert run.requested_by is not None
-    assert "waiting for a worker" in page()
+    assert "waiting for a background process" in page()
     assert "is answering D already" in _complaint(researcher_client, f"{address}generate/", dataset=str(dataset.pk))
     assert "Choose a dataset" in _complaint(researcher_client, f"{address}generate/", dataset="x")
     researcher_client.post(f"/models/runs/{run.pk}/pause/")
@@ -74,7 +74,7 @@ def test_failures_cut_contexts_and_quiet_runs_are_said(researcher_client: Client
     address = f"/models/{generator.pk}/"
     long_ago = datetime(2020, 1, 1, tzinfo=UTC)
     GenerationRun.objects.update(started_at=long_ago)
-    assert "No worker has been heard of" in researcher_client.get(address).content.decode()
+    assert "No background process has reported" in researcher_client.get(address).content.decode()
     answer(run)
 
     page = researcher_client.get(address).content.decode()

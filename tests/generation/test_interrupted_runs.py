@@ -5,11 +5,11 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from generation.errors import GeneratorUnavailable
 from generation.generating import MOST_STARTS, answer_chunk, give_up
-from generation.generators.base import GeneratorUnavailable
 from generation.loading import Loader
 from generation.models import GenerationChunk, GenerationFailure, GenerationRun
-from generation.requesting import cancel_run, count_failures, pause_run, request_run, resume_run
+from generation.run_requests import cancel_run, count_failures, pause_run, request_run, resume_run
 from tests.generation.scripted_runs import (
     answer,
     leave_as_a_worker_killed_at_the_end,
@@ -93,14 +93,14 @@ def test_a_chunk_is_given_up_alone_if_its_run_was_answered_since_and_else_the_ru
     assert count_failures(run) == ({} if outcome else {"It is away.": 1})
 
 
-def test_a_chunk_that_ends_every_worker_is_given_up() -> None:
+def test_a_chunk_that_ends_every_process_is_given_up() -> None:
     run = request_run(make_generator(), make_dialogs("a", "b"))
     GenerationChunk.objects.update(starts=MOST_STARTS)
 
     answer(run)
 
     assert run.finished_at is not None
-    assert count_failures(run) == {f"its workers ended {MOST_STARTS} times without an answer": 2}
+    assert count_failures(run) == {f"its background processes ended {MOST_STARTS} times without an answer": 2}
 
 
 def test_a_run_whose_last_worker_was_killed_at_its_very_end_is_finished_by_the_next_message() -> None:

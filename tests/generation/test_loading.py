@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from generation.loading import MOST_KEPT, Loader
-from generation.requesting import count_failures, request_run
+from generation.run_requests import count_failures, request_run
 from tests.generation.scripted_runs import answer, make_dialogs, make_generator, texts
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("scripted_kind")]

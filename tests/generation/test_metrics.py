@@ -9,9 +9,12 @@ from typing import Any
 
 import pytest
 
-from generation.metrics.labels import share_within, weighted
-from generation.metrics.likelihood import perplexity
-from generation.metrics.words import bleu, distinct, sentence_bleu, words_of
+from generation.metrics.bleu import bleu, sentence_bleu
+from generation.metrics.distinct import distinct
+from generation.metrics.emotion_accuracy import share_within
+from generation.metrics.label_accuracy import weighted
+from generation.metrics.perplexity import perplexity
+from generation.metrics.words import words_of
 
 REPLIES = ["i am so sorry to hear that .", "that is great !", "did you go to the store with her ?"]
 GOLDS = ["I'm so sorry to hear that.", "That is really great news!", "Why did you go to the store?"]

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from generation.generators.base import CheckpointRefused, Context, GeneratorUnavailable, Reply, SettingsRefused
+from generation.contexts import Context, Reply
+from generation.errors import CheckpointRefused, GeneratorUnavailable, SettingsRefused
 from generation.generators.openai_compatible import OpenAICompatibleGenerator
 
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from evalplatform.errors import EvalPlatformError
-from generation.corpora.files import dialog_format, read_dialog_file
+from generation.corpora.formats import dialog_format, read_dialog_file
+from generation.corpora.import_records import DialogRecord
 from generation.corpora.lines import Problem
-from generation.corpora.records import DialogRecord
 from generation.importing import ImportOptions, import_dialogs
 from generation.models import Dialog
 

@@ -11,10 +11,10 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
 
-from generation.checkpoints import version_of
+from generation.checkpoint_version import version_of
 from generation.importing import import_candidates, import_dialogs
+from generation.metrics.score_tables import tables_of_dataset, tables_of_generator
 from generation.metrics.scoring import ScoringCounts, generators_in, score_candidates
-from generation.metrics.tables import tables_of_dataset, tables_of_generator
 from generation.models import Candidate, CandidateScore, Dataset, Dialog, GenerationRun, Generator, GeneratorScore
 from generation.registry import KINDS
 from tests.conftest import WriteFile
@@ -63,7 +63,7 @@ def answer_with(generator: Generator, dataset: Dataset, **labels: str) -> None:
 
 
 def score(dataset: Dataset, *names: str) -> ScoringCounts:
-    return score_candidates(dataset, generators_in(dataset, names), with_similarity=False)
+    return score_candidates(dataset, generators_in(dataset, names), with_slow=False)
 
 
 def figures_of(name: str) -> dict[str, float]:
@@ -83,7 +83,7 @@ def test_an_imported_models_replies_are_scored_once(dataset: Dataset) -> None:
     by_dialog = dict(CandidateScore.objects.values_list("candidate__dialog__external_id", "value"))
     assert by_dialog.keys() == {"1", "2"}  # without a gold there is nothing to compare with
     assert by_dialog["1"] == pytest.approx(100)  # but for case and spaces, which workers do not see either
-    assert (first.reply_scores, second.reply_scores, second.figures) == (2, 0, 0)
+    assert (first.reply_scores, second.reply_scores, second.generator_scores) == (2, 0, 0)
 
 
 def test_new_replies_are_scored_and_older_scores_stay(dataset: Dataset, write_lines: WriteFile) -> None:

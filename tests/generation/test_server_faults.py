@@ -8,12 +8,12 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
+from generation.errors import GeneratorUnavailable
 from generation.generating import TRY_AGAIN_AFTER, answer_chunk
-from generation.generators.base import GeneratorUnavailable
 from generation.loading import Loader
 from generation.models import Candidate, GenerationFailure, GenerationRun, Generator
 from generation.registering import Registration, register_generator
-from generation.requesting import count_failures, count_run, request_run
+from generation.run_requests import count_failures, count_run, request_run
 from generation.tasks import answer_chunk_of_run
 from tests.generation.chat_server import CUT, TIME_OUT, ChatServer, Outcome, chat_server
 from tests.generation.scripted_runs import answer, make_dialogs, texts

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from generation.generators.base import Context, SettingsRefused
+from generation.contexts import Context
+from generation.errors import SettingsRefused
 from generation.generators.openai_compatible import OpenAICompatibleGenerator
 from generation.models import GenerationFailure, GenerationRun
 from generation.registering import Registration, register_generator

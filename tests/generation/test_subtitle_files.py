@@ -9,9 +9,9 @@ import pytest
 
 from evalplatform.errors import EvalPlatformError
 from generation.corpora import opensubtitles
-from generation.corpora.files import dialog_format, read_dialog_file
+from generation.corpora.formats import dialog_format, read_dialog_file
+from generation.corpora.import_records import DialogRecord
 from generation.corpora.lines import Line, Problem
-from generation.corpora.records import DialogRecord
 from generation.corpora.subtitle_text import read_text_lines
 from generation.importing import ImportOptions, import_dialogs
 from generation.models import Dialog

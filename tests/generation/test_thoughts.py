@@ -16,7 +16,7 @@ from generation.importing import ImportOptions, import_candidates
 from generation.loading import Loader
 from generation.models import Candidate, GenerationRun
 from generation.registering import Registration, register_generator
-from generation.requesting import count_failures, request_run
+from generation.run_requests import count_failures, request_run
 from generation.thoughts import is_open_thought, split_thoughts
 from tests.conftest import WriteFile
 from tests.generation.chat_server import ChatServer, chat_server, said

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from generation.corpora.records import DialogRecord
+from generation.corpora.import_records import DialogRecord
+from generation.emotions import LABELS
+from generation.errors import DataRefused
 from generation.importing import import_dialogs
-from generation.networks.labels import LABELS
 from generation.training.history import draw_curves
 from generation.training.labelling import label_dialogs
 from generation.training.ordering import epoch_batches, share_of
-from generation.training.pairs import DataRefused, Pair, Source, pairs_of
+from generation.training.pairs import Pair, Source, pairs_of
 from tests.conftest import CORPUS, WriteFile
 
 
@@ -107,8 +108,8 @@ def test_the_most_emotional_dialogs_are_selected_by_the_mean_over_their_turns(tm
 def test_curves_are_a_figure_with_the_same_bytes_each_time() -> None:
     entry = {"step": 5, "training_loss": None, "perplexity_macro": 40.0, "perplexity_token_weighted": 44.0}
 
-    drawn = draw_curves({"meed2": [entry, {**entry, "step": 10, "training_loss": 3.0}]})
+    drawn = draw_curves({"one": [entry, {**entry, "step": 10, "training_loss": 3.0}]})
 
     assert drawn.startswith(b"<?xml")
-    assert b"meed2 validation, macro" in drawn
-    assert drawn == draw_curves({"meed2": [entry, {**entry, "step": 10, "training_loss": 3.0}]})
+    assert b"one validation, macro" in drawn
+    assert drawn == draw_curves({"one": [entry, {**entry, "step": 10, "training_loss": 3.0}]})

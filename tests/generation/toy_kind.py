@@ -4,7 +4,8 @@ import math
 from collections.abc import Sequence
 from typing import Any, Self
 
-from generation.generators.base import CheckpointRefused, Context, Reply
+from generation.contexts import Context, Reply
+from generation.errors import CheckpointRefused
 
 
 class ToyGenerator:

@@ -10,19 +10,19 @@ import torch
 import torch.nn.functional as F
 from tokenizers import Tokenizer
 
+from generation.emotions import LABELS
 from generation.networks.batches import stack, stack_contexts
 from generation.networks.checkpoint import save_checkpoint
-from generation.networks.config import NetworkConfig
-from generation.networks.labels import LABELS
-from generation.networks.meed2 import Meed2
-from generation.networks.response_predictor import ResponsePredictor
+from generation.networks.families import GENERATOR, load_trainable
+from generation.networks.meed2 import PREDICTOR, Meed2, ResponsePredictor
+from generation.networks.network_config import NetworkConfig
 from generation.networks.tokenizing import PAD, encode_context, encode_reply, train_tokenizer
 from generation.training.history import run_folder
+from generation.training.options import TrainingSettings
 from generation.training.pairs import Source
-from generation.training.preparing import Data, Plan
-from generation.training.running import GENERATOR, PREDICTOR, train
-from generation.training.settings import TrainingSettings
+from generation.training.plan import Data, Plan
 from generation.training.state import RunState
+from generation.training.train import train
 from generation.training.world import World
 from tests.networks.small_networks import TURNS
 from tests.networks.training_runs import ALONE, PACE, SIZES, Listener, Run, conversation
@@ -64,7 +64,7 @@ def trained(tokenizer: Tokenizer, config: NetworkConfig, tmp_path_factory: pytes
         loss.backward()  # type: ignore[no-untyped-call]
         optimizer.step()
     folder = tmp_path_factory.mktemp("checkpoints") / "meed2"
-    save_checkpoint(folder, network.eval(), tokenizer, predictor.eval())
+    save_checkpoint(folder, network.eval(), tokenizer, {PREDICTOR: predictor.eval()})
     return folder
 
 
@@ -100,6 +100,6 @@ def run(data: Path, tmp_path: Path) -> Run:
             sizes={} if start or part == PREDICTOR else SIZES | {"dropout": dropout, "width": width},
         )
         chosen = TrainingSettings(**PACE | settings)
-        return train(plan, part, chosen, world, listener or Listener(), lambda text: None)
+        return train(load_trainable(kind), plan, part, chosen, world, listener or Listener(), lambda text: None)
 
     return train_small

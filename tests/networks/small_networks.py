@@ -4,17 +4,16 @@ import random
 from collections.abc import Sequence
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
+from generation.decoding.packing import PackedLinear
 from generation.decoding.projection import BLOCK, Projection
 from generation.networks.batches import stack
 from generation.networks.checkpoint import build_network
-from generation.networks.config import NetworkConfig
-from generation.networks.packing import PackedLinear
-from generation.networks.reply_state import ReplyState
-from generation.networks.response_predictor import ResponsePredictor
+from generation.networks.meed2 import Meed2, ResponsePredictor
+from generation.networks.network_config import NetworkConfig
 from generation.networks.tokenizing import BEGIN, END, PAD
-from generation.networks.transformer import Transformer
+from generation.networks.transformer import Transformer, TransformerDecoder
 
 VOCABULARY = 300
 SMALL = {"width": 16, "heads": 2, "layers": 2, "feed_forward": 32, "max_tokens": 64}
@@ -24,7 +23,7 @@ TURNS = ("I lost my keys again.", "Oh no! Where did you look?", "Everywhere, but
 def small_network(kind: str = "transformer", seed: int = 0, *, spread: float = 1.0, end: float = 9.0) -> Transformer:
     """With weights spread so far that contexts get different replies, and so keen to end that replies do."""
     torch.manual_seed(seed)
-    network = build_network(NetworkConfig(kind, VOCABULARY, **SMALL))
+    network: Transformer = build_network(NetworkConfig(kind, VOCABULARY, **SMALL))
     with torch.no_grad():
         for parameter in network.parameters():
             if parameter.dim() > 1:
@@ -42,16 +41,19 @@ def some_contexts(count: int, seed: int = 0, longest: int = 60) -> list[list[int
     ]
 
 
-def read_contexts(network: Transformer, contexts: Sequence[Sequence[int]]) -> ReplyState:
+def begin(
+    network: Transformer, contexts: Sequence[Sequence[int]], output: nn.Linear | PackedLinear | None = None
+) -> TransformerDecoder:
+    """With the output layer packed, as it is on CPUs, unless another one is given."""
     ids = stack(contexts, PAD)
     nobody = torch.zeros(len(contexts), dtype=torch.long)
-    labels = torch.zeros_like(ids) if network.config.has_labels else None
-    return network.begin_replies(ids, torch.zeros_like(ids), nobody, labels, nobody if labels is not None else None)
-
-
-def prepare(network: Transformer) -> Projection:
-    """Packed, as it is on CPUs."""
-    return Projection(PackedLinear(network.output.weight, network.output.bias, multiple_of=BLOCK))
+    labels = torch.zeros_like(ids) if isinstance(network, Meed2) else None
+    output = output or PackedLinear(network.output.weight, network.output.bias, multiple_of=BLOCK)
+    with torch.inference_mode():
+        state = network.begin_replies(
+            ids, torch.zeros_like(ids), nobody, labels, nobody if labels is not None else None
+        )
+    return TransformerDecoder(network, Projection(output), state)
 
 
 def as_inputs(contexts: Sequence[Sequence[int]]) -> dict[str, Tensor]:

@@ -10,23 +10,24 @@ import torch
 from django.core.management import call_command
 from tokenizers import Tokenizer
 
-from generation.generators.base import CheckpointRefused, Context, SettingsRefused
-from generation.generators.devices import best_dtype
-from generation.generators.own_networks import Meed2Generator
+from generation.contexts import Context
+from generation.devices import best_dtype
+from generation.emotions import LABELS
+from generation.errors import CheckpointRefused, SettingsRefused
 from generation.models import Candidate, Dataset, Dialog, Generator, context_key
 from generation.networks.batches import stack_contexts
 from generation.networks.checkpoint import load_checkpoint, save_checkpoint
 from generation.networks.emotion_classifier import EmotionClassifier
-from generation.networks.labels import LABELS
-from generation.networks.response_predictor import ResponsePredictor
+from generation.networks.meed2 import PREDICTOR, Meed2Family, ResponsePredictor
 from generation.networks.tokenizing import END, encode_context, train_tokenizer
 from generation.registering import Registration, register_generator
+from generation.registry import load_kind
 from generation.training.loop import resolve_precision
 from tests.networks.small_networks import TURNS, small_network, spread
 
 
 def test_a_forced_label_is_obeyed(trained: Path) -> None:
-    generator = Meed2Generator.load(str(trained), {"beams": 4}, "cpu")
+    generator = load_kind("meed2").load(str(trained), {"beams": 4}, "cpu")
     contexts = [Context(TURNS, forced_label=label) for label in LABELS]
 
     replies = generator.answer(contexts, [0] * len(LABELS))
@@ -65,10 +66,10 @@ def test_a_label_that_is_none_of_the_41_is_refused_when_a_generator_is_registere
 
 def test_in_bfloat16_a_network_says_what_it_says_in_float32(trained: Path) -> None:
     contexts = [Context(TURNS, forced_label=label) for label in LABELS]
-    wide = Meed2Generator.load(str(trained), {"beams": 4}, "cpu")
+    wide = load_kind("meed2").load(str(trained), {"beams": 4}, "cpu")
     checkpoint = load_checkpoint(trained)
     checkpoint.network.bfloat16()
-    narrow = Meed2Generator(checkpoint, wide.settings)
+    narrow = Meed2Family().answerer(checkpoint, {"beams": 4})
 
     expected, found = (generator.answer(contexts, [0] * len(LABELS)) for generator in (wide, narrow))
 
@@ -85,8 +86,8 @@ def test_a_dialog_gets_the_same_reply_alone_and_among_others_of_other_labels_and
     with torch.no_grad():
         network.output.bias[4:260] -= 30  # words, not single bytes
     predictor = spread(ResponsePredictor(network.config))
-    save_checkpoint(tmp_path / "it", network, train_tokenizer(TURNS * 3, 300), predictor)
-    generator = Meed2Generator.load(str(tmp_path / "it"), settings, "cpu")
+    save_checkpoint(tmp_path / "it", network, train_tokenizer(TURNS * 3, 300), {PREDICTOR: predictor})
+    generator = load_kind("meed2").load(str(tmp_path / "it"), settings, "cpu")
     contexts = [
         Context(TURNS, ("sad", "questioning", "devastated")),
         Context(TURNS, ("joyful", "agreeing", "proud")),
@@ -110,12 +111,11 @@ def test_a_dialog_gets_the_same_reply_alone_and_among_others_of_other_labels_and
 
 
 def test_an_unforced_reply_has_the_predicted_label(trained: Path) -> None:
-    generator = Meed2Generator.load(str(trained), {"method": "greedy"}, "cpu")
+    generator = load_kind("meed2").load(str(trained), {"method": "greedy"}, "cpu")
     checkpoint = load_checkpoint(trained)
-    assert checkpoint.predictor is not None
     contexts = [Context(TURNS), Context(TURNS[:1], turn_labels=("sad",)), Context(TURNS * 9)]
     encoded = [encode_context(checkpoint.tokenizer, context.turns, context.turn_labels, 40) for context in contexts]
-    predicted = [LABELS[int(checkpoint.predictor(**stack_contexts([one])).argmax())] for one in encoded]
+    predicted = [LABELS[int(checkpoint.parts[PREDICTOR](**stack_contexts([one])).argmax())] for one in encoded]
 
     replies = generator.answer(contexts, [0, 1, 2])
 
@@ -128,11 +128,10 @@ def test_turns_without_labels_get_the_classifier_s(trained: Path, copied: Path, 
     torch.manual_seed(0)
     classifier = EmotionClassifier.start_from_scratch(tokenizer, width=16, heads=2, layers=1)
     checkpoint = load_checkpoint(copied)
-    save_checkpoint(copied, checkpoint.network, checkpoint.tokenizer, classifier=classifier)
+    save_checkpoint(copied, checkpoint.network, checkpoint.tokenizer, {"classifier": classifier})
 
-    generator = Meed2Generator.load(str(copied), {"method": "greedy"}, "cpu")
-    assert generator.checkpoint.predictor is not None
-    labels = generator._label_turns([Context(TURNS), Context(TURNS, turn_labels=("sad", "caring", "sad"))])
+    answerer = Meed2Family().answerer(load_checkpoint(copied), {"method": "greedy"})
+    labels = answerer.label_turns([Context(TURNS), Context(TURNS, turn_labels=("sad", "caring", "sad"))])
 
     assert list(labels[0]) == classifier.label(TURNS)
     assert list(labels[1]) == ["sad", "caring", "sad"]
@@ -146,11 +145,11 @@ def test_emotions_are_ranked_by_what_the_classifier_makes_of_the_first_turn(copi
         for weight in classifier.network.parameters():
             weight.normal_()  # so that turns differ
     checkpoint = load_checkpoint(copied)
-    save_checkpoint(copied, checkpoint.network, checkpoint.tokenizer, classifier=classifier)
+    save_checkpoint(copied, checkpoint.network, checkpoint.tokenizer, {"classifier": classifier})
     contexts = [Context((turn, "Really?")) for turn in TURNS] * 22  # more than are classified at once
-    generator = Meed2Generator.load(str(copied), {}, "cpu")
+    answerer = Meed2Family().answerer(load_checkpoint(copied), {})
 
-    ranked = generator.rank_emotions(contexts)
+    ranked = answerer.rank_emotions(contexts)
 
     assert len(ranked) == 66
     for context, labels in zip(contexts[:3] + contexts[-3:], ranked[:3] + ranked[-3:], strict=True):
@@ -159,7 +158,7 @@ def test_emotions_are_ranked_by_what_the_classifier_makes_of_the_first_turn(copi
         assert [likelihood[label] for label in labels] == pytest.approx(sorted(likelihood.values(), reverse=True))
     assert len({labels[0] for labels in ranked}) > 1
     with pytest.raises(CheckpointRefused, match="has no classifier, which ranks emotions"):
-        Meed2Generator(checkpoint, generator.settings).rank_emotions(contexts)
+        Meed2Family().answerer(checkpoint, {}).rank_emotions(contexts)
 
 
 @pytest.mark.parametrize(("end", "failure"), [(-1e4, "endless"), (1e4, "empty")])
@@ -167,9 +166,7 @@ def test_replies_that_are_none_are_failures(copied: Path, end: float, failure: s
     checkpoint = load_checkpoint(copied)
     with torch.no_grad():
         checkpoint.network.output.bias[END] = end
-    generator = Meed2Generator(checkpoint, Meed2Generator.load(str(copied), {"beams": 2}, "cpu").settings)
-
-    (reply,) = generator.answer([Context(TURNS)], [0])
+    (reply,) = Meed2Family().answerer(checkpoint, {"beams": 2, "max_tokens": 40}).answer([Context(TURNS)], [0])
 
     assert (reply.text, reply.failure) == ("", failure)
 
@@ -195,7 +192,7 @@ def test_bf16_is_for_gpus_that_have_it_and_not_for_older_ones_that_emulate_it(
 
 
 def test_settings_are_filled_in_or_refused(trained: Path) -> None:
-    assert Meed2Generator.check(str(trained), {}) == {
+    assert load_kind("meed2").check(str(trained), {}) == {
         "method": "beam",
         "beams": 32,
         "length_penalty": 1.0,
@@ -213,4 +210,4 @@ def test_settings_are_filled_in_or_refused(trained: Path) -> None:
     ]
     for settings, reason in refused:
         with pytest.raises(SettingsRefused, match=reason):
-            Meed2Generator.check(str(trained), settings)
+            load_kind("meed2").check(str(trained), settings)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from generation.generators.base import Context
+from generation.contexts import Context
 from generation.generators.hugging_face import CausalGenerator
 
 pytestmark = pytest.mark.once

@@ -11,17 +11,18 @@ import torch
 from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer
 
-from generation.generators.base import CheckpointRefused, Context
-from generation.generators.own_networks import Meed2Generator, TransformerGenerator
+from generation.contexts import Context
+from generation.errors import CheckpointRefused
 from generation.networks.checkpoint import load_checkpoint, save_checkpoint
 from generation.networks.emotion_classifier import EmotionClassifier
+from generation.registry import load_kind
 from tests.networks.small_networks import TURNS
 
 
 def test_a_checkpoint_comes_back_as_it_was_saved(trained: Path, tokenizer: Tokenizer, tmp_path: Path) -> None:
     first = load_checkpoint(trained)
 
-    save_checkpoint(tmp_path / "again", first.network, first.tokenizer, first.predictor)
+    save_checkpoint(tmp_path / "again", first.network, first.tokenizer, first.parts)
     second = load_checkpoint(tmp_path / "again")
 
     assert (tmp_path / "again" / "model.safetensors").read_bytes() == (trained / "model.safetensors").read_bytes()
@@ -40,7 +41,7 @@ def test_saving_again_replaces_the_network_and_keeps_the_predictor(copied: Path)
 
     again = load_checkpoint(copied)
     assert torch.equal(again.network.output.bias, checkpoint.network.output.bias)
-    assert again.predictor is not None
+    assert "predictor" in again.parts
 
 
 def test_a_save_that_died_between_its_two_renames_leaves_the_former_checkpoint(copied: Path) -> None:
@@ -108,7 +109,7 @@ def _write(name: str, text: str) -> Callable[[Path], object]:
         (_edit_config(layers=2), "does not fit its config.json"),
         (_edit_config(vocabulary_size=300), "its tokenizer has"),
         (_drop_weights, "does not fit its config.json: output.bias has shape nothing"),
-        (_save_as(torch.int64), "output.bias holds int64"),
+        (_save_as(torch.int64), "output.bias is int64"),
         (_spoil_weights, "output.bias holds numbers that are not finite"),
     ],
 )
@@ -130,7 +131,7 @@ def test_weights_that_were_saved_in_another_precision_answer_in_the_network_s_ow
 ) -> None:
     _save_as(dtype)(copied)
 
-    generator = Meed2Generator.load(str(copied), {"beams": 2}, "cpu")
+    generator = load_kind("meed2").load(str(copied), {"beams": 2}, "cpu")
     (reply,) = generator.answer([Context(TURNS, forced_label="sad")], [0])
 
     assert reply.text == "sad"
@@ -153,7 +154,7 @@ def test_a_classifier_without_its_head_is_refused_though_its_config_names_the_la
 
 def test_a_kind_refuses_checkpoints_of_another_and_a_meed2_without_its_predictor(copied: Path) -> None:
     with pytest.raises(CheckpointRefused, match="is of kind meed2, not transformer"):
-        TransformerGenerator.check(str(copied), {})
+        load_kind("transformer").check(str(copied), {})
     (copied / "predictor.safetensors").unlink()
     with pytest.raises(CheckpointRefused, match="--part predictor"):
-        Meed2Generator.check(str(copied), {})
+        load_kind("meed2").check(str(copied), {})

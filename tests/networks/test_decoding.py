@@ -1,6 +1,5 @@
 """Decoding, against Hugging Face's generate on the same weights and against itself in other batches."""
 
-import copy
 import math
 import random
 from itertools import pairwise
@@ -11,16 +10,16 @@ from torch import Tensor
 from transformers import BartForConditionalGeneration, TopKLogitsWarper, TopPLogitsWarper
 
 from generation.decoding.beam import Hypothesis, beam_search
-from generation.decoding.drawing import noise_of
-from generation.decoding.projection import Projection, pack_output
+from generation.decoding.decoding_settings import DIVERSE_BEAM, GREEDY, NUCLEUS, TOP_K, DecodingSettings
+from generation.decoding.drawn import pick_tokens, sample_replies
+from generation.decoding.noise import noise_of
+from generation.decoding.packing import PackedLinear
+from generation.decoding.projection import pack_output
 from generation.decoding.repeating import repeating_tokens
-from generation.decoding.sampling import pick_tokens, sample_replies
-from generation.decoding.settings import DIVERSE_BEAM, GREEDY, NUCLEUS, TOP_K, DecodingSettings
-from generation.networks.packing import PackedLinear
 from generation.networks.tokenizing import BEGIN, END, PAD
 from generation.networks.transformer import Transformer
 from tests.networks.bart import as_bart
-from tests.networks.small_networks import as_inputs, prepare, read_contexts, small_network, some_contexts
+from tests.networks.small_networks import as_inputs, begin, small_network, some_contexts
 
 CONTEXTS = some_contexts(56)
 LENGTHS = {len(context) for context in CONTEXTS}
@@ -37,13 +36,13 @@ def bart(network: Transformer) -> BartForConditionalGeneration:
 
 
 def search(network: Transformer, contexts: list[list[int]], settings: DecodingSettings) -> list[list[Hypothesis]]:
-    return beam_search(network, prepare(network), read_contexts(network, contexts), settings)
+    return beam_search(begin(network, contexts), settings)
 
 
 def draw(
     network: Transformer, contexts: list[list[int]], settings: DecodingSettings, seeds: list[int]
 ) -> list[list[int]]:
-    drawn = sample_replies(network, prepare(network), read_contexts(network, contexts), settings, seeds)
+    drawn = sample_replies(begin(network, contexts), settings, seeds)
     return [hypothesis.tokens for hypothesis in drawn]
 
 
@@ -72,17 +71,12 @@ def _up_to_the_end(tokens: list[int]) -> list[int]:
 
 def test_an_output_layer_says_the_same_plain_and_packed(network: Transformer) -> None:
     settings = DecodingSettings(beams=8, max_tokens=20)
-    plain = Projection(network.output)
-    packed = copy.deepcopy(network)
-    pack_output(packed, network.output.weight)
+    packed = pack_output(network.output, network.output.weight)
 
     states = torch.randn(2, 3, network.config.width)
-    assert isinstance(packed.output, PackedLinear)
-    torch.testing.assert_close(packed.output(states), network.output(states))
-    found = [
-        beam_search(network, projection, read_contexts(network, CONTEXTS[:8]), settings)
-        for projection in (plain, Projection(packed.output))
-    ]
+    assert isinstance(packed, PackedLinear)
+    torch.testing.assert_close(packed(states), network.output(states))
+    found = [beam_search(begin(network, CONTEXTS[:8], output), settings) for output in (network.output, packed)]
     assert [[one.tokens for one in replies] for replies in found[0]] == [
         [one.tokens for one in replies] for replies in found[1]
     ]

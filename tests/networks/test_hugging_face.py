@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from generation.checkpoints import version_of
-from generation.generators.base import CheckpointRefused, Context, SettingsRefused
+from generation.checkpoint_version import version_of
+from generation.contexts import Context
+from generation.errors import CheckpointRefused, SettingsRefused
 from generation.generators.hugging_face import CausalGenerator, Seq2SeqGenerator
 
 pytestmark = pytest.mark.once
@@ -106,7 +107,7 @@ def test_a_reply_is_the_same_whatever_the_batch_and_another_with_another_seed(fo
 def test_drawing_follows_the_probabilities() -> None:
     import torch
 
-    from generation.generators.sampling import PickTokens
+    from generation.generators.token_picking import PickTokens
 
     logits = torch.tensor([0.5, 0.3, 0.15, 0.05]).log().expand(4000, -1)
 

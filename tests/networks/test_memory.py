@@ -7,7 +7,7 @@ from generation.generating import answer_chunk
 from generation.loading import Loader
 from generation.models import Candidate, Dataset, Dialog, GenerationChunk, GenerationRun, Generator, context_key
 from generation.registering import Registration, register_generator
-from generation.requesting import count_failures, request_run
+from generation.run_requests import count_failures, request_run
 
 pytestmark = [pytest.mark.django_db, pytest.mark.once, pytest.mark.usefixtures("scripted_kind")]
 

@@ -7,11 +7,11 @@ import numpy.typing as npt
 import pytest
 import torch
 
+from generation.emotions import LABELS
 from generation.networks.batches import stack
-from generation.networks.config import NetworkConfig
-from generation.networks.labels import LABELS
 from generation.networks.layers import parameter_count
-from generation.networks.response_predictor import ResponsePredictor
+from generation.networks.meed2 import ResponsePredictor
+from generation.networks.network_config import NetworkConfig
 from generation.networks.tokenizing import PAD
 from generation.networks.transformer import Transformer
 from generation.networks.unfilled import build_unfilled

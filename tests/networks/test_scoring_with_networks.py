@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from generation.generators.base import Context
+from generation.contexts import Context
+from generation.emotions import LABEL_IDS
 from generation.metrics.similarity import similarities
 from generation.models import Candidate, CandidateScore, GeneratorScore
-from generation.networks.labels import LABEL_IDS
 
 pytestmark = pytest.mark.once
 
@@ -54,13 +54,14 @@ def test_every_reply_of_a_dataset_gets_its_similarity(capsys: pytest.CaptureFixt
 @pytest.mark.parametrize("kind", ["transformer", "meed2"])
 def test_a_golds_likelihood_is_that_of_its_tokens(kind: str, tmp_path: Path) -> None:
     from generation.networks.checkpoint import save_checkpoint
-    from generation.networks.response_predictor import ResponsePredictor
+    from generation.networks.meed2 import PREDICTOR, ResponsePredictor
     from generation.networks.tokenizing import train_tokenizer
     from generation.registry import load_kind
     from tests.networks.small_networks import small_network
 
     network, tokenizer = small_network(kind), train_tokenizer(TEXTS, 300)
-    save_checkpoint(tmp_path / "it", network, tokenizer, ResponsePredictor(network.config))
+    parts = {PREDICTOR: ResponsePredictor(network.config)}
+    save_checkpoint(tmp_path / "it", network, tokenizer, parts)
     loaded: Any = load_kind(kind).load(str(tmp_path / "it"), {}, "cpu")
     turns = (
         ("I lost it.",),
@@ -84,6 +85,7 @@ def _one_by_one(network: Any, tokenizer: Any, context: Context, gold: str) -> tu
     """The reply read to the network token by token, each time for the probability of the next one."""
     import torch
 
+    from generation.networks.meed2 import Meed2
     from generation.networks.tokenizing import encode_context, encode_reply
 
     longest = network.config.max_tokens
@@ -98,7 +100,7 @@ def _one_by_one(network: Any, tokenizer: Any, context: Context, gold: str) -> tu
                 source_segments=torch.tensor([encoded.segments]),
                 target_ids=torch.tensor([reply[:place]]),
                 target_segments=torch.full((1, place), encoded.reply_segment),
-                **(labels if network.config.has_labels else {}),
+                **(labels if isinstance(network, Meed2) else {}),
             )
         total += float(logits[0, -1].log_softmax(dim=-1)[reply[place]])
     return total, len(reply) - 1

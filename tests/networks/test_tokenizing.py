@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from tokenizers import Tokenizer
 
-from generation.generators.base import CheckpointRefused
-from generation.networks.labels import LABEL_IDS, LABELS
+from generation.emotions import LABEL_IDS, LABELS
+from generation.errors import CheckpointRefused
 from generation.networks.tokenizing import BEGIN, END, decode_reply, encode_context, encode_reply, load_tokenizer
 from tests.networks.small_networks import TURNS
 

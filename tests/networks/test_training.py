@@ -10,9 +10,8 @@ import torch
 from django.core.management import CommandError, call_command
 from safetensors.torch import load_file
 
+from generation.errors import DataRefused, TrainingRefused
 from generation.networks.checkpoint import load_checkpoint
-from generation.training.pairs import DataRefused
-from generation.training.settings import TrainingRefused
 from generation.training.state import STATE
 from tests.conftest import ROOT
 from tests.networks.training_runs import PACE, SIZES, Killed, Listener, Run, assert_same_tensors, history
@@ -117,14 +116,14 @@ def test_fine_tuning_is_the_same_command_from_another_starting_point(run: Run, t
     assert tuned["perplexity_macro"] < raw["perplexity_macro"] / 2
     tokenizers = [load_checkpoint(tmp_path / name).tokenizer.to_str() for name in ("pre-trained", "fine-tuned")]
     assert tokenizers[0] == tokenizers[1]
-    with pytest.raises(TrainingRefused, match="is a transformer, so it can't be gone on with as a meed2"):
+    with pytest.raises(TrainingRefused, match="is a transformer, so it can't be trained further as a meed2"):
         run("meed2", "other", start="pre-trained")
 
 
 def test_mistakes_are_one_line(run: Run, tmp_path: Path, data: Path) -> None:
     run("transformer", "kept", max_steps=4)
 
-    with pytest.raises(TrainingRefused, match=r"began with learning_rate 0.01 and can't go on with 0.5"):
+    with pytest.raises(TrainingRefused, match=r"began with learning_rate 0.01 and can't be resumed with 0.5"):
         run("transformer", "kept", learning_rate=0.5)
     with pytest.raises(TrainingRefused, match="training data"):
         run("transformer", "kept", training=_few(tmp_path, data))

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from generation.generators.own_networks import Meed2Generator
+from generation.errors import TrainingRefused
 from generation.networks.checkpoint import load_checkpoint
 from generation.networks.emotion_classifier import EmotionClassifier
+from generation.networks.families import load_family
+from generation.networks.meed2 import CLASSIFIER, PREDICTOR
 from generation.networks.tokenizing import train_tokenizer
-from generation.training.running import CLASSIFIER, PREDICTOR
-from generation.training.settings import TrainingRefused
 from tests.networks.training_runs import SIZES, THINGS, Run, conversation, history
 
 pytestmark = pytest.mark.once
@@ -44,10 +44,10 @@ def test_the_response_predictor_is_trained_into_its_generators_checkpoint(run: R
     run("meed2", "meed2", part=PREDICTOR, max_steps=240, validate_every=120, batch_size=16)
 
     assert (tmp_path / "meed2" / "model.safetensors").read_bytes() == before
-    assert load_checkpoint(tmp_path / "meed2").predictor is not None
+    assert PREDICTOR in load_checkpoint(tmp_path / "meed2").parts
     assert history(tmp_path / "meed2.predictor.training")[-1]["accuracy"] > 0.6  # the commonest label: .33
     run("transformer", "transformer", max_steps=4)
-    with pytest.raises(TrainingRefused, match="only meed2 predicts the reply's label"):
+    with pytest.raises(TrainingRefused, match="is a transformer, which has no response predictor"):
         run("meed2", "transformer", part=PREDICTOR)
 
 
@@ -55,7 +55,7 @@ def test_the_emotion_classifier_learns_and_labels_dialogs(run: Run, tmp_path: Pa
     state = run(
         "emotion-classifier",
         "classifier",
-        part=CLASSIFIER,
+        part="emotion-classifier",
         width=64,
         batch_size=64,
         max_steps=200,
@@ -88,17 +88,16 @@ def test_meed2_takes_an_emotion_classifier_along_whenever_it_is_given_and_to_wha
         )  # fmt: skip
 
     train_meed2("raw", *sizes)
-    assert not Meed2Generator.can_rank_emotions(str(tmp_path / "raw"))
+    assert not load_family("meed2").can_rank_emotions(tmp_path / "raw")
     train_meed2("raw", *sizes, f"--classifier={tmp_path / 'classifier'}")  # though there is nothing left to train
     train_meed2("tuned", f"--from={tmp_path / 'raw'}")
 
     for out in ("raw", "tuned"):
-        found = load_checkpoint(tmp_path / out).classifier
-        assert found is not None
+        found = load_checkpoint(tmp_path / out).parts[CLASSIFIER]
         assert found.probabilities(THINGS).tolist() == classifier.probabilities(THINGS).tolist()
-        assert Meed2Generator.can_rank_emotions(str(tmp_path / out))
+        assert load_family("meed2").can_rank_emotions(tmp_path / out)
     with pytest.raises(CommandError, match=r"The emotion classifier .* cannot be loaded"):
         train_meed2("wrong", *sizes, f"--classifier={data}")
     assert not (tmp_path / "wrong").exists()
-    with pytest.raises(CommandError, match="Only meed2 has an emotion classifier"):
+    with pytest.raises(CommandError, match="The checkpoint of a transformer has no classifier"):
         call_command("train_generator", "transformer", data=[str(data)], out=tmp_path / "x", classifier="classifier")

@@ -9,9 +9,9 @@ from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from tokenizers import AddedToken, Tokenizer, processors
 
+from generation.errors import TrainingRefused
 from generation.networks.checkpoint import load_checkpoint
 from generation.networks.tokenizing import BEGIN, END, encode_context, train_tokenizer
-from generation.training.settings import TrainingRefused
 from generation.training.state import STATE
 from tests.networks.training_runs import THINGS, Killed, Listener, Run
 

@@ -6,17 +6,17 @@ from django.core.management.base import CommandError, CommandParser
 
 from evalplatform.commands import PlatformCommand
 from evalplatform.errors import EvalPlatformError
-from generation.training.comparing import Comparison, best_of, compare_runs
 from generation.training.history import MACRO, TOKEN_WEIGHTED, Entry, draw_curves, read_history
+from generation.training.run_comparison import Comparison, best_of, compare_runs
 
 
 class Command(PlatformCommand):
     help = """Prints the validation perplexities of two runs of train_generator side by side.
 
-    manage.py compare_training models/transformer models/meed2 --figure curves.svg
+    manage.py compare_training models/one models/other --figure curves.svg
 
-The runs should have had the same data, tokenizer, batches and sizes; lower is better. Note that a meed2 is validated,
-as it is trained, with the true emotion or intent of each reply, which a transformer is not told."""
+The runs should have had the same data, tokenizer, batches and sizes; lower is better. A network
+that is told emotions is validated, as it is trained, with the true one of each reply; others have to guess it."""
 
     def create_parser(self, *args: Any, **kwargs: Any) -> CommandParser:
         return super().create_parser(*args, formatter_class=argparse.RawDescriptionHelpFormatter, **kwargs)
@@ -40,7 +40,7 @@ as it is trained, with the true emotion or intent of each reply, which a transfo
             raise CommandError(str(error)) from error
         self.stdout.write(_table(first.name, second.name, comparison))
         for name, history in zip((first.name, second.name), histories, strict=True):
-            self.stdout.write(f"{name} is kept as of {_figures(best_of(history))}.")
+            self.stdout.write(f"{name} is kept as of {_perplexities(best_of(history))}.")
         lower, steps = comparison.second_is_lower, len(comparison.rows)
         self.stdout.write(f"{second.name} has the lower macro perplexity at {lower} of {steps} steps.")
 
@@ -65,5 +65,5 @@ def _cells(entry: Entry) -> str:
     return f"{entry[MACRO]:>8.2f} {entry[TOKEN_WEIGHTED]:>9.2f} {minutes}"
 
 
-def _figures(entry: Entry) -> str:
+def _perplexities(entry: Entry) -> str:
     return f"step {entry['step']:,}: {entry[MACRO]:.2f} macro, {entry[TOKEN_WEIGHTED]:.2f} token-weighted"

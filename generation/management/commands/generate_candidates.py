@@ -12,15 +12,15 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from evalplatform.commands import PlatformCommand
 from evalplatform.errors import EvalPlatformError
 from evalplatform.terminal import plain_console
+from generation.errors import GeneratorUnavailable
 from generation.forecasting import Forecast, clock_time
 from generation.generating import answer_chunk, give_up
-from generation.generators.base import GeneratorUnavailable
 from generation.loading import Loader
 from generation.models import Dataset, GenerationChunk, GenerationRun, Generator
 from generation.owning import find_owner, give_owner
 from generation.registering import Registration, parse_setting, read_registration, register_generator
 from generation.registry import known_kinds
-from generation.requesting import (
+from generation.run_requests import (
     NothingToAnswer,
     count_failures,
     count_run,
@@ -37,15 +37,15 @@ LOOK_SECONDS = 0.2
 class Command(PlatformCommand):
     help = f"""Lets a model answer the dialogs of a dataset: those that it has not answered yet.
 
-    manage.py generate_candidates --dataset ED --generator meed2-raw --kind meed2 --checkpoint checkpoints/meed2-raw
+    manage.py generate_candidates --dataset ED --generator raw --kind KIND --checkpoint models/raw
     manage.py generate_candidates --dataset ED --generator gpt2 --kind hf-causal --checkpoint gpt2 --setting top_p=0.9
     manage.py generate_candidates --dataset ED --from my_model.toml
-    manage.py generate_candidates --dataset ED --generator meed2-raw --here
+    manage.py generate_candidates --dataset ED --generator raw --here
 
 The first time, --kind, --checkpoint and --setting (or a TOML file) say what the model is; from then on its name is
-enough. The work is done by workers that take from the queue `gpu` (manage.py gpu_workers starts them), in chunks, and
-this command shows how far they are; it may be ended, and they go on. --here does the work in this process instead,
-without a broker. Either way an interrupted run is gone on with by the same command. Kinds: {", ".join(known_kinds())}.
+enough. Background processes do the work in chunks, from the queue `gpu` (manage.py gpu_processes starts them), and
+this command shows how far they are; if you end it, they go on. --here does the work in this process instead, without
+a broker. Either way, the same command resumes an interrupted run. Kinds: {", ".join(known_kinds())}.
 docs/generating.md has their settings."""
 
     def create_parser(self, *args: Any, **kwargs: Any) -> CommandParser:
@@ -61,11 +61,13 @@ docs/generating.md has their settings."""
             "--from", type=Path, dest="file", metavar="FILE.toml", help="name, kind, checkpoint, settings"
         )
         parser.add_argument("--dialogs", type=int, metavar="N", help="answer the first N of the missing ones only")
-        parser.add_argument("--here", action="store_true", help="in this process, without workers or a broker")
+        parser.add_argument(
+            "--here", action="store_true", help="in this process, without background processes or a broker"
+        )
         parser.add_argument(
             "--owner", metavar="NAME", help="the user name of whose model it is, if it has no owner yet"
         )
-        parser.add_argument("--no-wait", action="store_true", help="ask for it, and leave it to the workers")
+        parser.add_argument("--no-wait", action="store_true", help="request it, and leave it to background processes")
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["dialogs"] is not None and options["dialogs"] < 1:
@@ -110,7 +112,7 @@ docs/generating.md has their settings."""
         if (has_stopped or run.seen_at is None) and not options["here"]:
             send_chunks(undone_chunks(run))
         if options["no_wait"] and not options["here"]:
-            self.stdout.write(f"{run.dialog_count:,} dialogs wait for workers.")
+            self.stdout.write(f"{run.dialog_count:,} dialogs wait for a background process.")
             return
         forecast = Forecast(timezone.now())
         try:
@@ -132,7 +134,9 @@ docs/generating.md has their settings."""
                 return
             if run.is_quiet(timezone.now()) and not has_warned:
                 has_warned = True
-                self.stderr.write("No worker has been heard of for two minutes. Start one with manage.py gpu_workers.")
+                self.stderr.write(
+                    "No background process has reported for two minutes. Start one with manage.py gpu_processes."
+                )
                 send_lost_chunks()
             time.sleep(LOOK_SECONDS)
 

@@ -4,14 +4,15 @@ from typing import Any
 from django.core.management.base import CommandParser
 from django.db.models import QuerySet
 
-from generation.importing import CANDIDATE_FORMATS, ImportCounts, ImportOptions, import_candidates
+from generation.corpora.formats import candidate_formats, describe_formats
+from generation.importing import ImportCounts, ImportOptions, import_candidates
 from generation.management.import_command import ImportCommand
 from generation.models import Dataset, GenerationRun, Generator
 from generation.style_check import check_dataset_style
 
 
 class Command(ImportCommand):
-    help = """Imports candidate replies, of any number of generators, to dialogs that are imported already.
+    help = f"""Imports candidate replies, of any number of generators, to dialogs that are imported already.
 
     manage.py import_candidates replies.jsonl
     manage.py import_candidates replies.csv --dataset ED
@@ -19,14 +20,15 @@ class Command(ImportCommand):
 A reply finds its dialog by id, or by exact context when the line has no id; the dataset is the one named here, or
 else the one that the line names. Problems are reported with their line and the rest goes in; the same file again adds
 nothing; another reply by the same generator to the same dialog is a conflict and never overwrites.
-docs/formats.md describes the formats."""
+docs/formats.md describes the formats:
+{describe_formats(candidate_formats())}"""
     noun = "candidates"
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
         parser.add_argument("--dataset", default="", metavar="NAME", help="the dataset of the dialogs")
         parser.add_argument(
-            "--format", choices=sorted(CANDIDATE_FORMATS), help="guessed from the file's name if left out"
+            "--format", choices=sorted(candidate_formats()), help="guessed from the file's name if left out"
         )
 
     def run(self, path: Path, options: dict[str, Any], import_options: ImportOptions) -> ImportCounts:

@@ -4,14 +4,14 @@ from typing import Any
 from django.core.management.base import CommandParser
 from django.db.models import QuerySet
 
-from generation.corpora.files import DIALOG_FORMATS
+from generation.corpora.formats import describe_formats, dialog_formats
 from generation.importing import ImportCounts, ImportOptions, import_dialogs
 from generation.management.import_command import ImportCommand
 from generation.models import Dataset
 
 
 class Command(ImportCommand):
-    help = """Imports dialogs from a file, or from a folder or zip archive of subtitle files, into a dataset.
+    help = f"""Imports dialogs from a file, or from a folder or zip archive of subtitle files, into a dataset.
 
 The dataset is made if it does not exist.
 
@@ -21,13 +21,16 @@ The dataset is made if it does not exist.
 
 A line that can't be used is reported with its number and reason, and the rest goes in. The same file again adds
 nothing; an id that is stored with another text is reported as a conflict and never overwritten.
-docs/formats.md describes the formats."""
+docs/formats.md describes the formats:
+{describe_formats(dialog_formats())}"""
     noun = "dialogs"
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
         parser.add_argument("--dataset", required=True, metavar="NAME", help="the dataset that the dialogs go into")
-        parser.add_argument("--format", choices=sorted(DIALOG_FORMATS), help="guessed from the file's name if left out")
+        parser.add_argument(
+            "--format", choices=sorted(dialog_formats()), help="guessed from the file's name if left out"
+        )
 
     def run(self, path: Path, options: dict[str, Any], import_options: ImportOptions) -> ImportCounts:
         return import_dialogs(path, options["dataset"], options["format"], import_options)

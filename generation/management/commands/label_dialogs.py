@@ -8,7 +8,7 @@ from rich.progress import Progress, TextColumn, TimeElapsedColumn
 from evalplatform.commands import PlatformCommand
 from evalplatform.errors import EvalPlatformError
 from evalplatform.terminal import plain_console
-from generation.corpora.files import DIALOG_FORMATS
+from generation.corpora.formats import dialog_formats
 
 
 class Command(PlatformCommand):
@@ -34,7 +34,9 @@ for train_generator and import_dialogs; they also have each dialog's emotionalit
         parser.add_argument("--out", required=True, type=Path, metavar="FILE", help="JSONL to write")
         parser.add_argument("--most-emotional", type=int, default=0, metavar="N", help="keep only so many")
         parser.add_argument("--others", type=Path, metavar="FILE", help="with --most-emotional: JSONL of the rest")
-        parser.add_argument("--format", choices=DIALOG_FORMATS, help="of files; guessed from their names if left out")
+        parser.add_argument(
+            "--format", choices=list(dialog_formats()), help="of files; guessed from their names if left out"
+        )
         parser.add_argument("--device", default="cpu", help="cpu, cuda or cuda:1")
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -7,8 +7,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from evalplatform.commands import PlatformCommand
 from evalplatform.errors import EvalPlatformError
 from evalplatform.terminal import plain_console
+from generation.metrics.score_tables import describe_table, tables_of_dataset
 from generation.metrics.scoring import OnStep, generators_in, score_candidates
-from generation.metrics.tables import describe_table, tables_of_dataset
 from generation.models import Dataset
 
 
@@ -16,7 +16,7 @@ class Command(PlatformCommand):
     help = """Scores replies with automatic metrics and shows the papers' tables 3 and 4.
 
     manage.py score_candidates --dataset ED
-    manage.py score_candidates --dataset ED --generator meed2-raw --generator transformer-raw
+    manage.py score_candidates --dataset ED --generator raw --generator fine-tuned
 
 Perplexity of the human reply (of models that can say how likely it is), Distinct-1 and -2, sentence-embedding
 similarity, BLEU in two papers' ways, and how well emotions and intents were predicted. Scores are kept: only what is
@@ -52,7 +52,9 @@ missing is computed, so that the command can be run again, also after it was sto
         for table in tables_of_dataset(dataset):
             self.stdout.write(f"\n{dataset}: {table.title.lower()}\n")
             self.stdout.write("\n".join(describe_table(table)))
-        self.stdout.write(f"\n{counts.reply_scores:,} reply scores and {counts.figures:,} figures computed.")
+        self.stdout.write(
+            f"\n{counts.reply_scores:,} reply scores and {counts.generator_scores:,} values of models computed."
+        )
         for problem in counts.problems:
             self.stderr.write(problem)
 

@@ -11,7 +11,7 @@ from generation.owning import find_owner
 class Command(PlatformCommand):
     help = """Gives datasets and models to someone, whoever had them before.
 
-    manage.py set_owner rosa --dataset ED --model meed2-raw
+    manage.py set_owner rosa --dataset ED --model raw
 
 Everyone on this server sees datasets and models and uses them in studies. Their owners and superusers alone have them
 checked, let them answer, and pause or cancel what is running. What has no owner is the superusers'."""

@@ -8,13 +8,18 @@ from django.core.management.base import CommandError, CommandParser
 
 from evalplatform.commands import PlatformCommand
 from evalplatform.errors import EvalPlatformError
-from generation.corpora.files import DIALOG_FORMATS
+from generation.corpora.formats import dialog_formats
+from generation.errors import TrainingRefused
 from generation.management.training_report import ConsoleReport, SilentReport
+from generation.networks.families import FAMILIES, load_trainable
+from generation.networks.network_config import NetworkConfig
 from generation.training.history import CURVES, run_folder
-from generation.training.settings import TrainingRefused, TrainingSettings
+from generation.training.options import TrainingSettings
 
-KINDS = ("transformer", "meed2", "emotion-classifier")
-_SIZES = ("width", "heads", "layers", "feed_forward", "max_tokens", "dropout")
+_OWN_SIZES = [name for line in FAMILIES.values() for name in line.sizes]
+_SIZES = [field.name for field in fields(NetworkConfig) if field.name not in ("kind", "vocabulary_size")] + _OWN_SIZES
+_TAKEN = {name: what for line in FAMILIES.values() for name, what in line.takes.items()}
+_PARTS = {part: what for line in FAMILIES.values() for part, what in line.parts.items()}
 _HELP = {
     "learning_rate": "of Adam",
     "warmup_steps": "steps over which the learning rate rises to its value",
@@ -32,21 +37,29 @@ _HELP = {
 }
 
 
-class Command(PlatformCommand):
-    help = """Trains a network of our own on dialogs, on a CPU, a GPU or several.
+def _described_kinds() -> str:
+    lines = []
+    for kind, line in FAMILIES.items():
+        lines.append(f"{kind}: {line.about}.")
+        lines += [f"    --part {part}: {purpose}" for part, purpose in list(line.parts.items())[1:]]
+        lines += [f"    --{name} FOLDER: {what}" for name, what in line.takes.items()]
+    return "\n".join(lines)
 
-    manage.py train_generator transformer --data ed_train.jsonl --validation ed_valid.jsonl --out models/raw
-    manage.py train_generator transformer --data OS --out models/pre-trained
-    manage.py train_generator transformer --data ED --from models/pre-trained --out models/fine-tuned
-    manage.py train_generator emotion-classifier --data ED --from roberta-base --out models/classifier
-    manage.py train_generator meed2 --data ED --classifier models/classifier --out models/meed2
-    manage.py train_generator meed2 --part predictor --data ED --out models/meed2
-    torchrun --nproc-per-node 4 manage.py train_generator meed2 --data OS --out models/meed2-os
+
+class Command(PlatformCommand):
+    help = f"""Trains a network of our own on dialogs, on a CPU, a GPU or several.
+
+    manage.py train_generator KIND --data ed_train.jsonl --validation ed_valid.jsonl --out models/raw
+    manage.py train_generator KIND --data OS --out models/pre-trained
+    manage.py train_generator KIND --data ED --from models/pre-trained --out models/fine-tuned
+    manage.py train_generator KIND --part PART --data ED --out models/raw
+    torchrun --nproc-per-node 4 manage.py train_generator KIND --data OS --out models/os
+
+{_described_kinds()}
 
 Raw, pre-trained and fine-tuned are the same command with another starting point. The checkpoint with the lowest
 validation loss is kept in the folder --out; beside it, in a folder that ends in .training, are history.json,
-curves.svg and the state from which the same command goes on after it was killed, to exactly the same numbers.
-With --classifier, a meed2 labels turns that come without an emotion or intent; without one it takes them as neutral.
+curves.svg and the state from which the same command resumes a killed run, to exactly the same numbers.
 docs/training.md has recipes, with what they came to."""
 
     def create_parser(self, *args: Any, **kwargs: Any) -> CommandParser:
@@ -56,18 +69,19 @@ docs/training.md has recipes, with what they came to."""
         return False  # files do as well; whoever names a dataset of the database finds out there
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("kind", choices=KINDS)
+        parser.add_argument("kind", choices=list(FAMILIES))
         parser.add_argument("--data", required=True, nargs="+", metavar="NAME", help="datasets, or files of dialogs")
         parser.add_argument(
             "--validation", nargs="+", metavar="NAME", help="if left out, a tenth of the conversations of --data"
         )
-        parser.add_argument("--format", choices=DIALOG_FORMATS, help="of files; guessed from their names if left out")
+        parser.add_argument(
+            "--format", choices=list(dialog_formats()), help="of files; guessed from their names if left out"
+        )
         parser.add_argument("--out", required=True, type=Path, metavar="FOLDER", help="where the checkpoint goes")
         parser.add_argument("--from", dest="start", default="", metavar="FOLDER", help="the checkpoint to start from")
-        parser.add_argument("--part", choices=("generator", "predictor"), default="generator", help="of meed2")
-        parser.add_argument(
-            "--classifier", default="", metavar="FOLDER", help="put this emotion classifier into meed2's checkpoint"
-        )
+        parser.add_argument("--part", choices=list(_PARTS), help="of the checkpoint; its network if left out")
+        for name, what in _TAKEN.items():
+            parser.add_argument(f"--{name}", default="", metavar="FOLDER", help=f"put into the checkpoint: {what}")
         parser.add_argument("--tokenizer", type=Path, metavar="FOLDER", help="take its tokenizer.json")
         parser.add_argument("--vocabulary", type=int, help="size of the BPE that is trained otherwise (default 8000)")
         parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:1")
@@ -86,15 +100,15 @@ docs/training.md has recipes, with what they came to."""
         except (EvalPlatformError, OSError) as error:
             raise CommandError(str(error)) from error
         except KeyboardInterrupt:
-            raise CommandError("Stopped. The same command goes on from where the run was saved last.") from None
+            raise CommandError("Stopped. The same command resumes the run where it was saved last.") from None
 
     def _train(self, options: dict[str, Any]) -> None:
         settings = TrainingSettings(**{field.name: options[field.name] for field in fields(TrainingSettings)})
         part = _part(options)
         # Here, not above: torch takes seconds, and --help and mistakes need none of it.
         from generation.training.pairs import Source
-        from generation.training.preparing import Data, Plan
-        from generation.training.running import train
+        from generation.training.plan import Data, Plan
+        from generation.training.train import train
         from generation.training.world import join_world
 
         source = Source(options["data"], options["format"])
@@ -103,21 +117,22 @@ docs/training.md has recipes, with what they came to."""
             kind=options["kind"],
             data=Data(source, validation),
             out=options["out"],
-            run_folder=run_folder(options["out"], "predictor" if part == "predictor" else ""),
+            run_folder=run_folder(options["out"], "" if _is_first(options["kind"], part) else part),
             start=options["start"],
-            classifier=options["classifier"],
+            takes={name: options[name] for name in _TAKEN if options[name]},
             tokenizer=options["tokenizer"],
             vocabulary_size=8000 if options["vocabulary"] is None else options["vocabulary"],
             sizes={name: options[name] for name in _SIZES if options[name] is not None},
             seed=settings.seed,
         )
+        family = load_trainable(options["kind"])
         with ExitStack() as stack:
             world = stack.enter_context(join_world(options["device"]))
             if world.is_first:
                 report = stack.enter_context(ConsoleReport(self.stdout.write))
-                state = train(plan, part, settings, world, report, self.stdout.write)
+                state = train(family, plan, part, settings, world, report, self.stdout.write)
             else:
-                state = train(plan, part, settings, world, SilentReport(), lambda text: None)
+                state = train(family, plan, part, settings, world, SilentReport(), lambda text: None)
         if world.is_first:
             self.stdout.write(
                 f"Stopped at step {state.step:,}: {state.stopped}. The checkpoint of step {state.best_step:,} is in "
@@ -126,16 +141,22 @@ docs/training.md has recipes, with what they came to."""
 
 
 def _part(options: dict[str, Any]) -> str:
-    if options["classifier"] and options["kind"] != "meed2":
-        raise TrainingRefused("Only meed2 has an emotion classifier in its checkpoint; leave --classifier out.")
-    has_tokenizer = options["start"] or options["tokenizer"] or options["part"] == "predictor"
+    kind = options["kind"]
+    line = FAMILIES[kind]
+    part: str = options["part"] or next(iter(line.parts))
+    for name in _TAKEN:
+        if options[name] and name not in line.takes:
+            raise TrainingRefused(f"The checkpoint of a {kind} has no {name}; leave --{name} out.")
+    if part not in line.parts:
+        raise TrainingRefused(f"A {kind} has no part {part}, only {', '.join(line.parts)}; leave --part out.")
+    has_tokenizer = options["start"] or options["tokenizer"] or not _is_first(kind, part)
     if has_tokenizer and options["vocabulary"] is not None:
-        raise TrainingRefused("A tokenizer that is there already keeps its size; leave --vocabulary out.")
-    if options["kind"] == "emotion-classifier":
-        return "emotion-classifier"
-    if options["part"] == "predictor" and options["kind"] != "meed2":
-        raise TrainingRefused("Only meed2 has a response predictor; leave --part out.")
-    if options["start"] and options["tokenizer"]:
+        raise TrainingRefused("A tokenizer that exists already keeps its size; leave --vocabulary out.")
+    if line.is_generator and options["start"] and options["tokenizer"]:
         raise TrainingRefused("A checkpoint has its own tokenizer; leave --tokenizer or --from out.")
-    part: str = options["part"]
     return part
+
+
+def _is_first(kind: str, part: str) -> bool:
+    """The first part makes a checkpoint; others are trained into it."""
+    return part == next(iter(FAMILIES[kind].parts))

@@ -1,0 +1,26 @@
+"""What a generator is asked, and what it answers."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a generator may know about a dialog."""
+
+    turns: tuple[str, ...]  # oldest first; speaker 1 begins
+    turn_labels: tuple[str, ...] = ()  # one emotion or intent for each turn, or () if they are unknown
+    gold: str = ""  # the human reply; only `reference` may read it
+    forced_label: str = ""  # the reply should have this emotion or intent
+
+
+@dataclass(frozen=True)
+class Reply:
+    text: str  # "" if there is a failure
+    label: str = ""  # the predicted (or forced) emotion or intent
+    score: float | None = None  # each kind has its own, for instance log-probability / length^penalty
+    turns_cut: int = 0  # how many of the oldest turns did not fit
+    failure: str = ""  # why there is no text: "empty", "endless", "not text", or a sentence
+    thoughts: str = ""  # of a reasoning model; they are stored, and never shown to workers
+
+
+Answer = Reply | Exception  # GeneratorUnavailable means that the server did not answer this one

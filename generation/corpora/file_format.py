@@ -1,0 +1,58 @@
+"""What an import format is. Each has a file of its own and a line in FORMATS (corpora/formats.py)."""
+
+import codecs
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from evalplatform.errors import EvalPlatformError
+from generation.corpora.import_records import CandidateRecord, DialogRecord
+from generation.corpora.lines import Line, Problem, read_lines
+from generation.corpora.subtitle_text import SAMPLE_BYTES, wide_encoding
+
+PACKED = (b"\x1f\x8b", b"PK\x03\x04", b"BZh", b"\xfd7zX", b"\x28\xb5\x2f\xfd")  # gzip, zip, bzip2, xz, zstd
+
+Record = TypeVar("Record")
+OnBytes = Callable[[int], None]  # hears how much of the file was read since the last call
+
+
+@dataclass(frozen=True)
+class FileFormat:
+    """`read_dialogs` and `read_candidates` yield records, and problems with their line. One of them may be missing."""
+
+    name: str  # of the option --format
+    about: str  # for --help
+    suffixes: tuple[str, ...] = ()  # a file whose name ends so is taken for this format; the first is the usual one
+    read_dialogs: Callable[[Path, OnBytes], Iterator[DialogRecord | Problem]] | None = None
+    read_candidates: Callable[[Path, OnBytes], Iterator[CandidateRecord | Problem]] | None = None
+    is_assumed_for: Callable[[Path], bool] = lambda path: False  # where suffixes are not enough
+
+    def fits(self, path: Path) -> bool:
+        return path.suffix.lower() in self.suffixes or self.is_assumed_for(path)
+
+
+def by_lines(
+    read: Callable[[Iterable[Line | Problem]], Iterator[Record | Problem]],
+) -> Callable[[Path, OnBytes], Iterator[Record | Problem]]:
+    """Make a reader of numbered lines into one of a file."""
+
+    def read_file(path: Path, on_bytes: OnBytes) -> Iterator[Record | Problem]:
+        _refuse_other_files(path)
+        yield from read(read_lines(path, on_bytes))
+
+    return read_file
+
+
+def _refuse_other_files(path: Path) -> None:
+    """Refuse files of which every line would be refused, for a reason that helps nobody."""
+    if not path.is_file():
+        return
+    with path.open("rb") as file:
+        start = file.read(SAMPLE_BYTES)
+    if start.startswith(PACKED):
+        raise EvalPlatformError(f"{path} is packed; unpack it first.")
+    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or wide_encoding(start):
+        raise EvalPlatformError(f"{path} is in UTF-16; save it as UTF-8.")
+    if b"\r" in start and b"\n" not in start:
+        raise EvalPlatformError(f"{path} ends its lines as old Macs did (CR alone); save it with LF or CR LF.")

@@ -1,0 +1,73 @@
+"""The one list of import formats. CONTRIBUTING.md says how to add one.
+
+Where none is named, the first format that fits a file's name is assumed.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from evalplatform.errors import EvalPlatformError
+from generation.corpora import candidates_csv, empathetic_dialogues, jsonl, opensubtitles
+from generation.corpora.file_format import FileFormat, OnBytes
+from generation.corpora.import_records import CandidateRecord, DialogRecord
+from generation.corpora.lines import Problem
+from generation.corpora.subtitle_files import is_subtitles
+
+FORMATS: list[FileFormat] = [
+    opensubtitles.FORMAT,
+    empathetic_dialogues.FORMAT,
+    candidates_csv.FORMAT,
+    jsonl.FORMAT,
+]
+
+
+def dialog_formats() -> dict[str, FileFormat]:
+    return {one.name: one for one in FORMATS if one.read_dialogs}
+
+
+def candidate_formats() -> dict[str, FileFormat]:
+    return {one.name: one for one in FORMATS if one.read_candidates}
+
+
+def describe_formats(formats: dict[str, FileFormat]) -> str:
+    """For --help: a line for each."""
+    return "\n".join(f"    {name}: {one.about}" for name, one in formats.items())
+
+
+def dialog_format(path: Path, name: str | None = None) -> str:
+    """Return the format that is named, or the one that the file's name says."""
+    formats = dialog_formats()
+    found = name or _assumed(path, formats)
+    if found is None:
+        read = "; ".join(one.about for one in formats.values())
+        raise EvalPlatformError(
+            f"{path.name} does not say what it is. Dialogs are read from {read}. If it is one of these, name it with "
+            "--format."
+        )
+    return found
+
+
+def read_dialog_file(
+    path: Path, format: str, on_bytes: OnBytes = lambda count: None
+) -> Iterator[DialogRecord | Problem]:
+    read = dialog_formats()[format].read_dialogs
+    return read(path, on_bytes) if read else iter(())
+
+
+def read_candidate_file(
+    path: Path, format: str | None, on_bytes: OnBytes = lambda count: None
+) -> Iterator[CandidateRecord | Problem]:
+    formats = candidate_formats()
+    read = formats[format or _assumed(path, formats) or jsonl.FORMAT.name].read_candidates
+    return read(path, on_bytes) if read else iter(())
+
+
+def bytes_to_read(path: Path) -> int:
+    """Return the size of the file, or of a folder's files."""
+    if not path.is_dir():
+        return path.stat().st_size
+    return sum(file.stat().st_size for file in path.rglob("*") if is_subtitles(file) and file.is_file())
+
+
+def _assumed(path: Path, formats: dict[str, FileFormat]) -> str | None:
+    return next((name for name, one in formats.items() if one.fits(path)), None)

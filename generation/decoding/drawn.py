@@ -1,0 +1,60 @@
+"""Greedy decoding, and sampling from the k most probable tokens or from the nucleus. One beam for each dialog."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from generation.decoding.beam import Hypothesis
+from generation.decoding.decoder import Decoder
+from generation.decoding.decoding_settings import GREEDY, TOP_K, DecodingSettings
+from generation.decoding.noise import noise_of, only_nucleus, only_top_k, with_noise
+from generation.decoding.repeating import repeating_tokens
+
+
+@torch.inference_mode()
+def sample_replies(decoder: Decoder, settings: DecodingSettings, seeds: Sequence[int]) -> list[Hypothesis]:
+    """Draw one reply for each dialog, with its own seed. The score is the mean log-probability of its tokens."""
+    noise = noise_of(seeds)
+    replies: list[Hypothesis | None] = [None] * decoder.dialogs
+    running = list(range(decoder.dialogs))
+    sequences = torch.full((len(running), 1), decoder.first_token, device=decoder.device)  # [B, tokens]
+    summed = torch.zeros(len(running), device=decoder.device)
+    for length in range(1, settings.max_tokens + 1):
+        log_probabilities = decoder.step(sequences[:, -1:]).log_probabilities()
+        banned = repeating_tokens(sequences, settings.no_repeat_ngram)
+        tokens = pick_tokens(_without(log_probabilities, banned), settings, noise)
+        summed = summed + log_probabilities.gather(1, tokens[:, None])[:, 0]
+        sequences = torch.cat([sequences, tokens[:, None]], dim=1)
+        is_ended = tokens == decoder.end_token
+        is_open = ~is_ended & (length < settings.max_tokens)
+        for place in (~is_open).nonzero()[:, 0].tolist():
+            said, score = sequences[place, 1:].tolist(), float(summed[place]) / length
+            replies[running[place]] = Hypothesis(said, score, bool(is_ended[place]))
+        kept = is_open.nonzero()[:, 0]
+        if not len(kept):
+            break
+        if len(kept) < len(running):
+            running = [running[place] for place in kept.tolist()]
+            noise = [noise[place] for place in kept.tolist()]
+            sequences, summed = sequences[kept], summed[kept]
+            decoder.keep_dialogs(kept)
+    return [reply for reply in replies if reply is not None]
+
+
+def pick_tokens(scores: Tensor, settings: DecodingSettings, noise: Sequence[torch.Generator]) -> Tensor:
+    """Return the most probable token of each row of `scores` [B, vocabulary], or draw one from the row's best.
+
+    >>> pick_tokens(torch.tensor([[.2, .5, .3]]).log(), DecodingSettings(TOP_K, top_k=1), noise_of([7]))
+    tensor([1])
+    """
+    if settings.method == GREEDY:
+        return scores.argmax(dim=1)
+    scores = scores / settings.temperature
+    is_top_k = settings.method == TOP_K
+    allowed = only_top_k(scores, settings.top_k) if is_top_k else only_nucleus(scores, settings.top_p)
+    return with_noise(allowed, noise).argmax(dim=1)
+
+
+def _without(scores: Tensor, banned: tuple[Tensor, Tensor] | None) -> Tensor:
+    return scores if banned is None else scores.index_put(banned, scores.new_tensor(-torch.inf))

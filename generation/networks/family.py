@@ -1,0 +1,86 @@
+"""The contract of a family: everything that the rest of the code may ask about a kind of network of ours.
+
+A family is one file of this folder. It holds its config, network, the encoder of its contexts, the named parts of its
+checkpoint, its labels, tokenizer and special tokens, its objectives and its decoder, or puts them together from the
+shared files beside it. families.py lists it; nothing else names it.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+from torch import nn
+
+from generation.contexts import Context, Reply
+from generation.networks.network_config import NetworkConfig
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+    from generation.networks.checkpoint import Checkpoint
+    from generation.training.objective import Objective
+    from generation.training.plan import Plan, Say
+    from generation.training.world import World
+
+
+class Part(Protocol):
+    """How a named part of a checkpoint, beside its network, is stored."""
+
+    @property
+    def file(self) -> str:
+        """The name of its file or folder."""
+        ...
+
+    def write(self, part: Any, path: Path) -> None: ...
+    def read(self, config: NetworkConfig, path: Path, device: str) -> Any: ...
+
+
+class Answerer(Protocol):
+    """A loaded checkpoint that answers. `score_gold` and `rank_emotions` are there if the family says so."""
+
+    def answer(self, contexts: Sequence[Context], seeds: Sequence[int]) -> list[Reply]: ...
+
+
+class HasTokenizer(Protocol):
+    def train_tokenizer(self, texts: Iterable[str], vocabulary_size: int) -> "Tokenizer": ...
+    def load_tokenizer(self, path: Path) -> "Tokenizer": ...
+
+
+class Family(ABC):
+    config_class: ClassVar[type[NetworkConfig]] = NetworkConfig
+    parts: ClassVar[Mapping[str, Part]] = {}
+    has_likelihood: ClassVar[bool] = False  # its Answerer has score_gold, for perplexity
+
+    @abstractmethod
+    def build(self, config: NetworkConfig) -> nn.Module:
+        """Return a new network. It has the attribute `config`."""
+
+    @abstractmethod
+    def train_tokenizer(self, texts: Iterable[str], vocabulary_size: int) -> "Tokenizer": ...
+
+    @abstractmethod
+    def load_tokenizer(self, path: Path) -> "Tokenizer":
+        """Read tokenizer.json, from this file or folder, or raise CheckpointRefused."""
+
+    @abstractmethod
+    def prepare(self, part: str, plan: "Plan", world: "World", say: "Say") -> "Objective":
+        """Return what training needs to know about this part: examples, network, loss, and how it is saved.
+
+        Import what only training needs in here: processes that answer should not load it.
+        """
+
+    def take(self, name: str, place: str) -> Any:
+        """Load a part that train_generator is given by its folder or name (`FamilyLine.takes`)."""
+        raise NotImplementedError(f"{type(self).__name__} takes no {name}.")
+
+    @abstractmethod
+    def answerer(self, checkpoint: "Checkpoint", settings: dict[str, Any]) -> Answerer: ...
+
+    def make_fast(self, checkpoint: "Checkpoint", folder: Path) -> None:
+        """Prepare a checkpoint that only answers from here on. `folder` is where it was loaded from."""
+        return
+
+    def can_rank_emotions(self, folder: Path) -> bool:
+        """Return whether the Answerer of this checkpoint has `rank_emotions`. Asked before anything is loaded."""
+        return False

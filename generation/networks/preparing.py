@@ -1,0 +1,147 @@
+"""What the families share when they prepare a training: tokenizer, examples and network, new or from a checkpoint."""
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import torch
+from tokenizers import Tokenizer
+
+from generation.errors import DataRefused, TrainingRefused
+from generation.networks.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
+from generation.networks.families import FAMILIES
+from generation.networks.family import Family, HasTokenizer
+from generation.networks.network_config import NetworkConfig
+from generation.networks.pair_examples import PairExamples
+from generation.training.objective import Objective, Score
+from generation.training.pairs import Source, pairs_of
+from generation.training.plan import Plan, Say
+from generation.training.state import STATE
+from generation.training.world import World
+
+
+def prepare_generator(
+    family: Family, score: Score, plan: Plan, world: World, say: Say, needs_labels: bool = False
+) -> Objective:
+    """Prepare a network that learns to write the reply, from pairs of a context and a reply."""
+    start = load_checkpoint(Path(plan.start)) if plan.start else None
+    taken = taken_parts(family, plan)
+    parts = {**_inherited_parts(family, plan, start), **taken}
+    tokenizer = start.tokenizer if start else kept_tokenizer(family, plan, world, _spoken_texts(plan))
+    config = config_for(family, plan, start, tokenizer)
+    training, validation = pair_examples(plan, tokenizer, config, say, PairExamples, needs_labels)
+    torch.manual_seed(plan.seed)
+    network = start.network if start else family.build(config)
+    identity: dict[str, Any] = {} if start else {"tokenizer": describe_tokenizer(family, plan)}
+
+    return Objective(
+        network,
+        training,
+        validation,
+        score,
+        save=lambda: save_checkpoint(plan.out, network, tokenizer, parts),
+        identity=identity | {"sizes": asdict(config)},
+        finish=lambda: put_parts_in(plan, taken),
+    )
+
+
+def taken_parts(family: Family, plan: Plan) -> dict[str, Any]:
+    return {name: family.take(name, place) for name, place in plan.takes.items()}
+
+
+def put_parts_in(plan: Plan, taken: dict[str, Any]) -> None:
+    """Put them into the checkpoint even if this run did not improve it, and so did not save it."""
+    if taken:
+        kept = load_checkpoint(plan.out)
+        save_checkpoint(plan.out, kept.network, kept.tokenizer, taken)
+
+
+def _inherited_parts(family: Family, plan: Plan, start: Checkpoint | None) -> dict[str, Any]:
+    """Return what the checkpoint to start from was given, unless the checkpoint that is trained has one already."""
+    if start is None:
+        return {}
+    given = FAMILIES[plan.kind].takes
+    return {
+        name: part
+        for name, part in start.parts.items()
+        if name in given and not (plan.out / family.parts[name].file).exists()
+    }
+
+
+def kept_tokenizer(family: HasTokenizer, plan: Plan, world: World, texts: Iterable[str]) -> Tokenizer:
+    """Keep the tokenizer in the run's folder, so that a resumed run has the same one and need not train it again."""
+    kept = plan.run_folder / "tokenizer.json"
+    is_resumed = kept.exists() and (plan.run_folder / STATE).exists()
+    if world.is_first and not is_resumed:
+        if plan.tokenizer:
+            tokenizer = family.load_tokenizer(plan.tokenizer)
+        else:
+            tokenizer = family.train_tokenizer(texts, plan.vocabulary_size)
+        new = kept.with_suffix(".new")
+        tokenizer.save(str(new))
+        new.replace(kept)
+    world.wait()
+    return family.load_tokenizer(kept)
+
+
+def describe_tokenizer(family: HasTokenizer, plan: Plan) -> str:
+    """Say what a resumed run must be given again. A folder's tokenizer is known by its content: it may be moved."""
+    if plan.tokenizer is None:
+        return f"of {plan.vocabulary_size} tokens, trained on the data"
+    content = family.load_tokenizer(plan.tokenizer).to_str().encode()
+    return f"taken from a folder, {hashlib.sha256(content).hexdigest()[:12]}"
+
+
+def config_for(family: Family, plan: Plan, start: Checkpoint | None, tokenizer: Tokenizer) -> NetworkConfig:
+    if start is None:
+        return family.config_class(kind=plan.kind, vocabulary_size=tokenizer.get_vocab_size(), **plan.sizes)
+    if start.config.kind != plan.kind:
+        raise TrainingRefused(
+            f"{plan.start} is a {start.config.kind}, so it can't be trained further as a {plan.kind}."
+        )
+    for name, size in plan.sizes.items():
+        if getattr(start.config, name) != size:
+            option = f"--{name.replace('_', '-')}"
+            raise TrainingRefused(
+                f"The checkpoint has {name} {getattr(start.config, name)} and stays so; leave {option} out."
+            )
+    return start.config
+
+
+def pair_examples(
+    plan: Plan, tokenizer: Tokenizer, config: NetworkConfig, say: Say, build: type[PairExamples], needs_labels: bool
+) -> tuple[PairExamples, PairExamples]:
+    """Return training and validation examples, and say what is unusual about them."""
+    found: list[PairExamples] = []
+    for name, records, source in (
+        ("training", plan.data.training_records, plan.data.training),
+        ("validation", plan.data.validation_records, plan.data.validation or plan.data.training),
+    ):
+        try:
+            examples = build(pairs_of(records()), tokenizer, config.max_tokens)
+        except DataRefused as error:
+            raise DataRefused(f"The {name} data of {source} can't be used: {error}") from error
+        if needs_labels and examples.unlabelled == len(examples):
+            raise DataRefused(f"{source} has no labels, which {plan.kind} needs; label_dialogs adds them.")
+        say(_described(name, examples, source, config.max_tokens, needs_labels))
+        found.append(examples)
+    return found[0], found[1]
+
+
+def _described(name: str, examples: PairExamples, source: Source, max_tokens: int, needs_labels: bool) -> str:
+    unlabelled = examples.unlabelled if needs_labels else 0
+    asides = [
+        f"{source.rejected:,} lines rejected" if source.rejected else "",
+        f"{unlabelled:,} without a label taken as neutral" if unlabelled else "",
+        f"{examples.contexts_cut:,} contexts cut to {max_tokens} tokens" if examples.contexts_cut else "",
+    ]
+    return "; ".join([f"{name}: {len(examples):,} replies", *filter(None, asides)]) + "."
+
+
+def _spoken_texts(plan: Plan) -> Iterator[str]:
+    """Each turn once: the turns of a context, but for the first, were replies before."""
+    for pair in pairs_of(plan.data.training_records()):
+        yield from pair.turns if len(pair.turns) == 1 else ()
+        yield pair.reply

@@ -1,0 +1,38 @@
+"""Compare two runs at the steps that both have: which one predicts the validation data better?"""
+
+from dataclasses import dataclass
+
+from generation.errors import TrainingRefused
+from generation.training.history import MACRO, TOKEN_WEIGHTED, Entry
+
+
+@dataclass(frozen=True)
+class Row:
+    step: int
+    epoch: float
+    first: Entry
+    second: Entry
+
+
+@dataclass(frozen=True)
+class Comparison:
+    rows: list[Row]
+
+    @property
+    def second_is_lower(self) -> int:
+        """At how many of the common steps the second run has the lower macro perplexity."""
+        return sum(row.second[MACRO] < row.first[MACRO] for row in self.rows)
+
+
+def compare_runs(first: list[Entry], second: list[Entry]) -> Comparison:
+    others = {entry["step"]: entry for entry in second}
+    common = [entry for entry in first if entry["step"] in others]
+    rows = [Row(entry["step"], entry["epoch"], entry, others[entry["step"]]) for entry in common]
+    if not rows:
+        raise TrainingRefused("The two runs were never validated at the same step, so they can't be compared.")
+    return Comparison(rows)
+
+
+def best_of(history: list[Entry]) -> Entry:
+    """Return the entry at which the checkpoint was saved: the lowest token-weighted perplexity."""
+    return min(history, key=lambda entry: entry[TOKEN_WEIGHTED])

@@ -1,0 +1,107 @@
+"""CONTRIBUTING.md shows how to add things: each test does what its section says, and nothing more."""
+
+import ast
+import json
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+
+from generation.corpora import formats
+from generation.metrics.all_metrics import METRICS
+from generation.models import Candidate, Dialog, GeneratorScore
+from generation.networks import families
+from generation.networks.families import FAMILIES
+from generation.registry import KINDS
+from tests.generation.scripted_runs import make_dialogs
+
+GUIDE = (Path(__file__).resolve().parent.parent / "CONTRIBUTING.md").read_text()
+
+
+def follow(section: str, module_name: str, monkeypatch: pytest.MonkeyPatch) -> tuple[ModuleType, str]:
+    """Make the section's file a module. Return it, and the line that goes into the registry."""
+    text = re.split(r"^## ", GUIDE, flags=re.MULTILINE)
+    (found,) = [part for part in text if part.startswith(f"{section}\n")]
+    file, line = re.findall(r"```(?:python|text)\n(.*?)```", found, re.DOTALL)
+    module = ModuleType(module_name)
+    monkeypatch.setitem(sys.modules, module_name, module)
+    exec(file, module.__dict__)
+    return module, line
+
+
+@pytest.mark.django_db
+def test_the_file_and_line_of_a_kind_make_one_that_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, line = follow("A kind of generator", "generation.generators.parrot", monkeypatch)
+    [(kind, place)] = ast.literal_eval(f"{{{line}}}").items()
+    monkeypatch.setitem(KINDS, kind, place)
+    make_dialogs("Hi.")
+
+    call_command("generate_candidates", dataset="D", generator="polly", kind=kind, setting=["is_loud=true"], here=True)
+
+    assert Candidate.objects.get().text == "HI."
+
+
+@pytest.mark.once
+@pytest.mark.django_db
+def test_the_file_and_line_of_a_family_make_one_that_is_trained_and_answers(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    _, line = follow("A network family", "generation.networks.bigram", monkeypatch)
+    [(name, entry)] = eval(f"{{{line}}}", vars(families)).items()
+    monkeypatch.setitem(FAMILIES, name, entry)
+    monkeypatch.setitem(KINDS, name, "generation.generators.own_networks:NetworkGenerator")
+    data = tmp_path / "d.jsonl"
+    lines = [{"id": number, "context": [f"Hello {number}."], "reference": "I am fine."} for number in range(20)]
+    data.write_text("".join(json.dumps(one) + "\n" for one in lines))
+    make_dialogs("How are you?")
+    sizes = ["--width=16", "--heads=2", "--vocabulary=300", "--device=cpu"]
+    pace = ["--learning-rate=0.05", "--batch-size=20", "--max-steps=60"]
+
+    call_command(
+        "train_generator", name, f"--data={data}", f"--validation={data}", f"--out={tmp_path / 'it'}", *sizes, *pace
+    )
+    settings = ["beams=2", "no_repeat_ngram=0"]
+    model: dict[str, Any] = {"generator": "b", "kind": name, "checkpoint": str(tmp_path / "it"), "setting": settings}
+    call_command("generate_candidates", dataset="D", here=True, **model)
+
+    assert Candidate.objects.get().text == "I am fine."
+
+
+@pytest.mark.django_db
+def test_the_file_and_line_of_a_metric_make_a_column(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    module, line = follow("A metric", "generation.metrics.length", monkeypatch)
+    (metric,) = eval(f"[{line}]", vars(module))
+    before = METRICS[:]
+    METRICS.append(metric)
+    make_dialogs("Hi.")
+    _, kind_line = follow("A kind of generator", "generation.generators.parrot", monkeypatch)
+    [(kind, place)] = ast.literal_eval(f"{{{kind_line}}}").items()
+    monkeypatch.setitem(KINDS, kind, place)
+    call_command("generate_candidates", dataset="D", generator="polly", kind=kind, here=True)
+
+    try:
+        call_command("score_candidates", dataset="D", without_similarity=True)
+    finally:
+        METRICS[:] = before
+
+    assert GeneratorScore.objects.get(metric="mean_words").value == 2  # the word and the full stop
+    assert "Words" in capsys.readouterr().out
+
+
+@pytest.mark.django_db
+def test_the_file_and_line_of_a_format_read_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    module, line = follow("An import format", "generation.corpora.bars", monkeypatch)
+    (added,) = eval(f"[{line}]", {"bars": module})
+    monkeypatch.setattr(formats, "FORMATS", [*formats.FORMATS, added])
+    (tmp_path / "two.bars").write_text("I passed! | Well done!\nAlone.\n")
+
+    call_command("import_dialogs", str(tmp_path / "two.bars"), dataset="D")
+
+    dialog = Dialog.objects.get()
+    assert (dialog.turns, dialog.gold, dialog.external_id) == (["I passed!"], "Well done!", "line 1")
