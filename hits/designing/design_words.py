@@ -55,7 +55,7 @@ def style_warning(report: Mapping[str, Any] | None) -> Iterator[str]:
     if report is None:
         return
     if not report["is_notable"]:
-        if not report["is_judged"]:
+        if not report["is_judged"] and report["dialog_count"]:  # none where a study has no checkpoints
             yield f"Whether looks give the human replies away is not known. {report['sentence']}"
         return
     yield f"Warning: looks give the human replies away. {report['sentence']}"
