@@ -42,5 +42,7 @@ def logging_config(level: str, as_json: bool) -> dict[str, Any]:
             # Our own middleware logs every request once; Django's would repeat those that fail.
             "django.server": {"handlers": [], "propagate": False},
             "django.request": {"level": "ERROR"},
+            # Says hundreds of lines about the letters of every figure that a bundle has.
+            "fontTools": {"level": "WARNING"},
         },
     }
