@@ -28,8 +28,9 @@ from hits.screening.rules import RULES, apply_rules  # noqa: E402
 from hits.stats.agreement import agreement  # noqa: E402
 from hits.stats.bradley_terry import rank_generators  # noqa: E402
 from hits.stats.coded_ratings import CodedRatings, code_ratings  # noqa: E402
-from hits.stats.comparing import PairedTest, compare_generators  # noqa: E402
-from hits.stats.estimates import ALPHA, Estimate, Interval, Undefined  # noqa: E402
+from hits.stats.comparing import compare_generators  # noqa: E402
+from hits.stats.estimates import Estimate, Interval, Undefined  # noqa: E402
+from hits.stats.outcomes import PairedTest  # noqa: E402
 from hits.stats.power import Setting, power_of  # noqa: E402
 from hits.stats.proportions import table_rows  # noqa: E402
 from simulated_crowd.drawing import Drawing, StudySize, draw_frames  # noqa: E402
@@ -135,9 +136,7 @@ def _tested(truth: Truth, dialogs: int, workers: int, seed: int) -> tuple[bool, 
     """Whether the permutation and the signed-rank test find any difference."""
     [table] = compare_generators(_draw(truth, dialogs, workers, seed))
     tests = [[one.permutation for one in table.comparisons], [one.signed_rank for one in table.comparisons]]
-    permutation, signed_rank = (
-        any(isinstance(one, PairedTest) and one.corrected_p_value <= ALPHA for one in some) for some in tests
-    )
+    permutation, signed_rank = (any(isinstance(one, PairedTest) and one.tells_apart for one in some) for some in tests)
     return permutation, signed_rank
 
 

@@ -76,7 +76,7 @@ def test_from_a_corpus_to_a_bundle(tmp_path: Path) -> None:
     # Screening leaves out what is not worth counting; what is kept says which model is better, and how sure that is.
     screened = screen(study, "local", now())
     assert screened.funnel.received.answers == 80
-    ranking = analyse_study(study, "local").rankings[0]
+    ranking = analyse_study(study, "local").main.rankings[0]
     assert isinstance(ranking.ranked, tuple)
     assert {one.generator for one in ranking.ranked} == {"generic", "listener-large", "listener-small", "parrot"}
 

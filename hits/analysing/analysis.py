@@ -1,12 +1,13 @@
 """From a frame to results.
 
-The frame is that of hits.frames, or one with fewer columns (imported_ratings). `worker`, `dialog`,
-`dataset`, `generator`, `value` and `score` are needed; `card`, `place`, `position`, `wave`, `submitted_at`, `active_ms`
-and `is_checkpoint` are used where they are there. So are three more kinds of columns:
+The frame is that of hits.frames, or one with fewer columns (imported_ratings). It must have `worker`, `dialog`,
+`dataset`, `generator`, `value` and `score`. It may have `card`, `place`, `position`, `wave`, `submitted_at`,
+`active_ms` and `is_checkpoint`, and these:
 
+    criterion             category  what workers were asked about; without it, all ratings are of one criterion
     label                 category  the reply's predicted emotion or intent; missing where there is none
     metric_NAME           float     an automatic metric of the reply; NaN where there is none
-    excluded_by_RULE      bool      whether this rule of screening leaves the rating out; what none leaves out is kept
+    excluded_by_RULE      bool      True where this screening rule leaves the rating out (hits.screening.keeping)
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,15 +17,16 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from hits.analysing.results import Results, Size, Variant
-from hits.stats.agreement import Agreement, agreement
+from hits.analysing.results import CriterionResults, Results, Size, Variant
+from hits.stats.agreement import agreement
 from hits.stats.bradley_terry import rank_generators
 from hits.stats.coded_ratings import HUMAN, CodedRatings, code_ratings
 from hits.stats.comparing import compare_generators
 from hits.stats.dependence import dependences
 from hits.stats.metrics import metric_correlations
-from hits.stats.proportions import Row, human_row, quick_rows, table_rows
-from hits.stats.reply_labels import Labels, label_distributions
+from hits.stats.outcomes import Agreement, Labels, ShareRow
+from hits.stats.proportions import human_row, quick_rows, table_rows
+from hits.stats.reply_labels import label_distributions
 from hits.stats.true_values import find_true_values
 from hits.stats.worker_effect import worker_effect
 
@@ -33,10 +35,23 @@ Mask = npt.NDArray[np.bool_]
 METRIC = "metric_"
 EXCLUDED_BY = "excluded_by_"
 ALSO_USED = ("place", "position", "wave", "submitted_at", "active_ms", "is_checkpoint", "label")
+OVERALL = "overall"
 ALL_RULES, NO_RULE = "all rules", "no rule"
 
 
 def analyse(frame: pd.DataFrame, seed: int = 1) -> Results:
+    parts = _by_criterion(frame)
+    return Results(tuple(_analyse_criterion(name, part, seed) for name, part in parts.items()), seed)
+
+
+def _by_criterion(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    names = list(frame["criterion"].astype("category").cat.categories) if "criterion" in frame else []
+    if len(names) <= 1:  # nothing to take apart, which would copy everything
+        return {str(names[0]) if names else OVERALL: frame}
+    return {str(name): frame[(frame["criterion"] == name).to_numpy()] for name in names}
+
+
+def _analyse_criterion(criterion: str, frame: pd.DataFrame, seed: int) -> CriterionResults:
     everything = code_ratings(frame)
     exclusions = _exclusions(frame)
     is_kept = _is_kept(exclusions, len(frame))
@@ -49,7 +64,8 @@ def analyse(frame: pd.DataFrame, seed: int = 1) -> Results:
     rules = tuple(exclusions)
     by_dataset = tuple(row for row in table if row.dataset is not None)
     with_all = Variant(ALL_RULES, rules, size, by_dataset, agreed[0], rankings[0])
-    return Results(
+    return CriterionResults(
+        criterion=criterion,
         size=size,
         datasets=ratings.datasets,
         generators=ratings.generators,
@@ -65,7 +81,6 @@ def analyse(frame: pd.DataFrame, seed: int = 1) -> Results:
         metrics=tuple(metric_correlations(ratings, _metrics(kept), seed)),
         calibration=tuple(_calibration(ratings)),
         variants=(with_all, *_other_variants(everything, exclusions)) if rules else (),
-        seed=seed,
     )
 
 
@@ -120,7 +135,7 @@ def _metrics(kept: pd.DataFrame) -> dict[str, npt.NDArray[np.float64]]:
     return {name.removeprefix(METRIC): kept[name].to_numpy(np.float64) for name in names}
 
 
-def _calibration(ratings: CodedRatings) -> list[Row]:
+def _calibration(ratings: CodedRatings) -> list[ShareRow]:
     """By dataset: the human replies, and the generators' in the same dialogs."""
     found = []
     has_human = np.zeros(int(ratings.dialog.max(initial=-1)) + 1, bool)

@@ -5,7 +5,6 @@ so that what arrives meanwhile makes it stale; trouble is kept as its problem, a
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -14,7 +13,7 @@ from hits.analysing.analysis import EXCLUDED_BY, analyse
 from hits.analysing.disputed_dialogs import most_disputed
 from hits.analysing.figures.all_figures import Picture, pictures
 from hits.analysing.kept_results import source_of
-from hits.analysing.results import Results, Variant
+from hits.analysing.results import Results
 from hits.analysing.serialising import results_as_json
 from hits.analysing.study_analysis import study_frame
 from hits.models import ScreeningRun, Study, StudyResults
@@ -57,12 +56,8 @@ def _funnel(study: Study, environment: str) -> Funnel | None:
 
 def _of_variants(results: Results) -> dict[str, list[dict[str, str]]]:
     """The first is by all rules, which is what is drawn anyway."""
-    return {variant.name: _drawn(_shares(results, variant)) for variant in results.variants[1:]}
-
-
-def _shares(results: Results, variant: Variant) -> list[Picture]:
-    with_these = replace(results, size=variant.size, table=variant.table)
-    return [picture for picture in pictures(with_these) if picture.name == "shares"]
+    names = [variant.name for variant in results.main.variants[1:]]
+    return {name: _drawn(pictures(results.under(name), wanted=["shares"])) for name in names}
 
 
 def _drawn(found: list[Picture]) -> list[dict[str, str]]:

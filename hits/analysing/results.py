@@ -1,17 +1,19 @@
 """Everything that a study's ratings say, as plain numbers, names and intervals."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from hits.stats.agreement import Agreement
-from hits.stats.bradley_terry import Ranking
-from hits.stats.comparing import Comparisons
-from hits.stats.dependence import Dependence
 from hits.stats.estimates import Undefined
-from hits.stats.metrics import MetricCorrelation
-from hits.stats.proportions import Row
-from hits.stats.reply_labels import Labels
-from hits.stats.true_values import TrueValues
-from hits.stats.worker_effect import WorkerEffect
+from hits.stats.outcomes import (
+    Agreement,
+    Comparisons,
+    Dependence,
+    Labels,
+    MetricCorrelation,
+    Ranking,
+    ShareRow,
+    TrueValues,
+    WorkerEffect,
+)
 
 
 @dataclass(frozen=True)
@@ -27,28 +29,29 @@ class Size:
 
 @dataclass(frozen=True)
 class Variant:
-    """The results with other rules of screening: all of them, none, all but one. `rules` are those that were
-    applied."""
+    """The results under other screening rules: all of them, none, or all but one. `rules` are those applied."""
 
     name: str
     rules: tuple[str, ...]
     size: Size
-    table: tuple[Row, ...]
+    table: tuple[ShareRow, ...]
     agreement: Agreement
     ranking: Ranking
 
 
 @dataclass(frozen=True)
-class Results:
-    """`table` is the paper's table 5, by dataset and generator. Where a list goes over datasets, it begins with all of
-    them together (dataset None) if there are several. `calibration` has the human replies and, for comparison, the
-    generators in the same dialogs; it is empty where no human reply was rated. `labels` is the paper's figure 5."""
+class CriterionResults:
+    """What the ratings say about one criterion. `table` is the paper's table 5, by dataset and generator. A list that
+    goes over datasets begins with all of them together (dataset None) if there are several. `calibration` has the human
+    replies and, for comparison, the generators in the same dialogs; it is empty where no human reply was rated.
+    `labels` is the paper's figure 5."""
 
+    criterion: str
     size: Size
     datasets: tuple[str, ...]
     generators: tuple[str, ...]
     values: tuple[str, ...]  # the best first
-    table: tuple[Row, ...]
+    table: tuple[ShareRow, ...]
     comparisons: tuple[Comparisons, ...]
     rankings: tuple[Ranking, ...]
     agreement: tuple[Agreement, ...]
@@ -57,6 +60,40 @@ class Results:
     worker_effect: WorkerEffect
     labels: tuple[Labels, ...]
     metrics: tuple[MetricCorrelation, ...]
-    calibration: tuple[Row, ...]
+    calibration: tuple[ShareRow, ...]
     variants: tuple[Variant, ...]
+
+    def letters(self, dataset: str | None) -> dict[str, str]:
+        """By generator: those that share a letter can't be told apart."""
+        tables = [table for table in self.comparisons if table.dataset == dataset]
+        return {one.generator: one.letters for table in tables for one in table.letters}
+
+    def under(self, variant: Variant) -> "CriterionResults":
+        """The same under other rules. Comparisons are left out, since variants have none of their own."""
+        return replace(
+            self,
+            size=variant.size,
+            table=variant.table,
+            comparisons=(),
+            rankings=(variant.ranking,),
+            agreement=(variant.agreement,),
+        )
+
+
+@dataclass(frozen=True)
+class Results:
+    """One entry for each criterion that workers were asked about, in the study's order."""
+
+    criteria: tuple[CriterionResults, ...]
     seed: int
+
+    @property
+    def main(self) -> CriterionResults:
+        """The criterion that the study names first: what a summary quotes."""
+        return self.criteria[0]
+
+    def under(self, variant_name: str) -> "Results":
+        """As the results would be under other screening rules, which are the same for all criteria."""
+        variants = [next(one for one in part.variants if one.name == variant_name) for part in self.criteria]
+        pairs = zip(self.criteria, variants, strict=True)
+        return replace(self, criteria=tuple(part.under(variant) for part, variant in pairs))

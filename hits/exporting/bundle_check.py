@@ -10,13 +10,14 @@ import pandas as pd
 from evalplatform.errors import EvalPlatformError
 from hits.analysing.analysis import analyse
 from hits.analysing.figures.all_figures import pictures
+from hits.analysing.reporting import report_of
 from hits.analysing.results import Results
 from hits.analysing.serialising import results_as_json
 from hits.exporting.about import About, read_about
 from hits.exporting.hashing import changed_files, hash_of
 from hits.exporting.ratings_files import FILES, read_ratings
+from hits.exporting.report_latex import latex_tables
 from hits.exporting.revealed_orders import wrong_orders
-from hits.exporting.table_files import latex_tables
 
 MOST_TOLD = 5
 
@@ -34,7 +35,7 @@ def check_bundle(folder: Path, ratings: str = FILES[0]) -> list[str]:
         found.append(f"{ratings} has {len(frame):,} ratings, bundle.json says {about.ratings:,}")
     found += wrong_orders(folder, about, frame)
     found += _different_results(folder, results)
-    for name, text in latex_tables(results).items():
+    for name, text in latex_tables(report_of(results)).items():
         found += _different_text(folder / "tables" / name, text, ratings)
     words = {picture.name: picture.description for picture in pictures(results)}
     told = _read(folder / "figures" / "figures.md")

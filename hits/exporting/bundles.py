@@ -16,6 +16,7 @@ from hits.access.pseudonyms import bundle_pseudonym
 from hits.analysing.analysis import EXCLUDED_BY, analyse
 from hits.analysing.automatic import add_metrics, metrics_of
 from hits.analysing.figures.all_figures import Picture, pictures
+from hits.analysing.reporting import report_of
 from hits.analysing.results import Results
 from hits.analysing.serialising import results_as_json
 from hits.batching.manifest import manifest_lines
@@ -29,7 +30,7 @@ from hits.exporting.hashing import write_hashes
 from hits.exporting.methods import methods_latex, methods_markdown
 from hits.exporting.ratings_files import read_ratings, write_ratings
 from hits.exporting.readme import readme
-from hits.exporting.table_files import latex_tables
+from hits.exporting.report_latex import latex_tables
 from hits.frames.ratings_frame import rating_chunks
 from hits.models import ScreeningRun, Study, Submission
 from hits.models.design import StudyDesign
@@ -156,7 +157,7 @@ def _write_rest(study: Study, environment: str, folder: Path, about: About, resu
     made = pictures(results, about.funnel)
     texts = {
         "results.json": results_as_json(results),
-        **{f"tables/{name}": text for name, text in latex_tables(results).items()},
+        **{f"tables/{name}": text for name, text in latex_tables(report_of(results)).items()},
         **{f"figures/{picture.name}.svg": picture.svg for picture in made},
         "figures/figures.md": _in_words(made),
         **_texts(facts, about.funnel),

@@ -54,7 +54,7 @@ def _systems(facts: Facts) -> Questions:
 
 def _sample(facts: Facts) -> Questions:
     datasets = ", ".join(f"{part.dialog_count:,} of {part.name}" for part in facts.design.datasets)
-    rated = facts.results.size.dialogs
+    rated = facts.results.main.size.dialogs
     yield (
         *("3.1.1", "Outputs evaluated per system"),
         f"{rated:,}: one for each dialog with ratings that count. The study was designed for {facts.dialogs:,} "
@@ -70,7 +70,11 @@ def _sample(facts: Facts) -> Questions:
 
 def _evaluators(facts: Facts) -> Questions:
     crowd = facts.design.crowd
-    yield "3.2.1", "How many evaluators", f"{facts.workers:,}, of whom the results count {facts.results.size.workers:,}"
+    yield (
+        "3.2.1",
+        "How many evaluators",
+        f"{facts.workers:,}, of whom the results count {facts.results.main.size.workers:,}",
+    )
     yield (
         *("3.2.2", "What kind of evaluators"),
         f"crowd workers of the {facts.marketplace} marketplace, paid; not experts, and not chosen by the authors. "
@@ -170,9 +174,9 @@ def _ethics(facts: Facts) -> Questions:
 
 
 def _agreement(facts: Facts) -> str:
-    if not facts.results.agreement:
+    if not facts.results.main.agreement:
         return "Not measured."
-    first = facts.results.agreement[0]
+    first = facts.results.main.agreement[0]
     names = {"alpha_ordinal": "Krippendorff's alpha, ordinal", "fleiss_kappa": "Fleiss' kappa", "raw": "raw agreement"}
     told = []
     for field, name in names.items():

@@ -150,8 +150,8 @@ def _exclusions(facts: Facts) -> Iterator[str]:
     received, kept = funnel.received, funnel.kept
     yield (
         f"Of {received.answers:,} answers (one worker's ratings of one dialog's replies), {kept.answers:,} from "
-        f"{count_of(kept.workers, 'worker')} on {count_of(facts.results.size.dialogs, 'dialog')} were kept. Nobody's "
-        f"pay depended on it."
+        f"{count_of(kept.workers, 'worker')} on {count_of(facts.results.main.size.dialogs, 'dialog')} were kept. "
+        "Nobody's pay depended on it."
     )
     steps = [
         f"{step.rule} ({describe_facts(step.parameters)}) left out {count_of(step.left_out.answers, 'answer')} of "
@@ -163,9 +163,9 @@ def _exclusions(facts: Facts) -> Iterator[str]:
 
 
 def _agreement(facts: Facts) -> Iterator[str]:
-    if not facts.results.agreement:
+    if not facts.results.main.agreement:
         return
-    first = facts.results.agreement[0]
+    first = facts.results.main.agreement[0]
     ordinal, raw = first.alpha_ordinal, first.raw
     if isinstance(ordinal, Undefined) or isinstance(raw, Undefined):
         reason = ordinal.reason if isinstance(ordinal, Undefined) else "it has none"

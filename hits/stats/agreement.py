@@ -30,27 +30,12 @@ import pandas as pd
 from hits.stats.clusters import Clusters, estimate
 from hits.stats.coded_ratings import CodedRatings, Codes
 from hits.stats.estimates import Estimate, Undefined
+from hits.stats.outcomes import Agreement
 
 Floats = npt.NDArray[np.float64]
 
 ALL_THE_SAME = "all ratings are the same, so nothing can be said about chance"
 LEVELS = ("nominal", "ordinal", "interval")
-
-
-@dataclass(frozen=True)
-class Agreement:
-    """`dataset` and `generator` are None for all of them together; `replies` and `ratings` are those rated twice or
-    more."""
-
-    dataset: str | None
-    generator: str | None
-    replies: int
-    ratings: int
-    alpha_nominal: Estimate | Undefined
-    alpha_ordinal: Estimate | Undefined
-    alpha_interval: Estimate | Undefined
-    fleiss_kappa: Estimate | Undefined
-    raw: Estimate | Undefined
 
 
 def agreement(ratings: CodedRatings, dataset: str | None = None, generator: str | None = None) -> Agreement:

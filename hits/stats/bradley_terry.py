@@ -23,33 +23,13 @@ from hits.stats.answers import Answers, answers_of
 from hits.stats.clusters import interval_of, spread_of
 from hits.stats.coded_ratings import CodedRatings
 from hits.stats.estimates import Estimate, Undefined
+from hits.stats.outcomes import Ranked, Ranking
 
 Floats = npt.NDArray[np.float64]
 
 MOST_STEPS = 100
 SMALL = 1e-10
 OUTCOMES = 3  # first higher, alike, second higher
-
-
-@dataclass(frozen=True)
-class Ranked:
-    """`share_of_strength` is w over the sum of all w."""
-
-    rank: int
-    generator: str
-    strength: Estimate
-    share_of_strength: float
-
-
-@dataclass(frozen=True)
-class Ranking:
-    """`dataset` is None for all of them together. `tie_weight` is v: 0 without ties, 1 where two equals tie in a third
-    of their comparisons."""
-
-    dataset: str | None
-    comparisons: int
-    ranked: tuple[Ranked, ...] | Undefined
-    tie_weight: float | Undefined
 
 
 def rank_generators(ratings: CodedRatings, dataset: str | None) -> Ranking:

@@ -25,55 +25,14 @@ import numpy as np
 from hits.stats.answers import Answers, answers_of
 from hits.stats.clusters import estimate
 from hits.stats.coded_ratings import CodedRatings
-from hits.stats.estimates import ALPHA, Estimate, Undefined
+from hits.stats.estimates import Undefined
 from hits.stats.letters import letter_display
+from hits.stats.outcomes import Comparison, Comparisons, Lettered, PairedTest
 from hits.stats.sign_flips import Differences, holm, sign_flip_p_values
 from hits.stats.signed_rank import signed_rank_p_value
 
 NOBODY_RATED_BOTH = "no worker rated both in the same dialog"
 NO_DIFFERENCE = "no worker rated them differently"
-
-
-@dataclass(frozen=True)
-class PairedTest:
-    p_value: float
-    corrected_p_value: float
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """`difference` and `superiority` are the first generator's over the second."""
-
-    first: str
-    second: str
-    answers: int  # that rate both
-    first_higher: int
-    alike: int
-    second_higher: int
-    difference: Estimate | Undefined
-    superiority: Estimate | Undefined
-    permutation: PairedTest | Undefined
-    signed_rank: PairedTest | Undefined
-
-    @property
-    def is_different(self) -> bool:
-        return isinstance(self.permutation, PairedTest) and self.permutation.corrected_p_value <= ALPHA
-
-
-@dataclass(frozen=True)
-class Lettered:
-    generator: str
-    mean_score: float | Undefined
-    letters: str
-
-
-@dataclass(frozen=True)
-class Comparisons:
-    """`dataset` is None for all of them together. `letters`: best first; who shares one can't be told apart."""
-
-    dataset: str | None
-    comparisons: tuple[Comparison, ...]
-    letters: tuple[Lettered, ...]
 
 
 def compare_generators(ratings: CodedRatings, seed: int = 1) -> list[Comparisons]:

@@ -19,30 +19,12 @@ import pandas as pd
 from hits.stats.clusters import Clusters, interval_of, joint_spread
 from hits.stats.coded_ratings import CodedRatings, Codes
 from hits.stats.estimates import Estimate, Undefined
+from hits.stats.outcomes import Dependence, Level
 from hits.stats.sign_flips import holm
 
 Floats = npt.NDArray[np.float64]
 
 MOST_LEVELS = 12  # above, the number of the level counts as a number
-
-
-@dataclass(frozen=True)
-class Level:
-    level: str
-    ratings: int
-    effect: Estimate
-
-
-@dataclass(frozen=True)
-class Dependence:
-    """Either levels, or a `slope` for each unit of a number; `unit` says of what. The other is undefined."""
-
-    factor: str
-    levels: tuple[Level, ...] | Undefined
-    slope: Estimate | Undefined
-    unit: str
-    p_value: float | Undefined
-    corrected_p_value: float | Undefined
 
 
 def dependences(frame: pd.DataFrame, ratings: CodedRatings) -> list[Dependence]:

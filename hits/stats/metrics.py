@@ -23,28 +23,11 @@ from hits.stats.bootstrap import DRAWS_AT_ONCE, FEWEST_DRAWS, WEIGHTS
 from hits.stats.clusters import t_quantile
 from hits.stats.coded_ratings import CodedRatings, Codes
 from hits.stats.estimates import CONFIDENCE, Estimate, Interval, Undefined
+from hits.stats.outcomes import GeneratorMeans, MetricCorrelation
 
 Floats = npt.NDArray[np.float64]
 
 FEWEST_REPLIES, FEWEST_GENERATORS = 4, 3
-
-
-@dataclass(frozen=True)
-class GeneratorMeans:
-    generator: str
-    replies: int
-    mean_score: float
-    mean_metric: float
-
-
-@dataclass(frozen=True)
-class MetricCorrelation:
-    metric: str
-    replies: int
-    pearson: Estimate | Undefined
-    spearman: Estimate | Undefined
-    generators: tuple[GeneratorMeans, ...]
-    of_generators: Estimate | Undefined
 
 
 def metric_correlations(ratings: CodedRatings, metrics: Mapping[str, Floats], seed: int = 1) -> list[MetricCorrelation]:

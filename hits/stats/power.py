@@ -37,6 +37,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy  # which loads scipy.special when it is first used: that takes a second, and few processes plan studies
 
+from hits.stats.estimates import ALPHA
 from hits.stats.intervals import wilson_interval
 
 Floats = npt.NDArray[np.floating]
@@ -92,7 +93,7 @@ class Setting:
     proportions: tuple[float, float, float] = (0.32, 0.31, 0.37)
     effects: Effects = field(default_factory=Effects)
     dialogs_per_hit: int = 10
-    alpha: float = 0.05
+    alpha: float = ALPHA
 
     def __post_init__(self) -> None:
         for name, (least, most) in LIMITS.items():

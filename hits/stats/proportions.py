@@ -11,7 +11,6 @@ Two dialogs, rated by the same two workers as good, good and good, bad: the shar
 """
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -20,34 +19,13 @@ from scipy.special import expit, logit
 from hits.stats.bootstrap import calibrated_interval, draw_totals
 from hits.stats.clusters import Clusters, Spread, estimate, spread_of_shares, t_quantile
 from hits.stats.coded_ratings import HUMAN, CodedRatings
-from hits.stats.estimates import CONFIDENCE, Estimate, Interval, Undefined
+from hits.stats.estimates import CONFIDENCE, Interval, Undefined
+from hits.stats.outcomes import Share, ShareRow
 
 Floats = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class Share:
-    value: str
-    count: int
-    share: float
-    standard_error: float | Undefined
-    interval: Interval | Undefined
-
-
-@dataclass(frozen=True)
-class Row:
-    """A line of table 5. `generator` is None for the human reply, `dataset` for all of them together."""
-
-    dataset: str | None
-    generator: str | None
-    ratings: int
-    dialogs: int
-    workers: int
-    shares: tuple[Share, ...] | Undefined
-    mean_score: Estimate | Undefined
-
-
-def table_rows(ratings: CodedRatings, seed: int = 1) -> list[Row]:
+def table_rows(ratings: CodedRatings, seed: int = 1) -> list[ShareRow]:
     """All datasets together if there are several, then each: a row for each generator, in their order."""
     rows = ratings.by_generators
     shape = (len(rows.datasets), len(rows.generators), len(rows.values))
@@ -63,7 +41,7 @@ def table_rows(ratings: CodedRatings, seed: int = 1) -> list[Row]:
     return found
 
 
-def quick_rows(ratings: CodedRatings) -> list[Row]:
+def quick_rows(ratings: CodedRatings) -> list[ShareRow]:
     """By dataset only and without draws, intervals symmetric on the log-odds: for tables that are made many times."""
     rows, count = ratings.by_generators, len(ratings.generators)
     return [
@@ -72,16 +50,16 @@ def quick_rows(ratings: CodedRatings) -> list[Row]:
     ]
 
 
-def human_row(ratings: CodedRatings, dataset: str | None) -> Row:
+def human_row(ratings: CodedRatings, dataset: str | None) -> ShareRow:
     return row_of(ratings.of(ratings.generator == HUMAN), dataset, None)
 
 
-def row_of(ratings: CodedRatings, dataset: str | None, generator: str | None, draws: Floats | None = None) -> Row:
+def row_of(ratings: CodedRatings, dataset: str | None, generator: str | None, draws: Floats | None = None) -> ShareRow:
     """`draws`: (draws, values), the weights of the values in each."""
     count = len(ratings)
     sizes = (count, ratings.dialog_count, ratings.worker_count)
     if not count:
-        return Row(dataset, generator, *sizes, Undefined("there is no rating"), Undefined("there is no rating"))
+        return ShareRow(dataset, generator, *sizes, Undefined("there is no rating"), Undefined("there is no rating"))
     clusters = Clusters.of_ratings(ratings)
     counts = np.bincount(ratings.value, minlength=len(ratings.values))
     shares = counts / count
@@ -99,7 +77,7 @@ def row_of(ratings: CodedRatings, dataset: str | None, generator: str | None, dr
         )
         for code, name in enumerate(ratings.values)
     )
-    return Row(dataset, generator, *sizes, found, mean_score)
+    return ShareRow(dataset, generator, *sizes, found, mean_score)
 
 
 def _interval(

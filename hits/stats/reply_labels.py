@@ -10,7 +10,6 @@ Three ratings of good, two of them of replies labelled questioning: the share of
 """
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import expit, logit
@@ -18,27 +17,9 @@ from scipy.special import expit, logit
 from hits.stats.clusters import Clusters, Spread, spread_of_shares, t_quantile
 from hits.stats.coded_ratings import CodedRatings, Codes
 from hits.stats.estimates import Interval, Undefined
+from hits.stats.outcomes import Labels, LabelShare
 
 NO_LABEL = -1
-
-
-@dataclass(frozen=True)
-class LabelShare:
-    label: str
-    count: int
-    share: float
-    interval: Interval | Undefined
-
-
-@dataclass(frozen=True)
-class Labels:
-    """`generator` is None for all of them together. Labels come by falling share; those that do not occur are left
-    out."""
-
-    generator: str | None
-    value: str
-    ratings: int
-    labels: tuple[LabelShare, ...] | Undefined
 
 
 def label_distributions(ratings: CodedRatings, label: Codes, names: tuple[str, ...]) -> list[Labels]:

@@ -8,8 +8,6 @@ true is mostly guessed: read it beside the agreement.
 A reply rated good, good, bad and one rated bad, bad: majority says 1/2 good and 1/2 bad; the mean is (7/3 + 1) / 2.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
@@ -17,37 +15,9 @@ import pandas as pd
 from hits.stats.coded_ratings import CodedRatings, Codes
 from hits.stats.dawid_skene import dawid_skene
 from hits.stats.estimates import Undefined
+from hits.stats.outcomes import Reliability, TrueShares, TrueValues
 
 Floats = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class TrueShares:
-    """In the order of the values, the best first."""
-
-    dataset: str
-    generator: str
-    replies: int
-    dawid_skene: tuple[float, ...]
-    majority: tuple[float, ...]
-    mean_score: float
-
-
-@dataclass(frozen=True)
-class Reliability:
-    """`reliability` is the chance of saying the true value, as Dawid-Skene has it."""
-
-    worker: str
-    ratings: int
-    reliability: float
-
-
-@dataclass(frozen=True)
-class TrueValues:
-    shares: tuple[TrueShares, ...]
-    workers: tuple[Reliability, ...]
-    steps: int
-    is_converged: bool
 
 
 def find_true_values(ratings: CodedRatings) -> TrueValues | Undefined:

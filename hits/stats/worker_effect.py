@@ -23,19 +23,11 @@ import pandas as pd
 from hits.stats.clusters import t_quantile
 from hits.stats.coded_ratings import CodedRatings, Codes
 from hits.stats.estimates import Estimate, Interval, Undefined
+from hits.stats.outcomes import WorkerEffect
 
 Floats = npt.NDArray[np.float64]
 
 TURNS = 199
-
-
-@dataclass(frozen=True)
-class WorkerEffect:
-    """`share` is that of the variance of scores, given the dataset and generator."""
-
-    deviation: Estimate | Undefined
-    share: float | Undefined
-    p_value: float | Undefined
 
 
 def worker_effect(ratings: CodedRatings, seed: int = 1) -> WorkerEffect:

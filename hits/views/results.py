@@ -1,6 +1,5 @@
 """The results page: figures, their numbers, and how sure they are. Kept by a worker; the page only lays them out."""
 
-import json
 from typing import Any
 from urllib.parse import urlencode
 
@@ -15,10 +14,12 @@ from django.views.decorators.http import require_GET, require_POST
 
 from evalplatform.errors import EvalPlatformError
 from hits.analysing.kept_results import find_results, refresh_results, source_of
+from hits.analysing.reporting import report_of
+from hits.analysing.serialising import results_from_json
 from hits.models import ScreeningRun, Study, StudyResults
 from hits.tasks import compute_results_of_study
 from hits.views.bundle import bundle_panel
-from hits.views.result_tables import result_sections, variant_table
+from hits.views.result_sections import page_sections, variant_tables
 from hits.views.screening_rows import funnel_rows
 from hits.views.study_pages import delay, find_study, surroundings, tells_refusals
 from hits.views.waiting import wait_for
@@ -85,22 +86,24 @@ def _state(study: Study, row: StudyResults) -> dict[str, Any]:
 
 
 def _found(study: Study, row: StudyResults, screening: str) -> dict[str, Any]:
-    """With the variant of the screening that is asked for, where there is one of this name."""
-    found = json.loads(row.results)
-    names = [variant["name"] for variant in found["variants"]]
-    variant = next((one for one in found["variants"][1:] if one["name"] == screening), None)
-    figures = _figures(row, "") | (_figures(row, screening) if variant else {})
+    """Under the screening variant that is asked for, where there is one of this name."""
+    results = results_from_json(row.results)
+    names = [variant.name for variant in results.main.variants]
+    variant = screening if screening in names[1:] else ""
+    shown = report_of(results, variant)
+    figures = _figures(row, "") | (_figures(row, variant) if variant else {})
     run = ScreeningRun.objects.current(study, row.environment)
-    sections = [(section, figures.get(section.key)) for section in result_sections(found, variant)]
+    sections = [(section, figures.get(section.key)) for section in page_sections(shown)]
+    first = {f"{one.prefix}{key}" for one in shown.criteria for key in FIRST}
     return {
-        "size": (variant or found)["size"],
-        "variants": [{"name": name, "is_shown": name == (screening if variant else names[0])} for name in names],
+        "size": shown.criteria[0].size,
+        "variants": [{"name": name, "is_shown": name == (variant or names[0])} for name in names],
         "variant": variant,
-        "variant_table": variant_table(found["variants"]),
+        "variant_tables": variant_tables(report_of(results)),
         "screening": run and funnel_rows(run),
         "funnel_figure": figures.get("funnel"),
-        "first_sections": [one for one in sections if one[0].key in FIRST],
-        "more_sections": [one for one in sections if one[0].key not in FIRST],
+        "first_sections": [one for one in sections if one[0].key in first],
+        "more_sections": [one for one in sections if one[0].key not in first],
         "disputed_count": len(row.disputed),
         "bundle": bundle_panel(study, row.environment),
     }

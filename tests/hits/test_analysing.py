@@ -14,14 +14,18 @@ from django.core.management import CommandError, call_command
 
 from evalplatform.errors import EvalPlatformError
 from hits.analysing.analysis import analyse
+from hits.analysing.figures.all_figures import pictures
 from hits.analysing.imported_ratings import import_ratings, read_ratings
-from hits.analysing.result_text import describe_results
+from hits.analysing.report_text import as_text
+from hits.analysing.reporting import report_of
 from hits.analysing.results import Results
-from hits.analysing.serialising import results_as_json, results_from_json
+from hits.analysing.serialising import plain, results_as_json, results_from_json
 from hits.analysing.study_analysis import analyse_study
+from hits.exporting.report_latex import latex_tables
 from hits.models import Study
 from hits.screening.screening_runs import screen
 from hits.stats.estimates import Estimate, Undefined
+from hits.views.result_sections import page_sections
 from tests.hits.stats.small_frames import drawn_frame
 from tests.hits.test_screening import hand_in
 
@@ -41,29 +45,50 @@ def results() -> Results:
 
 
 def test_everything_is_there(results: Results) -> None:
-    assert (results.datasets, results.generators, results.values) == (("ED",), ("A", "B", "C"), ("good", "okay", "bad"))
-    assert [row.generator for row in results.table] == ["A", "B", "C"]
-    assert [one.generator for one in results.comparisons[0].letters] == ["B", "C", "A"]
-    assert not isinstance(results.rankings[0].ranked, Undefined)
-    assert not isinstance(results.true_values, Undefined)
-    assert [one.generator for one in results.agreement] == [None, "A", "B", "C"]
-    assert [one.generator for one in results.calibration] == [None, "A", "B", "C"]
-    assert [one.factor for one in results.dependences] == ["place", "position", "day", "wave", "time"]
-    assert [one.metric for one in results.metrics] == ["length"]
-    assert len(results.labels) == 4 * 3
+    assert (results.main.datasets, results.main.generators, results.main.values) == (
+        ("ED",),
+        ("A", "B", "C"),
+        ("good", "okay", "bad"),
+    )
+    assert [row.generator for row in results.main.table] == ["A", "B", "C"]
+    assert [one.generator for one in results.main.comparisons[0].letters] == ["B", "C", "A"]
+    assert not isinstance(results.main.rankings[0].ranked, Undefined)
+    assert not isinstance(results.main.true_values, Undefined)
+    assert [one.generator for one in results.main.agreement] == [None, "A", "B", "C"]
+    assert [one.generator for one in results.main.calibration] == [None, "A", "B", "C"]
+    assert [one.factor for one in results.main.dependences] == ["place", "position", "day", "wave", "time"]
+    assert [one.metric for one in results.main.metrics] == ["length"]
+    assert len(results.main.labels) == 4 * 3
 
 
 def test_what_rules_leave_out_does_not_count_and_is_shown_beside(results: Results) -> None:
     frame = screened_frame()
     kept = frame[~frame["excluded_by_hasty"] & ~frame["is_gold"]]
-    variants = {one.name: one for one in results.variants}
+    variants = {one.name: one for one in results.main.variants}
 
-    assert results.size.ratings == len(kept)
+    assert results.main.size.ratings == len(kept)
     assert list(variants) == ["all rules", "no rule", "without hasty", "without same_answer"]
     assert variants["no rule"].size.ratings == (~frame["is_gold"]).sum()
     assert variants["without hasty"].rules == ("same_answer",)
-    assert variants["without same_answer"].size == results.size
-    assert variants["all rules"].table == results.table
+    assert variants["without same_answer"].size == results.main.size
+    assert variants["all rules"].table == results.main.table
+
+
+def test_each_criterion_has_its_own_results_and_says_so_everywhere() -> None:
+    frame = drawn_frame(seed=1, A=(0.2, 0.3, 0.5), B=(0.5, 0.3, 0.2))
+    other = frame.assign(criterion="empathy", score=4 - frame["score"])
+    both = pd.concat([frame.assign(criterion="fluency"), other], ignore_index=True)
+    both["criterion"] = pd.Categorical(both["criterion"], categories=["fluency", "empathy"])
+
+    results = results_from_json(results_as_json(analyse(both)))
+    report = report_of(results)
+
+    assert [one.criterion for one in results.criteria] == ["fluency", "empathy"]
+    assert plain(replace(results.criteria[0], criterion="overall")) == plain(analyse(frame).main)
+    assert "Criterion: empathy" in list(as_text(report))
+    assert {"fluency-table5.tex", "empathy-table5.tex"} <= latex_tables(report).keys()
+    assert {"fluency-shares", "empathy-shares"} <= {one.key for one in page_sections(report)}
+    assert {"fluency-shares", "empathy-shares"} <= {one.name for one in pictures(results)}
 
 
 def test_the_same_ratings_give_the_same_bytes_and_come_back(results: Results) -> None:
@@ -74,38 +99,43 @@ def test_the_same_ratings_give_the_same_bytes_and_come_back(results: Results) ->
     assert "NaN" not in text
 
 
-def test_other_names_for_workers_change_no_figure(results: Results) -> None:
+def test_other_names_for_workers_change_no_number(results: Results) -> None:
     frame = screened_frame()
     renamed = [f"P{place}" for place in reversed(range(len(frame["worker"].cat.categories)))]
     frame["worker"] = frame["worker"].cat.rename_categories(renamed).cat.reorder_categories(sorted(renamed))
 
     other = analyse(frame)
 
-    assert (other.table, other.comparisons, other.agreement) == (results.table, results.comparisons, results.agreement)
+    assert (other.main.table, other.main.comparisons, other.main.agreement) == (
+        results.main.table,
+        results.main.comparisons,
+        results.main.agreement,
+    )
 
 
 def test_a_study_without_ratings_has_results_that_say_so() -> None:
     nothing = analyse(screened_frame().iloc[:0])
 
-    assert nothing.size.ratings == 0
-    assert nothing.table[0].shares == Undefined("there is no rating")
+    assert nothing.main.size.ratings == 0
+    assert nothing.main.table[0].shares == Undefined("there is no rating")
     assert results_as_json(nothing)
-    assert list(describe_results(nothing))
+    assert list(as_text(report_of(nothing)))
 
 
 def test_a_few_ratings_are_described_without_failing() -> None:
     imported = read_ratings(["item,worker,generator,value\n", "1,w,A,good\n", "1,w,B,bad\n"], "few.csv")
 
-    lines = "\n".join(describe_results(analyse(imported.frame)))
+    lines = "\n".join(as_text(report_of(analyse(imported.frame))))
 
     assert "undefined: no reply has ratings by two workers" in lines
     assert "nan" not in lines.lower().split()
 
 
-def test_a_long_name_does_not_run_into_its_figures(results: Results) -> None:
-    named = replace(results.table[0], generator="the-longest-name")
+def test_a_long_name_does_not_run_into_its_numbers(results: Results) -> None:
+    named = replace(results.main.table[0], generator="the-longest-name")
 
-    lines = list(describe_results(replace(results, table=(named, *results.table[1:]))))
+    renamed = replace(results.main, table=(named, *results.main.table[1:]))
+    lines = list(as_text(report_of(replace(results, criteria=(renamed,)))))
 
     assert any(re.match(r"    the-longest-name  0\.\d{4} \[", line) for line in lines)
 
@@ -157,7 +187,7 @@ def test_the_command_shows_ratings_made_elsewhere(tmp_path: Path) -> None:
 
     assert "Shares of the ratings" in out.getvalue()
     assert "Ranking" in out.getvalue()
-    assert json.loads(as_json.getvalue())["size"]["ratings"] == len(frame)
+    assert json.loads(as_json.getvalue())["criteria"][0]["size"]["ratings"] == len(frame)
     with pytest.raises(CommandError, match="either a study or a file"):
         call_command("show_results")
 
@@ -173,11 +203,11 @@ def test_a_studys_results_are_those_of_what_its_screening_keeps(demo_study: Stud
     screen(demo_study, "local", datetime(2026, 11, 17, tzinfo=UTC))
     kept = analyse_study(demo_study, "local")
 
-    assert everything.variants == ()
-    assert (everything.size.workers, kept.size.workers) == (3, 2)
-    variants = {one.name: one for one in kept.variants}
-    assert variants["no rule"].size == variants["without same_answer"].size == everything.size
-    assert variants["without too_few_points"].size == kept.size
+    assert everything.main.variants == ()
+    assert (everything.main.size.workers, kept.main.size.workers) == (3, 2)
+    variants = {one.name: one for one in kept.main.variants}
+    assert variants["no rule"].size == variants["without same_answer"].size == everything.main.size
+    assert variants["without too_few_points"].size == kept.main.size
     out = StringIO()
     call_command("show_results", demo_study.name, stdout=out)
     assert "With and without rules of screening" in out.getvalue()
@@ -205,10 +235,10 @@ def test_published_means_of_6000_ratings(shared_data: Path, tmp_path: Path) -> N
 
     results = analyse(import_ratings(tmp_path / "long.csv").frame)
 
-    means = [row.mean_score for row in results.table]
+    means = [row.mean_score for row in results.main.table]
     # The last is 2.5765 exactly.
     assert [one.value for one in means if isinstance(one, Estimate)] == pytest.approx([2.322, 2.556, 2.577], abs=5.1e-4)
-    assert results.agreement[0].raw == Undefined("no reply has ratings by two workers")
+    assert results.main.agreement[0].raw == Undefined("no reply has ratings by two workers")
 
 
 @pytest.mark.parametrize(("name", "texts", "alpha"), [("context", 3, 0.445), ("fluency", 2, 0.516)])
@@ -220,7 +250,7 @@ def test_published_interval_alphas(shared_data: Path, name: str, texts: int, alp
 
     results = analyse(read_ratings(["item,worker,generator,value\n", *lines], name).frame)
 
-    found = results.agreement[0].alpha_interval
+    found = results.main.agreement[0].alpha_interval
     assert isinstance(found, Estimate)
     assert round(found.value, 3) == alpha
 
@@ -236,6 +266,6 @@ def test_published_ordinal_alpha_is_very_low(shared_data: Path) -> None:
 
     results = analyse(read_ratings(["item,worker,generator,value\n", *lines], "grade").frame)
 
-    found = results.agreement[0].alpha_ordinal
+    found = results.main.agreement[0].alpha_ordinal
     assert isinstance(found, Estimate)
     assert round(found.value, 2) == 0.03

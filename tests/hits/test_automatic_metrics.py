@@ -40,7 +40,7 @@ def _score(metric: str, version: str, values: dict[int, float]) -> None:
 
 def test_scores_of_the_newest_version_stand_beside_ratings(scored: Study) -> None:
     frame = study_frame(scored, "local")
-    metric = analyse_study(scored, "local").metrics[0]
+    metric = analyse_study(scored, "local").main.metrics[0]
 
     newest = dict(CandidateScore.objects.filter(version="a network").values_list("candidate", "value"))
     rated = frame[~frame["is_gold"]]

@@ -14,6 +14,7 @@ from django.core.management import CommandError, call_command
 
 from evalplatform.errors import EvalPlatformError
 from hits.access.pseudonyms import worker_ids
+from hits.analysing.reporting import report_of
 from hits.analysing.serialising import plain, results_from_json
 from hits.analysing.study_analysis import analyse_study
 from hits.batching.manifest import sha256
@@ -27,13 +28,13 @@ from hits.exporting.datasheet import datasheet
 from hits.exporting.latex import document, escape
 from hits.exporting.methods import methods_latex
 from hits.exporting.ratings_files import FILES, read_ratings
-from hits.exporting.table_files import latex_tables
+from hits.exporting.report_latex import latex_tables
 from hits.frames.ratings_frame import rating_chunks, ratings_frame
 from hits.models import Assignment, Payment, Rating, Study, Submission
 from hits.models.design import StudyDesign
 from hits.paying.payments import pay
 from hits.screening.screening_runs import screen
-from hits.stats.true_values import TrueValues
+from hits.stats.outcomes import TrueValues
 from simulated_crowd.channels import InProcess
 from simulated_crowd.people import Crowd
 from simulated_crowd.simulating import simulate
@@ -97,10 +98,10 @@ def _check_that_it_says_what_the_database_says(bundle: Bundle, worked: Study) ->
     assert list(rows["value"]) == list(frame["value"])
     assert list(rows["dialog"]) == list(frame["external_id"])
     assert rows["worker"].nunique() == frame["worker"].nunique()
-    assert isinstance(own.true_values, TrueValues)
-    assert isinstance(bundle.results.true_values, TrueValues)
-    unnamed = replace(own, true_values=replace(own.true_values, workers=()))
-    there = replace(bundle.results, true_values=replace(bundle.results.true_values, workers=()))
+    assert isinstance(own.main.true_values, TrueValues)
+    assert isinstance(bundle.results.main.true_values, TrueValues)
+    unnamed = replace(own.main, true_values=replace(own.main.true_values, workers=()))
+    there = replace(bundle.results.main, true_values=replace(bundle.results.main.true_values, workers=()))
     assert plain(unnamed) == plain(there)
     paragraph = (bundle.folder / "methods.md").read_text()
     workers = Assignment.objects.exclude(submission=None).values("mturk_worker_id").distinct().count()
@@ -193,8 +194,8 @@ def test_names_do_not_break_latex() -> None:
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
 def test_the_tables_and_methods_compile(worked: Study, tmp_path: Path) -> None:
     results = analyse_study(worked, "local")
-    renamed = json.dumps(plain(results)).replace(json.dumps(results.generators[0]), json.dumps(AWKWARD))
-    made = latex_tables(results_from_json(renamed))
+    renamed = json.dumps(plain(results)).replace(json.dumps(results.main.generators[0]), json.dumps(AWKWARD))
+    made = latex_tables(report_of(results_from_json(renamed)))
     for name, text in made.items():
         (tmp_path / name).write_text(text)
     tables = [name.removesuffix(".tex") for name in made if name != "all.tex"]
@@ -203,7 +204,7 @@ def test_the_tables_and_methods_compile(worked: Study, tmp_path: Path) -> None:
 
     as_they_are = tmp_path / "tables"
     as_they_are.mkdir()
-    for name, text in latex_tables(results).items():
+    for name, text in latex_tables(report_of(results)).items():
         (as_they_are / name).write_text(text)
 
     _compile("paper.tex", tmp_path)

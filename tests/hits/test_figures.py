@@ -64,11 +64,11 @@ def test_all_figures_are_drawn_the_same_twice_and_need_no_style_of_their_own(res
 def test_the_words_have_the_numbers(results: Results) -> None:
     words = {one.name: one.description for one in pictures(results, FUNNEL)}
 
-    row = results.table[-1]
+    row = results.main.table[-1]
     assert isinstance(row.shares, tuple)
     assert f"{row.generator} good {100 * row.shares[0].share:.0f} %" in words["shares"]
     assert "1,000 answers of 100 workers were received. Hasty left out 100 answers" in words["funnel"]
-    assert f"{results.metrics[0].replies} replies" in words["metrics"]
+    assert f"{results.main.metrics[0].replies} replies" in words["metrics"]
     assert "not told apart" in words["comparisons"] or "different" in words["comparisons"]
 
 

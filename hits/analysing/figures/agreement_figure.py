@@ -2,24 +2,20 @@
 
 from typing import TYPE_CHECKING
 
+from hits.analysing.figures.alternative_texts import MEASURES
 from hits.analysing.figures.canvas import INK, MARKERS, new_axes
-from hits.analysing.figures.figure_words import ALL, estimated, half_widths, listed, short_name
-from hits.analysing.results import Results
-from hits.stats.agreement import Agreement
+from hits.analysing.figures.figure_words import half_widths, short_name
+from hits.analysing.report import ALL
+from hits.analysing.results import CriterionResults
 from hits.stats.estimates import Estimate, Undefined
+from hits.stats.outcomes import Agreement
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-MEASURES = {
-    "alpha_ordinal": "Krippendorff's alpha, ordinal",
-    "fleiss_kappa": "Fleiss' kappa",
-    "raw": "raw agreement",
-}
 
-
-def draw_agreement(results: Results) -> "Figure":
+def draw_agreement(results: CriterionResults) -> "Figure":
     rows = _rows(results)
     figure, [ax] = new_axes([0.6 + 0.42 * len(rows)])
     for place, row in enumerate(rows):
@@ -32,12 +28,7 @@ def draw_agreement(results: Results) -> "Figure":
     return figure
 
 
-def describe_agreement(results: Results) -> str:
-    told = [f"{_name(row)}: {_in_words(row)}" for row in _rows(results)]
-    return f"Agreement of workers on the same reply, with 95 % intervals. {listed(told)}."
-
-
-def _rows(results: Results) -> list[Agreement]:
+def _rows(results: CriterionResults) -> list[Agreement]:
     """All together, each dataset; each generator in all of them."""
     first = results.agreement[0].dataset if results.agreement else None
     return [row for row in results.agreement if row.generator is None or row.dataset == first]
@@ -45,12 +36,6 @@ def _rows(results: Results) -> list[Agreement]:
 
 def _name(row: Agreement) -> str:
     return row.generator or row.dataset or ALL
-
-
-def _in_words(row: Agreement) -> str:
-    if isinstance(row.raw, Undefined):
-        return f"undefined ({row.raw.reason})"
-    return ", ".join(f"{words} {estimated(getattr(row, name))}" for name, words in MEASURES.items())
 
 
 def _draw_row(ax: "Axes", place: int, row: Agreement) -> None:

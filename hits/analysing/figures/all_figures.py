@@ -1,19 +1,21 @@
 """All figures that results allow, in the order in which they are shown."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from hits.analysing.figures.agreement_figure import describe_agreement, draw_agreement
+from hits.analysing.figures.agreement_figure import draw_agreement
+from hits.analysing.figures.alternative_texts import alternative_text
 from hits.analysing.figures.canvas import as_pdf, as_svg, laid_out
-from hits.analysing.figures.comparisons_figure import describe_comparisons, draw_comparisons
+from hits.analysing.figures.comparisons_figure import draw_comparisons
 from hits.analysing.figures.funnel_figure import describe_funnel, draw_funnel
-from hits.analysing.figures.labels_figure import describe_labels, draw_labels
-from hits.analysing.figures.metrics_figure import describe_metrics, draw_metrics
-from hits.analysing.figures.ranking_figure import describe_ranking, draw_ranking
-from hits.analysing.figures.shares_figure import describe_shares, draw_shares
-from hits.analysing.results import Results
+from hits.analysing.figures.labels_figure import draw_labels
+from hits.analysing.figures.metrics_figure import draw_metrics
+from hits.analysing.figures.ranking_figure import draw_ranking
+from hits.analysing.figures.shares_figure import draw_shares
+from hits.analysing.reporting import report_of
+from hits.analysing.results import CriterionResults, Results
 from hits.screening.funnel import Funnel
 
 if TYPE_CHECKING:
@@ -42,29 +44,31 @@ class Picture:
         return laid_out(self.draw)
 
 
-def pictures(results: Results, funnel: Funnel | None = None) -> list[Picture]:
-    return [*_of_results(results), *([_of_funnel(funnel)] if funnel else [])]
+DRAWINGS: "Mapping[str, Callable[[CriterionResults], Figure]]" = {
+    "shares": draw_shares,
+    "comparisons": draw_comparisons,
+    "ranking": draw_ranking,
+    "agreement": draw_agreement,
+    "labels": draw_labels,
+    "metrics": draw_metrics,
+}
 
 
-def _of_results(results: Results) -> Iterator[Picture]:
-    if not results.size.ratings:
-        return
-    yield _picture("shares", "How replies were rated", results, draw_shares, describe_shares)
-    if len(results.generators) > 1:
-        yield _picture("comparisons", "Which model is better", results, draw_comparisons, describe_comparisons)
-        yield _picture("ranking", "Ranking of the models", results, draw_ranking, describe_ranking)
-    yield _picture("agreement", "Agreement of workers", results, draw_agreement, describe_agreement)
-    if results.labels:
-        yield _picture("labels", "Emotions and intents of the replies", results, draw_labels, describe_labels)
-    if results.metrics:
-        yield _picture("metrics", "Automatic metrics beside ratings", results, draw_metrics, describe_metrics)
-
-
-def _of_funnel(funnel: Funnel) -> Picture:
-    return Picture("funnel", "What screening leaves", describe_funnel(funnel), lambda: draw_funnel(funnel))
-
-
-def _picture(
-    name: str, title: str, results: Results, draw: Callable[[Results], "Figure"], describe: Callable[[Results], str]
-) -> Picture:
-    return Picture(name, title, describe(results), lambda: draw(results))
+def pictures(
+    results: Results, funnel: Funnel | None = None, wanted: Collection[str] = tuple(DRAWINGS)
+) -> list[Picture]:
+    """A figure for each wanted section of the report that has one; at the end the funnel's."""
+    found = [
+        Picture(
+            f"{part.prefix}{section.key}",
+            section.figure,
+            alternative_text(section),
+            partial(DRAWINGS[section.key], one),
+        )
+        for one, part in zip(results.criteria, report_of(results).criteria, strict=True)
+        for section in part.sections
+        if section.figure and section.key in wanted
+    ]
+    if funnel:
+        found.append(Picture("funnel", "What screening leaves", describe_funnel(funnel), partial(draw_funnel, funnel)))
+    return found

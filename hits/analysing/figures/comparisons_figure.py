@@ -3,38 +3,24 @@
 from typing import TYPE_CHECKING
 
 from hits.analysing.figures.canvas import BLACK, INK, LIGHT, MIDDLE, WHITE, new_axes
-from hits.analysing.figures.figure_words import ALL, estimated, listed, short_name
-from hits.analysing.results import Results
-from hits.stats.comparing import Comparison, Comparisons
-from hits.stats.estimates import Estimate, Undefined
+from hits.analysing.figures.figure_words import short_name
+from hits.analysing.report import ALL
+from hits.analysing.results import CriterionResults
+from hits.stats.estimates import Estimate
+from hits.stats.outcomes import Comparisons
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
-def draw_comparisons(results: Results) -> "Figure":
+def draw_comparisons(results: CriterionResults) -> "Figure":
     rows = 0.7 + 0.3 * len(results.generators)
     figure, axes = new_axes([rows] * len(results.comparisons))
     for table, ax in zip(results.comparisons, axes, strict=True):
         _panel(ax, table)
     figure.supxlabel("row above column: 0.50 is alike; * the corrected test tells them apart", fontsize=8)
     return figure
-
-
-def describe_comparisons(results: Results) -> str:
-    told = [
-        f"{table.dataset or ALL}: {listed([_in_words(one) for one in table.comparisons])}."
-        for table in results.comparisons
-    ]
-    return "Probability that one model is rated above another, ties halved, with 95 % intervals. " + " ".join(told)
-
-
-def _in_words(one: Comparison) -> str:
-    verdict = (
-        "" if isinstance(one.permutation, Undefined) else ", different" if one.is_different else ", not told apart"
-    )
-    return f"{one.first} over {one.second} {estimated(one.superiority)}{verdict}"
 
 
 def _panel(ax: "Axes", table: Comparisons) -> None:

@@ -3,20 +3,19 @@
 from typing import TYPE_CHECKING
 
 from hits.analysing.figures.canvas import INK, draw_interval, fills, new_axes
-from hits.analysing.figures.figure_words import listed, percent, percents, short_name
-from hits.analysing.results import Results
+from hits.analysing.figures.figure_words import short_name
+from hits.analysing.results import CriterionResults
 from hits.stats.estimates import Undefined
-from hits.stats.reply_labels import Labels, LabelShare
+from hits.stats.outcomes import Labels, LabelShare
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 MOST_LABELS = 14
-MOST_TOLD = 3
 
 
-def draw_labels(results: Results) -> "Figure":
+def draw_labels(results: CriterionResults) -> "Figure":
     parts = _parts(results)
     names = _names(parts)
     figure, [ax] = new_axes([0.5 + 0.13 * (len(parts) + 1) * len(names)])
@@ -30,21 +29,8 @@ def draw_labels(results: Results) -> "Figure":
     return figure
 
 
-def describe_labels(results: Results) -> str:
-    told = [_in_words(part) for part in _parts(results)]
-    return f"The most frequent predicted emotions and intents, with 95 % intervals. {listed(told)}."
-
-
-def _parts(results: Results) -> list[Labels]:
+def _parts(results: CriterionResults) -> list[Labels]:
     return [part for part in results.labels if part.generator is None]
-
-
-def _in_words(part: Labels) -> str:
-    head = f"Among {part.ratings:,} ratings as {part.value}"
-    if isinstance(part.labels, Undefined):
-        return f"{head}: undefined ({part.labels.reason})"
-    told = [f"{one.label} {percent(one.share)} ({percents(one.interval)})" for one in part.labels[:MOST_TOLD]]
-    return f"{head}: {', '.join(told)}"
 
 
 def _names(parts: list[Labels]) -> list[str]:

@@ -4,29 +4,20 @@ from typing import TYPE_CHECKING
 
 from generation.metrics.naming import title_of
 from hits.analysing.figures.canvas import INK, MARKERS, new_axes
-from hits.analysing.figures.figure_words import estimated, short_name
-from hits.analysing.results import Results
-from hits.stats.metrics import MetricCorrelation
+from hits.analysing.figures.figure_words import short_name
+from hits.analysing.results import CriterionResults
+from hits.stats.outcomes import MetricCorrelation
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
-def draw_metrics(results: Results) -> "Figure":
+def draw_metrics(results: CriterionResults) -> "Figure":
     figure, axes = new_axes([2.4] * len(results.metrics))
     for metric, ax in zip(results.metrics, axes, strict=True):
         _panel(ax, metric)
     return figure
-
-
-def describe_metrics(results: Results) -> str:
-    told = [
-        f"{title_of(one.metric)}: Pearson's correlation with the mean score is {estimated(one.pearson)} over "
-        f"{one.replies:,} replies and {estimated(one.of_generators)} over the {len(one.generators)} models."
-        for one in results.metrics
-    ]
-    return " ".join(told)
 
 
 def _panel(ax: "Axes", metric: MetricCorrelation) -> None:

@@ -4,43 +4,25 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from hits.analysing.figures.canvas import INK, new_axes
-from hits.analysing.figures.figure_words import ALL, estimated, half_widths, listed, short_name
-from hits.analysing.results import Results
-from hits.stats.bradley_terry import Ranked, Ranking
+from hits.analysing.figures.figure_words import half_widths, short_name
+from hits.analysing.report import ALL
+from hits.analysing.results import CriterionResults
 from hits.stats.estimates import Undefined
+from hits.stats.outcomes import Ranked, Ranking
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
-def draw_ranking(results: Results) -> "Figure":
+def draw_ranking(results: CriterionResults) -> "Figure":
     sizes = [1 if isinstance(one.ranked, Undefined) else len(one.ranked) for one in results.rankings]
     figure, axes = new_axes([0.4 + 0.28 * size for size in sizes], share_x=True)
     for place, (ranking, ax) in enumerate(zip(results.rankings, axes, strict=True)):
-        _panel(ax, ranking, _letters(results, ranking.dataset))
+        _panel(ax, ranking, results.letters(ranking.dataset))
         ax.tick_params(labelbottom=place == len(axes) - 1)
     axes[-1].set_xlabel("strength; who shares a letter can't be told apart", fontsize=8)
     return figure
-
-
-def describe_ranking(results: Results) -> str:
-    told = [f"{one.dataset or ALL}: {_in_words(one, _letters(results, one.dataset))}." for one in results.rankings]
-    return (
-        "Bradley-Terry strengths with 95 % intervals, best first; models that share a letter can't be told apart. "
-        + (" ".join(told))
-    )
-
-
-def _in_words(ranking: Ranking, letters: Mapping[str, str]) -> str:
-    if isinstance(ranking.ranked, Undefined):
-        return f"undefined ({ranking.ranked.reason})"
-    return listed([f"{one.generator} {estimated(one.strength)} {letters[one.generator]}" for one in ranking.ranked])
-
-
-def _letters(results: Results, dataset: str | None) -> dict[str, str]:
-    tables = [table for table in results.comparisons if table.dataset == dataset]
-    return {one.generator: one.letters for table in tables for one in table.letters}
 
 
 def _panel(ax: "Axes", ranking: Ranking, letters: Mapping[str, str]) -> None:

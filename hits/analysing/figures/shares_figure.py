@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from hits.analysing.figures.canvas import BLACK, INK, draw_interval, fills, new_axes
-from hits.analysing.figures.figure_words import ALL, listed, percent, percents, short_name
-from hits.analysing.results import Results
+from hits.analysing.figures.figure_words import short_name
+from hits.analysing.report import ALL
+from hits.analysing.results import CriterionResults
 from hits.stats.estimates import Undefined
-from hits.stats.proportions import Row, Share
+from hits.stats.outcomes import Share, ShareRow
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 NARROWEST = 0.07  # below it, a share's number does not fit into its part of the bar
 
 
-def draw_shares(results: Results) -> "Figure":
+def draw_shares(results: CriterionResults) -> "Figure":
     panels = _panels(results)
     figure, axes = new_axes([0.35 + 0.34 * len(rows) for _, rows in panels], share_x=True)
     for place, ((name, rows), ax) in enumerate(zip(panels, axes, strict=True)):
@@ -27,24 +28,12 @@ def draw_shares(results: Results) -> "Figure":
     return figure
 
 
-def describe_shares(results: Results) -> str:
-    told = [f"{name}: {listed([_in_words(row) for row in rows])}." for name, rows in _panels(results)]
-    return "Shares of the ratings with 95 % intervals. " + " ".join(told)
-
-
-def _panels(results: Results) -> list[tuple[str, list[Row]]]:
+def _panels(results: CriterionResults) -> list[tuple[str, list[ShareRow]]]:
     names = list(dict.fromkeys(row.dataset for row in results.table))
     return [(name or ALL, [row for row in results.table if row.dataset == name]) for name in names]
 
 
-def _in_words(row: Row) -> str:
-    if isinstance(row.shares, Undefined):
-        return f"{row.generator} is undefined ({row.shares.reason})"
-    shares = [f"{share.value} {percent(share.share)} ({percents(share.interval)})" for share in row.shares]
-    return f"{row.generator} {', '.join(shares)}"
-
-
-def _panel(ax: "Axes", name: str, rows: Sequence[Row]) -> None:
+def _panel(ax: "Axes", name: str, rows: Sequence[ShareRow]) -> None:
     for place, row in enumerate(rows):
         if isinstance(row.shares, Undefined):
             ax.text(0.01, place, f"undefined: {row.shares.reason}", va="center")

@@ -43,7 +43,7 @@ check_bundle checks a bundle."""
             self.stdout.write(f"Wrote {about.ratings:,} ratings, and nothing of what they say, to {options['out']}.")
             return
         bundle = export_bundle(study, environment, options["out"], options["pseudonyms"])
-        size = bundle.results.size
+        size = bundle.results.main.size
         files = sum(path.is_file() for path in bundle.folder.rglob("*"))
         self.stdout.write(
             f"Wrote {bundle.about.ratings:,} ratings, of which {size.ratings + size.human_ratings:,} count, and what "

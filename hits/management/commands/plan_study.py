@@ -7,6 +7,7 @@ from evalplatform.wording import count_of
 from hits.crowds.mturk.costs import Cost
 from hits.designing.power_planning import Plan, plan_for_difference, plan_for_size
 from hits.management.study_command import StudyCommand
+from hits.stats.estimates import ALPHA
 from hits.stats.power import MOST_DIALOGS_NEEDED, SIMULATIONS, Effects, Power, Setting
 
 BAR_WIDTH = 40
@@ -43,7 +44,7 @@ reply, the less do more raters help, compared with more dialogs. Nothing is save
         add("--reward", default="0.40", metavar="DOLLARS", help="for an assignment (default 0.40)")
         add("--bonus", default="0.10", metavar="DOLLARS", help="the most an assignment earns on top (default 0.10)")
         add("--power", type=float, default=0.8, help="chance of finding the difference that is wanted (default .8)")
-        add("--alpha", type=float, default=0.05, help="significance level over all pairs (default .05)")
+        add("--alpha", type=float, default=ALPHA, help="significance level over all pairs (default .05)")
         for name in ("dialog", "reply", "worker"):
             share = getattr(Effects(), name)
             add(f"--effect-{name}", type=float, default=share, metavar="SHARE", help=f"(default {share:g})")

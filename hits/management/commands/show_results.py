@@ -6,7 +6,8 @@ from django.core.management.base import CommandParser
 from evalplatform.errors import EvalPlatformError
 from hits.analysing.analysis import analyse
 from hits.analysing.imported_ratings import WORDS, describe_problems, import_ratings
-from hits.analysing.result_text import describe_results
+from hits.analysing.report_text import as_text
+from hits.analysing.reporting import report_of
 from hits.analysing.results import Results
 from hits.analysing.serialising import results_as_json
 from hits.analysing.study_analysis import analyse_study
@@ -44,14 +45,14 @@ docs/statistics.md explains every figure."""
                 "Name either a study or a file of ratings: show_results demo, or --ratings FILE.csv."
             )
         results = self._imported(options) if options["ratings"] else self._of_study(options)
-        self.stdout.write(results_as_json(results) if options["json"] else "\n".join(describe_results(results)))
+        self.stdout.write(results_as_json(results) if options["json"] else "\n".join(as_text(report_of(results))))
 
     def _of_study(self, options: dict[str, Any]) -> Results:
         study, environment = get_study(options["study"]), options["environment"]
         if ScreeningRun.objects.current(study, environment) is None:
             self.stderr.write(f"{study} was not screened: everything counts. Run screen_study first.")
         results = analyse_study(study, environment)
-        if not results.size.ratings:
+        if not results.main.size.ratings:
             raise EvalPlatformError(f"{study} has no ratings on the {environment} marketplace; run sync_hits first.")
         return results
 

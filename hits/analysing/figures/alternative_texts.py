@@ -1,0 +1,106 @@
+"""What figures show, in words, for whoever can't see them: sections of a report as sentences."""
+
+from collections.abc import Callable, Iterator
+
+from hits.analysing.report import Cell, Kind, Section
+from hits.stats.estimates import Undefined
+
+MEASURES = {
+    "alpha_ordinal": "Krippendorff's alpha, ordinal",
+    "fleiss_kappa": "Fleiss' kappa",
+    "raw": "raw agreement",
+}
+MOST_LABELS = 3
+
+
+def alternative_text(section: Section) -> str:
+    return " ".join(_SENTENCES[section.key](section))
+
+
+def _shares(section: Section) -> Iterator[str]:
+    yield "Shares of the ratings with 95 % intervals."
+    for table in section.tables:
+        values = [column.value for column in table.columns if column.key == "share"]
+        rows = []
+        for row in table.rows:
+            shares, name = table.cells(row, "share"), row.head.names[0]
+            if shares[0].undefined:
+                rows.append(f"{name} is {_written(shares[0])}")
+            else:
+                told = [f"{value} {_written(share)}" for value, share in zip(values, shares, strict=True)]
+                rows.append(f"{name} {', '.join(told)}")
+        yield f"{table.title}: {'; '.join(rows)}."
+
+
+def _comparisons(section: Section) -> Iterator[str]:
+    yield "Probability that one model is rated above another, ties halved, with 95 % intervals."
+    for table in section.tables_of("comparisons"):
+        rows = []
+        for row in table.rows:
+            superiority, verdict = table.cells(row, "superiority", "verdict")
+            told = "" if verdict.undefined else ", different" if verdict.value else ", not told apart"
+            rows.append(f"{' over '.join(row.head.names)} {_written(superiority)}{told}")
+        yield f"{table.title}: {'; '.join(rows)}."
+
+
+def _ranking(section: Section) -> Iterator[str]:
+    yield "Bradley-Terry strengths with 95 % intervals, best first; models that share a letter can't be told apart."
+    for table in section.tables:
+        rows = [f"{row.head.names[0]} {_written(row.cells[0])} {row.head.letters}" for row in table.rows]
+        yield f"{table.title}: {f'undefined ({table.undefined})' if table.undefined else '; '.join(rows)}."
+
+
+def _agreement(section: Section) -> Iterator[str]:
+    """All together, each dataset, and each model in all of them, as the figure has it."""
+    [table] = section.tables
+    first = table.rows[0].head.names[0]
+    rows = []
+    for row in table.rows:
+        if len(row.head.names) > 1 and row.head.names[0] != first:
+            continue
+        cells = table.cells(row, *MEASURES)
+        told = [f"{words} {_written(cell)}" for words, cell in zip(MEASURES.values(), cells, strict=True)]
+        rows.append(f"{row.head.names[-1]}: {_written(cells[-1]) if cells[-1].undefined else ', '.join(told)}")
+    yield f"Agreement of workers on the same reply, with 95 % intervals. {'; '.join(rows)}."
+
+
+def _labels(section: Section) -> Iterator[str]:
+    parts = []
+    for table in section.tables_of("labels"):
+        told = [f"{row.head.names[0]} {_written(row.cells[0])}" for row in table.rows[:MOST_LABELS]]
+        head = f"Among {table.count:,} ratings as {table.value}"
+        parts.append(f"{head}: {f'undefined ({table.undefined})' if table.undefined else ', '.join(told)}")
+    yield f"The most frequent predicted emotions and intents, with 95 % intervals. {'; '.join(parts)}."
+
+
+def _metrics(section: Section) -> Iterator[str]:
+    [table] = section.tables_of("metrics")
+    for row, means in zip(table.rows, section.tables_of("means"), strict=True):
+        replies, pearson, of_models = map(_written, table.cells(row, "replies", "pearson", "of_models"))
+        yield (
+            f"{row.head.names[0]}: Pearson's correlation with the mean score is {pearson} over {replies} replies and "
+            f"{of_models} over the {len(means.rows)} models."
+        )
+
+
+_SENTENCES: dict[str, Callable[[Section], Iterator[str]]] = {
+    "shares": _shares,
+    "comparisons": _comparisons,
+    "ranking": _ranking,
+    "agreement": _agreement,
+    "labels": _labels,
+    "metrics": _metrics,
+}
+
+
+def _written(cell: Cell) -> str:
+    if cell.undefined:
+        return f"undefined ({cell.undefined})"
+    if cell.kind is Kind.COUNT:
+        return f"{cell.number:,}"
+    is_share = cell.kind is Kind.SHARE
+    style, factor, unit = (".0f", 100, " %") if is_share else (".2f", 1, "")
+    between = "no interval"
+    if cell.interval is not None and not isinstance(cell.interval, Undefined):
+        between = f"{factor * cell.interval.low:{style}} to {factor * cell.interval.high:{style}}{unit}"
+    return f"{factor * cell.number:{style}}{unit} ({between})"

@@ -1,0 +1,157 @@
+"""What a report of results consists of: sections, tables and cells.
+
+In: nothing; hits.analysing.reporting makes a report from `Results`. Out: types only. The terminal (report_text), the
+results page (hits.views.result_sections), the bundle's LaTeX (hits.exporting.report_latex) and the figures' alternative
+texts (figures.alternative_texts) are renderers of the same report. Guaranteed: a cell knows its number, its interval
+and why it is undefined; a renderer only decides how each kind of cell is written and which columns it has room for. No
+pandas, because web processes render reports too.
+"""
+
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from hits.analysing.results import Size
+from hits.stats.estimates import Estimate, Interval, Undefined
+from hits.stats.outcomes import PairedTest
+
+ALL = "all datasets"
+HUMAN = "human reply"
+
+
+class Kind(Enum):
+    """What a cell holds. Each renderer has one way to write each kind."""
+
+    WORDS = auto()
+    COUNT = auto()
+    SHARE = auto()  # of ratings or replies, from 0 to 1
+    SCORE = auto()  # a mean score, a probability, a deviation, a correlation
+    DIFFERENCE = auto()  # of scores or strengths: written with its sign
+    AGREEMENT = auto()
+    METRIC = auto()  # an automatic metric, on whatever scale it has
+    P_VALUE = auto()  # corrected for all comparisons that are made together
+    VERDICT = auto()  # the better model's name; empty where two models can't be told apart
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A fact. `value` is None where it is undefined, and `undefined` says why. `interval` is None for kinds that have
+    none. `is_best` is for the highest share of the best value. `before` and `after` are words around a number."""
+
+    kind: Kind
+    value: float | str | None
+    interval: Interval | Undefined | None = None
+    undefined: str = ""
+    is_best: bool = False
+    before: str = ""
+    after: str = ""
+
+    @property
+    def number(self) -> float:
+        if not isinstance(self.value, int | float):
+            raise TypeError(f"A cell of {self.kind} has no number: {self.value!r}.")
+        return self.value
+
+
+@dataclass(frozen=True)
+class Head:
+    """What a row is about: a name, a pair that is compared, or a dataset and a model in it. `rank` and `letters` are
+    there where models are ranked; models that share a letter can't be told apart."""
+
+    names: tuple[str, ...]
+    is_pair: bool = False
+    is_human: bool = False
+    rank: int | None = None
+    letters: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    head: Head
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True)
+class Column:
+    """Several columns may have the same key: one for each `value` of the scale."""
+
+    key: str
+    title: str
+    value: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """`dataset` is None for all datasets together; `undefined` says why there are no rows. `heading` stands above the
+    rows' heads. `count` says how many things (`counted`) the table is about, and `value` which value they were given,
+    if they were chosen by it."""
+
+    key: str
+    title: str
+    heading: str
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...] = ()
+    dataset: str | None = None
+    undefined: str = ""
+    count: int = 0
+    counted: str = ""
+    value: str = ""
+
+    def cells(self, row: Row, *keys: str) -> list[Cell]:
+        """The row's cells of these columns, in the order of the keys."""
+        pairs = list(zip(self.columns, row.cells, strict=True))
+        return [cell for key in keys for column, cell in pairs if column.key == key]
+
+
+@dataclass(frozen=True)
+class Section:
+    """`figure` is the title of the section's figure, empty where it has none; the figure has the section's key as its
+    name. `is_trivial` where fewer than two models leave nothing to compare: pages and figures skip the section."""
+
+    key: str
+    title: str
+    lead: str
+    tables: tuple[Table, ...]
+    notes: tuple[str, ...] = ()
+    figure: str = ""
+    is_trivial: bool = False
+
+    def tables_of(self, key: str) -> list[Table]:
+        return [table for table in self.tables if table.key == key]
+
+
+@dataclass(frozen=True)
+class CriterionReport:
+    """`prefix` tells the criteria of a study apart; it is empty where there is only one."""
+
+    criterion: str
+    prefix: str
+    size: Size
+    sections: tuple[Section, ...]
+
+    def section(self, key: str) -> Section:
+        return next(section for section in self.sections if section.key == key)
+
+
+@dataclass(frozen=True)
+class Report:
+    criteria: tuple[CriterionReport, ...]
+
+
+def words(text: str) -> Cell:
+    return Cell(Kind.WORDS, text)
+
+
+def count(number: int) -> Cell:
+    return Cell(Kind.COUNT, number)
+
+
+def number(kind: Kind, value: Estimate | Undefined | float, before: str = "", after: str = "") -> Cell:
+    if isinstance(value, Undefined):
+        return Cell(kind, None, undefined=value.reason, before=before)
+    if isinstance(value, Estimate):
+        return Cell(kind, value.value, value.interval, before=before, after=after)
+    return Cell(kind, value, before=before, after=after)
+
+
+def p_value(test: PairedTest | Undefined | float) -> Cell:
+    return number(Kind.P_VALUE, test.corrected_p_value if isinstance(test, PairedTest) else test)

@@ -1,0 +1,161 @@
+"""What else the ratings say: what they depend on, true values, emotions, metrics, and other screening rules."""
+
+from collections.abc import Sequence
+
+from generation.metrics.naming import title_of
+from hits.analysing.report import Cell, Column, Head, Kind, Row, Section, Table, count, number, p_value, words
+from hits.analysing.results import CriterionResults, Variant
+from hits.stats.estimates import Undefined
+from hits.stats.outcomes import Dependence, Labels, Level, MetricCorrelation, Reliability
+
+FACTORS = {
+    "place": "place of the card on the page, from 0",
+    "position": "position of the dialog in the HIT, from 0",
+    "day": "day",
+    "wave": "wave of publication",
+    "time": "time taken",
+}
+
+
+def dependences(found: CriterionResults) -> Section:
+    lead = (
+        "Effects on the score, given the dataset and the model: whether ratings depend on where and when a reply was "
+        "shown, and to whom. Corrected together by Holm."
+    )
+    rows = [Row(Head((one.factor,)), (_effect(one), p_value(one.corrected_p_value))) for one in found.dependences]
+    deviation = number(Kind.SCORE, found.worker_effect.deviation, before="deviation between workers ")
+    rows.append(Row(Head(("worker",)), (deviation, p_value(found.worker_effect.p_value))))
+    columns = (Column("effect", "effect on the score"), Column("p", "p"))
+    levels = [_levels(one.factor, one.levels) for one in found.dependences if not isinstance(one.levels, Undefined)]
+    table = Table("dependences", "", "Factor", columns, tuple(rows))
+    return Section("dependences", "What ratings depend on besides the model", lead, (table, *levels))
+
+
+def _effect(one: Dependence) -> Cell:
+    if isinstance(one.levels, Undefined):
+        return number(Kind.DIFFERENCE, one.slope, after=f" for {one.unit}")
+    effects = [level.effect.value for level in one.levels]
+    return words(f"{min(effects):+.3f} to {max(effects):+.3f} over {len(effects)} levels")
+
+
+def _levels(factor: str, levels: Sequence[Level]) -> Table:
+    rows = tuple(Row(Head((one.level,)), (number(Kind.DIFFERENCE, one.effect), count(one.ratings))) for one in levels)
+    columns = (Column("effect", "effect"), Column("ratings", "ratings"))
+    return Table("levels", FACTORS.get(factor, factor), "Level", columns, rows)
+
+
+def true_values(found: CriterionResults) -> Section:
+    lead = (
+        "What is most likely true of each reply, by Dawid and Skene's model of workers who err, beside the majority "
+        "and the mean. Shares are of replies, not of ratings."
+    )
+    columns = (
+        *(Column("dawid_skene", f"Dawid-Skene {value}", value) for value in found.values),
+        *(Column("majority", f"majority {value}", value) for value in found.values),
+        Column("mean_score", "mean score"),
+        Column("replies", "replies"),
+    )
+    true = found.true_values
+    if isinstance(true, Undefined):
+        table = Table("true-values", "", "Replies of", columns, undefined=true.reason)
+        return Section("true-values", "True values", lead, (table,))
+    rows = tuple(
+        Row(
+            Head((one.dataset, one.generator)),
+            (
+                *(number(Kind.SHARE, share) for share in (*one.dawid_skene, *one.majority)),
+                number(Kind.SCORE, one.mean_score),
+                count(one.replies),
+            ),
+        )
+        for one in true.shares
+    )
+    table = Table("true-values", "", "Replies of", columns, rows)
+    return Section("true-values", "True values", lead, (table,), (_reliability(true.workers),))
+
+
+def _reliability(workers: Sequence[Reliability]) -> str:
+    rates = sorted(one.reliability for one in workers)
+    low, middle, high = rates[0], rates[len(rates) // 2], rates[-1]
+    return f"Workers say the true value with a chance of {low:.2f} to {high:.2f}, {middle:.2f} in the middle."
+
+
+def labels(found: CriterionResults) -> Section:
+    title = "Emotions and intents of the replies"
+    lead = "What was predicted for the replies that workers rated so: the paper's figure 5."
+    tables = tuple(_label_table(one) for one in found.labels)
+    notes = () if tables else ("The replies came without predicted emotions or intents.",)
+    return Section("labels", title, lead, tables, notes, title if tables and found.size.ratings else "")
+
+
+def _label_table(one: Labels) -> Table:
+    title = f"{one.generator or 'all models'}, rated {one.value}"
+    columns = (Column("share", "share"), Column("ratings", "ratings"))
+    rows: tuple[Row, ...] = ()
+    undefined = ""
+    if isinstance(one.labels, Undefined):
+        undefined = one.labels.reason
+    else:
+        rows = tuple(
+            Row(Head((label.label,)), (Cell(Kind.SHARE, label.share, label.interval), count(label.count)))
+            for label in one.labels
+        )
+    key = "labels" if one.generator is None else "labels-of-a-model"
+    return Table(
+        key, title, "Label", columns, rows, undefined=undefined, count=one.ratings, counted="ratings", value=one.value
+    )
+
+
+def metrics(found: CriterionResults) -> Section:
+    title = "Automatic metrics beside ratings"
+    lead = "How far automatic metrics of the replies go together with their mean scores."
+    columns = (
+        Column("replies", "replies"),
+        Column("pearson", "Pearson"),
+        Column("spearman", "Spearman"),
+        Column("of_models", "Pearson, of the models' means"),
+    )
+    table = Table("metrics", "", "Metric", columns, tuple(_correlations(one) for one in found.metrics))
+    tables = (table, *(_means(one) for one in found.metrics)) if found.metrics else ()
+    return Section("metrics", title, lead, tables, figure=title if tables and found.size.ratings else "")
+
+
+def _correlations(one: MetricCorrelation) -> Row:
+    correlations = (number(Kind.SCORE, value) for value in (one.pearson, one.spearman, one.of_generators))
+    return Row(Head((title_of(one.metric),)), (count(one.replies), *correlations))
+
+
+def _means(one: MetricCorrelation) -> Table:
+    columns = (Column("mean_score", "mean score"), Column("mean_metric", "mean metric"), Column("replies", "replies"))
+    rows = tuple(
+        Row(
+            Head((mean.generator,)),
+            (number(Kind.SCORE, mean.mean_score), number(Kind.METRIC, mean.mean_metric), count(mean.replies)),
+        )
+        for mean in one.generators
+    )
+    title = title_of(one.metric)
+    return Table("means", f"{title[:1].upper()}{title[1:]}, by model", "Model", columns, rows)
+
+
+def variants(found: CriterionResults) -> Section:
+    lead = "The same results with and without each rule of screening."
+    columns = (
+        Column("order", "order"),
+        Column("alpha_ordinal", "alpha, ordinal"),
+        Column("ratings", "ratings"),
+        Column("workers", "workers"),
+    )
+    table = Table("variants", "", "Screening", columns, tuple(_variant_row(one) for one in found.variants))
+    return Section("variants", "Do the results depend on it?", lead, (table,) if found.variants else ())
+
+
+def _variant_row(one: Variant) -> Row:
+    ranked = one.ranking.ranked
+    order = (
+        Cell(Kind.WORDS, None, undefined=ranked.reason)
+        if isinstance(ranked, Undefined)
+        else words(" > ".join(generator.generator for generator in ranked))
+    )
+    alpha = number(Kind.AGREEMENT, one.agreement.alpha_ordinal)
+    return Row(Head((one.name,)), (order, alpha, count(one.size.ratings), count(one.size.workers)))

@@ -1,0 +1,181 @@
+"""A report for the terminal: words and columns."""
+
+from collections.abc import Iterator, Sequence
+
+from evalplatform.wording import count_of
+from hits.analysing.report import Cell, CriterionReport, Head, Kind, Report, Section, Table
+from hits.stats.estimates import Undefined
+
+FEW_LABELS = 5
+WIDE = 24  # a number with its interval
+STYLES = {Kind.SHARE: ".4f", Kind.DIFFERENCE: "+.3f", Kind.P_VALUE: ".4f", Kind.COUNT: ","}
+
+
+def as_text(report: Report) -> Iterator[str]:
+    for number, one in enumerate(report.criteria):
+        if one.prefix:
+            yield from (*([""] if number else []), f"Criterion: {one.criterion}", "")
+        yield from _criterion(one)
+
+
+def _criterion(report: CriterionReport) -> Iterator[str]:
+    size = report.size
+    yield (
+        f"{count_of(size.ratings, 'rating')} of models' replies and {size.human_ratings:,} of human ones, in "
+        f"{count_of(size.answers, 'answer')} by {count_of(size.workers, 'worker')} to "
+        f"{count_of(size.dialogs, 'dialog')}. Brackets hold 95 % intervals."
+    )
+    for title, lines in _titled(report):
+        yield from ("", title, *lines)
+
+
+def _titled(report: CriterionReport) -> Iterator[tuple[str, Iterator[str]]]:
+    """A terminal is read from the top, so each dataset has its own comparisons and its own ranking."""
+    section = report.section
+    yield "Shares of the ratings", _shares(section("shares"))
+    compared = section("comparisons")
+    for table, letters in zip(compared.tables_of("comparisons"), compared.tables_of("letters"), strict=True):
+        yield f"Which is better, {table.title}", _comparisons(table, letters)
+    for table in section("ranking").tables:
+        yield f"Ranking, {table.title} (Bradley-Terry with ties)", _ranking(table)
+    yield "Agreement of workers on the same reply", _agreement(section("agreement").tables[0])
+    yield "True values, as shares of the replies", _true_values(section("true-values"))
+    yield "What ratings depend on besides the model", _dependences(section("dependences").tables[0])
+    if section("calibration").tables:
+        yield "The human reply as a measure, in the same dialogs", _shares(section("calibration"))
+    if section("labels").tables:
+        yield "Predicted emotions and intents", _labels(section("labels"))
+    if section("metrics").tables:
+        yield "Automatic metrics beside ratings", _metrics(section("metrics"))
+    if section("variants").tables:
+        yield "With and without rules of screening", _variants(section("variants").tables[0])
+
+
+def _shares(section: Section) -> Iterator[str]:
+    rows = [row for table in section.tables for row in table.rows]
+    width = max(len(_name(row.head)) for row in rows) + 4  # two for being indented, two before what follows
+    values = [column.value for column in section.tables[0].columns if column.key == "share"]
+    yield "  " + " " * width + _columns(values) + "mean score"
+    for table in section.tables:
+        yield f"  {table.title}"
+        for row in table.rows:
+            shares, [mean] = table.cells(row, "share"), table.cells(row, "mean_score")
+            name = f"    {_name(row.head):<{width - 2}}"
+            if shares[0].undefined:
+                yield name + _written(shares[0])
+            else:
+                yield name + _columns([_written(cell) for cell in shares]) + _written(mean)
+
+
+def _comparisons(table: Table, letters: Table) -> Iterator[str]:
+    width = max((len(_name(row.head)) for row in table.rows), default=0) + 2
+    yield f"  {'':{width}}{'difference':<25}{'superiority':<25}{'permutation':>12}{'signed rank':>12}   (p, corrected)"
+    for row in table.rows:
+        difference, superiority, *tests, verdict = table.cells(
+            row, "difference", "superiority", "permutation", "signed_rank", "verdict"
+        )
+        numbers = _written(difference)
+        if not difference.undefined:
+            p_values = "".join(f"{'-' if test.undefined else _written(test):>12}" for test in tests)
+            numbers = f"{numbers:<25}{_written(superiority):<25}{p_values}"
+        yield f"  {_name(row.head):<{width}}{numbers}   {'different' if verdict.value else ''}".rstrip()
+    yield "  Who shares a letter can't be told apart:"
+    wide = max(len(_name(row.head)) for row in letters.rows) + 2 if letters.rows else 0
+    for row in letters.rows:
+        yield f"    {_name(row.head):<{wide}}{_written(row.cells[0]):<8}{row.head.letters}"
+
+
+def _ranking(table: Table) -> Iterator[str]:
+    if table.undefined:
+        yield f"  undefined: {table.undefined}"
+        return
+    width = max(len(_name(row.head)) for row in table.rows) + 2
+    for row in table.rows:
+        yield f"  {row.head.rank:>2}  {_name(row.head):<{width}}{_written(row.cells[0])}"
+
+
+def _agreement(table: Table) -> Iterator[str]:
+    width = max(len(_name(row.head)) for row in table.rows) + 2
+    yield f"  {'':{width}}" + _columns(["alpha, ordinal", "interval", "nominal", "Fleiss kappa"]) + "raw"
+    for row in table.rows:
+        *cells, raw = table.cells(row, "alpha_ordinal", "alpha_interval", "alpha_nominal", "fleiss_kappa", "raw")
+        name = f"  {_name(row.head):<{width}}"
+        if raw.undefined:
+            yield name + _written(raw)
+        else:
+            yield name + _columns(["undefined" if cell.undefined else _written(cell) for cell in cells]) + _written(raw)
+
+
+def _true_values(section: Section) -> Iterator[str]:
+    [table] = section.tables
+    if table.undefined:
+        yield f"  undefined: {table.undefined}"
+        return
+    width = max(len(_name(row.head)) for row in table.rows) + 2
+    values = [column.value for column in table.columns if column.key == "majority"]
+    yield f"  {'':{width}}{'Dawid-Skene ' + '/'.join(values):<30}{'majority':<24}mean score"
+    for row in table.rows:
+        true, majority = (
+            "  ".join(f"{cell.number:.3f}" for cell in table.cells(row, key)) for key in ("dawid_skene", "majority")
+        )
+        [mean] = table.cells(row, "mean_score")
+        yield f"  {_name(row.head):<{width}}{true:<30}{majority:<24}{_written(mean)}"
+    yield from (f"  {note}" for note in section.notes)
+
+
+def _dependences(table: Table) -> Iterator[str]:
+    *factors, worker = table.rows
+    for row in factors:
+        effect, p_value = row.cells
+        told = _written(p_value) if p_value.undefined else f"p {_written(p_value)}  {_written(effect)}"
+        yield f"  {_name(row.head):<10}{told}"
+    deviation, p_value = worker.cells
+    yield f"  {_name(worker.head):<10}p {_written(p_value)}  {_written(deviation)}"
+
+
+def _labels(section: Section) -> Iterator[str]:
+    for table in section.tables:
+        told = f"undefined: {table.undefined}"
+        if not table.undefined:
+            told = ", ".join(f"{_name(row.head)} {row.cells[0].number:.3f}" for row in table.rows[:FEW_LABELS])
+        yield f"  {table.title} ({table.count:,}): {told}"
+
+
+def _metrics(section: Section) -> Iterator[str]:
+    [table] = section.tables_of("metrics")
+    for row, means in zip(table.rows, section.tables_of("means"), strict=True):
+        replies, pearson, spearman, of_models = map(_written, row.cells)
+        yield f"  {_name(row.head)}, {replies} replies: Pearson {pearson}, Spearman {spearman}"
+        yield f"    means of the {len(means.rows)} models: Pearson {of_models}"
+
+
+def _variants(table: Table) -> Iterator[str]:
+    width = max(len(_name(row.head)) for row in table.rows) + 2
+    for row in table.rows:
+        order, alpha, ratings = table.cells(row, "order", "alpha_ordinal", "ratings")
+        name, ranked = f"{_name(row.head):<{width}}", "" if order.undefined else _written(order)
+        yield f"  {name}{_written(ratings):>12} ratings   ordinal alpha {_written(alpha):<24}{ranked}"
+
+
+def _name(head: Head) -> str:
+    if head.is_human:
+        return f"({head.names[0]})"
+    return (" - " if head.is_pair else ", ").join(head.names)
+
+
+def _columns(texts: Sequence[str]) -> str:
+    return "".join(f"{text:<{WIDE}}" for text in texts)
+
+
+def _written(cell: Cell) -> str:
+    if cell.undefined:
+        return f"{cell.before}undefined: {cell.undefined}"
+    if isinstance(cell.value, str):
+        return cell.value
+    style = STYLES.get(cell.kind, ".3f")
+    told = f"{cell.number:{style}}"
+    if isinstance(cell.interval, Undefined):
+        told += f" (no interval: {cell.interval.reason})"
+    elif cell.interval is not None:
+        told += f" [{cell.interval.low:{style}}, {cell.interval.high:{style}}]"
+    return f"{cell.before}{told}{cell.after}"

@@ -1,0 +1,34 @@
+"""Results -> a report.
+
+In: `Results`, and the name of a screening variant if the results under other rules are wanted. Out: a `Report` with the
+sections of each criterion, in the order in which a page shows them. Guaranteed: every number of a section stands in one
+of its tables; nothing is computed here that the results do not say.
+"""
+
+from collections.abc import Callable
+
+from hits.analysing.report import CriterionReport, Report, Section
+from hits.analysing.report_answers import agreement, calibration, comparisons, ranking, shares
+from hits.analysing.report_circumstances import dependences, labels, metrics, true_values, variants
+from hits.analysing.results import CriterionResults, Results
+
+Make = Callable[[CriterionResults], Section]
+
+EVERYTHING: tuple[Make, ...] = (
+    *(shares, comparisons, ranking, agreement),
+    *(calibration, dependences, true_values, labels, metrics, variants),
+)
+OF_A_VARIANT: tuple[Make, ...] = (shares, ranking, agreement)
+
+
+def report_of(results: Results, variant_name: str = "") -> Report:
+    """A variant knows shares, ranking and agreement only."""
+    if variant_name:
+        under = results.under(variant_name)
+        return Report(tuple(_of_criterion(one, under, OF_A_VARIANT) for one in under.criteria))
+    return Report(tuple(_of_criterion(one, results, EVERYTHING) for one in results.criteria))
+
+
+def _of_criterion(one: CriterionResults, results: Results, wanted: tuple[Make, ...]) -> CriterionReport:
+    prefix = f"{one.criterion}-" if len(results.criteria) > 1 else ""
+    return CriterionReport(one.criterion, prefix, one.size, tuple(make(one) for make in wanted))

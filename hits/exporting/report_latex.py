@@ -1,0 +1,148 @@
+"""A report's tables in LaTeX: the paper's table 5, the same with intervals, comparisons, ranking and agreement."""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from hits.analysing.report import ALL, Cell, CriterionReport, Kind, Report, Row, Table
+from hits.exporting.latex import document, escape, table, table_side_by_side
+from hits.stats.estimates import Undefined
+
+UNDEFINED = "--"
+DATASETS_ABREAST = 3
+LETTERS = r"$^{\mathrm{%s}}$"
+STYLES = {Kind.DIFFERENCE: "+.3f", Kind.AGREEMENT: ".2f"}
+LEAST_P_VALUE = 0.001
+
+
+def latex_tables(report: Report) -> dict[str, str]:
+    """By file name. Each can be taken into a paper that loads booktabs; all.tex compiles by itself."""
+    made: dict[str, str] = {}
+    for one in report.criteria:
+        makers = {
+            "table5": _paper_shares,
+            "intervals": _shares,
+            "comparisons": _comparisons,
+            "ranking": _ranking,
+            "agreement": _agreement,
+        }
+        made |= {f"{one.prefix}{name}.tex": make(one) for name, make in makers.items()}
+    return made | {"all.tex": document(name.removesuffix(".tex") for name in made)}
+
+
+def _paper_shares(report: CriterionReport) -> str:
+    """As the paper has it: datasets side by side, few enough for a page, and numbers only."""
+    caption = (
+        "Human evaluation results on each of the test sets. Numbers have been normalized across the quality categories "
+        "on each test set."
+    )
+    tables = [one for one in report.section("shares").tables if one.dataset is not None]
+    blocks = []
+    for start in range(0, len(tables), DATASETS_ABREAST):
+        part = tables[start : start + DATASETS_ABREAST]
+        rows = []
+        for same in zip(*(one.rows for one in part), strict=True):  # a model's row in each dataset
+            cells = [cell for one, row in zip(part, same, strict=True) for cell in one.cells(row, "share")]
+            rows.append([escape(same[0].head.names[0]), *map(_share, cells)])
+        blocks.append(([escape(one.title) for one in part], rows))
+    return table_side_by_side(caption, f"{report.prefix}results", _value_names(tables[0]), blocks)
+
+
+def _shares(report: CriterionReport) -> str:
+    caption = (
+        r"Human evaluation results with 95\,\% intervals in brackets, which respect that ratings of one dialog and of "
+        "one worker belong together. Models that share a letter cannot be told apart by a corrected permutation test."
+    )
+    tables = report.section("shares").tables
+    groups = [(_title(one), [_interval_row(one, row) for row in one.rows]) for one in tables]
+    values = _value_names(tables[0])
+    head = ["Model", *values, "Ratings"]
+    return table(caption, f"{report.prefix}intervals", "l" + "c" * len(values) + "r", head, groups)
+
+
+def _interval_row(of: Table, row: Row) -> list[str]:
+    [ratings] = of.cells(row, "ratings")
+    letters = LETTERS % row.head.letters if row.head.letters else ""
+    shares = [_share(cell) + _brackets(cell, ".3f") for cell in of.cells(row, "share")]
+    return [escape(row.head.names[0]) + letters, *shares, f"{ratings.number:,}"]
+
+
+def _comparisons(report: CriterionReport) -> str:
+    caption = (
+        "Paired comparisons within the same worker and dialog: mean difference of the scores and probability of "
+        r"superiority of the first over the second (0.5 is no difference), with 95\,\% intervals; $p$-values of a "
+        "permutation test and of Wilcoxon's signed-rank test, corrected by Holm's method."
+    )
+    head = ["Models", "Difference", "Superiority", "$p$ (perm.)", "$p$ (rank)"]
+    keys = ("difference", "superiority", "permutation", "signed_rank")
+    groups = [
+        (_title(one), [[" -- ".join(map(escape, row.head.names)), *_numbers(one, row, *keys)] for row in one.rows])
+        for one in report.section("comparisons").tables_of("comparisons")
+        if one.rows
+    ]
+    return table(caption, f"{report.prefix}comparisons", "lcccc", head, groups)
+
+
+def _ranking(report: CriterionReport) -> str:
+    caption = r"Ranking of the models by Bradley--Terry strength with ties (0 is the average), with 95\,\% intervals."
+    groups = [(_title(one), list(_ranks(one))) for one in report.section("ranking").tables]
+    return table(caption, f"{report.prefix}ranking", "rlc", ["", "Model", "Strength"], groups)
+
+
+def _ranks(of: Table) -> Iterator[Sequence[str]]:
+    if of.undefined:
+        yield ["", escape(f"undefined: {of.undefined}"), UNDEFINED]
+    for row in of.rows:
+        yield [str(row.head.rank), escape(row.head.names[0]), *_numbers(of, row, "strength")]
+
+
+def _agreement(report: CriterionReport) -> str:
+    caption = (
+        r"Agreement of workers on the same reply: Krippendorff's $\alpha$ (ordinal, nominal), Fleiss' $\kappa$ and "
+        r"raw agreement, with 95\,\% intervals."
+    )
+    head = ["", r"$\alpha$ (ordinal)", r"$\alpha$ (nominal)", r"Fleiss' $\kappa$", "Raw"]
+    keys = ("alpha_ordinal", "alpha_nominal", "fleiss_kappa", "raw")
+    [of] = report.section("agreement").tables
+    groups = [
+        (
+            escape(dataset.capitalize() if dataset == ALL else dataset),
+            [[escape(", ".join(row.head.names[1:]) or "all models"), *_numbers(of, row, *keys)] for row in rows],
+        )
+        for dataset, rows in groupby(of.rows, key=lambda row: row.head.names[0])
+    ]
+    return table(caption, f"{report.prefix}agreement", "lcccc", head, groups)
+
+
+def _title(of: Table) -> str:
+    return escape(ALL.capitalize() if of.dataset is None else of.dataset)
+
+
+def _value_names(of: Table) -> list[str]:
+    return [escape(column.value.capitalize()) for column in of.columns if column.key == "share"]
+
+
+def _share(cell: Cell) -> str:
+    """Without the leading zero, as the paper has it; the highest share of the best value is bold."""
+    if cell.undefined:
+        return UNDEFINED
+    text = f"{cell.number:.4f}".removeprefix("0")
+    return rf"\textbf{{{text}}}" if cell.is_best else text
+
+
+def _numbers(of: Table, row: Row, *keys: str) -> list[str]:
+    return [_number(cell) for cell in of.cells(row, *keys)]
+
+
+def _number(cell: Cell) -> str:
+    if cell.undefined:
+        return UNDEFINED
+    if cell.kind is Kind.P_VALUE:
+        return "$<.001$" if cell.number < LEAST_P_VALUE else f"${cell.number:.3f}$"
+    style = STYLES.get(cell.kind, ".3f")
+    return f"${cell.number:{style}}${_brackets(cell, style)}"
+
+
+def _brackets(cell: Cell, style: str) -> str:
+    if cell.interval is None or isinstance(cell.interval, Undefined):
+        return ""
+    return rf" {{\scriptsize[${cell.interval.low:{style}}$, ${cell.interval.high:{style}}$]}}"

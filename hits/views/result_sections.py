@@ -1,0 +1,129 @@
+"""A report for the results page: sections and tables whose cells are texts, ready for the template."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from hits.analysing.report import Cell, CriterionReport, Head, Kind, Report, Section, Table
+from hits.analysing.report_circumstances import FACTORS
+from hits.stats.estimates import Undefined
+
+STYLES = {Kind.DIFFERENCE: "+.3f", Kind.METRIC: ".4g"}
+LEAST_P_VALUE = 0.0001
+
+
+@dataclass(frozen=True)
+class PageTable:
+    """A row is its head and the cells, each with the column's title: phones show a row as a card."""
+
+    caption: str
+    heading: str
+    columns: Sequence[str]
+    rows: Sequence[tuple[str, Sequence[tuple[str, str]]]]
+
+
+@dataclass(frozen=True)
+class PageSection:
+    """`key` is unique on the page, and the name of the section's figure. `more` are tables behind a fold of their
+    own, which `more_title` names."""
+
+    key: str
+    title: str
+    lead: str
+    tables: Sequence[PageTable]
+    notes: Sequence[str] = ()
+    more: Sequence[PageTable] = ()
+    more_title: str = ""
+
+
+def page_sections(report: Report) -> list[PageSection]:
+    return [
+        _page_section(section, one)
+        for one in report.criteria
+        for section in one.sections
+        if section.key != "variants" and not section.is_trivial and (section.tables or section.notes)
+    ]
+
+
+def variant_tables(report: Report) -> list[PageTable]:
+    """With and without each rule, side by side."""
+    return [_page_table(table) for one in report.criteria for table in one.section("variants").tables]
+
+
+def _page_section(section: Section, report: CriterionReport) -> PageSection:
+    shown = [table for table in section.tables if not table.undefined and table.key not in ("letters", "levels")]
+    more = section.tables_of("levels")
+    return PageSection(
+        key=f"{report.prefix}{section.key}",
+        title=f"{report.criterion.capitalize()}: {section.title}" if report.prefix else section.title,
+        lead=section.lead,
+        tables=[_page_table(table) for table in shown],
+        notes=[*_letters(section), *_undefined(section), *section.notes],
+        more=[_page_table(table) for table in more],
+        more_title="Level by level" if more else "",
+    )
+
+
+def _letters(section: Section) -> Iterator[str]:
+    for table in section.tables_of("letters"):
+        models = ", ".join(f"{_name(row.head)} ({row.head.letters})" for row in table.rows)
+        yield f"{table.title}, the best first: {models}"
+
+
+def _undefined(section: Section) -> Iterator[str]:
+    """Tables that are undefined for the same reason share a sentence."""
+    names: dict[str, list[str]] = {}
+    for table in section.tables:
+        if table.undefined:
+            names.setdefault(table.undefined, []).append(table.title)
+    for reason, titles in names.items():
+        if section.key == "labels":
+            yield f"{'; '.join(titles)}: undefined: {reason}."
+        else:
+            yield from (f"{title}: undefined: {reason}." if title else f"undefined: {reason}." for title in titles)
+
+
+def _page_table(table: Table) -> PageTable:
+    titles = [column.title for column in table.columns]
+    caption = f"{table.title}, {table.count:,} {table.counted}" if table.counted else table.title
+    rows = [
+        (_row_head(table, row.head), list(zip(titles, map(_written, row.cells), strict=True))) for row in table.rows
+    ]
+    return PageTable(caption, table.heading, titles, rows)
+
+
+def _row_head(table: Table, head: Head) -> str:
+    name = _name(head)
+    if table.key == "dependences":
+        return FACTORS.get(name, name)
+    if table.key == "metrics":
+        return name[:1].upper() + name[1:]
+    return f"{head.rank}. {name}" if head.rank is not None else name
+
+
+def _name(head: Head) -> str:
+    return (" and " if head.is_pair else ", ").join(head.names)
+
+
+def _written(cell: Cell) -> str:
+    if cell.kind is Kind.VERDICT:
+        return f"{cell.value} is better" if cell.value else "can't be told apart"
+    if cell.undefined:
+        return f"{cell.before}undefined: {cell.undefined}"
+    if isinstance(cell.value, str):
+        return cell.value
+    return f"{cell.before}{_number(cell)}{cell.after}"
+
+
+def _number(cell: Cell) -> str:
+    if cell.kind is Kind.COUNT:
+        return f"{cell.number:,}"
+    if cell.kind is Kind.P_VALUE:
+        return f"< {LEAST_P_VALUE}" if cell.number < LEAST_P_VALUE else f"{cell.number:.4f}"
+    is_share = cell.kind is Kind.SHARE
+    style, factor = (".1f", 100) if is_share else (STYLES.get(cell.kind, ".3f"), 1)
+    told = f"{factor * cell.number:{style}}{' %' if is_share else ''}"
+    if isinstance(cell.interval, Undefined):
+        return f"{told} (interval undefined: {cell.interval.reason})"
+    if cell.interval is None:
+        return told
+    return f"{told} [{factor * cell.interval.low:{style}}, {factor * cell.interval.high:{style}}]"

@@ -1,0 +1,83 @@
+"""A report is made once from results; terminal, page, LaTeX and alternative texts only write it down."""
+
+import re
+
+import pytest
+
+from hits.analysing.analysis import analyse
+from hits.analysing.figures.alternative_texts import alternative_text
+from hits.analysing.imported_ratings import read_ratings
+from hits.analysing.report import Cell, Kind, Report, Section
+from hits.analysing.report_text import as_text
+from hits.analysing.reporting import report_of
+from hits.exporting.report_latex import latex_tables
+from hits.stats.estimates import Interval
+from hits.views.result_sections import page_sections
+from tests.hits.stats.small_frames import drawn_frame
+
+
+@pytest.fixture(scope="module")
+def report() -> Report:
+    return report_of(analyse(drawn_frame(seed=1, A=(0.1, 0.2, 0.7), B=(0.7, 0.2, 0.1))))
+
+
+def best_share(section: Section) -> Cell:
+    cells = [cell for table in section.tables for row in table.rows for cell in table.cells(row, "share")]
+    [best] = [cell for cell in cells if cell.is_best]
+    return best
+
+
+def test_every_rendering_has_the_number_and_the_interval_of_the_cell(report: Report) -> None:
+    [one] = report.criteria
+    cell = best_share(one.section("shares"))
+    assert isinstance(cell.interval, Interval)
+    share, low, high = cell.number, cell.interval.low, cell.interval.high
+
+    text = "\n".join(as_text(report))
+    tex = latex_tables(report)["intervals.tex"]
+    page = {section.key: section for section in page_sections(report)}
+    cells = [words for _, row in page["shares"].tables[0].rows for _, words in row]
+
+    assert f"{share:.4f} [{low:.4f}, {high:.4f}]" in text
+    assert rf"\textbf{{{share:.4f}}} {{\scriptsize[${low:.3f}$, ${high:.3f}$]}}".replace("{0.", "{.", 1) in tex
+    assert f"{100 * share:.1f} % [{100 * low:.1f}, {100 * high:.1f}]" in cells
+    assert f"good {100 * share:.0f} % ({100 * low:.0f} to {100 * high:.0f} %)" in alternative_text(
+        one.section("shares")
+    )
+
+
+def test_what_different_means_is_the_same_everywhere(report: Report) -> None:
+    [one] = report.criteria
+    section = one.section("comparisons")
+    page = {section.key: section for section in page_sections(report)}
+
+    assert "   different" in "\n".join(as_text(report))
+    assert ("verdict", "B is better") in page["comparisons"].tables[0].rows[0][1]
+    assert ", different." in alternative_text(section)
+    assert re.search(r"A\$\^\{\\mathrm\{b\}\}\$", latex_tables(report)["intervals.tex"])
+    assert {row.head.names[0]: row.head.letters for row in section.tables_of("letters")[0].rows} == {"A": "b", "B": "a"}
+
+
+def test_an_undefined_number_says_why_wherever_there_is_room() -> None:
+    few = read_ratings(["item,worker,generator,value\n", "1,w,A,good\n", "2,w,B,bad\n"], "few.csv")
+    report = report_of(analyse(few.frame))
+    reason = "no worker rated both in the same dialog"
+
+    cell = report.criteria[0].section("comparisons").tables[0].rows[0].cells[0]
+    page = {section.key: section for section in page_sections(report)}
+
+    assert (cell.kind, cell.value, cell.undefined) == (Kind.DIFFERENCE, None, reason)
+    with pytest.raises(TypeError, match="has no number"):
+        _ = cell.number
+    assert f"undefined: {reason}" in "\n".join(as_text(report))
+    assert ("difference", f"undefined: {reason}") in page["comparisons"].tables[0].rows[0][1]
+    assert "A -- B & -- & -- & -- & --" in latex_tables(report)["comparisons.tex"]
+
+
+def test_with_one_model_pages_leave_out_what_compares() -> None:
+    few = read_ratings(["item,worker,generator,value\n", "1,w,A,good\n", "2,w,A,bad\n"], "few.csv")
+
+    keys = [section.key for section in page_sections(report_of(analyse(few.frame)))]
+
+    assert "shares" in keys
+    assert not {"comparisons", "ranking"} & set(keys)
