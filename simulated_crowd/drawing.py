@@ -18,6 +18,7 @@ import pandas as pd
 from scipy.special import ndtri
 
 from hits.frames.ratings_frame import Frames
+from hits.stats.scales import score_of
 from simulated_crowd.truths import HUMAN, Truth, cuts_of
 from simulated_crowd.worker_types import CAREFUL, WorkerType
 
@@ -195,7 +196,7 @@ def _frames(
             "generator": _category(np.where(is_gold, -1, card), list(size.generators)),
             "is_gold": is_gold,
             "value": _category(value, AREAS),
-            "score": (len(AREAS) - value).astype(np.int8),
+            "score": score_of(value, len(AREAS)).astype(np.int8),
             "active_ms": active[hit, rater, position],
             "hidden_ms": 0,
             "submitted_at": sent,

@@ -10,7 +10,7 @@ The frame is that of hits.frames, or one with fewer columns (imported_ratings). 
     excluded_by_RULE      bool      True where this screening rule leaves the rating out (hits.screening.keeping)
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -18,6 +18,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from hits.analysing.results import CriterionResults, Results, Size, Variant
+from hits.screening.kept_mask import kept_mask, rules_in
 from hits.stats.agreement import agreement
 from hits.stats.bradley_terry import rank_generators
 from hits.stats.coded_ratings import HUMAN, CodedRatings, code_ratings
@@ -33,7 +34,6 @@ from hits.stats.worker_effect import worker_effect
 Mask = npt.NDArray[np.bool_]
 
 METRIC = "metric_"
-EXCLUDED_BY = "excluded_by_"
 ALSO_USED = ("place", "position", "wave", "submitted_at", "active_ms", "is_checkpoint", "label")
 OVERALL = "overall"
 ALL_RULES, NO_RULE = "all rules", "no rule"
@@ -53,15 +53,14 @@ def _by_criterion(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 def _analyse_criterion(criterion: str, frame: pd.DataFrame, seed: int) -> CriterionResults:
     everything = code_ratings(frame)
-    exclusions = _exclusions(frame)
-    is_kept = _is_kept(exclusions, len(frame))
+    is_kept = kept_mask(frame)
     ratings, kept = everything.of(is_kept), frame[_used(frame)][is_kept]
     scopes = _scopes(ratings.by_generators)
     table = tuple(table_rows(ratings, seed))
     rankings = tuple(rank_generators(part, name) for name, part in scopes)
     agreed = tuple(_agreement(scopes))
     size = size_of(ratings)
-    rules = tuple(exclusions)
+    rules = tuple(rules_in(frame))
     by_dataset = tuple(row for row in table if row.dataset is not None)
     with_all = Variant(ALL_RULES, rules, size, by_dataset, agreed[0], rankings[0])
     return CriterionResults(
@@ -80,7 +79,7 @@ def _analyse_criterion(criterion: str, frame: pd.DataFrame, seed: int) -> Criter
         labels=tuple(_labels(kept, ratings)),
         metrics=tuple(metric_correlations(ratings, _metrics(kept), seed)),
         calibration=tuple(_calibration(ratings)),
-        variants=(with_all, *_other_variants(everything, exclusions)) if rules else (),
+        variants=(with_all, *_other_variants(everything, frame)) if rules else (),
     )
 
 
@@ -100,18 +99,6 @@ def _used(frame: pd.DataFrame) -> list[str]:
     """The columns that are looked at once more: copying all of them takes half a second for a million ratings."""
     names = [str(name) for name in frame.columns]
     return [name for name in names if name in ALSO_USED or name.startswith(METRIC)]
-
-
-def _exclusions(frame: pd.DataFrame) -> dict[str, Mask]:
-    names = [str(name) for name in frame.columns if str(name).startswith(EXCLUDED_BY)]
-    return {name.removeprefix(EXCLUDED_BY): frame[name].to_numpy(bool) for name in names}
-
-
-def _is_kept(exclusions: Mapping[str, Mask], count: int) -> Mask:
-    is_out = np.zeros(count, bool)
-    for is_named in exclusions.values():
-        is_out |= is_named
-    return ~is_out
 
 
 def _agreement(scopes: Sequence[tuple[str | None, CodedRatings]]) -> list[Agreement]:
@@ -148,16 +135,15 @@ def _calibration(ratings: CodedRatings) -> list[ShareRow]:
     return found
 
 
-def _other_variants(everything: CodedRatings, exclusions: Mapping[str, Mask]) -> list[Variant]:
-    rules = list(exclusions)
+def _other_variants(everything: CodedRatings, frame: pd.DataFrame) -> list[Variant]:
+    rules = rules_in(frame)
     chosen: dict[str, list[str]] = {NO_RULE: []}
     if len(rules) > 1:
         chosen |= {f"without {rule}": [other for other in rules if other != rule] for rule in rules}
-    return [_variant(name, some, everything, exclusions) for name, some in chosen.items()]
+    return [_variant(name, some, everything, kept_mask(frame, some)) for name, some in chosen.items()]
 
 
-def _variant(name: str, rules: Sequence[str], everything: CodedRatings, exclusions: Mapping[str, Mask]) -> Variant:
-    is_kept = _is_kept({rule: exclusions[rule] for rule in rules}, len(everything))
+def _variant(name: str, rules: Sequence[str], everything: CodedRatings, is_kept: Mask) -> Variant:
     human = int((is_kept & (everything.generator == HUMAN)).sum())
     ratings = everything.of(is_kept & (everything.generator != HUMAN))
     size = replace(size_of(ratings), human_ratings=human)

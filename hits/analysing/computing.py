@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from evalplatform.errors import in_one_line
-from hits.analysing.analysis import EXCLUDED_BY, analyse
+from hits.analysing.analysis import analyse
 from hits.analysing.disputed_dialogs import most_disputed
 from hits.analysing.figures.all_figures import Picture, pictures
 from hits.analysing.kept_results import source_of
@@ -17,7 +17,8 @@ from hits.analysing.results import Results
 from hits.analysing.serialising import results_as_json
 from hits.analysing.study_analysis import study_frame
 from hits.models import ScreeningRun, Study, StudyResults
-from hits.screening.funnel import Funnel
+from hits.screening.funnel import funnel_of
+from hits.screening.kept_mask import kept_mask
 
 FAILED = "The computation failed. The worker's log has the details; tell whoever runs this server."
 
@@ -40,18 +41,14 @@ def compute_results(study: Study, environment: str, now: Callable[[], datetime])
 def _computed(study: Study, environment: str) -> dict[str, Any]:
     frame = study_frame(study, environment)
     results = analyse(frame)
-    excluded = [name for name in frame.columns if str(name).startswith(EXCLUDED_BY)]
-    kept = frame[~frame[excluded].any(axis=1)] if excluded else frame
     return {
         "results": results_as_json(results),
-        "figures": {"": _drawn(pictures(results, _funnel(study, environment))), **_of_variants(results)},
-        "disputed": most_disputed(kept),
+        "figures": {
+            "": _drawn(pictures(results, funnel_of(ScreeningRun.objects.current(study, environment)))),
+            **_of_variants(results),
+        },
+        "disputed": most_disputed(frame[kept_mask(frame)]),
     }
-
-
-def _funnel(study: Study, environment: str) -> Funnel | None:
-    run = ScreeningRun.objects.current(study, environment)
-    return Funnel.model_validate(run.funnel) if run else None
 
 
 def _of_variants(results: Results) -> dict[str, list[dict[str, str]]]:

@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 
 from evalplatform.errors import EvalPlatformError
+from hits.stats.scales import score_of
 
 NEEDED = ("item", "worker", "generator", "value")
 DATASET = "dataset"
@@ -119,7 +120,7 @@ def _scale(values: Sequence[str], words: Sequence[str]) -> dict[str, float]:
                 f"The ratings have {count:,} different values; a scale has {MOST_VALUES} at most. Round them first."
             )
         return {value.lower(): number for value, number in numbers.items()}
-    return {word.strip().lower(): float(len(words) - place) for place, word in enumerate(words)}
+    return {word.strip().lower(): float(score_of(place, len(words))) for place, word in enumerate(words)}
 
 
 def _number(value: str) -> float | None:

@@ -2,12 +2,13 @@
 
 import pandas as pd
 
-from hits.analysing.analysis import EXCLUDED_BY, analyse
+from hits.analysing.analysis import analyse
 from hits.analysing.automatic import add_metrics, metrics_of
 from hits.analysing.results import Results
-from hits.frames.ratings_frame import reply_labels
-from hits.models import Study
-from hits.screening.keeping import named_frame
+from hits.frames.ratings_frame import ratings_frame, reply_labels
+from hits.models import ScreeningRun, Study
+from hits.screening.keeping import submissions_by_rule
+from hits.screening.kept_mask import mark_exclusions
 
 
 def analyse_study(study: Study, environment: str) -> Results:
@@ -18,7 +19,8 @@ def analyse_study(study: Study, environment: str) -> Results:
 def study_frame(study: Study, environment: str) -> pd.DataFrame:
     """With all that an analysis can use: which rules leave a rating out, what the reply was predicted to be, and what
     automatic metrics say of it."""
-    frame = named_frame(study, environment, EXCLUDED_BY)
+    frame = ratings_frame(study, environment)
+    mark_exclusions(frame, submissions_by_rule(ScreeningRun.objects.current(study, environment)))
     frame["label"] = reply_labels(study, frame["candidate"].to_numpy())
     add_metrics(frame, metrics_of(study))
     return frame

@@ -18,7 +18,8 @@ from hits.api.researcher_schemas import CURSOR, MARKET, RatingPage
 from hits.models import HitItem, Rating, ScreeningRun, Study, Submission
 from hits.models.design import StudyDesign
 from hits.monitoring.worker_rows import find_worker
-from hits.screening.rating_rows import first_rules, is_left_out, ratings_of
+from hits.screening.keeping import first_rules, is_left_out, ratings_of
+from hits.stats.scales import score_of
 
 HUMAN = "human"
 FILTERS = [
@@ -109,7 +110,7 @@ def _rows(study: Study, rows: Sequence[dict[str, Any]], run: ScreeningRun | None
     work = _by_key(Submission.objects.filter(pk__in={row["submission"] for row in rows}), OF_SUBMISSION)
     candidates = {row["candidate"] for row in rows} - {None}
     generators = dict(Candidate.objects.filter(pk__in=candidates).values_list("pk", "generator__name"))
-    rules = first_rules(run, {(key, one["worker_id"]) for key, one in work.items()})
+    rules = first_rules(run, {key: one["worker_id"] for key, one in work.items()})
     names = {key: pseudonym(study, one.pop("worker_id")) for key, one in work.items()}
     areas = [area.key for area in StudyDesign.model_validate(study.design).task.areas] if rows else []
     return [
@@ -120,7 +121,7 @@ def _rows(study: Study, rows: Sequence[dict[str, Any]], run: ScreeningRun | None
             **items[row["item"]],
             **{name: row[name] for name in OF_RATING},
             "generator": generators.get(row["candidate"]),
-            "score": len(areas) - areas.index(row["value"]),
+            "score": score_of(areas.index(row["value"]), len(areas)),
             "is_kept": row["submission"] not in rules,
             "excluded_by": rules.get(row["submission"]),
         }

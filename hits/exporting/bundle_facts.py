@@ -12,7 +12,7 @@ from hits.analysing.results import Results
 from hits.models import Payment, Publication, ScreeningRun, Study, Submission
 from hits.models.design import StudyDesign
 from hits.paying.fair_pay import RealPay, real_pay
-from hits.screening.funnel import Funnel
+from hits.screening.funnel import Funnel, funnel_of
 
 LIBRARIES = ("django", "numpy", "pandas", "scipy", "matplotlib", "pyarrow")
 
@@ -81,10 +81,6 @@ def gather_facts(study: Study, environment: str, results: Results) -> Facts:
         results=results,
         software=software(),
     )
-
-
-def funnel_of(run: ScreeningRun | None) -> Funnel | None:
-    return Funnel.model_validate(run.funnel) if run else None
 
 
 def software() -> dict[str, str]:

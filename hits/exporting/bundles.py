@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from evalplatform.errors import EvalPlatformError
 from hits.access.pseudonyms import bundle_pseudonym
-from hits.analysing.analysis import EXCLUDED_BY, analyse
+from hits.analysing.analysis import analyse
 from hits.analysing.automatic import add_metrics, metrics_of
 from hits.analysing.figures.all_figures import Picture, pictures
 from hits.analysing.reporting import report_of
@@ -23,7 +23,7 @@ from hits.batching.manifest import manifest_lines
 from hits.budgeting.places import reveal_secret
 from hits.exporting import about as about_file
 from hits.exporting.about import About
-from hits.exporting.bundle_facts import Facts, funnel_of, gather_facts, software
+from hits.exporting.bundle_facts import Facts, gather_facts, software
 from hits.exporting.columns import bundle_rows, described
 from hits.exporting.datasheet import datasheet
 from hits.exporting.hashing import write_hashes
@@ -34,8 +34,9 @@ from hits.exporting.report_latex import latex_tables
 from hits.frames.ratings_frame import rating_chunks
 from hits.models import ScreeningRun, Study, Submission
 from hits.models.design import StudyDesign
-from hits.screening.excluded import excluded_by
-from hits.screening.funnel import Funnel
+from hits.screening.funnel import Funnel, funnel_of
+from hits.screening.keeping import submissions_by_rule
+from hits.screening.kept_mask import mark_exclusions
 from hits.screening.screening_words import describe_funnel
 
 SEED = 1
@@ -95,11 +96,11 @@ def _submissions(study: Study, environment: str) -> QuerySet[Submission]:
 def write_ratings_of(study: Study, environment: str, folder: Path, pseudonyms: str = "") -> About:
     """The ratings files and bundle.json."""
     run = ScreeningRun.objects.current(study, environment)
-    rules = list(dict.fromkeys(str(rule["rule"]) for rule in run.rules)) if run else []
+    named = submissions_by_rule(run)
     design = StudyDesign.model_validate(study.design)
     metrics = metrics_of(study)
-    columns = described(rules, list(metrics))
-    pieces = _pieces(study, environment, run, rules, pseudonyms, metrics)
+    columns = described(list(named), list(metrics))
+    pieces = _pieces(study, environment, named, pseudonyms, metrics)
     rows = write_ratings(pieces, folder, list(columns))
     about = About(
         study=study.name,
@@ -111,7 +112,7 @@ def write_ratings_of(study: Study, environment: str, folder: Path, pseudonyms: s
         datasets=[part.name for part in design.datasets],
         generators=design.generators,
         values=[area.key for area in design.task.areas],
-        rules=rules,
+        rules=list(named),
         metrics=metrics,
         is_screened=run is not None,
         is_exploratory=run is not None and not run.is_frozen_rules,
@@ -127,26 +128,18 @@ def write_ratings_of(study: Study, environment: str, folder: Path, pseudonyms: s
 def _pieces(
     study: Study,
     environment: str,
-    run: ScreeningRun | None,
-    rules: Sequence[str],
+    named: Mapping[str, Sequence[int]],
     pseudonyms: str,
     metrics: Mapping[str, str],
 ) -> Iterator[pd.DataFrame]:
-    named = {rule: _named(run, rule, rules) for rule in rules}
     keys = np.fromiter(
         _submissions(study, environment).order_by("pk").values_list("pk", flat=True).iterator(), np.int64
     )
     salt = f"name {pseudonyms}" if pseudonyms else f"study {study.key}"
     for frame in rating_chunks(study, environment, lambda worker_id: bundle_pseudonym(salt, worker_id)):
-        for rule, submissions in named.items():
-            frame[f"{EXCLUDED_BY}{rule}"] = np.isin(frame["submission"].to_numpy(), submissions)
+        mark_exclusions(frame, named)
         add_metrics(frame, metrics)
         yield bundle_rows(frame, keys)
-
-
-def _named(run: ScreeningRun | None, rule: str, rules: Sequence[str]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    found = excluded_by(run, ignoring=[other for other in rules if other != rule])
-    return np.fromiter(found, np.int64)
 
 
 # --- What is made of the ratings --------------------------------------------------------------------------------------

@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 
 from generation.metrics.naming import title_of
-from hits.analysing.analysis import EXCLUDED_BY, METRIC
+from hits.analysing.analysis import METRIC
+from hits.screening.kept_mask import EXCLUDED_BY, kept_mask, rules_in
 
 # By name: which column of the ratings frame it is, and what a reader of the bundle learns about it.
 COLUMNS = {
@@ -50,12 +51,11 @@ def described(rules: Sequence[str], metrics: Sequence[str]) -> dict[str, str]:
 def bundle_rows(frame: pd.DataFrame, keys: np.ndarray[tuple[int], np.dtype[np.int64]]) -> pd.DataFrame:
     """Of a frame with `excluded_by_RULE` and `metric_NAME` columns. `keys` are all submissions' in order: the
     database's own numbers would differ on another machine."""
-    names = [str(name) for name in frame.columns if str(name).startswith(EXCLUDED_BY)]
-    is_kept = ~frame[names].to_numpy(bool).any(axis=1) if names else np.ones(len(frame), bool)
+    names = [f"{EXCLUDED_BY}{rule}" for rule in rules_in(frame)]
     numbers = np.searchsorted(keys, frame["submission"].to_numpy()) + 1
     times = frame["submitted_at"].dt.tz_convert(None).to_numpy().astype("datetime64[s]")
     found = {name: frame[source] for name, (source, _) in COLUMNS.items() if source in frame}
-    own = {"assignment": numbers, "submitted_at": times, "is_kept": is_kept}
+    own = {"assignment": numbers, "submitted_at": times, "is_kept": kept_mask(frame)}
     ordered = {name: own.get(name, found.get(name)) for name in COLUMNS}
     metrics = [str(name) for name in frame.columns if str(name).startswith(METRIC)]
     return pd.DataFrame(ordered | {name: frame[name] for name in (*names, *metrics)})

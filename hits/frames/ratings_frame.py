@@ -62,6 +62,7 @@ from hits.collecting.active_times import bounded_times, span_seconds
 from hits.models import Answer, BonusCheck, HitItem, Publication, Rating, Study, Submission
 from hits.models.design import StudyDesign
 from hits.protocols.points import is_moved, wins_point
+from hits.stats.scales import score_of
 
 CHUNK = 20_000
 SUBMISSIONS_AT_ONCE = 500
@@ -153,7 +154,7 @@ def _ratings(tables: "_Tables") -> pd.DataFrame:
             "generator": tables.generators_of(rows["candidate"]),
             "is_gold": rows["candidate"] == NO_CANDIDATE,
             "value": _category(rows["value"], [area.key for area in design.task.areas]),
-            "score": (len(design.task.areas) - rows["value"]).astype(np.int8),
+            "score": score_of(rows["value"], len(design.task.areas)).astype(np.int8),
             "active_ms": np.append(times["active_ms"], 0)[of_answer],
             "hidden_ms": np.append(times["hidden_ms"], 0)[of_answer],
             "submitted_at": of_submission["submitted_at"],

@@ -29,7 +29,7 @@ from hits.designing.design_words import dollars
 from hits.errors import MarketRefused, MarketUnavailable
 from hits.models import Event, Hit, Publication, Replacement, ScreeningRun, Study, Submission
 from hits.models.design import StudyDesign
-from hits.screening.excluded import excluded_by
+from hits.screening.keeping import first_rules
 
 FEWEST_DAYS_LEFT = timedelta(days=1)  # that a HIT with new assignments is on offer
 NOT_ASKED = "It was not asked for after all."
@@ -111,7 +111,7 @@ def replace_lost_assignments(
 def losses(study: Study, environment: str) -> dict[int, Loss]:
     """By HIT. Only what the study's own rules leave out: an exploration asks nobody to work."""
     own = ScreeningRun.objects.filter(study=study, environment=environment, undone_at=None, is_frozen_rules=True)
-    left_out = excluded_by(own.first())
+    left_out = first_rules(own.first())
     found: dict[int, Loss] = {}
     submissions = Submission.objects.filter(assignment__hit__study=study, assignment__environment=environment)
     allowed = _undecided_allowance(study, environment)

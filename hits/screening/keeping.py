@@ -1,62 +1,83 @@
-"""What is kept: for the results, with and without single rules, and for exports row by row."""
+"""Which ratings the results leave out: the one place that reads exclusions.
 
-from collections.abc import Collection
+In: a screening run, or none. Out: conditions on ratings, and the rules against each submission. Guaranteed: an
+exclusion of a worker counts for all their submissions, also for those that came after the screening; without a run,
+everything is kept. No pandas, because pages and the API ask too: hits.screening.kept_mask does the same for frames.
+"""
 
-import pandas as pd
-from django.db.models import QuerySet
+from collections.abc import Iterator, Mapping
 
-from hits.frames.ratings_frame import ratings_frame
+from django.db.models import Q, QuerySet
+
 from hits.models import Rating, ScreeningRun, Study, Submission
-from hits.screening.excluded import excluded_by
 
 
-def named_frame(study: Study, environment: str, prefix: str) -> pd.DataFrame:
-    """The ratings frame with a column for each rule of the current run, called prefix + rule: whether the rule names
-    the rating, alone or with others. So what is kept without one rule can be told from the frame."""
-    frame = ratings_frame(study, environment)
-    run = ScreeningRun.objects.current(study, environment)
-    names = list(dict.fromkeys(str(rule["rule"]) for rule in run.rules)) if run else []
-    for name in names:
-        others = [other for other in names if other != name]
-        frame[f"{prefix}{name}"] = frame["submission"].isin(list(excluded_by(run, ignoring=others)))
-    return frame
-
-
-def screened_frame(study: Study, environment: str, ignoring: Collection[str] = ()) -> pd.DataFrame:
-    """The ratings frame with `excluded_by`, a category that is missing where nothing is against it, and `is_kept`.
-
-    By the current run. Without one, everything is kept: who shows results asks whether there is one.
-    """
-    frame = ratings_frame(study, environment)
-    run = ScreeningRun.objects.current(study, environment)
-    left_out = excluded_by(run, ignoring)
-    names = list(dict.fromkeys(rule["rule"] for rule in run.rules)) if run else []
-    frame["excluded_by"] = pd.Categorical(frame["submission"].map(left_out), categories=names)
-    frame["is_kept"] = frame["excluded_by"].isna()
-    return frame
-
-
-def kept_frame(study: Study, environment: str, ignoring: Collection[str] = ()) -> pd.DataFrame:
-    frame = screened_frame(study, environment, ignoring)
-    return frame[frame["is_kept"]].drop(columns=["excluded_by", "is_kept"])
+def ratings_of(study: Study, environment: str) -> QuerySet[Rating]:
+    """All ratings that the marketplace has confirmed: the same as in hits.frames."""
+    return Rating.objects.filter(
+        submission__assignment__hit__study=study,
+        submission__assignment__environment=environment,
+        submission__problem="",
+    )
 
 
 def kept_ratings(study: Study, environment: str) -> QuerySet[Rating]:
-    """For pages that show single ones."""
-    of_study = Rating.objects.filter(
-        submission__assignment__hit__study=study, submission__assignment__environment=environment
-    )
-    run = ScreeningRun.objects.current(study, environment)
+    """What counts by the current screening."""
+    return ratings_of(study, environment).exclude(is_left_out(ScreeningRun.objects.current(study, environment)))
+
+
+def is_left_out(run: ScreeningRun | None) -> Q:
+    """A condition on ratings: an exclusion names their worker or their submission."""
     if run is None:
-        return of_study
-    workers = run.exclusions.filter(submission=None).values("mturk_worker_id")
-    submissions = run.exclusions.exclude(submission=None).values("submission")
-    return of_study.exclude(submission__assignment__mturk_worker_id__in=workers).exclude(submission__in=submissions)
+        return Q(pk__in=[])
+    workers = run.exclusions.filter(submission=None).order_by().values("mturk_worker_id")
+    submissions = run.exclusions.exclude(submission=None).order_by().values("submission")
+    return Q(submission__assignment__mturk_worker_id__in=workers) | Q(submission__in=submissions)
+
+
+def first_rules(run: ScreeningRun | None, work: Mapping[int, str] | None = None) -> dict[int, str]:
+    """The first rule against each submission that is left out. `work` has the worker's id by submission, if only some
+    submissions are asked about."""
+    found: dict[int, str] = {}
+    for rule, submission in _named(run, work):
+        found.setdefault(submission, rule)
+    return found
+
+
+def submissions_by_rule(run: ScreeningRun | None) -> dict[str, list[int]]:
+    """The submissions that each rule of the run names, alone or with other rules, in the order of the rules."""
+    found: dict[str, list[int]] = {rule: [] for rule in rule_names(run)}
+    for rule, submission in _named(run):
+        found[rule].append(submission)
+    return found
+
+
+def rule_names(run: ScreeningRun | None) -> list[str]:
+    return list(dict.fromkeys(str(rule["rule"]) for rule in run.rules)) if run else []
 
 
 def unscreened_count(run: ScreeningRun) -> int:
-    """How many submissions have arrived since: their workers may be left out, they themselves were not looked at."""
-    submissions = Submission.objects.filter(
-        assignment__hit__study=run.study_id, assignment__environment=run.environment, problem=""
-    )
-    return submissions.count() - int(run.funnel["received"]["assignments"])
+    """How many submissions have come in since the screening. Their workers may be left out, but nobody has looked at
+    these submissions themselves."""
+    return _submissions(run).filter(problem="").count() - int(run.funnel["received"]["assignments"])
+
+
+def _named(run: ScreeningRun | None, work: Mapping[int, str] | None = None) -> Iterator[tuple[str, int]]:
+    """Each rule with each submission that it names, rule by rule."""
+    if run is None or work == {}:
+        return
+    rows = run.exclusions.order_by("step", "pk")
+    if work is None:
+        work = dict(_submissions(run).values_list("pk", "assignment__mturk_worker_id"))
+    else:
+        rows = rows.filter(Q(submission__in=list(work)) | Q(mturk_worker_id__in=set(work.values())))
+    by_worker: dict[str, list[int]] = {}
+    for submission, worker_id in work.items():
+        by_worker.setdefault(worker_id, []).append(submission)
+    for rule, worker_id, submission in rows.values_list("rule", "mturk_worker_id", "submission"):
+        for one in by_worker.get(worker_id, []) if submission is None else [submission]:
+            yield rule, one
+
+
+def _submissions(run: ScreeningRun) -> QuerySet[Submission]:
+    return Submission.objects.filter(assignment__hit__study=run.study_id, assignment__environment=run.environment)

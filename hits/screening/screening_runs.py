@@ -16,7 +16,8 @@ from hits.frames.ratings_frame import study_frames
 from hits.models import Event, Exclusion, ScreeningRun, Study
 from hits.models.design import ScreeningRule, StudyDesign
 from hits.screening.findings import Finding
-from hits.screening.funnel import Funnel, make_funnel, parameters_of
+from hits.screening.funnel import Funnel
+from hits.screening.funnel_counts import make_funnel, parameters_of
 from hits.screening.rules import apply_rules
 
 

@@ -12,9 +12,9 @@ from django.views.decorators.http import require_GET
 from generation.models import Candidate, Dialog
 from hits.access.pseudonyms import pseudonym
 from hits.analysing.kept_results import find_results
-from hits.models import HitItem, ScreeningRun, Study
+from hits.models import HitItem, Study
 from hits.models.design import Area, StudyDesign
-from hits.screening.rating_rows import is_left_out, ratings_of
+from hits.screening.keeping import kept_ratings
 from hits.views.study_pages import find_study, surroundings
 from hits.views.worker_preview import PreviewCard, PreviewTurn, preview_card, preview_turns
 
@@ -89,8 +89,7 @@ _Saying = dict[tuple[int, int, str], dict[int, Said]]
 
 def _said(study: Study, environment: str, dialogs: Sequence[int]) -> _Saying:
     """By dialog, card and area, then by assignment: a card that stands for several models was put there once."""
-    run = ScreeningRun.objects.current(study, environment)
-    ratings = ratings_of(study, environment).filter(item__dialog__in=dialogs).exclude(is_left_out(run))
+    ratings = kept_ratings(study, environment).filter(item__dialog__in=dialogs)
     found: _Saying = {}
     columns = ("item__dialog", "card", "value", "submission__assignment", "submission__assignment__mturk_worker_id")
     for dialog, card, value, assignment, worker_id in ratings.order_by("pk").values_list(*columns):

@@ -1,5 +1,6 @@
 """A study's work is screened by its own rules or by others, again, and undone; nothing is lost by it."""
 
+from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from io import StringIO
@@ -10,17 +11,18 @@ from django.core.management import CommandError, call_command
 
 from evalplatform.errors import EvalPlatformError
 from hits.access.pseudonyms import pseudonym, worker_ids
+from hits.analysing.study_analysis import study_frame
 from hits.budgeting.dues import bonus_points
 from hits.collecting.collect import collect
 from hits.crowds.mturk.client import Market
 from hits.errors import InvalidStudy
-from hits.frames.ratings_frame import ratings_frame, study_frames, submissions_frame
+from hits.frames.ratings_frame import study_frames, submissions_frame
 from hits.models import Answer, Assignment, BonusCheck, Event, Exclusion, Hit, Rating, ScreeningRun, Study, Submission
 from hits.models.design import SameAnswer, StudyDesign, TooFewPoints
 from hits.monitoring.assignment_rows import assignment_rows
 from hits.monitoring.checkpoint_rows import passed_by_worker
-from hits.screening.excluded import excluded_by
-from hits.screening.keeping import kept_frame, kept_ratings, screened_frame, unscreened_count
+from hits.screening.keeping import first_rules, kept_ratings, unscreened_count
+from hits.screening.kept_mask import kept_mask, rules_in
 from hits.screening.screening_runs import parse_rules, screen, undo
 from tests.conftest import WriteFile
 from tests.hits.crowd import CrowdWorker, now, people, publish
@@ -242,22 +244,22 @@ def test_other_rules_are_marked_as_exploratory_and_can_be_undone(worked: Study, 
 
 
 def test_what_is_kept_is_said_once_in_the_frame_the_rows_and_the_numbers(worked: Study) -> None:
-    assert len(kept_frame(worked, "local")) == len(ratings_frame(worked, "local"))
+    assert kept_mask(study_frame(worked, "local")).all()
 
     screened = screen(worked, "local", now())
 
-    frame = screened_frame(worked, "local")
-    assert frame["is_kept"].sum() == kept_ratings(worked, "local").count() == screened.funnel.kept.ratings
-    assert list(frame["excluded_by"].cat.categories) == ["same_answer", "hasty_without_points", "too_few_points"]
-    assert frame.groupby("excluded_by", observed=True)["submission"].nunique().to_dict() == {
+    frame = study_frame(worked, "local")
+    assert kept_mask(frame).sum() == kept_ratings(worked, "local").count() == screened.funnel.kept.ratings
+    assert rules_in(frame) == ["same_answer", "hasty_without_points", "too_few_points"]
+    assert Counter(first_rules(screened.run).values()) == {
         "same_answer": 1,
         "hasty_without_points": 2,
         "too_few_points": 1,
     }
-    without = kept_frame(worked, "local", ignoring=["hasty_without_points"])
+    without = frame[kept_mask(frame, ["same_answer", "too_few_points"])]
     assert without["submission"].nunique() == 2  # the hasty worker's other HIT is back; that without points is not
     late = hand_in(worked, "SAME", 3)
-    assert excluded_by(screened.run)[late.pk] == "same_answer"
+    assert first_rules(screened.run)[late.pk] == "same_answer"
 
 
 def test_only_a_study_with_hits_is_screened_and_by_rules_that_make_sense(worked: Study) -> None:

@@ -24,7 +24,8 @@ from hits.models.design import (
     TooFewPoints,
 )
 from hits.screening.findings import Finding
-from hits.screening.funnel import Counts, make_funnel
+from hits.screening.funnel import Counts
+from hits.screening.funnel_counts import make_funnel
 from hits.screening.rules import RULES, apply_rules, find_flags
 from hits.stats.association import association_within_strata
 from hits.views.study_form_rows import RULE_TEXTS

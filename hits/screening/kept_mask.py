@@ -1,0 +1,36 @@
+"""Which rows of a ratings frame are left out: a column `excluded_by_RULE` for each rule, and the mask of what is kept.
+
+The columns say which rules name a rating, alone or with others, so that results without one rule need no new frame.
+"""
+
+from collections.abc import Collection, Mapping
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+EXCLUDED_BY = "excluded_by_"
+
+
+def mark_exclusions(frame: pd.DataFrame, submissions: Mapping[str, Collection[int]]) -> None:
+    """`submissions` that each rule names, as hits.screening.keeping finds them."""
+    for rule, keys in submissions.items():
+        frame[f"{EXCLUDED_BY}{rule}"] = np.isin(frame["submission"].to_numpy(), np.fromiter(keys, np.int64, len(keys)))
+
+
+def rules_in(frame: pd.DataFrame) -> list[str]:
+    names = [str(name) for name in frame.columns]
+    return [name.removeprefix(EXCLUDED_BY) for name in names if name.startswith(EXCLUDED_BY)]
+
+
+def kept_mask(frame: pd.DataFrame, rules: Collection[str] | None = None) -> npt.NDArray[np.bool_]:
+    """True where none of these rules leaves the rating out; all rules count unless some are given.
+
+    >>> frame = pd.DataFrame({"excluded_by_hasty": [True, False], "excluded_by_copies": [False, False]})
+    >>> kept_mask(frame).tolist(), kept_mask(frame, ["copies"]).tolist()
+    ([False, True], [True, True])
+    """
+    is_kept = np.ones(len(frame), bool)
+    for rule in rules_in(frame) if rules is None else rules:
+        is_kept &= ~frame[f"{EXCLUDED_BY}{rule}"].to_numpy(bool)
+    return is_kept
