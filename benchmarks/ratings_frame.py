@@ -22,7 +22,7 @@ READ = """
 import resource, sys, time, django
 django.setup()
 from hits.models import Study
-from hits.frames.ratings_frame import study_frames
+from hits.frames.study_frames import study_frames
 from hits.screening.rules import RULES, apply_rules
 study = Study.objects.get()
 started = time.process_time()

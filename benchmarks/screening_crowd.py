@@ -13,7 +13,8 @@ import pandas as pd
 from hits.batching.card_orders import card_order
 from hits.designing.selecting import order_key
 from hits.designing.study_files import read_study_file
-from hits.frames.ratings_frame import Frames
+from hits.frames.built_frames import build_ratings, build_submissions
+from hits.frames.study_frames import Frames
 from hits.models.design import StudyDesign
 from hits.protocols.points import is_moved, passes, wins_point
 from simulated_crowd.channels import Reply
@@ -181,7 +182,7 @@ class _Page:
     def rating_rows(self, number: int, stint: Stint) -> list[tuple[Any, ...]]:
         hit = stint.opening.number
         return [
-            (number, stint.worker.worker_id, 10 * hit + position, 10 * hit + position, card, place,
+            (number, stint.worker.worker_id, hit, 10 * hit + position, card, place,
              state["areas"][str(place)], state["active_ms"], state["hidden_ms"])
             for position, state in sorted(self.states.items())
             for place, card in enumerate(self.order(position))
@@ -196,7 +197,7 @@ class _Page:
         )  # fmt: skip
 
     def _checkpoint(self, position: int) -> tuple[int, ...]:
-        """As hits.frames.ratings_frame counts it: point, first point, attempts, won by a check, moved after it."""
+        """As hits.frames.submissions_frame counts it: point, first point, attempts, won by a check, moved after it."""
         final, checks = self.states[position]["areas"], self.checks.get(position, [])
         is_passed = self._passes(position, final)
         first = self._passes(position, checks[0]) if checks else is_passed
@@ -206,14 +207,13 @@ class _Page:
 
 
 def _frames(ratings: list[tuple[Any, ...]], submissions: list[tuple[Any, ...]]) -> Frames:
-    names = ["submission", "worker", "item", "dialog", "card", "place", "value", "active_ms", "hidden_ms"]
-    of_ratings = pd.DataFrame(ratings, columns=names)
-    of_ratings["value"] = pd.Categorical(of_ratings["value"], categories=AREAS)
-    of_ratings["score"] = 3 - of_ratings["value"].cat.codes
-    of_ratings["is_first_of_card"] = True
+    names = ["submission", "worker", "hit", "dialog", "card", "place", "value", "active_ms", "hidden_ms"]
+    ordered = sorted(ratings, key=lambda row: (row[0], row[3], row[4]))  # by submission, dialog and card
+    of_ratings: dict[str, Any] = dict(zip(names, zip(*ordered, strict=True), strict=True))
+    of_ratings["value"] = [AREAS.index(value) for value in of_ratings["value"]]
     names = ["submission", "worker", "hit", "dialogs", "active_seconds", "work_seconds", "checkpoints"]
-    of_submissions = pd.DataFrame(submissions, columns=[*names, *OF_CHECKPOINTS])
-    workers = sorted(of_submissions["worker"].unique())
-    for frame in (of_ratings, of_submissions):
-        frame["worker"] = pd.Categorical(frame["worker"], categories=workers)
-    return Frames(of_ratings.sort_values(["submission", "item", "card"]), of_submissions)
+    of_submissions: dict[str, Any] = dict(zip([*names, *OF_CHECKPOINTS], zip(*submissions, strict=True), strict=True))
+    workers = sorted(set(of_submissions["worker"]))
+    for columns in (of_ratings, of_submissions):
+        columns["worker"] = pd.Categorical(columns["worker"], categories=workers)
+    return Frames(build_ratings(of_ratings, AREAS), build_submissions(of_submissions))

@@ -123,7 +123,8 @@ def _print_way(name: str, way: Way, dice: random.Random) -> None:
 
     from hits.collecting.collect import collect
     from hits.crowds.opening import market_of
-    from hits.frames.ratings_frame import study_frames, submissions_frame
+    from hits.frames.study_frames import study_frames
+    from hits.frames.submissions_frame import submissions_frame
     from hits.screening.rules import find_flags
     from simulated_crowd.market_side import ensure_accounts
     from simulated_crowd.people import SimulatedWorker

@@ -9,7 +9,6 @@ frames; opinions follow simulated_crowd.judging, whose numbers come from hashes,
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -17,16 +16,14 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.special import ndtri
 
-from hits.frames.ratings_frame import Frames
-from hits.stats.scales import score_of
+from hits.frames.built_frames import AREAS, AT, build_ratings, build_submissions, named
+from hits.frames.study_frames import Frames
 from simulated_crowd.truths import HUMAN, Truth, cuts_of
 from simulated_crowd.worker_types import CAREFUL, WorkerType
 
 Floats = npt.NDArray[np.floating[Any]]
 Integers = npt.NDArray[np.integer[Any]]
 
-AREAS = ("good", "okay", "bad")
-BEGIN = datetime(2026, 11, 16, 8, tzinfo=UTC)
 SECONDS_BETWEEN_SUBMISSIONS = 900
 HITS_AT_ONCE = 2000  # whose workers are chosen together
 PASSING = 2  # areas that win a checkpoint's point
@@ -172,50 +169,41 @@ def _frames(
     hit, rater, position, card = (codes.astype(np.int32) for codes in np.nonzero(is_row))
     submission = (hit * size.raters + rater).astype(np.int64)
     dialog = hit.astype(np.int64) * size.dialogs_per_hit + position
-    value = area[is_row]
     is_gold = card == area.shape[3] - 1
-    sent = _times(submission)
-    names = np.array([f"W-{number:06}" for number in range(size.workers)])
-    ratings = pd.DataFrame(
+    names = [f"W-{number:06}" for number in range(size.workers)]
+    ratings = build_ratings(
         {
             "submission": submission,
-            "worker": _category(crew[hit, rater], names),
+            "worker": named(crew[hit, rater], names),
             "hit": hit,
-            "block": hit,
-            "wave": (1 + 2 * hit // size.hits).astype(np.int32),
-            "item": dialog,
+            "wave": 1 + 2 * hit // size.hits,
             "dialog": dialog,
-            "dataset": _category(dataset[hit, position], list(size.datasets)),
-            "external_id": dialog,
-            "position": position.astype(np.int16),
+            "dataset": named(dataset[hit, position], list(size.datasets)),
+            "position": position,
             "is_checkpoint": is_checkpoint[hit, position],
-            "card": card.astype(np.int16),
+            "card": card,
             "place": _places(rng, is_row),
-            "is_first_of_card": True,
             "candidate": np.where(is_gold, 0, dialog * len(size.generators) + card + 1),
-            "generator": _category(np.where(is_gold, -1, card), list(size.generators)),
+            "generator": named(np.where(is_gold, -1, card), list(size.generators)),
             "is_gold": is_gold,
-            "value": _category(value, AREAS),
-            "score": score_of(value, len(AREAS)).astype(np.int8),
+            "value": area[is_row],
             "active_ms": active[hit, rater, position],
-            "hidden_ms": 0,
-            "submitted_at": sent,
-        }
+            "submitted_at": _times(submission),
+        },
+        AREAS,
     )
-    submissions = pd.DataFrame(
+    submissions = build_submissions(
         {
             "submission": np.arange(crew.size),
-            "worker": _category(crew.ravel(), names),
+            "worker": named(crew.ravel(), names),
             "hit": np.repeat(np.arange(size.hits), size.raters),
             "dialogs": np.repeat((dataset >= 0).sum(axis=1), size.raters),
             "active_seconds": active.sum(axis=2).ravel() / 1000,
-            "work_seconds": active.sum(axis=2).ravel() / 1000,
             "checkpoints": np.repeat(is_checkpoint.sum(axis=1), size.raters),
             "points": won.ravel(),
             "first_points": first_passes.sum(axis=2).ravel(),
             "attempts": (is_checkpoint.sum(axis=1)[:, None] + won - first_passes.sum(axis=2)).ravel(),
             "won_checks": won.ravel(),
-            "moved_checks": 0,
             "submitted_at": _times(np.arange(crew.size)),
         }
     )
@@ -230,9 +218,5 @@ def _places(rng: np.random.Generator, is_row: npt.NDArray[np.bool_]) -> Integers
 
 def _times(submission: Integers) -> pd.DatetimeIndex:
     step = SECONDS_BETWEEN_SUBMISSIONS * 1_000_000
-    begin = int(BEGIN.timestamp()) * 1_000_000
+    begin = int(AT.timestamp()) * 1_000_000
     return pd.DatetimeIndex((begin + submission.astype(np.int64) * step).view("M8[us]"), tz="UTC")
-
-
-def _category(codes: Integers, names: Any) -> pd.Categorical:
-    return pd.Categorical.from_codes(codes, categories=pd.Index(list(names)))

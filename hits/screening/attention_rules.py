@@ -4,7 +4,7 @@ from typing import Any
 
 import pandas as pd
 
-from hits.frames.ratings_frame import Frames
+from hits.frames.study_frames import Frames
 from hits.models.design import FirstAttemptFailures, Inattention, ManyAttempts, MovedAfterCheck, TooFastPerDialog
 from hits.screening.findings import FEWEST_DIALOGS, Finding, findings_of
 

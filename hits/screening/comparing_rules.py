@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import binom
 
-from hits.frames.ratings_frame import Frames
+from hits.frames.study_frames import Frames
 from hits.models.design import Copies, DisagreementOnEasyItems
 from hits.screening.findings import Finding, findings_of
 

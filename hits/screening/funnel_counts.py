@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from hits.frames.ratings_frame import Frames
+from hits.frames.study_frames import Frames
 from hits.models.design import ScreeningRule
 from hits.screening.findings import Finding
 from hits.screening.funnel import Counts, Funnel, FunnelStep

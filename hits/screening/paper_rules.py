@@ -7,7 +7,7 @@ calculate the human evaluation scores, we further selected out those assignments
 
 import pandas as pd
 
-from hits.frames.ratings_frame import Frames
+from hits.frames.study_frames import Frames
 from hits.models.design import HastyWithoutPoints, SameAnswer, TooFewPoints
 from hits.screening.findings import FEWEST_DIALOGS, Finding, counts_by_worker, findings_of, plain
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from hits.frames.ratings_frame import Frames
+from hits.frames.study_frames import Frames
 from hits.models.design import PositionBias, StraightLines
 from hits.screening.findings import FEWEST_DIALOGS, Finding, counts_by_worker, findings_of
 from hits.stats.association import association_within_strata

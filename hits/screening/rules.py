@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any, get_args
 
-from hits.frames.ratings_frame import Frames
+from hits.frames.study_frames import Frames
 from hits.models import design as settings
 from hits.models.design import Part, ScreeningRule
 from hits.screening.attention_rules import (

@@ -12,7 +12,7 @@ from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
 from hits.access.pseudonyms import worker_ids
 from hits.designing.design_problems import parse_design
-from hits.frames.ratings_frame import study_frames
+from hits.frames.study_frames import study_frames
 from hits.models import Event, Exclusion, ScreeningRun, Study
 from hits.models.design import ScreeningRule, StudyDesign
 from hits.screening.findings import Finding

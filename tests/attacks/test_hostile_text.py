@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy as np
 import pandas as pd
 import pytest
 from django.test import Client
@@ -24,6 +25,7 @@ from hits.exporting.bundle_check import check_bundle
 from hits.exporting.bundles import export_bundle
 from hits.exporting.latex import escape
 from hits.exporting.ratings_files import FILES
+from hits.frames.built_frames import build_ratings, named
 from hits.models import Payment, Study, StudyResults, Submission
 from tests.hits.crowd import now
 from tests.hits.rated import rate
@@ -45,17 +47,20 @@ HOSTILE = (
 
 
 def ratings_of(names: list[str]) -> pd.DataFrame:
-    values = ("good", "okay", "bad")
-    rows = [
-        {"worker": f"W{worker}", "dialog": dialog, "dataset": (r"E\1", "O$S_{")[dialog % 2], "generator": name,
-         "score": 1 + (dialog + worker + place) % 3, "label": (r"joy\2", "s$a_d")[(dialog + place) % 2],
-         "metric_bleu": float(dialog + place)}
-        for dialog in range(6) for worker in range(3) for place, name in enumerate(names)
-    ]  # fmt: skip
-    frame = pd.DataFrame(rows)
-    frame["value"] = pd.Categorical([values[3 - score] for score in frame["score"]], values)
-    frame["generator"] = pd.Categorical(frame["generator"], names)
-    return frame
+    dialog, worker, card = (codes.ravel() for codes in np.indices((6, 3, len(names))))
+    return build_ratings(
+        {
+            "submission": worker,
+            "worker": named(worker, ["W0", "W1", "W2"]),
+            "dialog": dialog,
+            "dataset": named(dialog % 2, [r"E\1", "O$S_{"]),
+            "card": card,
+            "generator": named(card, names),
+            "value": 2 - (dialog + worker + card) % 3,
+            "label": named((dialog + card) % 2, [r"joy\2", "s$a_d"]),
+            "metric_bleu": (dialog + card).astype(float),
+        }
+    )
 
 
 @pytest.mark.parametrize("name", HOSTILE)

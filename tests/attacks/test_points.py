@@ -9,7 +9,7 @@ from hits.access.pseudonyms import pseudonym
 from hits.budgeting.dues import bonus_points
 from hits.collecting.collect import collect
 from hits.crowds.mturk.client import Market
-from hits.frames.ratings_frame import study_frames
+from hits.frames.study_frames import study_frames
 from hits.models import Answer, Assignment, Payment, Study, Submission
 from hits.models.design import StudyDesign
 from hits.paying.payments import pay

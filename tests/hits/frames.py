@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from hits.frames.ratings_frame import Frames
+from hits.frames.built_frames import build_ratings, build_submissions
+from hits.frames.study_frames import Frames
 
 AREAS = {"g": "good", "o": "okay", "b": "bad"}
 CHECKPOINTS = 3
@@ -39,21 +40,29 @@ def frames_of(*works: Work) -> Frames:
     ratings = [row for number, work in enumerate(works, start=1) for row in _rating_rows(number, work)]
     submissions = [_submission_row(number, work) for number, work in enumerate(works, start=1)]
     workers = sorted({work.worker for work in works})
-    return Frames(_typed(pd.DataFrame(ratings), workers), _typed(pd.DataFrame(submissions), workers))
+    return Frames(
+        build_ratings(_columns(ratings, workers), list(AREAS.values())),
+        build_submissions(_columns(submissions, workers)),
+    )
 
 
-def _rating_rows(number: int, work: Work) -> list[dict[str, object]]:
+def _columns(rows: list[dict[str, Any]], workers: list[str]) -> dict[str, Any]:
+    columns = {name: [row[name] for row in rows] for name in rows[0]}
+    return columns | {"worker": pd.Categorical(columns["worker"], categories=workers)}
+
+
+def _rating_rows(number: int, work: Work) -> list[dict[str, Any]]:
     return [
         {
             "submission": number,
             "worker": work.worker,
-            "item": 100 * work.hit + position,
+            "hit": work.hit,
             "dialog": 100 * work.hit + position,
+            "position": position,
             "card": card,
             "place": (card + (work.turned[position] if work.turned else 0)) % len(letters),
             "is_first_of_card": model == 0,
-            "value": AREAS[letter],
-            "score": 3 - list(AREAS).index(letter),
+            "value": list(AREAS).index(letter),
             "active_ms": int(1000 * _seconds(work)[position]),
             "hidden_ms": int(1000 * work.hidden_seconds[position]) if work.hidden_seconds else 0,
         }
@@ -63,7 +72,7 @@ def _rating_rows(number: int, work: Work) -> list[dict[str, object]]:
     ]
 
 
-def _submission_row(number: int, work: Work) -> dict[str, object]:
+def _submission_row(number: int, work: Work) -> dict[str, Any]:
     return {
         "submission": number,
         "worker": work.worker,
@@ -82,11 +91,3 @@ def _submission_row(number: int, work: Work) -> dict[str, object]:
 
 def _seconds(work: Work) -> Sequence[float]:
     return work.seconds or [90.0] * len(work.dialogs)
-
-
-def _typed(frame: pd.DataFrame, workers: list[str]) -> pd.DataFrame:
-    frame["worker"] = pd.Categorical(frame["worker"], categories=workers)
-    if "value" in frame:
-        frame["value"] = pd.Categorical(frame["value"], categories=list(AREAS.values()))
-        frame["score"] = frame["score"].astype(np.int8)
-    return frame

@@ -16,7 +16,8 @@ from hits.budgeting.dues import bonus_points
 from hits.collecting.collect import collect
 from hits.crowds.mturk.client import Market
 from hits.errors import InvalidStudy
-from hits.frames.ratings_frame import study_frames, submissions_frame
+from hits.frames.study_frames import study_frames
+from hits.frames.submissions_frame import submissions_frame
 from hits.models import Answer, Assignment, BonusCheck, Event, Exclusion, Hit, Rating, ScreeningRun, Study, Submission
 from hits.models.design import SameAnswer, StudyDesign, TooFewPoints
 from hits.monitoring.assignment_rows import assignment_rows
@@ -26,6 +27,7 @@ from hits.screening.kept_mask import kept_mask, rules_in
 from hits.screening.screening_runs import parse_rules, screen, undo
 from tests.conftest import WriteFile
 from tests.hits.crowd import CrowdWorker, now, people, publish
+from tests.hits.frames import Work, frames_of
 
 BEGIN = datetime(2026, 11, 16, 8, tzinfo=UTC)
 AREAS = ("good", "okay", "bad")
@@ -161,6 +163,15 @@ def test_the_placement_that_the_study_counts_makes_the_points(counts: str) -> No
 
 def study_assignments(study: Study) -> list[Assignment]:
     return list(Assignment.objects.filter(hit__study=study, environment="local").select_related("submission"))
+
+
+def test_built_frames_have_the_columns_and_types_of_real_ones(worked: Study) -> None:
+    real = study_frames(worked, "local")
+    built = frames_of(Work("w", ["gob", "ggg"]))
+
+    for ours, theirs in ((built.ratings, real.ratings), (built.submissions, real.submissions)):
+        assert list(ours.columns) == list(theirs.columns)
+        assert list(ours.dtypes.astype(str)) == list(theirs.dtypes.astype(str))
 
 
 def test_frames_of_no_work_have_the_same_columns(worked: Study) -> None:

@@ -16,7 +16,7 @@ from hits.batching.building import build_hits
 from hits.collecting.collect import Collected, collect
 from hits.crowds.mturk.client import Market
 from hits.designing.study_files import create_study
-from hits.frames.ratings_frame import study_frames
+from hits.frames.study_frames import study_frames
 from hits.models import Answer, Assignment, HitItem, Rating, Study, Submission
 from hits.publishing.stopping import stop_study
 from simulated_crowd.channels import InProcess, OverHttp

@@ -2,30 +2,29 @@
 
 import pandas as pd
 
+from hits.frames.built_frames import build_ratings, named
 from hits.stats.coded_ratings import CodedRatings, code_ratings
 from hits.stats.power import Effects
 from simulated_crowd.drawing import Drawing, StudySize, draw_frames
 from simulated_crowd.truths import Truth
 
-SCORES = {"g": 3, "o": 2, "b": 1}
-AREAS = {"g": "good", "o": "okay", "b": "bad"}
 GENERATORS = ("A", "B", "C", "D")
 
 
 def ratings_frame_of(dialogs: dict[int, dict[str, str]], dataset: str = "ED") -> pd.DataFrame:
     """{1: {"w1": "gob"}}: in dialog 1, worker w1 put A into good, B into okay, C into bad. "-" is no rating."""
     rows = [
-        (worker, dialog, dataset, GENERATORS[place], AREAS[letter], SCORES[letter])
+        (worker, dialog, card, "gob".index(letter))
         for dialog, answers in dialogs.items()
         for worker, letters in answers.items()
-        for place, letter in enumerate(letters)
+        for card, letter in enumerate(letters)
         if letter != "-"
     ]
-    frame = pd.DataFrame(rows, columns=["worker", "dialog", "dataset", "generator", "value", "score"])
+    workers, numbers, cards, values = (list(column) for column in zip(*rows, strict=True))
     width = max(len(letters) for answers in dialogs.values() for letters in answers.values())
-    frame["generator"] = pd.Categorical(frame["generator"], categories=GENERATORS[:width])
-    frame["value"] = pd.Categorical(frame["value"], categories=list(AREAS.values()))
-    return frame
+    said = {"worker": workers, "dialog": numbers, "card": cards, "value": values, "dataset": dataset}
+    frame = build_ratings({"submission": 0, "generator": named(cards, GENERATORS[:width]), **said})
+    return frame[["worker", "dialog", "dataset", "generator", "value", "score"]]
 
 
 def ratings_of(dialogs: dict[int, dict[str, str]]) -> CodedRatings:

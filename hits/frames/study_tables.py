@@ -1,0 +1,186 @@
+"""What both frames are made of, read from the database with one query for each table."""
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from django.db.models import Case, Field, OuterRef, QuerySet, Subquery, Value, When
+from django.db.models.functions import Coalesce
+
+from generation.models import Candidate, Generator
+from hits.access.pseudonyms import pseudonym
+from hits.collecting.active_times import bounded_times, span_seconds
+from hits.frames.arrays import Array, as_times, category, only_known, places_in, read_columns
+from hits.models import Answer, BonusCheck, HitItem, Publication, Rating, Study, Submission
+from hits.models.design import StudyDesign
+
+NO_CANDIDATE = 0
+
+NameWorker = Callable[[str], str]
+
+
+def confirmed_submissions(study: Study, environment: str) -> QuerySet[Submission]:
+    return Submission.objects.filter(assignment__hit__study=study, assignment__environment=environment, problem="")
+
+
+class StudyTables:
+    """The tables that both frames are made of, each read once and column by column: rows would take minutes."""
+
+    def __init__(
+        self,
+        study: Study,
+        environment: str,
+        name_worker: NameWorker | None = None,
+        between: tuple[int, int] | None = None,
+    ) -> None:
+        """`between` has the keys of the first and the last submission, if only some are wanted."""
+        self.study = study
+        self.environment = environment
+        self.design = StudyDesign.model_validate(study.design)
+        self.name_worker = name_worker or (lambda worker_id: pseudonym(study, worker_id))
+        self.between = between
+
+    @property
+    def confirmed(self) -> QuerySet[Submission]:
+        found = confirmed_submissions(self.study, self.environment)
+        return found.filter(pk__range=self.between) if self.between else found
+
+    @property
+    def hit_items(self) -> QuerySet[HitItem]:
+        found = HitItem.objects.filter(hit__study=self.study)
+        hits = self.confirmed.order_by().values("assignment__hit")
+        return found.filter(hit__in=hits) if self.between else found
+
+    def ratings(self) -> dict[str, Array]:
+        """Joins only choose the rows: to read joined columns as well would cost as much again."""
+        areas = [When(value=area.key, then=number) for number, area in enumerate(self.design.task.areas)]
+        bare: Field[int, int] = Field()  # as a number field, Django would call a function on each value
+        candidate = Coalesce("candidate_id", Value(NO_CANDIDATE), output_field=bare)
+        found = Rating.objects.filter(
+            submission__assignment__hit__study=self.study, submission__assignment__environment=self.environment
+        )
+        if self.between:
+            found = found.filter(submission__pk__range=self.between)
+        return read_columns(
+            found.values_list("submission_id", "item_id", "card", "place", candidate, Case(*areas, output_field=bare)),
+            submission=np.int64,
+            item=np.int64,
+            card=np.int16,
+            place=np.int16,
+            candidate=np.int64,
+            value=np.int8,
+        )
+
+    def generators_of(self, candidates: Array) -> Any:
+        names = self.design.generators
+        keys = dict(Generator.objects.filter(name__in=names).values_list("pk", "name"))
+        dialogs = self.hit_items.order_by().values("dialog")
+        found = Candidate.objects.filter(dialog__in=dialogs, generator__in=keys).values_list("pk", "generator_id")
+        rows = read_columns(found, candidate=np.int64, generator=np.int64)
+        numbers = np.array([names.index(name) for name in keys.values()], np.int16)
+        known = np.append(rows["candidate"], NO_CANDIDATE)
+        codes = np.append(numbers[places_in(np.array([*keys]), rows["generator"])], np.int16(-1))
+        return category(codes[places_in(known, candidates)], names)
+
+    @cached_property
+    def submissions(self) -> dict[str, Any]:
+        rows = read_columns(
+            self.confirmed.order_by("pk").values_list(
+                *("pk", "assignment__mturk_worker_id", "assignment__hit__number", "assignment__hit__block"),
+                *("status", "is_rebuilt", "accepted_at", "submitted_at", "assignment__feedback"),
+                *("assignment__opened_at", "assignment__submitted_at"),
+            ),
+            submission=np.int64,
+            worker=object,
+            hit=np.int32,
+            block=np.int32,
+            status=object,
+            is_rebuilt=np.bool_,
+            accepted_at=object,
+            submitted_at=object,
+            has_feedback=object,
+            opened_at=object,
+            handed_in_at=object,
+        )
+        clocks = ("opened_at", "handed_in_at", "accepted_at", "submitted_at")
+        pseudonyms = {worker_id: self.name_worker(worker_id) for worker_id in set(rows["worker"])}
+        workers = [pseudonyms[worker_id] for worker_id in rows["worker"]]
+        return {
+            "submission": rows["submission"],
+            "worker": pd.Categorical(workers, categories=sorted(pseudonyms.values())),
+            "hit": rows["hit"],
+            "block": rows["block"],
+            "wave": self._waves(rows["hit"]),
+            "status": pd.Categorical(rows["status"], categories=Submission.Status.values),
+            "is_rebuilt": rows["is_rebuilt"],
+            "accepted_at": as_times(rows["accepted_at"]),
+            "submitted_at": as_times(rows["submitted_at"]),
+            "has_feedback": rows["has_feedback"].astype(bool),
+            "span_seconds": np.array([span_seconds(*at) for at in zip(*(rows[name] for name in clocks), strict=True)]),
+            "opened_at": as_times(rows["opened_at"]),
+        }
+
+    def _waves(self, hits: Array) -> Array:
+        found = Publication.objects.filter(hit__study=self.study, environment=self.environment).current()
+        if self.between:
+            found = found.filter(hit__in=self.confirmed.order_by().values("assignment__hit"))
+        waves = dict(found.values_list("hit__number", "wave"))
+        return np.array([waves.get(int(hit), 1) for hit in hits], np.int32)
+
+    @cached_property
+    def items(self) -> dict[str, Any]:
+        rows = read_columns(
+            self.hit_items.values_list(
+                *("pk", "hit__number", "position", "is_checkpoint"),
+                *("dialog_id", "dialog__dataset__name", "dialog__external_id"),
+            ),
+            item=np.int64,
+            hit=np.int32,
+            position=np.int16,
+            is_checkpoint=np.bool_,
+            dialog=np.int64,
+            dataset=object,
+            external_id=object,
+        )
+        names = [part.name for part in self.design.datasets]
+        rows["dataset"] = pd.Categorical(rows["dataset"], categories=names)
+        rows["external_id"] = pd.Categorical(rows["external_id"])
+        return rows
+
+    @cached_property
+    def times(self) -> dict[str, Array]:
+        found = Answer.objects.filter(assignment__submission__in=self.confirmed)
+        rows = read_columns(
+            found.values_list("assignment__submission", "item_id", "active_ms", "hidden_ms", "saved_at"),
+            submission=np.int64,
+            item=np.int64,
+            active_ms=np.int64,
+            hidden_ms=np.int64,
+            saved_at=object,
+        )
+        rows = only_known(rows, self.submissions["submission"])
+        group = places_in(self.submissions["submission"], rows["submission"])
+        since = as_times(rows.pop("saved_at")) - self.submissions["opened_at"].take(group)
+        saved_ms = since.total_seconds().to_numpy() * 1000
+        span_ms = 1000 * self.submissions["span_seconds"].take(group)
+        times = bounded_times(group, saved_ms, span_ms, rows["active_ms"], rows["hidden_ms"])
+        return {**rows, "active_ms": times[0], "hidden_ms": times[1]}
+
+    def human_replies(self) -> dict[str, Array]:
+        """For each answered checkpoint, the area of the human reply and the whole answer."""
+        found = Rating.objects.filter(submission__in=self.confirmed, candidate=None)
+        answer = Answer.objects.filter(assignment=OuterRef("submission__assignment"), item=OuterRef("item"))
+        rows = found.order_by("submission", "item").values_list(
+            "submission_id", "item_id", "value", Subquery(answer.values("value"))
+        )
+        return only_known(
+            read_columns(rows, submission=np.int64, item=np.int64, area=object, answer=object),
+            self.submissions["submission"],
+        )
+
+    def checks(self) -> dict[str, Array]:
+        found = BonusCheck.objects.filter(assignment__submission__in=self.confirmed)
+        rows = found.order_by("attempt").values_list("assignment__submission", "item_id", "is_won", "value")
+        return read_columns(rows, submission=np.int64, item=np.int64, is_won=np.bool_, value=object)

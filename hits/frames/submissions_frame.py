@@ -1,0 +1,72 @@
+"""The submissions frame: one row for each submission that has answers, in the order of its key.
+
+submission, worker, hit, block, wave, submitted_at      as in the ratings frame
+status, is_rebuilt                                      as in Submission
+accepted_at       datetime  from here to submitted_at is what the marketplace calls the work's time
+dialogs           int16     how many were answered
+active_seconds    float     the sum over the dialogs; hidden_seconds likewise
+work_seconds      float     active_seconds; if nothing was measured, the longest that the clocks allow
+checkpoints       int16     how many the HIT has
+points            int16     bonus points (hits.protocols.points)
+first_points      int16     checkpoints that passed at the first check, or in the end where there was none
+attempts          int16     how often Bonus Validate was pressed, at all checkpoints together
+won_checks        int16     checkpoints at which some check passed
+moved_checks      int16     those of them that were sorted anew after the last check that passed
+has_feedback      bool      True if the worker wrote us something
+"""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from hits.frames.arrays import Array
+from hits.frames.study_tables import StudyTables
+from hits.models import Study
+from hits.protocols.points import is_moved, wins_point
+
+
+def submissions_frame(study: Study, environment: str) -> pd.DataFrame:
+    return submissions_from(StudyTables(study, environment))
+
+
+def submissions_from(tables: StudyTables) -> pd.DataFrame:
+    frame = pd.DataFrame(tables.submissions).drop(columns="opened_at")
+    keys = frame["submission"]
+    times = pd.DataFrame(tables.times).groupby("submission")
+    frame["dialogs"] = _counted(times["item"].size(), keys)
+    frame["active_seconds"] = times["active_ms"].sum().reindex(keys, fill_value=0).to_numpy() / 1000
+    frame["hidden_seconds"] = times["hidden_ms"].sum().reindex(keys, fill_value=0).to_numpy() / 1000
+    frame["work_seconds"] = frame["active_seconds"].where(frame["active_seconds"] > 0, frame.pop("span_seconds"))
+    items = pd.DataFrame({name: tables.items[name] for name in ("hit", "is_checkpoint")})
+    frame["checkpoints"] = _counted(items.groupby("hit")["is_checkpoint"].sum(), frame["hit"])
+    sums = _checkpoints(tables).groupby("submission").sum()
+    for name in ("points", "first_points", "attempts", "won_checks", "moved_checks"):
+        frame[name] = _counted(sums[name], keys)
+    frame["has_feedback"] = frame.pop("has_feedback")
+    return frame
+
+
+def _checkpoints(tables: StudyTables) -> pd.DataFrame:
+    """A row for each checkpoint that was answered, whether its worker asked for the point or not."""
+    key = ["submission", "item"]
+    rules = tables.design.checkpoints
+    frame = pd.DataFrame(tables.human_replies()).set_index(key)
+    final = frame.pop("area").isin(rules.passing_areas)
+    checks = pd.DataFrame(tables.checks())
+    of_items = checks.groupby(key)
+    first = of_items["is_won"].first().reindex(frame.index).fillna(final).astype(bool)
+    won = checks[checks["is_won"]].groupby(key)["value"].last().reindex(frame.index)
+    has_won = won.notna()
+    frame["points"] = wins_point(rules, final, first)
+    frame["first_points"] = first
+    frame["attempts"] = of_items.size().reindex(frame.index, fill_value=0)
+    frame["won_checks"] = has_won
+    triples = zip(has_won, won, frame.pop("answer"), strict=True)
+    moved = [has and is_moved(checked["areas"], answer["areas"]) for has, checked, answer in triples]
+    frame["moved_checks"] = np.array(moved, np.bool_)
+    return frame.astype(np.int16)
+
+
+def _counted(counts: "pd.Series[Any]", keys: "pd.Series[Any]") -> Array:
+    return counts.reindex(keys, fill_value=0).to_numpy().astype(np.int16)
