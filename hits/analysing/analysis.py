@@ -84,7 +84,7 @@ def _analyse_criterion(criterion: str, frame: pd.DataFrame, seed: int) -> Criter
 
 
 def _scopes(ratings: CodedRatings) -> list[tuple[str | None, CodedRatings]]:
-    """All datasets together, if there are several, and each by itself."""
+    """All datasets together if there are several, then each dataset by itself."""
     named = [(name, ratings.in_dataset(code)) for code, name in enumerate(ratings.datasets)]
     return [(None, ratings), *named] if len(named) > 1 else [*named]
 
@@ -96,7 +96,7 @@ def size_of(ratings: CodedRatings) -> Size:
 
 
 def _used(frame: pd.DataFrame) -> list[str]:
-    """The columns that are looked at once more: copying all of them takes half a second for a million ratings."""
+    """The columns that later steps read again. Copying all columns would take half a second for a million ratings."""
     names = [str(name) for name in frame.columns]
     return [name for name in names if name in ALSO_USED or name.startswith(METRIC)]
 
@@ -123,7 +123,7 @@ def _metrics(kept: pd.DataFrame) -> dict[str, npt.NDArray[np.float64]]:
 
 
 def _calibration(ratings: CodedRatings) -> list[ShareRow]:
-    """By dataset: the human replies, and the generators' in the same dialogs."""
+    """For each dataset, how the human replies were rated, and the generators' replies in the same dialogs."""
     found = []
     has_human = np.zeros(int(ratings.dialog.max(initial=-1)) + 1, bool)
     has_human[ratings.dialog[ratings.generator == HUMAN]] = True

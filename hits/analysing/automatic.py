@@ -1,4 +1,4 @@
-"""Automatic metrics of replies, as columns beside their ratings: what generation/ has stored of them."""
+"""Adds the automatic metrics that generation/ has stored for replies as columns beside their ratings."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -13,12 +13,12 @@ from hits.analysing.analysis import METRIC
 from hits.frames.study_tables import NO_CANDIDATE
 from hits.models import HitItem, Study
 
-DIGITS = 6  # what all formats of a bundle keep
+DIGITS = 6  # as many as every file format of a bundle keeps
 DIALOGS_AT_ONCE = 5_000
 
 
 def metrics_of(study: Study) -> dict[str, str]:
-    """Which metrics the study's replies have, each in the version that was computed last."""
+    """The metrics that the study's replies have, each with the version that was computed last."""
     dialogs = HitItem.objects.filter(hit__study=study).order_by().values("dialog")
     scores = CandidateScore.objects.filter(
         candidate__dialog__in=dialogs, candidate__generator__name__in=study.design["generators"]
@@ -29,7 +29,7 @@ def metrics_of(study: Study) -> dict[str, str]:
 
 
 def add_metrics(frame: pd.DataFrame, metrics: Mapping[str, str]) -> None:
-    """A column for each of them; NaN for human replies, and where a reply has no score."""
+    """Add a column for each metric: NaN for human replies, and for replies without a score."""
     for metric, version in metrics.items():
         scores = {NO_CANDIDATE: np.nan}
         for dialogs in _parts(frame["dialog"].unique().tolist()):

@@ -1,7 +1,8 @@
-"""A worker's part of the results: analysed, drawn and counted once, and kept for the pages.
+"""Computes a study's results in the background and saves them for the pages.
 
-In: a study and a marketplace. Out: its `StudyResults` row, filled. Guaranteed: a row says what it was computed from,
-so that what arrives meanwhile makes it stale; trouble is kept as its problem, and earlier results stay as they are.
+In: a study and a marketplace. Out: its `StudyResults` row, filled with results, figures and disputed dialogs.
+Guaranteed: the row says what it was computed from, so that ratings that arrive meanwhile make it stale; if the
+computation fails, the row says why and keeps the earlier results.
 """
 
 from collections.abc import Callable
@@ -20,7 +21,7 @@ from hits.models import ScreeningRun, Study, StudyResults
 from hits.screening.funnel import funnel_of
 from hits.screening.kept_mask import kept_mask
 
-FAILED = "The computation failed. The worker's log has the details; tell whoever runs this server."
+FAILED = "The computation failed. The log of the background process has the details; tell whoever runs this server."
 
 
 def compute_results(study: Study, environment: str, now: Callable[[], datetime]) -> None:
@@ -28,7 +29,7 @@ def compute_results(study: Study, environment: str, now: Callable[[], datetime])
     StudyResults.objects.get_or_create(study=study, environment=environment)
     rows.update(started_at=now())
     source = source_of(study, environment)  # before anything is read
-    # Also of a failure, or pages that wait would have it tried again and again.
+    # A failure counts as done too, or a waiting page would request the same computation again and again.
     done = {"source": source, "requested_at": None, "started_at": None}
     try:
         rows.update(**_computed(study, environment), **done, problem="", computed_at=now())
@@ -52,7 +53,7 @@ def _computed(study: Study, environment: str) -> dict[str, Any]:
 
 
 def _of_variants(results: Results) -> dict[str, list[dict[str, str]]]:
-    """The first is by all rules, which is what is drawn anyway."""
+    """The first variant applies all rules, and so its figures are drawn already."""
     names = [variant.name for variant in results.main.variants[1:]]
     return {name: _drawn(pictures(results.under(name), wanted=["shares"])) for name in names}
 

@@ -1,8 +1,8 @@
-"""The dialogs on which workers disagree most.
+"""Finds the dialogs on which workers disagree most.
 
-In: kept ratings. Out: dialogs in order, with how far two workers lie apart on the same card: the mean squared
-difference of their scores, over all pairs on all cards of the dialog. Guaranteed: plain numbers, the same for the same
-ratings; dialogs of which no card has two ratings are left out.
+In: kept ratings. Out: dialogs, the most disputed first, each with the mean squared difference of two workers' scores of
+the same card, over all pairs of workers and all cards. Guaranteed: plain numbers, the same for the same ratings;
+dialogs in which no card has two ratings are left out.
 """
 
 from typing import Any

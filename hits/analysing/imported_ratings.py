@@ -1,8 +1,8 @@
 """Ratings that were made elsewhere: a long CSV file -> a frame for `analyse`.
 
 In: a file with a header and the columns item, worker, generator, value, and dataset if there are several. Out: a frame
-with the columns that every analysis needs, and what was wrong with which line. Guaranteed: a bad line is left out with
-its number and reason, and never stops the rest.
+with the columns that every analysis needs, and the lines that could not be used. Guaranteed: a bad line is left out
+with its number and the reason, and never stops the rest.
 
 A value is a number, the higher the better, or a word of a scale that is named best first. An item is what was replied
 to: the same for all generators, so that they can be compared within it.
@@ -64,7 +64,7 @@ def import_ratings(path: Path, words: Sequence[str] = WORDS) -> ImportedRatings:
 
 
 def read_ratings(rows: Iterable[str], name: str, words: Sequence[str] = WORDS) -> ImportedRatings:
-    """`words` are the values of the scale, best first, if they are no numbers."""
+    """`words` names the values of the scale, best first, unless they are numbers."""
     reader = csv.DictReader(rows)
     header = [(column or "").strip().lower() for column in reader.fieldnames or []]
     if missing := [column for column in NEEDED if column not in header]:
@@ -112,7 +112,7 @@ def _parsed(row: dict[str, str], number: int, problems: list[LineProblem]) -> _L
 
 
 def _scale(values: Sequence[str], words: Sequence[str]) -> dict[str, float]:
-    """Scores by value as it is written. Numbers if most lines have one, words otherwise."""
+    """The score of each value as it is written: numbers if most lines have a number, otherwise words."""
     numbers = {value: number for value in set(values) if (number := _number(value)) is not None}
     if 2 * sum(value in numbers for value in values) > len(values):
         if (count := len(set(numbers.values()))) > MOST_VALUES:

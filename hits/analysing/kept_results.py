@@ -1,7 +1,8 @@
-"""Results as they were computed last: shown at once, and computed anew by a worker when the ratings have changed.
+"""Finds the results that were computed last, and requests new ones when the ratings have changed.
 
-In: a study and a marketplace. Out: its `StudyResults` row. Guaranteed: however many look at once, a worker is asked
-once; what is shown says from when it is, and whether more has come in. No statistics: web processes do without them.
+In: a study and a marketplace. Out: its `StudyResults` row. Guaranteed: however many people look at the same time, one
+task is sent; the row says when it was computed, and whether more ratings have come in since. No statistics here,
+because web processes have no pandas.
 """
 
 import hashlib
@@ -18,12 +19,12 @@ from generation.models import GeneratorScore
 from hits.models import ScreeningRun, Study, StudyResults, Submission
 from hits.models.study_results import QUIET_AFTER
 
-Send = Callable[[int, str], None]  # of a study's key and a marketplace to a worker
+Send = Callable[[int, str], None]  # sends a task for this study's primary key and this marketplace
 
 
 def source_of(study: Study, environment: str) -> str:
-    """Names what results are computed from: ratings are append-only and come with their submission. Empty if there
-    are none."""
+    """A hash that changes when results would: ratings are append-only and come with their submission. Empty if there
+    are no ratings."""
     submissions = Submission.objects.filter(assignment__hit__study=study, assignment__environment=environment)
     counts = submissions.filter(problem="").aggregate(count=Count("pk"), last=Max("pk"))
     if not counts["count"]:
@@ -34,7 +35,7 @@ def source_of(study: Study, environment: str) -> str:
 
 
 def _last_score(study: Study) -> int | None:
-    """Automatic metrics stand beside ratings; a generator's own scores come after those of its replies."""
+    """The newest score. Results show metrics beside ratings; a generator's own score is saved after its replies'."""
     scores = GeneratorScore.objects.filter(
         generator__name__in=study.design.get("generators", []),
         dataset__name__in=[dataset["name"] for dataset in study.design.get("datasets", [])],
@@ -44,13 +45,13 @@ def _last_score(study: Study) -> int | None:
 
 
 def find_results(study: Study, environment: str) -> StudyResults:
-    """As they are; an empty row, not saved, before they are first asked for."""
+    """The row as it is; before the first request an empty one, which is not saved."""
     found = StudyResults.objects.filter(study=study, environment=environment).first()
     return found or StudyResults(study=study, environment=environment)
 
 
 def refresh_results(study: Study, environment: str, send: Send, now: datetime, is_forced: bool = False) -> StudyResults:
-    """The row; if it is stale, or if it is forced, a worker is asked to compute it anew. Not twice at a time."""
+    """Return the row; if it is stale or `is_forced`, request a new computation, unless one is under way."""
     source = source_of(study, environment)
     row = find_results(study, environment)
     if not source or (row.source == source and not is_forced):
@@ -62,7 +63,7 @@ def refresh_results(study: Study, environment: str, send: Send, now: datetime, i
 
 
 def ask_once(row: QuerySet[Any], send: Callable[[], None], now: datetime) -> bool:
-    """Of all who ask at the same time, one sends; and again when nothing has come of it for a while."""
+    """Send the task unless someone else has; send it again if nothing has come of it for a while."""
     is_free = Q(requested_at=None) | Q(requested_at__lt=now - QUIET_AFTER)
     if not row.filter(is_free).update(requested_at=now, started_at=None):
         return False

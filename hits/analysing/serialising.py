@@ -1,5 +1,5 @@
-"""Results as JSON and back. Numbers have six significant digits, which machines with other arithmetic agree on; what is
-undefined is {"undefined": reason}."""
+"""Results as JSON and back. Numbers have six significant digits, so that machines with different arithmetic agree; an
+undefined one is {"undefined": reason}."""
 
 import json
 import math
@@ -22,7 +22,7 @@ def results_from_json(text: str) -> Results:
 
 
 def plain(value: Any) -> Any:
-    """In JSON's own types."""
+    """The same in the types that JSON has."""
     if isinstance(value, Undefined):
         return {"undefined": value.reason}
     if is_dataclass(value):

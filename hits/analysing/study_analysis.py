@@ -12,13 +12,13 @@ from hits.screening.kept_mask import mark_exclusions
 
 
 def analyse_study(study: Study, environment: str) -> Results:
-    """By the current screening; without one, everything is kept."""
+    """Analyse what the current screening keeps; without a screening, everything counts."""
     return analyse(study_frame(study, environment))
 
 
 def study_frame(study: Study, environment: str) -> pd.DataFrame:
-    """With all that an analysis can use: which rules leave a rating out, what the reply was predicted to be, and what
-    automatic metrics say of it."""
+    """The ratings frame with everything that an analysis can use: which rules leave a rating out, the reply's predicted
+    label, and its automatic metrics."""
     frame = ratings_frame(study, environment)
     mark_exclusions(frame, submissions_by_rule(ScreeningRun.objects.current(study, environment)))
     frame["label"] = reply_labels(study, frame["candidate"].to_numpy())

@@ -18,7 +18,7 @@ from hits.api.researcher_schemas import CURSOR, MARKET, ProgressOut, ResultsOut,
 from hits.budgeting.budget import budget_of
 from hits.models import Study, StudyResults
 from hits.monitoring.progress import count_progress
-from hits.views.results import send_to_worker
+from hits.views.results import send_results_task
 
 
 class StudyPages(CursorPagination):
@@ -72,13 +72,13 @@ class ResultsView(ResearcherView):
         tags=["researcher"],
     )
     def get(self, request: Request, key: UUID) -> Response:
-        """Gives the results as they were computed last. If ratings have come in since, a worker computes them anew:
+        """Gives the results as they were computed last. If ratings have come in since, a task computes them anew:
         ask again after some seconds. 202 as long as there are none."""
         study = self.study(request, key)
         market = self.market(request, study)
         row = find_results(study, market)
         if study.is_frozen:
-            row = refresh_results(study, market, send_to_worker, timezone.now())
+            row = refresh_results(study, market, send_results_task, timezone.now())
         state = _state(study, row)
         body = {
             "market": market,

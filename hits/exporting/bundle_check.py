@@ -1,4 +1,4 @@
-"""Whether a bundle says what its ratings say: everything is made again from the ratings file alone, and compared."""
+"""Checks a bundle: makes everything again from its ratings file alone, and compares."""
 
 import json
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ MOST_TOLD = 5
 
 
 def check_bundle(folder: Path, ratings: str = FILES[0]) -> list[str]:
-    """What differs, in words; nothing if all is well. `ratings` is one of the bundle's three files."""
+    """Describe each difference; the list is empty if all is well. `ratings` is one of the bundle's three files."""
     about = read_about(folder)
     found = [*changed_files(folder), *_other_manifest(folder, about)]
     try:

@@ -59,14 +59,14 @@ def export_bundle(study: Study, environment: str, folder: Path, pseudonyms: str 
 
 
 def export_ratings(study: Study, environment: str, folder: Path, pseudonyms: str = "") -> About:
-    """A bundle's ratings without what is made of them: in room that does not grow with the study."""
+    """Write only a bundle's ratings, in memory that does not grow with the study."""
     with _new_bundle(study, environment, folder) as new:
         return write_ratings_of(study, environment, new, pseudonyms)
 
 
 @contextmanager
 def _new_bundle(study: Study, environment: str, folder: Path) -> Iterator[Path]:
-    """All or nothing: it is written beside, and takes the place of an older bundle at the end."""
+    """Write all or nothing: into a folder beside, which replaces an older bundle at the end."""
     folder = folder.resolve()
     _refuse_unready(study, environment, folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -94,7 +94,7 @@ def _submissions(study: Study, environment: str) -> QuerySet[Submission]:
 
 
 def write_ratings_of(study: Study, environment: str, folder: Path, pseudonyms: str = "") -> About:
-    """The ratings files and bundle.json."""
+    """Write the ratings files and bundle.json."""
     run = ScreeningRun.objects.current(study, environment)
     named = submissions_by_rule(run)
     design = StudyDesign.model_validate(study.design)
@@ -142,7 +142,7 @@ def _pieces(
         yield bundle_rows(frame, keys)
 
 
-# --- What is made of the ratings --------------------------------------------------------------------------------------
+# --- Everything that is computed from the ratings ---------------------------------------------------------------------
 
 
 def _write_rest(study: Study, environment: str, folder: Path, about: About, results: Results) -> None:

@@ -42,15 +42,15 @@ METRIC_COLUMN = "an automatic metric of the reply, {title}; empty where there is
 
 
 def described(rules: Sequence[str], metrics: Sequence[str]) -> dict[str, str]:
-    """Every column and what it says, in the files' order."""
+    """Every column with its description, in the order of the files."""
     found = {name: text for name, (_, text) in COLUMNS.items()}
     found |= {f"{EXCLUDED_BY}{rule}": RULE_COLUMN.format(rule=rule) for rule in rules}
     return found | {f"{METRIC}{name}": METRIC_COLUMN.format(title=title_of(name)) for name in metrics}
 
 
 def bundle_rows(frame: pd.DataFrame, keys: np.ndarray[tuple[int], np.dtype[np.int64]]) -> pd.DataFrame:
-    """Of a frame with `excluded_by_RULE` and `metric_NAME` columns. `keys` are all submissions' in order: the
-    database's own numbers would differ on another machine."""
+    """A bundle's rows, from a frame with `excluded_by_RULE` and `metric_NAME` columns. `keys` are the keys of all
+    submissions in order; rows get their place in it, since the keys would differ on another machine."""
     names = [f"{EXCLUDED_BY}{rule}" for rule in rules_in(frame)]
     numbers = np.searchsorted(keys, frame["submission"].to_numpy()) + 1
     times = frame["submitted_at"].dt.tz_convert(None).to_numpy().astype("datetime64[s]")

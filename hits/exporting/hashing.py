@@ -12,7 +12,7 @@ def write_hashes(folder: Path) -> None:
 
 
 def changed_files(folder: Path) -> list[str]:
-    """What differs from the list: files that changed, are missing, or are not in it."""
+    """Files that have changed, are missing, or are not on the list."""
     try:
         lines = (folder / FILE).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):

@@ -1,7 +1,7 @@
-"""Bundles for the pages: made by a worker as a file in var/, and handed out from there.
+"""Bundles for the pages: a task makes each as a file in var/, from where the page hands it out.
 
-In: a study and a marketplace. Out: its `StudyBundle` row, and the file. Guaranteed: a file is whole or not there,
-and only who sees the study is given it.
+In: a study and a marketplace. Out: its `StudyBundle` row, and the file. Guaranteed: a file is complete or not there,
+and only people who may see the study can download it.
 """
 
 import hashlib
@@ -21,13 +21,13 @@ def bundle_file(study: Study, environment: str) -> Path:
 
 
 def find_bundle(study: Study, environment: str) -> StudyBundle:
-    """An empty row, not saved, before it is first asked for."""
+    """The row; before the first request an empty one, which is not saved."""
     found = StudyBundle.objects.filter(study=study, environment=environment).first()
     return found or StudyBundle(study=study, environment=environment)
 
 
 def bundle_source(study: Study, environment: str) -> str:
-    """Names what a bundle is made from: what results are, and whether the secret of the card orders is out."""
+    """A hash that changes when the bundle would: the results' source, and whether the card orders' secret is out."""
     source = source_of(study, environment)
     return hashlib.sha256(f"{source} {revealed_secret(study)}".encode()).hexdigest() if source else ""
 

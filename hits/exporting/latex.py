@@ -19,7 +19,7 @@ PACKAGES = r"""\usepackage[T1]{fontenc}
 
 
 def escape(text: str) -> str:
-    """A character that LaTeX does not know would stop it: its number stands for it."""
+    """Escape a name. A character that LaTeX does not know would stop it, so its number is written instead."""
     parts = [SPECIAL.get(letter) or _known(letter) for letter in text]
     apart = ["{}" if text[at : at + 2] in LIGATURES else "" for at in range(len(text))]
     return "".join(part for pair in zip(parts, apart, strict=True) for part in pair)
@@ -34,7 +34,7 @@ def _known(letter: str) -> str:
 def table(
     caption: str, label: str, columns: str, head: Sequence[str], groups: Iterable[tuple[str, Sequence[Sequence[str]]]]
 ) -> str:
-    """Of cells that are LaTeX already. A group has a heading, unless that is empty, and rows."""
+    """A table from cells that are LaTeX already. A group is a heading, which may be empty, and its rows."""
     lines = [_row(head)]
     for heading, rows in groups:
         lines.append(r"\midrule")
@@ -50,8 +50,8 @@ def table_side_by_side(
     head: Sequence[str],
     blocks: Sequence[tuple[Sequence[str], Sequence[Sequence[str]]]],
 ) -> str:
-    """Of cells that are LaTeX already. A block has its headings, each over columns of its own that are headed by
-    `head`, and rows that begin with a name. Blocks stand below each other."""
+    """A table from cells that are LaTeX already. A block has headings, each above its own columns, which `head` names,
+    and rows that begin with a name. Blocks stand below each other."""
     width = max(len(headings) for headings, _ in blocks) * len(head)
     lines = []
     for number, (headings, rows) in enumerate(blocks):
@@ -74,7 +74,7 @@ def _floating(caption: str, label: str, columns: str, lines: Sequence[str], spac
 
 
 def document(parts: Iterable[str]) -> str:
-    """A file that compiles and takes the tables in."""
+    """A document that compiles by itself and includes the tables."""
     body = "\n".join(rf"\input{{{part}}}" for part in parts)
     paper = r"\usepackage[margin=2cm]{geometry}"
     return f"\\documentclass{{article}}\n{PACKAGES}\n{paper}\n\\begin{{document}}\n{body}\n\\end{{document}}\n"

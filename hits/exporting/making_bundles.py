@@ -1,7 +1,7 @@
-"""A worker's part of bundles: exported, packed into one file, put into place.
+"""Makes a study's bundle in the background: exports it, packs it into one file, puts that into place.
 
 In: a study and a marketplace. Out: the file of kept_bundles. Guaranteed: the same bundle gives the same file; an
-older file stays until the new one is whole.
+older file stays until the new one is complete.
 """
 
 import tempfile
@@ -15,7 +15,9 @@ from hits.exporting.bundles import export_bundle
 from hits.exporting.kept_bundles import bundle_file, bundle_source
 from hits.models import Study, StudyBundle
 
-FAILED = "The bundle could not be made. The worker's log has the details; tell whoever runs this server."
+FAILED = (
+    "The bundle could not be made. The log of the background process has the details; tell whoever runs this server."
+)
 SAME_TIME = (1980, 1, 1, 0, 0, 0)  # a file's own time would make each pack another
 
 

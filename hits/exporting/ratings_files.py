@@ -1,5 +1,5 @@
-"""A bundle's ratings as CSV, JSON Lines and Parquet: written piece by piece, so that the room it takes does not grow,
-and read back as a frame for `analyse`."""
+"""A bundle's ratings as CSV, JSON Lines and Parquet: written piece by piece, in memory that does not grow, and read
+back as a frame for `analyse`."""
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -24,7 +24,7 @@ NOT_ANALYSED = {"hit", "block", "is_first_of_card", "is_human", "is_kept", "hidd
 
 
 def write_ratings(pieces: Iterable[pd.DataFrame], folder: Path, columns: Sequence[str]) -> int:
-    """All three files; how many rows they have."""
+    """Write all three files, and return how many rows they have."""
     import pyarrow as pa
     import pyarrow.csv
     import pyarrow.parquet
@@ -47,7 +47,7 @@ def write_ratings(pieces: Iterable[pd.DataFrame], folder: Path, columns: Sequenc
 
 
 def read_ratings(path: Path, about: About) -> pd.DataFrame:
-    """What `analyse` looks at, and in the bundle's order of datasets, models and values."""
+    """A frame for `analyse`, with datasets, models and values in the bundle's order."""
     columns = list(described(about.rules, list(about.metrics)))
     try:
         table = _READERS[path.suffix](path, columns)
@@ -69,7 +69,7 @@ def read_ratings(path: Path, about: About) -> pd.DataFrame:
 
 
 def _refuse_gaps(frame: pd.DataFrame, columns: Sequence[str], path: Path) -> None:
-    """A damaged file may still be a table: with columns that are missing, or of another type, or with empty cells."""
+    """Refuse a damaged file that is still a table: with missing columns, wrong types, or empty cells."""
     for field in _schema([name for name in columns if name not in NOT_ANALYSED]):
         if field.name not in frame:
             raise EvalPlatformError(f"{path.name} has no column {field.name}.")
@@ -83,7 +83,7 @@ def _first_line(error: Exception) -> str:
 
 
 def _with_texts(frame: pd.DataFrame, change: Callable[[str], str]) -> pd.DataFrame:
-    """Each text of the text columns as `change` has it. There are few of them, and many rows."""
+    """Apply `change` to the text columns. It runs once for each different text: those are few, and rows are many."""
     changed = {}
     for name in set(TEXTS) & set(frame.columns):
         codes, texts = pd.factorize(frame[name])

@@ -15,7 +15,7 @@ LEAST_P_VALUE = 0.001
 
 
 def latex_tables(report: Report) -> dict[str, str]:
-    """By file name. Each can be taken into a paper that loads booktabs; all.tex compiles by itself."""
+    """By file name. A paper that loads booktabs can include each of them; all.tex compiles by itself."""
     made: dict[str, str] = {}
     for one in report.criteria:
         makers = {

@@ -26,7 +26,7 @@ def describe_orders(about: About) -> str:
 
 
 def wrong_orders(folder: Path, about: About, frame: pd.DataFrame) -> Iterator[str]:
-    """What contradicts the manifest's commitment, or the secret that the bundle reveals."""
+    """Whatever contradicts the manifest's commitment, or the secret that the bundle reveals."""
     manifest = folder / "manifest.jsonl"
     if not manifest.is_file():
         return  # ratings alone, or a file is missing, which the hashes tell

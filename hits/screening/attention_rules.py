@@ -10,7 +10,7 @@ from hits.screening.findings import FEWEST_DIALOGS, Finding, findings_of
 
 
 def too_fast_per_dialog(frames: Frames, rule: TooFastPerDialog) -> list[Finding]:
-    """Less than `seconds` in front of the dialog, for at least `share` of all dialogs of the worker."""
+    """Finds workers who looked at the dialog for less than `seconds`, in at least `share` of all their dialogs."""
     answers = frames.answers
     of_submission = frames.submissions.set_index("submission").loc[answers["submission"]]
     evenly = of_submission["work_seconds"] / of_submission["dialogs"]
@@ -23,8 +23,8 @@ def too_fast_per_dialog(frames: Frames, rule: TooFastPerDialog) -> list[Finding]
 
 
 def inattention(frames: Frames, rule: Inattention) -> list[Finding]:
-    """The tab was hidden for longer than it was in front, in at least `share` of the dialogs. By dialogs, since one
-    long break is no inattention."""
+    """Finds workers whose tab was hidden for longer than it was in front, in at least `share` of their dialogs. Dialogs
+    are counted, not minutes, since one long break is no inattention."""
     answers = frames.answers
     is_away = answers["hidden_ms"] > answers["active_ms"]
     times = answers.groupby("worker", observed=True)[["hidden_ms", "active_ms"]].sum()
@@ -35,8 +35,8 @@ def inattention(frames: Frames, rule: Inattention) -> list[Finding]:
 
 
 def first_attempt_failures(frames: Frames, rule: FirstAttemptFailures) -> list[Finding]:
-    """Not won at the first check, or in the end where there was none: at least `share` of the worker's checkpoints, of
-    which there must be some. Who tries until it is green has all points in the end, so the bonus does not show it."""
+    """Finds workers who failed the first check, or the final answer where they never checked, at `share` of their
+    checkpoints or more. Someone who tries until it is green has all points in the end, so the bonus hides it."""
     facts = _checkpoints(frames, rule.checkpoints)
     share = 1 - facts["first_points"] / facts["checkpoints"]
     facts.insert(0, "share", share)
@@ -44,8 +44,8 @@ def first_attempt_failures(frames: Frames, rule: FirstAttemptFailures) -> list[F
 
 
 def many_attempts(frames: Frames, rule: ManyAttempts) -> list[Finding]:
-    """At least so many attempts for each of the worker's checkpoints. Where two of three areas pass, who places cards
-    anyhow wins two of three at the first attempt, so that first attempts alone don't tell; the further ones do."""
+    """Finds workers with at least so many attempts for each of their checkpoints. Where two of three areas pass, random
+    placing wins two of three at the first attempt: first attempts alone don't tell, but the further ones do."""
     facts = _checkpoints(frames, rule.checkpoints)
     each = facts["attempts"] / facts["checkpoints"]
     facts.insert(0, "attempts_each", each)
@@ -53,9 +53,8 @@ def many_attempts(frames: Frames, rule: ManyAttempts) -> list[Finding]:
 
 
 def moved_after_check(frames: Frames, rule: MovedAfterCheck) -> list[Finding]:
-    """Sorted the dialog anew after a check that passed (points.is_moved), in at least `share` of the checkpoints
-    that they had won by a check, of which there must be some: the check was only for the point, and what was handed in
-    is something else."""
+    """Finds workers who sorted the dialog anew after a check that passed (points.is_moved), at `share` or more of the
+    checkpoints that they won by a check: they checked only for the point, and handed in something else."""
     facts = frames.submissions.groupby("worker", observed=True)[["moved_checks", "won_checks", "points"]].sum()
     facts = facts[facts["won_checks"] >= rule.checkpoints].copy()
     share = facts["moved_checks"] / facts["won_checks"]

@@ -15,7 +15,7 @@ Array = np.ndarray[Any, Any]
 
 def disagreement_on_easy_items(frames: Frames, rule: DisagreementOnEasyItems) -> list[Finding]:
     """A card is easy for a worker if at least `others` other workers rated it and `agreement` of those put it into one
-    area. Found is who put at least `share` of such cards elsewhere, far more often than the others do with theirs: a
+    area. The rule finds workers who put at least `share` of such cards elsewhere, far more often than others do: a
     binomial test against the rate of all others, with Bonferroni's correction for the number of workers.
     """
     cards = frames.cards
@@ -37,10 +37,10 @@ def disagreement_on_easy_items(frames: Frames, rule: DisagreementOnEasyItems) ->
 
 
 def copies(frames: Frames, rule: Copies) -> list[Finding]:
-    """Two workers who put at least `share` of the cards that both have rated into the same areas, which chance does
-    not explain: a binomial test with Bonferroni's correction for the number of pairs. By chance they agree as often as
-    any two workers do, or as often as their own shares of the areas make them, whichever is more; so that two who put
-    everything into one area are not each other's copies. Both are found, since nobody knows who copied whom.
+    """Finds two workers who put at least `share` of the cards that both rated into the same areas, where chance does
+    not explain it: a binomial test with Bonferroni's correction for the number of pairs. By chance they agree as often
+    as any two workers do, or as often as their own shares of the areas make them, whichever is more; so that two who
+    put everything into one area are not each other's copies. The rule finds both, since nobody knows who copied whom.
     """
     cards = frames.cards.sort_values(["dialog", "card", "worker"])
     pairs = _pairs(
@@ -84,10 +84,9 @@ def _counts_by_card(card: Array, area: Array) -> Array:
 
 
 def _pairs(card: Array, worker: Array, area: Array, areas: int) -> pd.DataFrame:
-    """A row for each two workers (codes) who rated the same cards: of how many, how many alike, and how many would be
-    by their own shares of the areas. In: sorted by card and worker, so that row i and row i + gap are a pair as long as
-    they are of one card: no join, and memory for one gap at a time.
-    """
+    """A row for each two workers (codes) who rated the same cards: how many cards, how many they rated alike, and how
+    many they would rate alike by their own shares of the areas. Ratings come sorted by card and worker, so that rows i
+    and i + gap are a pair as long as they are of one card: this needs no join, and memory for one gap at a time."""
     tables = []
     worker = worker.astype(np.int64)
     count = int(worker.max()) + 1 if len(worker) else 0

@@ -1,4 +1,4 @@
-"""Parameters and evidence in words. In a file of its own, since pages show them, and do not load pandas for it."""
+"""Describes parameters and evidence in words. It needs no pandas, because pages show them."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -11,7 +11,7 @@ FEWEST_DIALOGS = 5  # below, nobody can be said to do something "in almost all d
 
 @dataclass(frozen=True)
 class Finding:
-    """Facts that a rule found against a worker; about one of their submissions only, where it names one."""
+    """Facts that a rule found against a worker, or against one submission if it names one."""
 
     worker: str
     evidence: dict[str, Any]
@@ -19,7 +19,7 @@ class Finding:
 
 
 def findings_of(facts: pd.DataFrame) -> list[Finding]:
-    """One for each row of a table of evidence by worker, in the order of the pseudonyms, in JSON's own types."""
+    """A finding for each row of a table of evidence by worker, ordered by pseudonym, in types that JSON has."""
     return [Finding(str(worker), evidence) for worker, evidence in _rows(facts.sort_index())]
 
 
@@ -31,7 +31,7 @@ def _rows(facts: pd.DataFrame) -> Iterator[tuple[Any, dict[str, Any]]]:
 
 
 def plain(value: Any) -> Any:
-    """Rounded, so that evidence reads well, and is the same on every machine."""
+    """Rounded to four digits: evidence reads well, and is the same on every machine."""
     if hasattr(value, "item"):
         value = value.item()
     return float(f"{value:.4g}") if isinstance(value, float) else value

@@ -21,8 +21,8 @@ class Counts(BaseModel):
 
 
 class FunnelStep(BaseModel):
-    """`left_out` counts what no earlier rule had left out; `workers` there are those who lose something. `named_before`
-    are assignments that the rule names too, counted at an earlier one."""
+    """`left_out` counts what this rule leaves out and no earlier rule did; its `workers` are those who lose
+    something. `named_before` counts assignments that this rule names as well, but an earlier one left out."""
 
     model_config = ConfigDict(frozen=True)
 

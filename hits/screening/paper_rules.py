@@ -15,7 +15,7 @@ from hits.screening.findings import FEWEST_DIALOGS, Finding, counts_by_worker, f
 def same_answer(frames: Frames, rule: SameAnswer) -> list[Finding]:
     """ "The same answer": one and the same area. "For almost all dialogs": for at least `share` of all cards of the
     worker in all HITs, 95 % unless the study says otherwise (the paper has no number). A card counts once, also when
-    several models wrote it. Who answered fewer than five dialogs is not judged.
+    several models wrote it. Workers who answered fewer than five dialogs are not judged.
     """
     areas = counts_by_worker(frames.cards, "value")
     dialogs = frames.answers.groupby("worker", observed=True).size()
@@ -48,7 +48,7 @@ def hasty_without_points(frames: Frames, rule: HastyWithoutPoints) -> list[Findi
 
 
 def too_few_points(frames: Frames, rule: TooFewPoints) -> list[Finding]:
-    """Single assignments, whoever did them: the others of the same worker stay."""
+    """Leaves out single assignments; other assignments of the same worker stay."""
     found = frames.submissions[frames.submissions["points"] < rule.points]
     columns = ("worker", "submission", "points", "checkpoints", "hit")
     return [

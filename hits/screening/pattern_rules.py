@@ -10,8 +10,8 @@ from hits.stats.association import association_within_strata
 
 
 def straight_lines(frames: Frames, rule: StraightLines) -> list[Finding]:
-    """All cards of a dialog in one area, whichever, in at least `share` of the worker's dialogs with two cards or more.
-    Wider than `same_answer`: the area may change from dialog to dialog."""
+    """Finds workers who put all cards of a dialog into one area in at least `share` of their dialogs with two cards or
+    more. Wider than `same_answer`: the area may change from dialog to dialog."""
     cards = frames.cards
     by_dialog = cards.groupby(["submission", "item"], sort=False)["score"].agg(["min", "max", "size"])
     workers = cards.drop_duplicates(["submission", "item"])["worker"]

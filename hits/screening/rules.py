@@ -1,4 +1,4 @@
-"""The one list of rules: what a study may name -> the function that looks for it."""
+"""The one list of rules: the settings that a study may name -> the function that looks for such work."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, get_args
@@ -35,14 +35,15 @@ RULES: dict[type[Part], Callable[[Frames, Any], list[Finding]]] = {
 
 
 def apply_rules(frames: Frames, rules: Sequence[ScreeningRule]) -> list[list[Finding]]:
-    """What each rule finds, each on all of the work: their order changes the counting, never the outcome."""
+    """The findings of each rule. Each sees all of the work, so their order changes the counting, never the outcome."""
     if frames.ratings.empty:
         return [[] for _ in rules]
     return [RULES[type(rule)](frames, rule) for rule in rules]
 
 
 def find_flags(frames: Frames, named: Sequence[ScreeningRule]) -> dict[str, list[Finding]]:
-    """By rule, what the rules that are not named would find with their defaults: to look at, it leaves nothing out."""
+    """By rule, what the rules that the study does not name would find with their defaults. It is only shown, and leaves
+    nothing out."""
     names = {rule.rule for rule in named}
     others = [model() for model in get_args(get_args(ScreeningRule)[0])]
     others = [rule for rule in others if rule.rule not in names]

@@ -1,4 +1,4 @@
-"""Screening a study, again, otherwise, and undoing it."""
+"""Screens a study, by its own rules or by others, and undoes a screening."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -33,8 +33,8 @@ class Screened:
 def screen(
     study: Study, environment: str, now: datetime, rules: Sequence[ScreeningRule] | None = None, by: User | None = None
 ) -> Screened:
-    """By the rules that the study was frozen with, or by others, as an exploration. When the current run says the same
-    already, nothing is written."""
+    """Screen by the rules that the study was frozen with, or explore others. If the current run says the same already,
+    nothing is written."""
     if not study.is_frozen:
         raise EvalPlatformError(f"{study} has no HITs yet, and so nothing to screen: run build_hits first.")
     frozen = StudyDesign.model_validate(study.design).screening
@@ -64,7 +64,7 @@ def screen(
 
 
 def undo(study: Study, environment: str, now: datetime, by: User | None = None) -> ScreeningRun | None:
-    """Undoes the current run, so that the one before it counts again, which is returned; the rows stay."""
+    """Undo the current run and return the one before it, which counts again. The rows stay."""
     with transaction.atomic():
         Study.objects.select_for_update().get(pk=study.pk)
         run = ScreeningRun.objects.current(study, environment)
@@ -78,7 +78,7 @@ def undo(study: Study, environment: str, now: datetime, by: User | None = None) 
 
 
 def parse_rules(study: Study, settings: Mapping[str, Any]) -> list[ScreeningRule]:
-    """Of a file with [[screening]] tables, as a study file has them. Raises InvalidStudy with every problem."""
+    """Read the rules of a file with [[screening]] tables, as in a study file. InvalidStudy names every problem."""
     if "screening" not in settings:
         raise EvalPlatformError("The rules' file has no [[screening]] table; write the rules as in a study file.")
     return parse_design({**study.design, "screening": settings["screening"]}).screening

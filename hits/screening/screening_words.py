@@ -1,4 +1,4 @@
-"""The funnel and the evidence in words, for the terminal and for event logs."""
+"""Describes the funnel and the evidence in words, for the terminal and for event logs."""
 
 from collections.abc import Iterator, Sequence
 
@@ -27,7 +27,7 @@ def _row(counts: Counts, sign: str = "") -> str:
 
 
 def describe_evidence(rule: str, findings: Sequence[Finding]) -> Iterator[str]:
-    """A line for each worker; the single assignments of one worker are put together."""
+    """A line for each worker; single assignments of the same worker share it."""
     by_worker: dict[str, list[Finding]] = {}
     for finding in findings:
         by_worker.setdefault(finding.worker, []).append(finding)

@@ -1,4 +1,4 @@
-"""Ratings side by side: what each worker said of each generator's reply to one dialog."""
+"""Answers: a worker's scores of all generators' replies to one dialog, side by side."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ Floats = npt.NDArray[np.float64]
 @dataclass(frozen=True)
 class Answers:
     """A row for each answer; dialogs and workers are numbered from 0 without gaps. `scores` has a column for each
-    generator, NaN where the answer says nothing of it."""
+    generator, NaN where the answer does not rate it."""
 
     dialog: Codes
     worker: Codes

@@ -35,7 +35,7 @@ WEIGHTS = np.repeat(np.arange(6, dtype=np.float32), [94, 95, 46, 16, 4, 1])
 
 
 def draw_totals(dialog: Codes, worker: Codes, groups: Codes, group_count: int, rng: np.random.Generator) -> Floats:
-    """How much weight each group of ratings has in each draw: (draws, groups).
+    """The weight that each group of ratings has in each draw, (draws, groups).
 
     >>> totals = draw_totals(np.zeros(3, int), np.arange(3), np.array([0, 0, 1]), 2, np.random.default_rng(1))
     >>> totals.shape, totals.mean(axis=0).round(1).tolist()
@@ -75,8 +75,8 @@ def _totals(groups: Sequence[_Group], shape: tuple[int, int], rng: np.random.Gen
 
 
 def calibrated_interval(deviations: Floats, half_width: float) -> Interval:
-    """Of draws less the estimate, on a scale on which they are about symmetric: their percentiles, stretched so that
-    a normal sample would reach `half_width` to both sides.
+    """An interval around 0 from draws less the estimate, on a scale where they are about symmetric: their percentiles,
+    stretched so that a normal sample would reach `half_width` to both sides.
 
     >>> calibrated_interval(np.array([-1.0, 1.0]), 1.0)         # 0.95 / 1.96 of a deviation of 1 to both sides
     Interval(low=-0.484..., high=0.484...)

@@ -65,7 +65,7 @@ class Clusters:
 
 @dataclass(frozen=True)
 class Spread:
-    """Of several statistics at once. `problem` says why there is none."""
+    """The variance and degrees of freedom of several statistics at once. `problem` says why there are none."""
 
     variance: Floats
     freedom: Floats
@@ -73,15 +73,15 @@ class Spread:
 
 
 def spread_of(influences: Floats, clusters: Clusters) -> Spread:
-    """Influences: (ratings,) or (ratings, statistics)."""
+    """The spread that influences have; their shape is (ratings,) or (ratings, statistics)."""
     columns = influences[:, None] if influences.ndim == 1 else influences
     every = (clusters.dialog, clusters.worker, clusters.answer)
     return _spread([_term(columns, codes) for codes in every], clusters)
 
 
 def spread_of_shares(value: Codes, value_count: int, clusters: Clusters) -> Spread:
-    """Of the shares that values have among the ratings: the same as `spread_of` their influences ([value is k] - share)
-    / n, from counts, (sum_c (n_ck - share_k n_c)^2) / n^2, which is faster for many values."""
+    """The spread of the shares that values have among the ratings: the same as `spread_of` their influences
+    ([value is k] - share) / n, from counts, (sum_c (n_ck - share_k n_c)^2) / n^2, which is faster for many values."""
     shares = np.bincount(value, minlength=value_count) / max(len(value), 1)
     terms = []
     for codes in (clusters.dialog, clusters.worker, clusters.answer):
@@ -110,9 +110,9 @@ def _spread(terms: Sequence[Floats], clusters: Clusters) -> Spread:
 
 
 def joint_spread(values: Floats, sums: Sequence[Floats], clusters: Clusters) -> tuple[Spread, float | Undefined]:
-    """Of several statistics, and the p-value of all of them being 0: Wald's statistic as Hotelling's, with as many
-    degrees of freedom as the fewer effective clusters leave. `sums`: the influences summed by dialog, by worker and by
-    answer, (clusters, statistics) each. Where the covariance would be negative it is 0."""
+    """The spread of several statistics, and the p-value of all of them being 0: Wald's statistic as Hotelling's, with
+    as many degrees of freedom as the fewer effective clusters leave. `sums` are the influences summed by dialog, by
+    worker and by answer, (clusters, statistics) each. Where the covariance would be negative it is 0."""
     terms = [one.T @ one for one in sums]
     spread = _spread([np.diag(term) for term in terms], clusters)
     if spread.problem:
@@ -132,7 +132,7 @@ def joint_spread(values: Floats, sums: Sequence[Floats], clusters: Clusters) -> 
 def estimate(
     value: float, influences: Floats, clusters: Clusters, low: float = -math.inf, high: float = math.inf
 ) -> Estimate:
-    """With the interval value +- t * deviation, within what the statistic can be."""
+    """The value with the interval value +- t * deviation, cut off at what the statistic can be."""
     spread = spread_of(influences, clusters)
     return Estimate(float(value), interval_of(float(value), spread, 0, low, high))
 

@@ -1,4 +1,4 @@
-"""A ratings frame as arrays of whole numbers, made once: what the statistics count with.
+"""A ratings frame as arrays of whole numbers, made once, on which all statistics are computed.
 
 In: a frame as hits.frames or imported_ratings makes it. Out: `CodedRatings`. Guaranteed: codes follow the
 order of the rows (dialogs, workers) or of the categories (datasets, generators, values), so that other names for
@@ -48,7 +48,7 @@ class CodedRatings:
         return self._at(np.flatnonzero(rows))  # once, instead of a look at the whole mask for each column
 
     def by_group(self, group: Codes, count: int) -> list["CodedRatings"]:
-        """The rows of each of so many groups, for the price of one sorting."""
+        """The rows of each of so many groups, with a single sort."""
         order = np.argsort(group, kind="stable")
         ends = np.cumsum(np.bincount(group, minlength=count))
         return [self._at(places) for places in np.split(order, ends[:-1])]
@@ -66,13 +66,13 @@ class CodedRatings:
 
     @cached_property
     def cards(self) -> "CodedRatings":
-        """One row for each card that a worker moved and that generators wrote: what agreement is counted on."""
+        """One row for each card of generators that a worker moved; agreement is counted on these."""
         return self.of((self.generator != HUMAN) & self.is_first_of_card)
 
     @cached_property
     def card_reply(self) -> Codes:
-        """Of generators' rows only: the reply that stands for the card, so that a shared card is one thing. Rows of one
-        card stand together."""
+        """The reply that stands for the card, so that a shared card counts as one thing. Only for generators' rows, in
+        which rows of one card stand together."""
         first = np.maximum.accumulate(np.where(self.is_first_of_card, np.arange(len(self)), 0))
         return self.reply[first]
 
@@ -128,7 +128,7 @@ def _categories(column: "pd.Series[Any]") -> tuple[Codes, tuple[str, ...]]:
 
 
 def _values(column: "pd.Series[Any]", score: Floats) -> tuple[Codes, tuple[str, ...], tuple[float, ...]]:
-    """Best first, whatever the order of the categories; those that nobody chose keep their place."""
+    """Values best first, whatever the order of the categories; values that nobody chose keep their place."""
     codes, names = _categories(column)
     found = np.full(len(names), np.nan)
     found[codes] = score

@@ -37,7 +37,7 @@ class TrueValues:
 
     @property
     def reliability(self) -> Floats:
-        """By worker."""
+        """The reliability of each worker."""
         return np.asarray(np.einsum("k,wkk->w", self.prior, self.errors))
 
 
@@ -109,7 +109,7 @@ class _Steps:
 
 
 def _better(steps: _Steps, here: _State, one: _State, two: _State) -> _State:
-    """Where the last two steps lead to, or else the second of them."""
+    """The state that the last two steps lead to if it is better, otherwise the second of them."""
     first, second = one.table - here.table, two.table - one.table
     bend = float(np.linalg.norm(second - first))
     length = float(np.linalg.norm(first)) / bend if bend > 0 else 1.0

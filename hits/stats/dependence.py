@@ -60,7 +60,7 @@ def _column(frame: pd.DataFrame, name: str) -> Floats | Undefined:
 
 
 def _days(frame: pd.DataFrame) -> Floats | Undefined:
-    """Since the first, by UTC."""
+    """Days since the first one, in UTC."""
     if "submitted_at" not in frame:
         return Undefined("the ratings do not say the day")
     days = frame["submitted_at"].dt.floor("D")

@@ -1,10 +1,10 @@
-"""What a statistic may be: a number with its 95 % interval, or undefined, with the reason. Never NaN, never a made-up
-0."""
+"""What a statistic can be: a number with its 95 % interval, or undefined, with the reason. It is never NaN, and never a
+made-up 0."""
 
 from dataclasses import dataclass
 
 CONFIDENCE = 0.95
-ALPHA = 0.05  # below it a corrected p-value counts as a difference
+ALPHA = 0.05  # two generators are different if the corrected p-value is not above it
 
 
 @dataclass(frozen=True)

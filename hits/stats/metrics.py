@@ -72,7 +72,7 @@ class _Replies:
 
     @staticmethod
     def of(ratings: CodedRatings, known: npt.NDArray[np.bool_]) -> "_Replies":
-        """Still without a metric."""
+        """The replies, before a metric is added."""
         rows = ratings.of(known)
         reply, found = pd.factorize(rows.reply)
         first = np.zeros(len(found), np.int64)
@@ -86,8 +86,8 @@ class _Replies:
         return replace(self, metric=column[self.known][self.first])
 
     def generator_means(self, weights: Floats, generators: int) -> tuple[Floats, Floats]:
-        """Of scores and metric, for weights of the dialogs: (draws, dialogs) -> (draws, generators). NaN without
-        weight."""
+        """The generators' mean scores and mean metric under weights of the dialogs: (draws, dialogs) -> (draws,
+        generators). NaN where a generator has no weight."""
         cell = self.dialog * generators + self.generator
         shape = (weights.shape[1], generators)
         sums = [

@@ -245,7 +245,7 @@ def _is_hopeless(setting: Setting, shift: float, power: float, simulations: int,
 def _growing_sums(
     setting: Setting, shift: float, simulations: int, seed: int
 ) -> Iterator[tuple[Integers, Integers, Integers]]:
-    """Block by block, what each simulation has summed up after each HIT, and the number of dialogs until there."""
+    """For each block, the sums of each simulation after each HIT, and the number of dialogs up to there."""
     total = squares = np.zeros((simulations, 1), dtype=np.int64)
     dialogs = np.arange(0, _block_dialogs(setting), setting.dialogs_per_hit) + setting.dialogs_per_hit
     for totals_of_hits, squares_of_hits in _hit_sums(setting, [shift], simulations, seed):

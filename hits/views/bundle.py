@@ -35,7 +35,7 @@ def bundle_panel(study: Study, environment: str) -> dict[str, Any]:
 @require_http_methods(["GET", "POST"])
 @tells_refusals
 def show_or_make(request: HttpRequest, name: str) -> HttpResponse:
-    """By GET the panel alone, asked for again and again while a worker is at it."""
+    """GET returns the panel alone, which the page polls while the bundle is made; POST requests a bundle."""
     study, environment = find_study(request, name)
     if request.method == "GET":
         context = {**surroundings(study, environment), "bundle": bundle_panel(study, environment)}

@@ -1,4 +1,4 @@
-"""The dialogs on which workers disagree most: who said what of each card."""
+"""The page of dialogs on which workers disagree most: how each card was rated, and by whom."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -56,7 +56,7 @@ def show_disputed(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def _dialogs(study: Study, environment: str, disputed: Sequence[dict[str, Any]]) -> list[DisputedDialog]:
-    """As the screening leaves them at this moment."""
+    """With the ratings that the screening keeps at this moment."""
     keys = [one["dialog"] for one in disputed]
     items = HitItem.objects.filter(hit__study=study, dialog__in=keys).select_related("dialog__dataset")
     by_dialog = {item.dialog_id: item for item in items.order_by("-pk")}
@@ -88,7 +88,8 @@ _Saying = dict[tuple[int, int, str], dict[int, Said]]
 
 
 def _said(study: Study, environment: str, dialogs: Sequence[int]) -> _Saying:
-    """By dialog, card and area, then by assignment: a card that stands for several models was put there once."""
+    """Who put a card where, by dialog, card and area, then by assignment: a card that stands for several models has
+    several ratings, but was put there once."""
     ratings = kept_ratings(study, environment).filter(item__dialog__in=dialogs)
     found: _Saying = {}
     columns = ("item__dialog", "card", "value", "submission__assignment", "submission__assignment__mturk_worker_id")

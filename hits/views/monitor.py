@@ -68,7 +68,7 @@ def render_monitor(
 
 @require_GET
 def show_live(request: HttpRequest, name: str) -> HttpResponse:
-    """The figures alone, asked for again and again while something may change."""
+    """The numbers alone, which the page polls while something may change."""
     study, environment = find_study(request, name)
     context = {"study": study, "market": environment, "monitor": _live(study, environment)}
     return render(request, "hits/_monitor.html", context)

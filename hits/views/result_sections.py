@@ -45,7 +45,7 @@ def page_sections(report: Report) -> list[PageSection]:
 
 
 def variant_tables(report: Report) -> list[PageTable]:
-    """With and without each rule, side by side."""
+    """The results with and without each screening rule, side by side."""
     return [_page_table(table) for one in report.criteria for table in one.section("variants").tables]
 
 

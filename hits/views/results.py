@@ -1,4 +1,4 @@
-"""The results page: figures, their numbers, and how sure they are. Kept by a worker; the page only lays them out."""
+"""The results page: figures, their numbers and intervals. A task has computed them; the page only lays them out."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -24,7 +24,7 @@ from hits.views.screening_rows import funnel_rows
 from hits.views.study_pages import delay, find_study, surroundings, tells_refusals
 from hits.views.waiting import wait_for
 
-FIRST = ("shares", "comparisons", "ranking", "agreement")  # before what is left out
+FIRST = ("shares", "comparisons", "ranking", "agreement")  # shown above the panel "What is left out"
 
 
 @gzip_page  # the figures are a third of a megabyte, and a tenth of that packed
@@ -32,7 +32,7 @@ FIRST = ("shares", "comparisons", "ranking", "agreement")  # before what is left
 def show_results(request: HttpRequest, name: str) -> HttpResponse:
     study, environment = find_study(request, name)
     try:
-        row = refresh_results(study, environment, send_to_worker, timezone.now())
+        row = refresh_results(study, environment, send_results_task, timezone.now())
     except EvalPlatformError as error:
         messages.error(request, str(error))
         row = find_results(study, environment)
@@ -47,8 +47,8 @@ def show_results(request: HttpRequest, name: str) -> HttpResponse:
 
 @require_GET
 def show_live(request: HttpRequest, name: str) -> HttpResponse:
-    """How far it is, asked for again and again. Once it is done, the page is loaded anew; but not under the eyes of who
-    reads earlier results."""
+    """How far the computation is; the page polls this. Once it is done the page reloads, unless someone is reading
+    earlier results."""
     study, environment = find_study(request, name)
     row = find_results(study, environment)
     is_done, is_read = row.requested_at is None, "reading" in request.GET
@@ -64,13 +64,13 @@ def show_live(request: HttpRequest, name: str) -> HttpResponse:
 def compute_again(request: HttpRequest, name: str) -> HttpResponse:
     study, environment = find_study(request, name)
     try:
-        refresh_results(study, environment, send_to_worker, timezone.now(), is_forced=True)
+        refresh_results(study, environment, send_results_task, timezone.now(), is_forced=True)
     except EvalPlatformError as error:
         messages.error(request, str(error))
     return redirect(f"{reverse('results', args=[study.name])}?{urlencode({'market': environment})}")
 
 
-def send_to_worker(study_id: int, environment: str) -> None:
+def send_results_task(study_id: int, environment: str) -> None:
     delay(compute_results_of_study, study_id, environment)
 
 
@@ -86,7 +86,7 @@ def _state(study: Study, row: StudyResults) -> dict[str, Any]:
 
 
 def _found(study: Study, row: StudyResults, screening: str) -> dict[str, Any]:
-    """Under the screening variant that is asked for, where there is one of this name."""
+    """The report for the template, under the screening variant that was chosen, if it exists."""
     results = results_from_json(row.results)
     names = [variant.name for variant in results.main.variants]
     variant = screening if screening in names[1:] else ""
@@ -110,5 +110,5 @@ def _found(study: Study, row: StudyResults, screening: str) -> dict[str, Any]:
 
 
 def _figures(row: StudyResults, variant: str) -> dict[str, dict[str, str]]:
-    """Our own drawings, in which every name is escaped: safe as they are."""
+    """Our own drawings, safe to show as they are: every name in them is escaped."""
     return {one["name"]: {**one, "svg": mark_safe(one["svg"])} for one in row.figures.get(variant, [])}  # noqa: S308

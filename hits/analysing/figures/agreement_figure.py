@@ -29,7 +29,7 @@ def draw_agreement(results: CriterionResults) -> "Figure":
 
 
 def _rows(results: CriterionResults) -> list[Agreement]:
-    """All together, each dataset; each generator in all of them."""
+    """All datasets together, each dataset, and each generator in all datasets."""
     first = results.agreement[0].dataset if results.agreement else None
     return [row for row in results.agreement if row.generator is None or row.dataset == first]
 

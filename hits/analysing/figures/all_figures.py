@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Picture:
-    """`name` is that of its files and unique among the figures of a page; `description` is the same in words."""
+    """`name` is also the name of its files, and unique on a page; `description` is the alternative text."""
 
     name: str
     title: str

@@ -1,4 +1,4 @@
-"""What figures show, in words, for whoever can't see them: sections of a report as sentences."""
+"""Alternative texts of figures: what a section's figure shows, in words, for people who can't see it."""
 
 from collections.abc import Callable, Iterator
 
@@ -51,7 +51,7 @@ def _ranking(section: Section) -> Iterator[str]:
 
 
 def _agreement(section: Section) -> Iterator[str]:
-    """All together, each dataset, and each model in all of them, as the figure has it."""
+    """All datasets together, each dataset, and each model in all datasets: the rows of the figure."""
     [table] = section.tables
     first = table.rows[0].head.names[0]
     rows = []

@@ -1,7 +1,7 @@
 """The paper that figures are drawn on: one style, and how a drawing becomes SVG or PDF.
 
-Matplotlib takes most of a second to import, so only who draws imports it; a web process starts without it. Its state is
-shared between threads and so is its style: one drawing at a time.
+Matplotlib takes most of a second to import, so only the functions that draw import it, and a web process starts without
+it. Its state is shared between threads, and so is its style: only one drawing is made at a time.
 """
 
 import re
@@ -52,7 +52,7 @@ def new_axes(heights: Sequence[float], width: float = WIDTH, share_x: bool = Fal
 
 
 def draw_interval(ax: "Axes", place: float, low: float, high: float, cap: float = 0) -> None:
-    """To be seen on any fill and on any paper."""
+    """Draw a line that can be seen on any fill and any paper."""
     for colour, width in ((WHITE, 2.4), (BLACK, 1.0)):
         line: dict[str, Any] = {
             "color": colour,
@@ -74,7 +74,7 @@ def as_svg(figure: "Figure", name: str, title: str, description: str) -> str:
 
 
 def laid_out(draw: Callable[[], "Figure"]) -> "Figure":
-    """Drawn and laid out once, for all formats."""
+    """Draw the figure and lay it out once, for all formats."""
     with _drawing():
         figure = draw()
         if engine := figure.get_layout_engine():
@@ -92,7 +92,7 @@ def _drawing() -> Iterator[None]:
 
 
 def fills(count: int) -> list[tuple[str, str, str]]:
-    """For so many values, the best first: fill, hatch, and the colour that can be read on it."""
+    """For each of so many values, best first: its fill, its hatch, and a text colour that is readable on it."""
     known = {1: [DARK], 2: [DARK, LIGHT], 3: [DARK, MIDDLE, LIGHT]}.get(count) or _shades(count)
     return [
         (fill, HATCHES[place % len(HATCHES)], WHITE if _lightness(fill) < 0.5 else BLACK)
@@ -155,7 +155,7 @@ def _tag_for_pages(tag: str, name: str, numbers: dict[str, int]) -> str:
 
 
 def _with_ids(tag: str, name: str, numbers: dict[str, int]) -> str:
-    """Numbered, since matplotlib's come from memory addresses; named after the figure, since a page has several."""
+    """Replace ids: matplotlib makes them from memory addresses, and a page has several figures."""
 
     def numbered(found: re.Match[str]) -> str:
         return f"{found[1]}{name}-{numbers.setdefault(found[2], len(numbers))}"
@@ -164,7 +164,7 @@ def _with_ids(tag: str, name: str, numbers: dict[str, int]) -> str:
 
 
 def _attributes(style: str) -> str:
-    """A page may forbid inline style; the same as attributes is allowed."""
+    """The declarations as attributes: a page may forbid inline style, but not these."""
     found = ""
     for declaration in filter(None, (one.strip() for one in style.replace("&quot;", "'").split(";"))):
         key, value = (part.strip() for part in declaration.split(":", 1))

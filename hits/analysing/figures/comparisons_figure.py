@@ -40,7 +40,7 @@ def _panel(ax: "Axes", table: Comparisons) -> None:
 
 
 def _cells(table: Comparisons) -> dict[tuple[str, str], tuple[str, float | None]]:
-    """What is written, and the superiority, by row and column."""
+    """For each row and column, the text of the cell and the superiority."""
     found: dict[tuple[str, str], tuple[str, float | None]] = {}
     for one in table.comparisons:
         pairs = ((one.first, one.second), (one.second, one.first))

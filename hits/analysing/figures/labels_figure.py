@@ -34,7 +34,7 @@ def _parts(results: CriterionResults) -> list[Labels]:
 
 
 def _names(parts: list[Labels]) -> list[str]:
-    """The most frequent of each part, in the first one's order."""
+    """The most frequent labels of all parts, in the order of the first part."""
     found = [one for part in parts if not isinstance(part.labels, Undefined) for one in part.labels]
     highest: dict[str, float] = {}
     for one in found:

@@ -63,7 +63,7 @@ def _bar(ax: "Axes", place: int, shares: Sequence[Share]) -> None:
 
 
 def _whiskers(ax: "Axes", place: int, shares: Sequence[Share]) -> None:
-    """The first value's interval around its end from the left, the last one's from the right: those between have no
+    """Draw the first value's interval from the left and the last value's from the right. Values between them have no
     end of their own."""
     first, last = shares[0].interval, shares[-1].interval
     if not isinstance(first, Undefined):

@@ -27,7 +27,7 @@ class Command(StudyCommand):
 What the current screening leaves out does not count, and a table shows the results with and without each rule.
 --ratings takes ratings that were made elsewhere: a CSV file with the columns item, worker, generator, value and, if
 there are several, dataset. Values are numbers, the higher the better, or words, which --values names, best first.
-docs/statistics.md explains every figure."""
+docs/statistics.md explains every number."""
 
     def needs_database(self, options: dict[str, Any]) -> bool:
         return bool(options["study"])
