@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from django.db.models import QuerySet
 from django.utils import timezone
 
 from evalplatform.errors import EvalPlatformError
@@ -32,7 +31,8 @@ from hits.exporting.ratings_files import read_ratings, write_ratings
 from hits.exporting.readme import readme
 from hits.exporting.report_latex import latex_tables
 from hits.frames.ratings_frame import rating_chunks
-from hits.models import ScreeningRun, Study, Submission
+from hits.frames.study_tables import confirmed_submissions
+from hits.models import ScreeningRun, Study
 from hits.models.design import StudyDesign
 from hits.screening.funnel import Funnel, funnel_of
 from hits.screening.keeping import submissions_by_rule
@@ -85,12 +85,8 @@ def _refuse_unready(study: Study, environment: str, folder: Path) -> None:
         raise EvalPlatformError(f"{study} has no HITs yet, and so nothing to export: run build_hits first.")
     if folder.exists() and not about_file.is_bundle(folder) and (not folder.is_dir() or any(folder.iterdir())):
         raise EvalPlatformError(f"{folder} is there already and is no bundle; name another folder with --out.")
-    if not _submissions(study, environment).exists():
+    if not confirmed_submissions(study, environment).exists():
         raise EvalPlatformError(f"{study} has no ratings on the {environment} marketplace; run sync_hits first.")
-
-
-def _submissions(study: Study, environment: str) -> QuerySet[Submission]:
-    return Submission.objects.filter(assignment__hit__study=study, assignment__environment=environment, problem="")
 
 
 def write_ratings_of(study: Study, environment: str, folder: Path, pseudonyms: str = "") -> About:
@@ -133,7 +129,7 @@ def _pieces(
     metrics: Mapping[str, str],
 ) -> Iterator[pd.DataFrame]:
     keys = np.fromiter(
-        _submissions(study, environment).order_by("pk").values_list("pk", flat=True).iterator(), np.int64
+        confirmed_submissions(study, environment).order_by("pk").values_list("pk", flat=True).iterator(), np.int64
     )
     salt = f"name {pseudonyms}" if pseudonyms else f"study {study.key}"
     for frame in rating_chunks(study, environment, lambda worker_id: bundle_pseudonym(salt, worker_id)):

@@ -31,7 +31,7 @@ from hits.views.pictures import pace_picture
 from hits.views.publishing_panel import budget_in_words
 from hits.views.refused import STATUS, Refused
 from hits.views.replacing import again_panel, replacing_panel
-from hits.views.screening_rows import funnel_rows
+from hits.views.screening_rows import funnel_table
 from hits.views.study_pages import delay, find_study, surroundings, tells_refusals, user_of
 from hits.views.waiting import scheduler_state, waits_of
 
@@ -152,7 +152,7 @@ def _live(study: Study, environment: str) -> dict[str, Any]:
         "pay": _pay(study, environment, progress),
         "passed": passed,
         "lost_checks": count_lost_checks(study, environment),
-        "screening": run and funnel_rows(run),
+        "screening": run and funnel_table(run),
         "events": events,
         "now": timezone.now(),
         "waits": waits,

@@ -20,7 +20,7 @@ from hits.models import ScreeningRun, Study, StudyResults
 from hits.tasks import compute_results_of_study
 from hits.views.bundle import bundle_panel
 from hits.views.result_sections import page_sections, variant_tables
-from hits.views.screening_rows import funnel_rows
+from hits.views.screening_rows import funnel_table
 from hits.views.study_pages import delay, find_study, surroundings, tells_refusals
 from hits.views.waiting import wait_for
 
@@ -100,7 +100,7 @@ def _found(study: Study, row: StudyResults, screening: str) -> dict[str, Any]:
         "variants": [{"name": name, "is_shown": name == (variant or names[0])} for name in names],
         "variant": variant,
         "variant_tables": variant_tables(report_of(results)),
-        "screening": run and funnel_rows(run),
+        "screening": run and funnel_table(run),
         "funnel_figure": figures.get("funnel"),
         "first_sections": [one for one in sections if one[0].key in first],
         "more_sections": [one for one in sections if one[0].key not in first],

@@ -1,22 +1,46 @@
 """A screening run's funnel as rows of a table."""
 
-from typing import Any
+from dataclasses import dataclass
 
 from hits.models import ScreeningRun
 from hits.screening.fact_words import describe_facts
-from hits.screening.funnel import Funnel
+from hits.screening.funnel import Counts, Funnel
 from hits.screening.keeping import unscreened_count
 
+COLUMNS = ("workers", "assignments", "answers", "ratings")
 
-def funnel_rows(run: ScreeningRun) -> dict[str, Any]:
+
+@dataclass(frozen=True)
+class FunnelRow:
+    """`rule` and its `parameters` are empty in the first row, what was received, and in the last, what is kept."""
+
+    title: str
+    counts: list[tuple[str, str]]  # with the title of the column
+    rule: str = ""
+    parameters: str = ""
+
+
+@dataclass(frozen=True)
+class FunnelTable:
+    run: ScreeningRun
+    rows: list[FunnelRow]
+    unscreened: int
+
+    @property
+    def columns(self) -> list[str]:
+        return [name.capitalize() for name in COLUMNS]
+
+
+def funnel_table(run: ScreeningRun) -> FunnelTable:
     funnel = Funnel.model_validate(run.funnel)
-    return {
-        "run": run,
-        "received": funnel.received,
-        "steps": [
-            {"rule": step.rule, "parameters": describe_facts(step.parameters), "left_out": step.left_out}
-            for step in funnel.steps
-        ],
-        "kept": funnel.kept,
-        "unscreened": unscreened_count(run),
-    }
+    steps = [
+        FunnelRow("left out:", _counts(step.left_out, "−"), step.rule, describe_facts(step.parameters))
+        for step in funnel.steps
+    ]
+    first, last = FunnelRow("received", _counts(funnel.received)), FunnelRow("kept", _counts(funnel.kept))
+    return FunnelTable(run, [first, *steps, last], unscreened_count(run))
+
+
+def _counts(counts: Counts, sign: str = "") -> list[tuple[str, str]]:
+    values = [(name.capitalize(), int(getattr(counts, name))) for name in COLUMNS]
+    return [(name, f"{sign if value else ''}{value:,}") for name, value in values]
