@@ -106,7 +106,7 @@ def test_the_monitor_says_how_far_a_study_is(researcher_client: Client, worked: 
     assert "50.0 % 3 of 6; 95 % interval 18.8 to 81.2 %" in page
     assert "2 submissions from" in page
     assert "left out: same_answer share 0.95 −2 −2 −20" in page
-    assert "come anew every five seconds" in page
+    assert "are updated every five seconds" in page
 
 
 def test_before_anything_has_happened_the_pages_say_what_is_missing(
