@@ -4,11 +4,11 @@ python -m benchmarks.sync_chaos [--rounds 200] [--seed 1]
 
 Each round has a study of its own, published to `manage.py localturk`, which has a process and a database of its own. A
 simulated crowd works on it, while `sync_hits` runs once or twice at a time, meets faults, and is ended by SIGKILL at
-random moments; sometimes our database is restored to an earlier state, and sometimes a day or four pass, so that the
-marketplace has forgotten its tokens or has approved by itself. Its lists lag, or are paged by offsets while other
-projects' HITs come and go; some workers hand in nothing at all; somebody at the marketplace's own pages rejects work,
-takes that back, and gives bonuses. Then it is started again without faults. What workers handed in was noted on the
-way; the marketplace's own tables and ours are compared with it.
+random moments; sometimes our database is restored to an earlier state (and pages are opened anew in it), and sometimes
+a day or four pass, so that the marketplace has forgotten its tokens or has approved by itself. Its lists lag, or are
+paged by offsets while other projects' HITs come and go; some workers hand in nothing at all; somebody at the
+marketplace's own pages rejects work, takes that back, and gives bonuses. Then it is started again without faults. What
+workers handed in was noted on the way; the marketplace's own tables and ours are compared with it.
 """
 
 import random
@@ -60,6 +60,7 @@ REPORTED = (
     "  met by offset-pages",
     "  two syncs at once",
     "  restored to an earlier state",
+    "pages opened again after that, with a form of before",
     "  a day or four later",
     "syncs killed",
     "  with money moved that we had not noted",
@@ -154,6 +155,8 @@ class _Round:
             let_time_pass(hours)
         if is_restored and earlier is not None:
             earlier.restore()
+            if self.rng.random() < 0.5:
+                self._open_again()
             if self.rng.random() < 0.3:
                 self._sync(1)
         self.tally[f"  met by {kind}"] += 1
@@ -226,6 +229,26 @@ class _Round:
             key = assignment.mturk_assignment_id, assignment.mturk_worker_id
             if key not in self.handed_in:
                 self.handed_in[key] = _HandedIn.of(assignment)
+
+    def _open_again(self) -> None:
+        """Whose rows were lost: they had opened the page again and handed in the form of before, which is in the order
+        of before. As the page does it, past the question who holds it: by now it is handed in."""
+        from django.utils import timezone
+
+        from hits.models import Assignment
+
+        now = timezone.now()
+        for (assignment_id, worker_id), handed_in in sorted(self.handed_in.items(), key=lambda one: one[0]):
+            _, is_new = Assignment.objects.get_or_create(
+                environment="local",
+                mturk_assignment_id=assignment_id,
+                mturk_worker_id=worker_id,
+                defaults={
+                    **{"hit_id": handed_in.hit_pk, "turn": self.rng.randrange(3)},
+                    **{"opened_at": now, "held_at": now},
+                },
+            )
+            self.tally["pages opened again after that, with a form of before"] += is_new
 
     def _sync(self, at_once: int) -> None:
         self._disturb_all([self._start() for _ in range(at_once)])
@@ -327,6 +350,7 @@ class _HandedIn:
 
     ratings: Counter[Any]
     has_won: bool
+    hit_pk: int
 
     @classmethod
     def of(cls, assignment: "Assignment") -> "_HandedIn":
@@ -338,7 +362,7 @@ class _HandedIn:
                 for candidate in [*cards["candidates"], *([None] if cards["gold"] else [])]:
                     ratings[answer.item_id, candidate, card, place, answer.value["areas"][str(card)]] += 1
         won = sum(area in ("good", "okay") for (_, candidate, *_, area) in ratings if candidate is None)
-        return cls(ratings, won >= assignment.hit.study.design["pay"]["bonus_points"])
+        return cls(ratings, won >= assignment.hit.study.design["pay"]["bonus_points"], assignment.hit_id)
 
 
 class _Snapshot:

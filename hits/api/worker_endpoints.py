@@ -40,6 +40,7 @@ STATUS = {
     Refusal.TOKEN_INVALID: 401,
     Refusal.CONSENT_MISSING: 403,
     Refusal.NOT_ELIGIBLE: 403,
+    Refusal.NOT_HELD: 403,
     Refusal.LIMIT_REACHED: 403,
     Refusal.STOPPED: 403,
     Refusal.STUDY_FULL: 403,

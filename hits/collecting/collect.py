@@ -24,7 +24,7 @@ from hits.models import Answer, Assignment, Event, HitItem, Payment, Publication
 from hits.models.assignment import AssignmentQuerySet
 from hits.models.submission import SubmissionQuerySet
 from hits.serving.assignment_tokens import CopyOf
-from hits.serving.copies import copy_of, read_copy, rebuild_answers
+from hits.serving.copies import copy_of, read_copy, rebuild_answers, says_the_same
 from hits.serving.frozen import FrozenHit, frozen_hit
 
 GRACE = timedelta(minutes=5)  # between the end of the time and the marketplace's last word on it
@@ -232,19 +232,25 @@ def _assignment(hit: FrozenHit, publication: Publication, found: MarketAssignmen
 
 
 def _settle_answers(hit: FrozenHit, submission: Submission, answer_xml: str) -> None:
-    """Ours if they are complete, else the marketplace's copy of them, else the reason why there are none."""
+    """The copy that the worker's own browser handed to the marketplace, if we signed it; else what our pages were sent,
+    if that is complete; else the reason why there are none.
+
+    The copy goes first: whoever knows the worker's ids can send something to our pages, but only the worker can hand in
+    to the marketplace.
+    """
     assignment = submission.assignment
     if assignment.hit_id != hit.pk:
         submission.problem = "Our page was opened for another HIT with this assignment."
         return
-    if assignment.submitted_at is None or not _is_complete(hit, assignment):
-        copy = read_copy(hit, copy_of(hit, assignment), fields_of(answer_xml))
-        if copy is None:
-            submission.problem = NO_ANSWERS
-            return
+    answers = {answer.item_id: answer for answer in Answer.objects.filter(assignment=assignment)}
+    has_ours = assignment.submitted_at is not None and _are_complete(hit, answers)
+    copy = read_copy(hit, copy_of(hit, assignment), fields_of(answer_xml))
+    if copy is None and not has_ours:
+        submission.problem = NO_ANSWERS
+        return
+    if copy is not None and not (has_ours and says_the_same(hit, copy, answers)):
         rebuild_answers(hit, assignment, copy)
         submission.is_rebuilt = True
-        assignment.turn = copy.turn
         assignment.feedback = copy.feedback
         assignment.submitted_at = submission.submitted_at
     assignment.ended_as = ""
@@ -252,8 +258,8 @@ def _settle_answers(hit: FrozenHit, submission: Submission, answer_xml: str) -> 
     assignment.save(update_fields=["turn", "feedback", "submitted_at", "ended_as", "ended_at"])
 
 
-def _is_complete(hit: FrozenHit, assignment: Assignment) -> bool:
-    placed = {answer.item_id: len(answer.value["areas"]) for answer in Answer.objects.filter(assignment=assignment)}
+def _are_complete(hit: FrozenHit, answers: Mapping[int, Answer]) -> bool:
+    placed = {item_pk: len(answer.value["areas"]) for item_pk, answer in answers.items()}
     return all(placed.get(item.pk) == item.card_count for item in hit.items)
 
 

@@ -31,7 +31,7 @@ class Submission(models.Model):
     submitted_at = models.DateTimeField()
     auto_approval_at = models.DateTimeField(null=True)
     answer_xml = models.TextField()
-    is_rebuilt = models.BooleanField(default=False)  # our own answers were gone, and came back from the marketplace
+    is_rebuilt = models.BooleanField(default=False)  # our answers were gone, or differed from the marketplace's copy
     problem = models.TextField(blank=True)  # why there are no ratings, where there are none
     collected_at = models.DateTimeField()
     decided_at = models.DateTimeField(null=True)  # when a person here approved or rejected it

@@ -27,6 +27,7 @@ class Ticket:
     environment: str
     assignment_id: str
     worker_id: str
+    mturk_hit_id: str
     submit_to: str  # the marketplace's site, which was checked when the page was opened
 
 
@@ -49,7 +50,7 @@ def sign_token(ticket: Ticket) -> str:
 @lru_cache(maxsize=4096)  # a page shows it with every card that is moved
 def read_token(token: str) -> Ticket:
     try:
-        key, number, *others = _signer.unsign(token).split(".", 5)
+        key, number, *others = _signer.unsign(token).split(".", 6)
     except BadSignature:
         raise WorkRefused(Refusal.TOKEN_INVALID) from None
     return Ticket(UUID(key), int(number), *others)

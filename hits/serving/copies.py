@@ -106,11 +106,16 @@ def _fits(hit: FrozenHit, copy: AnswersCopy) -> bool:
 
 
 def rebuild_answers(hit: FrozenHit, assignment: Assignment, copy: AnswersCopy) -> None:
-    """Puts back what the copy says, instead of whatever is there."""
+    """Puts back what the copy says, instead of whatever answers are there. Checks are evidence: those that are there
+    stay, too, since a copy of answers that were sent again has none."""
     rules = hit.study.design.checkpoints
+    # The copy has cards by their places, in the order that its own page showed. The row may have another turn: it is
+    # made anew when the page is opened after our database was restored.
+    assignment.turn = copy.turn
     if copy.consent is not None and assignment.consented_at is None:
         assignment.consented_at, assignment.consent_version = copy.consent.at, copy.consent.version
         assignment.save(update_fields=["consented_at", "consent_version"])
+    known_checks = list(BonusCheck.objects.filter(assignment=assignment))
     BonusCheck.objects.filter(assignment=assignment).delete()
     Answer.objects.filter(assignment=assignment).delete()
     for item, dialog in zip(hit.items, copy.dialogs, strict=True):
@@ -127,14 +132,26 @@ def rebuild_answers(hit: FrozenHit, assignment: Assignment, copy: AnswersCopy) -
             problem=dialog.problem,
             saved_at=dialog.saved_at,
         )
-        for number, check in enumerate(dialog.checks, start=1):
-            areas = by_card(order, check.areas)
-            BonusCheck.objects.create(
+        checks = {check.checked_at: check for check in known_checks if check.item_id == item.pk}
+        for told in dialog.checks:
+            areas = by_card(order, told.areas)
+            checks[told.at] = BonusCheck(
                 assignment=assignment,
                 item_id=item.pk,
-                attempt=number,
                 value={"areas": areas},
                 is_won=item.gold_card is not None and passes(rules, areas, item.gold_card),
-                active_ms=check.active_ms,
-                checked_at=check.at,
+                active_ms=told.active_ms,
+                checked_at=told.at,
             )
+        for number, (_, check) in enumerate(sorted(checks.items()), start=1):
+            check.pk, check.attempt = None, number
+            check.save(force_insert=True)
+
+
+def says_the_same(hit: FrozenHit, copy: AnswersCopy, answers: Mapping[int, Answer]) -> bool:
+    """Whether these rows, which are complete, are what the copy says."""
+    return all(
+        answers[item.pk].value["areas"] == by_card(item.order(copy.turn), dialog.areas)
+        and answers[item.pk].problem == dialog.problem
+        for item, dialog in zip(hit.items, copy.dialogs, strict=True)
+    )

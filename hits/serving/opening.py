@@ -65,12 +65,6 @@ def open_assignment(
     return _open_again(hit, known, held, is_held_again, now)
 
 
-def is_held_by(assignment: Assignment, visit: Visit) -> bool:
-    """By the crowd's word of now. Where nobody can tell, whoever comes may have read the ids somewhere."""
-    held = ask_holder(assignment.environment, visit.hit_id, visit.assignment_id, visit.worker_id)
-    return held.word == Word.HOLDS
-
-
 def check_is_open(study: FrozenStudy, assignment: Assignment, now: datetime) -> None:
     """That the worker may still work on it. What was submitted is neither: the page shows it, and changes nothing."""
     if refusal := _refusal(study, assignment, now):

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.db import transaction
 
+from hits.crowds.mturk.holding import Word, ask_holder
 from hits.crowds.mturk.worker_sites import SUBMIT_PATH
 from hits.models import Answer, Assignment, BonusCheck
 from hits.protocols.points import passes
@@ -105,23 +106,54 @@ def check_bonus(ticket: Ticket, dialog: DialogState, attempt: int, now: datetime
 
 
 def submit(ticket: Ticket, dialogs: Sequence[DialogState], feedback: str, now: datetime) -> dict[str, Any]:
-    """Complete, or refused with what is missing. Again: the same answer, so that a lost one can be asked for."""
+    """Complete, or refused with what is missing. Again: a lost answer can be asked for, and nothing changes here."""
+    # Before anything is locked: it may take a while.
+    held = ask_holder(ticket.environment, ticket.mturk_hit_id, ticket.assignment_id, ticket.worker_id)
     with _held(ticket, now, is_submitted_allowed=True) as (hit, assignment):
-        is_new = assignment.submitted_at is None
-        if is_new:
-            _check_consent(assignment)
-        for dialog in dialogs if is_new else ():
+        if assignment.submitted_at is not None:
+            return _submit_again(hit, assignment, ticket, held.word == Word.HOLDS, _Said(dialogs, feedback, now))
+        if held.word == Word.DOES_NOT:
+            raise WorkRefused(Refusal.NOT_HELD)
+        _check_consent(assignment)
+        for dialog in dialogs:
             saved = _save_dialog(hit, assignment, dialog, now)
             if saved["conflict"]:
                 raise WorkRefused(Refusal.CONFLICT, dialog=saved)
         answers = answers_of(assignment)
-        if is_new:
-            _check_is_complete(hit, answers)
-            assignment.feedback = feedback
-            assignment.step = "finish"
-            assignment.submitted_at = now
-            write_submission(assignment)
+        _check_is_complete(hit, answers)
+        assignment.feedback = feedback
+        assignment.step = "finish"
+        assignment.submitted_at = now
+        write_submission(assignment)
         return submission(hit, assignment, answers, ticket.submit_to)
+
+
+@dataclass(frozen=True)
+class _Said:
+    dialogs: Sequence[DialogState]
+    feedback: str
+    at: datetime
+
+
+def _submit_again(
+    hit: FrozenHit, assignment: Assignment, ticket: Ticket, is_holder: bool, said: _Said
+) -> dict[str, Any]:
+    """Of work that was handed in, by this page or by another that has its ids.
+
+    What is stored stays, and is told to the holder only. A page that says everything itself gets a signed copy of just
+    that: the one that the worker's own browser hands to the marketplace decides when the work is collected.
+    """
+    told = handed_in(hit, assignment, ticket.submit_to, is_holder)
+    answers = {_item(hit, one.position).pk: _answer(hit, assignment, one, said.at) for one in said.dialogs}
+    if _missing(hit, answers):
+        return told
+    stored = answers_of(assignment)
+    is_same = all(answers[pk].value == stored[pk].value for pk in answers)
+    if not (is_holder and is_same):
+        assignment.feedback = said.feedback  # of the copy; the row stays
+        told["fields"] |= write_copy(hit, assignment, answers, Checks(hit.study.design.checkpoints, []))
+        told["points"] = points_later(hit)
+    return told
 
 
 def submission(hit: FrozenHit, assignment: Assignment, answers: Mapping[int, Answer], submit_to: str) -> dict[str, Any]:
@@ -131,22 +163,30 @@ def submission(hit: FrozenHit, assignment: Assignment, answers: Mapping[int, Ans
     checks = Checks(hit.study.design.checkpoints, checks_of(assignment))
     copy = write_copy(hit, assignment, answers, checks)
     fields = {"assignmentId": assignment.mturk_assignment_id, "completionCode": code, **copy}
-    bonus_dialogs = sum(item.gold_card is not None for item in hit.items)
     # Whoever may have invented the assignment learns nothing: points that are asked for again and again would tell all.
     if assignment.confirmed_at is None:
-        told = POINTS_LATER if bonus_dialogs else ""
+        told = points_later(hit)
     else:
-        told = points_told(hit.study.design, checks.points(hit, answers), bonus_dialogs)
+        told = points_told(hit.study.design, checks.points(hit, answers), _bonus_dialogs(hit))
     return {"action": f"{submit_to}{SUBMIT_PATH}", "fields": fields, "code": code, "points": told}
 
 
 def handed_in(hit: FrozenHit, assignment: Assignment, submit_to: str, is_holder: bool) -> dict[str, Any]:
-    """The same for a visit afterwards. Others may know its ids: the answers go only to whom the crowd calls the holder.
-    The work counts without the marketplace's copy of them, since we have them."""
+    """The same for a visit afterwards. Others may know its ids: answers and points go only to whom the crowd calls the
+    holder. The work counts without the marketplace's copy of them, since we have them."""
     told = submission(hit, assignment, answers_of(assignment), submit_to)
     if not is_holder:
         told["fields"] = {name: told["fields"][name] for name in ("assignmentId", "completionCode")}
+        told["points"] = points_later(hit)
     return told
+
+
+def points_later(hit: FrozenHit) -> str:
+    return POINTS_LATER if _bonus_dialogs(hit) else ""
+
+
+def _bonus_dialogs(hit: FrozenHit) -> int:
+    return sum(item.gold_card is not None for item in hit.items)
 
 
 @contextmanager
@@ -183,21 +223,8 @@ def _check_consent(assignment: Assignment) -> None:
 
 def _save_dialog(hit: FrozenHit, assignment: Assignment, dialog: DialogState, now: datetime) -> dict[str, Any]:
     item = _item(hit, dialog.position)
-    areas = _checked_areas(hit, item, dialog.areas)
-    order = item.order(assignment.turn)
-    value = {"areas": by_card(order, areas)}
-    new = Answer(
-        assignment=assignment,
-        item_id=item.pk,
-        card_order=order,
-        value=value,
-        revision=dialog.revision + 1,
-        active_ms=dialog.active_ms,
-        hidden_ms=dialog.hidden_ms,
-        moves=list(dialog.moves),
-        problem=dialog.problem,
-        saved_at=now,
-    )
+    new = _answer(hit, assignment, dialog, now)
+    order, value = new.card_order, new.value
     if dialog.revision == 0 and add_answer(new):
         return {"position": dialog.position, "revision": 1, "conflict": False}
     stored = answer_to(assignment, item.pk) or Answer(card_order=order, value={"areas": {}}, revision=0)
@@ -211,6 +238,23 @@ def _save_dialog(hit: FrozenHit, assignment: Assignment, dialog: DialogState, no
         new.hidden_ms = max(stored.hidden_ms, dialog.hidden_ms)
         write_answer(new)
     return {"position": dialog.position, "revision": stored.revision, "conflict": False}
+
+
+def _answer(hit: FrozenHit, assignment: Assignment, dialog: DialogState, now: datetime) -> Answer:
+    item = _item(hit, dialog.position)
+    order = item.order(assignment.turn)
+    return Answer(
+        assignment=assignment,
+        item_id=item.pk,
+        card_order=order,
+        value={"areas": by_card(order, _checked_areas(hit, item, dialog.areas))},
+        revision=dialog.revision + 1,
+        active_ms=dialog.active_ms,
+        hidden_ms=dialog.hidden_ms,
+        moves=list(dialog.moves),
+        problem=dialog.problem,
+        saved_at=now,
+    )
 
 
 def _item(hit: FrozenHit, position: int) -> FrozenItem:
@@ -228,14 +272,18 @@ def _checked_areas(hit: FrozenHit, item: FrozenItem, areas: Mapping[str, str]) -
 
 
 def _check_is_complete(hit: FrozenHit, answers: Mapping[int, Answer]) -> None:
+    if missing := _missing(hit, answers):
+        raise _incomplete(missing)
+
+
+def _missing(hit: FrozenHit, answers: Mapping[int, Answer]) -> list[tuple[int, int]]:
+    """Positions of dialogs, and how many of their cards have no place."""
     placed = {item_pk: len(answer.value["areas"]) for item_pk, answer in answers.items()}
-    missing = [
+    return [
         (item.position, item.card_count - placed.get(item.pk, 0))
         for item in hit.items
         if placed.get(item.pk, 0) < item.card_count
     ]
-    if missing:
-        raise _incomplete(missing)
 
 
 def _incomplete(missing: Sequence[tuple[int, int]]) -> WorkRefused:

@@ -14,11 +14,12 @@ from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_GET
 
 from evalplatform.client_address import client_address
+from hits.crowds.mturk.holding import Word, ask_holder
 from hits.crowds.mturk.worker_sites import IN_THIS_PROCESS, SUBMIT_SITES, WORKER_SITES
 from hits.models import Hit, Study
 from hits.serving.assignment_tokens import Ticket, sign_token
 from hits.serving.frozen import FrozenHit, frozen_hit
-from hits.serving.opening import Visit, is_held_by, open_assignment, origin_of
+from hits.serving.opening import Visit, open_assignment, origin_of
 from hits.serving.page_data import as_json_in_html, preview_page, submitted_page, work_page
 from hits.serving.saving import handed_in
 from hits.serving.work_refusals import Refusal, WorkRefused
@@ -56,8 +57,10 @@ def _work(request: HttpRequest, hit: FrozenHit, study_key: UUID, visit: Visit) -
     )
     submit_to = visit.submit_to.rstrip("/")
     if assignment.submitted_at is not None:
-        return submitted_page(hit, handed_in(hit, assignment, submit_to, is_held_by(assignment, visit)))
-    ticket = Ticket(study_key, hit.number, assignment.environment, visit.assignment_id, visit.worker_id, submit_to)
+        held = ask_holder(assignment.environment, visit.hit_id, visit.assignment_id, visit.worker_id)
+        return submitted_page(hit, handed_in(hit, assignment, submit_to, held.word == Word.HOLDS))
+    ids = visit.assignment_id, visit.worker_id, visit.hit_id
+    ticket = Ticket(study_key, hit.number, assignment.environment, *ids, submit_to)
     return work_page(hit, assignment, sign_token(ticket), (now - assignment.held_at).total_seconds())
 
 

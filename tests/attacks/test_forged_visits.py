@@ -403,7 +403,7 @@ def test_calls_are_limited_by_address_whatever_assignments_are_invented(example_
 
     def is_allowed(number: int, address: str) -> bool:
         request = Request(RequestFactory().post("/work/api/save/", REMOTE_ADDR=address))
-        request.auth = Ticket(study_key, 0, "sandbox", f"INVENTED{number}", "F", SANDBOX)
+        request.auth = Ticket(study_key, 0, "sandbox", f"INVENTED{number}", "F", "HIT", SANDBOX)
         return throttle.allow_request(request, WorkerView())
 
     answers = (is_allowed(number, "203.0.113.78") for number in range(6100))

@@ -3,6 +3,7 @@
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -113,7 +114,34 @@ def test_answers_that_we_lost_come_back_from_the_marketplace(hit: Hit, market: M
     assert Rating.objects.filter(submission__assignment=worker.assignment, value="okay").count() == 43
 
 
-def _everything_about(worker: CrowdWorker) -> list[object]:
+def test_a_form_of_before_a_restore_counts_in_its_own_order_though_the_page_was_opened_again(
+    hit: Hit, market: Market
+) -> None:
+    CrowdWorker(hit, people()[0])
+    worker = CrowdWorker(hit, people()[1])
+    position = worker.checkpoint()
+    worker.check(position, {**worker.all_in(position, "bad"), "0": "good"})
+    dialogs = worker.open().everything("bad")
+    for dialog in dialogs:
+        dialog["areas"]["0"] = "good"
+    fields = worker.submit(dialogs).json()["fields"]
+    before = _everything_about(worker)
+    for table in (BonusCheck, Answer, Assignment):
+        table.objects.all().delete()
+
+    worker.open()  # the first to come now, so that its cards stand in another order
+    worker.check(position, worker.all_in(position, "okay"))
+    assert worker.assignment.turn != before[0]
+    worker.hand_in(fields)
+    assert run(hit, market).rebuilt == 1
+
+    turn, answers, checks = _everything_about(worker)
+    assert [turn, answers] == before[:2]
+    assert checks[0] == before[2][0]  # the check that was made after the restore stays, too
+    assert len(checks) == 2
+
+
+def _everything_about(worker: CrowdWorker) -> list[Any]:
     fields = ("item", "card_order", "value", "active_ms", "hidden_ms", "moves", "problem")
     answers = Answer.objects.filter(assignment=worker.assignment).order_by("item").values_list(*fields)
     checks = BonusCheck.objects.filter(assignment=worker.assignment).order_by("item", "attempt")

@@ -204,12 +204,16 @@ def test_each_card_stands_at_each_place_once_over_as_many_workers_as_cards(demo_
 def test_a_finished_hit_shows_its_code_and_what_to_hand_in_again(demo_study: Study, market: Market) -> None:
     crowd.publish(demo_study, market, 1)
     worker = crowd.CrowdWorker(demo_study.hits.get(number=0), crowd.people()[0])
+    token, everything = worker.data["token"], worker.everything()
     submitted = worker.submit().json()
 
     worker.open()
 
     assert worker.data["mode"] == "submitted"
     assert worker.data["submission"] == submitted
+    assert "bonus points" in submitted["points"]
+    # A page whose answer was lost asks again, with all that it shows or with nothing.
+    assert [worker.submit(dialogs, token=token).json() for dialogs in (everything, [])] == [submitted] * 2
     assert worker.data["dialogs"] == []
     assert submitted["action"] == "http://testserver/market/mturk/externalSubmit"
 

@@ -84,8 +84,9 @@ class Worker:
             for number, dialog in enumerate(self.data["dialogs"])
         ]
 
-    def submit(self, dialogs: list[dict[str, Any]] | None = None, feedback: str = "") -> Any:
-        return self.call("submit", {"dialogs": self.everything() if dialogs is None else dialogs, "feedback": feedback})
+    def submit(self, dialogs: list[dict[str, Any]] | None = None, feedback: str = "", token: str | None = None) -> Any:
+        body = {"dialogs": self.everything() if dialogs is None else dialogs, "feedback": feedback}
+        return self.call("submit", body, token)
 
     @property
     def assignment(self) -> Assignment:

@@ -116,8 +116,14 @@ export class Saver {
   submit(onWaiting: OnWaiting): Promise<Submission> {
     return this.line.inTurnAloud(onWaiting, async () => {
       await this.sendAll();
-      const body = { feedback: this.data.feedback, dialogs: [] };
-      const submission = await this.line.once<Submission>("submit", body).catch((error: unknown) => this.failed(error));
+      // All of it, though it is saved: what this page hands to the marketplace is what it shows, whoever else has
+      // submitted with the same ids.
+      const dialogs = this.data.dialogs.map(saveOf);
+      const body = { feedback: this.data.feedback, dialogs };
+      const submission = await this.line.once<Submission>("submit", body).catch((error: unknown) => {
+        const conflict = error instanceof Refusal ? error.dialog?.position : undefined;
+        return this.failed(error, dialogs.find((one) => one.position === conflict));
+      });
       this.isStopped = true;
       this.store.write(null);
       return submission;
