@@ -12,7 +12,7 @@ import structlog
 
 from evalplatform.errors import EvalPlatformError
 from generation.contexts import Answer, Context, Reply
-from generation.corpora.import_records import BadRecord, checked_text
+from generation.corpora.import_records import BadRecord, checked_text, storable
 from generation.devices import is_out_of_memory
 from generation.errors import GeneratorUnavailable
 from generation.loading import LoadedGenerator
@@ -132,7 +132,12 @@ def _answer_batch(loaded: LoadedGenerator, batch: list[Question], doubt: _Doubt)
 
 
 def _as_reply(answer: Answer) -> Reply:
-    return _checked(answer) if isinstance(answer, Reply) else _failure(answer)
+    """With nothing in it that can't be stored, whatever its kind took from a library or a server."""
+    if not isinstance(answer, Reply):
+        return _failure(answer)
+    texts = (answer.text, answer.label, answer.failure, answer.thoughts)
+    text, label, failure, thoughts = map(storable, texts)
+    return _checked(replace(answer, text=text, label=label, failure=failure, thoughts=thoughts))
 
 
 def _context(dialog: Dialog, loaded: LoadedGenerator) -> Context:
@@ -163,7 +168,7 @@ def _checked(reply: Reply) -> Reply:
 
 def _failure(error: Exception) -> Reply:
     if isinstance(error, EvalPlatformError):
-        return Reply("", failure=str(error))
+        return Reply("", failure=storable(str(error)))
     if is_out_of_memory(error):
         return Reply("", failure="it does not fit into memory, not even alone")
-    return Reply("", failure=" ".join(f"{type(error).__name__}: {error}".split()))
+    return Reply("", failure=storable(" ".join(f"{type(error).__name__}: {error}".split())))

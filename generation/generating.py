@@ -9,12 +9,15 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from time import perf_counter
 
-from django.db import transaction
+import structlog
+from django.db import DataError, IntegrityError, transaction
 from django.db.models import F
 from django.db.models.functions import Coalesce
 
 from evalplatform.errors import EvalPlatformError
 from generation.asking import Answered, ask
+from generation.contexts import Reply
+from generation.corpora.import_records import storable
 from generation.display import display_text
 from generation.errors import GeneratorUnavailable
 from generation.loading import LoadedGenerator
@@ -26,6 +29,11 @@ MOST_STARTS = 10
 MOST_REASON_CHARACTERS = 500
 TRY_AGAIN_AFTER = timedelta(minutes=1)
 SOMEONE_ELSE_FOR = timedelta(minutes=1)
+
+# What a database, or its driver, says of a value that it does not take: not that it is away.
+NOT_SAVED = (DataError, IntegrityError, ValueError, TypeError, OverflowError)
+
+log = structlog.get_logger("generation.generating")
 
 GetGenerator = Callable[[Generator], LoadedGenerator]
 OnProgress = Callable[[], None]
@@ -106,6 +114,21 @@ def _save(
     seconds: float,
     now: datetime,
 ) -> None:
+    """Save one by one if the database refuses something: that is then a failure of its dialog, and the others, which
+    are paid for, are saved."""
+    try:
+        _write(chunk, loaded, answered, seconds, now)
+    except NOT_SAVED as error:
+        if len(answered) == 1:
+            log.warning("not_saved", dialog=answered[0][0].dialog.pk, error=type(error).__name__)
+            failure = Reply("", failure=f"its answer can't be saved: {type(error).__name__}")
+            _write(chunk, loaded, [(answered[0][0], failure)], seconds, now)
+            return
+        for one in answered:
+            _save(chunk, loaded, [one], seconds, now)
+
+
+def _write(chunk: GenerationChunk, loaded: LoadedGenerator, answered: Answered, seconds: float, now: datetime) -> None:
     """Keep what another process has saved meanwhile: it is the same."""
     run = chunk.run
     candidates = [
@@ -115,7 +138,7 @@ def _save(
             run=run,
             text=reply.text,
             display_text=display_text(reply.text, [*question.dialog.turns, question.dialog.gold]),
-            thoughts=_storable(reply.thoughts),
+            thoughts=reply.thoughts,
             predicted_label=reply.label,
             score=reply.score,
             seed=question.seed,
@@ -136,11 +159,6 @@ def _save(
         )
 
 
-def _storable(thoughts: str) -> str:
-    """Nobody is shown thoughts, so they only have to be what a database accepts: PostgreSQL refuses NUL."""
-    return thoughts.replace("\0", "").encode(errors="ignore").decode()
-
-
 def _failure_row(run: GenerationRun, question: Question, reason: str) -> GenerationFailure:
     return GenerationFailure(
         dialog=question.dialog,
@@ -148,7 +166,7 @@ def _failure_row(run: GenerationRun, question: Question, reason: str) -> Generat
         run=run,
         attempt=question.attempt,
         seed=question.seed,
-        reason=reason[:MOST_REASON_CHARACTERS],
+        reason=storable(reason)[:MOST_REASON_CHARACTERS],
     )
 
 
@@ -179,7 +197,7 @@ def _note_alive(chunk: GenerationChunk, now: datetime) -> None:
 def _note_away(run: GenerationRun, unavailable: GeneratorUnavailable, now: datetime) -> None:
     """Note it for all chunks of the run: for the next minute, one that found the server down is enough."""
     GenerationRun.objects.unfinished().filter(pk=run.pk).update(
-        outcome=f"{str(unavailable).rstrip('.')}.",
+        outcome=storable(f"{str(unavailable).rstrip('.')}."),
         seen_at=now,
         away_since=Coalesce(F("away_since"), now),
         next_try_at=now + TRY_AGAIN_AFTER,

@@ -16,6 +16,7 @@ from django.db.models.functions import Cast, Length
 from django.utils import timezone
 
 from evalplatform.errors import EvalPlatformError
+from generation.corpora.import_records import storable
 from generation.models import Candidate, Dataset, Dialog, GenerationChunk, GenerationFailure, GenerationRun, Generator
 
 CHUNK_SIZE = 64
@@ -85,7 +86,7 @@ def cancel_run(run: GenerationRun, now: datetime) -> None:
 
 def finish_run(run: GenerationRun, now: datetime, outcome: str = "", cancelled_at: datetime | None = None) -> None:
     unfinished = GenerationRun.objects.unfinished().filter(pk=run.pk)
-    unfinished.update(finished_at=now, paused_at=None, outcome=outcome, cancelled_at=cancelled_at)
+    unfinished.update(finished_at=now, paused_at=None, outcome=storable(outcome), cancelled_at=cancelled_at)
 
 
 def finish_if_done(run: GenerationRun, now: datetime) -> bool:

@@ -10,37 +10,78 @@ from collections.abc import Iterable, Iterator
 
 NOTHING_BUT_THOUGHTS = "nothing but thoughts"
 
-_NAME = (
-    r"(?:think|thinking|thoughts?|thought_process|reasoning|reflection|scratchpad|inner_monologue|analysis|"
-    r"inner_prefix)"
+# What tags of thinking are called, alone or as one of several words: longcat_think, thought_process, scratch_pad.
+_WORD = (
+    r"(?:think|thinking|thoughts?|reasoning|reflection|scratch_?pad|inner_monologue|analysis|inner_prefix|rationale)"
 )
-# <think>, <thinking mode="x">, <seed:think>, <scratchpad>, [THINK], ◁think▷, <|begin_of_thought|>, <|START_THINKING|>,
-# <think_start>, <|/think|>, and Gemma's <|channel>thought with <channel|>; an end has a slash or an "end".
-_MARK = re.compile(
-    rf"<\s?(?P<slash>/?)\s?(?:\w{{1,20}}:)?{_NAME}(?:\s[^<>]{{0,200}})?/?>"
-    rf"|<\|(?P<pipe_slash>/?){_NAME}\|>"
-    rf"|<\|?(?P<edge>begin|start|end)_(?:of_)?{_NAME}\|?>"
-    rf"|<\|?{_NAME}_(?P<late_edge>begin|start|end)\|?>"
-    r"|(?-i:\[(?P<bracket_slash>/?)THINK\])"
-    r"|◁(?P<arrow_slash>/?)think▷"
-    r"|<\|channel>(?!\s?final)\s?(?:thought|analysis|commentary)?|(?P<channel_end><channel\|>)",
-    re.IGNORECASE,
+_NAME = rf"(?:(?:[a-z]{{1,20}}[_-])?{_WORD}(?:[_-][a-z]{{1,20}})?|cot|reason)"
+# As it is, escaped for HTML, or in the full width of East Asian fonts.
+_LEFT, _RIGHT = "(?:<|&lt;|＜)", "(?:>|&gt;|＞)"
+
+# Marks that open and close thoughts, and who writes so. An end alone ends a thought that nothing opened.
+_FORMS = (
+    # Hunyuan, whose tag has a number that no text has by chance; Claude's own
+    (r"<think_never_used_\w{1,40}>|<antThinking>", r"</think_never_used_\w{1,40}>|</antThinking>"),
+    # Solar, which then begins anew
+    (rf"<\|{_WORD}\|>", rf"<\|/{_WORD}\|>|<\|begin\|>assistant<\|content\|>"),
+    # Sky-T1 and OpenThinker (<|begin_of_thought|>), Cohere (<|START_THINKING|>)
+    (rf"<\|?(?:begin|start)_(?:of_)?{_WORD}\|?>", rf"<\|?end_(?:of_)?{_WORD}\|?>"),
+    # (<think_start>)
+    (rf"<\|?{_WORD}_(?:begin|start)\|?>", rf"<\|?{_WORD}_end\|?>"),
+    # Magistral
+    (r"(?-i:\[THINK(?:ING)?\])", r"(?-i:\[/THINK(?:ING)?\])"),
+    # The same in small letters, which a person may write, too: it opens only what is closed
+    (r"(?P<weak>\[think(?:ing)?\])", r"\[/think(?:ing)?\]"),
+    # Kimi
+    (r"◁think▷", r"◁/think▷"),
+    # Gemma 3n and later; MedGemma, whose marks have no names
+    (r"<\|channel>(?!\s?final)\s?(?:thought|analysis|commentary)?", r"<channel\|>"),
+    (r"<unused94>(?:\s?thought\b)?", r"<unused95>"),
+    # s1
+    (r"<\|im_start\|>think\b", r"<\|im_start\|>answer\b"),
+    # DeepSeek R1, Qwen 3, EXAONE (<thought>), Reflection, Seed (<seed:think>), LongCat (<longcat_think>), Hermes
+    # (<scratch_pad>), prompts of all kinds (<scratchpad>, <thinking mode="x">, <reasoning_content>)
+    (
+        rf"{_LEFT}\s{{0,2}}(?:\w{{1,20}}:)?{_NAME}(?:\s[^<>]{{0,200}})?/?{_RIGHT}",
+        rf"{_LEFT}\s{{0,2}}/\s?(?:\w{{1,20}}:)?{_NAME}(?:\s[^<>]{{0,200}})?{_RIGHT}",
+    ),
 )
+_MARK = re.compile("|".join(f"(?P<end_{number}>{end})|{start}" for number, (start, end) in enumerate(_FORMS)), re.I)
+
+# Thoughts as a whole, at the beginning of a text, and who writes so. What follows is the reply.
+_WHOLE = tuple(
+    re.compile(rf"\s*{start}(?P<thought>.*?)(?:{end}|\Z)", re.I | re.S)
+    for start, end in (
+        # Granite 3.2
+        (r"here(?:'s|’s| is) my thought process:", r"here(?:'s|’s| is) my response:"),
+        # Open WebUI, when its replies are exported
+        (r'<details\b[^<>]{0,200}\btype="reasoning"[^<>]{0,200}>', r"</details>"),
+        (r"<details>\s*<summary>(?:thinking|thoughts?|reasoning)\b[^<>]{0,50}</summary>", r"</details>"),
+        (r"```(?:thinking|thoughts?|reasoning)[ \t]*\n", r"\n```"),
+    )
+)
+# Prompts that ask for thoughts teach labels. Both have to begin a line: "Thought: ..." alone may be a reply.
+_LABELLED = re.compile(
+    r"\s*\**(?:thoughts?|thinking|reasoning|analysis)(?::\**|\**:)(?P<thought>.*?)"
+    r"\n[ \t]{0,8}\**(?:final )?(?:response|answer|reply|final)(?::\**|\**:)",
+    re.I | re.S,
+)
+_ZERO_WIDTH = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
 # OpenAI's "harmony": channels of which only the one named final is for the reader.
 _CHANNEL = re.compile(r"<\|channel\|>\s?(?P<name>\w{1,20})(?:[^<]{0,100}(?:<\|constrain\|>\w{1,20})?<\|message\|>)?")
 _HARMONY = re.compile(r"<\|(?:start|end|return|call|channel|message)\|>(?:assistant(?=<\||$))?")
 # The same after a decoder dropped the marks: "analysisBe kind.assistantfinalOh no!". No English word begins or goes on
 # so, and a reply that begins with the word "analysis" is left alone.
-_BARE_CHANNEL = re.compile(r"assistant(?P<name>final|analysis|commentary)")
+_BARE_CHANNEL = re.compile(r"assistant(?:\n(?=(?:final|analysis|commentary)\n))?(?P<name>final|analysis|commentary)")
 _BARE_START = re.compile(
     r"\s*(?:(?P<glued>analysis|commentary)(?=[^\W_])|(?P<apart>analysis|commentary)\b|(?P<final>final)(?=[A-Z][a-z' ]))"
 )
 # Gemma's, dropped: where these thoughts end can't be told any more, so nothing of the text is shown.
 _BARE_THOUGHT = re.compile(r"\s*thought\n")
-# What some models put around the answer that follows.
-_ANSWER = re.compile(
-    r"</?(?:answer|response|final_answer)>|<\|(?:begin|end)_of_solution\|>|<\|(?:START|END)_RESPONSE\|>"
-)
+# What some models put around the answer that follows: tags that a text may have by itself, and marks that none has.
+_TAG = r"(?:answer|response|final_answer|output)"
+_ANSWER = re.compile(rf"</?{_TAG}>|<\|(?:begin|end)_of_(?:solution|box)\|>|<\|(?:START|END)_RESPONSE\|>|<\|im_end\|>")
+_ALL_ANSWER = re.compile(rf"\s*(?:<\|begin_of_box\|>(.*)<\|end_of_box\|>|<({_TAG})>(.*)</\2>)\s*", re.S)
 _QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "«": "»", "„": "“"}
 
 
@@ -58,6 +99,10 @@ def split_thoughts(text: str, begins_in_thought: bool = False) -> tuple[str, str
     >>> split_thoughts('What does "<think>" mean?')
     ('What does "<think>" mean?', '')
     """
+    text = _with_marks_in_sight(text)
+    if not begins_in_thought and (whole := _first_match((*_WHOLE, _LABELLED), text)):
+        reply, thoughts = split_thoughts(text[whole.end() :])
+        return reply.strip(), _joined([whole["thought"], thoughts])
     channels = _channels(text, begins_in_thought)
     of_channels = _joined(part for name, part in channels if name != "final")
     if channels:
@@ -77,21 +122,21 @@ def split_thoughts(text: str, begins_in_thought: bool = False) -> tuple[str, str
             (thought if is_thinking else said).append(part)
             is_thinking = True
     if not has_marks:
-        return text, of_channels
+        return _within_its_tags(text), of_channels
     (thought if is_thinking else said).append(text[place:])
     return _joined(_ANSWER.sub("", part) for part in said), _joined([of_channels, *thought])
 
 
 def is_open_thought(prompt: str) -> bool:
     """Return whether a prompt, as some chat templates write it, ends inside of thoughts that the model continues."""
-    marks = [(mark.end(), not _is_end(mark)) for mark in _MARK.finditer(prompt)]
+    marks = [(mark.end(), not _is_end(mark)) for mark in _strong_marks(prompt)]
     marks += [(channel.end(), channel["name"] != "final") for channel in _CHANNEL.finditer(prompt)]
     end, is_open = max(marks, default=(0, False))
     return is_open and not prompt[end:].strip()
 
 
 def has_marks(text: str) -> bool:
-    return bool(_MARK.search(text) or _CHANNEL.search(text))
+    return any(True for _ in _strong_marks(text)) or bool(_CHANNEL.search(text))
 
 
 def _marks(text: str) -> Iterator[re.Match[str]]:
@@ -99,7 +144,7 @@ def _marks(text: str) -> Iterator[re.Match[str]]:
     before it and the reply after it, so it counts; unless a beginning was quoted, too."""
     counts = dict.fromkeys(_QUOTES, 0)
     place, has_quoted = 0, False
-    for mark in _MARK.finditer(text):
+    for mark in _strong_marks(text):
         for quote in counts:
             counts[quote] += text.count(quote, place, mark.start())
         place = mark.start()
@@ -112,10 +157,32 @@ def _marks(text: str) -> Iterator[re.Match[str]]:
             yield mark
 
 
+def _strong_marks(text: str) -> Iterator[re.Match[str]]:
+    lowered = text.lower()
+    last_end = max(lowered.rfind("[/think]"), lowered.rfind("[/thinking]"))
+    return (mark for mark in _MARK.finditer(text) if not mark["weak"] or mark.start() < last_end)
+
+
 def _is_end(mark: re.Match[str]) -> bool:
-    slashes = ("slash", "bracket_slash", "arrow_slash", "pipe_slash", "channel_end")
-    edges = ("edge", "late_edge")
-    return any(mark[name] for name in slashes) or any((mark[name] or "").lower() == "end" for name in edges)
+    return (mark.lastgroup or "").startswith("end_")
+
+
+def _with_marks_in_sight(text: str) -> str:
+    """Without characters of no width, if marks are hidden by them."""
+    bare = text.translate(_ZERO_WIDTH)
+    if len(bare) == len(text) or len(_MARK.findall(bare)) == len(_MARK.findall(text)):
+        return text
+    return bare
+
+
+def _first_match(patterns: Iterable[re.Pattern[str]], text: str) -> re.Match[str] | None:
+    return next((found for pattern in patterns if (found := pattern.match(text))), None)
+
+
+def _within_its_tags(text: str) -> str:
+    """Of a text that stands in them as a whole. Where thoughts came before, they are taken away wherever they are."""
+    found = _ALL_ANSWER.fullmatch(text)
+    return (found[1] if found[1] is not None else found[3]).strip() if found else text
 
 
 def _channels(text: str, begins_in_thought: bool) -> list[tuple[str, str]]:

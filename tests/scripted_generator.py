@@ -65,6 +65,8 @@ class ScriptedGenerator:
         for command, text in texts.items():
             if turn.startswith(command):
                 return Reply(text)
+        if turn.startswith("be unstorable"):
+            return Reply("So sad.", label="half \ud800", turns_cut=2**70)
         if turn.startswith("be endless"):
             return Reply("", failure="endless")
         text = f"You {self._settings['word']} {turn} ({seed})"

@@ -21,6 +21,10 @@ _INVISIBLE_CATEGORIES = {"Cc", "Cf", "Zs", "Zl", "Zp", "Mn", "Me"}
 _BLANK_LETTERS = set("\u115f\u1160\u2800\u3164\uffa0")  # fillers of Korean and Braille
 
 
+# What no database takes: PostgreSQL no NUL, neither one half a surrogate pair, which JSON can carry.
+_NOT_STORABLE = re.compile(r"[\x00\ud800-\udfff]")
+
+
 class BadRecord(Exception):
     """The message is the reason that the researcher reads beside the line's number."""
 
@@ -50,6 +54,15 @@ class CandidateRecord:
     text: str
     label: str = ""
     thoughts: str = ""  # of a reasoning model, which are no part of the text
+
+
+def storable(text: str) -> str:
+    """With U+FFFD for each character that no database takes. In a reply, that is refused all the same.
+
+    >>> storable("so\\0 sad")
+    'so\ufffd sad'
+    """
+    return _NOT_STORABLE.sub("\ufffd", text)
 
 
 def checked_text(value: Any, what: str, limit: int = MAX_TEXT_CHARACTERS) -> str:

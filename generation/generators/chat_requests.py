@@ -9,6 +9,7 @@ from typing import Any
 
 import urllib3
 
+from generation.corpora.import_records import storable
 from generation.errors import GeneratorUnavailable
 
 MOST_SECONDS_BETWEEN = 60
@@ -113,10 +114,19 @@ def _read_all(response: urllib3.BaseHTTPResponse, deadline: float) -> bytes:
 
 
 def _json_in(data: bytes) -> Any:
+    """What is said in it can be stored, logged and shown: replies, thoughts and complaints go many ways from here."""
     try:
-        return json.loads(data)
+        return _storable_in(json.loads(data))
     except (ValueError, RecursionError):
         return None
+
+
+def _storable_in(value: Any) -> Any:
+    if isinstance(value, str):
+        return storable(value)
+    if isinstance(value, list):
+        return [_storable_in(one) for one in value]
+    return {storable(key): _storable_in(one) for key, one in value.items()} if isinstance(value, dict) else value
 
 
 def _retry_after(response: urllib3.BaseHTTPResponse) -> float | None:

@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator
 from io import StringIO
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 
 from generation.models import Candidate, GenerationFailure, GenerationRun
 from generation.registering import Registration, register_generator
 from generation.run_requests import request_run, undone_chunks
 from generation.tasks import answer_chunk_of_run
 from tests.generation.chat_server import CUT, TIME_OUT, ChatServer, Outcome, chat_server, said
-from tests.generation.scripted_runs import make_dialogs, texts
+from tests.generation.scripted_runs import answer, make_dialogs, make_generator, texts
 
 pytestmark = pytest.mark.django_db
 
@@ -30,6 +30,10 @@ LIES: list[Outcome] = [
     (200, b"\xff\xfe"),
     (200, {"error": {"message": "The model is overloaded.", "code": 503}}),
     (200, said("<think>What do they want?")),
+    (400, {"error": {"message": "half a surrogate \ud800"}}),
+    (200, {"error": {"message": "nul \0 and half a surrogate \udfff"}}),
+    (422, {"error": {"message": "nul \0"}, "\ud800": "\ud800"}),
+    (200, said("", reasoning_content="half \ud800 a thought")),
 ]
 STUMBLES: list[Outcome] = [CUT, (503, {"error": "overloaded"}), (429, {"error": "slow down"}), (502, b"")]
 
@@ -86,3 +90,40 @@ def test_a_server_that_lies_at_random_costs_no_answer_and_no_neighbour(
 
     assert sum(server.asked.values()) == asked + 61  # a new run asks for those that failed, and for nothing else
     assert Candidate.objects.count() == 300
+
+
+@pytest.mark.parametrize("words", ["half \ud800", "nul \0 here"])
+@pytest.mark.parametrize("status", [401, 503])
+def test_odd_characters_in_a_refusal_of_everything_end_the_run_in_words(
+    server: ChatServer, words: str, status: int
+) -> None:
+    server.for_all = (status, {"error": {"message": words}})
+    settings = {"url": server.url, "attempts": 1, "timeout_seconds": 2}
+    request_run(register_generator(Registration("liar", "openai-compatible", "m", settings)), make_dialogs("a", "b"))
+
+    with pytest.raises(CommandError, match=words.split()[0]):
+        here()
+
+    assert words.split()[0] in GenerationRun.objects.get().outcome
+
+
+def test_thoughts_with_odd_characters_are_kept_beside_a_good_reply(server: ChatServer) -> None:
+    server.for_all = (200, said("Oh no!", reasoning_content="Be \ud800 kind.\0"))
+    settings = {"url": server.url, "attempts": 1, "timeout_seconds": 2}
+    request_run(register_generator(Registration("liar", "openai-compatible", "m", settings)), make_dialogs("a"))
+
+    here()
+
+    assert list(Candidate.objects.values_list("text", "thoughts")) == [("Oh no!", "Be \ufffd kind.\ufffd")]
+
+
+def test_an_answer_that_can_t_be_saved_sinks_no_neighbour(scripted_kind: None) -> None:
+    run = request_run(make_generator(batch_size=4), make_dialogs("one", "two", "be unstorable", "three"))
+
+    answer(run)
+
+    assert run.finished_at is not None
+    assert sorted(texts()) == ["one", "three", "two"]
+    failed = GenerationFailure.objects.values_list("dialog__external_id", "attempt")
+    assert sorted(failed) == [("be unstorable", 1), ("be unstorable", 2)]
+    assert "can't be saved" in GenerationFailure.objects.all()[0].reason

@@ -37,6 +37,15 @@ ORDINARY = [
     "It put “<think>” and “</think>” around it.",
     "Write `<think>` before and `</think>` behind it.",
     'She said "no", and "<thinking>", and "</thinking>", and "yes".',
+    "Here is my response: no!",
+    "I said: here is my thought process: none.",
+    "Thought: nothing. Answer: everything.",
+    "Thought: it will rain.\nI was wrong.",
+    "<details>Ask her</details> about it.",
+    "The <output> of it is 1 &lt; 2.",
+    "My assistant\nfinally came.",
+    "A family: \U0001f468\u200d\U0001f469\u200d\U0001f467",
+    "I (think)... [thinking] hm [/b]",
 ]
 
 
@@ -69,6 +78,29 @@ ORDINARY = [
         f"{THOUGHT}\n<channel|>{REPLY}",
         f"<think_start>{THOUGHT}<think_end>{REPLY}",
         f"<|start_of_reasoning|>{THOUGHT}<|end_of_reasoning|>{REPLY}",
+        f"Here is my thought process:\n{THOUGHT}\n\nHere is my response:\n{REPLY}",
+        f"Here's my thought process: {THOUGHT} Here's my response: {REPLY}",
+        f"<longcat_think>{THOUGHT}</longcat_think>{REPLY}",
+        f"<scratch_pad>{THOUGHT}</scratch_pad>\n{REPLY}",
+        f"<unused94>thought\n{THOUGHT}<unused95>{REPLY}",
+        f'<details type="reasoning" done="true">{THOUGHT}</details>\n{REPLY}',
+        f"<details>\n<summary>Thoughts (3 s)</summary>\n{THOUGHT}\n</details>\n{REPLY}",
+        f"[think]{THOUGHT}[/think]{REPLY}",
+        f"[THINKING]{THOUGHT}[/THINKING]{REPLY}",
+        f"{THOUGHT}[/think]{REPLY}",
+        f"<reasoning_content>{THOUGHT}</reasoning_content>{REPLY}",
+        f"&lt;think&gt;{THOUGHT}&lt;/think&gt;{REPLY}",
+        f"＜think＞{THOUGHT}＜/think＞{REPLY}",
+        f"<\u200bthink>{THOUGHT}</th\u200bink>{REPLY}",
+        f"analysis\n{THOUGHT}\nassistant\nfinal\n{REPLY}",
+        f"<think>{THOUGHT}</think><|begin_of_box|>{REPLY}<|end_of_box|>",
+        f"<think>{THOUGHT}</think><output>{REPLY}</output>",
+        f"<|im_start|>think\n{THOUGHT}\n<|im_start|>answer\n{REPLY}<|im_end|>",
+        f"<|think|>{THOUGHT}<|begin|>assistant<|content|>{REPLY}",
+        f"<think_never_used_51bce0c785ca2f68>{THOUGHT}</think_never_used_51bce0c785ca2f68>{REPLY}",
+        f"**Thinking:** {THOUGHT}\n\n**Response:** {REPLY}",
+        f"Thought: {THOUGHT}\nFinal answer: {REPLY}",
+        f"```thinking\n{THOUGHT}\n```\n{REPLY}",
     ],
 )
 def test_marks_of_thinking_tell_thoughts_from_the_reply(text: str) -> None:
@@ -83,8 +115,18 @@ def test_words_about_thinking_are_no_marks(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "text", [f"<|begin_of_box|>{REPLY}<|end_of_box|>", f"<output>{REPLY}</output>", f"\n<answer>\n{REPLY}\n</answer>"]
+)
+def test_an_answer_that_stands_in_its_own_marks_is_shown_without_them(text: str) -> None:
+    """As it comes from a server that has taken the thoughts away by itself."""
+    assert split_thoughts(text) == (REPLY, "")
+
+
+@pytest.mark.parametrize(
     "text",
     [
+        f"Here is my thought process: {THOUGHT}",
+        f'<details type="reasoning">{THOUGHT}',
         f"analysis{THOUGHT}",
         f"analysis{THOUGHT}assistantcommentary{THOUGHT}",
         f"<|channel|>analysis<|message|>{THOUGHT}<|end|>",
@@ -152,6 +194,16 @@ def test_many_marks_that_nobody_closes_take_no_time() -> None:
         "<|channel>" * 50_000,
         "assistantanalysis" * 50_000,
         "analysis" * 50_000,
+        "[think]" * 50_000,
+        "[/think]" + "[think]" * 50_000,
+        "thought:" + "\n" * 200_000,
+        "thought:" + "\nanswer" * 50_000,
+        "<answer>" + "</answer>" * 50_000 + "x",
+        "<details>" + " " * 200_000,
+        "<th\u200bink>" * 50_000,
+        "&lt;" * 50_000,
+        "a_" * 100_000,
+        "<a_" * 60_000,
     ):
         split_thoughts(text)
 
