@@ -100,11 +100,9 @@ def split_thoughts(text: str, begins_in_thought: bool = False) -> tuple[str, str
     ('What does "<think>" mean?', '')
     """
     text = _with_marks_in_sight(text)
-    if not begins_in_thought and (whole := _first_match((*_WHOLE, _LABELLED), text)):
-        reply, thoughts = split_thoughts(text[whole.end() :])
-        return reply.strip(), _joined([whole["thought"], thoughts])
+    text, of_whole = (text, []) if begins_in_thought else _after_whole_thoughts(text)
     channels = _channels(text, begins_in_thought)
-    of_channels = _joined(part for name, part in channels if name != "final")
+    before_marks = _joined([*of_whole, *(part for name, part in channels if name != "final")])
     if channels:
         text, begins_in_thought = _joined(part for name, part in channels if name == "final"), False
     said: list[str] = []
@@ -122,9 +120,9 @@ def split_thoughts(text: str, begins_in_thought: bool = False) -> tuple[str, str
             (thought if is_thinking else said).append(part)
             is_thinking = True
     if not has_marks:
-        return _within_its_tags(text), of_channels
+        return _within_its_tags(text), before_marks
     (thought if is_thinking else said).append(text[place:])
-    return _joined(_ANSWER.sub("", part) for part in said), _joined([of_channels, *thought])
+    return _joined(_ANSWER.sub("", part) for part in said), _joined([before_marks, *thought])
 
 
 def is_open_thought(prompt: str) -> bool:
@@ -175,8 +173,13 @@ def _with_marks_in_sight(text: str) -> str:
     return bare
 
 
-def _first_match(patterns: Iterable[re.Pattern[str]], text: str) -> re.Match[str] | None:
-    return next((found for pattern in patterns if (found := pattern.match(text))), None)
+def _after_whole_thoughts(text: str) -> tuple[str, list[str]]:
+    """What follows the thoughts with which it begins, and these."""
+    place, thoughts = 0, []
+    while found := next((one for pattern in (*_WHOLE, _LABELLED) if (one := pattern.match(text, place))), None):
+        place = found.end()
+        thoughts.append(found["thought"])
+    return (text[place:].strip() if thoughts else text), thoughts
 
 
 def _within_its_tags(text: str) -> str:

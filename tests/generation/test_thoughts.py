@@ -200,6 +200,8 @@ def test_many_marks_that_nobody_closes_take_no_time() -> None:
         "thought:" + "\nanswer" * 50_000,
         "<answer>" + "</answer>" * 50_000 + "x",
         "<details>" + " " * 200_000,
+        "```thinking\n\n```" * 50_000,
+        "Here is my thought process: a. Here is my response: " * 20_000,
         "<th\u200bink>" * 50_000,
         "&lt;" * 50_000,
         "a_" * 100_000,
