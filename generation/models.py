@@ -18,6 +18,7 @@ from django.db.models.functions import Cast
 from generation.display import display_text
 
 MOST_SEARCH_WORDS = 20
+MOST_WORD_CHARACTERS = 1000  # a longer one is looked for by its beginning: SQLite takes no pattern of 50,000 bytes
 QUIET_AFTER = timedelta(minutes=2)
 
 
@@ -47,7 +48,8 @@ class DialogQuerySet(models.QuerySet["Dialog"]):
         """Return dialogs that have every one of the words: in a turn, the gold or the situation, or as id or
         emotion."""
         found = self.annotate(turns_text=Cast("turns", models.TextField()))
-        for word in words.replace("\0", " ").split()[:MOST_SEARCH_WORDS]:
+        for whole_word in words.replace("\0", " ").split()[:MOST_SEARCH_WORDS]:
+            word = whole_word[:MOST_WORD_CHARACTERS]
             in_json = json.dumps(word, ensure_ascii=False)[1:-1]  # as the column's text writes it: " is \"
             found = found.filter(
                 Q(turns_text__icontains=in_json)

@@ -15,6 +15,7 @@ from botocore.validate import ParamValidator
 from localturk.errors import RequestError, invalid
 from localturk.limits import check_limits
 
+INVALID_VALUE = "AWS.MechanicalTurk.InvalidParameterValue"
 UNKNOWN_OPERATION = "AWS.MechanicalTurk.InvalidOperation"  # a guess
 
 
@@ -31,7 +32,10 @@ def checked_params(operation: str, params: dict[str, Any]) -> dict[str, Any]:
     shape = service_model().operation_model(operation).input_shape
     if not isinstance(shape, StructureShape):
         return {}
-    report = ParamValidator().validate(params, shape)
+    try:
+        report = ParamValidator().validate(params, shape)
+    except RuntimeError as error:  # botocore's word on a moment that no calendar has
+        raise RequestError(INVALID_VALUE, str(error)) from None
     if report.has_errors():
         raise _refusal(report.generate_report())
     _check_metadata("", params, shape)
@@ -40,7 +44,7 @@ def checked_params(operation: str, params: dict[str, Any]) -> dict[str, Any]:
 
 
 def _refusal(report: str) -> RequestError:
-    code = "AWS.MissingParameters" if "Missing required" in report else "AWS.MechanicalTurk.InvalidParameterValue"
+    code = "AWS.MissingParameters" if "Missing required" in report else INVALID_VALUE
     return RequestError(code, report)
 
 

@@ -3,7 +3,10 @@
 A file that is packed in a way we can't read is reported, never silently left out.
 """
 
+import errno
 import gzip
+import lzma
+import struct
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -24,7 +27,8 @@ NOT_READ = (".tar", ".tar.gz", ".tgz", ".rar", ".7z", ".bz2", ".xz", ".zst", ".g
 UNPACK = "unpack it, and name the folder"
 MOST_BYTES = 20_000_000  # of a film's subtitles, unpacked: 200 times what they have
 
-_DAMAGED = (BadZipFile, gzip.BadGzipFile, EOFError, zlib.error, NotImplementedError, RuntimeError)
+# What zipfile, gzip and what they unpack with say of what is damaged: a broken offset is a ValueError, for instance.
+_DAMAGED = (BadZipFile, EOFError, zlib.error, lzma.LZMAError, RuntimeError, ValueError, OSError, struct.error)
 
 
 @dataclass(frozen=True)
@@ -35,15 +39,22 @@ class SubtitleFile:
 
     def lines(self) -> Iterator[Line | Problem]:
         try:
-            with self.open() as file:
-                data = file.read(MOST_BYTES + 1)
-            if len(data) > MOST_BYTES:
-                raise BadRecord(f"it has more than {MOST_BYTES:,} bytes, which no film's subtitles have")
-            yield from read_text_lines(data)
+            yield from read_text_lines(self._unpacked())
         except BadRecord as bad:
             yield Problem(1, str(bad))
+
+    def _unpacked(self) -> bytes:
+        try:
+            with self.open() as file:
+                data = file.read(MOST_BYTES + 1)
         except _DAMAGED as error:
-            yield Problem(1, f"it can't be unpacked: {error}")
+            # A disk's error has a number. bz2's has none, and a place before the beginning is an invalid one.
+            if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
+                raise
+            raise BadRecord(f"it can't be unpacked: {str(error) or 'it is damaged'}") from None
+        if len(data) > MOST_BYTES:
+            raise BadRecord(f"it has more than {MOST_BYTES:,} bytes, which no film's subtitles have")
+        return data
 
 
 def is_subtitles(path: Path) -> bool:
@@ -83,7 +94,7 @@ def _files_at(path: Path, name: str) -> Iterator[SubtitleFile | Problem]:
 def _members(path: Path, prefix: str) -> Iterator[SubtitleFile | Problem]:
     try:
         archive = ZipFile(path)
-    except BadZipFile:
+    except (BadZipFile, NotImplementedError, ValueError):
         raise EvalPlatformError(f"{path} is no zip archive, or a damaged one; fetch it again.") from None
     with archive:
         members = sorted((info for info in archive.infolist() if not info.is_dir()), key=lambda info: info.filename)

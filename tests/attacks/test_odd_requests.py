@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from generation.corpora import jsonl
 from generation.corpora.lines import Line, Problem
+from generation.models import Dataset
 from hits.access.api_tokens import make_token
 from hits.designing.study_files import start_draft
 from hits.models import Assignment, Event, Study
@@ -72,6 +73,17 @@ def test_nul_in_any_parameter_of_any_page_is_refused_and_nothing_breaks(asking: 
     assert len(answers) > 100
     assert {code for code in answers.values() if code >= 500} == set(), answers
     assert set(answers.values()) <= {400, 401, 404}, answers
+
+
+@pytest.mark.parametrize("letter", ["a", "%", '"', "\x01", "\U0001f600"])
+def test_a_search_for_a_word_without_end_finds_nothing_and_breaks_nothing(
+    asking: Client, demo_study: Study, letter: str
+) -> None:
+    address = f"/datasets/{Dataset.objects.all()[0].pk}/"
+
+    answer = asking.get(address, {"q": letter * 100_000})
+
+    assert (answer.status_code, answer.context["page"].paginator.count) == (200, 0)
 
 
 @pytest.mark.parametrize("address", ["/login/", "/admin/login/"])

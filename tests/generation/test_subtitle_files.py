@@ -1,9 +1,10 @@
 """Subtitle files as they lie around: encodings, line ends, packing, damage. Read, or refused aloud; never in part."""
 
 import gzip
+import random
 import time
 from pathlib import Path
-from zipfile import ZIP_DEFLATED, ZipFile
+from zipfile import ZIP_BZIP2, ZIP_DEFLATED, ZIP_LZMA, ZipFile
 
 import pytest
 
@@ -265,3 +266,25 @@ def test_single_files_that_are_packed_otherwise_are_refused_in_one_line(tmp_path
         archive.writestr("README", "about")
     with pytest.raises(EvalPlatformError, match="has no subtitle files"):
         import_dialogs(tmp_path / "empty.zip", "OS")
+
+
+@pytest.mark.parametrize("method", [ZIP_DEFLATED, ZIP_BZIP2, ZIP_LZMA])
+def test_an_archive_with_any_damage_is_refused_or_has_a_problem_and_never_breaks(tmp_path: Path, method: int) -> None:
+    path, chance = tmp_path / "films.zip", random.Random(method)
+    with ZipFile(path, "w", method) as archive:
+        archive.writestr("a.srt", "1\n00:00:01,000 --> 00:00:02,000\nHello.\n\n" * 20)
+    whole = path.read_bytes()
+    told: set[str] = set()
+
+    for _ in range(400):
+        damaged = bytearray(whole)
+        for _ in range(chance.choice([1, 2, 5])):
+            damaged[chance.randrange(len(damaged))] = chance.randrange(256)
+        path.write_bytes(damaged)
+        try:
+            found = list(read_dialog_file(path, "opensubtitles"))
+        except EvalPlatformError:
+            continue
+        told |= {one.reason.split(":")[1] for one in found if isinstance(one, Problem)}
+
+    assert " it can't be unpacked" in told

@@ -1,14 +1,17 @@
 """What botocore lets through and MTurk does not. The rules are the same however the request came."""
 
+import json
 from typing import Any
 
 import pytest
+from django.test import Client
 
 from localturk.models import TurkHit
 from tests.localturk.acting import XSD, code_of, create_hit, external_question, hit_params, refusal_of
 
 LOCALE = "00000000000000000071"
 APPROVED = "00000000000000000040"
+REFUSED = "AWS.MechanicalTurk.InvalidParameterValue"
 
 
 def requirement(**changes: Any) -> list[dict[str, Any]]:
@@ -112,3 +115,15 @@ def test_other_operations_have_their_limits_too(db: None, in_process_turk: Any) 
     )
     code, message = refusal_of(turk.create_worker_block, WorkerId="AXXXXXXXXXXXXX", Reason="Spam")
     assert (code, message) == ("AWS.MechanicalTurk.InvalidParameterValue", "WorkerId is invalid.")
+
+
+@pytest.mark.parametrize("moment", [1e300, -1e300, 1e20])
+def test_a_moment_that_no_calendar_has_is_refused(db: None, in_process_turk: Any, moment: float) -> None:
+    """As a program sends it that writes its own JSON; boto3 would not."""
+    hit_id = create_hit(in_process_turk)
+    body = json.dumps({"HITId": hit_id, "ExpireAt": moment})
+    target = {"X-Amz-Target": "MTurkRequesterServiceV20170117.UpdateExpirationForHIT"}
+
+    answer = Client().post("/localturk/api/", body, content_type="application/x-amz-json-1.1", headers=target)
+
+    assert (answer.status_code, json.loads(answer.content)["TurkErrorCode"]) == (400, REFUSED)
