@@ -19,7 +19,7 @@ from generation.asking import Answered, ask
 from generation.contexts import Reply
 from generation.corpora.import_records import storable
 from generation.display import display_text
-from generation.errors import GeneratorUnavailable
+from generation.errors import GeneratorUnavailable, first_line
 from generation.loading import LoadedGenerator
 from generation.models import Candidate, GenerationChunk, GenerationFailure, GenerationRun, Generator
 from generation.open_questions import MOST_TIME, Now, Question, QuestionFeed, goes_on, open_questions
@@ -121,7 +121,7 @@ def _save(
     except NOT_SAVED as error:
         if len(answered) == 1:
             log.warning("not_saved", dialog=answered[0][0].dialog.pk, error=type(error).__name__)
-            failure = Reply("", failure=f"its answer can't be saved: {type(error).__name__}")
+            failure = Reply("", failure=f"its answer can't be saved: {first_line(error)}")
             _write(chunk, loaded, [(answered[0][0], failure)], seconds, now)
             return
         for one in answered:
