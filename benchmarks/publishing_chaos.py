@@ -224,8 +224,8 @@ def _known_ids(study: "Study") -> dict[str, str]:
     from hits.models import Publication
     from hits.publishing.annotations import annotation_of
 
-    known = Publication.objects.filter(hit__study=study).confirmed().values_list("mturk_hit_id", "hit__number")
-    return {mturk_hit_id: annotation_of(study, "local", number) for mturk_hit_id, number in known}
+    known = Publication.objects.filter(hit__study=study).confirmed().values_list("crowd_hit_id", "hit__number")
+    return {crowd_hit_id: annotation_of(study, "local", number) for crowd_hit_id, number in known}
 
 
 if __name__ == "__main__":

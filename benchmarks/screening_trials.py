@@ -173,9 +173,9 @@ def _work(hit: "Hit", account: Any, way: Way, dice: random.Random, tally: Tally)
     from localturk import working
     from localturk.models import TurkAssignment, TurkHit
 
-    mturk_hit_id = Publication.objects.get(hit=hit).mturk_hit_id
-    held = working.accept(account, TurkHit.objects.get(hit_id=mturk_hit_id), timezone.now())
-    page = _Page(hit, held.assignment_id, mturk_hit_id, account.worker_id)
+    crowd_hit_id = Publication.objects.get(hit=hit).crowd_hit_id
+    held = working.accept(account, TurkHit.objects.get(hit_id=crowd_hit_id), timezone.now())
+    page = _Page(hit, held.assignment_id, crowd_hit_id, account.worker_id)
     dialogs = []
     for position, dialog in enumerate(page.data["dialogs"]):
         cards, place = len(dialog["cards"]), None
@@ -190,21 +190,21 @@ def _work(hit: "Hit", account: Any, way: Way, dice: random.Random, tally: Tally)
         dialogs.append({**about, "areas": areas})
     fields = page.call("submit", {"feedback": "", "dialogs": dialogs})["fields"]
     working.submit(held.assignment_id, account, {name: [value] for name, value in fields.items()}, timezone.now())
-    Assignment.objects.filter(mturk_assignment_id=held.assignment_id).update(opened_at=F("opened_at") - MINUTES)
+    Assignment.objects.filter(crowd_assignment_id=held.assignment_id).update(opened_at=F("opened_at") - MINUTES)
     TurkAssignment.objects.filter(pk=held.pk).update(accepted_at=F("accepted_at") - MINUTES)
 
 
 class _Page:
     """What a script does that speaks to our server as the page does."""
 
-    def __init__(self, hit: "Hit", assignment_id: str, mturk_hit_id: str, worker_id: str) -> None:
+    def __init__(self, hit: "Hit", assignment_id: str, crowd_hit_id: str, worker_id: str) -> None:
         import json
 
         from simulated_crowd.channels import InProcess
         from simulated_crowd.visiting import DATA_START
 
         self._channel = InProcess()
-        query = {"assignmentId": assignment_id, "hitId": mturk_hit_id, "workerId": worker_id}
+        query = {"assignmentId": assignment_id, "hitId": crowd_hit_id, "workerId": worker_id}
         query["turkSubmitTo"] = f"{self._channel.site}/market"
         reply = self._channel.send("GET", f"/work/{hit.study.key}/{hit.number}/?{urlencode(query)}")
         self.data = json.loads(reply.text.split(DATA_START, 1)[1].split("</script>", 1)[0])

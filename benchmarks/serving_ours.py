@@ -147,7 +147,7 @@ def fill(hit_count: int, assignments_per_hit: int) -> str:
     Publication.objects.bulk_create(
         (
             Publication(
-                hit=hit, environment="local", mturk_hit_id=f"HIT{hit.number}", intended_at=now, published_at=now
+                hit=hit, environment="local", crowd_hit_id=f"HIT{hit.number}", intended_at=now, published_at=now
             )
             for hit in study.hits.order_by("number")
         ),
@@ -161,7 +161,7 @@ def answers() -> dict[str, Any]:
     from hits.models import Answer
 
     found: dict[str, Any] = {}
-    names = ("assignment__mturk_assignment_id", "item__position", "card_order", "value")
+    names = ("assignment__crowd_assignment_id", "item__position", "card_order", "value")
     for assignment, position, order, value in Answer.objects.filter(assignment__submitted_at__isnull=False).values_list(
         *names
     ):

@@ -226,7 +226,7 @@ class _Round:
             crowd = Crowd(WORKERS, read_truth("demo"), seed=self.study.design["seed"])
             simulate(self.study, crowd, _both_sides_at_once(), hit_count=hit_count)
         for assignment in Assignment.objects.filter(hit__study=self.study).exclude(submitted_at=None):
-            key = assignment.mturk_assignment_id, assignment.mturk_worker_id
+            key = assignment.crowd_assignment_id, assignment.crowd_worker_id
             if key not in self.handed_in:
                 self.handed_in[key] = _HandedIn.of(assignment)
 
@@ -241,8 +241,8 @@ class _Round:
         for (assignment_id, worker_id), handed_in in sorted(self.handed_in.items(), key=lambda one: one[0]):
             _, is_new = Assignment.objects.get_or_create(
                 environment="local",
-                mturk_assignment_id=assignment_id,
-                mturk_worker_id=worker_id,
+                crowd_assignment_id=assignment_id,
+                crowd_worker_id=worker_id,
                 defaults={
                     **{"hit_id": handed_in.hit_pk, "turn": self.rng.randrange(3)},
                     **{"opened_at": now, "held_at": now},
@@ -300,7 +300,7 @@ class _Round:
                 self._look_at_empty(assignment, tally)
                 continue
             ratings = of_study.filter(
-                submission__assignment__mturk_assignment_id=key[0], submission__assignment__mturk_worker_id=key[1]
+                submission__assignment__crowd_assignment_id=key[0], submission__assignment__crowd_worker_id=key[1]
             )
             self._compare_one(assignment, self.handed_in[key], Counter(map(_rating, ratings)), tally)
         tally["answers lost"] += max(0, len(self.handed_in) + len(self.empty) - len(there)) * self._dialog_count()
@@ -319,7 +319,7 @@ class _Round:
         tally["  approved by the marketplace itself"] += is_paid_by_itself
         tally["empty submissions that we paid"] += there.status == "Approved" and not is_paid_by_itself
         if there.status == "Submitted":
-            ours = Submission.objects.get(assignment__mturk_assignment_id=there.assignment_id)
+            ours = Submission.objects.get(assignment__crowd_assignment_id=there.assignment_id)
             tally["empty submissions that nobody is asked about"] += ours.pk not in waiting_for_decision(
                 self.study, "local"
             )

@@ -29,7 +29,7 @@ class PublishingRunAdmin(ReadOnlyAdmin):
 
 @admin.register(Publication)
 class PublicationAdmin(ReadOnlyAdmin):
-    list_display = ["hit", "environment", "wave", "mturk_hit_id", "published_at", "stopped_at", "refusal"]
+    list_display = ["hit", "environment", "wave", "crowd_hit_id", "published_at", "stopped_at", "refusal"]
     list_filter = ["environment", "wave"]
     list_select_related = ["hit__study"]
 
@@ -53,4 +53,4 @@ class ExclusionAdmin(ReadOnlyAdmin):
     list_display = ["run", "step", "rule", "submission", "evidence"]  # no worker's id: the pages show pseudonyms
     list_filter = ["rule"]
     list_select_related = ["run__study", "submission__assignment"]
-    exclude = ["mturk_worker_id"]
+    exclude = ["crowd_worker_id"]

@@ -14,13 +14,13 @@ OPERATION = "LocalTurk.GetHolder"
 HELD, NOT_HELD, UNKNOWN_HIT = "Held", "NotHeld", "UnknownHIT"
 
 
-def tell_holder(mturk_hit_id: str, assignment_id: str, worker_id: str, now: datetime) -> dict[str, Any]:
+def tell_holder(crowd_hit_id: str, assignment_id: str, worker_id: str, now: datetime) -> dict[str, Any]:
     """Whoever asks has to have the time settled before (`lifecycle.settle`), so that what ran out is given back."""
     held = TurkAssignment.objects.live().filter(
-        assignment_id=assignment_id, worker__worker_id=worker_id, hit__hit_id=mturk_hit_id
+        assignment_id=assignment_id, worker__worker_id=worker_id, hit__hit_id=crowd_hit_id
     )
     accepted_at = held.values_list("accepted_at", flat=True).first()
     if accepted_at is not None:
         return {"Status": HELD, "SecondsHeld": max(0.0, (now - accepted_at).total_seconds())}
-    is_ours = TurkHit.objects.filter(hit_id=mturk_hit_id).exists()
+    is_ours = TurkHit.objects.filter(hit_id=crowd_hit_id).exists()
     return {"Status": NOT_HELD if is_ours else UNKNOWN_HIT}

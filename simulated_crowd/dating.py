@@ -13,8 +13,8 @@ def date_work(assignment_id: str, stint: Stint, starts_at: datetime, ends_at: da
     """Before the marketplace hears of it, so that nobody collects it with the real times."""
     assignments = Assignment.objects.filter(
         environment=MarketEnvironment.LOCAL,
-        mturk_assignment_id=assignment_id,
-        mturk_worker_id=stint.worker.worker_id,
+        crowd_assignment_id=assignment_id,
+        crowd_worker_id=stint.worker.worker_id,
     )
     answers = list(Answer.objects.filter(assignment__in=assignments).select_related("item"))
     for answer in answers:

@@ -37,8 +37,8 @@ def fill(work: Sequence[Done], rng: random.Random, environment: str = "local") -
         Assignment(
             hit=one.hit,
             environment=environment,
-            mturk_assignment_id=one.key,
-            mturk_worker_id=one.worker_id,
+            crowd_assignment_id=one.key,
+            crowd_worker_id=one.worker_id,
             turn=one.opening_rank,
             opened_at=one.begun_at,
             held_at=one.begun_at,

@@ -43,7 +43,7 @@ def find_openings(study: Study, hit_count: int | None, now: datetime) -> list[Op
     if not published.exists():
         raise EvalPlatformError(f"No HIT of {study} is on the local marketplace: run publish_hits {study} first.")
     dialog_counts = dict(study.hits.annotate(count=Count("items")).values_list("pk", "count"))
-    on_market = TurkHit.objects.filter(hit_id__in=list(published.values_list("mturk_hit_id", flat=True)))
+    on_market = TurkHit.objects.filter(hit_id__in=list(published.values_list("crowd_hit_id", flat=True)))
     if not on_market.exists():
         raise EvalPlatformError(
             f"The HITs of {study} are on a local marketplace with another database (MTURK_LOCAL_URL), and a simulated "
@@ -52,23 +52,23 @@ def find_openings(study: Study, hit_count: int | None, now: datetime) -> list[Op
     free = {hit.hit_id: hit.available_count for hit in on_market.assignable()}
     return [
         Opening(
-            one.mturk_hit_id,
+            one.crowd_hit_id,
             one.hit_id,
             one.hit.number,
             one.hit.block,
             dialog_counts[one.hit_id],
-            free[one.mturk_hit_id],
+            free[one.crowd_hit_id],
         )
         for one in published.select_related("hit").order_by("hit__number")[:hit_count]
-        if one.mturk_hit_id in free
+        if one.crowd_hit_id in free
     ]
 
 
 def pasts_of(study: Study, workers: Sequence[SimulatedWorker], now: datetime, time_limit: timedelta) -> dict[str, Past]:
     pasts = {worker.worker_id: Past() for worker in workers}
-    met = Assignment.objects.filter(hit__study=study, environment=LOCAL, mturk_worker_id__in=list(pasts))
-    for worker_id, block in met.values_list("mturk_worker_id", "hit__block"):
+    met = Assignment.objects.filter(hit__study=study, environment=LOCAL, crowd_worker_id__in=list(pasts))
+    for worker_id, block in met.values_list("crowd_worker_id", "hit__block"):
         pasts[worker_id].blocks.add(block)
-    for worker_id in met.done_or_in_hand(now, time_limit).values_list("mturk_worker_id", flat=True):
+    for worker_id in met.done_or_in_hand(now, time_limit).values_list("crowd_worker_id", flat=True):
         pasts[worker_id].taken += 1
     return pasts

@@ -28,7 +28,7 @@ class Ending(StrEnum):
 class Opening:
     """A HIT with assignments that nobody holds."""
 
-    mturk_hit_id: str
+    crowd_hit_id: str
     hit_pk: int
     number: int
     block: int

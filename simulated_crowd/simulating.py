@@ -110,7 +110,7 @@ class _Run:
             self._play(stints, ends_at - timedelta(seconds=length))
 
     def _who_may_work(self, opening: Opening) -> Iterator[SimulatedWorker]:
-        hit = TurkHit.objects.select_related("hit_type").get(hit_id=opening.mturk_hit_id)
+        hit = TurkHit.objects.select_related("hit_type").get(hit_id=opening.crowd_hit_id)
         for worker in self._crowd.workers:
             if worker.worker_id in self._gone:
                 continue
@@ -174,7 +174,7 @@ class _Run:
         return self._known[hit_pk]
 
     def _accept(self, account: WorkerAccount, stint: Stint, now: datetime) -> TurkAssignment:
-        hit = TurkHit.objects.get(hit_id=stint.opening.mturk_hit_id)
+        hit = TurkHit.objects.get(hit_id=stint.opening.crowd_hit_id)
         if hit.expires_at <= Clock().now():
             # Stopped meanwhile: by the simulated time, which is earlier, the marketplace would still give it.
             raise working.Refused(working.Refusal(Reason.EXPIRED, "This HIT has expired."))

@@ -28,5 +28,5 @@ def _name(salt: str, worker_id: str) -> str:
 def worker_ids(study: Study, environment: str) -> dict[str, str]:
     """The way back, for who may know it: the ids of all who have submitted, by pseudonym."""
     found = Submission.objects.filter(assignment__hit__study=study, assignment__environment=environment)
-    ids = found.order_by().values_list("assignment__mturk_worker_id", flat=True).distinct()
+    ids = found.order_by().values_list("assignment__crowd_worker_id", flat=True).distinct()
     return {pseudonym(study, worker_id): worker_id for worker_id in ids}

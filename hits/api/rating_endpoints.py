@@ -37,11 +37,11 @@ OF_ITEM = {
     "is_checkpoint": "is_checkpoint",
 }
 OF_SUBMISSION = {
-    "worker_id": "assignment__mturk_worker_id",
+    "worker_id": "assignment__crowd_worker_id",
     "hit": "assignment__hit__number",
     "submitted_at": "submitted_at",
 }
-WORKER = "submission__assignment__mturk_worker_id"
+WORKER = "submission__assignment__crowd_worker_id"
 
 
 class RatingPages(CursorPagination):

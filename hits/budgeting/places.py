@@ -11,7 +11,7 @@ from hits.crowds.mturk.types import MarketHit
 from hits.models import Event, Publication, Replacement, Study, Submission
 from hits.models.publication import PublicationQuerySet
 
-MAY_BE_THERE = ~Q(mturk_hit_id="") | Q(refusal="")
+MAY_BE_THERE = ~Q(crowd_hit_id="") | Q(refusal="")
 OPEN_STATUSES = ("Assignable", "Unassignable")  # on offer, or off the market with somebody still at work on it
 
 
@@ -66,8 +66,8 @@ def submitted_counts(study: Study, environment: str) -> dict[int, int]:
 def former_counts(study: Study, environment: str) -> dict[int, int]:
     """How many of a HIT's assignments were handed in before it was put up again: the HIT there counts from 0 again."""
     retired = Publication.objects.filter(hit__study=study, environment=environment).exclude(retired_at=None)
-    ids = list(retired.confirmed().values_list("mturk_hit_id", flat=True))
-    ours = Submission.objects.filter(assignment__environment=environment, mturk_hit_id__in=ids)
+    ids = list(retired.confirmed().values_list("crowd_hit_id", flat=True))
+    ours = Submission.objects.filter(assignment__environment=environment, crowd_hit_id__in=ids)
     return dict(ours.values("assignment__hit").annotate(count=Count("pk")).values_list("assignment__hit", "count"))
 
 
@@ -89,7 +89,7 @@ def note_places(
 
     The latter were asked for by a run that was killed before it noted so, or before our database was restored.
     """
-    hits = [(publications[hit.mturk_hit_id], hit) for hit in listed]
+    hits = [(publications[hit.crowd_hit_id], hit) for hit in listed]
     ours = Publication.objects.filter(pk__in=[one.pk for one, _ in hits])
     closed = {one.pk for one, hit in hits if hit.status not in OPEN_STATUSES}
     ours.filter(pk__in=closed, closed_at=None).update(closed_at=now)

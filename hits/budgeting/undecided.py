@@ -51,14 +51,14 @@ def beyond_cap(study: Study, environment: str) -> set[int]:
     """
     limit = _cap(study)
     ours = _submissions(study, environment)
-    busy = ours.values("assignment__mturk_worker_id").annotate(count=Count("pk")).filter(count__gt=limit)
-    workers = list(busy.values_list("assignment__mturk_worker_id", flat=True))
+    busy = ours.values("assignment__crowd_worker_id").annotate(count=Count("pk")).filter(count__gt=limit)
+    workers = list(busy.values_list("assignment__crowd_worker_id", flat=True))
     if not workers:
         return set()
     in_ledger = set(ours.filter(payments__kind="reward").values_list("pk", flat=True))
     by_worker: dict[str, list[tuple[bool, datetime, int]]] = {}
-    for pk, worker, at in ours.filter(assignment__mturk_worker_id__in=workers).values_list(
-        "pk", "assignment__mturk_worker_id", "submitted_at"
+    for pk, worker, at in ours.filter(assignment__crowd_worker_id__in=workers).values_list(
+        "pk", "assignment__crowd_worker_id", "submitted_at"
     ):
         by_worker.setdefault(worker, []).append((pk not in in_ledger, at, pk))
     return {pk for done in by_worker.values() for _, _, pk in sorted(done)[limit:]}

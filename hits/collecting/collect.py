@@ -59,15 +59,15 @@ def collect(
     publications = our_publications(study, environment)
     numbers = dict(study.hits.values_list("pk", "number"))
     known = _known_counts(study, environment)
-    rejected = set(recently_rejected(study, environment, now).values_list("mturk_hit_id", flat=True))
+    rejected = set(recently_rejected(study, environment, now).values_list("crowd_hit_id", flat=True))
     listed, gone = look_up_hits(market, publications, threads)
-    stirred = [publications[hit.mturk_hit_id] for hit in listed if _has_stirred(hit, known, rejected)] + gone
+    stirred = [publications[hit.crowd_hit_id] for hit in listed if _has_stirred(hit, known, rejected)] + gone
     result = Collected(gone=len(gone))
     done = 0
 
     def ask(publication: Publication) -> list[MarketAssignment]:
         try:
-            return list(market.list_assignments(publication.mturk_hit_id))
+            return list(market.list_assignments(publication.crowd_hit_id))
         except MarketRefused:
             if publication in gone:
                 return []  # some of a deleted HIT may still be told, or nothing
@@ -90,7 +90,7 @@ def collect(
 def our_publications(study: Study, environment: str) -> dict[str, Publication]:
     """By the marketplace's id."""
     confirmed = Publication.objects.filter(hit__study=study, environment=environment).confirmed()
-    return {one.mturk_hit_id: one for one in confirmed}
+    return {one.crowd_hit_id: one for one in confirmed}
 
 
 def our_hits(market: Market, publications: Mapping[str, Publication]) -> Iterator[MarketHit]:
@@ -100,11 +100,11 @@ def our_hits(market: Market, publications: Mapping[str, Publication]) -> Iterato
     `look_up_hits`.
     """
     unseen = set(publications)
-    waiting = {mturk_hit_id for mturk_hit_id, one in publications.items() if one.gone_at is None}
+    waiting = {crowd_hit_id for crowd_hit_id, one in publications.items() if one.gone_at is None}
     for hit in market.list_hits():
-        if hit.mturk_hit_id in unseen:
-            unseen.remove(hit.mturk_hit_id)
-            waiting.discard(hit.mturk_hit_id)
+        if hit.crowd_hit_id in unseen:
+            unseen.remove(hit.crowd_hit_id)
+            waiting.discard(hit.crowd_hit_id)
             yield hit
         if not waiting:
             return
@@ -118,10 +118,10 @@ def look_up_hits(
     A HIT that is not on the list may have been deleted, or the list may lag: the HIT itself is asked for.
     """
     listed = list(our_hits(market, publications))
-    seen = {hit.mturk_hit_id for hit in listed}
+    seen = {hit.crowd_hit_id for hit in listed}
     missing = [one for key, one in publications.items() if key not in seen and one.gone_at is None]
     gone: list[Publication] = []
-    for outcomes in call_in_threads(lambda one: find_hit(market, one.mturk_hit_id), missing, threads):
+    for outcomes in call_in_threads(lambda one: find_hit(market, one.crowd_hit_id), missing, threads):
         for publication, outcome in outcomes:
             found = outcome.result()
             if found is None:
@@ -131,10 +131,10 @@ def look_up_hits(
     return listed, gone
 
 
-def find_hit(market: Market, mturk_hit_id: str) -> MarketHit | None:
+def find_hit(market: Market, crowd_hit_id: str) -> MarketHit | None:
     """None if it was deleted."""
     try:
-        found = market.get_hit(mturk_hit_id)
+        found = market.get_hit(crowd_hit_id)
     except MarketRefused as refused:
         if refused.code == HIT_DOES_NOT_EXIST:
             return None
@@ -149,7 +149,7 @@ def recently_rejected(study: Study, environment: str, now: datetime) -> Submissi
 
 
 def _has_stirred(hit: MarketHit, known: Mapping[str, tuple[int, int]], rejected: set[str]) -> bool:
-    return hit.mturk_hit_id in rejected or _counts(hit) != known.get(hit.mturk_hit_id, (0, 0))
+    return hit.crowd_hit_id in rejected or _counts(hit) != known.get(hit.crowd_hit_id, (0, 0))
 
 
 def _counts(hit: MarketHit) -> tuple[int, int]:
@@ -160,10 +160,10 @@ def _counts(hit: MarketHit) -> tuple[int, int]:
 def _known_counts(study: Study, environment: str) -> dict[str, tuple[int, int]]:
     rows = (
         Submission.objects.filter(assignment__hit__study=study, assignment__environment=environment)
-        .values("mturk_hit_id")
+        .values("crowd_hit_id")
         .annotate(submitted=Count("pk"), completed=Count("pk", filter=~Q(status=Submission.Status.SUBMITTED)))
     )
-    return {row["mturk_hit_id"]: (row["submitted"], row["completed"]) for row in rows}
+    return {row["crowd_hit_id"]: (row["submitted"], row["completed"]) for row in rows}
 
 
 # --- One assignment --------------------------------------------------------------------------------------------------
@@ -183,7 +183,7 @@ def _store(hit: FrozenHit, publication: Publication, found: MarketAssignment, no
             return
         submission = Submission(
             assignment=assignment,
-            mturk_hit_id=publication.mturk_hit_id,
+            crowd_hit_id=publication.crowd_hit_id,
             status=found.status,
             accepted_at=found.accepted_at,
             submitted_at=found.submitted_at or now,
@@ -210,7 +210,7 @@ def _note_status(submission: Submission, status: str, now: datetime) -> None:
         return
     Payment.objects.filter(submission=submission, paid_at=None).update(cancelled_at=None, refusal="")
     hit = submission.assignment.hit
-    worker = pseudonym(hit.study, submission.assignment.mturk_worker_id)
+    worker = pseudonym(hit.study, submission.assignment.crowd_worker_id)
     text = f"found that the rejection of {worker} on HIT {hit.shown_number} was overridden on the marketplace"
     Event.objects.create(study=hit.study, at=now, actor=None, text=text)
 
@@ -219,8 +219,8 @@ def _assignment(hit: FrozenHit, publication: Publication, found: MarketAssignmen
     """Locked. Made anew if we have never seen it, or no longer have it."""
     who = {
         "environment": publication.environment,
-        "mturk_assignment_id": found.mturk_assignment_id,
-        "mturk_worker_id": found.mturk_worker_id,
+        "crowd_assignment_id": found.crowd_assignment_id,
+        "crowd_worker_id": found.crowd_worker_id,
     }
     whose = CopyOf(hit.study.key, hit.number, *who.values())
     copy = read_copy(hit, whose, fields_of(found.answer_xml))
@@ -318,7 +318,7 @@ def _ratings_of(submission: Submission, answer: Answer, cards: Sequence[dict[str
 
 def _others_with_its_id(assignment: Assignment) -> AssignmentQuerySet:
     same = Assignment.objects.filter(
-        environment=assignment.environment, mturk_assignment_id=assignment.mturk_assignment_id, submission=None
+        environment=assignment.environment, crowd_assignment_id=assignment.crowd_assignment_id, submission=None
     )
     return same.exclude(pk=assignment.pk).exclude(ended_as=Ending.TAKEN_OVER)
 

@@ -68,7 +68,7 @@ def gather_facts(study: Study, environment: str, results: Results) -> Facts:
         hits_built=study.hits.count(),
         hits_published=published.count(),
         waves=published.order_by().values("wave").distinct().count(),
-        workers=submissions.order_by().values("assignment__mturk_worker_id").distinct().count(),
+        workers=submissions.order_by().values("assignment__crowd_worker_id").distinct().count(),
         submissions=submissions.count(),
         problems=submissions.exclude(problem="").count(),
         rejected=submissions.filter(status=Submission.Status.REJECTED).count(),

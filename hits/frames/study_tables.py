@@ -88,7 +88,7 @@ class StudyTables:
     def submissions(self) -> dict[str, Any]:
         rows = read_columns(
             self.confirmed.order_by("pk").values_list(
-                *("pk", "assignment__mturk_worker_id", "assignment__hit__number", "assignment__hit__block"),
+                *("pk", "assignment__crowd_worker_id", "assignment__hit__number", "assignment__hit__block"),
                 *("status", "is_rebuilt", "accepted_at", "submitted_at", "assignment__feedback"),
                 *("assignment__opened_at", "assignment__submitted_at"),
             ),

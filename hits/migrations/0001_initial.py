@@ -33,8 +33,8 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('environment', models.CharField(choices=[('local', 'Local'), ('sandbox', 'Sandbox'), ('production', 'Production')], max_length=10)),
-                ('mturk_assignment_id', models.CharField(max_length=64)),
-                ('mturk_worker_id', models.CharField(max_length=64)),
+                ('crowd_assignment_id', models.CharField(max_length=64)),
+                ('crowd_worker_id', models.CharField(max_length=64)),
                 ('turn', models.PositiveIntegerField()),
                 ('opened_at', models.DateTimeField()),
                 ('hit', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='opened_assignments', to='hits.hit')),
@@ -71,7 +71,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('environment', models.CharField(choices=[('local', 'Local'), ('sandbox', 'Sandbox'), ('production', 'Production')], max_length=10)),
-                ('mturk_hit_id', models.CharField(blank=True, max_length=64)),
+                ('crowd_hit_id', models.CharField(blank=True, max_length=64)),
                 ('wave', models.PositiveSmallIntegerField(default=1)),
                 ('intended_at', models.DateTimeField()),
                 ('published_at', models.DateTimeField(null=True)),
@@ -107,15 +107,15 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='assignment',
-            index=models.Index(fields=['environment', 'mturk_worker_id'], name='assignment_by_worker'),
+            index=models.Index(fields=['environment', 'crowd_worker_id'], name='assignment_by_worker'),
         ),
         migrations.AddConstraint(
             model_name='assignment',
-            constraint=models.UniqueConstraint(fields=('environment', 'mturk_assignment_id', 'mturk_worker_id'), name='one_assignment_per_worker_and_id'),
+            constraint=models.UniqueConstraint(fields=('environment', 'crowd_assignment_id', 'crowd_worker_id'), name='one_assignment_per_worker_and_id'),
         ),
         migrations.AddConstraint(
             model_name='assignment',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('mturk_assignment_id', ''), _negated=True), models.Q(('mturk_worker_id', ''), _negated=True)), name='assignment_has_its_ids'),
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('crowd_assignment_id', ''), _negated=True), models.Q(('crowd_worker_id', ''), _negated=True)), name='assignment_has_its_ids'),
         ),
         migrations.AddConstraint(
             model_name='hititem',
@@ -135,11 +135,11 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='publication',
-            constraint=models.UniqueConstraint(condition=models.Q(('mturk_hit_id', ''), _negated=True), fields=('environment', 'mturk_hit_id'), name='one_publication_per_mturk_hit'),
+            constraint=models.UniqueConstraint(condition=models.Q(('crowd_hit_id', ''), _negated=True), fields=('environment', 'crowd_hit_id'), name='one_publication_per_crowd_hit'),
         ),
         migrations.AddConstraint(
             model_name='publication',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('mturk_hit_id', ''), ('published_at', None)), models.Q(('mturk_hit_id__gt', ''), ('published_at__isnull', False)), _connector='OR'), name='publication_is_confirmed_with_its_id'),
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('crowd_hit_id', ''), ('published_at', None)), models.Q(('crowd_hit_id__gt', ''), ('published_at__isnull', False)), _connector='OR'), name='publication_is_confirmed_with_its_id'),
         ),
         migrations.AddConstraint(
             model_name='study',

@@ -18,7 +18,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('environment', models.CharField(choices=[('local', 'Local'), ('sandbox', 'Sandbox'), ('production', 'Production')], max_length=10)),
-                ('mturk_worker_id', models.CharField(max_length=64)),
+                ('crowd_worker_id', models.CharField(max_length=64)),
                 ('kind', models.CharField(choices=[('cap', 'Cap'), ('soft block', 'Soft'), ('hard block', 'Hard')], max_length=10)),
                 ('reason', models.TextField()),
                 ('made_at', models.DateTimeField()),
@@ -31,7 +31,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-pk'],
-                'constraints': [models.UniqueConstraint(condition=models.Q(('lifted_at', None)), fields=('study', 'environment', 'mturk_worker_id', 'kind'), name='one_active_standing_per_worker_and_kind')],
+                'constraints': [models.UniqueConstraint(condition=models.Q(('lifted_at', None)), fields=('study', 'environment', 'crowd_worker_id', 'kind'), name='one_active_standing_per_worker_and_kind')],
             },
         ),
         migrations.CreateModel(

@@ -37,14 +37,14 @@ class Migration(migrations.Migration):
                 ('step', models.PositiveSmallIntegerField()),
                 ('rule', models.CharField(max_length=40)),
                 ('parameters', models.JSONField()),
-                ('mturk_worker_id', models.CharField(blank=True, max_length=64)),
+                ('crowd_worker_id', models.CharField(blank=True, max_length=64)),
                 ('evidence', models.JSONField()),
                 ('submission', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='exclusions', to='hits.submission')),
                 ('run', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='exclusions', to='hits.screeningrun')),
             ],
             options={
                 'ordering': ['pk'],
-                'constraints': [models.UniqueConstraint(condition=models.Q(('mturk_worker_id', ''), _negated=True), fields=('run', 'step', 'mturk_worker_id'), name='one_exclusion_per_rule_and_worker'), models.UniqueConstraint(condition=models.Q(('submission__isnull', False)), fields=('run', 'step', 'submission'), name='one_exclusion_per_rule_and_submission'), models.CheckConstraint(condition=models.Q(models.Q(('mturk_worker_id', ''), ('submission__isnull', False)), models.Q(('mturk_worker_id__gt', ''), ('submission__isnull', True)), _connector='OR'), name='exclusion_is_of_a_worker_or_a_submission')],
+                'constraints': [models.UniqueConstraint(condition=models.Q(('crowd_worker_id', ''), _negated=True), fields=('run', 'step', 'crowd_worker_id'), name='one_exclusion_per_rule_and_worker'), models.UniqueConstraint(condition=models.Q(('submission__isnull', False)), fields=('run', 'step', 'submission'), name='one_exclusion_per_rule_and_submission'), models.CheckConstraint(condition=models.Q(models.Q(('crowd_worker_id', ''), ('submission__isnull', False)), models.Q(('crowd_worker_id__gt', ''), ('submission__isnull', True)), _connector='OR'), name='exclusion_is_of_a_worker_or_a_submission')],
             },
         ),
     ]

@@ -36,11 +36,11 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='assignment',
-            index=models.Index(condition=models.Q(('confirmed_at__isnull', False)), fields=['environment', 'mturk_worker_id'], name='assignment_confirmed_of_worker'),
+            index=models.Index(condition=models.Q(('confirmed_at__isnull', False)), fields=['environment', 'crowd_worker_id'], name='assignment_confirmed_of_worker'),
         ),
         migrations.AddIndex(
             model_name='assignment',
-            index=models.Index(condition=models.Q(('confirmed_at', None), ('visited_from__gt', '')), fields=['visited_from', 'mturk_worker_id'], name='assignment_visits_of_worker'),
+            index=models.Index(condition=models.Q(('confirmed_at', None), ('visited_from__gt', '')), fields=['visited_from', 'crowd_worker_id'], name='assignment_visits_of_worker'),
         ),
         migrations.AddIndex(
             model_name='assignment',
@@ -48,6 +48,6 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='assignment',
-            index=models.Index(condition=models.Q(('submitted_at', None), ('taken_over_at', None)), fields=['environment', 'mturk_assignment_id'], name='assignment_in_hand'),
+            index=models.Index(condition=models.Q(('submitted_at', None), ('taken_over_at', None)), fields=['environment', 'crowd_assignment_id'], name='assignment_in_hand'),
         ),
     ]

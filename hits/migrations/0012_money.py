@@ -5,12 +5,12 @@ from typing import Any
 from django.db import migrations, models
 
 
-def note_mturk_hit_ids(apps: Any, schema_editor: Any) -> None:
+def note_crowd_hit_ids(apps: Any, schema_editor: Any) -> None:
     """So far a HIT had one publication on each marketplace."""
     submissions = apps.get_model("hits", "Submission").objects
-    for one in apps.get_model("hits", "Publication").objects.exclude(mturk_hit_id=""):
+    for one in apps.get_model("hits", "Publication").objects.exclude(crowd_hit_id=""):
         of_hit = submissions.filter(assignment__hit=one.hit_id, assignment__environment=one.environment)
-        of_hit.update(mturk_hit_id=one.mturk_hit_id)
+        of_hit.update(crowd_hit_id=one.crowd_hit_id)
 
 
 class Migration(migrations.Migration):
@@ -70,7 +70,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddField(
             model_name='submission',
-            name='mturk_hit_id',
+            name='crowd_hit_id',
             field=models.CharField(blank=True, default='', max_length=64),
         ),
         migrations.AlterField(
@@ -86,5 +86,5 @@ class Migration(migrations.Migration):
             model_name='publication',
             constraint=models.UniqueConstraint(condition=models.Q(('retired_at', None)), fields=('hit', 'environment'), name='one_publication_per_hit_and_environment'),
         ),
-        migrations.RunPython(note_mturk_hit_ids, migrations.RunPython.noop),
+        migrations.RunPython(note_crowd_hit_ids, migrations.RunPython.noop),
     ]

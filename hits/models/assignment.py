@@ -30,8 +30,8 @@ class Assignment(models.Model):
 
     hit = models.ForeignKey(Hit, on_delete=models.PROTECT, related_name="opened_assignments")
     environment = models.CharField(max_length=10, choices=MarketEnvironment)
-    mturk_assignment_id = models.CharField(max_length=64)
-    mturk_worker_id = models.CharField(max_length=64)
+    crowd_assignment_id = models.CharField(max_length=64)
+    crowd_worker_id = models.CharField(max_length=64)
     turn = models.PositiveIntegerField()  # by how many places the cards are rotated, from 0
     opened_at = models.DateTimeField()
     # Since when the time runs: since the worker accepted, where the marketplace says when that was, else since our page
@@ -56,23 +56,23 @@ class Assignment(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["environment", "mturk_assignment_id", "mturk_worker_id"],
+                fields=["environment", "crowd_assignment_id", "crowd_worker_id"],
                 name="one_assignment_per_worker_and_id",
             ),
             models.CheckConstraint(
-                condition=~Q(mturk_assignment_id="") & ~Q(mturk_worker_id=""), name="assignment_has_its_ids"
+                condition=~Q(crowd_assignment_id="") & ~Q(crowd_worker_id=""), name="assignment_has_its_ids"
             ),
         ]
         # The partial ones keep an opening as cheap as it is whatever number of visits was forged: it looks at what is
         # confirmed, at what came from its own address, and at who else has the same id in hand.
         indexes = [
-            models.Index(fields=["environment", "mturk_worker_id"], name="assignment_by_worker"),
+            models.Index(fields=["environment", "crowd_worker_id"], name="assignment_by_worker"),
             models.Index(fields=["hit", "environment"], condition=IS_CONFIRMED, name="assignment_confirmed_of_hit"),
             models.Index(
-                fields=["environment", "mturk_worker_id"], condition=IS_CONFIRMED, name="assignment_confirmed_of_worker"
+                fields=["environment", "crowd_worker_id"], condition=IS_CONFIRMED, name="assignment_confirmed_of_worker"
             ),
             models.Index(
-                fields=["visited_from", "mturk_worker_id"],
+                fields=["visited_from", "crowd_worker_id"],
                 condition=IS_ONLY_VISITED,
                 name="assignment_visits_of_worker",
             ),
@@ -80,14 +80,14 @@ class Assignment(models.Model):
                 fields=["visited_from", "opened_at"], condition=IS_ONLY_VISITED, name="assignment_visits_lately"
             ),
             models.Index(
-                fields=["environment", "mturk_assignment_id"],
+                fields=["environment", "crowd_assignment_id"],
                 condition=Q(submitted_at=None, taken_over_at=None),
                 name="assignment_in_hand",
             ),
         ]
 
     def __str__(self) -> str:
-        return f"{self.mturk_assignment_id} of {self.hit}"
+        return f"{self.crowd_assignment_id} of {self.hit}"
 
 
 class Answer(models.Model):

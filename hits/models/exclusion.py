@@ -52,7 +52,7 @@ class Exclusion(models.Model):
     step = models.PositiveSmallIntegerField()
     rule = models.CharField(max_length=40)
     parameters = models.JSONField()
-    mturk_worker_id = models.CharField(max_length=64, blank=True)
+    crowd_worker_id = models.CharField(max_length=64, blank=True)
     submission = models.ForeignKey(Submission, null=True, on_delete=models.PROTECT, related_name="exclusions")
     evidence = models.JSONField()
 
@@ -60,8 +60,8 @@ class Exclusion(models.Model):
         ordering = ["pk"]
         constraints = [
             models.UniqueConstraint(
-                fields=["run", "step", "mturk_worker_id"],
-                condition=~Q(mturk_worker_id=""),
+                fields=["run", "step", "crowd_worker_id"],
+                condition=~Q(crowd_worker_id=""),
                 name="one_exclusion_per_rule_and_worker",
             ),
             models.UniqueConstraint(
@@ -70,8 +70,8 @@ class Exclusion(models.Model):
                 name="one_exclusion_per_rule_and_submission",
             ),
             models.CheckConstraint(
-                condition=Q(mturk_worker_id="", submission__isnull=False)
-                | Q(mturk_worker_id__gt="", submission__isnull=True),
+                condition=Q(crowd_worker_id="", submission__isnull=False)
+                | Q(crowd_worker_id__gt="", submission__isnull=True),
                 name="exclusion_is_of_a_worker_or_a_submission",
             ),
         ]

@@ -59,4 +59,4 @@ class Payment(models.Model):
     @property
     def token(self) -> str:
         """Makes a repeated bonus harmless for 24 hours. Without an id of ours, which a restored database may reuse."""
-        return f"{self.kind}-{self.submission.assignment.mturk_assignment_id}"
+        return f"{self.kind}-{self.submission.assignment.crowd_assignment_id}"

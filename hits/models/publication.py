@@ -10,7 +10,7 @@ class MarketEnvironment(models.TextChoices):
     PRODUCTION = "production"
 
 
-IS_CONFIRMED = ~Q(mturk_hit_id="")
+IS_CONFIRMED = ~Q(crowd_hit_id="")
 IS_REFUSED = ~IS_CONFIRMED & ~Q(refusal="")
 IS_BEGUN = ~IS_CONFIRMED & Q(refusal="")
 IS_THERE = IS_CONFIRMED & Q(gone_at=None)
@@ -57,7 +57,7 @@ class Publication(models.Model):
 
     hit = models.ForeignKey(Hit, on_delete=models.PROTECT, related_name="publications")
     environment = models.CharField(max_length=10, choices=MarketEnvironment)
-    mturk_hit_id = models.CharField(max_length=64, blank=True)
+    crowd_hit_id = models.CharField(max_length=64, blank=True)
     run = models.ForeignKey("PublishingRun", null=True, on_delete=models.SET_NULL, related_name="publications")
     wave = models.PositiveSmallIntegerField(default=1)
     intended_at = models.DateTimeField()
@@ -82,12 +82,12 @@ class Publication(models.Model):
                 name="one_publication_per_hit_and_environment",
             ),
             models.UniqueConstraint(
-                fields=["environment", "mturk_hit_id"],
-                condition=~Q(mturk_hit_id=""),
-                name="one_publication_per_mturk_hit",
+                fields=["environment", "crowd_hit_id"],
+                condition=~Q(crowd_hit_id=""),
+                name="one_publication_per_crowd_hit",
             ),
             models.CheckConstraint(
-                condition=Q(mturk_hit_id="", published_at=None) | Q(mturk_hit_id__gt="", published_at__isnull=False),
+                condition=Q(crowd_hit_id="", published_at=None) | Q(crowd_hit_id__gt="", published_at__isnull=False),
                 name="publication_is_confirmed_with_its_id",
             ),
         ]

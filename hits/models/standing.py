@@ -41,7 +41,7 @@ class Standing(models.Model):
 
     study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="standings")
     environment = models.CharField(max_length=10, choices=MarketEnvironment)
-    mturk_worker_id = models.CharField(max_length=64)
+    crowd_worker_id = models.CharField(max_length=64)
     kind = models.CharField(max_length=10, choices=Kind)
     reason = models.TextField()
     made_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
@@ -57,11 +57,11 @@ class Standing(models.Model):
         ordering = ["-pk"]
         constraints = [
             models.UniqueConstraint(
-                fields=["study", "environment", "mturk_worker_id", "kind"],
+                fields=["study", "environment", "crowd_worker_id", "kind"],
                 condition=Q(lifted_at=None),
                 name="one_active_standing_per_worker_and_kind",
             )
         ]
 
     def __str__(self) -> str:
-        return f"{self.kind} of {self.mturk_worker_id} in {self.study}"
+        return f"{self.kind} of {self.crowd_worker_id} in {self.study}"

@@ -25,7 +25,7 @@ class Submission(models.Model):
         REJECTED = "Rejected"
 
     assignment = models.OneToOneField(Assignment, on_delete=models.PROTECT, related_name="submission")
-    mturk_hit_id = models.CharField(max_length=64, blank=True, default="")  # a HIT of ours may be put up again
+    crowd_hit_id = models.CharField(max_length=64, blank=True, default="")  # a HIT of ours may be put up again
     status = models.CharField(max_length=10, choices=Status)
     accepted_at = models.DateTimeField()
     submitted_at = models.DateTimeField()

@@ -49,7 +49,7 @@ def find_assignments(study: Study, environment: str, state: str = "", worker_id:
         found = found.filter(submission__in=waiting_for_decision(study, environment))
     elif state:
         found = found.filter(STATES[state])
-    return (found.filter(mturk_worker_id=worker_id) if worker_id else found).order_by("-pk")
+    return (found.filter(crowd_worker_id=worker_id) if worker_id else found).order_by("-pk")
 
 
 def assignment_rows(study: Study, assignments: Sequence[Assignment]) -> list[AssignmentRow]:
@@ -59,7 +59,7 @@ def assignment_rows(study: Study, assignments: Sequence[Assignment]) -> list[Ass
     return [
         AssignmentRow(
             one,
-            pseudonym(study, one.mturk_worker_id),
+            pseudonym(study, one.crowd_worker_id),
             TO_DECIDE if _submission_key(one) in to_decide else state_of(one),
             minutes.get(one.pk),
             points.get(one.pk, 0),

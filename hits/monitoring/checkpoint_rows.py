@@ -43,7 +43,7 @@ class Passed:
 
 def passed_by_worker(study: Study, environment: str, worker_id: str | None = None) -> dict[str, Passed]:
     """By the marketplace's own ids."""
-    worker = "submission__assignment__mturk_worker_id"
+    worker = "submission__assignment__crowd_worker_id"
     human = Rating.objects.filter(
         submission__assignment__hit__study=study,
         submission__assignment__environment=environment,
@@ -51,7 +51,7 @@ def passed_by_worker(study: Study, environment: str, worker_id: str | None = Non
         candidate=None,
     )
     if worker_id is not None:
-        human = human.filter(submission__assignment__mturk_worker_id=worker_id)
+        human = human.filter(submission__assignment__crowd_worker_id=worker_id)
     first_check = BonusCheck.objects.filter(
         assignment=OuterRef("submission__assignment"), item=OuterRef("item"), attempt=1
     )

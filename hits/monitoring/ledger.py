@@ -92,7 +92,7 @@ def ledger_rows(study: Study, environment: str, has_worker_ids: bool = False) ->
     payments = payments_of(study, environment).order_by("pk").select_related("submission__assignment__hit")
     for payment in payments.defer("submission__answer_xml").iterator(chunk_size=2000):
         assignment = payment.submission.assignment
-        who = assignment.mturk_worker_id
+        who = assignment.crowd_worker_id
         if who not in names:
             names[who] = who if has_worker_ids else pseudonym(study, who)
         yield (

@@ -66,7 +66,7 @@ def list_workers(study: Study, environment: str, worker_id: str | None = None) -
     """All who have opened a HIT, or only one of them."""
     assignments = Assignment.objects.filter(hit__study=study, environment=environment)
     if worker_id is not None:
-        assignments = assignments.filter(mturk_worker_id=worker_id)
+        assignments = assignments.filter(crowd_worker_id=worker_id)
     minutes = _minutes_by_worker(assignments)
     passed = passed_by_worker(study, environment, worker_id)
     flags = flags_by_worker(study, environment, worker_id)
@@ -88,7 +88,7 @@ def list_workers(study: Study, environment: str, worker_id: str | None = None) -
 def find_worker(study: Study, environment: str, name: str) -> str | None:
     """The marketplace's own id of whom the pages call so."""
     assignments = Assignment.objects.filter(hit__study=study, environment=environment)
-    ids = assignments.order_by().values_list("mturk_worker_id", flat=True).distinct()
+    ids = assignments.order_by().values_list("crowd_worker_id", flat=True).distinct()
     return next((worker_id for worker_id in ids if pseudonym(study, worker_id) == name), None)
 
 
@@ -100,7 +100,7 @@ def flags_by_worker(study: Study, environment: str, worker_id: str | None = None
     rows = rows.select_related("run", "submission__assignment__hit").defer("submission__answer_xml")
     rows = rows.order_by("run", "step", "pk")
     if worker_id is not None:
-        rows = rows.filter(Q(mturk_worker_id=worker_id) | Q(submission__assignment__mturk_worker_id=worker_id))
+        rows = rows.filter(Q(crowd_worker_id=worker_id) | Q(submission__assignment__crowd_worker_id=worker_id))
     found: dict[str, list[Flag]] = {}
     for row in rows:
         assignment = row.submission and row.submission.assignment
@@ -111,14 +111,14 @@ def flags_by_worker(study: Study, environment: str, worker_id: str | None = None
             assignment.pk if assignment else None,
             assignment.hit.shown_number if assignment else None,
         )
-        found.setdefault(assignment.mturk_worker_id if assignment else row.mturk_worker_id, []).append(flag)
+        found.setdefault(assignment.crowd_worker_id if assignment else row.crowd_worker_id, []).append(flag)
     return found
 
 
 def _counts_by_worker(assignments: AssignmentQuerySet) -> dict[str, dict[str, int]]:
     rows = (
         assignments.order_by()
-        .values("mturk_worker_id")
+        .values("crowd_worker_id")
         .annotate(
             accepted=Count("pk"),
             submitted=Count("submission"),
@@ -128,7 +128,7 @@ def _counts_by_worker(assignments: AssignmentQuerySet) -> dict[str, dict[str, in
         )
     )
     names = ("accepted", "submitted", "approved", "rejected", "given_up")
-    return {who: dict(zip(names, counts, strict=True)) for who, *counts in rows.values_list("mturk_worker_id", *names)}
+    return {who: dict(zip(names, counts, strict=True)) for who, *counts in rows.values_list("crowd_worker_id", *names)}
 
 
 def _minutes_by_worker(assignments: AssignmentQuerySet) -> dict[str, list[float]]:
@@ -137,7 +137,7 @@ def _minutes_by_worker(assignments: AssignmentQuerySet) -> dict[str, list[float]
         assignments.filter(submission__isnull=False).select_related("submission").defer("submission__answer_xml")
     )
     listed = list(confirmed)
-    whose = {one.pk: one.mturk_worker_id for one in listed}
+    whose = {one.pk: one.crowd_worker_id for one in listed}
     found: dict[str, list[float]] = {}
     for pk, minutes in counted_minutes(listed).items():
         found.setdefault(whose[pk], []).append(minutes)
@@ -147,10 +147,10 @@ def _minutes_by_worker(assignments: AssignmentQuerySet) -> dict[str, list[float]
 def _standings_by_worker(study: Study, environment: str, worker_id: str | None) -> dict[str, list[Standing]]:
     rows: Iterable[Standing] = (
         Standing.objects.filter(study=study, environment=environment)
-        .filter(Q() if worker_id is None else Q(mturk_worker_id=worker_id))
+        .filter(Q() if worker_id is None else Q(crowd_worker_id=worker_id))
         .select_related("made_by")
     )
     found: dict[str, list[Standing]] = {}
     for row in rows:
-        found.setdefault(row.mturk_worker_id, []).append(row)
+        found.setdefault(row.crowd_worker_id, []).append(row)
     return found

@@ -33,12 +33,12 @@ def note_found_bonuses(
     if not is_asked_for and looked.filter(bonuses_seen_at__gt=now - LOOK_EVERY).exists():
         return 0
     submissions = Submission.objects.filter(assignment__hit__study=study, assignment__environment=environment)
-    hits = submissions.exclude(mturk_hit_id="").order_by().values_list("mturk_hit_id", flat=True).distinct()
+    hits = submissions.exclude(crowd_hit_id="").order_by().values_list("crowd_hit_id", flat=True).distinct()
     count = 0
     unavailable: list[MarketUnavailable] = []
 
-    def ask(mturk_hit_id: str) -> list[MarketBonus]:
-        return list(market.list_bonuses_of_hit(mturk_hit_id))
+    def ask(crowd_hit_id: str) -> list[MarketBonus]:
+        return list(market.list_bonuses_of_hit(crowd_hit_id))
 
     for outcomes in call_in_threads(ask, list(hits), threads, lambda: not unavailable):
         found: list[MarketBonus] = []
@@ -59,12 +59,12 @@ def bonuses_noted_as_found(study: Study, environment: str) -> set[BonusKey]:
     rows = Payment.objects.filter(
         submission__assignment__hit__study=study, submission__assignment__environment=environment, paid_by=FOUND
     ).exclude(kind=Kind.REWARD)
-    named = rows.values_list("submission__assignment__mturk_assignment_id", "cents", "paid_at")
+    named = rows.values_list("submission__assignment__crowd_assignment_id", "cents", "paid_at")
     return {(assignment, cents, at) for assignment, cents, at in named if at is not None}
 
 
 def key_of(bonus: MarketBonus) -> BonusKey:
-    return bonus.mturk_assignment_id, bonus.cents, bonus.granted_at
+    return bonus.crowd_assignment_id, bonus.cents, bonus.granted_at
 
 
 def mark_in(reason: str) -> str:
@@ -82,8 +82,8 @@ def _note(study: Study, environment: str, found: Iterable[MarketBonus], now: dat
     Study.objects.select_for_update().get(pk=study.pk)  # two runs at once note it once
     new = sorted(set(by_key) - bonuses_noted_as_found(study, environment))
     of_study = Submission.objects.filter(assignment__hit__study=study, assignment__environment=environment)
-    named = of_study.filter(assignment__mturk_assignment_id__in={key[0] for key in new})
-    submissions = {one.assignment.mturk_assignment_id: one for one in named.select_related("assignment")}
+    named = of_study.filter(assignment__crowd_assignment_id__in={key[0] for key in new})
+    submissions = {one.assignment.crowd_assignment_id: one for one in named.select_related("assignment")}
     kinds: dict[int, set[str]] = {}
     for submission, kind in Payment.objects.filter(submission__in=named).values_list("submission", "kind"):
         kinds.setdefault(submission, set()).add(kind)

@@ -79,7 +79,7 @@ def _jobs(study: Study, environment: str, market: Market) -> list[_Job]:
     by_hit: dict[str, list[Payment]] = {}
     for payment in owed:
         if payment.kind != Kind.REWARD:
-            by_hit.setdefault(payment.submission.mturk_hit_id, []).append(payment)
+            by_hit.setdefault(payment.submission.crowd_hit_id, []).append(payment)
     rewards = [_Job([one], partial(_approve, market, one)) for one in owed if one.kind == Kind.REWARD]
     bonuses = [_Job(ones, partial(_send_bonuses, market, hit, ones, noted)) for hit, ones in by_hit.items()]
     return rewards + bonuses
@@ -126,7 +126,7 @@ def reject(submission: Submission, reason: str, market: Market, by: User | None,
         raise EvalPlatformError("Write a reason: the worker reads it, and it is the least that we owe them.")
     if Payment.objects.paid().filter(submission=submission, kind=Kind.REWARD).exists():
         raise EvalPlatformError("This assignment was paid already; what is paid can't be taken back.")
-    market.reject(submission.assignment.mturk_assignment_id, reason.strip())
+    market.reject(submission.assignment.crowd_assignment_id, reason.strip())
     with transaction.atomic():
         Submission.objects.filter(pk=submission.pk).update(status=Status.REJECTED, decided_at=now)
         Payment.objects.owed().filter(submission=submission).update(
@@ -151,7 +151,7 @@ def _save_dues(payments: Sequence[Payment]) -> None:
 
 def _whose(submission: Submission) -> str:
     assignment = submission.assignment
-    worker = pseudonym(assignment.hit.study, assignment.mturk_worker_id)
+    worker = pseudonym(assignment.hit.study, assignment.crowd_worker_id)
     return f"the assignment of {worker} on HIT {assignment.hit.shown_number}"
 
 
@@ -182,7 +182,7 @@ class _Outcome:
 
 def _approve(market: Market, payment: Payment) -> list[_Outcome]:
     """There is no token for an approval. So: if it is refused, look at what the assignment's state is."""
-    assignment_id = payment.submission.assignment.mturk_assignment_id
+    assignment_id = payment.submission.assignment.crowd_assignment_id
     if payment.submission.status == Status.APPROVED:
         return [_Outcome(FOUND, status=Status.APPROVED)]
     try:
@@ -201,18 +201,18 @@ def _approve(market: Market, payment: Payment) -> list[_Outcome]:
 
 
 def _send_bonuses(
-    market: Market, mturk_hit_id: str, payments: Sequence[Payment], noted: Collection[BonusKey]
+    market: Market, crowd_hit_id: str, payments: Sequence[Payment], noted: Collection[BonusKey]
 ) -> list[_Outcome]:
     """Sends what is neither there with our mark, nor was given by somebody's hand, of the same amount."""
     try:
-        paid = list(market.list_bonuses_of_hit(mturk_hit_id))
+        paid = list(market.list_bonuses_of_hit(crowd_hit_id))
     except (MarketRefused, MarketUnavailable) as error:
         return [_Outcome(error=error) for _ in payments]
-    ours = {(one.mturk_assignment_id, mark_in(one.reason)) for one in paid}
+    ours = {(one.crowd_assignment_id, mark_in(one.reason)) for one in paid}
     by_hand = {key_of(one): one for one in paid if not mark_in(one.reason) and key_of(one) not in noted}
     outcomes = []
     for payment in payments:
-        assignment_id = payment.submission.assignment.mturk_assignment_id
+        assignment_id = payment.submission.assignment.crowd_assignment_id
         given = next((key for key in by_hand if key[:2] == (assignment_id, payment.cents)), None)
         if (assignment_id, mark(payment.kind)) in ours:
             outcomes.append(_Outcome(FOUND))
@@ -226,7 +226,7 @@ def _send_bonuses(
 def _send_bonus(market: Market, payment: Payment) -> _Outcome:
     who = payment.submission.assignment
     try:
-        market.send_bonus(who.mturk_worker_id, who.mturk_assignment_id, payment.cents, payment.reason, payment.token)
+        market.send_bonus(who.crowd_worker_id, who.crowd_assignment_id, payment.cents, payment.reason, payment.token)
     except (MarketRefused, MarketUnavailable) as error:
         # Also a token that another run used a moment ago: the next run will find that bonus on the list.
         return _Outcome(error=error)

@@ -94,7 +94,7 @@ def adopt_orphans(study: Study, environment: str, market: Market, now: datetime)
     """
     ours = Publication.objects.filter(hit__study=study, environment=environment)
     known = set(ours.confirmed().current().values_list("hit__number", flat=True))
-    retired = set(ours.exclude(retired_at=None).values_list("mturk_hit_id", flat=True))
+    retired = set(ours.exclude(retired_at=None).values_list("crowd_hit_id", flat=True))
     numbers = known_annotations(study, environment, study.hits.values_list("number", flat=True))
     orphans: dict[int, str] = {}
     strangers: set[str] = set()
@@ -103,13 +103,13 @@ def adopt_orphans(study: Study, environment: str, market: Market, now: datetime)
     for _ in range(MOST_WALKS):
         walk = set()
         for found in market.list_hits():
-            walk.add(found.mturk_hit_id)
+            walk.add(found.crowd_hit_id)
             number = numbers.get(found.annotation)
-            is_former = found.mturk_hit_id in retired or found.status == "Disposed"
+            is_former = found.crowd_hit_id in retired or found.status == "Disposed"
             if number is not None and number not in known and not is_former:
-                orphans.setdefault(number, found.mturk_hit_id)
+                orphans.setdefault(number, found.crowd_hit_id)
             elif number is None and names_study(found.annotation, study):
-                strangers.add(found.mturk_hit_id)
+                strangers.add(found.crowd_hit_id)
         # Others may delete HITs while we read: then the pages shift, and one of ours slips through. A token protects us
         # for a day only; so, where something was left behind, the list is read until it holds still.
         if walk == last or not (orphans or was_interrupted):
@@ -123,9 +123,9 @@ def adopt_orphans(study: Study, environment: str, market: Market, now: datetime)
     return len(orphans)
 
 
-def _note_strangers(study: Study, environment: str, mturk_hit_ids: Collection[str], now: datetime) -> None:
+def _note_strangers(study: Study, environment: str, crowd_hit_ids: Collection[str], now: datetime) -> None:
     """In the log each time, and in the study's events once."""
-    ids = ", ".join(sorted(mturk_hit_ids)[:3]) + ("" if len(mturk_hit_ids) <= 3 else ", ...")
+    ids = ", ".join(sorted(crowd_hit_ids)[:3]) + ("" if len(crowd_hit_ids) <= 3 else ", ...")
     text = f"left alone what names this study on the {environment} market without our signature: {ids}"
     log.warning("unsigned_hits_left_alone", study=study.name, environment=environment, hits=ids)
     if not Event.objects.filter(study=study, text=text).exists():
@@ -189,7 +189,7 @@ def _save_outcome(
 ) -> None:
     this = Publication.objects.filter(pk=publication.pk)
     try:
-        mturk_hit_id = outcome.result()
+        crowd_hit_id = outcome.result()
     except MarketRefused as refused:
         result.refused[str(refused)] = result.refused.get(str(refused), 0) + 1
         if refused.code in ABOUT_THE_ACCOUNT:
@@ -199,12 +199,12 @@ def _save_outcome(
     except MarketUnavailable as unavailable:
         result.stopped_by = unavailable
     else:
-        this.update(mturk_hit_id=mturk_hit_id, published_at=now, refusal="", page_url=page_url)
+        this.update(crowd_hit_id=crowd_hit_id, published_at=now, refusal="", page_url=page_url)
         result.published += 1
 
 
-def _adopt(hit: Hit, environment: str, mturk_hit_id: str, now: datetime) -> None:
-    found = {"mturk_hit_id": mturk_hit_id, "published_at": now, "refusal": ""}
+def _adopt(hit: Hit, environment: str, crowd_hit_id: str, now: datetime) -> None:
+    found = {"crowd_hit_id": crowd_hit_id, "published_at": now, "refusal": ""}
     Publication.objects.update_or_create(
         hit=hit,
         environment=environment,

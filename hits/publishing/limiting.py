@@ -52,7 +52,7 @@ def block(
         Standing.objects.get_or_create(
             study=study,
             environment=environment,
-            mturk_worker_id=worker_id,
+            crowd_worker_id=worker_id,
             kind=kind,
             lifted_at=None,
             defaults={"reason": reason.strip(), "made_by": by, "made_at": now},
@@ -65,7 +65,7 @@ def unblock(study: Study, environment: str, worker_id: str, reason: str, by: Use
     if not reason.strip():
         raise EvalPlatformError("Lifting a block needs a reason, for whoever looks at it later.")
     with transaction.atomic():
-        active = Standing.objects.active().filter(study=study, environment=environment, mturk_worker_id=worker_id)
+        active = Standing.objects.active().filter(study=study, environment=environment, crowd_worker_id=worker_id)
         count = active.exclude(kind=Kind.CAP).update(lifted_at=now, lift_reason=reason.strip())
         text = f"unblocked {pseudonym(study, worker_id)}: {reason.strip()}"
         Event.objects.create(study=study, at=now, actor=by, text=text)
@@ -76,26 +76,26 @@ def _cap(study: Study, environment: str, now: datetime) -> int:
     limit = study.design["crowd"]["max_hits_per_worker"]
     counts = (
         Submission.objects.filter(assignment__hit__study=study, assignment__environment=environment)
-        .values("assignment__mturk_worker_id")
+        .values("assignment__crowd_worker_id")
         .annotate(count=Count("pk"))
         .filter(count__gte=limit)
     )
     capped = set(
         Standing.objects.active()
         .filter(study=study, environment=environment, kind=Kind.CAP)
-        .values_list("mturk_worker_id", flat=True)
+        .values_list("crowd_worker_id", flat=True)
     )
     new = [
         Standing(
             study=study,
             environment=environment,
-            mturk_worker_id=row["assignment__mturk_worker_id"],
+            crowd_worker_id=row["assignment__crowd_worker_id"],
             kind=Kind.CAP,
             reason=f"{count_of(row['count'], 'HIT')} done, and the study allows {limit}",
             made_at=now,
         )
         for row in counts
-        if row["assignment__mturk_worker_id"] not in capped
+        if row["assignment__crowd_worker_id"] not in capped
     ]
     Standing.objects.bulk_create(new, ignore_conflicts=True)
     return len(new)
@@ -103,17 +103,17 @@ def _cap(study: Study, environment: str, now: datetime) -> int:
 
 def _apply(standing: Standing, market: Market, now: datetime) -> None:
     if standing.kind == Kind.HARD:
-        market.block_worker(standing.mturk_worker_id, standing.reason)
+        market.block_worker(standing.crowd_worker_id, standing.reason)
     else:
         qualification = stop_qualification(standing.study, standing.environment, market)
-        market.give_qualification(standing.mturk_worker_id, qualification)
+        market.give_qualification(standing.crowd_worker_id, qualification)
     Standing.objects.filter(pk=standing.pk).update(applied_at=now)
 
 
 def _lift(standing: Standing, market: Market, now: datetime) -> None:
-    who = standing.mturk_worker_id
+    who = standing.crowd_worker_id
     others = Standing.objects.active().filter(
-        study=standing.study, environment=standing.environment, mturk_worker_id=who
+        study=standing.study, environment=standing.environment, crowd_worker_id=who
     )
     if standing.kind == Kind.HARD:
         market.unblock_worker(who, standing.lift_reason)

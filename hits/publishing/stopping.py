@@ -37,7 +37,7 @@ def stop_study(
     ours = Publication.objects.filter(hit__study=study, environment=environment)
     if ours.unconfirmed().exists():
         adopt_orphans(study, environment, market, now())
-    result = _change(ours.open(), lambda one: market.expire_hit(one.mturk_hit_id), lambda: {"stopped_at": now()})
+    result = _change(ours.open(), lambda one: market.expire_hit(one.crowd_hit_id), lambda: {"stopped_at": now()})
     _note(study, by, now(), result.changed, f"took {count_of(result.changed, 'HIT')} off the {environment} market")
     return result
 
@@ -57,7 +57,7 @@ def resume_study(
     )
     result = _change(
         stopped,
-        lambda one: market.extend_hit(one.mturk_hit_id, now() + lifetime),
+        lambda one: market.extend_hit(one.crowd_hit_id, now() + lifetime),
         lambda: {"stopped_at": None, "closed_at": None},
     )
     _note(study, by, now(), result.changed, f"put {count_of(result.changed, 'HIT')} back on the {environment} market")

@@ -72,7 +72,7 @@ def put_up_again(
         return result
     check_funds(plan, market, budget_cents)
     for one in wanted if elsewhere else ():
-        market.expire_hit(one.publication.mturk_hit_id)
+        market.expire_hit(one.publication.crowd_hit_id)
         Publication.objects.filter(pk=one.publication.pk, stopped_at=None).update(stopped_at=now())
     _save_intents(study, environment, wanted, now())
     published = publish_hits(plan, market, page_url, now)
@@ -124,7 +124,7 @@ def _cost(design: StudyDesign, wanted: Iterable[Wanted]) -> Cost:
 
 def _is_gone(market: Market, publication: Publication) -> bool:
     """Asked again before money is held for another: the one who looked last may have had another account's keys."""
-    if find_hit(market, publication.mturk_hit_id) is None:
+    if find_hit(market, publication.crowd_hit_id) is None:
         return True
     Publication.objects.filter(pk=publication.pk).update(gone_at=None, closed_at=None)
     return False

@@ -165,7 +165,7 @@ def _requests(study: Study, environment: str, market: Market, now: datetime, res
     result.beyond_share = sum(one.beyond_share for one in lost.values())
     requests: list[Request] = []
     for market_hit in listed:
-        publication = publications[market_hit.mturk_hit_id]
+        publication = publications[market_hit.crowd_hit_id]
         if publication.retired_at is not None:
             continue
         hit = hits[publication.hit_id]
@@ -184,7 +184,7 @@ def _settle_intents(
     """Of runs that were killed. What the marketplace does not show was not done, and is asked for anew if need be."""
     unconfirmed = Replacement.objects.unconfirmed().filter(hit__study=study, environment=environment)
     if unconfirmed.exists():
-        on_offer = [publications[one.mturk_hit_id].hit_id for one in listed if one.status in OPEN_STATUSES]
+        on_offer = [publications[one.crowd_hit_id].hit_id for one in listed if one.status in OPEN_STATUSES]
         unconfirmed.filter(added=0, hit__in=on_offer).update(confirmed_at=now)
         unconfirmed.update(refusal=NOT_ASKED)
 
@@ -265,16 +265,16 @@ def _save_intent(wanted: Replacement, by: User | None) -> bool:
 
 
 def _ask(market: Market, request: Request, now: datetime, expires_at: datetime) -> None:
-    wanted, mturk_hit_id = request.replacement, request.market_hit.mturk_hit_id
+    wanted, crowd_hit_id = request.replacement, request.market_hit.crowd_hit_id
     if wanted.reopened or request.market_hit.expires_at < now + FEWEST_DAYS_LEFT:
-        market.extend_hit(mturk_hit_id, expires_at)
+        market.extend_hit(crowd_hit_id, expires_at)
     if not wanted.added:
         return
     try:
-        market.add_assignments(mturk_hit_id, wanted.added, wanted.token)
+        market.add_assignments(crowd_hit_id, wanted.added, wanted.token)
     except MarketRefused:
         # Mostly since another run has used the token: then the marketplace has as many as we want.
-        if market.get_hit(mturk_hit_id).max_assignments + request.former < wanted.places:
+        if market.get_hit(crowd_hit_id).max_assignments + request.former < wanted.places:
             raise
 
 

@@ -30,9 +30,9 @@ def is_left_out(run: ScreeningRun | None) -> Q:
     """A condition on ratings: an exclusion names their worker or their submission."""
     if run is None:
         return Q(pk__in=[])
-    workers = run.exclusions.filter(submission=None).order_by().values("mturk_worker_id")
+    workers = run.exclusions.filter(submission=None).order_by().values("crowd_worker_id")
     submissions = run.exclusions.exclude(submission=None).order_by().values("submission")
-    return Q(submission__assignment__mturk_worker_id__in=workers) | Q(submission__in=submissions)
+    return Q(submission__assignment__crowd_worker_id__in=workers) | Q(submission__in=submissions)
 
 
 def first_rules(run: ScreeningRun | None, work: Mapping[int, str] | None = None) -> dict[int, str]:
@@ -68,13 +68,13 @@ def _named(run: ScreeningRun | None, work: Mapping[int, str] | None = None) -> I
         return
     rows = run.exclusions.order_by("step", "pk")
     if work is None:
-        work = dict(_submissions(run).values_list("pk", "assignment__mturk_worker_id"))
+        work = dict(_submissions(run).values_list("pk", "assignment__crowd_worker_id"))
     else:
-        rows = rows.filter(Q(submission__in=list(work)) | Q(mturk_worker_id__in=set(work.values())))
+        rows = rows.filter(Q(submission__in=list(work)) | Q(crowd_worker_id__in=set(work.values())))
     by_worker: dict[str, list[int]] = {}
     for submission, worker_id in work.items():
         by_worker.setdefault(worker_id, []).append(submission)
-    for rule, worker_id, submission in rows.values_list("rule", "mturk_worker_id", "submission"):
+    for rule, worker_id, submission in rows.values_list("rule", "crowd_worker_id", "submission"):
         for one in by_worker.get(worker_id, []) if submission is None else [submission]:
             yield rule, one
 

@@ -94,7 +94,7 @@ def _exclusions(
             step=step,
             rule=rule.rule,
             parameters=parameters_of(rule),
-            mturk_worker_id="" if finding.submission else ids[finding.worker],
+            crowd_worker_id="" if finding.submission else ids[finding.worker],
             submission_id=finding.submission,
             evidence=finding.evidence,
         )
@@ -110,7 +110,7 @@ def _says_the_same(current: ScreeningRun, run: ScreeningRun, exclusions: Sequenc
 
 
 def _content(exclusion: Exclusion) -> tuple[Any, ...]:
-    return exclusion.step, exclusion.mturk_worker_id, exclusion.submission_id, exclusion.evidence
+    return exclusion.step, exclusion.crowd_worker_id, exclusion.submission_id, exclusion.evidence
 
 
 def _as_json(rules: Sequence[ScreeningRule]) -> list[dict[str, Any]]:

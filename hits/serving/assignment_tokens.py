@@ -27,7 +27,7 @@ class Ticket:
     environment: str
     assignment_id: str
     worker_id: str
-    mturk_hit_id: str
+    crowd_hit_id: str
     submit_to: str  # the marketplace's site, which was checked when the page was opened
 
 
@@ -74,7 +74,7 @@ def _signed(whose: CopyOf, answers: str) -> str:
 
 def completion_code(assignment: Assignment) -> str:
     """What a worker can quote if the marketplace did not get the submission: ours to verify, nobody's to guess."""
-    who = f"{assignment.environment}.{assignment.mturk_assignment_id}.{assignment.mturk_worker_id}"
+    who = f"{assignment.environment}.{assignment.crowd_assignment_id}.{assignment.crowd_worker_id}"
     digest = salted_hmac("hits.serving.completion", who, algorithm="sha256").digest()
     code = base64.b32encode(digest)[:8].decode()
     return f"{code[:4]}-{code[4:]}"

@@ -139,8 +139,8 @@ def _open_new(hit: FrozenHit, environment: str, visit: Visit, held: Held, addres
     assignment = Assignment(
         hit_id=hit.pk,
         environment=environment,
-        mturk_assignment_id=visit.assignment_id,
-        mturk_worker_id=visit.worker_id,
+        crowd_assignment_id=visit.assignment_id,
+        crowd_worker_id=visit.worker_id,
         turn=_turn(hit, visit, {turn for _, turn, _ in of_block}, is_confirmed),
         opened_at=now,
         held_at=now - held.held_for,
@@ -173,7 +173,7 @@ def _check_has_room(hit: FrozenHit, environment: str, handed_in: int) -> None:
 
 def _has_done_it(hit: FrozenHit, environment: str, worker_id: str) -> bool:
     """A HIT that was put up again is another one to the marketplace, which lets the same worker have it again."""
-    theirs = Submission.objects.filter(assignment__hit=hit.pk, assignment__mturk_worker_id=worker_id)
+    theirs = Submission.objects.filter(assignment__hit=hit.pk, assignment__crowd_worker_id=worker_id)
     return theirs.filter(assignment__environment=environment, assignment__ended_as="").exists()
 
 
@@ -210,7 +210,7 @@ def _open_again(hit: FrozenHit, known: Assignment, held: Held, is_held_again: bo
         known.confirmed_at, known.held_at, known.visited_from = now, now - held.held_for, ""
         known.taken_over_at = None
         known.save(update_fields=["confirmed_at", "held_at", "visited_from", "taken_over_at"])
-        _take_over(known.environment, known.mturk_assignment_id, known.mturk_worker_id, True, now)
+        _take_over(known.environment, known.crowd_assignment_id, known.crowd_worker_id, True, now)
         check_is_open(hit.study, known, now)
     elif refusal and not is_held_again:
         raise WorkRefused(refusal)
@@ -229,8 +229,8 @@ def _take_over(environment: str, assignment_id: str, worker_id: str, is_confirme
     has not spoken, and once: whoever then says that they still hold it is not interrupted again."""
     if not find_others_in_hand(environment, assignment_id, worker_id):
         return
-    same_id = Assignment.objects.filter(environment=environment, mturk_assignment_id=assignment_id)
+    same_id = Assignment.objects.filter(environment=environment, crowd_assignment_id=assignment_id)
     in_hand = same_id.filter(submitted_at=None, taken_over_at=None)
     if not is_confirmed:
         in_hand = in_hand.filter(confirmed_at=None, kept_at=None)
-    in_hand.exclude(mturk_worker_id=worker_id).update(taken_over_at=now)
+    in_hand.exclude(crowd_worker_id=worker_id).update(taken_over_at=now)

@@ -108,7 +108,7 @@ def check_bonus(ticket: Ticket, dialog: DialogState, attempt: int, now: datetime
 def submit(ticket: Ticket, dialogs: Sequence[DialogState], feedback: str, now: datetime) -> dict[str, Any]:
     """Complete, or refused with what is missing. Again: a lost answer can be asked for, and nothing changes here."""
     # Before anything is locked: it may take a while.
-    held = ask_holder(ticket.environment, ticket.mturk_hit_id, ticket.assignment_id, ticket.worker_id)
+    held = ask_holder(ticket.environment, ticket.crowd_hit_id, ticket.assignment_id, ticket.worker_id)
     with _held(ticket, now, is_submitted_allowed=True) as (hit, assignment):
         if assignment.submitted_at is not None:
             return _submit_again(hit, assignment, ticket, held.word == Word.HOLDS, _Said(dialogs, feedback, now))
@@ -162,7 +162,7 @@ def submission(hit: FrozenHit, assignment: Assignment, answers: Mapping[int, Ans
     code = completion_code(assignment)
     checks = Checks(hit.study.design.checkpoints, checks_of(assignment))
     copy = write_copy(hit, assignment, answers, checks)
-    fields = {"assignmentId": assignment.mturk_assignment_id, "completionCode": code, **copy}
+    fields = {"assignmentId": assignment.crowd_assignment_id, "completionCode": code, **copy}
     # Whoever may have invented the assignment learns nothing: points that are asked for again and again would tell all.
     if assignment.confirmed_at is None:
         told = points_later(hit)

@@ -75,7 +75,7 @@ class Table(Generic[Row]):
 
 _assignments, _answers, _checks = Table(Assignment), Table(Answer), Table(BonusCheck)
 
-BY_IDS = "WHERE environment = %s AND mturk_assignment_id = %s AND mturk_worker_id = %s"
+BY_IDS = "WHERE environment = %s AND crowd_assignment_id = %s AND crowd_worker_id = %s"
 HOLD = f"SET step = COALESCE(NULLIF(%s, ''), step), feedback = COALESCE(%s, feedback) {BY_IDS}"
 INSTEAD = "ON CONFLICT (assignment_id, item_id) DO UPDATE SET " + ", ".join(
     f"{column} = excluded.{column}" for column in _answers.columns
@@ -99,8 +99,8 @@ def hold_assignment(ids: tuple[str, str, str], step: str = "", feedback: str | N
 
 def find_others_in_hand(environment: str, assignment_id: str, worker_id: str) -> bool:
     """Whether another worker has the same id in hand: mostly, nobody."""
-    statement = """SELECT 1 FROM hits_assignment WHERE environment = %s AND mturk_assignment_id = %s
-        AND mturk_worker_id <> %s AND submitted_at IS NULL AND taken_over_at IS NULL"""
+    statement = """SELECT 1 FROM hits_assignment WHERE environment = %s AND crowd_assignment_id = %s
+        AND crowd_worker_id <> %s AND submitted_at IS NULL AND taken_over_at IS NULL"""
     return _first(statement, environment, assignment_id, worker_id) is not None
 
 
@@ -129,7 +129,7 @@ def work_of_worker(
     rows = """SELECT hit_id, submitted_at IS NOT NULL AND ended_as = ''
             OR submitted_at IS NULL AND taken_over_at IS NULL AND held_at > %s
         FROM hits_assignment JOIN hits_hit ON hits_hit.id = hits_assignment.hit_id
-        WHERE study_id = %s AND environment = %s AND mturk_worker_id = %s"""
+        WHERE study_id = %s AND environment = %s AND crowd_worker_id = %s"""
     statement = f"""{rows} AND confirmed_at IS NOT NULL
         UNION ALL {rows} AND confirmed_at IS NULL AND visited_from > '' AND visited_from = %s"""
     whose = (_moment(held_after), study_pk, environment, worker_id)
@@ -159,8 +159,8 @@ def count_unconfirmed_checks(item_pks: Sequence[int], since: datetime, most: int
 def count_attempts_of_worker(assignment: Assignment, item_pk: int) -> int:
     """Their checks of one dialog, under whatever assignment ids they opened the HIT."""
     statement = """SELECT count(*) FROM hits_bonuscheck JOIN hits_assignment ON hits_assignment.id = assignment_id
-        WHERE item_id = %s AND environment = %s AND mturk_worker_id = %s"""
-    ((count,),) = _execute(statement, item_pk, assignment.environment, assignment.mturk_worker_id)
+        WHERE item_id = %s AND environment = %s AND crowd_worker_id = %s"""
+    ((count,),) = _execute(statement, item_pk, assignment.environment, assignment.crowd_worker_id)
     return int(count)
 
 
@@ -172,15 +172,15 @@ def count_checks_from(visited_from: str, since: datetime) -> int:
     return int(count)
 
 
-def is_published(hit_pk: int, environment: str, mturk_hit_id: str) -> bool:
+def is_published(hit_pk: int, environment: str, crowd_hit_id: str) -> bool:
     """Under this id, or under one that we have not heard of yet: a run was killed between its call and its note."""
-    statement = "SELECT 1 FROM hits_publication WHERE hit_id = %s AND environment = %s AND mturk_hit_id IN (%s, '')"
-    return _first(statement, hit_pk, environment, mturk_hit_id) is not None
+    statement = "SELECT 1 FROM hits_publication WHERE hit_id = %s AND environment = %s AND crowd_hit_id IN (%s, '')"
+    return _first(statement, hit_pk, environment, crowd_hit_id) is not None
 
 
 def is_stopped(study_pk: int, environment: str, worker_id: str) -> bool:
     """By hand. Who has done enough is counted."""
-    statement = """SELECT 1 FROM hits_standing WHERE study_id = %s AND environment = %s AND mturk_worker_id = %s
+    statement = """SELECT 1 FROM hits_standing WHERE study_id = %s AND environment = %s AND crowd_worker_id = %s
         AND lifted_at IS NULL AND kind <> %s"""
     return _first(statement, study_pk, environment, worker_id, Standing.Kind.CAP) is not None
 
@@ -233,9 +233,9 @@ def write_consent(assignment: Assignment) -> None:
 def has_submitted_before(study_pk: int, assignment: Assignment) -> bool:
     """Whether the worker has handed in another assignment of this study, by the marketplace's word."""
     statement = """SELECT 1 FROM hits_assignment JOIN hits_hit ON hits_hit.id = hits_assignment.hit_id
-        WHERE study_id = %s AND environment = %s AND mturk_worker_id = %s AND submitted_at IS NOT NULL
+        WHERE study_id = %s AND environment = %s AND crowd_worker_id = %s AND submitted_at IS NOT NULL
         AND confirmed_at IS NOT NULL AND hits_assignment.id <> %s"""
-    return _first(statement, study_pk, assignment.environment, assignment.mturk_worker_id, assignment.pk) is not None
+    return _first(statement, study_pk, assignment.environment, assignment.crowd_worker_id, assignment.pk) is not None
 
 
 def write_submission(assignment: Assignment) -> None:

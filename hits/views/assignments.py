@@ -189,8 +189,8 @@ def _decision(
 
 
 def _flags(study: Study, assignment: Assignment) -> list[Any]:
-    found = flags_by_worker(study, assignment.environment, assignment.mturk_worker_id)
-    flags = found.get(assignment.mturk_worker_id, [])
+    found = flags_by_worker(study, assignment.environment, assignment.crowd_worker_id)
+    flags = found.get(assignment.crowd_worker_id, [])
     return [flag for flag in flags if flag.assignment_pk in (None, assignment.pk)]
 
 

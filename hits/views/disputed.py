@@ -92,7 +92,7 @@ def _said(study: Study, environment: str, dialogs: Sequence[int]) -> _Saying:
     several ratings, but was put there once."""
     ratings = kept_ratings(study, environment).filter(item__dialog__in=dialogs)
     found: _Saying = {}
-    columns = ("item__dialog", "card", "value", "submission__assignment", "submission__assignment__mturk_worker_id")
+    columns = ("item__dialog", "card", "value", "submission__assignment", "submission__assignment__crowd_worker_id")
     for dialog, card, value, assignment, worker_id in ratings.order_by("pk").values_list(*columns):
         said = Said(pseudonym(study, worker_id), assignment)
         found.setdefault((dialog, card, value), {})[assignment] = said

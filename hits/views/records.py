@@ -34,7 +34,7 @@ def show_ledger(request: HttpRequest, name: str) -> HttpResponse:
         "rows": [
             {
                 "payment": payment,
-                "worker": pseudonym(study, payment.submission.assignment.mturk_worker_id),
+                "worker": pseudonym(study, payment.submission.assignment.crowd_worker_id),
                 "assignment": payment.submission.assignment,
                 "state": state_of(payment),
                 "amount": dollars(payment.cents),

@@ -32,7 +32,7 @@ def card_counts(hit: Hit) -> list[int]:
 def hand_in_from_rehearsal(cheat: WorkerAccount, shown: Hit, held: Hit) -> None:
     """Accepts one HIT on the marketplace, answers another at the rehearsal's address, and hands in that copy."""
     published = Publication.objects.get(hit=held, environment="local")
-    accepted = working.accept(cheat, TurkHit.objects.get(hit_id=published.mturk_hit_id), Clock().now())
+    accepted = working.accept(cheat, TurkHit.objects.get(hit_id=published.crowd_hit_id), Clock().now())
     fields = MTurkWorker(shown, cheat.worker_id, accepted.assignment_id).open().submit().json()["fields"]
     listed = {name: [value] for name, value in fields.items()}
     working.submit(accepted.assignment_id, cheat, listed, Clock().now())
@@ -49,7 +49,7 @@ def test_a_copy_of_another_hit_ends_no_sync_and_is_not_believed(demo_study: Stud
     synced = sync(demo_study, "local", market, now)
 
     assert (synced.collected.new, synced.collected.without_answers, synced.paid.rewards) == (2, 1, 1)
-    believed = Rating.objects.values_list("submission__assignment__mturk_worker_id", flat=True).distinct()
+    believed = Rating.objects.values_list("submission__assignment__crowd_worker_id", flat=True).distinct()
     assert list(believed) == [people()[1].worker_id]
 
 
@@ -76,8 +76,8 @@ def test_work_that_is_returned_after_it_was_sent_to_us_fills_no_place(demo_study
 
     published = Publication.objects.get(hit=hit)
     rightful = people()[hit.assignments]
-    held = working.accept(rightful, TurkHit.objects.get(hit_id=published.mturk_hit_id), Clock().now())
-    page = Worker(hit, rightful.worker_id, held.assignment_id).visit(hitId=published.mturk_hit_id)
+    held = working.accept(rightful, TurkHit.objects.get(hit_id=published.crowd_hit_id), Clock().now())
+    page = Worker(hit, rightful.worker_id, held.assignment_id).visit(hitId=published.crowd_hit_id)
 
     assert page.status_code == 200
 

@@ -131,7 +131,7 @@ def test_work_beyond_the_cap_waits_though_its_answers_are_complete(example_corpu
     third = Submission.objects.get(assignment__hit__number=2)
     assert waiting == {third.pk: "Its worker has handed in more than the 2 HITs that the study allows."}
     assert (again.waiting.count, again.paid.rewards) == (1, 0)
-    market.approve(third.assignment.mturk_assignment_id)
+    market.approve(third.assignment.crowd_assignment_id)
     sync(study, "local", market, now)
     assert paid_cents() == 2 * 60 + 48  # somebody's approval there is found, and no bonus follows
     assert Payment.objects.paid().cents() == paid_cents()
@@ -145,7 +145,7 @@ def test_no_top_up_goes_to_work_that_was_not_done(study: Study, market: Market) 
 
     proposal = propose_top_up(study, "local", 1500)
 
-    assert sorted(one.assignment.mturk_worker_id for one in proposal.submissions) == sorted(
+    assert sorted(one.assignment.crowd_worker_id for one in proposal.submissions) == sorted(
         one.worker_id for one in people()[2:4]
     )
 

@@ -58,7 +58,7 @@ def hit(demo_study: Study, market: Market) -> Hit:
 
 
 def forged(hit: Hit, worker_id: str, assignment_id: str) -> Any:
-    return Worker(hit, worker_id, assignment_id).visit(hitId=Publication.objects.get(hit=hit).mturk_hit_id)
+    return Worker(hit, worker_id, assignment_id).visit(hitId=Publication.objects.get(hit=hit).crowd_hit_id)
 
 
 def code_of(response: Any) -> str:
@@ -106,7 +106,7 @@ def test_who_has_returned_a_hit_does_not_go_on_working_for_nothing(hit: Hit) -> 
     worker = CrowdWorker(hit, people()[0])
     worker.give_back()
 
-    assert code_of(worker.visit(hitId=Publication.objects.get(hit=hit).mturk_hit_id)) == "not-held"
+    assert code_of(worker.visit(hitId=Publication.objects.get(hit=hit).crowd_hit_id)) == "not-held"
 
 
 def test_forged_visits_between_real_ones_change_nobody_s_turn(hit: Hit) -> None:
@@ -152,7 +152,7 @@ def test_who_accepts_an_assignment_again_goes_on_where_they_were_without_a_click
     first.give_back()
     second = CrowdWorker(hit, bruno)
     second.give_back()
-    working.accept(alice, TurkHit.objects.get(hit_id=first.mturk_hit_id), Clock().now())
+    working.accept(alice, TurkHit.objects.get(hit_id=first.crowd_hit_id), Clock().now())
 
     first.open()
 
@@ -164,19 +164,19 @@ def test_who_accepts_an_assignment_again_goes_on_where_they_were_without_a_click
 def test_our_clock_starts_when_the_crowd_s_does(hit: Hit) -> None:
     """Workers accept many HITs at once and open them one after the other."""
     accepted = _accept_minutes_ago(hit, people()[0], 20)
-    mturk_hit_id = accepted.hit.hit_id
-    worker = Worker(hit, people()[0].worker_id, accepted.assignment_id).open(hitId=mturk_hit_id)
+    crowd_hit_id = accepted.hit.hit_id
+    worker = Worker(hit, people()[0].worker_id, accepted.assignment_id).open(hitId=crowd_hit_id)
     assert 1200 <= worker.data["seconds_used"] < 1260
 
     late = _accept_minutes_ago(hit, people()[1], 61)
 
     # By the marketplace's own clock the time is over, and it has taken the HIT back.
-    answer = Worker(hit, people()[1].worker_id, late.assignment_id).visit(hitId=mturk_hit_id)
+    answer = Worker(hit, people()[1].worker_id, late.assignment_id).visit(hitId=crowd_hit_id)
     assert code_of(answer) == "not-held"
 
 
 def _accept_minutes_ago(hit: Hit, account: WorkerAccount, minutes: int) -> TurkAssignment:
-    turk_hit = TurkHit.objects.get(hit_id=Publication.objects.get(hit=hit).mturk_hit_id)
+    turk_hit = TurkHit.objects.get(hit_id=Publication.objects.get(hit=hit).crowd_hit_id)
     return working.accept(account, turk_hit, Clock().now() - timedelta(minutes=minutes))
 
 
@@ -198,7 +198,7 @@ def test_a_marketplace_elsewhere_is_asked_over_the_network(hit: Hit, localturk_u
 def test_while_the_marketplace_is_silent_workers_go_on_and_are_confirmed_later(hit: Hit) -> None:
     with override_settings(MTURK_LOCAL_URL=UNREACHABLE):
         worker = CrowdWorker(hit, people()[0])
-        forger = Worker(hit, "NOBODY", worker.assignment_id).open(hitId=worker.mturk_hit_id)
+        forger = Worker(hit, "NOBODY", worker.assignment_id).open(hitId=worker.crowd_hit_id)
     assert worker.save(0, {"0": "good"}).json()["code"] == "taken-over"  # they are told once...
     assert worker.assignment.confirmed_at is None
 
@@ -255,8 +255,8 @@ def test_turns_that_nobody_confirms_are_spread_and_leave_out_what_confirmed_work
     Assignment.objects.create(
         hit=hit,
         environment="sandbox",
-        mturk_assignment_id="DONE",
-        mturk_worker_id="DONE",
+        crowd_assignment_id="DONE",
+        crowd_worker_id="DONE",
         turn=2,
         opened_at=timezone.now(),
         held_at=timezone.now(),
@@ -294,8 +294,8 @@ def _forge_rows(hit: Hit, count: int, visited_from: str, **others: Any) -> None:
             **{
                 "hit": hit,
                 "environment": "sandbox",
-                "mturk_assignment_id": f"ROW{hit.number}-{number}-{len(others)}",
-                "mturk_worker_id": f"ROW{number}",
+                "crowd_assignment_id": f"ROW{hit.number}-{number}-{len(others)}",
+                "crowd_worker_id": f"ROW{number}",
                 "turn": 0,
                 "opened_at": now,
                 "held_at": now,
@@ -321,7 +321,7 @@ def test_invented_assignments_are_no_endless_oracle_for_bonus_validate(
     assert "You can go on" in beyond.json()["message"]
     real = MTurkWorker(hit, "ALICE", "REAL").open()
     assert real.submit().status_code == 200  # a check is only told, and nothing else is refused
-    Assignment.objects.filter(mturk_worker_id="F0").update(confirmed_at=timezone.now())
+    Assignment.objects.filter(crowd_worker_id="F0").update(confirmed_at=timezone.now())
     assert _check(forgers[5], 1).status_code == 200  # what turns out to be real frees its part
 
     _check_that_the_monitor_tells(admin_client, hit, checks=budget + 1 - budget // 5)
@@ -363,7 +363,7 @@ def _check(worker: Worker, attempt: int) -> Any:
 
 def _check_that_the_monitor_tells(admin_client: Client, hit: Hit, checks: int) -> None:
     assert count_lost_checks(hit.study, "sandbox") == LostChecks(0, 0)  # they may still be handed in
-    Assignment.objects.exclude(mturk_worker_id="F0").update(ended_as=Assignment.Ending.GIVEN_UP)
+    Assignment.objects.exclude(crowd_worker_id="F0").update(ended_as=Assignment.Ending.GIVEN_UP)
     assert count_lost_checks(hit.study, "sandbox") == LostChecks(checks, 5)
     with override_settings(MTURK_ENVIRONMENT="sandbox"):
         page = admin_client.get(f"/studies/{hit.study.name}/monitor/?market=sandbox").content.decode()
@@ -425,15 +425,15 @@ def test_an_opening_costs_the_same_at_2400_forged_rows_of_any_kind_as_at_4(examp
     MTurkWorker(hits[0], "WARM", "UP").open()
     few_statements, few_steps = _cost_of_an_opening(hits[0], "FEW")
 
-    _forge_rows(hits[0], 2400, "elsewhere", mturk_worker_id="SAME-HIT")
-    _forge_rows(hits[1], 2400, "elsewhere", mturk_worker_id="MANY")
+    _forge_rows(hits[0], 2400, "elsewhere", crowd_worker_id="SAME-HIT")
+    _forge_rows(hits[1], 2400, "elsewhere", crowd_worker_id="MANY")
     now = timezone.now()
     Assignment.objects.bulk_create(
         Assignment(
             hit=hits[0],
             environment="sandbox",
-            mturk_assignment_id="MANY",
-            mturk_worker_id=f"SAME-ID-{number}",
+            crowd_assignment_id="MANY",
+            crowd_worker_id=f"SAME-ID-{number}",
             turn=0,
             opened_at=now,
             held_at=now,

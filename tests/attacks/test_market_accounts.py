@@ -46,7 +46,7 @@ def ana(db: None) -> WorkerAccount:
 @pytest.fixture
 def held(demo_study: Study, market: Market, ana: WorkerAccount) -> TurkAssignment:
     publish(demo_study, market)
-    hit_id = Publication.objects.filter(hit__study=demo_study).order_by("pk")[0].mturk_hit_id
+    hit_id = Publication.objects.filter(hit__study=demo_study).order_by("pk")[0].crowd_hit_id
     return working.accept(ana, TurkHit.objects.get(hit_id=hit_id), Clock().now())
 
 
@@ -147,12 +147,12 @@ def test_where_the_marketplace_is_closed_nobody_comes_from_it(
     settings.LOCAL_MARKET = False
 
     for site in ("http://testserver/market", f"{settings.PUBLIC_URL}/market"):
-        visit = forger.visit(hitId=publication.mturk_hit_id, turkSubmitTo=site)
+        visit = forger.visit(hitId=publication.crowd_hit_id, turkSubmitTo=site)
         assert visit.status_code == 403
         assert "testserver" not in visit.headers["Content-Security-Policy"]
     claimed = forger.client.get(
         f"/work/{demo_study.key}/{publication.hit.number}/",
-        forger.parameters(hitId=publication.mturk_hit_id),
+        forger.parameters(hitId=publication.crowd_hit_id),
         headers={"evalplatform.simulated_crowd": "1", "evalplatform-simulated-crowd": "1"},
     )
     assert claimed.status_code == 403

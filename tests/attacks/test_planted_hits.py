@@ -24,7 +24,7 @@ def plant(market: Market, study: Study, annotation: str, token: str = "theirs") 
 
 
 def adopted(study: Study) -> set[str]:
-    return set(Publication.objects.filter(hit__study=study).values_list("mturk_hit_id", flat=True))
+    return set(Publication.objects.filter(hit__study=study).values_list("crowd_hit_id", flat=True))
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_a_planted_hit_is_not_adopted_and_a_line_says_so(
 
 def test_stopping_a_study_leaves_planted_hits_alone(bare_study: Study, market: Market) -> None:
     publish(bare_study, market)
-    Publication.objects.filter(hit__number=1).update(mturk_hit_id="", published_at=None)
+    Publication.objects.filter(hit__number=1).update(crowd_hit_id="", published_at=None)
     planted = plant(market, bare_study, f"evalplatform {bare_study.key} 1")
 
     assert stop_study(bare_study, "local", market, now).changed == 6

@@ -87,4 +87,4 @@ def test_who_has_given_a_hit_back_can_t_submit_it(hit: Hit) -> None:
 
 
 def _same_ids(worker: CrowdWorker) -> Worker:
-    return Worker(worker.hit, worker.worker_id, worker.assignment_id).open(hitId=worker.mturk_hit_id)
+    return Worker(worker.hit, worker.worker_id, worker.assignment_id).open(hitId=worker.crowd_hit_id)

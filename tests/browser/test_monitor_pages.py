@@ -101,7 +101,7 @@ def test_a_researcher_decides_about_empty_work_and_puts_a_deleted_hit_up_again(
     publish(study, market)
     for account in people()[:2]:
         CrowdWorker(study.hits.get(number=0), account).hand_in({})
-    deleted = Publication.objects.get(hit__number=1).mturk_hit_id
+    deleted = Publication.objects.get(hit__number=1).crowd_hit_id
     market.expire_hit(deleted)
     market._client.delete_hit(HITId=deleted)
     sync_hits_of_study(study.pk, "local")

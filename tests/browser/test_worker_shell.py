@@ -277,8 +277,8 @@ def test_who_has_done_a_hit_of_the_study_begins_in_one_click(
     earlier = Assignment(
         hit_id=this.hit_id,
         environment="local",
-        mturk_assignment_id="EARLIER",
-        mturk_worker_id=this.mturk_worker_id,
+        crowd_assignment_id="EARLIER",
+        crowd_worker_id=this.crowd_worker_id,
         turn=1,
         opened_at=this.opened_at,
         held_at=this.held_at,

@@ -34,13 +34,13 @@ class CrowdWorker(Worker):
 
     def __init__(self, hit: Hit, account: WorkerAccount) -> None:
         self.account = account
-        self.mturk_hit_id = Publication.objects.current().get(hit=hit).mturk_hit_id
-        accepted = working.accept(account, TurkHit.objects.get(hit_id=self.mturk_hit_id), Clock().now())
+        self.crowd_hit_id = Publication.objects.current().get(hit=hit).crowd_hit_id
+        accepted = working.accept(account, TurkHit.objects.get(hit_id=self.crowd_hit_id), Clock().now())
         super().__init__(hit, account.worker_id, accepted.assignment_id)
         self.open()
 
     def parameters(self, **others: str) -> dict[str, str]:
-        return super().parameters(**{"hitId": self.mturk_hit_id, **others})
+        return super().parameters(**{"hitId": self.crowd_hit_id, **others})
 
     def win_all_bonuses(self) -> None:
         for position, dialog in enumerate(self.data["dialogs"]):

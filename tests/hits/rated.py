@@ -22,7 +22,7 @@ def rate(study: Study, hits: int = 6, workers: int = 4, seed: int = 1) -> None:
         Publication.objects.get_or_create(
             hit=hit,
             environment="local",
-            defaults={"mturk_hit_id": f"HIT{hit.pk}", "intended_at": BEGUN_AT, "published_at": BEGUN_AT},
+            defaults={"crowd_hit_id": f"HIT{hit.pk}", "intended_at": BEGUN_AT, "published_at": BEGUN_AT},
         )
         begun_at = BEGUN_AT + timedelta(minutes=30 * hit.number)
         for number in range(workers):

@@ -44,7 +44,7 @@ def test_every_cent_is_open_then_owed_then_spent(study: Study, market: Market) -
     collect(study, "local", market, now())
     assert budget_of(study, "local") == Budget(9 * EACH, 0, 48 + EACH, 2 * EACH)
 
-    Submission.objects.filter(assignment__mturk_assignment_id=winner.assignment_id).update(status="Approved")
+    Submission.objects.filter(assignment__crowd_assignment_id=winner.assignment_id).update(status="Approved")
     pay(study, "local", market, now)
     after = budget_of(study, "local")
     assert after == Budget(9 * EACH, EACH, 48, 2 * EACH)

@@ -75,11 +75,11 @@ def test_a_page_visit_without_a_confirmed_submission_never_counts(hit: Hit, mark
     worker = CrowdWorker(hit, people()[0])
     worker.submit()
     forger = Worker(hit, "FORGER", "GUESSED")
-    forger.visit(hitId=worker.mturk_hit_id)
+    forger.visit(hitId=worker.crowd_hit_id)
 
     assert run(hit, market).new == 0
     assert run(hit, market, hours_later=2).ended == 1
-    endings = dict(Assignment.objects.values_list("mturk_worker_id", "ended_as"))
+    endings = dict(Assignment.objects.values_list("crowd_worker_id", "ended_as"))
     assert endings == {worker.worker_id: Ending.UNCONFIRMED}  # the forger was refused: the marketplace was asked
     assert Rating.objects.count() == 0
 

@@ -57,7 +57,7 @@ def test_who_did_a_hit_of_the_study_before_returns_but_agrees_anew(demo_study: S
     assert Undecided(second, assignment_id="A2").open().data["is_returning"] is False  # has not handed it in
 
     Worker(first, assignment_id="A1").open().submit()
-    Assignment.objects.filter(mturk_assignment_id="A1").update(confirmed_at=timezone.now())
+    Assignment.objects.filter(crowd_assignment_id="A1").update(confirmed_at=timezone.now())
     again = Undecided(second, assignment_id="A2").open()
 
     assert (again.data["is_returning"], again.data["has_agreed"]) == (True, False)

@@ -104,7 +104,7 @@ def _check_that_it_says_what_the_database_says(bundle: Bundle, worked: Study) ->
     there = replace(bundle.results.main, true_values=replace(bundle.results.main.true_values, workers=()))
     assert plain(unnamed) == plain(there)
     paragraph = (bundle.folder / "methods.md").read_text()
-    workers = Assignment.objects.exclude(submission=None).values("mturk_worker_id").distinct().count()
+    workers = Assignment.objects.exclude(submission=None).values("crowd_worker_id").distinct().count()
     assert f"{workers} workers handed in {Submission.objects.count()} assignments" in paragraph
     cents = sum(Payment.objects.paid().values_list("cents", flat=True))
     assert cents > 0

@@ -143,8 +143,8 @@ def test_a_line_that_was_lost_with_the_database_comes_back_by_its_mark(hit: Hit,
     settle(hit, market)
     submission = Submission.objects.get()
     market.send_bonus(
-        submission.assignment.mturk_worker_id,
-        submission.assignment.mturk_assignment_id,
+        submission.assignment.crowd_worker_id,
+        submission.assignment.crowd_assignment_id,
         25,
         "A top-up. [top-up]",
         "top-up-lost",

@@ -33,8 +33,8 @@ def sync(study: Study, market: Market) -> Limited:
 
 
 def may_accept(account: WorkerAccount, hit: Hit) -> bool:
-    mturk_hit_id = Publication.objects.get(hit=hit).mturk_hit_id
-    turk_hit = TurkHit.objects.get(hit_id=mturk_hit_id)
+    crowd_hit_id = Publication.objects.get(hit=hit).crowd_hit_id
+    turk_hit = TurkHit.objects.get(hit_id=crowd_hit_id)
     return working.can_accept(account, turk_hit, Clock().now()) is None
 
 
@@ -106,4 +106,4 @@ def test_a_block_needs_a_reason(hits: list[Hit], reason: str) -> None:
 
 
 def _id(hit: Hit) -> str:
-    return Publication.objects.get(hit=hit).mturk_hit_id
+    return Publication.objects.get(hit=hit).crowd_hit_id

@@ -39,7 +39,7 @@ def test_hits_are_created_listed_expired_and_extended(any_market: Market) -> Non
     hit_id = any_market.create_hit(new_hit(any_market))
 
     (listed,) = any_market.list_hits()
-    assert (listed.mturk_hit_id, listed.annotation, listed.status) == (hit_id, "ours 1", "Assignable")
+    assert (listed.crowd_hit_id, listed.annotation, listed.status) == (hit_id, "ours 1", "Assignable")
     assert (listed.max_assignments, listed.available_count, listed.completed_count) == (4, 4, 0)
     any_market.expire_hit(hit_id)
     assert any_market.get_hit(hit_id).expires_at < datetime.now(UTC)

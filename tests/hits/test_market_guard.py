@@ -73,15 +73,15 @@ def study(bare_study: Study) -> Study:
             assignment = Assignment.objects.create(
                 hit=hit,
                 environment=environment,
-                mturk_assignment_id=f"ASSIGNMENT{number}",
-                mturk_worker_id="WORKER",
+                crowd_assignment_id=f"ASSIGNMENT{number}",
+                crowd_worker_id="WORKER",
                 turn=0,
                 opened_at=now(),
                 held_at=now(),
             )
             Submission.objects.create(
                 assignment=assignment,
-                mturk_hit_id=f"HIT{number}",
+                crowd_hit_id=f"HIT{number}",
                 status="Submitted",
                 accepted_at=now(),
                 submitted_at=now(),
@@ -89,7 +89,7 @@ def study(bare_study: Study) -> Study:
                 collected_at=now(),
             )
             Publication.objects.create(
-                hit=hit, environment=environment, mturk_hit_id=f"HIT{number}", intended_at=now(), published_at=now()
+                hit=hit, environment=environment, crowd_hit_id=f"HIT{number}", intended_at=now(), published_at=now()
             )
     return bare_study
 

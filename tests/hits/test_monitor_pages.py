@@ -277,7 +277,7 @@ def test_a_worker_is_blocked_softly_and_unblocked_with_reasons(
     assert "needs a reason" in messages_of(refused)
     researcher_client.post(f"{address}block/", {"market": "local", "reason": "All the same."})
     standing = Standing.objects.get()
-    assert (standing.kind, standing.made_by, standing.mturk_worker_id) == (
+    assert (standing.kind, standing.made_by, standing.crowd_worker_id) == (
         "soft block",
         researcher,
         people()[1].worker_id,

@@ -87,7 +87,7 @@ def test_a_page_opened_outside_of_the_marketplace_says_so(hit: Hit, others: dict
 
 
 def test_a_hit_whose_id_was_not_noted_yet_is_served(hit: Hit) -> None:
-    Publication.objects.filter(hit=hit).update(mturk_hit_id="", published_at=None)
+    Publication.objects.filter(hit=hit).update(crowd_hit_id="", published_at=None)
 
     assert Worker(hit).open(hitId="NOTED-LATER").data["mode"] == "work"
 
@@ -173,7 +173,7 @@ def test_a_hit_with_all_its_answers_says_that_it_is_full(example_corpus: None) -
     Worker(hit, "A", "A1").open().submit()
     assert Worker(hit, "C", "A3").open().data["mode"] == "work"  # the marketplace has not heard of it
 
-    Assignment.objects.filter(mturk_worker_id="A").update(confirmed_at=timezone.now())
+    Assignment.objects.filter(crowd_worker_id="A").update(confirmed_at=timezone.now())
     assert refusal(Worker(hit, "B", "A2")) == (403, "study-full")
     Assignment.objects.update(ended_as=Assignment.Ending.UNCONFIRMED)  # the marketplace never got it
     assert Worker(hit, "B", "A2").open().data["mode"] == "work"

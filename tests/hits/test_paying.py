@@ -155,7 +155,7 @@ def test_rejecting_is_by_hand_with_a_reason_that_the_worker_reads(hit: Hit, mark
     CrowdWorker(hit, people()[1]).finish()
     collect(hit.study, "local", market, now())
     record_dues(hit.study, "local", now())
-    submission = Submission.objects.get(assignment__mturk_assignment_id=worker.assignment_id)
+    submission = Submission.objects.get(assignment__crowd_assignment_id=worker.assignment_id)
 
     with pytest.raises(EvalPlatformError, match="Write a reason"):
         reject(submission, "  ", market, None, now())

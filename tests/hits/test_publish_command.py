@@ -143,7 +143,7 @@ def test_the_cost_and_the_pay_come_first_and_the_counts_last(bare_study: Study, 
 def test_an_interrupted_run_needs_no_money_for_what_is_there_already(bare_study: Study, market: Market) -> None:
     Account.objects.create(pk=1, balance_cents=14_40)
     run("demo")
-    Publication.objects.update(mturk_hit_id="", published_at=None)  # as if it had been killed before it saved anything
+    Publication.objects.update(crowd_hit_id="", published_at=None)  # as if it had been killed before it saved anything
 
     assert "0 HITs published, 6 found there already, 0 refused." in run("demo", "--hits", "6", "--budget", "14.40")
     assert Publication.objects.confirmed().count() == 6
@@ -152,7 +152,7 @@ def test_an_interrupted_run_needs_no_money_for_what_is_there_already(bare_study:
 def test_stop_study_says_how_many_and_what_was_refused(bare_study: Study, market: Market) -> None:
     run("demo")
     gone = Publication.objects.get(hit__number=0)
-    Publication.objects.filter(pk=gone.pk).update(mturk_hit_id="3" + "X" * 29)
+    Publication.objects.filter(pk=gone.pk).update(crowd_hit_id="3" + "X" * 29)
     output = StringIO()
 
     with pytest.raises(CommandError, match="no study named"):

@@ -40,8 +40,8 @@ def hits_on(market: Market, study: Study) -> Counter[str]:
 
 def assert_each_hit_is_there_once(market: Market, study: Study, count: int = 6) -> None:
     assert hits_on(market, study) == {annotation_of(study, "local", number): 1 for number in range(count)}
-    known = set(Publication.objects.filter(hit__study=study).values_list("mturk_hit_id", flat=True))
-    assert known == {hit.mturk_hit_id for hit in market.list_hits() if str(study.key) in hit.annotation}
+    known = set(Publication.objects.filter(hit__study=study).values_list("crowd_hit_id", flat=True))
+    assert known == {hit.crowd_hit_id for hit in market.list_hits() if str(study.key) in hit.annotation}
 
 
 def test_every_hit_is_published_once_and_again_changes_nothing(bare_study: Study, market: Market) -> None:
@@ -64,7 +64,7 @@ def test_waves_publish_a_part_now_and_the_rest_later(bare_study: Study, market: 
 def test_a_hit_whose_answer_was_lost_is_adopted_even_after_the_token_s_life(bare_study: Study, market: Market) -> None:
     publish(bare_study, market)
     # As if the run had been killed before it saved two outcomes, and a third row was lost with a restored database.
-    Publication.objects.filter(hit__number__in=[1, 2]).update(mturk_hit_id="", published_at=None)
+    Publication.objects.filter(hit__number__in=[1, 2]).update(crowd_hit_id="", published_at=None)
     Publication.objects.filter(hit__number=3).delete()
 
     assert adopt_orphans(bare_study, "local", market, now() + timedelta(hours=25)) == 3
@@ -74,7 +74,7 @@ def test_a_hit_whose_answer_was_lost_is_adopted_even_after_the_token_s_life(bare
 def test_an_orphan_that_slips_through_a_shifting_list_is_not_made_twice(bare_study: Study, market: Market) -> None:
     """Another project deletes a HIT between two pages of the list, more than a day after the run was killed."""
     publish(bare_study, market)
-    Publication.objects.update(mturk_hit_id="", published_at=None, intended_at=now() - timedelta(hours=30))
+    Publication.objects.update(crowd_hit_id="", published_at=None, intended_at=now() - timedelta(hours=30))
     spec = hit_type_of(StudyDesign.model_validate(bare_study.design))
     other = NewHit(market.create_hit_type(spec), external_question(PAGE, 800), 1, 86_400, "somebody else's 0", "theirs")
     other_id = market.create_hit(other)
@@ -122,7 +122,7 @@ def test_budget_and_balance_are_checked_before_anything_is_spent(bare_study: Stu
 
 def test_a_wave_that_was_interrupted_is_finished_alone_by_the_same_request(bare_study: Study, market: Market) -> None:
     publish(bare_study, market, hits=4)
-    Publication.objects.filter(hit__number__in=[1, 3]).update(mturk_hit_id="", published_at=None)
+    Publication.objects.filter(hit__number__in=[1, 3]).update(crowd_hit_id="", published_at=None)
 
     again = publish(bare_study, market, hits=4)
 
@@ -133,7 +133,7 @@ def test_a_wave_that_was_interrupted_is_finished_alone_by_the_same_request(bare_
 
 def test_stopping_finds_what_an_interrupted_run_left_on_the_market(bare_study: Study, market: Market) -> None:
     publish(bare_study, market)
-    Publication.objects.filter(hit__number__lt=4).update(mturk_hit_id="", published_at=None)
+    Publication.objects.filter(hit__number__lt=4).update(crowd_hit_id="", published_at=None)
 
     assert stop_study(bare_study, "local", market, now).changed == 6
     assert all(hit.expires_at < now() for hit in market.list_hits())

@@ -45,9 +45,9 @@ def accounts() -> list[WorkerAccount]:
 
 
 def delete(hit: Hit, market: Market) -> None:
-    mturk_hit_id = Publication.objects.current().get(hit=hit).mturk_hit_id
-    market.expire_hit(mturk_hit_id)
-    market._client.delete_hit(HITId=mturk_hit_id)
+    crowd_hit_id = Publication.objects.current().get(hit=hit).crowd_hit_id
+    market.expire_hit(crowd_hit_id)
+    market._client.delete_hit(HITId=crowd_hit_id)
 
 
 def again(study: Study, market: Market, page_url: str = PAGE, **more: Any) -> PutUpAgain:
@@ -73,7 +73,7 @@ def test_what_is_missing_of_it_is_put_up_again_once(hit: Hit, market: Market) ->
     assert (shown.deleted, shown.assignments, shown.cents, shown.published) == (1, 2, 2 * EACH, 0)
     assert (first.published, second) == (1, PutUpAgain())
     new = Publication.objects.current().get(hit=hit)
-    there = TurkHit.objects.get(hit_id=new.mturk_hit_id)
+    there = TurkHit.objects.get(hit_id=new.crowd_hit_id)
     assert (there.status, there.max_assignments, new.round, new.page_url) == ("Assignable", 2, 1, PAGE)
     assert budget_of(hit.study, "local").open_cents == 4 * EACH + 2 * EACH
     assert replace_lost_assignments(hit.study, "local", market, now) == Replaced()
@@ -100,12 +100,12 @@ def test_a_run_that_was_killed_between_its_intent_and_its_note_puts_it_up_once(h
     sync(hit.study, "local", market, now)
     again(hit.study, market)
     hits = TurkHit.objects.count()
-    Publication.objects.current().filter(hit=hit).update(mturk_hit_id="", published_at=None)
+    Publication.objects.current().filter(hit=hit).update(crowd_hit_id="", published_at=None)
 
     assert again(hit.study, market).published == 1
 
     assert TurkHit.objects.count() == hits
-    assert Publication.objects.current().get(hit=hit).mturk_hit_id == TurkHit.objects.latest("pk").hit_id
+    assert Publication.objects.current().get(hit=hit).crowd_hit_id == TurkHit.objects.latest("pk").hit_id
 
 
 def test_a_hit_that_seemed_gone_and_is_there_is_left_alone(demo_study: Study, market: Market) -> None:

@@ -61,7 +61,7 @@ def exclude(*submissions: Submission, worker: str = "", is_frozen_rules: bool = 
         Exclusion.objects.create(run=run, step=0, rule="too_few_points", parameters={}, submission=one, evidence={})
     if worker:
         Exclusion.objects.create(
-            run=run, step=1, rule="same_answer", parameters={}, mturk_worker_id=worker, evidence={}
+            run=run, step=1, rule="same_answer", parameters={}, crowd_worker_id=worker, evidence={}
         )
     return run
 
@@ -72,7 +72,7 @@ def replace(hit: Hit, market: Market, **more: Any) -> Replaced:
 
 def test_what_the_studys_own_rules_leave_out_is_offered_again_once(hit: Hit, market: Market) -> None:
     one, two, *_ = Submission.objects.order_by("pk")
-    exclude(one, worker=two.assignment.mturk_worker_id)
+    exclude(one, worker=two.assignment.crowd_worker_id)
 
     first, again = replace(hit, market), replace(hit, market)
 

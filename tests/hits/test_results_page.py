@@ -162,7 +162,7 @@ def test_the_most_disputed_dialogs_come_first_with_who_said_what(researcher_clie
     assert "Page 1 of 6" in page
     assert f"{apart[0]:.2f} apart" in page
     links = {int(key) for key in re.findall(r"/studies/demo/assignments/(\d+)/", html)}
-    left_out = set(Assignment.objects.filter(mturk_worker_id__startswith="SAME").values_list("pk", flat=True))
+    left_out = set(Assignment.objects.filter(crowd_worker_id__startswith="SAME").values_list("pk", flat=True))
     assert links
     assert not links & left_out
 

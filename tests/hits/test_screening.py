@@ -45,7 +45,7 @@ def hand_in(
     """As if it had been worked on, confirmed and collected."""
     hit, end = Hit.objects.get(study=study, number=number), BEGIN + timedelta(minutes=minutes)
     assignment = Assignment.objects.create(
-        hit=hit, environment=environment, mturk_assignment_id=f"{worker}-{number}", mturk_worker_id=worker, turn=0,
+        hit=hit, environment=environment, crowd_assignment_id=f"{worker}-{number}", crowd_worker_id=worker, turn=0,
         opened_at=BEGIN, held_at=BEGIN, submitted_at=end,
     )  # fmt: skip
     submission = Submission.objects.create(
@@ -90,7 +90,7 @@ def worked(demo_study: Study) -> Study:
 def rows(study: Study) -> list[tuple[str, str, int | None]]:
     """Of the current run: which rule, about whom."""
     found = Exclusion.objects.filter(run=ScreeningRun.objects.current(study, "local"))
-    return [(one.rule, one.mturk_worker_id, one.submission_id) for one in found]
+    return [(one.rule, one.crowd_worker_id, one.submission_id) for one in found]
 
 
 # --- The frames ------------------------------------------------------------------------------------------------------
@@ -138,7 +138,7 @@ def test_the_placement_that_the_study_counts_makes_the_points(counts: str) -> No
     study = Study.objects.get()
     study.design["checkpoints"]["counts"] = counts
     study.save()
-    found_by_trial = BonusCheck.objects.filter(assignment__mturk_assignment_id="FINE-0")
+    found_by_trial = BonusCheck.objects.filter(assignment__crowd_assignment_id="FINE-0")
     for check in found_by_trial.all():
         check.pk, check.attempt = None, 2
         check.save()
@@ -157,7 +157,7 @@ def test_the_placement_that_the_study_counts_makes_the_points(counts: str) -> No
     assert {name: one.won for name, one in passed.items()} == dict(
         zip(("SAME", "HASTY", "FINE"), (3, 4, 0 if counts == "first check" else 3), strict=True)
     )
-    rows = {one.assignment.mturk_assignment_id: one.points for one in assignment_rows(study, study_assignments(study))}
+    rows = {one.assignment.crowd_assignment_id: one.points for one in assignment_rows(study, study_assignments(study))}
     assert rows == {"SAME-0": 3, "HASTY-0": 1, "HASTY-1": 3, "FINE-0": by_trial["points"], "FINE-1": 0}
 
 
@@ -208,8 +208,8 @@ def test_the_papers_rules_leave_out_workers_and_assignments_and_nothing_is_lost(
 
     screened = screen(worked, "local", now())
 
-    unlucky = Submission.objects.get(assignment__mturk_assignment_id="FINE-1").pk
-    hasty = Submission.objects.get(assignment__mturk_assignment_id="HASTY-0").pk
+    unlucky = Submission.objects.get(assignment__crowd_assignment_id="FINE-1").pk
+    hasty = Submission.objects.get(assignment__crowd_assignment_id="HASTY-0").pk
     assert rows(worked) == [
         ("same_answer", "SAME", None),
         ("hasty_without_points", "HASTY", None),

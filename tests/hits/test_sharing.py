@@ -38,7 +38,7 @@ def addresses_of(study: Study, name: str, key: str) -> Iterator[str]:
     """Of everything that hits has an address for with a study in it."""
     assignment = Assignment.objects.filter(hit__study=study).first()
     assert assignment is not None
-    worker = pseudonym(study, assignment.mturk_worker_id)
+    worker = pseudonym(study, assignment.crowd_worker_id)
     values: dict[str, Any] = {"name": name, "number": 0, "step": "data", "worker": worker}
     for pattern in urlpatterns:
         if str(pattern.pattern).startswith("studies/<"):

@@ -45,7 +45,7 @@ def make_study(market: Market, hits: int, name: str = "demo", **settings: Any) -
 def ratings_of(study: Study, market: Market) -> dict[tuple[str, str, str], str]:
     """By worker, dialog and whose reply it is."""
     collect(study, "local", market, now())
-    names = ("submission__assignment__mturk_worker_id", "item__dialog__external_id", "candidate__generator__name")
+    names = ("submission__assignment__crowd_worker_id", "item__dialog__external_id", "candidate__generator__name")
     rows = Rating.objects.filter(item__hit__study=study).values_list(*names, "value")
     return {(worker, dialog, generator or HUMAN): value for worker, dialog, generator, value in rows}
 
@@ -125,7 +125,7 @@ def test_each_type_of_worker_behaves_as_it_is_called(demo_study: Study, market: 
     collect(demo_study, "local", market, now())
     areas: dict[str, set[str]] = defaultdict(set)
     for submission in Submission.objects.select_related("assignment"):
-        worker_id = submission.assignment.mturk_worker_id
+        worker_id = submission.assignment.crowd_worker_id
         worker_type = crowd.type_of(worker_id)
         areas[worker_id] |= set(submission.ratings.values_list("value", flat=True))
         took, active = _times(submission)

@@ -19,7 +19,7 @@ def publish(study: Study, environment: str = "local") -> None:
         Publication.objects.create(
             hit=hit,
             environment=environment,
-            mturk_hit_id=f"HIT{hit.pk}",
+            crowd_hit_id=f"HIT{hit.pk}",
             intended_at=OPENED_AT,
             published_at=OPENED_AT,
         )
@@ -90,7 +90,7 @@ class Worker:
 
     @property
     def assignment(self) -> Assignment:
-        return Assignment.objects.get(mturk_assignment_id=self.assignment_id, mturk_worker_id=self.worker_id)
+        return Assignment.objects.get(crowd_assignment_id=self.assignment_id, crowd_worker_id=self.worker_id)
 
     def checkpoint(self) -> int:
         return next(number for number, dialog in enumerate(self.data["dialogs"]) if dialog["has_bonus"])

@@ -143,56 +143,56 @@ class Market:
 
     def _checked_hit_id(self, refused: MarketRefused, new: NewHit) -> str:
         """Ours carries our annotation. Another HIT with the same token was planted by someone who guessed it."""
-        mturk_hit_id = self._hit_id_in(refused, new.annotation)
-        if self.get_hit(mturk_hit_id).annotation != new.annotation:
-            raise MarketRefused(refused.code, f"HIT {mturk_hit_id}, which is not ours, was made with our token.")
-        return mturk_hit_id
+        crowd_hit_id = self._hit_id_in(refused, new.annotation)
+        if self.get_hit(crowd_hit_id).annotation != new.annotation:
+            raise MarketRefused(refused.code, f"HIT {crowd_hit_id}, which is not ours, was made with our token.")
+        return crowd_hit_id
 
     def _hit_id_in(self, refused: MarketRefused, annotation: str) -> str:
         if found := re.search(r"\b[0-9A-Z]{30}\b", refused.message):
             return found[0]
         for hit in self.list_hits():  # the message is prose, and may be reworded one day
             if hit.annotation == annotation:
-                return hit.mturk_hit_id
+                return hit.crowd_hit_id
         raise refused
 
-    def get_hit(self, mturk_hit_id: str) -> MarketHit:
-        return hit_from(self._call("get_hit", HITId=mturk_hit_id)["HIT"])
+    def get_hit(self, crowd_hit_id: str) -> MarketHit:
+        return hit_from(self._call("get_hit", HITId=crowd_hit_id)["HIT"])
 
     def list_hits(self) -> Iterator[MarketHit]:
         """All HITs of the account, those of other projects too; newest first."""
         return (hit_from(found) for found in self._pages("list_hits", "HITs"))
 
-    def expire_hit(self, mturk_hit_id: str) -> None:
+    def expire_hit(self, crowd_hit_id: str) -> None:
         """No one can accept it any more; who has accepted may still submit."""
-        self._call("update_expiration_for_hit", HITId=mturk_hit_id, ExpireAt=LONG_AGO)
+        self._call("update_expiration_for_hit", HITId=crowd_hit_id, ExpireAt=LONG_AGO)
 
-    def extend_hit(self, mturk_hit_id: str, expires_at: datetime) -> None:
-        self._call("update_expiration_for_hit", HITId=mturk_hit_id, ExpireAt=expires_at)
+    def extend_hit(self, crowd_hit_id: str, expires_at: datetime) -> None:
+        self._call("update_expiration_for_hit", HITId=crowd_hit_id, ExpireAt=expires_at)
 
-    def add_assignments(self, mturk_hit_id: str, count: int, token: str) -> None:
+    def add_assignments(self, crowd_hit_id: str, count: int, token: str) -> None:
         self._call(
             "create_additional_assignments_for_hit",
-            HITId=mturk_hit_id,
+            HITId=crowd_hit_id,
             NumberOfAdditionalAssignments=count,
             UniqueRequestToken=token,
         )
 
     # --- Assignments and money ---
 
-    def list_assignments(self, mturk_hit_id: str) -> Iterator[MarketAssignment]:
-        pages = self._pages("list_assignments_for_hit", "Assignments", HITId=mturk_hit_id)
+    def list_assignments(self, crowd_hit_id: str) -> Iterator[MarketAssignment]:
+        pages = self._pages("list_assignments_for_hit", "Assignments", HITId=crowd_hit_id)
         return (assignment_from(found) for found in pages)
 
-    def get_assignment(self, mturk_assignment_id: str) -> MarketAssignment:
-        return assignment_from(self._call("get_assignment", AssignmentId=mturk_assignment_id)["Assignment"])
+    def get_assignment(self, crowd_assignment_id: str) -> MarketAssignment:
+        return assignment_from(self._call("get_assignment", AssignmentId=crowd_assignment_id)["Assignment"])
 
-    def approve(self, mturk_assignment_id: str, feedback: str = "") -> None:
+    def approve(self, crowd_assignment_id: str, feedback: str = "") -> None:
         extra = {"RequesterFeedback": feedback} if feedback else {}
-        self._call("approve_assignment", AssignmentId=mturk_assignment_id, **extra)
+        self._call("approve_assignment", AssignmentId=crowd_assignment_id, **extra)
 
-    def reject(self, mturk_assignment_id: str, reason: str) -> None:
-        self._call("reject_assignment", AssignmentId=mturk_assignment_id, RequesterFeedback=reason)
+    def reject(self, crowd_assignment_id: str, reason: str) -> None:
+        self._call("reject_assignment", AssignmentId=crowd_assignment_id, RequesterFeedback=reason)
 
     def send_bonus(self, worker_id: str, assignment_id: str, cents: int, reason: str, token: str) -> None:
         self._call(
@@ -204,12 +204,12 @@ class Market:
             UniqueRequestToken=token,
         )
 
-    def list_bonuses(self, mturk_assignment_id: str) -> Iterator[MarketBonus]:
-        pages = self._pages("list_bonus_payments", "BonusPayments", AssignmentId=mturk_assignment_id)
+    def list_bonuses(self, crowd_assignment_id: str) -> Iterator[MarketBonus]:
+        pages = self._pages("list_bonus_payments", "BonusPayments", AssignmentId=crowd_assignment_id)
         return (bonus_from(found) for found in pages)
 
-    def list_bonuses_of_hit(self, mturk_hit_id: str) -> Iterator[MarketBonus]:
-        pages = self._pages("list_bonus_payments", "BonusPayments", HITId=mturk_hit_id)
+    def list_bonuses_of_hit(self, crowd_hit_id: str) -> Iterator[MarketBonus]:
+        pages = self._pages("list_bonus_payments", "BonusPayments", HITId=crowd_hit_id)
         return (bonus_from(found) for found in pages)
 
     # --- Workers ---

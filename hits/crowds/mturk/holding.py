@@ -40,12 +40,12 @@ class Held:
 CANT_TELL = Held(Word.CANT_TELL)
 
 
-def ask_holder(environment: str, mturk_hit_id: str, assignment_id: str, worker_id: str) -> Held:
+def ask_holder(environment: str, crowd_hit_id: str, assignment_id: str, worker_id: str) -> Held:
     """MTurk can't tell: its API knows an assignment only once it is submitted. Nor does a marketplace that has never
     heard of the HIT; what it says then is about another database, not about the worker."""
     if environment != MarketEnvironment.LOCAL:
         return CANT_TELL
-    ids = (mturk_hit_id, assignment_id, worker_id)
+    ids = (crowd_hit_id, assignment_id, worker_id)
     if settings.MTURK_LOCAL_URL:
         return _read(_ask_over_http(*ids))
     now = Clock().now()
@@ -53,9 +53,9 @@ def ask_holder(environment: str, mturk_hit_id: str, assignment_id: str, worker_i
     return _read(localturk.tell_holder(*ids, now))
 
 
-def _ask_over_http(mturk_hit_id: str, assignment_id: str, worker_id: str) -> dict[str, Any]:
+def _ask_over_http(crowd_hit_id: str, assignment_id: str, worker_id: str) -> dict[str, Any]:
     url = f"{settings.MTURK_LOCAL_URL.rstrip('/')}/"
-    body = json.dumps({"HITId": mturk_hit_id, "AssignmentId": assignment_id, "WorkerId": worker_id}).encode()
+    body = json.dumps({"HITId": crowd_hit_id, "AssignmentId": assignment_id, "WorkerId": worker_id}).encode()
     request = Request(url, body, sign_local_call(url, localturk.OPERATION, body))  # noqa: S310  # the setting is http
     try:
         with urlopen(request, timeout=TIMEOUT_SECONDS) as response:  # noqa: S310

@@ -39,7 +39,7 @@ class NewHit:
 
 @dataclass(frozen=True)
 class MarketHit:
-    mturk_hit_id: str
+    crowd_hit_id: str
     annotation: str
     status: str
     max_assignments: int
@@ -51,9 +51,9 @@ class MarketHit:
 
 @dataclass(frozen=True)
 class MarketAssignment:
-    mturk_assignment_id: str
-    mturk_hit_id: str
-    mturk_worker_id: str
+    crowd_assignment_id: str
+    crowd_hit_id: str
+    crowd_worker_id: str
     status: str
     accepted_at: datetime
     submitted_at: datetime | None
@@ -63,8 +63,8 @@ class MarketAssignment:
 
 @dataclass(frozen=True)
 class MarketBonus:
-    mturk_worker_id: str
-    mturk_assignment_id: str
+    crowd_worker_id: str
+    crowd_assignment_id: str
     cents: int
     reason: str
     granted_at: datetime

@@ -52,7 +52,7 @@ def requirement_parameter(one: Requirement) -> dict[str, Any]:
 
 def hit_from(found: dict[str, Any]) -> MarketHit:
     return MarketHit(
-        mturk_hit_id=found["HITId"],
+        crowd_hit_id=found["HITId"],
         annotation=found.get("RequesterAnnotation", ""),
         status=found["HITStatus"],
         max_assignments=found["MaxAssignments"],
@@ -65,9 +65,9 @@ def hit_from(found: dict[str, Any]) -> MarketHit:
 
 def assignment_from(found: dict[str, Any]) -> MarketAssignment:
     return MarketAssignment(
-        mturk_assignment_id=found["AssignmentId"],
-        mturk_hit_id=found["HITId"],
-        mturk_worker_id=found["WorkerId"],
+        crowd_assignment_id=found["AssignmentId"],
+        crowd_hit_id=found["HITId"],
+        crowd_worker_id=found["WorkerId"],
         status=found["AssignmentStatus"],
         accepted_at=found["AcceptTime"],
         submitted_at=found.get("SubmitTime"),
@@ -78,8 +78,8 @@ def assignment_from(found: dict[str, Any]) -> MarketAssignment:
 
 def bonus_from(found: dict[str, Any]) -> MarketBonus:
     return MarketBonus(
-        mturk_worker_id=found["WorkerId"],
-        mturk_assignment_id=found["AssignmentId"],
+        crowd_worker_id=found["WorkerId"],
+        crowd_assignment_id=found["AssignmentId"],
         cents=cents_from(found["BonusAmount"]),
         reason=found.get("Reason", ""),
         granted_at=found["GrantTime"],
