@@ -39,11 +39,11 @@ import resource, tempfile, time, django
 from pathlib import Path
 django.setup()
 from hits.exporting.bundles import export_ratings
-from hits.models import Study
-study = Study.objects.get()
+from hits.models import Study, offering_for
+offering = offering_for(Study.objects.get(), "local")
 started = time.process_time()
 with tempfile.TemporaryDirectory() as folder:
-    rows = export_ratings(study, "local", Path(folder) / "ratings").ratings
+    rows = export_ratings(offering, Path(folder) / "ratings").ratings
 print(rows, time.process_time() - started, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 """
 

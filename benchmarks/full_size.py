@@ -62,7 +62,7 @@ def _play(hit_count: int) -> dict[str, Any]:
     from hits.batching.building import build_hits
     from hits.crowds.opening import market_of
     from hits.designing.study_files import create_study
-    from hits.models import Study
+    from hits.models import Study, offering_for
     from hits.publishing.creating import publish_hits
     from hits.publishing.publishing_plan import check_funds, plan_publishing
     from hits.screening.screening_runs import screen
@@ -84,17 +84,17 @@ def _play(hit_count: int) -> dict[str, Any]:
     with _stage("Publishing", seconds):
         market.balance_cents()  # the account is made when it is first asked for
         Account.objects.update(balance_cents=100 * 100 * hit_count)
-        plan = plan_publishing(study, "local")
+        plan = plan_publishing(offering_for(study, "local"))
         check_funds(plan, market, None)
         publish_hits(plan, market, "http://127.0.0.1:8000/work", timezone.now)
     with _stage("Working", seconds):
         work = simulate(study, Crowd(usual_size(study), read_truth("table5"), seed=1), InProcess())
     with _stage("Collecting and paying", seconds):
-        sync(study, "local", market, timezone.now)
+        sync(offering_for(study, "local"), market, timezone.now)
     with _stage("  again, with nothing new", seconds):
-        sync(study, "local", market, timezone.now)
+        sync(offering_for(study, "local"), market, timezone.now)
     with _stage("Screening", seconds):
-        screened = screen(study, "local", timezone.now())
+        screened = screen(offering_for(study, "local"), timezone.now())
     print("\n".join(["", *describe_funnel(screened.funnel), ""]))
     problems = list(_problems(ASSIGNMENTS * hit_count, work.left))
     print("\n".join(problems) or "Each collected and paid once; both ledgers are equal to the cent.", flush=True)

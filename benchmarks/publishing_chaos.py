@@ -221,11 +221,11 @@ def _ids_there(study: "Study") -> dict[str, str]:
 
 
 def _known_ids(study: "Study") -> dict[str, str]:
-    from hits.models import Publication
+    from hits.models import Publication, offering_for
     from hits.publishing.annotations import annotation_of
 
     known = Publication.objects.filter(hit__study=study).confirmed().values_list("crowd_hit_id", "hit__number")
-    return {crowd_hit_id: annotation_of(study, "local", number) for crowd_hit_id, number in known}
+    return {crowd_hit_id: annotation_of(offering_for(study, "local"), number) for crowd_hit_id, number in known}
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 if TYPE_CHECKING:
-    from hits.models import Hit, Study
+    from hits.models import Hit, Study, offering_for
 
 ROOT = Path(__file__).resolve().parent.parent
 AREAS = ("good", "okay", "bad")
@@ -136,14 +136,14 @@ def _print_way(name: str, way: Way, dice: random.Random) -> None:
     for account in accounts.values():
         for hit in study.hits.all():
             _work(hit, account, way, dice, tally)
-    collect(study, "local", market_of("local"), timezone.now())
-    frames = study_frames(study, "local")
+    collect(offering_for(study, "local"), market_of("local"), timezone.now())
+    frames = study_frames(offering_for(study, "local"))
     sums = frames.submissions[["points", "first_points", "checkpoints", "attempts"]].sum()
     named = {rule: len({one.worker for one in found}) for rule, found in find_flags(frames, []).items()}
     row = f"{name:32} {sums['attempts'] / tally.checkpoints:>12.2f} {max(tally.checks):>5} "
     row += f"{tally.known / tally.checkpoints:>6.0%} {sums['first_points'] / tally.checkpoints:>13.0%} "
     study.design["checkpoints"]["counts"] = "first check"
-    by_first = submissions_frame(study, "local")["points"].sum()
+    by_first = submissions_frame(offering_for(study, "local"))["points"].sum()
     row += f"{sums['points'] / tally.checkpoints:>6.0%} {by_first / tally.checkpoints:>12.0%}   "
     print(row + (", ".join(f"{rule} {count} of {WORKERS}" for rule, count in named.items()) or "none"), flush=True)
 
@@ -161,7 +161,9 @@ def _publish(name: str) -> "Study":
     study = create_study(settings)
     build_hits(study)
     study.refresh_from_db()
-    publish_hits(plan_publishing(study, "local"), market_of("local"), worker_page_url("local"), timezone.now)
+    publish_hits(
+        plan_publishing(offering_for(study, "local")), market_of("local"), worker_page_url("local"), timezone.now
+    )
     return study
 
 

@@ -136,18 +136,22 @@ def fill(hit_count: int, assignments_per_hit: int) -> str:
     from benchmarks.batching_data import make_data
     from hits.batching.building import build_hits
     from hits.designing.study_files import create_study
-    from hits.models import Publication
+    from hits.models import Publication, offering_for
 
     call_command("migrate", verbosity=0)
     settings = make_data(hit_count * 10)
     settings["hits"]["assignments"] = assignments_per_hit
     study = create_study(settings)
     build_hits(study)
-    now = timezone.now()
+    now, offering = timezone.now(), offering_for(study, "local")
     Publication.objects.bulk_create(
         (
             Publication(
-                hit=hit, environment="local", crowd_hit_id=f"HIT{hit.number}", intended_at=now, published_at=now
+                hit=hit,
+                offering=offering,
+                crowd_hit_id=f"HIT{hit.number}",
+                intended_at=now,
+                published_at=now,
             )
             for hit in study.hits.order_by("number")
         ),

@@ -235,12 +235,12 @@ class _Round:
         of before. As the page does it, past the question who holds it: by now it is handed in."""
         from django.utils import timezone
 
-        from hits.models import Assignment
+        from hits.models import Assignment, offering_for
 
         now = timezone.now()
         for (assignment_id, worker_id), handed_in in sorted(self.handed_in.items(), key=lambda one: one[0]):
             _, is_new = Assignment.objects.get_or_create(
-                environment="local",
+                offering=offering_for(self.study, "local"),
                 crowd_assignment_id=assignment_id,
                 crowd_worker_id=worker_id,
                 defaults={
@@ -312,7 +312,7 @@ class _Round:
     def _look_at_empty(self, there: Any, tally: Counter[str]) -> None:
         """Only the marketplace itself may pay it, when its delay is over; and until then somebody is asked."""
         from hits.budgeting.undecided import waiting_for_decision
-        from hits.models import Submission
+        from hits.models import Submission, offering_for
 
         tally["empty submissions"] += 1
         is_paid_by_itself = there.status == "Approved" and there.approved_at == there.auto_approval_at
@@ -321,7 +321,7 @@ class _Round:
         if there.status == "Submitted":
             ours = Submission.objects.get(assignment__crowd_assignment_id=there.assignment_id)
             tally["empty submissions that nobody is asked about"] += ours.pk not in waiting_for_decision(
-                self.study, "local"
+                offering_for(self.study, "local")
             )
 
     def _compare_one(self, there: Any, handed_in: "_HandedIn", ratings: Counter[Any], tally: Counter[str]) -> None:
@@ -390,10 +390,10 @@ def _tables() -> "list[tuple[type[Model], str]]":
     from hits import models
 
     return [
-        (models.StudyMarket, "study"),
+        (models.Offering, "study"),
         (models.Publication, "hit__study"),
         (models.Replacement, "hit__study"),
-        (models.Standing, "study"),
+        (models.Standing, "offering__study"),
         (models.Event, "study"),
         (models.Assignment, "hit__study"),
         (models.Answer, "assignment__hit__study"),
@@ -473,7 +473,7 @@ def _make_study(name: str, rng: random.Random) -> "Study":
     from hits.batching.building import build_hits
     from hits.crowds.opening import market_of
     from hits.designing.study_files import create_study, read_study_file
-    from hits.models import Study
+    from hits.models import Study, offering_for
     from hits.publishing.creating import publish_hits
     from hits.publishing.publishing_plan import plan_publishing
 
@@ -490,7 +490,7 @@ def _make_study(name: str, rng: random.Random) -> "Study":
     build_hits(create_study(settings))
     study = Study.objects.get(name=name)
     url = "http://127.0.0.1:8000/work"
-    publish_hits(plan_publishing(study, "local"), market_of("local"), url, timezone.now)
+    publish_hits(plan_publishing(offering_for(study, "local")), market_of("local"), url, timezone.now)
     return study
 
 

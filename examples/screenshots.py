@@ -66,8 +66,8 @@ def _make_study() -> str:
     from django.core.management import call_command
 
     from generation.models import Dialog
-    from hits.models import Study
-    from hits.tasks import compute_results_of_study
+    from hits.models import Study, offering_for
+    from hits.tasks import compute_results_of_offering
     from localturk.seeding import ensure_worker_accounts
 
     call_command("create_study", ROOT / "examples" / "demo.toml")
@@ -76,7 +76,7 @@ def _make_study() -> str:
     call_command("simulate_crowd", "demo", hits=4, verbosity=0)
     call_command("sync_hits", "demo", verbosity=0)
     call_command("screen_study", "demo", verbosity=0)
-    compute_results_of_study(Study.objects.get().pk, "local")
+    compute_results_of_offering(offering_for(Study.objects.get(), "local").pk)
     ensure_worker_accounts()
     return f"/dialogs/{Dialog.objects.get(external_id='empathetic-003').pk}/"
 

@@ -22,29 +22,29 @@ class HitAdmin(ReadOnlyAdmin):
 
 @admin.register(PublishingRun)
 class PublishingRunAdmin(ReadOnlyAdmin):
-    list_display = ["study", "environment", "requested_by", "requested_at", "finished_at", "outcome"]
-    list_filter = ["environment"]
+    list_display = ["offering", "requested_by", "requested_at", "finished_at", "outcome"]
+    list_filter = ["offering__environment"]
     list_select_related = True
 
 
 @admin.register(Publication)
 class PublicationAdmin(ReadOnlyAdmin):
-    list_display = ["hit", "environment", "wave", "crowd_hit_id", "published_at", "stopped_at", "refusal"]
-    list_filter = ["environment", "wave"]
+    list_display = ["hit", "offering", "wave", "crowd_hit_id", "published_at", "stopped_at", "refusal"]
+    list_filter = ["offering__environment", "wave"]
     list_select_related = ["hit__study"]
 
 
 @admin.register(Replacement)
 class ReplacementAdmin(ReadOnlyAdmin):
-    list_display = ["hit", "environment", "places", "added", "reopened", "intended_at", "confirmed_at", "refusal"]
-    list_filter = ["environment"]
+    list_display = ["hit", "offering", "places", "added", "reopened", "intended_at", "confirmed_at", "refusal"]
+    list_filter = ["offering__environment"]
     list_select_related = ["hit__study"]
 
 
 @admin.register(ScreeningRun)
 class ScreeningRunAdmin(ReadOnlyAdmin):
-    list_display = ["study", "environment", "kind", "made_by", "made_at", "undone_at"]
-    list_filter = ["environment", "is_frozen_rules"]
+    list_display = ["offering", "kind", "made_by", "made_at", "undone_at"]
+    list_filter = ["offering__environment", "is_frozen_rules"]
     list_select_related = True
 
 

@@ -14,18 +14,18 @@ from django.utils import timezone
 from kombu.exceptions import OperationalError
 
 from evalplatform.errors import EvalPlatformError, in_one_line
-from hits.models import BackgroundJob, SchedulerBeat, Study
+from hits.models import BackgroundJob, Offering, PublishingRun, SchedulerBeat, Study
 from hits.models.background_job import BackgroundJobQuerySet
 
 # By task: what is said of it while it is waited for.
 JOBS = {
     "hits.tasks.build_hits_of_study": "Building the HITs",
-    "hits.tasks.sync_hits_of_study": "Collecting and paying",
-    "hits.tasks.replace_assignments_of_study": "Asking for replacements",
-    "hits.tasks.screen_work_of_study": "Screening the work",
-    "hits.tasks.undo_screening_of_study": "Undoing the screening",
-    "hits.tasks.stop_hits_of_study": "Taking the HITs off the market",
-    "hits.tasks.resume_hits_of_study": "Putting the HITs back on the market",
+    "hits.tasks.sync_hits_of_offering": "Collecting and paying",
+    "hits.tasks.replace_assignments_of_offering": "Asking for replacements",
+    "hits.tasks.screen_work_of_offering": "Screening the work",
+    "hits.tasks.undo_screening_of_offering": "Undoing the screening",
+    "hits.tasks.stop_hits_of_offering": "Taking the HITs off the market",
+    "hits.tasks.resume_hits_of_offering": "Putting the HITs back on the market",
     "hits.tasks.plan_size_of_study": "Simulating the study",
     "hits.tasks.write_manifest_of_study": "Writing the manifest",
 }
@@ -35,25 +35,34 @@ SCHEDULER_IS_LATE = timedelta(minutes=3)
 UNFINISHED_FOR = timedelta(days=2)  # older ones were lost with their broker's messages
 
 
-def send(task: Any, *ids: Any, question: str = "") -> None:
-    """To a background process. The first two ids are a study's and, where there is one, a marketplace's name."""
+def send(task: Any, about: Study | Offering | PublishingRun, *more: Any, question: str = "") -> None:
+    """Ask a background process to do the task. It gets the id of what it is about, and what more it needs."""
     task_id = uuid.uuid4()
     if task.name in JOBS:
-        environment = ids[1] if len(ids) > 1 and isinstance(ids[1], str) and not question else ""
+        study, offering = _subject(about)
         BackgroundJob.objects.create(
-            task_id=task_id, study_id=ids[0], environment=environment, what=JOBS[task.name], question=question,
+            task_id=task_id, study=study, offering=offering, what=JOBS[task.name], question=question,
             requested_at=timezone.now(),
         )  # fmt: skip
     try:
-        task.apply_async(ids, task_id=str(task_id))
+        task.apply_async((about.pk, *more), task_id=str(task_id))
     except OperationalError:
         BackgroundJob.objects.filter(task_id=task_id).delete()
         raise EvalPlatformError("It can't start: the broker does not answer. See the Health page.") from None
 
 
-def jobs_to_show(study: Study, environment: str, now: datetime) -> list[BackgroundJob]:
-    """Unfinished ones, and those that failed lately; the oldest first. Plans are shown where they were asked for."""
-    jobs = study.background_jobs.filter(environment=environment, question="", requested_at__gt=now - UNFINISHED_FOR)
+def _subject(about: Study | Offering | PublishingRun) -> tuple[Study, Offering | None]:
+    if isinstance(about, Study):
+        return about, None
+    offering = about.offering if isinstance(about, PublishingRun) else about
+    return offering.study, offering
+
+
+def jobs_to_show(about: Study | Offering, now: datetime) -> list[BackgroundJob]:
+    """Return unfinished ones, and those that failed lately; the oldest first. A study's are those about no crowd; plans
+    are shown where they were asked for."""
+    study, offering = _subject(about)
+    jobs = study.background_jobs.filter(offering=offering, question="", requested_at__gt=now - UNFINISHED_FOR)
     unfinished = jobs.unfinished()
     failed = jobs.exclude(problem="").filter(finished_at__gt=now - SHOWN_AFTER_FAILURE)
     return sorted({*unfinished, *failed}, key=lambda job: job.pk)

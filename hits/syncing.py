@@ -15,7 +15,7 @@ from hits.budgeting.undecided import Waiting, summarise_waiting
 from hits.collecting.collect import Collected, collect, recently_rejected
 from hits.crowds.mturk.client import Market
 from hits.designing.design_words import dollars
-from hits.models import Payment, Publication, Study, Submission
+from hits.models import Offering, Payment, Publication, Study, Submission
 from hits.models.design import StudyDesign
 from hits.paying.found_payments import note_found_bonuses
 from hits.paying.payments import Paid, pay
@@ -65,27 +65,20 @@ def describe_waiting(waiting: Waiting) -> str:
     return text
 
 
-def unsettled_studies() -> list[tuple[int, str]]:
-    """Studies by marketplace on which something may still happen: work to come, to be approved, or to be paid."""
-    published = Publication.objects.confirmed().order_by("hit__study", "environment")
-    studies = Study.objects.in_bulk(published.values_list("hit__study", flat=True).distinct())
-    return [
-        (study_id, environment)
-        for study_id, environment in published.values_list("hit__study", "environment").distinct()
-        if _is_unsettled(studies[study_id], environment)
-    ]
+def unsettled_offerings() -> list[Offering]:
+    """Return those on which something may still happen: work to come, to be approved, or to be paid."""
+    published = Offering.objects.filter(pk__in=Publication.objects.confirmed().values("offering"))
+    return [one for one in published.select_related("study").order_by("study", "environment") if _is_unsettled(one)]
 
 
-def _is_unsettled(study: Study, environment: str) -> bool:
-    waiting = Submission.objects.waiting().filter(assignment__hit__study=study, assignment__environment=environment)
-    owed = Payment.objects.owed().filter(
-        submission__assignment__hit__study=study, submission__assignment__environment=environment
-    )
-    if waiting.exists() or owed.exists() or open_places(study, environment):
+def _is_unsettled(offering: Offering) -> bool:
+    waiting = Submission.objects.waiting().filter(assignment__offering=offering)
+    owed = Payment.objects.owed().filter(submission__assignment__offering=offering)
+    if waiting.exists() or owed.exists() or open_places(offering):
         return True
-    if recently_rejected(study, environment, timezone.now()).exists():
+    if recently_rejected(offering, timezone.now()).exists():
         return True
-    return _replaces_by_itself(study) and has_unreplaced_losses(study, environment)
+    return _replaces_by_itself(offering.study) and has_unreplaced_losses(offering)
 
 
 def _replaces_by_itself(study: Study) -> bool:
@@ -93,8 +86,7 @@ def _replaces_by_itself(study: Study) -> bool:
 
 
 def sync(
-    study: Study,
-    environment: str,
+    offering: Offering,
     market: Market,
     now: Callable[[], datetime],
     on_progress: OnProgress = lambda stage, done, total: None,
@@ -104,9 +96,9 @@ def sync(
 
     `is_asked_for`: by a person, and not by the clock: all bonuses are looked at then, and else once an hour.
     """
-    collected = collect(study, environment, market, now(), lambda done, total: on_progress("Collecting", done, total))
-    found = note_found_bonuses(study, environment, market, now(), is_asked_for)
-    limited = limit_workers(study, environment, market, now())
-    paid = pay(study, environment, market, now, lambda done, total: on_progress("Paying", done, total))
-    replaced = replace_lost_assignments(study, environment, market, now) if _replaces_by_itself(study) else None
-    return Synced(collected, paid, limited, replaced, found, summarise_waiting(study, environment))
+    collected = collect(offering, market, now(), lambda done, total: on_progress("Collecting", done, total))
+    found = note_found_bonuses(offering, market, now(), is_asked_for)
+    limited = limit_workers(offering, market, now())
+    paid = pay(offering, market, now, lambda done, total: on_progress("Paying", done, total))
+    replaced = replace_lost_assignments(offering, market, now) if _replaces_by_itself(offering.study) else None
+    return Synced(collected, paid, limited, replaced, found, summarise_waiting(offering))

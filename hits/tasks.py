@@ -12,13 +12,13 @@ from hits.batching.manifest_files import is_large, write_manifest
 from hits.crowds.opening import check_may_change, enter_market, open_market
 from hits.designing.plan_questions import describe, plan
 from hits.errors import MarketUnavailable
-from hits.models import BackgroundJob, Event, PublishingRun, Study
+from hits.models import BackgroundJob, Event, Offering, PublishingRun, Study
 from hits.publishing.page_check import check_worker_page
 from hits.publishing.publishing_runs import carry_out_run, finish_run
 from hits.publishing.stopping import resume_study, stop_study
 from hits.replacing.putting_up_again import put_up_again
 from hits.replacing.requesting import replace_lost_assignments
-from hits.syncing import describe_sync, sync, unsettled_studies
+from hits.syncing import describe_sync, sync, unsettled_offerings
 
 log = structlog.get_logger("hits.tasks")
 
@@ -50,13 +50,13 @@ def publish_hits_of_run(self: Task, run_id: int) -> None:
 @shared_task
 def sync_published_studies() -> None:
     """Every few minutes, by Celery's beat: a task for each study and marketplace with work that is not settled."""
-    for study_id, environment in unsettled_studies():
+    for offering in unsettled_offerings():
         try:
-            check_may_change(Study.objects.get(pk=study_id), environment)
+            check_may_change(offering)
         except EvalPlatformError as error:
-            log.info("not synced", study=study_id, environment=environment, reason=str(error))
+            log.info("not synced", study=offering.study.name, environment=offering.environment, reason=str(error))
         else:
-            sync_hits_of_study.delay(study_id, environment)
+            sync_hits_of_offering.delay(offering.pk)
 
 
 @shared_task
@@ -78,99 +78,109 @@ def write_manifest_of_study(study_id: int) -> None:
 
 
 @shared_task
-def sync_hits_of_study(study_id: int, environment: str, user_id: int | None = None) -> None:
+def sync_hits_of_offering(offering_id: int, user_id: int | None = None) -> None:
     """`user_id` is whoever asked for it in the pages, and finds the outcome in the event log."""
-    study = Study.objects.get(pk=study_id)
+    offering = _offering(offering_id)
     try:
-        market = open_market(study, environment)
-        synced = sync(study, environment, market, timezone.now, is_asked_for=user_id is not None)
+        market = open_market(offering)
+        synced = sync(offering, market, timezone.now, is_asked_for=user_id is not None)
     except EvalPlatformError as error:
-        _answer(study, user_id, f"the sync on {environment} ended early: {error}")
+        _answer(offering, user_id, f"the sync on {offering.environment} ended early: {error}")
         raise
-    _answer(study, user_id, f"synced on {environment}: {describe_sync(synced)}")
+    _answer(offering, user_id, f"synced on {offering.environment}: {describe_sync(synced)}")
     log.info(
-        "synced", study=study.name, environment=environment, new=synced.collected.new, paid_cents=synced.paid.cents
+        "synced",
+        study=offering.study.name,
+        environment=offering.environment,
+        new=synced.collected.new,
+        paid_cents=synced.paid.cents,
     )
 
 
 @shared_task
-def replace_assignments_of_study(
-    study_id: int, environment: str, budget_cents: int | None, user_id: int | None
-) -> None:
-    study, by = Study.objects.get(pk=study_id), _user(user_id)
-    market = open_market(study, environment)
-    replaced = replace_lost_assignments(study, environment, market, timezone.now, by, budget_cents)
+def replace_assignments_of_offering(offering_id: int, budget_cents: int | None, user_id: int | None) -> None:
+    offering, by = _offering(offering_id), _user(user_id)
+    market = open_market(offering)
+    replaced = replace_lost_assignments(offering, market, timezone.now, by, budget_cents)
     troubles = [str(replaced.stopped_by)] if replaced.stopped_by else [*replaced.refused]
     for trouble in troubles:
-        _answer(study, user_id, f"asked for replacements on {environment}, and not all were to be had: {trouble}")
+        _answer(
+            offering,
+            user_id,
+            f"asked for replacements on {offering.environment}, and not all were to be had: {trouble}",
+        )
 
 
 @shared_task
-def put_hits_up_again(study_id: int, environment: str, elsewhere: bool, user_id: int | None) -> None:
-    study, by = Study.objects.get(pk=study_id), _user(user_id)
+def put_hits_up_again(offering_id: int, elsewhere: bool, user_id: int | None) -> None:
+    offering, by = _offering(offering_id), _user(user_id)
     try:
-        market, page_url = enter_market(study, environment)
-        check_worker_page(study, page_url, environment)
-        done = put_up_again(study, environment, market, page_url, timezone.now, by, elsewhere=elsewhere)
+        market, page_url = enter_market(offering)
+        check_worker_page(offering, page_url)
+        done = put_up_again(offering, market, page_url, timezone.now, by, elsewhere=elsewhere)
     except EvalPlatformError as error:
-        _answer(study, user_id, f"put no HITs up again on {environment}: {error}")
+        _answer(offering, user_id, f"put no HITs up again on {offering.environment}: {error}")
         raise
     troubles = [str(done.stopped_by)] if done.stopped_by else [*done.refused]
     for trouble in troubles:
-        _answer(study, user_id, f"put HITs up again on {environment}, and not all of them: {trouble}")
+        _answer(offering, user_id, f"put HITs up again on {offering.environment}, and not all of them: {trouble}")
 
 
 @shared_task
-def screen_work_of_study(study_id: int, environment: str, user_id: int | None = None) -> None:
+def screen_work_of_offering(offering_id: int, user_id: int | None = None) -> None:
     from hits.screening.screening_runs import screen  # pandas comes with it, which web processes do without
 
-    study = Study.objects.get(pk=study_id)
-    screened = screen(study, environment, timezone.now(), by=_user(user_id))
+    offering = _offering(offering_id)
+    screened = screen(offering, timezone.now(), by=_user(user_id))
     if not screened.is_new:
-        _answer(study, user_id, f"screened the work on {environment} again: nothing has changed")
+        _answer(offering, user_id, f"screened the work on {offering.environment} again: nothing has changed")
 
 
 @shared_task
-def undo_screening_of_study(study_id: int, environment: str, user_id: int | None = None) -> None:
+def undo_screening_of_offering(offering_id: int, user_id: int | None = None) -> None:
     from hits.screening.screening_runs import undo
 
-    study = Study.objects.get(pk=study_id)
+    offering = _offering(offering_id)
     try:
-        undo(study, environment, timezone.now(), _user(user_id))
+        undo(offering, timezone.now(), _user(user_id))
     except EvalPlatformError as error:
-        _answer(study, user_id, f"wanted to undo a screening: {error}")
+        _answer(offering, user_id, f"wanted to undo a screening: {error}")
 
 
 @shared_task
-def compute_results_of_study(study_id: int, environment: str) -> None:
+def compute_results_of_offering(offering_id: int) -> None:
     from hits.analysing.computing import compute_results
 
-    compute_results(Study.objects.get(pk=study_id), environment, timezone.now)
+    compute_results(_offering(offering_id), timezone.now)
 
 
 @shared_task
-def make_bundle_of_study(study_id: int, environment: str) -> None:
+def make_bundle_of_offering(offering_id: int) -> None:
     from hits.exporting.making_bundles import make_bundle
 
-    make_bundle(Study.objects.get(pk=study_id), environment, timezone.now)
+    make_bundle(_offering(offering_id), timezone.now)
 
 
 @shared_task
-def stop_hits_of_study(study_id: int, environment: str, user_id: int | None = None) -> None:
-    study = Study.objects.get(pk=study_id)
-    stop_study(study, environment, open_market(study, environment), timezone.now, _user(user_id))
+def stop_hits_of_offering(offering_id: int, user_id: int | None = None) -> None:
+    offering = _offering(offering_id)
+    stop_study(offering, open_market(offering), timezone.now, _user(user_id))
 
 
 @shared_task
-def resume_hits_of_study(study_id: int, environment: str, user_id: int | None = None) -> None:
-    study = Study.objects.get(pk=study_id)
-    resume_study(study, environment, open_market(study, environment), timezone.now, _user(user_id))
+def resume_hits_of_offering(offering_id: int, user_id: int | None = None) -> None:
+    offering = _offering(offering_id)
+    resume_study(offering, open_market(offering), timezone.now, _user(user_id))
+
+
+def _offering(offering_id: int) -> Offering:
+    return Offering.objects.select_related("study").get(pk=offering_id)
 
 
 def _user(user_id: int | None) -> User | None:
     return None if user_id is None else User.objects.filter(pk=user_id).first()
 
 
-def _answer(study: Study, user_id: int | None, text: str) -> None:
+def _answer(offering: Offering, user_id: int | None, text: str) -> None:
     if user_id is not None:
-        Event.objects.create(study=study, at=timezone.now(), actor=_user(user_id), text=text)
+        Event.objects.create(study=offering.study, at=timezone.now(), actor=_user(user_id), text=text)

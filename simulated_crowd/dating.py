@@ -12,7 +12,7 @@ from simulated_crowd.scheduling import Stint
 def date_work(assignment_id: str, stint: Stint, starts_at: datetime, ends_at: datetime) -> None:
     """Before the marketplace hears of it, so that nobody collects it with the real times."""
     assignments = Assignment.objects.filter(
-        environment=MarketEnvironment.LOCAL,
+        offering__environment=MarketEnvironment.LOCAL,
         crowd_assignment_id=assignment_id,
         crowd_worker_id=stint.worker.worker_id,
     )

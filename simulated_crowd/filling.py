@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from hits.models import Answer, Assignment, BonusCheck, Hit, HitItem, Rating, Submission
+from hits.models import Answer, Assignment, BonusCheck, Hit, HitItem, Rating, Submission, offering_for
 
 MINUTES = 12
 PASSES = ("good", "okay")
@@ -33,10 +33,12 @@ class Done:
 
 
 def fill(work: Sequence[Done], rng: random.Random, environment: str = "local") -> None:
+    studies = {one.hit.study_id: one.hit.study for one in work}
+    offerings = {key: offering_for(study, environment) for key, study in studies.items()}
     assignments = Assignment.objects.bulk_create(
         Assignment(
             hit=one.hit,
-            environment=environment,
+            offering=offerings[one.hit.study_id],
             crowd_assignment_id=one.key,
             crowd_worker_id=one.worker_id,
             turn=one.opening_rank,

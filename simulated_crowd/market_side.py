@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from django.db.models import Count
 
 from evalplatform.errors import EvalPlatformError
-from hits.models import Assignment, MarketEnvironment, Publication, Study
+from hits.models import Assignment, MarketEnvironment, Publication, Study, offering_for
 from localturk.lifecycle import settle
 from localturk.models import TurkHit, WorkerAccount
 from simulated_crowd.people import SimulatedWorker
@@ -39,7 +39,7 @@ def _account(worker: SimulatedWorker) -> WorkerAccount:
 def find_openings(study: Study, hit_count: int | None, now: datetime) -> list[Opening]:
     """The study's HITs that can be accepted now, by number; of the first `hit_count` only, if that is given."""
     settle(now)
-    published = Publication.objects.filter(hit__study=study, environment=LOCAL).there().current()
+    published = Publication.objects.filter(offering=offering_for(study, LOCAL)).there().current()
     if not published.exists():
         raise EvalPlatformError(f"No HIT of {study} is on the local marketplace: run publish_hits {study} first.")
     dialog_counts = dict(study.hits.annotate(count=Count("items")).values_list("pk", "count"))
@@ -66,7 +66,7 @@ def find_openings(study: Study, hit_count: int | None, now: datetime) -> list[Op
 
 def pasts_of(study: Study, workers: Sequence[SimulatedWorker], now: datetime, time_limit: timedelta) -> dict[str, Past]:
     pasts = {worker.worker_id: Past() for worker in workers}
-    met = Assignment.objects.filter(hit__study=study, environment=LOCAL, crowd_worker_id__in=list(pasts))
+    met = Assignment.objects.filter(offering=offering_for(study, LOCAL), crowd_worker_id__in=list(pasts))
     for worker_id, block in met.values_list("crowd_worker_id", "hit__block"):
         pasts[worker_id].blocks.add(block)
     for worker_id in met.done_or_in_hand(now, time_limit).values_list("crowd_worker_id", flat=True):

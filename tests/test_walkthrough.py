@@ -20,6 +20,7 @@ from hits.designing.study_files import create_study, read_study_file
 from hits.designing.summarising import summarise
 from hits.exporting.bundle_check import check_bundle
 from hits.exporting.bundles import export_bundle
+from hits.models import offering_for
 from hits.models.design import StudyDesign
 from hits.paying.payments import pay
 from hits.publishing.creating import publish_hits
@@ -68,18 +69,18 @@ def test_from_a_corpus_to_a_bundle(tmp_path: Path) -> None:
     client = boto_client("http://localturk.invalid", has_own_credentials=False)
     in_process.attach(client)
     market = Market(client, calls_per_second=1000)
-    publish_hits(plan_publishing(study, "local", 2), market, "https://eval.example.org/work", now)
+    publish_hits(plan_publishing(offering_for(study, "local"), 2), market, "https://eval.example.org/work", now)
     simulate(study, Crowd(12, read_truth("demo"), seed=4), InProcess(), ends_at=now())
-    assert collect(study, "local", market, now()).new == 8
-    assert pay(study, "local", market, now).rewards == 8
+    assert collect(offering_for(study, "local"), market, now()).new == 8
+    assert pay(offering_for(study, "local"), market, now).rewards == 8
 
     # Screening leaves out what is not worth counting; what is kept says which model is better, and how sure that is.
-    screened = screen(study, "local", now())
+    screened = screen(offering_for(study, "local"), now())
     assert screened.funnel.received.answers == 80
-    ranking = analyse_study(study, "local").main.rankings[0]
+    ranking = analyse_study(offering_for(study, "local")).main.rankings[0]
     assert isinstance(ranking.ranked, tuple)
     assert {one.generator for one in ranking.ranked} == {"generic", "listener-large", "listener-small", "parrot"}
 
     # Everything goes into one bundle, which its ratings alone reproduce.
-    bundle = export_bundle(study, "local", tmp_path / "bundle")
+    bundle = export_bundle(offering_for(study, "local"), tmp_path / "bundle")
     assert check_bundle(bundle.folder) == []

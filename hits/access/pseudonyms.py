@@ -2,7 +2,7 @@
 
 from django.utils.crypto import salted_hmac
 
-from hits.models import Study, Submission
+from hits.models import Offering, Study, Submission
 
 ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # Crockford's: no I, L, O, U to misread
 LENGTH = 8  # 40 bits: among 10,000 workers, two share a name with a chance of 1 in 20,000
@@ -25,8 +25,8 @@ def _name(salt: str, worker_id: str) -> str:
     return f"W-{''.join(letters)}"
 
 
-def worker_ids(study: Study, environment: str) -> dict[str, str]:
+def worker_ids(offering: Offering) -> dict[str, str]:
     """The way back, for who may know it: the ids of all who have submitted, by pseudonym."""
-    found = Submission.objects.filter(assignment__hit__study=study, assignment__environment=environment)
+    found = Submission.objects.filter(assignment__offering=offering)
     ids = found.order_by().values_list("assignment__crowd_worker_id", flat=True).distinct()
-    return {pseudonym(study, worker_id): worker_id for worker_id in ids}
+    return {pseudonym(offering.study, worker_id): worker_id for worker_id in ids}

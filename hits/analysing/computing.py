@@ -17,35 +17,35 @@ from hits.analysing.kept_results import source_of
 from hits.analysing.results import Results
 from hits.analysing.serialising import results_as_json
 from hits.analysing.study_analysis import study_frame
-from hits.models import ScreeningRun, Study, StudyResults
+from hits.models import Offering, ScreeningRun, StudyResults
 from hits.screening.funnel import funnel_of
 from hits.screening.kept_mask import kept_mask
 
 FAILED = "The computation failed. The log of the background process has the details; tell whoever runs this server."
 
 
-def compute_results(study: Study, environment: str, now: Callable[[], datetime]) -> None:
-    rows = StudyResults.objects.filter(study=study, environment=environment)
-    StudyResults.objects.get_or_create(study=study, environment=environment)
+def compute_results(offering: Offering, now: Callable[[], datetime]) -> None:
+    rows = StudyResults.objects.filter(offering=offering)
+    StudyResults.objects.get_or_create(offering=offering)
     rows.update(started_at=now())
-    source = source_of(study, environment)  # before anything is read
+    source = source_of(offering)  # before anything is read
     # A failure counts as done too, or a waiting page would request the same computation again and again.
     done = {"source": source, "requested_at": None, "started_at": None}
     try:
-        rows.update(**_computed(study, environment), **done, problem="", computed_at=now())
+        rows.update(**_computed(offering), **done, problem="", computed_at=now())
     except Exception as error:
         rows.update(**done, problem=in_one_line(error) or FAILED)
         if in_one_line(error) is None:
             raise
 
 
-def _computed(study: Study, environment: str) -> dict[str, Any]:
-    frame = study_frame(study, environment)
+def _computed(offering: Offering) -> dict[str, Any]:
+    frame = study_frame(offering)
     results = analyse(frame)
     return {
         "results": results_as_json(results),
         "figures": {
-            "": _drawn(pictures(results, funnel_of(ScreeningRun.objects.current(study, environment)))),
+            "": _drawn(pictures(results, funnel_of(ScreeningRun.objects.current(offering)))),
             **_of_variants(results),
         },
         "disputed": most_disputed(frame[kept_mask(frame)]),

@@ -16,21 +16,28 @@ from django.db.models import Count, Max, Q, QuerySet
 from evalplatform import __version__
 from evalplatform.errors import EvalPlatformError
 from generation.models import GeneratorScore
-from hits.models import ScreeningRun, Study, StudyResults, Submission
+from hits.models import Offering, ScreeningRun, Study, StudyResults, Submission
 from hits.models.study_results import QUIET_AFTER
 
-Send = Callable[[int, str], None]  # sends a task for this study's primary key and this marketplace
+Send = Callable[[Offering], None]  # sends a task about this offering
 
 
-def source_of(study: Study, environment: str) -> str:
+def source_of(offering: Offering) -> str:
     """A hash that changes when results would: ratings are append-only and come with their submission. Empty if there
     are no ratings."""
-    submissions = Submission.objects.filter(assignment__hit__study=study, assignment__environment=environment)
+    submissions = Submission.objects.filter(assignment__offering=offering)
     counts = submissions.filter(problem="").aggregate(count=Count("pk"), last=Max("pk"))
     if not counts["count"]:
         return ""
-    run = ScreeningRun.objects.current(study, environment)
-    facts = [__version__, study.manifest_hash, environment, *counts.values(), run and run.pk, _last_score(study)]
+    run = ScreeningRun.objects.current(offering)
+    facts = [
+        __version__,
+        offering.study.manifest_hash,
+        offering.environment,
+        *counts.values(),
+        run and run.pk,
+        _last_score(offering.study),
+    ]
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
 
 
@@ -44,21 +51,21 @@ def _last_score(study: Study) -> int | None:
     return last
 
 
-def find_results(study: Study, environment: str) -> StudyResults:
+def find_results(offering: Offering) -> StudyResults:
     """The row as it is; before the first request an empty one, which is not saved."""
-    found = StudyResults.objects.filter(study=study, environment=environment).first()
-    return found or StudyResults(study=study, environment=environment)
+    found = StudyResults.objects.filter(offering=offering).first()
+    return found or StudyResults(offering=offering)
 
 
-def refresh_results(study: Study, environment: str, send: Send, now: datetime, is_forced: bool = False) -> StudyResults:
+def refresh_results(offering: Offering, send: Send, now: datetime, is_forced: bool = False) -> StudyResults:
     """Return the row; if it is stale or `is_forced`, request a new computation, unless one is under way."""
-    source = source_of(study, environment)
-    row = find_results(study, environment)
+    source = source_of(offering)
+    row = find_results(offering)
     if not source or (row.source == source and not is_forced):
         return row
-    StudyResults.objects.get_or_create(study=study, environment=environment)
-    of_study = StudyResults.objects.filter(study=study, environment=environment)
-    ask_once(of_study, lambda: send(study.pk, environment), now)
+    StudyResults.objects.get_or_create(offering=offering)
+    of_study = StudyResults.objects.filter(offering=offering)
+    ask_once(of_study, lambda: send(offering), now)
     return of_study.get()
 
 

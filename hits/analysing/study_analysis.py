@@ -6,21 +6,21 @@ from hits.analysing.analysis import analyse
 from hits.analysing.automatic import add_metrics, metrics_of
 from hits.analysing.results import Results
 from hits.frames.ratings_frame import ratings_frame, reply_labels
-from hits.models import ScreeningRun, Study
+from hits.models import Offering, ScreeningRun
 from hits.screening.keeping import submissions_by_rule
 from hits.screening.kept_mask import mark_exclusions
 
 
-def analyse_study(study: Study, environment: str) -> Results:
+def analyse_study(offering: Offering) -> Results:
     """Analyse what the current screening keeps; without a screening, everything counts."""
-    return analyse(study_frame(study, environment))
+    return analyse(study_frame(offering))
 
 
-def study_frame(study: Study, environment: str) -> pd.DataFrame:
+def study_frame(offering: Offering) -> pd.DataFrame:
     """The ratings frame with everything that an analysis can use: which rules leave a rating out, the reply's predicted
     label, and its automatic metrics."""
-    frame = ratings_frame(study, environment)
-    mark_exclusions(frame, submissions_by_rule(ScreeningRun.objects.current(study, environment)))
-    frame["label"] = reply_labels(study, frame["candidate"].to_numpy())
-    add_metrics(frame, metrics_of(study))
+    frame = ratings_frame(offering)
+    mark_exclusions(frame, submissions_by_rule(ScreeningRun.objects.current(offering)))
+    frame["label"] = reply_labels(offering.study, frame["candidate"].to_numpy())
+    add_metrics(frame, metrics_of(offering.study))
     return frame

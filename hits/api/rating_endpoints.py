@@ -15,7 +15,7 @@ from generation.models import Candidate
 from hits.access.pseudonyms import pseudonym
 from hits.api.researcher import ERRORS, ResearcherView
 from hits.api.researcher_schemas import CURSOR, MARKET, RatingPage
-from hits.models import HitItem, Rating, ScreeningRun, Study, Submission
+from hits.models import HitItem, Offering, Rating, ScreeningRun, Study, Submission
 from hits.models.design import StudyDesign
 from hits.monitoring.worker_rows import find_worker
 from hits.screening.keeping import first_rules, is_left_out, ratings_of
@@ -62,22 +62,21 @@ class RatingListView(ResearcherView):
     )
     def get(self, request: Request, key: UUID) -> Response:
         """Lists the ratings that the marketplace has confirmed, in the order in which they were collected."""
-        study = self.study(request, key)
-        market = self.market(request, study)
-        run = ScreeningRun.objects.current(study, market)
-        found = _filtered(ratings_of(study, market), request, study, market, run)
+        offering = self.offering(request, key)
+        run = ScreeningRun.objects.current(offering)
+        found = _filtered(ratings_of(offering), request, offering, run)
         pages = RatingPages()
         # What belongs to them is looked up for the page alone: joining nine tables leaves too much to a planner that
         # does not know yet how full they are.
         columns: Any = found.values("pk", "submission", "item", "candidate", *OF_RATING)
         rows: list[dict[str, Any]] = pages.paginate_queryset(columns, request, self) or []
-        return pages.get_paginated_response(_rows(study, rows, run))
+        return pages.get_paginated_response(_rows(offering.study, rows, run))
 
 
 def _filtered(
-    ratings: QuerySet[Rating], request: Request, study: Study, market: str, run: ScreeningRun | None
+    ratings: QuerySet[Rating], request: Request, offering: Offering, run: ScreeningRun | None
 ) -> QuerySet[Rating]:
-    asked = request.query_params
+    asked, study = request.query_params, offering.study
     if "dataset" in asked:
         ratings = ratings.filter(item__dialog__dataset__name=_one_of(asked["dataset"], "dataset", _datasets(study)))
     if "generator" in asked:
@@ -88,7 +87,7 @@ def _filtered(
         is_kept = _one_of(asked["kept"].lower(), "kept", ["true", "false"]) == "true"
         ratings = ratings.exclude(is_left_out(run)) if is_kept else ratings.filter(is_left_out(run))
     if "worker" in asked:
-        worker_id = find_worker(study, market, asked["worker"])
+        worker_id = find_worker(offering, asked["worker"])
         if worker_id is None:
             raise ValidationError(f"No worker of this study is called {asked['worker']!r}.")
         ratings = ratings.filter(**{WORKER: worker_id})

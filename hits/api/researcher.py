@@ -23,7 +23,8 @@ from hits.access.api_tokens import user_of_token
 from hits.access.sharing import study_for
 from hits.api.researcher_schemas import ErrorOut
 from hits.crowds.opening import offered_environments
-from hits.models import Study
+from hits.models import Offering, Study, offering_for
+from hits.publishing.publishing_runs import last_offering
 
 log = structlog.get_logger("hits.api")
 
@@ -99,16 +100,16 @@ class ResearcherView(APIView):
     def study(self, request: Request, key: UUID) -> Study:
         return study_for(request.user, key=key)
 
-    def market(self, request: Request, study: Study) -> str:
-        """The one asked for, else the last one that the study was published on."""
+    def offering(self, request: Request, key: UUID) -> Offering:
+        """On the marketplace asked for, else on the last one that the study was published on."""
+        study = self.study(request, key)
         offered = [str(one) for one in offered_environments()]
         asked = request.query_params.get("market")
         if asked is None:
-            last = study.publishing_runs.filter(environment__in=offered).first()
-            return last.environment if last else "local"
+            return last_offering(study, offered)
         if asked not in offered:
             raise ValidationError(f"{asked!r} is no marketplace here; there is: {', '.join(offered)}.")
-        return asked
+        return offering_for(study, asked)
 
 
 @extend_schema(exclude=True)

@@ -16,7 +16,7 @@ from hits.analysing.kept_results import find_results, refresh_results, source_of
 from hits.api.researcher import ERRORS, ResearcherView
 from hits.api.researcher_schemas import CURSOR, MARKET, ProgressOut, ResultsOut, StudyDetailOut, StudyOut, StudyPage
 from hits.budgeting.budget import budget_of
-from hits.models import Study, StudyResults
+from hits.models import Offering, Study, StudyResults
 from hits.monitoring.progress import count_progress
 from hits.views.results import send_results_task
 
@@ -56,10 +56,10 @@ class ProgressView(ResearcherView):
     )
     def get(self, request: Request, key: UUID) -> Response:
         """Counts how far a study is on a marketplace, and what it has cost."""
-        study = self.study(request, key)
-        market = self.market(request, study)
-        progress = asdict(count_progress(study, market))
-        return Response({"market": market, **progress, **(_money(study, market) if study.is_frozen else _NO_MONEY)})
+        offering = self.offering(request, key)
+        progress = asdict(count_progress(offering))
+        money = _money(offering) if offering.study.is_frozen else _NO_MONEY
+        return Response({"market": offering.environment, **progress, **money})
 
 
 class ResultsView(ResearcherView):
@@ -74,14 +74,13 @@ class ResultsView(ResearcherView):
     def get(self, request: Request, key: UUID) -> Response:
         """Gives the results as they were computed last. If ratings have come in since, a task computes them anew:
         ask again after some seconds. 202 as long as there are none."""
-        study = self.study(request, key)
-        market = self.market(request, study)
-        row = find_results(study, market)
-        if study.is_frozen:
-            row = refresh_results(study, market, send_results_task, timezone.now())
-        state = _state(study, row)
+        offering = self.offering(request, key)
+        row = find_results(offering)
+        if offering.study.is_frozen:
+            row = refresh_results(offering, send_results_task, timezone.now())
+        state = _state(row)
         body = {
-            "market": market,
+            "market": offering.environment,
             "state": state,
             "computed_at": row.computed_at,
             "problem": row.problem,
@@ -106,8 +105,8 @@ def _study(study: Study) -> dict[str, Any]:
 _NO_MONEY = {"spent_cents": 0, "owed_cents": 0, "open_cents": 0, "budget_cents": None}
 
 
-def _money(study: Study, market: str) -> dict[str, int | None]:
-    budget = budget_of(study, market)
+def _money(offering: Offering) -> dict[str, int | None]:
+    budget = budget_of(offering)
     return {
         "spent_cents": budget.spent_cents,
         "owed_cents": budget.owed_cents,
@@ -116,8 +115,8 @@ def _money(study: Study, market: str) -> dict[str, int | None]:
     }
 
 
-def _state(study: Study, row: StudyResults) -> str:
-    source = source_of(study, row.environment)
+def _state(row: StudyResults) -> str:
+    source = source_of(row.offering)
     if not source:
         return "nothing rated"
     if row.requested_at is not None:

@@ -18,7 +18,7 @@ from hits.budgeting.places import UnfilledPlaces, open_places
 from hits.budgeting.undecided import waiting_for_decision
 from hits.crowds.mturk.costs import cents_per_assignment
 from hits.designing.design_words import dollars
-from hits.models import Event, Payment, SpendingCap, Study, Submission
+from hits.models import Event, Offering, Payment, SpendingCap, Submission
 from hits.models.design import StudyDesign
 
 
@@ -47,22 +47,20 @@ class Budget:
         return None if self.cap_cents is None else self.cap_cents - self.committed_cents
 
 
-def budget_of(study: Study, environment: str, apart_from: Collection[int] = ()) -> Budget:
+def budget_of(offering: Offering, apart_from: Collection[int] = ()) -> Budget:
     """`apart_from`: HITs whose cost is reckoned elsewhere, by their keys."""
-    design = StudyDesign.model_validate(study.design)
-    ledger = Payment.objects.filter(
-        submission__assignment__hit__study=study, submission__assignment__environment=environment
-    )
-    waiting = waiting_for_decision(study, environment)
-    unrecorded = [one for one in submissions_without_dues(study, environment) if one.pk not in waiting]
+    design = StudyDesign.model_validate(offering.study.design)
+    ledger = Payment.objects.filter(submission__assignment__offering=offering)
+    waiting = waiting_for_decision(offering)
+    unrecorded = [one for one in submissions_without_dues(offering) if one.pk not in waiting]
     budget = Budget(
         cap_cents=None,
         spent_cents=ledger.paid().cents(),
         owed_cents=ledger.owed().cents() + _cents_due(design, unrecorded),
-        open_cents=cents_of(design, (one for one in open_places(study, environment) if one.hit_id not in apart_from)),
+        open_cents=cents_of(design, (one for one in open_places(offering) if one.hit_id not in apart_from)),
         waiting_cents=_cents_if_approved(design, waiting),
     )
-    return with_cap(budget, design, typed_cap_cents(study, environment))
+    return with_cap(budget, design, typed_cap_cents(offering))
 
 
 def with_cap(budget: Budget, design: StudyDesign, typed_cents: int | None) -> Budget:
@@ -72,19 +70,19 @@ def with_cap(budget: Budget, design: StudyDesign, typed_cents: int | None) -> Bu
     return replace(budget, cap_cents=typed_cents if is_typed else own, is_cap_typed=is_typed)
 
 
-def typed_cap_cents(study: Study, environment: str) -> int | None:
+def typed_cap_cents(offering: Offering) -> int | None:
     """The budget that was typed last for this marketplace, and holds."""
-    return study.spending_caps.filter(environment=environment).values_list("cents", flat=True).first()
+    return offering.spending_caps.values_list("cents", flat=True).first()
 
 
-def set_cap(study: Study, environment: str, cents: int | None, by: User | None, now: datetime) -> None:
+def set_cap(offering: Offering, cents: int | None, by: User | None, now: datetime) -> None:
     """For everything that spends there from now on. None takes it away. What is spent or on offer stays."""
-    before = typed_cap_cents(study, environment)
+    before = typed_cap_cents(offering)
     if cents == before:
         return
-    SpendingCap.objects.create(study=study, environment=environment, cents=cents, set_by=by, set_at=now)
+    SpendingCap.objects.create(offering=offering, cents=cents, set_by=by, set_at=now)
     text = f"took the budget of {dollars(before or 0)} away" if cents is None else f"set the budget to {dollars(cents)}"
-    Event.objects.create(study=study, at=now, actor=by, text=f"{text} ({environment})")
+    Event.objects.create(study=offering.study, at=now, actor=by, text=f"{text} ({offering.environment})")
 
 
 def refuse_over_budget(

@@ -7,7 +7,7 @@ from django.db.models import Prefetch, prefetch_related_objects
 
 from evalplatform.wording import count_of
 from hits.crowds.mturk.costs import bonus_fee_cents, reward_fee_cents
-from hits.models import Payment, Rating, Study, Submission
+from hits.models import Offering, Payment, Rating, Submission
 from hits.models.design import StudyDesign
 from hits.models.submission import SubmissionQuerySet
 from hits.protocols.points import wins_point
@@ -21,9 +21,9 @@ FOR_POINTS = (
 )
 
 
-def submissions_without_dues(study: Study, environment: str) -> SubmissionQuerySet:
+def submissions_without_dues(offering: Offering) -> SubmissionQuerySet:
     """Confirmed, and not in the ledger yet: neither rejected nor decided on."""
-    of_study = Submission.objects.filter(assignment__hit__study=study, assignment__environment=environment)
+    of_study = Submission.objects.filter(assignment__offering=offering)
     open_ones = of_study.exclude(payments__kind=Kind.REWARD).exclude(status=Submission.Status.REJECTED)
     wanted = open_ones.select_related("assignment__hit__study").prefetch_related(*FOR_POINTS)
     return wanted.defer("answer_xml")

@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models import Count, Max, Q
 
 from hits.crowds.mturk.types import MarketHit
-from hits.models import Event, Publication, Replacement, Study, Submission
+from hits.models import Event, Offering, Publication, Replacement, Study, Submission
 from hits.models.publication import PublicationQuerySet
 
 MAY_BE_THERE = ~Q(crowd_hit_id="") | Q(refusal="")
@@ -22,9 +22,9 @@ class UnfilledPlaces:
     count: int
 
 
-def open_places(study: Study, environment: str) -> list[UnfilledPlaces]:
+def open_places(offering: Offering) -> list[UnfilledPlaces]:
     """Of the HITs of which something may still come, as far as we know. What was only begun counts: it may be there."""
-    return unfilled_places(study, environment, Publication.objects.current().filter(MAY_BE_THERE, closed_at=None))
+    return unfilled_places(offering, Publication.objects.current().filter(MAY_BE_THERE, closed_at=None))
 
 
 def revealed_secret(study: Study) -> str:
@@ -40,50 +40,52 @@ def reveal_secret(study: Study, now: datetime) -> str:
     return secret
 
 
-def closed_places(study: Study, environment: str) -> list[UnfilledPlaces]:
+def closed_places(offering: Offering) -> list[UnfilledPlaces]:
     """Of the HITs that were stopped and would be filled if they were put back."""
-    return unfilled_places(study, environment, Publication.objects.stopped().exclude(closed_at=None))
+    return unfilled_places(offering, Publication.objects.stopped().exclude(closed_at=None))
 
 
-def unfilled_places(study: Study, environment: str, publications: PublicationQuerySet) -> list[UnfilledPlaces]:
-    more, submitted = replaced_places(study, environment), submitted_counts(study, environment)
-    rows = publications.filter(hit__study=study, environment=environment).values_list("hit", "hit__assignments")
+def unfilled_places(offering: Offering, publications: PublicationQuerySet) -> list[UnfilledPlaces]:
+    more, submitted = replaced_places(offering), submitted_counts(offering)
+    rows = publications.filter(offering=offering).values_list("hit", "hit__assignments")
     places = [UnfilledPlaces(hit, made, max(made, more.get(hit, 0)) - submitted.get(hit, 0)) for hit, made in rows]
     return [one for one in places if one.count > 0]
 
 
-def replaced_places(study: Study, environment: str) -> dict[int, int]:
+def replaced_places(offering: Offering) -> dict[int, int]:
     """How many assignments the HITs have by now that were given more than they were made with."""
-    standing = Replacement.objects.standing().filter(hit__study=study, environment=environment)
+    standing = Replacement.objects.standing().filter(offering=offering)
     return dict(standing.order_by().values("hit").annotate(most=Max("places")).values_list("hit", "most"))
 
 
-def submitted_counts(study: Study, environment: str) -> dict[int, int]:
-    ours = Submission.objects.filter(assignment__hit__study=study, assignment__environment=environment)
+def submitted_counts(offering: Offering) -> dict[int, int]:
+    ours = Submission.objects.filter(assignment__offering=offering)
     return dict(ours.values("assignment__hit").annotate(count=Count("pk")).values_list("assignment__hit", "count"))
 
 
-def former_counts(study: Study, environment: str) -> dict[int, int]:
+def former_counts(offering: Offering) -> dict[int, int]:
     """How many of a HIT's assignments were handed in before it was put up again: the HIT there counts from 0 again."""
-    retired = Publication.objects.filter(hit__study=study, environment=environment).exclude(retired_at=None)
+    retired = Publication.objects.filter(offering=offering).exclude(retired_at=None)
     ids = list(retired.confirmed().values_list("crowd_hit_id", flat=True))
-    ours = Submission.objects.filter(assignment__environment=environment, crowd_hit_id__in=ids)
+    ours = Submission.objects.filter(assignment__offering=offering, crowd_hit_id__in=ids)
     return dict(ours.values("assignment__hit").annotate(count=Count("pk")).values_list("assignment__hit", "count"))
 
 
 @transaction.atomic
-def note_gone(study: Study, environment: str, gone: Collection[Publication], now: datetime) -> None:
+def note_gone(offering: Offering, gone: Collection[Publication], now: datetime) -> None:
     """That HITs of ours were deleted on the marketplace. What workers had handed in stays, here and in the ledger."""
     ours = Publication.objects.filter(pk__in=[one.pk for one in gone], gone_at=None)
     count = ours.update(gone_at=now, closed_at=now)
     if count:
-        text = f"found that {count:,} HIT{'s were' if count > 1 else ' was'} deleted on the {environment} market"
-        Event.objects.create(study=study, at=now, actor=None, text=text)
+        text = (
+            f"found that {count:,} HIT{'s were' if count > 1 else ' was'} deleted on the {offering.environment} market"
+        )
+        Event.objects.create(study=offering.study, at=now, actor=None, text=text)
 
 
 @transaction.atomic
 def note_places(
-    study: Study, environment: str, listed: Iterable[MarketHit], publications: Mapping[str, Publication], now: datetime
+    offering: Offering, listed: Iterable[MarketHit], publications: Mapping[str, Publication], now: datetime
 ) -> None:
     """What the marketplace says of our HITs: which are closed, and which have more assignments than we know of.
 
@@ -95,27 +97,27 @@ def note_places(
     ours.filter(pk__in=closed, closed_at=None).update(closed_at=now)
     ours.exclude(pk__in=closed).exclude(closed_at=None).update(closed_at=None)
     ours.exclude(gone_at=None).update(gone_at=None)  # there after all: mostly, we had asked in another account
-    known, former = confirmed_places(study, environment), former_counts(study, environment)
+    known, former = confirmed_places(offering), former_counts(offering)
     for publication, hit in hits:
         places = hit.max_assignments + former.get(publication.hit_id, 0)
         if publication.retired_at is None and places > known.get(publication.hit_id, places):
             _note_replacement(publication, places, known[publication.hit_id], now)
 
 
-def confirmed_places(study: Study, environment: str) -> dict[int, int]:
-    made = dict(study.hits.values_list("pk", "assignments"))
-    confirmed = Replacement.objects.filter(hit__study=study, environment=environment).exclude(confirmed_at=None)
+def confirmed_places(offering: Offering) -> dict[int, int]:
+    made = dict(offering.study.hits.values_list("pk", "assignments"))
+    confirmed = Replacement.objects.filter(offering=offering).exclude(confirmed_at=None)
     return made | dict(confirmed.order_by().values("hit").annotate(most=Max("places")).values_list("hit", "most"))
 
 
 def _note_replacement(publication: Publication, places: int, before: int, now: datetime) -> None:
-    asked = Replacement.objects.filter(hit=publication.hit_id, environment=publication.environment, added__gt=0)
+    asked = Replacement.objects.filter(hit=publication.hit_id, offering=publication.offering_id, added__gt=0)
     if not asked.filter(places=places).update(confirmed_at=now, refusal=""):
         Replacement.objects.bulk_create(
             [
                 Replacement(
                     hit_id=publication.hit_id,
-                    environment=publication.environment,
+                    offering_id=publication.offering_id,
                     places=places,
                     added=places - before,
                     reopened=0,

@@ -10,7 +10,7 @@ from datetime import datetime
 
 from django.db.models import Count
 
-from hits.models import Study, Submission
+from hits.models import Offering, Study, Submission
 from hits.models.design import StudyDesign
 from hits.models.submission import SubmissionQuerySet
 
@@ -23,34 +23,34 @@ class Waiting:
     first_paid_at: datetime | None
 
 
-def waiting_for_decision(study: Study, environment: str) -> dict[int, str]:
+def waiting_for_decision(offering: Offering) -> dict[int, str]:
     """Why each of these submissions waits, by its key."""
-    beyond = beyond_cap(study, environment)
-    undecided = _submissions(study, environment).undecided()
+    beyond = beyond_cap(offering)
+    undecided = _submissions(offering).undecided()
     waiting = dict(undecided.exclude(problem="").values_list("pk", "problem"))
-    limit = _cap(study)
+    limit = _cap(offering.study)
     reason = f"Its worker has handed in more than the {limit:,} HIT{'s' if limit > 1 else ''} that the study allows."
     return dict.fromkeys(undecided.filter(pk__in=beyond).values_list("pk", flat=True), reason) | waiting
 
 
-def empty_submissions(study: Study, environment: str) -> SubmissionQuerySet:
+def empty_submissions(offering: Offering) -> SubmissionQuerySet:
     """Those that wait because they came without answers; work beyond the worker's cap is not among them."""
-    return _submissions(study, environment).undecided().exclude(problem="").order_by("pk")
+    return _submissions(offering).undecided().exclude(problem="").order_by("pk")
 
 
-def summarise_waiting(study: Study, environment: str) -> Waiting:
-    waiting = waiting_for_decision(study, environment)
+def summarise_waiting(offering: Offering) -> Waiting:
+    waiting = waiting_for_decision(offering)
     due = Submission.objects.filter(pk__in=waiting).exclude(auto_approval_at=None).order_by("auto_approval_at")
     return Waiting(len(waiting), due.values_list("auto_approval_at", flat=True).first())
 
 
-def beyond_cap(study: Study, environment: str) -> set[int]:
+def beyond_cap(offering: Offering) -> set[int]:
     """What workers have handed in beyond what the study allows each, by its key: the latest of them.
 
     What is in the ledger comes first: a list of the marketplace may lag, and tell of earlier work later.
     """
-    limit = _cap(study)
-    ours = _submissions(study, environment)
+    limit = _cap(offering.study)
+    ours = _submissions(offering)
     busy = ours.values("assignment__crowd_worker_id").annotate(count=Count("pk")).filter(count__gt=limit)
     workers = list(busy.values_list("assignment__crowd_worker_id", flat=True))
     if not workers:
@@ -68,5 +68,5 @@ def _cap(study: Study) -> int:
     return StudyDesign.model_validate(study.design).crowd.max_hits_per_worker
 
 
-def _submissions(study: Study, environment: str) -> SubmissionQuerySet:
-    return Submission.objects.filter(assignment__hit__study=study, assignment__environment=environment)
+def _submissions(offering: Offering) -> SubmissionQuerySet:
+    return Submission.objects.filter(assignment__offering=offering)

@@ -20,7 +20,7 @@ from hits.crowds.mturk.answer_xml import fields_of
 from hits.crowds.mturk.client import Market
 from hits.crowds.mturk.types import MarketAssignment, MarketHit
 from hits.errors import MarketRefused
-from hits.models import Answer, Assignment, Event, HitItem, Payment, Publication, Rating, Study, Submission
+from hits.models import Answer, Assignment, Event, HitItem, Offering, Payment, Publication, Rating, Submission
 from hits.models.assignment import AssignmentQuerySet
 from hits.models.submission import SubmissionQuerySet
 from hits.serving.assignment_tokens import CopyOf
@@ -48,18 +48,17 @@ class Collected:
 
 
 def collect(
-    study: Study,
-    environment: str,
+    offering: Offering,
     market: Market,
     now: datetime,
     on_progress: OnProgress = lambda done, total: None,
     threads: int = THREADS,
 ) -> Collected:
     """Asks for the list of HITs, and then only for the assignments of those in which something has happened."""
-    publications = our_publications(study, environment)
-    numbers = dict(study.hits.values_list("pk", "number"))
-    known = _known_counts(study, environment)
-    rejected = set(recently_rejected(study, environment, now).values_list("crowd_hit_id", flat=True))
+    publications = our_publications(offering)
+    numbers = dict(offering.study.hits.values_list("pk", "number"))
+    known = _known_counts(offering)
+    rejected = set(recently_rejected(offering, now).values_list("crowd_hit_id", flat=True))
     listed, gone = look_up_hits(market, publications, threads)
     stirred = [publications[hit.crowd_hit_id] for hit in listed if _has_stirred(hit, known, rejected)] + gone
     result = Collected(gone=len(gone))
@@ -75,21 +74,21 @@ def collect(
 
     for outcomes in call_in_threads(ask, stirred, threads, in_order=True):
         for publication, outcome in outcomes:
-            hit = frozen_hit(study.key, numbers[publication.hit_id])
+            hit = frozen_hit(offering.study.key, numbers[publication.hit_id])
             for found in outcome.result():
                 _store(hit, publication, found, now, result)
             done += 1
         on_progress(done, len(stirred))
-    result.rebuilt += rebuild_again(study, environment)
-    result.ended = _end_what_is_over(study, environment, now)
-    note_places(study, environment, listed, publications, now)
-    note_gone(study, environment, gone, now)
+    result.rebuilt += rebuild_again(offering)
+    result.ended = _end_what_is_over(offering, now)
+    note_places(offering, listed, publications, now)
+    note_gone(offering, gone, now)
     return result
 
 
-def our_publications(study: Study, environment: str) -> dict[str, Publication]:
+def our_publications(offering: Offering) -> dict[str, Publication]:
     """By the marketplace's id."""
-    confirmed = Publication.objects.filter(hit__study=study, environment=environment).confirmed()
+    confirmed = Publication.objects.filter(offering=offering).confirmed().select_related("offering")
     return {one.crowd_hit_id: one for one in confirmed}
 
 
@@ -142,9 +141,9 @@ def find_hit(market: Market, crowd_hit_id: str) -> MarketHit | None:
     return None if found.status == DISPOSED else found
 
 
-def recently_rejected(study: Study, environment: str, now: datetime) -> SubmissionQuerySet:
+def recently_rejected(offering: Offering, now: datetime) -> SubmissionQuerySet:
     """What was rejected, and may be taken back on the marketplace without a trace in the HIT's counts."""
-    ours = Submission.objects.filter(assignment__hit__study=study, assignment__environment=environment)
+    ours = Submission.objects.filter(assignment__offering=offering)
     return ours.filter(status=Submission.Status.REJECTED, submitted_at__gt=now - OVERRIDE_WITHIN)
 
 
@@ -157,9 +156,9 @@ def _counts(hit: MarketHit) -> tuple[int, int]:
     return hit.max_assignments - hit.pending_count - hit.available_count, hit.completed_count
 
 
-def _known_counts(study: Study, environment: str) -> dict[str, tuple[int, int]]:
+def _known_counts(offering: Offering) -> dict[str, tuple[int, int]]:
     rows = (
-        Submission.objects.filter(assignment__hit__study=study, assignment__environment=environment)
+        Submission.objects.filter(assignment__offering=offering)
         .values("crowd_hit_id")
         .annotate(submitted=Count("pk"), completed=Count("pk", filter=~Q(status=Submission.Status.SUBMITTED)))
     )
@@ -217,17 +216,17 @@ def _note_status(submission: Submission, status: str, now: datetime) -> None:
 
 def _assignment(hit: FrozenHit, publication: Publication, found: MarketAssignment) -> Assignment:
     """Locked. Made anew if we have never seen it, or no longer have it."""
-    who = {
-        "environment": publication.environment,
-        "crowd_assignment_id": found.crowd_assignment_id,
-        "crowd_worker_id": found.crowd_worker_id,
-    }
-    whose = CopyOf(hit.study.key, hit.number, *who.values())
+    ids = found.crowd_assignment_id, found.crowd_worker_id
+    whose = CopyOf(hit.study.key, hit.number, publication.offering.environment, *ids)
     copy = read_copy(hit, whose, fields_of(found.answer_xml))
     seen = {"hit_id": hit.pk, "turn": copy.turn if copy else 0, "opened_at": found.accepted_at}
     assignment, _ = Assignment.objects.select_for_update().get_or_create(
-        **who, defaults={**seen, "held_at": found.accepted_at}
+        offering=publication.offering,
+        crowd_assignment_id=found.crowd_assignment_id,
+        crowd_worker_id=found.crowd_worker_id,
+        defaults={**seen, "held_at": found.accepted_at},
     )
+    assignment.offering = publication.offering
     return assignment
 
 
@@ -263,14 +262,14 @@ def _are_complete(hit: FrozenHit, answers: Mapping[int, Answer]) -> bool:
     return all(placed.get(item.pk) == item.card_count for item in hit.items)
 
 
-def rebuild_again(study: Study, environment: str) -> int:
+def rebuild_again(offering: Offering) -> int:
     """Try once more what had no answers when it came, from the copy that was kept with it: it can be read when the key
     that signed it is back, or stands in SECRET_KEY_FALLBACKS. Returns how many came back. The others cost a hash each.
     """
-    collected = Submission.objects.filter(assignment__hit__study=study, assignment__environment=environment)
+    collected = Submission.objects.filter(assignment__offering=offering)
     rebuilt = 0
     for submission in collected.filter(problem=NO_ANSWERS).select_related("assignment__hit"):
-        hit = frozen_hit(study.key, submission.assignment.hit.number)
+        hit = frozen_hit(offering.study.key, submission.assignment.hit.number)
         if read_copy(hit, copy_of(hit, submission.assignment), fields_of(submission.answer_xml)) is not None:
             rebuilt += _rebuild(hit, submission.pk)
     return rebuilt
@@ -318,17 +317,15 @@ def _ratings_of(submission: Submission, answer: Answer, cards: Sequence[dict[str
 
 def _others_with_its_id(assignment: Assignment) -> AssignmentQuerySet:
     same = Assignment.objects.filter(
-        environment=assignment.environment, crowd_assignment_id=assignment.crowd_assignment_id, submission=None
+        offering=assignment.offering_id, crowd_assignment_id=assignment.crowd_assignment_id, submission=None
     )
     return same.exclude(pk=assignment.pk).exclude(ended_as=Ending.TAKEN_OVER)
 
 
-def _end_what_is_over(study: Study, environment: str, now: datetime) -> int:
+def _end_what_is_over(offering: Offering, now: datetime) -> int:
     """Whose time is over without a word from the marketplace: given up, or handed in to us alone."""
-    limit = timedelta(minutes=study.design["crowd"]["time_limit_minutes"])
-    over = Assignment.objects.filter(
-        hit__study=study, environment=environment, submission=None, ended_as="", held_at__lt=now - limit - GRACE
-    )
+    limit = timedelta(minutes=offering.study.design["crowd"]["time_limit_minutes"])
+    over = Assignment.objects.filter(offering=offering, submission=None, ended_as="", held_at__lt=now - limit - GRACE)
     # Where a visit came from is of use only as long as it may still turn out to be a worker's.
     ended = {"ended_at": now, "visited_from": ""}
     taken = over.exclude(taken_over_at=None).update(ended_as=Ending.TAKEN_OVER, **ended)

@@ -10,7 +10,7 @@ from django.conf import settings
 
 from evalplatform.errors import EvalPlatformError
 from hits.crowds.mturk.client import ENDPOINTS, Market, boto_client
-from hits.models import MarketEnvironment, Study, StudyMarket
+from hits.models import MarketEnvironment, Offering
 from localturk import in_process
 from localturk.openness import is_open as is_local_market_open
 
@@ -29,13 +29,13 @@ WORKER_PATH = "/work"
 ATTEMPTS = 12
 
 
-def open_market(study: Study, environment: str, attempts: int = ATTEMPTS) -> Market:
+def open_market(offering: Offering, attempts: int = ATTEMPTS) -> Market:
     """For whatever changes a marketplace for this study: the one door, and refused where this server may not.
 
     `attempts` is less where somebody waits for the answer.
     """
-    check_may_change(study, environment)
-    return market_of(environment, attempts)
+    check_may_change(offering)
+    return market_of(offering.environment, attempts)
 
 
 def market_of(environment: str, attempts: int = ATTEMPTS) -> Market:
@@ -50,25 +50,27 @@ def market_of(environment: str, attempts: int = ATTEMPTS) -> Market:
     return Market(client, settings.MTURK_CALLS_PER_SECOND)
 
 
-def enter_market(study: Study, environment: str) -> tuple[Market, str]:
+def enter_market(offering: Offering) -> tuple[Market, str]:
     """For publishing: the market, and where its workers find our page."""
-    return open_market(study, environment), worker_page_url(environment)
+    return open_market(offering), worker_page_url(offering.environment)
 
 
 # --- Who may ---------------------------------------------------------------------------------------------------------
 
 
-def check_may_change(study: Study, environment: str) -> None:
+def check_may_change(offering: Offering) -> None:
     """Raises unless this server is set to that marketplace, and is the one that the study was published from."""
-    check_is_allowed(environment)
-    if environment == MarketEnvironment.LOCAL:
+    check_is_allowed(offering.environment)
+    if offering.environment == MarketEnvironment.LOCAL:
         return  # no money moves there, and its address changes with the port
-    known = StudyMarket.objects.filter(study=study, environment=environment).exclude(page_url="").first()
-    if known is not None and known.page_url != f"{settings.PUBLIC_URL}{WORKER_PATH}":
+    # Read anew: the caller may hold the row since before it was published.
+    publisher = Offering.objects.values_list("page_url", flat=True).get(pk=offering.pk)
+    if publisher not in ("", f"{settings.PUBLIC_URL}{WORKER_PATH}"):
+        move = f"manage.py move_study {offering.study} --environment {offering.environment}"
         raise EvalPlatformError(
-            f"{study} was published on {environment} by the server at {known.page_url.removesuffix(WORKER_PATH)}, and "
-            f"PUBLIC_URL says that this one is {settings.PUBLIC_URL}: a copy of its database changes nothing there. If "
-            f"this server has taken the other's place, run `manage.py move_study {study} --environment {environment}`."
+            f"{offering.study} was published on {offering.environment} by the server at "
+            f"{publisher.removesuffix(WORKER_PATH)}, and PUBLIC_URL says that this one is {settings.PUBLIC_URL}: a "
+            f"copy of its database changes nothing there. If this server has taken the other's place, run `{move}`."
         )
 
 

@@ -9,7 +9,7 @@ from django.db.models import Count, Max, Min, QuerySet, Sum
 
 from evalplatform import __version__
 from hits.analysing.results import Results
-from hits.models import Payment, Publication, ScreeningRun, Study, Submission
+from hits.models import Offering, Payment, Publication, ScreeningRun, Submission
 from hits.models.design import StudyDesign
 from hits.paying.fair_pay import RealPay, real_pay
 from hits.screening.funnel import Funnel, funnel_of
@@ -54,18 +54,18 @@ class Facts:
         return next((one for one in self.paid if one.kind == kind), Paid(kind, 0, 0, 0))
 
 
-def gather_facts(study: Study, environment: str, results: Results) -> Facts:
-    published = Publication.objects.filter(hit__study=study, environment=environment).confirmed().current()
-    submissions = Submission.objects.filter(assignment__hit__study=study, assignment__environment=environment)
+def gather_facts(offering: Offering, results: Results) -> Facts:
+    published = Publication.objects.filter(offering=offering).confirmed().current()
+    submissions = Submission.objects.filter(assignment__offering=offering)
     times = submissions.aggregate(first=Min("submitted_at"), last=Max("submitted_at"))
-    run = ScreeningRun.objects.current(study, environment)
+    run = ScreeningRun.objects.current(offering)
     return Facts(
-        study=study.name,
-        marketplace=environment,
-        manifest_sha256=study.manifest_hash,
-        design=StudyDesign.model_validate(study.design),
-        dialogs=int((study.manifest or {})["dialogs"]),
-        hits_built=study.hits.count(),
+        study=offering.study.name,
+        marketplace=offering.environment,
+        manifest_sha256=offering.study.manifest_hash,
+        design=StudyDesign.model_validate(offering.study.design),
+        dialogs=int((offering.study.manifest or {})["dialogs"]),
+        hits_built=offering.study.hits.count(),
         hits_published=published.count(),
         waves=published.order_by().values("wave").distinct().count(),
         workers=submissions.order_by().values("assignment__crowd_worker_id").distinct().count(),
@@ -75,7 +75,7 @@ def gather_facts(study: Study, environment: str, results: Results) -> Facts:
         first_at=times["first"],
         last_at=times["last"],
         paid=tuple(_paid(submissions)),
-        pay=real_pay(study, environment),
+        pay=real_pay(offering),
         run=run,
         funnel=funnel_of(run),
         results=results,

@@ -32,7 +32,7 @@ from hits.exporting.readme import readme
 from hits.exporting.report_latex import latex_tables
 from hits.frames.ratings_frame import rating_chunks
 from hits.frames.study_tables import confirmed_submissions
-from hits.models import ScreeningRun, Study
+from hits.models import Offering, ScreeningRun
 from hits.models.design import StudyDesign
 from hits.screening.funnel import Funnel, funnel_of
 from hits.screening.keeping import submissions_by_rule
@@ -49,26 +49,26 @@ class Bundle:
     results: Results
 
 
-def export_bundle(study: Study, environment: str, folder: Path, pseudonyms: str = "") -> Bundle:
+def export_bundle(offering: Offering, folder: Path, pseudonyms: str = "") -> Bundle:
     """`pseudonyms` is a name that bundles may share, so that a worker is called the same in all of them."""
-    with _new_bundle(study, environment, folder) as new:
-        about = write_ratings_of(study, environment, new, pseudonyms)
+    with _new_bundle(offering, folder) as new:
+        about = write_ratings_of(offering, new, pseudonyms)
         results = analyse(read_ratings(new / "ratings.parquet", about), about.seed)
-        _write_rest(study, environment, new, about, results)
+        _write_rest(offering, new, about, results)
     return Bundle(folder.resolve(), about, results)
 
 
-def export_ratings(study: Study, environment: str, folder: Path, pseudonyms: str = "") -> About:
+def export_ratings(offering: Offering, folder: Path, pseudonyms: str = "") -> About:
     """Write only a bundle's ratings, in memory that does not grow with the study."""
-    with _new_bundle(study, environment, folder) as new:
-        return write_ratings_of(study, environment, new, pseudonyms)
+    with _new_bundle(offering, folder) as new:
+        return write_ratings_of(offering, new, pseudonyms)
 
 
 @contextmanager
-def _new_bundle(study: Study, environment: str, folder: Path) -> Iterator[Path]:
+def _new_bundle(offering: Offering, folder: Path) -> Iterator[Path]:
     """Write all or nothing: into a folder beside, which replaces an older bundle at the end."""
     folder = folder.resolve()
-    _refuse_unready(study, environment, folder)
+    _refuse_unready(offering, folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as place:
         new = Path(place) / "bundle"
@@ -80,29 +80,31 @@ def _new_bundle(study: Study, environment: str, folder: Path) -> Iterator[Path]:
         new.rename(folder)
 
 
-def _refuse_unready(study: Study, environment: str, folder: Path) -> None:
-    if not study.is_frozen:
-        raise EvalPlatformError(f"{study} has no HITs yet, and so nothing to export: run build_hits first.")
+def _refuse_unready(offering: Offering, folder: Path) -> None:
+    if not offering.study.is_frozen:
+        raise EvalPlatformError(f"{offering.study} has no HITs yet, and so nothing to export: run build_hits first.")
     if folder.exists() and not about_file.is_bundle(folder) and (not folder.is_dir() or any(folder.iterdir())):
         raise EvalPlatformError(f"{folder} is there already and is no bundle; name another folder with --out.")
-    if not confirmed_submissions(study, environment).exists():
-        raise EvalPlatformError(f"{study} has no ratings on the {environment} marketplace; run sync_hits first.")
+    if not confirmed_submissions(offering).exists():
+        raise EvalPlatformError(
+            f"{offering.study} has no ratings on the {offering.environment} marketplace; run sync_hits first."
+        )
 
 
-def write_ratings_of(study: Study, environment: str, folder: Path, pseudonyms: str = "") -> About:
+def write_ratings_of(offering: Offering, folder: Path, pseudonyms: str = "") -> About:
     """Write the ratings files and bundle.json."""
-    run = ScreeningRun.objects.current(study, environment)
+    run = ScreeningRun.objects.current(offering)
     named = submissions_by_rule(run)
-    design = StudyDesign.model_validate(study.design)
-    metrics = metrics_of(study)
+    design = StudyDesign.model_validate(offering.study.design)
+    metrics = metrics_of(offering.study)
     columns = described(list(named), list(metrics))
-    pieces = _pieces(study, environment, named, pseudonyms, metrics)
+    pieces = _pieces(offering, named, pseudonyms, metrics)
     rows = write_ratings(pieces, folder, list(columns))
     about = About(
-        study=study.name,
-        marketplace=environment,
-        manifest_sha256=study.manifest_hash,
-        card_order_secret=reveal_secret(study, timezone.now()),
+        study=offering.study.name,
+        marketplace=offering.environment,
+        manifest_sha256=offering.study.manifest_hash,
+        card_order_secret=reveal_secret(offering.study, timezone.now()),
         pseudonyms=pseudonyms,
         ratings=rows,
         datasets=[part.name for part in design.datasets],
@@ -122,17 +124,14 @@ def write_ratings_of(study: Study, environment: str, folder: Path, pseudonyms: s
 
 
 def _pieces(
-    study: Study,
-    environment: str,
+    offering: Offering,
     named: Mapping[str, Sequence[int]],
     pseudonyms: str,
     metrics: Mapping[str, str],
 ) -> Iterator[pd.DataFrame]:
-    keys = np.fromiter(
-        confirmed_submissions(study, environment).order_by("pk").values_list("pk", flat=True).iterator(), np.int64
-    )
-    salt = f"name {pseudonyms}" if pseudonyms else f"study {study.key}"
-    for frame in rating_chunks(study, environment, lambda worker_id: bundle_pseudonym(salt, worker_id)):
+    keys = np.fromiter(confirmed_submissions(offering).order_by("pk").values_list("pk", flat=True).iterator(), np.int64)
+    salt = f"name {pseudonyms}" if pseudonyms else f"study {offering.study.key}"
+    for frame in rating_chunks(offering, lambda worker_id: bundle_pseudonym(salt, worker_id)):
         mark_exclusions(frame, named)
         add_metrics(frame, metrics)
         yield bundle_rows(frame, keys)
@@ -141,8 +140,8 @@ def _pieces(
 # --- Everything that is computed from the ratings ---------------------------------------------------------------------
 
 
-def _write_rest(study: Study, environment: str, folder: Path, about: About, results: Results) -> None:
-    facts = gather_facts(study, environment, results)
+def _write_rest(offering: Offering, folder: Path, about: About, results: Results) -> None:
+    facts = gather_facts(offering, results)
     made = pictures(results, about.funnel)
     texts = {
         "results.json": results_as_json(results),
@@ -159,7 +158,7 @@ def _write_rest(study: Study, environment: str, folder: Path, about: About, resu
     for picture in made:
         (folder / "figures" / f"{picture.name}.pdf").write_bytes(picture.pdf)
     with (folder / "manifest.jsonl").open("wb") as file:
-        file.writelines(manifest_lines(study))
+        file.writelines(manifest_lines(offering.study))
 
 
 def _texts(facts: Facts, funnel: Funnel | None) -> dict[str, str]:

@@ -13,27 +13,29 @@ from django.contrib.auth.models import User
 
 from hits.analysing.kept_results import Send, ask_once, source_of
 from hits.budgeting.places import revealed_secret
-from hits.models import Event, Study, StudyBundle
+from hits.models import Event, Offering, StudyBundle
 
 
-def bundle_file(study: Study, environment: str) -> Path:
-    return Path(settings.VAR_DIR) / "bundles" / f"{study.key}-{environment}.zip"
+def bundle_file(offering: Offering) -> Path:
+    return Path(settings.VAR_DIR) / "bundles" / f"{offering.study.key}-{offering.environment}.zip"
 
 
-def find_bundle(study: Study, environment: str) -> StudyBundle:
+def find_bundle(offering: Offering) -> StudyBundle:
     """The row; before the first request an empty one, which is not saved."""
-    found = StudyBundle.objects.filter(study=study, environment=environment).first()
-    return found or StudyBundle(study=study, environment=environment)
+    found = StudyBundle.objects.filter(offering=offering).first()
+    return found or StudyBundle(offering=offering)
 
 
-def bundle_source(study: Study, environment: str) -> str:
+def bundle_source(offering: Offering) -> str:
     """A hash that changes when the bundle would: the results' source, and whether the card orders' secret is out."""
-    source = source_of(study, environment)
-    return hashlib.sha256(f"{source} {revealed_secret(study)}".encode()).hexdigest() if source else ""
+    source = source_of(offering)
+    return hashlib.sha256(f"{source} {revealed_secret(offering.study)}".encode()).hexdigest() if source else ""
 
 
-def request_bundle(study: Study, environment: str, send: Send, by: User | None, now: datetime) -> None:
-    StudyBundle.objects.get_or_create(study=study, environment=environment)
-    row = StudyBundle.objects.filter(study=study, environment=environment)
-    if ask_once(row, lambda: send(study.pk, environment), now):
-        Event.objects.create(study=study, at=now, actor=by, text=f"asked for a bundle ({environment})")
+def request_bundle(offering: Offering, send: Send, by: User | None, now: datetime) -> None:
+    StudyBundle.objects.get_or_create(offering=offering)
+    row = StudyBundle.objects.filter(offering=offering)
+    if ask_once(row, lambda: send(offering), now):
+        Event.objects.create(
+            study=offering.study, at=now, actor=by, text=f"asked for a bundle ({offering.environment})"
+        )

@@ -13,7 +13,7 @@ from pathlib import Path
 from evalplatform.errors import in_one_line
 from hits.exporting.bundles import export_bundle
 from hits.exporting.kept_bundles import bundle_file, bundle_source
-from hits.models import Study, StudyBundle
+from hits.models import Offering, StudyBundle
 
 FAILED = (
     "The bundle could not be made. The log of the background process has the details; tell whoever runs this server."
@@ -21,12 +21,12 @@ FAILED = (
 SAME_TIME = (1980, 1, 1, 0, 0, 0)  # a file's own time would make each pack another
 
 
-def make_bundle(study: Study, environment: str, now: Callable[[], datetime]) -> None:
-    row = StudyBundle.objects.filter(study=study, environment=environment)
+def make_bundle(offering: Offering, now: Callable[[], datetime]) -> None:
+    row = StudyBundle.objects.filter(offering=offering)
     row.update(started_at=now())
-    source = bundle_source(study, environment)  # before anything is read
+    source = bundle_source(offering)  # before anything is read
     try:
-        _write(study, environment, bundle_file(study, environment))
+        _write(offering, bundle_file(offering))
     except Exception as error:
         row.update(problem=in_one_line(error) or FAILED, requested_at=None, started_at=None)
         if in_one_line(error) is None:
@@ -35,11 +35,11 @@ def make_bundle(study: Study, environment: str, now: Callable[[], datetime]) -> 
         row.update(problem="", source=source, made_at=now(), requested_at=None, started_at=None)
 
 
-def _write(study: Study, environment: str, file: Path) -> None:
+def _write(offering: Offering, file: Path) -> None:
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=file.parent) as place:
-        folder = Path(place) / f"{study.name}-{environment}"
-        export_bundle(study, environment, folder)
+        folder = Path(place) / f"{offering.study.name}-{offering.environment}"
+        export_bundle(offering, folder)
         packed = Path(place) / "bundle.zip"
         _pack(folder, packed)
         packed.rename(file)

@@ -36,7 +36,7 @@ from django.db.models import QuerySet
 from generation.models import Candidate
 from hits.frames.arrays import Array, category, only_known, places_in, read_columns
 from hits.frames.study_tables import NO_CANDIDATE, NameWorker, StudyTables, confirmed_submissions
-from hits.models import HitItem, Study
+from hits.models import HitItem, Offering, Study
 from hits.stats.scales import score_of
 
 SUBMISSIONS_AT_ONCE = 500
@@ -44,21 +44,21 @@ OF_HIT = ("hit", "block", "wave")
 OF_ITEM = ("dialog", "dataset", "external_id", "position", "is_checkpoint")
 
 
-def ratings_frame(study: Study, environment: str) -> pd.DataFrame:
-    return ratings_from(StudyTables(study, environment))
+def ratings_frame(offering: Offering) -> pd.DataFrame:
+    return ratings_from(StudyTables(offering))
 
 
 def rating_chunks(
-    study: Study, environment: str, name_worker: NameWorker | None = None, at_once: int = SUBMISSIONS_AT_ONCE
+    offering: Offering, name_worker: NameWorker | None = None, at_once: int = SUBMISSIONS_AT_ONCE
 ) -> Iterator[pd.DataFrame]:
     """The ratings frame in pieces of so many submissions, with `label`, the reply's predicted emotion or intent. Each
     piece has its own categories of workers, dialogs and labels."""
-    keys = read_columns(
-        confirmed_submissions(study, environment).order_by("pk").values_list("pk"), submission=np.int64
-    )["submission"]
+    keys = read_columns(confirmed_submissions(offering).order_by("pk").values_list("pk"), submission=np.int64)[
+        "submission"
+    ]
     for start in range(0, len(keys), at_once):
         part = keys[start : start + at_once]
-        tables = StudyTables(study, environment, name_worker, (int(part[0]), int(part[-1])))
+        tables = StudyTables(offering, name_worker, (int(part[0]), int(part[-1])))
         frame = ratings_from(tables)
         frame["label"] = _labels(tables.hit_items, frame["candidate"].to_numpy())
         yield frame

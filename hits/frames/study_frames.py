@@ -8,7 +8,7 @@ import pandas as pd
 from hits.frames.ratings_frame import ratings_from
 from hits.frames.study_tables import StudyTables
 from hits.frames.submissions_frame import submissions_from
-from hits.models import Study
+from hits.models import Offering
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Frames:
         return self.ratings[~self.ratings.duplicated(["submission", "item"])]
 
 
-def study_frames(study: Study, environment: str) -> Frames:
+def study_frames(offering: Offering) -> Frames:
     """Both, for little more than the price of one."""
-    tables = StudyTables(study, environment)
+    tables = StudyTables(offering)
     return Frames(ratings_from(tables), submissions_from(tables))

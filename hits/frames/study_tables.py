@@ -13,7 +13,7 @@ from generation.models import Candidate, Generator
 from hits.access.pseudonyms import pseudonym
 from hits.collecting.active_times import bounded_times, span_seconds
 from hits.frames.arrays import Array, as_times, category, only_known, places_in, read_columns
-from hits.models import Answer, BonusCheck, HitItem, Publication, Rating, Study, Submission
+from hits.models import Answer, BonusCheck, HitItem, Offering, Publication, Rating, Submission
 from hits.models.design import StudyDesign
 
 NO_CANDIDATE = 0
@@ -21,8 +21,8 @@ NO_CANDIDATE = 0
 NameWorker = Callable[[str], str]
 
 
-def confirmed_submissions(study: Study, environment: str) -> QuerySet[Submission]:
-    return Submission.objects.filter(assignment__hit__study=study, assignment__environment=environment, problem="")
+def confirmed_submissions(offering: Offering) -> QuerySet[Submission]:
+    return Submission.objects.filter(assignment__offering=offering, problem="")
 
 
 class StudyTables:
@@ -30,21 +30,19 @@ class StudyTables:
 
     def __init__(
         self,
-        study: Study,
-        environment: str,
+        offering: Offering,
         name_worker: NameWorker | None = None,
         between: tuple[int, int] | None = None,
     ) -> None:
         """`between` has the keys of the first and the last submission, if only some are wanted."""
-        self.study = study
-        self.environment = environment
-        self.design = StudyDesign.model_validate(study.design)
-        self.name_worker = name_worker or (lambda worker_id: pseudonym(study, worker_id))
+        self.offering, self.study = offering, offering.study
+        self.design = StudyDesign.model_validate(offering.study.design)
+        self.name_worker = name_worker or (lambda worker_id: pseudonym(offering.study, worker_id))
         self.between = between
 
     @property
     def confirmed(self) -> QuerySet[Submission]:
-        found = confirmed_submissions(self.study, self.environment)
+        found = confirmed_submissions(self.offering)
         return found.filter(pk__range=self.between) if self.between else found
 
     @property
@@ -58,9 +56,7 @@ class StudyTables:
         areas = [When(value=area.key, then=number) for number, area in enumerate(self.design.task.areas)]
         bare: Field[int, int] = Field()  # as a number field, Django would call a function on each value
         candidate = Coalesce("candidate_id", Value(NO_CANDIDATE), output_field=bare)
-        found = Rating.objects.filter(
-            submission__assignment__hit__study=self.study, submission__assignment__environment=self.environment
-        )
+        found = Rating.objects.filter(submission__assignment__offering=self.offering)
         if self.between:
             found = found.filter(submission__pk__range=self.between)
         return read_columns(
@@ -123,7 +119,7 @@ class StudyTables:
         }
 
     def _waves(self, hits: Array) -> Array:
-        found = Publication.objects.filter(hit__study=self.study, environment=self.environment).current()
+        found = Publication.objects.filter(offering=self.offering).current()
         if self.between:
             found = found.filter(hit__in=self.confirmed.order_by().values("assignment__hit"))
         waves = dict(found.values_list("hit__number", "wave"))

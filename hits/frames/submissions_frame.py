@@ -22,12 +22,12 @@ import pandas as pd
 
 from hits.frames.arrays import Array
 from hits.frames.study_tables import StudyTables
-from hits.models import Study
+from hits.models import Offering
 from hits.protocols.points import is_moved, wins_point
 
 
-def submissions_frame(study: Study, environment: str) -> pd.DataFrame:
-    return submissions_from(StudyTables(study, environment))
+def submissions_frame(offering: Offering) -> pd.DataFrame:
+    return submissions_from(StudyTables(offering))
 
 
 def submissions_from(tables: StudyTables) -> pd.DataFrame:

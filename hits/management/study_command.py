@@ -8,7 +8,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from evalplatform.commands import PlatformCommand
 from evalplatform.terminal import plain_console
-from hits.models import MarketEnvironment, Study
+from hits.models import MarketEnvironment, Offering, Study
 from hits.publishing.page_check import WorkerPageAway, check_worker_page
 from hits.publishing.plan_words import describe_public_orders
 
@@ -43,11 +43,11 @@ class StudyCommand(PlatformCommand):
         if warning := describe_public_orders(study):
             self.stderr.write(f"Mind: {warning}")
 
-    def check_worker_page(self, study: Study, page_url: str, environment: str) -> None:
+    def check_worker_page(self, offering: Offering, page_url: str) -> None:
         """Here nothing is spent, and a simulated crowd needs no server: that none runs yet is only said."""
         try:
-            check_worker_page(study, page_url, environment)
+            check_worker_page(offering, page_url)
         except WorkerPageAway as away:
-            if environment != MarketEnvironment.LOCAL:
+            if offering.environment != MarketEnvironment.LOCAL:
                 raise
             self.stderr.write(f"Mind: {away} `manage.py runserver` starts it; a simulated crowd works without.")

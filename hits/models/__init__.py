@@ -4,17 +4,19 @@ from hits.models.background_job import BackgroundJob, SchedulerBeat
 from hits.models.event import Event
 from hits.models.exclusion import Exclusion, ScreeningRun
 from hits.models.hit import Hit, HitItem
+from hits.models.offering import MTURK, MarketEnvironment, Offering, offering_for
 from hits.models.payment import Payment
-from hits.models.publication import MarketEnvironment, Publication
+from hits.models.publication import Publication
 from hits.models.publishing_run import PublishingRun
 from hits.models.replacement import Replacement
 from hits.models.spending_cap import SpendingCap
-from hits.models.standing import Standing, StudyMarket
+from hits.models.standing import Standing
 from hits.models.study import Membership, Study
 from hits.models.study_results import StudyBundle, StudyResults
 from hits.models.submission import Rating, Submission
 
 __all__ = [
+    "MTURK",
     "Answer",
     "ApiToken",
     "Assignment",
@@ -26,6 +28,7 @@ __all__ = [
     "HitItem",
     "MarketEnvironment",
     "Membership",
+    "Offering",
     "Payment",
     "Publication",
     "PublishingRun",
@@ -37,7 +40,7 @@ __all__ = [
     "Standing",
     "Study",
     "StudyBundle",
-    "StudyMarket",
     "StudyResults",
     "Submission",
+    "offering_for",
 ]

@@ -4,7 +4,7 @@ from django.db import models
 from django.db.models import Q
 
 from hits.models.hit import Hit, HitItem
-from hits.models.publication import MarketEnvironment
+from hits.models.offering import Offering
 
 IS_CONFIRMED = Q(confirmed_at__isnull=False)
 IS_ONLY_VISITED = Q(confirmed_at=None, visited_from__gt="")
@@ -29,7 +29,8 @@ class Assignment(models.Model):
         UNCONFIRMED = "unconfirmed"  # handed in to us, and not to the marketplace
 
     hit = models.ForeignKey(Hit, on_delete=models.PROTECT, related_name="opened_assignments")
-    environment = models.CharField(max_length=10, choices=MarketEnvironment)
+    # Without an index of its own: those below begin with it.
+    offering = models.ForeignKey(Offering, on_delete=models.PROTECT, related_name="assignments", db_index=False)
     crowd_assignment_id = models.CharField(max_length=64)
     crowd_worker_id = models.CharField(max_length=64)
     turn = models.PositiveIntegerField()  # by how many places the cards are rotated, from 0
@@ -56,7 +57,7 @@ class Assignment(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["environment", "crowd_assignment_id", "crowd_worker_id"],
+                fields=["offering", "crowd_assignment_id", "crowd_worker_id"],
                 name="one_assignment_per_worker_and_id",
             ),
             models.CheckConstraint(
@@ -66,10 +67,10 @@ class Assignment(models.Model):
         # The partial ones keep an opening as cheap as it is whatever number of visits was forged: it looks at what is
         # confirmed, at what came from its own address, and at who else has the same id in hand.
         indexes = [
-            models.Index(fields=["environment", "crowd_worker_id"], name="assignment_by_worker"),
-            models.Index(fields=["hit", "environment"], condition=IS_CONFIRMED, name="assignment_confirmed_of_hit"),
+            models.Index(fields=["offering", "crowd_worker_id"], name="assignment_by_worker"),
+            models.Index(fields=["hit", "offering"], condition=IS_CONFIRMED, name="assignment_confirmed_of_hit"),
             models.Index(
-                fields=["environment", "crowd_worker_id"], condition=IS_CONFIRMED, name="assignment_confirmed_of_worker"
+                fields=["offering", "crowd_worker_id"], condition=IS_CONFIRMED, name="assignment_confirmed_of_worker"
             ),
             models.Index(
                 fields=["visited_from", "crowd_worker_id"],
@@ -80,7 +81,7 @@ class Assignment(models.Model):
                 fields=["visited_from", "opened_at"], condition=IS_ONLY_VISITED, name="assignment_visits_lately"
             ),
             models.Index(
-                fields=["environment", "crowd_assignment_id"],
+                fields=["offering", "crowd_assignment_id"],
                 condition=Q(submitted_at=None, taken_over_at=None),
                 name="assignment_in_hand",
             ),

@@ -1,5 +1,6 @@
 from django.db import models
 
+from hits.models.offering import Offering
 from hits.models.study import Study
 
 
@@ -16,7 +17,8 @@ class BackgroundJob(models.Model):
 
     task_id = models.UUIDField(unique=True)  # Celery's
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="background_jobs")
-    environment = models.CharField(max_length=10, blank=True)  # empty where it is about no marketplace
+    # Empty where it is about no crowd.
+    offering = models.ForeignKey(Offering, null=True, on_delete=models.CASCADE, related_name="background_jobs")
     what = models.CharField(max_length=60)
     question = models.CharField(max_length=200, blank=True)  # of a plan: what it was asked for
     answer = models.JSONField(null=True)

@@ -2,15 +2,14 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from hits.models.publication import MarketEnvironment
-from hits.models.study import Study
+from hits.models.offering import Offering
 from hits.models.submission import Submission
 
 
 class ScreeningRunQuerySet(models.QuerySet["ScreeningRun"]):
-    def current(self, study: Study, environment: str) -> "ScreeningRun | None":
+    def current(self, offering: Offering) -> "ScreeningRun | None":
         """The newest that was not undone: what the results go by."""
-        return self.filter(study=study, environment=environment, undone_at=None).first()
+        return self.filter(offering=offering, undone_at=None).first()
 
 
 class ScreeningRun(models.Model):
@@ -19,8 +18,7 @@ class ScreeningRun(models.Model):
     `rules` and `funnel` are JSON, as in a study file and as hits.screening.funnel has it. Never changed but to undo it.
     """
 
-    study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="screening_runs")
-    environment = models.CharField(max_length=10, choices=MarketEnvironment)
+    offering = models.ForeignKey(Offering, on_delete=models.PROTECT, related_name="screening_runs")
     rules = models.JSONField()
     is_frozen_rules = models.BooleanField()  # the study's own; else it is exploratory
     funnel = models.JSONField()
@@ -34,7 +32,7 @@ class ScreeningRun(models.Model):
         ordering = ["-pk"]
 
     def __str__(self) -> str:
-        return f"screening of {self.study} on {self.environment}"
+        return f"screening of {self.offering}"
 
     @property
     def kind(self) -> str:

@@ -2,13 +2,7 @@ from django.db import models
 from django.db.models import Q
 
 from hits.models.hit import Hit
-
-
-class MarketEnvironment(models.TextChoices):
-    LOCAL = "local"
-    SANDBOX = "sandbox"
-    PRODUCTION = "production"
-
+from hits.models.offering import Offering
 
 IS_CONFIRMED = ~Q(crowd_hit_id="")
 IS_REFUSED = ~IS_CONFIRMED & ~Q(refusal="")
@@ -56,7 +50,7 @@ class Publication(models.Model):
     """
 
     hit = models.ForeignKey(Hit, on_delete=models.PROTECT, related_name="publications")
-    environment = models.CharField(max_length=10, choices=MarketEnvironment)
+    offering = models.ForeignKey(Offering, on_delete=models.PROTECT, related_name="publications")
     crowd_hit_id = models.CharField(max_length=64, blank=True)
     run = models.ForeignKey("PublishingRun", null=True, on_delete=models.SET_NULL, related_name="publications")
     wave = models.PositiveSmallIntegerField(default=1)
@@ -77,12 +71,12 @@ class Publication(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["hit", "environment"],
+                fields=["hit", "offering"],
                 condition=Q(retired_at=None),
-                name="one_publication_per_hit_and_environment",
+                name="one_publication_per_hit_and_offering",
             ),
             models.UniqueConstraint(
-                fields=["environment", "crowd_hit_id"],
+                fields=["offering", "crowd_hit_id"],
                 condition=~Q(crowd_hit_id=""),
                 name="one_publication_per_crowd_hit",
             ),
@@ -93,4 +87,4 @@ class Publication(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.hit} on {self.environment}"
+        return f"{self.hit} on {self.offering.environment}"

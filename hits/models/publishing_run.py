@@ -4,8 +4,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from hits.models.publication import MarketEnvironment
-from hits.models.study import Study
+from hits.models.offering import Offering
 
 QUIET_AFTER = timedelta(minutes=2)
 
@@ -21,8 +20,7 @@ class PublishingRun(models.Model):
     A worker carries it out. When the worker is killed, the broker gives the task to another, which goes on with it.
     """
 
-    study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="publishing_runs")
-    environment = models.CharField(max_length=10, choices=MarketEnvironment)
+    offering = models.ForeignKey(Offering, on_delete=models.PROTECT, related_name="publishing_runs")
     most_hits = models.PositiveIntegerField(null=True)
     requested_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="publishing_runs"
@@ -40,15 +38,15 @@ class PublishingRun(models.Model):
         ordering = ["-pk"]
         constraints = [
             models.UniqueConstraint(
-                fields=["study", "environment"],
+                fields=["offering"],
                 condition=Q(finished_at=None),
-                name="one_unfinished_run_per_study_and_environment",
+                name="one_unfinished_run_per_offering",
             ),
             models.CheckConstraint(condition=~Q(most_hits=0), name="publishing_run_is_for_some_hits"),
         ]
 
     def __str__(self) -> str:
-        return f"publishing of {self.study} on {self.environment}"
+        return f"publishing of {self.offering}"
 
     def is_quiet(self, now: datetime) -> bool:
         """Unfinished, and no worker has been heard of for a while: it may be dead, or there is none."""

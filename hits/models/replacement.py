@@ -3,7 +3,7 @@ from django.db import models
 from django.db.models import Q
 
 from hits.models.hit import Hit
-from hits.models.publication import MarketEnvironment
+from hits.models.offering import Offering
 
 
 class ReplacementQuerySet(models.QuerySet["Replacement"]):
@@ -23,7 +23,7 @@ class Replacement(models.Model):
     """
 
     hit = models.ForeignKey(Hit, on_delete=models.PROTECT, related_name="replacements")
-    environment = models.CharField(max_length=10, choices=MarketEnvironment)
+    offering = models.ForeignKey(Offering, on_delete=models.PROTECT, related_name="replacements")
     places = models.PositiveSmallIntegerField()
     added = models.PositiveSmallIntegerField()
     reopened = models.PositiveSmallIntegerField()
@@ -40,7 +40,7 @@ class Replacement(models.Model):
         ordering = ["pk"]
         constraints = [
             models.UniqueConstraint(
-                fields=["hit", "environment", "places"],
+                fields=["hit", "offering", "places"],
                 condition=Q(added__gt=0),
                 name="one_replacement_per_number_of_places",
             ),
@@ -50,7 +50,7 @@ class Replacement(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.added} more and {self.reopened} reopened of {self.hit} on {self.environment}"
+        return f"{self.added} more and {self.reopened} reopened of {self.hit} on {self.offering.environment}"
 
     @property
     def token(self) -> str:

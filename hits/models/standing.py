@@ -2,28 +2,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from hits.models.publication import MarketEnvironment
-from hits.models.study import Study
-
-
-class StudyMarket(models.Model):
-    """What a study has of its own on a marketplace: the qualification that keeps workers from seeing more of it.
-
-    And whose it is: the server that published it, by the address of its workers' page. A copy of the database
-    elsewhere has another.
-    """
-
-    study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="markets")
-    environment = models.CharField(max_length=10, choices=MarketEnvironment)
-    stop_qualification_id = models.CharField(max_length=64)
-    page_url = models.TextField(blank=True, default="")
-    bonuses_seen_at = models.DateTimeField(null=True)  # when we last looked at all bonuses that were given there
-
-    class Meta:
-        constraints = [models.UniqueConstraint(fields=["study", "environment"], name="one_market_per_environment")]
-
-    def __str__(self) -> str:
-        return f"{self.study} on {self.environment}"
+from hits.models.offering import Offering
 
 
 class StandingQuerySet(models.QuerySet["Standing"]):
@@ -39,8 +18,7 @@ class Standing(models.Model):
         SOFT = "soft block"  # by a qualification of our own: nobody else learns of it
         HARD = "hard block"  # Amazon's own, which hurts the worker's standing there
 
-    study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="standings")
-    environment = models.CharField(max_length=10, choices=MarketEnvironment)
+    offering = models.ForeignKey(Offering, on_delete=models.PROTECT, related_name="standings")
     crowd_worker_id = models.CharField(max_length=64)
     kind = models.CharField(max_length=10, choices=Kind)
     reason = models.TextField()
@@ -57,11 +35,11 @@ class Standing(models.Model):
         ordering = ["-pk"]
         constraints = [
             models.UniqueConstraint(
-                fields=["study", "environment", "crowd_worker_id", "kind"],
+                fields=["offering", "crowd_worker_id", "kind"],
                 condition=Q(lifted_at=None),
                 name="one_active_standing_per_worker_and_kind",
             )
         ]
 
     def __str__(self) -> str:
-        return f"{self.kind} of {self.crowd_worker_id} in {self.study}"
+        return f"{self.kind} of {self.crowd_worker_id} in {self.offering.study}"

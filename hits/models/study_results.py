@@ -3,8 +3,7 @@ from datetime import datetime, timedelta
 from django.db import models
 from django.db.models import Q
 
-from hits.models.publication import MarketEnvironment
-from hits.models.study import Study
+from hits.models.offering import Offering
 
 QUIET_AFTER = timedelta(minutes=2)
 
@@ -15,7 +14,6 @@ class MadeByWorker(models.Model):
     `source` names what it was made from: where that has changed, it is stale. `problem` says why it could not be made.
     """
 
-    environment = models.CharField(max_length=10, choices=MarketEnvironment)
     source = models.CharField(max_length=64, blank=True)
     problem = models.TextField(blank=True)
     requested_at = models.DateTimeField(null=True)  # empty once it is done
@@ -33,7 +31,7 @@ class StudyResults(MadeByWorker):
     """`results` is JSON as hits.analysing.serialising writes it; `figures` and `disputed` are drawn and counted
     from the same ratings, so that showing them takes no statistics."""
 
-    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="results")
+    offering = models.ForeignKey(Offering, on_delete=models.CASCADE, related_name="results")
     results = models.TextField(blank=True)
     figures = models.JSONField(default=dict)
     disputed = models.JSONField(default=list)
@@ -42,7 +40,7 @@ class StudyResults(MadeByWorker):
     class Meta:
         verbose_name_plural = "study results"
         constraints = [
-            models.UniqueConstraint(fields=["study", "environment"], name="one_row_of_results_per_study_and_market"),
+            models.UniqueConstraint(fields=["offering"], name="one_row_of_results_per_offering"),
             models.CheckConstraint(
                 condition=Q(results="") | Q(computed_at__isnull=False, source__gt=""),
                 name="results_say_when_and_from_what",
@@ -50,19 +48,17 @@ class StudyResults(MadeByWorker):
         ]
 
     def __str__(self) -> str:
-        return f"results of {self.study} on {self.environment}"
+        return f"results of {self.offering}"
 
 
 class StudyBundle(MadeByWorker):
     """The bundle itself is a file (hits.exporting.kept_bundles)."""
 
-    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="bundles")
+    offering = models.ForeignKey(Offering, on_delete=models.CASCADE, related_name="bundles")
     made_at = models.DateTimeField(null=True)
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["study", "environment"], name="one_row_of_a_bundle_per_study_and_market")
-        ]
+        constraints = [models.UniqueConstraint(fields=["offering"], name="one_row_of_a_bundle_per_offering")]
 
     def __str__(self) -> str:
-        return f"bundle of {self.study} on {self.environment}"
+        return f"bundle of {self.offering}"

@@ -8,7 +8,7 @@ from django.db.models import Q
 from hits.access.pseudonyms import pseudonym
 from hits.budgeting.undecided import waiting_for_decision
 from hits.collecting.active_times import counted_minutes
-from hits.models import Answer, Assignment, BonusCheck, HitItem, Study, Submission
+from hits.models import Answer, Assignment, BonusCheck, HitItem, Offering, Study, Submission
 from hits.models.assignment import IS_CONFIRMED, AssignmentQuerySet
 from hits.models.design import CheckpointPart, StudyDesign
 from hits.protocols.points import passes, wins_point
@@ -41,12 +41,12 @@ class AssignmentRow:
     points: int  # as the work stands now, also before it is handed in
 
 
-def find_assignments(study: Study, environment: str, state: str = "", worker_id: str = "") -> AssignmentQuerySet:
+def find_assignments(offering: Offering, state: str = "", worker_id: str = "") -> AssignmentQuerySet:
     """The newest first."""
-    found = Assignment.objects.filter(hit__study=study, environment=environment).select_related("hit", "submission")
+    found = Assignment.objects.filter(offering=offering).select_related("hit", "offering__study", "submission")
     found = found.defer("submission__answer_xml")
     if state == TO_DECIDE:
-        found = found.filter(submission__in=waiting_for_decision(study, environment))
+        found = found.filter(submission__in=waiting_for_decision(offering))
     elif state:
         found = found.filter(STATES[state])
     return (found.filter(crowd_worker_id=worker_id) if worker_id else found).order_by("-pk")
@@ -55,7 +55,11 @@ def find_assignments(study: Study, environment: str, state: str = "", worker_id:
 def assignment_rows(study: Study, assignments: Sequence[Assignment]) -> list[AssignmentRow]:
     minutes = counted_minutes(assignments)
     points = _points(StudyDesign.model_validate(study.design).checkpoints, assignments)
-    to_decide = {pk for name in {one.environment for one in assignments} for pk in waiting_for_decision(study, name)}
+    to_decide = {
+        pk
+        for one in {one.offering_id: one.offering for one in assignments}.values()
+        for pk in waiting_for_decision(one)
+    }
     return [
         AssignmentRow(
             one,

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from django.db.models import Count, OuterRef, Subquery
 
-from hits.models import BonusCheck, Rating, Study
+from hits.models import BonusCheck, Offering, Rating
 from hits.models.design import StudyDesign
 from hits.protocols.points import wins_point
 from hits.stats.intervals import wilson_interval
@@ -41,12 +41,11 @@ class Passed:
         return 100 * self.won_at_first / self.checkpoints if self.checkpoints else None
 
 
-def passed_by_worker(study: Study, environment: str, worker_id: str | None = None) -> dict[str, Passed]:
+def passed_by_worker(offering: Offering, worker_id: str | None = None) -> dict[str, Passed]:
     """By the marketplace's own ids."""
     worker = "submission__assignment__crowd_worker_id"
     human = Rating.objects.filter(
-        submission__assignment__hit__study=study,
-        submission__assignment__environment=environment,
+        submission__assignment__offering=offering,
         submission__problem="",
         candidate=None,
     )
@@ -57,7 +56,7 @@ def passed_by_worker(study: Study, environment: str, worker_id: str | None = Non
     )
     # The database only counts how often each case happened; what wins is said by hits.protocols.points.
     cases = human.annotate(first=Subquery(first_check.values("is_won"))).order_by().values(worker, "value", "first")
-    rules = StudyDesign.model_validate(study.design).checkpoints
+    rules = StudyDesign.model_validate(offering.study.design).checkpoints
     found: dict[str, Passed] = {}
     for who, area, first, count in cases.annotate(count=Count("pk")).values_list(worker, "value", "first", "count"):
         final = area in rules.passing_areas

@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import Count, F, Q, Sum
 
 from hits.access.pseudonyms import pseudonym
-from hits.models import Payment, Study
+from hits.models import Offering, Payment
 from hits.models.payment import PaymentQuerySet
 from hits.paying.found_payments import FOUND
 
@@ -37,11 +37,9 @@ class LedgerSum:
     cancelled_cents: int
 
 
-def payments_of(study: Study, environment: str, state: str = "") -> PaymentQuerySet:
+def payments_of(offering: Offering, state: str = "") -> PaymentQuerySet:
     """The newest first."""
-    of_study = Payment.objects.filter(
-        submission__assignment__hit__study=study, submission__assignment__environment=environment
-    )
+    of_study = Payment.objects.filter(submission__assignment__offering=offering)
     return of_study.filter(STATES[state] if state else Q()).order_by("-pk")
 
 
@@ -53,11 +51,11 @@ def state_of(payment: Payment) -> str:
     return "refused" if payment.refusal else "owed"
 
 
-def sum_ledger(study: Study, environment: str) -> list[LedgerSum]:
+def sum_ledger(offering: Offering) -> list[LedgerSum]:
     """By kind, and of all."""
     cents = F("cents") + F("fee_cents")
     rows = (
-        payments_of(study, environment)
+        payments_of(offering)
         .order_by()
         .values("kind")
         .annotate(
@@ -79,22 +77,22 @@ def _sum(kind: str, rows: Iterable[Mapping[str, Any]]) -> LedgerSum:
     return LedgerSum(kind, total("count"), total("paid"), total("owed"), total("cancelled"))
 
 
-def refusals_of(study: Study, environment: str) -> list[tuple[str, int]]:
+def refusals_of(offering: Offering) -> list[tuple[str, int]]:
     """Why what is owed could not be paid so far, and how often."""
-    refused = payments_of(study, environment, "refused").order_by().values("refusal")
+    refused = payments_of(offering, "refused").order_by().values("refusal")
     return list(refused.annotate(count=Count("pk")).values_list("refusal", "count").order_by("-count"))
 
 
-def ledger_rows(study: Study, environment: str, has_worker_ids: bool = False) -> Iterator[tuple[object, ...]]:
+def ledger_rows(offering: Offering, has_worker_ids: bool = False) -> Iterator[tuple[object, ...]]:
     """Under COLUMNS, the oldest first. HITs by the number that people read, from 1; workers by
     their pseudonyms, unless whoever asks may know the ids."""
     names: dict[str, str] = {}
-    payments = payments_of(study, environment).order_by("pk").select_related("submission__assignment__hit")
+    payments = payments_of(offering).order_by("pk").select_related("submission__assignment__hit")
     for payment in payments.defer("submission__answer_xml").iterator(chunk_size=2000):
         assignment = payment.submission.assignment
         who = assignment.crowd_worker_id
         if who not in names:
-            names[who] = who if has_worker_ids else pseudonym(study, who)
+            names[who] = who if has_worker_ids else pseudonym(offering.study, who)
         yield (
             *(payment.pk, payment.kind, names[who], assignment.hit.shown_number, assignment.pk),
             *(payment.cents, payment.fee_cents, state_of(payment)),

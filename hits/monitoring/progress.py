@@ -8,7 +8,7 @@ from django.db.models import Count, Q
 from django.db.models.functions import TruncHour
 
 from hits.budgeting.places import open_places, replaced_places
-from hits.models import Assignment, Publication, Study, Submission
+from hits.models import Assignment, Offering, Publication, Submission
 from hits.models.assignment import IS_CONFIRMED
 
 MOST_BINS = 72
@@ -38,9 +38,9 @@ class Progress:
     to_come: int  # on offer or in somebody's hands, as far as we know
 
 
-def count_progress(study: Study, environment: str) -> Progress:
+def count_progress(offering: Offering) -> Progress:
     has_none = Q(submission=None)
-    counts = Assignment.objects.filter(hit__study=study, environment=environment).aggregate(
+    counts = Assignment.objects.filter(offering=offering).aggregate(
         accepted=Count("pk", filter=IS_CONFIRMED | ~has_none),
         in_hand=Count("pk", filter=has_none & Q(ended_as="") & IS_CONFIRMED),
         opened=Count("pk", filter=has_none & Q(ended_as="") & ~IS_CONFIRMED),
@@ -54,13 +54,13 @@ def count_progress(study: Study, environment: str) -> Progress:
         unconfirmed=Count("pk", filter=has_none & Q(ended_as=Ending.UNCONFIRMED)),
         without_answers=Count("pk", filter=Q(submission__isnull=False) & ~Q(submission__problem="")),
     )
-    to_come = sum(places.count for places in open_places(study, environment))
-    return Progress(published=_published(study, environment), to_come=to_come, **counts)
+    to_come = sum(places.count for places in open_places(offering))
+    return Progress(published=_published(offering), to_come=to_come, **counts)
 
 
-def _published(study: Study, environment: str) -> int:
-    ours = Publication.objects.filter(hit__study=study, environment=environment).confirmed().current()
-    more = replaced_places(study, environment)
+def _published(offering: Offering) -> int:
+    ours = Publication.objects.filter(offering=offering).confirmed().current()
+    more = replaced_places(offering)
     return sum(max(made, more.get(hit, 0)) for hit, made in ours.values_list("hit", "hit__assignments"))
 
 
@@ -98,9 +98,9 @@ class Pace:
         return self.total / (len(self.bins) * self.hours_per_bin)
 
 
-def submissions_per_hour(study: Study, environment: str) -> Pace | None:
+def submissions_per_hour(offering: Offering) -> Pace | None:
     """None as long as there are none."""
-    of_study = Submission.objects.filter(assignment__hit__study=study, assignment__environment=environment)
+    of_study = Submission.objects.filter(assignment__offering=offering)
     by_hour = dict(
         of_study.annotate(hour=TruncHour("submitted_at"))
         .values("hour")

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from django.db.models import Count
 
-from hits.models import BonusCheck, Study
+from hits.models import BonusCheck, Offering
 
 
 @dataclass(frozen=True)
@@ -15,8 +15,8 @@ class LostChecks:
     visits: int
 
 
-def count_lost_checks(study: Study, environment: str) -> LostChecks:
-    lost = BonusCheck.objects.filter(
-        assignment__hit__study=study, assignment__environment=environment, assignment__confirmed_at=None
-    ).exclude(assignment__ended_as="")
+def count_lost_checks(offering: Offering) -> LostChecks:
+    lost = BonusCheck.objects.filter(assignment__offering=offering, assignment__confirmed_at=None).exclude(
+        assignment__ended_as=""
+    )
     return LostChecks(**lost.aggregate(checks=Count("pk"), visits=Count("assignment", distinct=True)))

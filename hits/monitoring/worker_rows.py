@@ -8,7 +8,7 @@ from django.db.models import Count, Q
 
 from hits.access.pseudonyms import pseudonym
 from hits.collecting.active_times import counted_minutes
-from hits.models import Assignment, Exclusion, ScreeningRun, Standing, Study, Submission
+from hits.models import Assignment, Exclusion, Offering, ScreeningRun, Standing, Submission
 from hits.models.assignment import AssignmentQuerySet
 from hits.monitoring.checkpoint_rows import Passed, passed_by_worker
 from hits.screening.fact_words import describe_facts
@@ -62,18 +62,18 @@ class WorkerRow:
         return any(one.lifted_at is None and one.kind == Standing.Kind.CAP for one in self.standings)
 
 
-def list_workers(study: Study, environment: str, worker_id: str | None = None) -> list[WorkerRow]:
+def list_workers(offering: Offering, worker_id: str | None = None) -> list[WorkerRow]:
     """All who have opened a HIT, or only one of them."""
-    assignments = Assignment.objects.filter(hit__study=study, environment=environment)
+    assignments = Assignment.objects.filter(offering=offering)
     if worker_id is not None:
         assignments = assignments.filter(crowd_worker_id=worker_id)
     minutes = _minutes_by_worker(assignments)
-    passed = passed_by_worker(study, environment, worker_id)
-    flags = flags_by_worker(study, environment, worker_id)
-    standings = _standings_by_worker(study, environment, worker_id)
+    passed = passed_by_worker(offering, worker_id)
+    flags = flags_by_worker(offering, worker_id)
+    standings = _standings_by_worker(offering, worker_id)
     return [
         WorkerRow(
-            name=pseudonym(study, who),
+            name=pseudonym(offering.study, who),
             median_minutes=median(minutes[who]) if who in minutes else None,
             passed=passed.get(who, Passed()),
             flags=flags.get(who, []),
@@ -85,16 +85,16 @@ def list_workers(study: Study, environment: str, worker_id: str | None = None) -
     ]
 
 
-def find_worker(study: Study, environment: str, name: str) -> str | None:
+def find_worker(offering: Offering, name: str) -> str | None:
     """The marketplace's own id of whom the pages call so."""
-    assignments = Assignment.objects.filter(hit__study=study, environment=environment)
+    assignments = Assignment.objects.filter(offering=offering)
     ids = assignments.order_by().values_list("crowd_worker_id", flat=True).distinct()
-    return next((worker_id for worker_id in ids if pseudonym(study, worker_id) == name), None)
+    return next((worker_id for worker_id in ids if pseudonym(offering.study, worker_id) == name), None)
 
 
-def flags_by_worker(study: Study, environment: str, worker_id: str | None = None) -> dict[str, list[Flag]]:
+def flags_by_worker(offering: Offering, worker_id: str | None = None) -> dict[str, list[Flag]]:
     """By the screening that counts. If that is an exploration, then by the study's own rules as well."""
-    runs = ScreeningRun.objects.filter(study=study, environment=environment, undone_at=None)
+    runs = ScreeningRun.objects.filter(offering=offering, undone_at=None)
     current, frozen = runs.first(), runs.filter(is_frozen_rules=True).first()
     rows = Exclusion.objects.filter(run__in={run.pk for run in (current, frozen) if run})
     rows = rows.select_related("run", "submission__assignment__hit").defer("submission__answer_xml")
@@ -144,9 +144,9 @@ def _minutes_by_worker(assignments: AssignmentQuerySet) -> dict[str, list[float]
     return found
 
 
-def _standings_by_worker(study: Study, environment: str, worker_id: str | None) -> dict[str, list[Standing]]:
+def _standings_by_worker(offering: Offering, worker_id: str | None) -> dict[str, list[Standing]]:
     rows: Iterable[Standing] = (
-        Standing.objects.filter(study=study, environment=environment)
+        Standing.objects.filter(offering=offering)
         .filter(Q() if worker_id is None else Q(crowd_worker_id=worker_id))
         .select_related("made_by")
     )

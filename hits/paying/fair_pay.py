@@ -16,7 +16,7 @@ from hits.budgeting.undecided import waiting_for_decision
 from hits.collecting.active_times import counted_minutes
 from hits.crowds.mturk.costs import bonus_fee_cents
 from hits.designing.design_words import dollars
-from hits.models import Event, Payment, Study, Submission
+from hits.models import Event, Offering, Payment, Submission
 from hits.models.design import StudyDesign
 from hits.models.submission import SubmissionQuerySet
 
@@ -38,7 +38,7 @@ class RealPay:
 
 @dataclass(frozen=True)
 class TopUp:
-    environment: str
+    offering: Offering
     hourly_cents: int
     cents_each: int
     submissions: Sequence[Submission]
@@ -48,34 +48,34 @@ class TopUp:
         return len(self.submissions) * (self.cents_each + bonus_fee_cents(self.cents_each))
 
 
-def real_pay(study: Study, environment: str) -> RealPay | None:
+def real_pay(offering: Offering) -> RealPay | None:
     """None while there are too few submissions to speak of a median."""
-    minutes = _minutes(study, environment)
+    minutes = _minutes(offering)
     if len(minutes) < FEWEST or not any(minutes):
         return None
     low, middle, high = quantiles(minutes, n=4, method="inclusive")
-    reward = StudyDesign.model_validate(study.design).pay.reward_cents
+    reward = StudyDesign.model_validate(offering.study.design).pay.reward_cents
     return RealPay(len(minutes), (low, middle, high), round(reward * 60 / middle) if middle else 0)
 
 
-def propose_top_up(study: Study, environment: str, hourly_cents: int) -> TopUp:
+def propose_top_up(offering: Offering, hourly_cents: int) -> TopUp:
     """The same for every submission, so that the median worker gets the wanted hourly rate from reward and top-up."""
-    pay = real_pay(study, environment)
+    pay = real_pay(offering)
     if pay is None:
         raise EvalPlatformError("There are too few submissions to know how long the work takes.")
-    reward = StudyDesign.model_validate(study.design).pay.reward_cents
+    reward = StudyDesign.model_validate(offering.study.design).pay.reward_cents
     each = -(-round(hourly_cents * pay.median_minutes) // 60) - reward
     if each <= 0:
         raise EvalPlatformError(f"The median worker gets {dollars(pay.hourly_cents)} an hour already.")
-    waiting = _submissions(study, environment).exclude(payments__kind=Payment.Kind.TOP_UP)
-    waiting = waiting.filter(problem="").exclude(pk__in=waiting_for_decision(study, environment))
-    return TopUp(environment, hourly_cents, each, list(waiting))
+    waiting = _submissions(offering).exclude(payments__kind=Payment.Kind.TOP_UP)
+    waiting = waiting.filter(problem="").exclude(pk__in=waiting_for_decision(offering))
+    return TopUp(offering, hourly_cents, each, list(waiting))
 
 
 @transaction.atomic
-def confirm_top_up(study: Study, top_up: TopUp, by: User | None, now: datetime) -> None:
+def confirm_top_up(top_up: TopUp, by: User | None, now: datetime) -> None:
     """Into the ledger; the next sync pays. Refused above the study's budget."""
-    refuse_over_budget(budget_of(study, top_up.environment), top_up.total_cents, "This top-up", "Choose a lower rate.")
+    refuse_over_budget(budget_of(top_up.offering), top_up.total_cents, "This top-up", "Choose a lower rate.")
     reason = f"A top-up, since the HIT took longer than we thought. Thank you! {mark(Payment.Kind.TOP_UP)}"
     Payment.objects.bulk_create(
         [
@@ -94,14 +94,14 @@ def confirm_top_up(study: Study, top_up: TopUp, by: User | None, now: datetime) 
     text = (
         f"confirmed a top-up of {dollars(top_up.cents_each)} each for {count_of(len(top_up.submissions), 'submission')}"
     )
-    Event.objects.create(study=study, at=now, actor=by, text=text)
+    Event.objects.create(study=top_up.offering.study, at=now, actor=by, text=text)
 
 
-def _submissions(study: Study, environment: str) -> SubmissionQuerySet:
-    of_study = Submission.objects.filter(assignment__hit__study=study, assignment__environment=environment)
+def _submissions(offering: Offering) -> SubmissionQuerySet:
+    of_study = Submission.objects.filter(assignment__offering=offering)
     return of_study.exclude(status=Submission.Status.REJECTED)
 
 
-def _minutes(study: Study, environment: str) -> list[float]:
-    confirmed = _submissions(study, environment).filter(problem="").defer("answer_xml")
+def _minutes(offering: Offering) -> list[float]:
+    confirmed = _submissions(offering).filter(problem="").defer("answer_xml")
     return sorted(counted_minutes([one.assignment for one in confirmed.select_related("assignment")]).values())

@@ -16,7 +16,7 @@ from hits.crowds.mturk.client import Market
 from hits.crowds.mturk.costs import bonus_fee_cents
 from hits.crowds.mturk.types import MarketBonus
 from hits.errors import MarketRefused, MarketUnavailable
-from hits.models import Event, Payment, Study, StudyMarket, Submission
+from hits.models import Event, Offering, Payment, Study, Submission
 
 FOUND = "found there"
 LOOK_EVERY = timedelta(hours=1)  # unless somebody asks: it takes a call for each HIT
@@ -26,13 +26,13 @@ BonusKey = tuple[str, int, datetime]  # of the assignment, cents, when: the mark
 
 
 def note_found_bonuses(
-    study: Study, environment: str, market: Market, now: datetime, is_asked_for: bool, threads: int = THREADS
+    offering: Offering, market: Market, now: datetime, is_asked_for: bool, threads: int = THREADS
 ) -> int:
     """How many were new to us."""
-    looked = StudyMarket.objects.filter(study=study, environment=environment)
+    looked = Offering.objects.filter(pk=offering.pk)
     if not is_asked_for and looked.filter(bonuses_seen_at__gt=now - LOOK_EVERY).exists():
         return 0
-    submissions = Submission.objects.filter(assignment__hit__study=study, assignment__environment=environment)
+    submissions = Submission.objects.filter(assignment__offering=offering)
     hits = submissions.exclude(crowd_hit_id="").order_by().values_list("crowd_hit_id", flat=True).distinct()
     count = 0
     unavailable: list[MarketUnavailable] = []
@@ -49,16 +49,14 @@ def note_found_bonuses(
                 continue  # of a HIT that was deleted there, nothing more is to be learned
             except MarketUnavailable as error:
                 unavailable.append(error)  # the next sync looks again; paying is not kept waiting
-        count += _note(study, environment, found, now)
+        count += _note(offering, found, now)
     if not unavailable:
         looked.update(bonuses_seen_at=now)
     return count
 
 
-def bonuses_noted_as_found(study: Study, environment: str) -> set[BonusKey]:
-    rows = Payment.objects.filter(
-        submission__assignment__hit__study=study, submission__assignment__environment=environment, paid_by=FOUND
-    ).exclude(kind=Kind.REWARD)
+def bonuses_noted_as_found(offering: Offering) -> set[BonusKey]:
+    rows = Payment.objects.filter(submission__assignment__offering=offering, paid_by=FOUND).exclude(kind=Kind.REWARD)
     named = rows.values_list("submission__assignment__crowd_assignment_id", "cents", "paid_at")
     return {(assignment, cents, at) for assignment, cents, at in named if at is not None}
 
@@ -74,14 +72,14 @@ def mark_in(reason: str) -> str:
 
 
 @transaction.atomic
-def _note(study: Study, environment: str, found: Iterable[MarketBonus], now: datetime) -> int:
+def _note(offering: Offering, found: Iterable[MarketBonus], now: datetime) -> int:
     """A list may name one twice, when it changed while we read it: a set, not a count."""
     by_key = {key_of(one): one for one in found}
     if not by_key:
         return 0
-    Study.objects.select_for_update().get(pk=study.pk)  # two runs at once note it once
-    new = sorted(set(by_key) - bonuses_noted_as_found(study, environment))
-    of_study = Submission.objects.filter(assignment__hit__study=study, assignment__environment=environment)
+    Study.objects.select_for_update().get(pk=offering.study_id)  # two runs at once note it once
+    new = sorted(set(by_key) - bonuses_noted_as_found(offering))
+    of_study = Submission.objects.filter(assignment__offering=offering)
     named = of_study.filter(assignment__crowd_assignment_id__in={key[0] for key in new})
     submissions = {one.assignment.crowd_assignment_id: one for one in named.select_related("assignment")}
     kinds: dict[int, set[str]] = {}
@@ -92,8 +90,9 @@ def _note(study: Study, environment: str, found: Iterable[MarketBonus], now: dat
         if (one := submissions.get(key[0])) is not None:
             count += _note_one(one, kinds.setdefault(one.pk, set()), by_key[key])
     if count:
-        text = f"found {count:,} bonus{'es' if count > 1 else ''} on the {environment} market that nobody gave here"
-        Event.objects.create(study=study, at=now, actor=None, text=text)
+        bonuses = f"{count:,} bonus{'es' if count > 1 else ''}"
+        text = f"found {bonuses} on the {offering.environment} market that nobody gave here"
+        Event.objects.create(study=offering.study, at=now, actor=None, text=text)
     return count
 
 

@@ -20,7 +20,7 @@ from hits.budgeting.undecided import beyond_cap, waiting_for_decision
 from hits.crowds.calling import THREADS, call_in_threads
 from hits.crowds.mturk.client import ABOUT_THE_ACCOUNT, Market
 from hits.errors import MarketRefused, MarketUnavailable
-from hits.models import Event, Payment, Study, Submission
+from hits.models import Event, Offering, Payment, Study, Submission
 from hits.models.design import StudyDesign
 from hits.paying.found_payments import FOUND, BonusKey, bonuses_noted_as_found, key_of, mark_in
 
@@ -42,17 +42,16 @@ class Paid:
 
 
 def pay(
-    study: Study,
-    environment: str,
+    offering: Offering,
     market: Market,
     now: Callable[[], datetime],
     on_progress: OnProgress = lambda done, total: None,
     threads: int = THREADS,
 ) -> Paid:
     """Pays what is due, rewards first. What is refused for want of money stops the run; the next one goes on."""
-    record_dues(study, environment, now())
+    record_dues(offering, now())
     result = Paid()
-    jobs = _jobs(study, environment, market)
+    jobs = _jobs(offering, market)
     total = sum(len(job.payments) for job in jobs)
     done = 0
     for outcomes in call_in_threads(lambda job: job.call(), jobs, threads, lambda: not result.stopped_by):
@@ -72,10 +71,10 @@ class _Job:
     call: Callable[[], "list[_Outcome]"]
 
 
-def _jobs(study: Study, environment: str, market: Market) -> list[_Job]:
+def _jobs(offering: Offering, market: Market) -> list[_Job]:
     """Each reward by itself, then the bonuses HIT by HIT: one question tells which of a HIT's were paid before."""
-    owed = _owed(study, environment)
-    noted = bonuses_noted_as_found(study, environment)
+    owed = _owed(offering)
+    noted = bonuses_noted_as_found(offering)
     by_hit: dict[str, list[Payment]] = {}
     for payment in owed:
         if payment.kind != Kind.REWARD:
@@ -89,16 +88,18 @@ def _jobs(study: Study, environment: str, market: Market) -> list[_Job]:
 
 
 @transaction.atomic
-def record_dues(study: Study, environment: str, now: datetime) -> None:
+def record_dues(offering: Offering, now: datetime) -> None:
     """Saves the intents: a reward for each submission that may be approved, and the bonus that was won with it.
 
     What waits for a person is not approved here. Where the marketplace has paid the reward for it all the same, that
     is noted, and no bonus follows.
     """
-    Study.objects.select_for_update().get(pk=study.pk)  # two runs at once must not both fill a worker's last place
-    design = StudyDesign.model_validate(study.design)
-    waiting, beyond = waiting_for_decision(study, environment), beyond_cap(study, environment)
-    open_ones = [one for one in submissions_without_dues(study, environment) if one.pk not in waiting]
+    Study.objects.select_for_update().get(
+        pk=offering.study.pk
+    )  # two runs at once must not both fill a worker's last place
+    design = StudyDesign.model_validate(offering.study.design)
+    waiting, beyond = waiting_for_decision(offering), beyond_cap(offering)
+    open_ones = [one for one in submissions_without_dues(offering) if one.pk not in waiting]
     due = [one for one in open_ones if _is_due(design, one, now)]
     _save_dues([payment for one in due for payment in dues(design, one, now, one.pk in beyond)])
 
@@ -162,10 +163,8 @@ def _is_due(design: StudyDesign, submission: Submission, now: datetime) -> bool:
     return design.pay.approval == "after a delay" and submission.submitted_at + delay <= now
 
 
-def _owed(study: Study, environment: str) -> list[Payment]:
-    of_study = Payment.objects.filter(
-        submission__assignment__hit__study=study, submission__assignment__environment=environment
-    )
+def _owed(offering: Offering) -> list[Payment]:
+    of_study = Payment.objects.filter(submission__assignment__offering=offering)
     return list(of_study.owed().select_related("submission__assignment__hit__study").order_by("pk"))
 
 

@@ -14,7 +14,7 @@ from hits.crowds.mturk.qualifications import crowd_requirements
 from hits.crowds.mturk.question import external_question
 from hits.crowds.mturk.types import HitTypeSpec, NewHit
 from hits.errors import MarketRefused, MarketUnavailable
-from hits.models import Event, Hit, Publication, PublishingRun, Study
+from hits.models import Event, Hit, Offering, Publication, PublishingRun
 from hits.models.design import StudyDesign
 from hits.publishing.annotations import annotation_of, known_annotations, names_study, token_of
 from hits.publishing.publishing_plan import PublishingPlan, without_confirmed
@@ -52,18 +52,18 @@ def publish_hits(
 
     `on_progress` hears how many HITs were dealt with, also when it were none for some seconds.
     """
-    qualification_id = known_stop_qualification(plan.study, plan.environment)
+    qualification_id = known_stop_qualification(plan.offering)
 
     def prepare() -> tuple[str, str]:
-        stop_id = qualification_id or find_stop_qualification(plan.study, market)
+        stop_id = qualification_id or find_stop_qualification(plan.offering.study, market)
         return stop_id, market.create_hit_type(hit_type_of(plan.design, stop_id))
 
     with ThreadPoolExecutor(1) as pool:
         prepared = pool.submit(prepare)  # meanwhile
-        result = PublishingResult(adopted=adopt_orphans(plan.study, plan.environment, market, now()))
+        result = PublishingResult(adopted=adopt_orphans(plan.offering, market, now()))
         waiting = _save_intents(plan, now())
     stop_id, hit_type_id = prepared.result()
-    note_stop_qualification(plan.study, plan.environment, stop_id, page_url)
+    note_stop_qualification(plan.offering, stop_id, page_url)
     on_progress(len(plan.hits) - len(waiting))
     requests = {one.pk: _new_hit(plan, one, hit_type_id, page_url) for one in waiting}
 
@@ -82,20 +82,20 @@ def settle_plan(plan: PublishingPlan, market: Market, now: datetime) -> Publishi
     """Looks first what an interrupted run left on the marketplace: it holds its money already, and needs no more."""
     if not plan.begun_count:
         return plan
-    adopt_orphans(plan.study, plan.environment, market, now)
+    adopt_orphans(plan.offering, market, now)
     return without_confirmed(plan)
 
 
-def adopt_orphans(study: Study, environment: str, market: Market, now: datetime) -> int:
+def adopt_orphans(offering: Offering, market: Market, now: datetime) -> int:
     """Finds HITs of this study that stand on the marketplace without our knowing their ids, and notes them.
 
     By our own mark in the annotation, since a token is forgotten after 24 hours. HITs of other projects are left alone,
     and so are those that name this study without our signature: someone has planted them, or SECRET_KEY was another.
     """
-    ours = Publication.objects.filter(hit__study=study, environment=environment)
+    ours = Publication.objects.filter(offering=offering)
     known = set(ours.confirmed().current().values_list("hit__number", flat=True))
     retired = set(ours.exclude(retired_at=None).values_list("crowd_hit_id", flat=True))
-    numbers = known_annotations(study, environment, study.hits.values_list("number", flat=True))
+    numbers = known_annotations(offering, offering.study.hits.values_list("number", flat=True))
     orphans: dict[int, str] = {}
     strangers: set[str] = set()
     was_interrupted = ours.begun().exists()
@@ -108,7 +108,7 @@ def adopt_orphans(study: Study, environment: str, market: Market, now: datetime)
             is_former = found.crowd_hit_id in retired or found.status == "Disposed"
             if number is not None and number not in known and not is_former:
                 orphans.setdefault(number, found.crowd_hit_id)
-            elif number is None and names_study(found.annotation, study):
+            elif number is None and names_study(found.annotation, offering.study):
                 strangers.add(found.crowd_hit_id)
         # Others may delete HITs while we read: then the pages shift, and one of ours slips through. A token protects us
         # for a day only; so, where something was left behind, the list is read until it holds still.
@@ -116,20 +116,20 @@ def adopt_orphans(study: Study, environment: str, market: Market, now: datetime)
             break
         last = walk
     with transaction.atomic():
-        for hit in study.hits.filter(number__in=orphans):
-            _adopt(hit, environment, orphans[hit.number], now)
+        for hit in offering.study.hits.filter(number__in=orphans):
+            _adopt(hit, offering, orphans[hit.number], now)
     if strangers:
-        _note_strangers(study, environment, strangers, now)
+        _note_strangers(offering, strangers, now)
     return len(orphans)
 
 
-def _note_strangers(study: Study, environment: str, crowd_hit_ids: Collection[str], now: datetime) -> None:
+def _note_strangers(offering: Offering, crowd_hit_ids: Collection[str], now: datetime) -> None:
     """In the log each time, and in the study's events once."""
     ids = ", ".join(sorted(crowd_hit_ids)[:3]) + ("" if len(crowd_hit_ids) <= 3 else ", ...")
-    text = f"left alone what names this study on the {environment} market without our signature: {ids}"
-    log.warning("unsigned_hits_left_alone", study=study.name, environment=environment, hits=ids)
-    if not Event.objects.filter(study=study, text=text).exists():
-        Event.objects.create(study=study, at=now, actor=None, text=text)
+    text = f"left alone what names this study on the {offering.environment} market without our signature: {ids}"
+    log.warning("unsigned_hits_left_alone", study=offering.study.name, environment=offering.environment, hits=ids)
+    if not Event.objects.filter(study=offering.study, text=text).exists():
+        Event.objects.create(study=offering.study, at=now, actor=None, text=text)
 
 
 def hit_type_of(design: StudyDesign, stop_qualification_id: str = "") -> HitTypeSpec:
@@ -153,13 +153,13 @@ def _save_intents(plan: PublishingPlan, now: datetime) -> list[Publication]:
     """Returns the publications that are not confirmed yet. Two runs at once make one row a HIT."""
     Publication.objects.bulk_create(
         [
-            Publication(hit=hit, environment=plan.environment, wave=plan.wave, run=plan.run, intended_at=now)
+            Publication(hit=hit, offering=plan.offering, wave=plan.wave, run=plan.run, intended_at=now)
             for hit in plan.hits
         ],
         ignore_conflicts=True,
     )
     planned = {hit.pk for hit in plan.hits}
-    unconfirmed = Publication.objects.filter(hit__study=plan.study, environment=plan.environment).unconfirmed()
+    unconfirmed = Publication.objects.filter(offering=plan.offering).unconfirmed()
     waiting = [one for one in unconfirmed.select_related("hit").order_by("hit__number") if one.hit_id in planned]
     if plan.run:
         _take_over([one for one in waiting if one.run_id != plan.run.pk], plan.run)
@@ -176,11 +176,13 @@ def _new_hit(plan: PublishingPlan, publication: Publication, hit_type_id: str, p
     number = publication.hit.number
     return NewHit(
         hit_type_id=hit_type_id,
-        question_xml=external_question(f"{page_url}/{plan.study.key}/{number}/", plan.design.crowd.frame_height),
+        question_xml=external_question(
+            f"{page_url}/{plan.offering.study.key}/{number}/", plan.design.crowd.frame_height
+        ),
         max_assignments=publication.places or publication.hit.assignments,
         lifetime_seconds=plan.design.crowd.lifetime_days * 86_400,
-        annotation=annotation_of(plan.study, plan.environment, number),
-        token=token_of(plan.study, plan.environment, number, publication.round),
+        annotation=annotation_of(plan.offering, number),
+        token=token_of(plan.offering, number, publication.round),
     )
 
 
@@ -203,11 +205,11 @@ def _save_outcome(
         result.published += 1
 
 
-def _adopt(hit: Hit, environment: str, crowd_hit_id: str, now: datetime) -> None:
+def _adopt(hit: Hit, offering: Offering, crowd_hit_id: str, now: datetime) -> None:
     found = {"crowd_hit_id": crowd_hit_id, "published_at": now, "refusal": ""}
     Publication.objects.update_or_create(
         hit=hit,
-        environment=environment,
+        offering=offering,
         retired_at=None,
         defaults=found,
         create_defaults={**found, "intended_at": now},

@@ -17,7 +17,7 @@ from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
 from hits.access.pseudonyms import pseudonym
 from hits.crowds.mturk.client import Market
-from hits.models import Event, Standing, Study, Submission
+from hits.models import Event, Offering, Standing, Submission
 from hits.publishing.stop_qualification import stop_qualification
 
 Kind = Standing.Kind
@@ -29,66 +29,60 @@ class Limited:
     told: int = 0  # changes that the marketplace has heard of now
 
 
-def limit_workers(study: Study, environment: str, market: Market, now: datetime) -> Limited:
+def limit_workers(offering: Offering, market: Market, now: datetime) -> Limited:
     """Caps who has done enough, and brings the marketplace up to date."""
-    result = Limited(capped=_cap(study, environment, now))
-    for standing in Standing.objects.filter(study=study, environment=environment, applied_at=None, lifted_at=None):
+    result = Limited(capped=_cap(offering, now))
+    for standing in Standing.objects.filter(offering=offering, applied_at=None, lifted_at=None):
         _apply(standing, market, now)
         result.told += 1
-    lifted = Standing.objects.filter(study=study, environment=environment, lift_applied_at=None)
+    lifted = Standing.objects.filter(offering=offering, lift_applied_at=None)
     for standing in lifted.exclude(applied_at=None).exclude(lifted_at=None):
         _lift(standing, market, now)
         result.told += 1
     return result
 
 
-def block(
-    study: Study, environment: str, worker_id: str, kind: str, reason: str, by: User | None, now: datetime
-) -> None:
+def block(offering: Offering, worker_id: str, kind: str, reason: str, by: User | None, now: datetime) -> None:
     """By hand, with a reason; the next sync tells the marketplace, and our own page refuses from now on."""
     if kind not in (Kind.SOFT, Kind.HARD) or not reason.strip():
         raise EvalPlatformError("A block needs a reason, for whoever looks at it later.")
     with transaction.atomic():
         Standing.objects.get_or_create(
-            study=study,
-            environment=environment,
+            offering=offering,
             crowd_worker_id=worker_id,
             kind=kind,
             lifted_at=None,
             defaults={"reason": reason.strip(), "made_by": by, "made_at": now},
         )
-        name = pseudonym(study, worker_id)
-        Event.objects.create(study=study, at=now, actor=by, text=f"{kind} of {name}: {reason.strip()}")
+        name = pseudonym(offering.study, worker_id)
+        Event.objects.create(study=offering.study, at=now, actor=by, text=f"{kind} of {name}: {reason.strip()}")
 
 
-def unblock(study: Study, environment: str, worker_id: str, reason: str, by: User | None, now: datetime) -> int:
+def unblock(offering: Offering, worker_id: str, reason: str, by: User | None, now: datetime) -> int:
     if not reason.strip():
         raise EvalPlatformError("Lifting a block needs a reason, for whoever looks at it later.")
     with transaction.atomic():
-        active = Standing.objects.active().filter(study=study, environment=environment, crowd_worker_id=worker_id)
+        active = Standing.objects.active().filter(offering=offering, crowd_worker_id=worker_id)
         count = active.exclude(kind=Kind.CAP).update(lifted_at=now, lift_reason=reason.strip())
-        text = f"unblocked {pseudonym(study, worker_id)}: {reason.strip()}"
-        Event.objects.create(study=study, at=now, actor=by, text=text)
+        text = f"unblocked {pseudonym(offering.study, worker_id)}: {reason.strip()}"
+        Event.objects.create(study=offering.study, at=now, actor=by, text=text)
     return count
 
 
-def _cap(study: Study, environment: str, now: datetime) -> int:
-    limit = study.design["crowd"]["max_hits_per_worker"]
+def _cap(offering: Offering, now: datetime) -> int:
+    limit = offering.study.design["crowd"]["max_hits_per_worker"]
     counts = (
-        Submission.objects.filter(assignment__hit__study=study, assignment__environment=environment)
+        Submission.objects.filter(assignment__offering=offering)
         .values("assignment__crowd_worker_id")
         .annotate(count=Count("pk"))
         .filter(count__gte=limit)
     )
     capped = set(
-        Standing.objects.active()
-        .filter(study=study, environment=environment, kind=Kind.CAP)
-        .values_list("crowd_worker_id", flat=True)
+        Standing.objects.active().filter(offering=offering, kind=Kind.CAP).values_list("crowd_worker_id", flat=True)
     )
     new = [
         Standing(
-            study=study,
-            environment=environment,
+            offering=offering,
             crowd_worker_id=row["assignment__crowd_worker_id"],
             kind=Kind.CAP,
             reason=f"{count_of(row['count'], 'HIT')} done, and the study allows {limit}",
@@ -105,19 +99,17 @@ def _apply(standing: Standing, market: Market, now: datetime) -> None:
     if standing.kind == Kind.HARD:
         market.block_worker(standing.crowd_worker_id, standing.reason)
     else:
-        qualification = stop_qualification(standing.study, standing.environment, market)
+        qualification = stop_qualification(standing.offering, market)
         market.give_qualification(standing.crowd_worker_id, qualification)
     Standing.objects.filter(pk=standing.pk).update(applied_at=now)
 
 
 def _lift(standing: Standing, market: Market, now: datetime) -> None:
     who = standing.crowd_worker_id
-    others = Standing.objects.active().filter(
-        study=standing.study, environment=standing.environment, crowd_worker_id=who
-    )
+    others = Standing.objects.active().filter(offering=standing.offering, crowd_worker_id=who)
     if standing.kind == Kind.HARD:
         market.unblock_worker(who, standing.lift_reason)
     elif not others.exclude(kind=Kind.HARD).exists():
-        qualification = stop_qualification(standing.study, standing.environment, market)
+        qualification = stop_qualification(standing.offering, market)
         market.take_qualification(who, qualification, standing.lift_reason)
     Standing.objects.filter(pk=standing.pk).update(lift_applied_at=now)

@@ -9,7 +9,7 @@ from urllib.request import build_opener
 
 from evalplatform.errors import EvalPlatformError
 from hits.crowds.mturk.worker_sites import NOT_AVAILABLE, WORKER_SITES
-from hits.models import Study
+from hits.models import Offering
 
 TIMEOUT_SECONDS = 10
 
@@ -18,14 +18,14 @@ class WorkerPageAway(EvalPlatformError):
     """Nothing answers at the address. On the marketplace that runs here, the server may simply not be started yet."""
 
 
-def check_worker_page(study: Study, page_url: str, environment: str) -> None:
+def check_worker_page(offering: Offering, page_url: str) -> None:
     """Opens the preview of the study's first HIT as a worker's browser would, and looks at who may frame it.
 
     The local marketplace has no site of its own: it frames the page wherever it is open. But the page must be there.
     """
-    number = study.hits.values_list("number", flat=True).earliest("number")
-    url = f"{page_url}/{study.key}/{number}/?assignmentId={NOT_AVAILABLE}"
-    for problem in _problems(url, WORKER_SITES.get(environment)):
+    number = offering.study.hits.values_list("number", flat=True).earliest("number")
+    url = f"{page_url}/{offering.study.key}/{number}/?assignmentId={NOT_AVAILABLE}"
+    for problem in _problems(url, WORKER_SITES.get(offering.environment)):
         raise EvalPlatformError(f"Workers could not work on {url}: {problem}")
 
 

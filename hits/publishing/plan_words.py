@@ -9,7 +9,7 @@ from django.db.models import Count, Q
 from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
 from hits.designing.design_words import describe_hourly_pay, dollars, style_warning
-from hits.models import Publication, Study
+from hits.models import Offering, Publication, Study
 from hits.models.publication import IS_BEGUN, IS_OPEN, IS_REFUSED, IS_STOPPED
 from hits.publishing.publishing_plan import PublishingPlan
 
@@ -32,8 +32,8 @@ class MarketCounts:
         return self.begun + self.refused + self.unpublished
 
 
-def count_publications(study: Study, environment: str) -> MarketCounts:
-    ours = Publication.objects.filter(hit__study=study, environment=environment).current()
+def count_publications(offering: Offering) -> MarketCounts:
+    ours = Publication.objects.filter(offering=offering).current()
     found = ours.aggregate(
         all=Count("pk"),
         on_offer=Count("pk", filter=IS_OPEN),
@@ -42,7 +42,7 @@ def count_publications(study: Study, environment: str) -> MarketCounts:
         refused=Count("pk", filter=IS_REFUSED),
         gone=Count("pk", filter=Q(gone_at__isnull=False)),
     )
-    return MarketCounts(unpublished=study.hits.count() - found.pop("all"), **found)
+    return MarketCounts(unpublished=offering.study.hits.count() - found.pop("all"), **found)
 
 
 def describe_plan(plan: PublishingPlan) -> Iterator[str]:
@@ -51,11 +51,11 @@ def describe_plan(plan: PublishingPlan) -> Iterator[str]:
     interrupted = " left by an interrupted run" if plan.begun_count == len(plan.hits) > 0 else ""
     hits, assignments = count_of(len(plan.hits), "HIT"), count_of(plan.cost.assignment_count, "assignment")
     yield (
-        f"{plan.study} on the {plan.environment} marketplace, wave {plan.wave}: {hits}{interrupted}, {assignments}, "
-        f"at most {dollars(plan.cost.total_cents)}{spent}."
+        f"{plan.offering.study} on the {plan.offering.environment} marketplace, wave {plan.wave}: {hits}{interrupted}, "
+        f"{assignments}, at most {dollars(plan.cost.total_cents)}{spent}."
     )
     yield f"{describe_hourly_pay(plan.design)}."
-    yield from style_warning(plan.study.style_report)
+    yield from style_warning(plan.offering.study.style_report)
 
 
 def describe_public_orders(study: Study) -> str:

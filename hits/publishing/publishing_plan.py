@@ -11,7 +11,7 @@ from hits.budgeting.budget import Budget, budget_of, refuse_over_budget, with_ca
 from hits.crowds.mturk.client import Market
 from hits.crowds.mturk.costs import Cost, worst_case_cost
 from hits.designing.design_words import dollars
-from hits.models import Hit, Publication, PublishingRun, Study
+from hits.models import Hit, Offering, Publication, PublishingRun, Study
 from hits.models.design import StudyDesign
 from hits.models.publication import PublicationQuerySet
 
@@ -20,9 +20,8 @@ from hits.models.publication import PublicationQuerySet
 class PublishingPlan:
     """Shown to the researcher first."""
 
-    study: Study
+    offering: Offering
     design: StudyDesign
-    environment: str
     hits: list[Hit]
     begun_count: int  # of these, left by a run that was interrupted: they may be on the marketplace already
     cost: Cost  # of these HITs, at most
@@ -42,33 +41,32 @@ def refuse_draft(study: Study) -> None:
 
 
 def plan_publishing(
-    study: Study, environment: str, most_hits: int | None = None, run: PublishingRun | None = None
+    offering: Offering, most_hits: int | None = None, run: PublishingRun | None = None
 ) -> PublishingPlan:
     """The HITs that are still to be published, those of an interrupted run first, those once refused last.
 
     With `most_hits`, what was interrupted is finished first and alone: the same request made again after a crash ends
     with as many HITs as if there had been none. A `run` that has begun keeps to the HITs that it began with.
     """
-    refuse_draft(study)
-    design = StudyDesign.model_validate(study.design)
-    ours = Publication.objects.filter(hit__study=study, environment=environment)
-    begun = list(study.hits.filter(publications__in=ours.begun()))
+    refuse_draft(offering.study)
+    design = StudyDesign.model_validate(offering.study.design)
+    ours = Publication.objects.filter(offering=offering)
+    begun = list(offering.study.hits.filter(publications__in=ours.begun()))
     if run and run.publications.exists():
-        hits = list(study.hits.filter(publications__in=ours.unconfirmed().filter(run=run)))
+        hits = list(offering.study.hits.filter(publications__in=ours.unconfirmed().filter(run=run)))
     elif begun and most_hits is not None:
         hits = begun[:most_hits]
     else:
-        fresh = study.hits.exclude(publications__in=ours)
-        refused = study.hits.filter(publications__in=ours.refused())
+        fresh = offering.study.hits.exclude(publications__in=ours)
+        refused = offering.study.hits.filter(publications__in=ours.refused())
         hits = [*begun, *fresh, *refused][:most_hits]
     return PublishingPlan(
-        study=study,
+        offering=offering,
         design=design,
-        environment=environment,
         hits=hits,
         begun_count=len({hit.pk for hit in begun} & {hit.pk for hit in hits}),
         cost=_cost(design, hits),
-        budget=budget_of(study, environment, {hit.pk for hit in hits}),
+        budget=budget_of(offering, {hit.pk for hit in hits}),
         wave=_wave(ours),
         run=run,
     )
@@ -76,14 +74,14 @@ def plan_publishing(
 
 def without_confirmed(plan: PublishingPlan) -> PublishingPlan:
     """The same plan after some of its HITs were found on the marketplace."""
-    ours = Publication.objects.filter(hit__study=plan.study, environment=plan.environment)
+    ours = Publication.objects.filter(offering=plan.offering)
     confirmed = set(ours.current().confirmed().values_list("hit", flat=True))
     hits = [hit for hit in plan.hits if hit.pk not in confirmed]
     return replace(
         plan,
         hits=hits,
         cost=_cost(plan.design, hits),
-        budget=budget_of(plan.study, plan.environment, {hit.pk for hit in hits}),
+        budget=budget_of(plan.offering, {hit.pk for hit in hits}),
         adopted_count=len(plan.hits) - len(hits),
     )
 

@@ -1,11 +1,12 @@
 """Publishing that was asked for in the pages: requested there, carried out by a worker, followed by whoever looks."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
+from django.db.models import Max
 from django.db.models.functions import Coalesce
 
 from evalplatform.errors import EvalPlatformError
@@ -13,7 +14,7 @@ from evalplatform.wording import count_of
 from hits.budgeting.budget import set_cap
 from hits.crowds.mturk.client import Market
 from hits.errors import MarketUnavailable
-from hits.models import Event, PublishingRun, Study
+from hits.models import Event, MarketEnvironment, Offering, PublishingRun, Study, offering_for
 from hits.publishing.creating import PublishingResult, publish_hits, settle_plan
 from hits.publishing.page_check import check_worker_page
 from hits.publishing.publishing_plan import check_budget, check_funds, plan_publishing, under_cap
@@ -22,7 +23,7 @@ from hits.publishing.stopping import stop_study
 SIGN_OF_LIFE = timedelta(seconds=2)
 
 Now = Callable[[], datetime]
-EnterMarket = Callable[[Study, str], tuple[Market, str]]  # a market, and our page for its workers
+EnterMarket = Callable[[Offering], tuple[Market, str]]  # a market, and our page for its workers
 
 
 @dataclass(frozen=True)
@@ -37,8 +38,7 @@ class RunCounts:
 
 
 def request_run(
-    study: Study,
-    environment: str,
+    offering: Offering,
     most_hits: int | None,
     budget_cents: int | None,
     requested_by: User | None,
@@ -48,13 +48,14 @@ def request_run(
 
     `budget_cents` holds for all that spends there from now on; None takes an earlier one away.
     """
-    plan = under_cap(plan_publishing(study, environment, most_hits), budget_cents)
+    plan = under_cap(plan_publishing(offering, most_hits), budget_cents)
     if not plan.hits:
-        raise EvalPlatformError(f"All HITs of {study} are published on the {environment} marketplace already.")
+        raise EvalPlatformError(
+            f"All HITs of {offering.study} are published on the {offering.environment} marketplace already."
+        )
     check_budget(plan)
     run = PublishingRun(
-        study=study,
-        environment=environment,
+        offering=offering,
         most_hits=most_hits,
         requested_by=requested_by,
         requested_at=now,
@@ -62,12 +63,26 @@ def request_run(
     try:
         with transaction.atomic():
             run.save()
-            set_cap(study, environment, budget_cents, requested_by, now)
-            text = f"asked for {count_of(len(plan.hits), 'HIT')} to be published on the {environment} market"
-            Event.objects.create(study=study, at=now, actor=requested_by, text=text)
+            set_cap(offering, budget_cents, requested_by, now)
+            text = f"asked for {count_of(len(plan.hits), 'HIT')} to be published on the {offering.environment} market"
+            Event.objects.create(study=offering.study, at=now, actor=requested_by, text=text)
     except IntegrityError:
-        raise EvalPlatformError(f"{study} is being published on the {environment} marketplace already.") from None
+        raise EvalPlatformError(
+            f"{offering.study} is being published on the {offering.environment} marketplace already."
+        ) from None
     return run
+
+
+def last_offering(study: Study, environments: Collection[str]) -> Offering:
+    """Return where someone last asked for the study to be published, of these environments; the local one if nobody
+    has asked yet. With one query, since every page of a study begins with it."""
+    ours = Offering.objects.filter(study=study, environment__in=environments).annotate(last_run=Max("publishing_runs"))
+    last_runs: dict[Offering, int] = {one: one.last_run or 0 for one in ours}
+    last = max(last_runs, key=lambda one: (last_runs[one], one.environment == MarketEnvironment.LOCAL), default=None)
+    if last is None or not (last_runs[last] or last.environment == MarketEnvironment.LOCAL):
+        return offering_for(study, MarketEnvironment.LOCAL)
+    last.study = study
+    return last
 
 
 def carry_out_run(run: PublishingRun, enter_market: EnterMarket, now: Now) -> None:
@@ -79,7 +94,7 @@ def carry_out_run(run: PublishingRun, enter_market: EnterMarket, now: Now) -> No
     if not unfinished.update(started_at=Coalesce("started_at", now()), seen_at=now(), outcome=""):
         return
     try:
-        market, page_url = enter_market(run.study, run.environment)
+        market, page_url = enter_market(run.offering)
         outcome = _publish(run, market, page_url, now)
     except MarketUnavailable as unavailable:
         unfinished.update(outcome=f"{str(unavailable).rstrip('.')}. It is tried again in a minute.", seen_at=now())
@@ -108,15 +123,15 @@ def count_run(run: PublishingRun) -> RunCounts:
 
 
 def _publish(run: PublishingRun, market: Market, page_url: str, now: Now) -> str:
-    plan = settle_plan(plan_publishing(run.study, run.environment, run.most_hits, run), market, now())
+    plan = settle_plan(plan_publishing(run.offering, run.most_hits, run), market, now())
     check_funds(plan, market)
-    check_worker_page(run.study, page_url, run.environment)
+    check_worker_page(run.offering, page_url)
     stopped = PublishingRun.objects.filter(pk=run.pk).exclude(stop_requested_at=None)
     show_life = _signs_of_life(run, now)
     result = publish_hits(plan, market, page_url, now, on_progress=show_life, goes_on=lambda: not stopped.exists())
     was_stopped = stopped.exists()
     if was_stopped:
-        stop_study(run.study, run.environment, market, now)  # what came on the market since someone stopped it
+        stop_study(run.offering, market, now)  # what came on the market since someone stopped it
     elif isinstance(result.stopped_by, MarketUnavailable):
         raise result.stopped_by
     return _outcome(run, result, plan.adopted_count + result.adopted, was_stopped)

@@ -1,19 +1,18 @@
 """The study's own qualification on a marketplace: who has it, sees no more of its HITs."""
 
 from hits.crowds.mturk.client import Market
-from hits.models import Study, StudyMarket
+from hits.models import Offering, Study
 
 
-def stop_qualification(study: Study, environment: str, market: Market) -> str:
+def stop_qualification(offering: Offering, market: Market) -> str:
     """Its id; it is made if it is not there."""
-    found = known_stop_qualification(study, environment) or find_stop_qualification(study, market)
-    note_stop_qualification(study, environment, found)
+    found = known_stop_qualification(offering) or find_stop_qualification(offering.study, market)
+    note_stop_qualification(offering, found)
     return found
 
 
-def known_stop_qualification(study: Study, environment: str) -> str:
-    known = StudyMarket.objects.filter(study=study, environment=environment).first()
-    return known.stop_qualification_id if known else ""
+def known_stop_qualification(offering: Offering) -> str:
+    return Offering.objects.values_list("stop_qualification_id", flat=True).get(pk=offering.pk)
 
 
 def find_stop_qualification(study: Study, market: Market) -> str:
@@ -23,11 +22,9 @@ def find_stop_qualification(study: Study, market: Market) -> str:
     )
 
 
-def note_stop_qualification(study: Study, environment: str, qualification_id: str, page_url: str = "") -> None:
+def note_stop_qualification(offering: Offering, qualification_id: str, page_url: str = "") -> None:
     """And from where the study is published, when that happens now: before the first HIT, and for good."""
-    StudyMarket.objects.get_or_create(
-        study=study, environment=environment, defaults={"stop_qualification_id": qualification_id}
-    )
+    this = Offering.objects.filter(pk=offering.pk)
+    this.filter(stop_qualification_id="").update(stop_qualification_id=qualification_id)
     if page_url:
-        unknown = StudyMarket.objects.filter(study=study, environment=environment, page_url="")
-        unknown.update(page_url=page_url)
+        this.filter(page_url="").update(page_url=page_url)

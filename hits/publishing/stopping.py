@@ -13,7 +13,7 @@ from hits.budgeting.places import closed_places
 from hits.crowds.calling import THREADS, call_in_threads
 from hits.crowds.mturk.client import Market
 from hits.errors import MarketRefused, MarketUnavailable
-from hits.models import Event, Publication, PublishingRun, Study
+from hits.models import Event, Offering, Publication, PublishingRun, Study
 from hits.models.design import StudyDesign
 from hits.publishing.creating import adopt_orphans
 from hits.publishing.publishing_plan import refuse_draft
@@ -29,30 +29,36 @@ class StoppingResult:
 
 
 def stop_study(
-    study: Study, environment: str, market: Market, now: Callable[[], datetime], by: User | None = None
+    offering: Offering, market: Market, now: Callable[[], datetime], by: User | None = None
 ) -> StoppingResult:
     """Expires every open HIT at once, those too whose publishing was interrupted. A run that publishes now ends."""
-    refuse_draft(study)
-    _end_runs(study, environment, now())
-    ours = Publication.objects.filter(hit__study=study, environment=environment)
+    refuse_draft(offering.study)
+    _end_runs(offering, now())
+    ours = Publication.objects.filter(offering=offering)
     if ours.unconfirmed().exists():
-        adopt_orphans(study, environment, market, now())
+        adopt_orphans(offering, market, now())
     result = _change(ours.open(), lambda one: market.expire_hit(one.crowd_hit_id), lambda: {"stopped_at": now()})
-    _note(study, by, now(), result.changed, f"took {count_of(result.changed, 'HIT')} off the {environment} market")
+    _note(
+        offering.study,
+        by,
+        now(),
+        result.changed,
+        f"took {count_of(result.changed, 'HIT')} off the {offering.environment} market",
+    )
     return result
 
 
 def resume_study(
-    study: Study, environment: str, market: Market, now: Callable[[], datetime], by: User | None = None
+    offering: Offering, market: Market, now: Callable[[], datetime], by: User | None = None
 ) -> StoppingResult:
     """Puts stopped HITs on offer again, for the study's lifetime from now on. Refused above the study's budget."""
-    refuse_draft(study)
-    design = StudyDesign.model_validate(study.design)
+    refuse_draft(offering.study)
+    design = StudyDesign.model_validate(offering.study.design)
     lifetime = timedelta(days=design.crowd.lifetime_days)
-    stopped = Publication.objects.filter(hit__study=study, environment=environment).stopped()
-    again_cents = cents_of(design, closed_places(study, environment))
+    stopped = Publication.objects.filter(offering=offering).stopped()
+    again_cents = cents_of(design, closed_places(offering))
     refuse_over_budget(
-        budget_of(study, environment),
+        budget_of(offering),
         *(again_cents, "Putting the HITs back on offer", "Leave them, or raise the budget first."),
     )
     result = _change(
@@ -60,7 +66,13 @@ def resume_study(
         lambda one: market.extend_hit(one.crowd_hit_id, now() + lifetime),
         lambda: {"stopped_at": None, "closed_at": None},
     )
-    _note(study, by, now(), result.changed, f"put {count_of(result.changed, 'HIT')} back on the {environment} market")
+    _note(
+        offering.study,
+        by,
+        now(),
+        result.changed,
+        f"put {count_of(result.changed, 'HIT')} back on the {offering.environment} market",
+    )
     return result
 
 
@@ -91,9 +103,9 @@ def _change(
 
 
 @transaction.atomic
-def _end_runs(study: Study, environment: str, now: datetime) -> None:
+def _end_runs(offering: Offering, now: datetime) -> None:
     """A living worker sees the wish and ends by itself; what nobody works on ends here."""
-    runs = PublishingRun.objects.select_for_update().unfinished().filter(study=study, environment=environment)
+    runs = PublishingRun.objects.select_for_update().unfinished().filter(offering=offering)
     for run in runs:
         run.stop_requested_at = now
         if run.started_at is None or run.is_quiet(now):

@@ -21,7 +21,7 @@ from hits.crowds.mturk.client import Market
 from hits.crowds.mturk.costs import MOST_ASSIGNMENTS_AT_LOW_FEE, Cost, worst_case_cost
 from hits.designing.design_words import dollars
 from hits.errors import MarketRefused, MarketUnavailable
-from hits.models import Event, Hit, Publication, Replacement, Study
+from hits.models import Event, Hit, Offering, Publication, Replacement, Study
 from hits.models.design import StudyDesign
 from hits.models.publication import PublicationQuerySet
 from hits.publishing.creating import publish_hits
@@ -47,8 +47,7 @@ class Wanted:
 
 
 def put_up_again(
-    study: Study,
-    environment: str,
+    offering: Offering,
     market: Market,
     page_url: str,
     now: Callable[[], datetime],
@@ -62,10 +61,10 @@ def put_up_again(
     Refused above the budget; a dry run only counts.
     """
     result = PutUpAgain()
-    known = hits_elsewhere(study, environment, page_url) if elsewhere else deleted_hits(study, environment)
+    known = hits_elsewhere(offering, page_url) if elsewhere else deleted_hits(offering)
     wanted = [one for one in known if elsewhere or _is_gone(market, one.publication)]
-    interrupted = list(_interrupted(study, environment))
-    plan = _plan(study, environment, [*wanted, *interrupted])
+    interrupted = list(_interrupted(offering))
+    plan = _plan(offering, [*wanted, *interrupted])
     result.deleted, result.elsewhere = (0, len(wanted)) if elsewhere else (len(wanted), 0)
     result.assignments, result.cents = plan.cost.assignment_count, plan.cost.total_cents
     if is_dry_run or not plan.hits:
@@ -74,33 +73,33 @@ def put_up_again(
     for one in wanted if elsewhere else ():
         market.expire_hit(one.publication.crowd_hit_id)
         Publication.objects.filter(pk=one.publication.pk, stopped_at=None).update(stopped_at=now())
-    _save_intents(study, environment, wanted, now())
+    _save_intents(offering, wanted, now())
     published = publish_hits(plan, market, page_url, now)
     result.published = published.published + published.adopted
     result.refused, result.stopped_by = published.refused, published.stopped_by
     hits = count_of(result.published, "HIT")
-    text = f"put {hits} up again on the {environment} market, at most {dollars(result.cents)}"
-    Event.objects.create(study=study, at=now(), actor=by, text=text)
+    text = f"put {hits} up again on the {offering.environment} market, at most {dollars(result.cents)}"
+    Event.objects.create(study=offering.study, at=now(), actor=by, text=text)
     return result
 
 
-def deleted_hits(study: Study, environment: str) -> list[Wanted]:
+def deleted_hits(offering: Offering) -> list[Wanted]:
     """As far as we know, with how many assignments each is short of."""
-    current = Publication.objects.filter(hit__study=study, environment=environment).confirmed().current()
-    return _short_of(study, environment, current.exclude(gone_at=None))
+    current = Publication.objects.filter(offering=offering).confirmed().current()
+    return _short_of(offering, current.exclude(gone_at=None))
 
 
-def hits_elsewhere(study: Study, environment: str, page_url: str) -> list[Wanted]:
+def hits_elsewhere(offering: Offering, page_url: str) -> list[Wanted]:
     """Those that lead workers to another address, if we know to which."""
-    there = Publication.objects.filter(hit__study=study, environment=environment).there().current()
-    return _short_of(study, environment, there.exclude(page_url__in=["", page_url]))
+    there = Publication.objects.filter(offering=offering).there().current()
+    return _short_of(offering, there.exclude(page_url__in=["", page_url]))
 
 
-def _short_of(study: Study, environment: str, publications: PublicationQuerySet) -> list[Wanted]:
+def _short_of(offering: Offering, publications: PublicationQuerySet) -> list[Wanted]:
     rows = publications.select_related("hit").order_by("hit__number")
     if not rows:
         return []
-    lost, submitted = losses(study, environment), submitted_counts(study, environment)
+    lost, submitted = losses(offering), submitted_counts(offering)
     wanted = []
     for one in rows:
         kept = submitted.get(one.hit_id, 0) - lost.get(one.hit_id, Loss()).count
@@ -130,40 +129,39 @@ def _is_gone(market: Market, publication: Publication) -> bool:
     return False
 
 
-def _interrupted(study: Study, environment: str) -> Iterable[Wanted]:
+def _interrupted(offering: Offering) -> Iterable[Wanted]:
     """Left by a run that was killed, or refused then."""
-    begun = Publication.objects.filter(hit__study=study, environment=environment, round__gt=0).unconfirmed()
+    begun = Publication.objects.filter(offering=offering, round__gt=0).unconfirmed()
     for one in begun.select_related("hit").order_by("hit__number"):
         yield Wanted(one, one.places or one.hit.assignments)
 
 
-def _plan(study: Study, environment: str, wanted: list[Wanted]) -> PublishingPlan:
-    design = StudyDesign.model_validate(study.design)
+def _plan(offering: Offering, wanted: list[Wanted]) -> PublishingPlan:
+    design = StudyDesign.model_validate(offering.study.design)
     hits: list[Hit] = [one.publication.hit for one in wanted]
     return PublishingPlan(
-        study=study,
+        offering=offering,
         design=design,
-        environment=environment,
         hits=hits,
         begun_count=len(hits),
         cost=_cost(design, wanted),
-        budget=budget_of(study, environment, {hit.pk for hit in hits}),
+        budget=budget_of(offering, {hit.pk for hit in hits}),
         wave=1,  # each row has its own
     )
 
 
 @transaction.atomic
-def _save_intents(study: Study, environment: str, wanted: Iterable[Wanted], now: datetime) -> None:
+def _save_intents(offering: Offering, wanted: Iterable[Wanted], now: datetime) -> None:
     """The old row is retired, and the new one begun, together. Of two runs at once, one finds it done."""
-    Study.objects.select_for_update().get(pk=study.pk)
-    known, submitted = confirmed_places(study, environment), submitted_counts(study, environment)
+    Study.objects.select_for_update().get(pk=offering.study.pk)
+    known, submitted = confirmed_places(offering), submitted_counts(offering)
     for one in wanted:
         old = one.publication
         if not Publication.objects.filter(pk=old.pk, retired_at=None).update(retired_at=now):
             continue
         Publication.objects.create(
             hit=old.hit,
-            environment=environment,
+            offering=offering,
             wave=old.wave,
             intended_at=now,
             round=old.round + 1,
@@ -173,7 +171,7 @@ def _save_intents(study: Study, environment: str, wanted: Iterable[Wanted], now:
         if total > known[old.hit_id]:  # some of what it had lost was not replaced before
             Replacement.objects.get_or_create(
                 hit=old.hit,
-                environment=environment,
+                offering=offering,
                 places=total,
                 added=total - known[old.hit_id],
                 defaults={"reopened": 0, "intended_at": now},

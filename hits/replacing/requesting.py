@@ -27,7 +27,7 @@ from hits.crowds.mturk.costs import MOST_ASSIGNMENTS_AT_LOW_FEE, cents_per_assig
 from hits.crowds.mturk.types import MarketHit
 from hits.designing.design_words import dollars
 from hits.errors import MarketRefused, MarketUnavailable
-from hits.models import Event, Hit, Publication, Replacement, ScreeningRun, Study, Submission
+from hits.models import Event, Hit, Offering, Publication, Replacement, ScreeningRun, Study, Submission
 from hits.models.design import StudyDesign
 from hits.screening.keeping import first_rules
 
@@ -74,8 +74,7 @@ class Replaced:
 
 
 def replace_lost_assignments(
-    study: Study,
-    environment: str,
+    offering: Offering,
     market: Market,
     now: Callable[[], datetime],
     by: User | None = None,
@@ -84,15 +83,15 @@ def replace_lost_assignments(
     threads: int = THREADS,
 ) -> Replaced:
     """Asks for as many as the budget allows, in the order of the HITs. A dry run only counts them."""
-    design = StudyDesign.model_validate(study.design)
+    design = StudyDesign.model_validate(offering.study.design)
     result = Replaced()
-    wanted = _requests(study, environment, market, now(), result)
-    requests = list(_within_budget(design, budget_of(study, environment), wanted, budget_cents, result))
+    wanted = _requests(offering, market, now(), result)
+    requests = list(_within_budget(design, budget_of(offering), wanted, budget_cents, result))
     if is_dry_run:
         for request in requests:
             _count(design, request, result)
         return result
-    requests = _save_intents(study, requests, by)
+    requests = _save_intents(offering.study, requests, by)
     expires_at = now() + timedelta(days=design.crowd.lifetime_days)
 
     def ask(request: Request) -> None:
@@ -104,17 +103,17 @@ def replace_lost_assignments(
                 _save_outcome(design, request, outcome, now(), result)
     if result.added or result.reopened:
         text = f"asked for {result.added:,} more assignments and reopened {result.reopened:,}"
-        Event.objects.create(study=study, at=now(), actor=by, text=f"{text}: at most {dollars(result.cents)}")
+        Event.objects.create(study=offering.study, at=now(), actor=by, text=f"{text}: at most {dollars(result.cents)}")
     return result
 
 
-def losses(study: Study, environment: str) -> dict[int, Loss]:
+def losses(offering: Offering) -> dict[int, Loss]:
     """By HIT. Only what the study's own rules leave out: an exploration asks nobody to work."""
-    own = ScreeningRun.objects.filter(study=study, environment=environment, undone_at=None, is_frozen_rules=True)
+    own = ScreeningRun.objects.filter(offering=offering, undone_at=None, is_frozen_rules=True)
     left_out = first_rules(own.first())
     found: dict[int, Loss] = {}
-    submissions = Submission.objects.filter(assignment__hit__study=study, assignment__environment=environment)
-    allowed = _undecided_allowance(study, environment)
+    submissions = Submission.objects.filter(assignment__offering=offering)
+    allowed = _undecided_allowance(offering)
     columns = ("pk", "assignment__hit", "status", "problem", "decided_at")
     # In the order in which they came: so the same ones are replaced at each run, and a decision lets the next ones in.
     for pk, hit, status, problem, decided_at in submissions.order_by("pk").values_list(*columns):
@@ -132,18 +131,18 @@ def losses(study: Study, environment: str) -> dict[int, Loss]:
     return found
 
 
-def _undecided_allowance(study: Study, environment: str) -> int:
+def _undecided_allowance(offering: Offering) -> int:
     """How many are replaced before anybody has decided about them: a share of what was published, rounded up."""
-    share = StudyDesign.model_validate(study.design).hits.replace_undecided_share
-    published = Publication.objects.filter(hit__study=study, environment=environment).confirmed().current()
+    share = StudyDesign.model_validate(offering.study.design).hits.replace_undecided_share
+    published = Publication.objects.filter(offering=offering).confirmed().current()
     return ceil(round(share * sum(published.values_list("hit__assignments", flat=True)), 6))
 
 
-def has_unreplaced_losses(study: Study, environment: str) -> bool:
+def has_unreplaced_losses(offering: Offering) -> bool:
     """As far as we know without asking the marketplace."""
-    lost, places = losses(study, environment), confirmed_places(study, environment)
-    submitted = submitted_counts(study, environment)
-    on_offer = Publication.objects.filter(hit__study=study, environment=environment).open()
+    lost, places = losses(offering), confirmed_places(offering)
+    submitted = submitted_counts(offering)
+    on_offer = Publication.objects.filter(offering=offering).open()
     for hit, made, closed_at in on_offer.values_list("hit", "hit__assignments", "closed_at"):
         kept = submitted.get(hit, 0) - lost.get(hit, Loss()).count
         coming = places[hit] - submitted.get(hit, 0) if closed_at is None else 0
@@ -155,13 +154,13 @@ def has_unreplaced_losses(study: Study, environment: str) -> bool:
 # --- What to ask for -------------------------------------------------------------------------------------------------
 
 
-def _requests(study: Study, environment: str, market: Market, now: datetime, result: Replaced) -> list[Request]:
-    publications = our_publications(study, environment)
+def _requests(offering: Offering, market: Market, now: datetime, result: Replaced) -> list[Request]:
+    publications = our_publications(offering)
     listed = list(our_hits(market, publications))
-    note_places(study, environment, listed, publications, now)
-    _settle_intents(study, environment, listed, publications, now)
-    lost, hits = losses(study, environment), study.hits.select_related("study").in_bulk()
-    former = former_counts(study, environment)
+    note_places(offering, listed, publications, now)
+    _settle_intents(offering, listed, publications, now)
+    lost, hits = losses(offering), offering.study.hits.select_related("study").in_bulk()
+    former = former_counts(offering)
     result.beyond_share = sum(one.beyond_share for one in lost.values())
     requests: list[Request] = []
     for market_hit in listed:
@@ -170,7 +169,7 @@ def _requests(study: Study, environment: str, market: Market, now: datetime, res
             continue
         hit = hits[publication.hit_id]
         loss = lost.get(hit.pk, Loss())
-        request = _request(hit, environment, market_hit, loss, former.get(hit.pk, 0), now, result)
+        request = _request(hit, offering, market_hit, loss, former.get(hit.pk, 0), now, result)
         if request and publication.stopped_at:
             result.stopped += request.count
         elif request:
@@ -179,10 +178,10 @@ def _requests(study: Study, environment: str, market: Market, now: datetime, res
 
 
 def _settle_intents(
-    study: Study, environment: str, listed: list[MarketHit], publications: dict[str, Publication], now: datetime
+    offering: Offering, listed: list[MarketHit], publications: dict[str, Publication], now: datetime
 ) -> None:
     """Of runs that were killed. What the marketplace does not show was not done, and is asked for anew if need be."""
-    unconfirmed = Replacement.objects.unconfirmed().filter(hit__study=study, environment=environment)
+    unconfirmed = Replacement.objects.unconfirmed().filter(offering=offering)
     if unconfirmed.exists():
         on_offer = [publications[one.crowd_hit_id].hit_id for one in listed if one.status in OPEN_STATUSES]
         unconfirmed.filter(added=0, hit__in=on_offer).update(confirmed_at=now)
@@ -190,7 +189,7 @@ def _settle_intents(
 
 
 def _request(
-    hit: Hit, environment: str, market_hit: MarketHit, lost: Loss, former: int, now: datetime, result: Replaced
+    hit: Hit, offering: Offering, market_hit: MarketHit, lost: Loss, former: int, now: datetime, result: Replaced
 ) -> Request | None:
     """The HIT needs as many assignments as it was made with, and one for each that was lost.
 
@@ -209,7 +208,7 @@ def _request(
         return None
     replacement = Replacement(
         hit=hit,
-        environment=environment,
+        offering=offering,
         places=places + added,
         added=added,
         reopened=reopened,
@@ -252,7 +251,7 @@ def _save_intents(study: Study, requests: Iterable[Request], by: User | None) ->
 
 def _save_intent(wanted: Replacement, by: User | None) -> bool:
     wanted.asked_by = by
-    same = Replacement.objects.filter(hit=wanted.hit, environment=wanted.environment, places=wanted.places)
+    same = Replacement.objects.filter(hit=wanted.hit, offering=wanted.offering_id, places=wanted.places)
     known = same.filter(added__gt=0).first() if wanted.added else None
     if known is None:
         wanted.save()
@@ -294,7 +293,7 @@ def _save_outcome(
         result.stopped_by = unavailable
     else:
         this.update(confirmed_at=now, refusal="")
-        ours = Publication.objects.filter(hit=wanted.hit, environment=wanted.environment)
+        ours = Publication.objects.filter(hit=wanted.hit, offering=wanted.offering_id)
         ours.current().update(closed_at=None)
         _count(design, request, result)
 

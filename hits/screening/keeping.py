@@ -9,21 +9,20 @@ from collections.abc import Iterator, Mapping
 
 from django.db.models import Q, QuerySet
 
-from hits.models import Rating, ScreeningRun, Study, Submission
+from hits.models import Offering, Rating, ScreeningRun, Submission
 
 
-def ratings_of(study: Study, environment: str) -> QuerySet[Rating]:
+def ratings_of(offering: Offering) -> QuerySet[Rating]:
     """All ratings that the marketplace has confirmed: the same as in hits.frames."""
     return Rating.objects.filter(
-        submission__assignment__hit__study=study,
-        submission__assignment__environment=environment,
+        submission__assignment__offering=offering,
         submission__problem="",
     )
 
 
-def kept_ratings(study: Study, environment: str) -> QuerySet[Rating]:
+def kept_ratings(offering: Offering) -> QuerySet[Rating]:
     """What counts by the current screening."""
-    return ratings_of(study, environment).exclude(is_left_out(ScreeningRun.objects.current(study, environment)))
+    return ratings_of(offering).exclude(is_left_out(ScreeningRun.objects.current(offering)))
 
 
 def is_left_out(run: ScreeningRun | None) -> Q:
@@ -80,4 +79,4 @@ def _named(run: ScreeningRun | None, work: Mapping[int, str] | None = None) -> I
 
 
 def _submissions(run: ScreeningRun) -> QuerySet[Submission]:
-    return Submission.objects.filter(assignment__hit__study=run.study_id, assignment__environment=run.environment)
+    return Submission.objects.filter(assignment__offering=run.offering_id)

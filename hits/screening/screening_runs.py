@@ -13,7 +13,7 @@ from evalplatform.wording import count_of
 from hits.access.pseudonyms import worker_ids
 from hits.designing.design_problems import parse_design
 from hits.frames.study_frames import study_frames
-from hits.models import Event, Exclusion, ScreeningRun, Study
+from hits.models import Event, Exclusion, Offering, ScreeningRun, Study
 from hits.models.design import ScreeningRule, StudyDesign
 from hits.screening.findings import Finding
 from hits.screening.funnel import Funnel
@@ -31,20 +31,19 @@ class Screened:
 
 
 def screen(
-    study: Study, environment: str, now: datetime, rules: Sequence[ScreeningRule] | None = None, by: User | None = None
+    offering: Offering, now: datetime, rules: Sequence[ScreeningRule] | None = None, by: User | None = None
 ) -> Screened:
     """Screen by the rules that the study was frozen with, or explore others. If the current run says the same already,
     nothing is written."""
-    if not study.is_frozen:
-        raise EvalPlatformError(f"{study} has no HITs yet, and so nothing to screen: run build_hits first.")
-    frozen = StudyDesign.model_validate(study.design).screening
+    if not offering.study.is_frozen:
+        raise EvalPlatformError(f"{offering.study} has no HITs yet, and so nothing to screen: run build_hits first.")
+    frozen = StudyDesign.model_validate(offering.study.design).screening
     rules = frozen if rules is None else rules
-    frames = study_frames(study, environment)
+    frames = study_frames(offering)
     findings = apply_rules(frames, rules)
     funnel = make_funnel(frames, rules, findings)
     run = ScreeningRun(
-        study=study,
-        environment=environment,
+        offering=offering,
         rules=_as_json(rules),
         is_frozen_rules=_as_json(rules) == _as_json(frozen),
         funnel=funnel.model_dump(mode="json"),
@@ -53,28 +52,32 @@ def screen(
     )
     exclusions = _exclusions(run, rules, findings)
     with transaction.atomic():
-        Study.objects.select_for_update().get(pk=study.pk)  # of two at once, the second finds what the first wrote
-        current = ScreeningRun.objects.current(study, environment)
+        Study.objects.select_for_update().get(
+            pk=offering.study.pk
+        )  # of two at once, the second finds what the first wrote
+        current = ScreeningRun.objects.current(offering)
         if current is not None and _says_the_same(current, run, exclusions):
             return Screened(current, rules, findings, funnel, is_new=False)
         run.save()
         Exclusion.objects.bulk_create(exclusions, batch_size=500)
-        Event.objects.create(study=study, at=now, actor=by, text=_description(run, funnel))
+        Event.objects.create(study=offering.study, at=now, actor=by, text=_description(run, funnel))
     return Screened(run, rules, findings, funnel, is_new=True)
 
 
-def undo(study: Study, environment: str, now: datetime, by: User | None = None) -> ScreeningRun | None:
+def undo(offering: Offering, now: datetime, by: User | None = None) -> ScreeningRun | None:
     """Undo the current run and return the one before it, which counts again. The rows stay."""
     with transaction.atomic():
-        Study.objects.select_for_update().get(pk=study.pk)
-        run = ScreeningRun.objects.current(study, environment)
+        Study.objects.select_for_update().get(pk=offering.study.pk)
+        run = ScreeningRun.objects.current(offering)
         if run is None:
-            raise EvalPlatformError(f"There is no screening of {study} on the {environment} marketplace to undo.")
+            raise EvalPlatformError(
+                f"There is no screening of {offering.study} on the {offering.environment} marketplace to undo."
+            )
         run.undone_at = now
         run.save(update_fields=["undone_at"])
-        text = f"undid the screening of {run.made_at:%Y-%m-%d %H:%M} ({environment}, {run.kind})"
-        Event.objects.create(study=study, at=now, actor=by, text=text)
-    return ScreeningRun.objects.current(study, environment)
+        text = f"undid the screening of {run.made_at:%Y-%m-%d %H:%M} ({offering.environment}, {run.kind})"
+        Event.objects.create(study=offering.study, at=now, actor=by, text=text)
+    return ScreeningRun.objects.current(offering)
 
 
 def parse_rules(study: Study, settings: Mapping[str, Any]) -> list[ScreeningRule]:
@@ -87,7 +90,7 @@ def parse_rules(study: Study, settings: Mapping[str, Any]) -> list[ScreeningRule
 def _exclusions(
     run: ScreeningRun, rules: Sequence[ScreeningRule], findings: Sequence[Sequence[Finding]]
 ) -> list[Exclusion]:
-    ids = worker_ids(run.study, run.environment)
+    ids = worker_ids(run.offering)
     return [
         Exclusion(
             run=run,
@@ -121,4 +124,4 @@ def _description(run: ScreeningRun, funnel: Funnel) -> str:
     received, kept = funnel.received.assignments, funnel.kept.assignments
     rules = ", ".join(rule["rule"] for rule in run.rules) or "none"
     left_out = f"{received - kept:,} of {count_of(received, 'assignment')} left out"
-    return f"screened the work on {run.environment} {run.kind} ({rules}): {left_out}"
+    return f"screened the work on {run.offering.environment} {run.kind} ({rules}): {left_out}"

@@ -74,7 +74,7 @@ def _signed(whose: CopyOf, answers: str) -> str:
 
 def completion_code(assignment: Assignment) -> str:
     """What a worker can quote if the marketplace did not get the submission: ours to verify, nobody's to guess."""
-    who = f"{assignment.environment}.{assignment.crowd_assignment_id}.{assignment.crowd_worker_id}"
+    who = f"{assignment.offering.environment}.{assignment.crowd_assignment_id}.{assignment.crowd_worker_id}"
     digest = salted_hmac("hits.serving.completion", who, algorithm="sha256").digest()
     code = base64.b32encode(digest)[:8].decode()
     return f"{code[:4]}-{code[4:]}"

@@ -15,7 +15,7 @@ from generation.models import Candidate
 from hits.batching.card_orders import shuffle_cards, turn_cards
 from hits.crowds.mturk.costs import split_assignments
 from hits.designing.markdown import render_markdown
-from hits.models import Hit, HitItem, Study
+from hits.models import Hit, HitItem, Offering, Study
 from hits.models.design import StudyDesign
 
 MOST_KEPT = 2048
@@ -83,6 +83,20 @@ def frozen_study(key: UUID) -> FrozenStudy:
         render_markdown(task.consent),
         render_markdown(task.contact),
     )
+
+
+@lru_cache(maxsize=256)
+def _known_offering(study_key: UUID, environment: str) -> Offering:
+    # What may change of it (its address, what was seen there) is left out.
+    return Offering.objects.only("study_id", "crowd", "environment").get(study__key=study_key, environment=environment)
+
+
+def frozen_offering(study_key: UUID, environment: str) -> Offering | None:
+    """Return the study's offering there, or None where nothing of it was ever offered."""
+    try:
+        return _known_offering(study_key, environment)
+    except Offering.DoesNotExist:
+        return None
 
 
 def secret_of(study: Study) -> bytes:

@@ -11,8 +11,8 @@ from django.db import transaction
 from hits.batching.card_orders import secret_number
 from hits.crowds.mturk.holding import Held, Word, ask_holder
 from hits.crowds.mturk.worker_sites import NOT_AVAILABLE, SUBMIT_SITES
-from hits.models import Assignment, MarketEnvironment, Replacement, Submission
-from hits.serving.frozen import FrozenHit, FrozenStudy
+from hits.models import Assignment, MarketEnvironment, Offering, Replacement, Submission
+from hits.serving.frozen import FrozenHit, FrozenStudy, frozen_offering
 from hits.serving.statements import (
     confirmed_of_hits,
     find_assignment,
@@ -51,15 +51,15 @@ def open_assignment(
 ) -> Assignment:
     """The same visit again is the same assignment. `is_held_again`: the worker says that they hold it after all."""
     check_visit(address)
-    environment = _environment(hit, visit, local_origins)
-    known = _known(hit, environment, visit)
+    offering = _offering(hit, visit, local_origins)
+    known = _known(hit, offering, visit)
     if known is not None and known.submitted_at is not None:
         return known
     # Before anything is locked: it may take a while. At every opening, and not with every save: who has returned the
     # HIT since must not go on working for nothing. What was confirmed before is remembered where nobody answers now.
-    held = ask_holder(environment, visit.hit_id, visit.assignment_id, visit.worker_id)
+    held = ask_holder(offering.environment, visit.hit_id, visit.assignment_id, visit.worker_id)
     if known is None:
-        return _open_new(hit, environment, visit, held, address, now)
+        return _open_new(hit, offering, visit, held, address, now)
     if known.confirmed_at is not None and held.word != Word.DOES_NOT and _refusal(hit.study, known, now) is None:
         return known
     return _open_again(hit, known, held, is_held_again, now)
@@ -83,15 +83,15 @@ def time_limit(study: FrozenStudy) -> timedelta:
     return timedelta(minutes=study.design.crowd.time_limit_minutes)
 
 
-def _environment(hit: FrozenHit, visit: Visit, local_origins: Iterable[str]) -> str:
+def _offering(hit: FrozenHit, visit: Visit, local_origins: Iterable[str]) -> Offering:
     """Which marketplace the visit comes from: by where it submits to, and by a HIT of ours that was published there."""
     has_ids = all(
         re.fullmatch(r"[A-Za-z0-9_-]{1,64}", one) for one in (visit.assignment_id, visit.hit_id, visit.worker_id)
     )
-    environment = _environment_of_site(visit.submit_to, local_origins)
-    if not has_ids or not is_published(hit.pk, environment, visit.hit_id):
+    offering = frozen_offering(hit.study.key, _environment_of_site(visit.submit_to, local_origins))
+    if not has_ids or offering is None or not is_published(hit.pk, offering, visit.hit_id):
         raise WorkRefused(Refusal.OUTSIDE_MARKETPLACE)
-    return environment
+    return offering
 
 
 def _environment_of_site(submit_to: str, local_origins: Iterable[str]) -> str:
@@ -109,8 +109,8 @@ def origin_of(url: str) -> str:
         return ""
 
 
-def _known(hit: FrozenHit, environment: str, visit: Visit) -> Assignment | None:
-    known = find_assignment(environment, visit.assignment_id, visit.worker_id)
+def _known(hit: FrozenHit, offering: Offering, visit: Visit) -> Assignment | None:
+    known = find_assignment(offering, visit.assignment_id, visit.worker_id)
     if known is not None and known.hit_id != hit.pk:
         raise WorkRefused(Refusal.OUTSIDE_MARKETPLACE)
     return known
@@ -120,25 +120,25 @@ def _known(hit: FrozenHit, environment: str, visit: Visit) -> Assignment | None:
 
 
 @transaction.atomic
-def _open_new(hit: FrozenHit, environment: str, visit: Visit, held: Held, address: str, now: datetime) -> Assignment:
+def _open_new(hit: FrozenHit, offering: Offering, visit: Visit, held: Held, address: str, now: datetime) -> Assignment:
     if held.word == Word.DOES_NOT:
         raise WorkRefused(Refusal.NOT_HELD)
     # Locked by the study: openings of one block, which is several HITs, are counted one after the other.
     lock_study(hit.study.pk)
-    known = _known(hit, environment, visit)
+    known = _known(hit, offering, visit)
     if known is not None:
         return known
     is_confirmed = held.word == Word.HOLDS
-    _take_over(environment, visit.assignment_id, visit.worker_id, is_confirmed, now)
+    _take_over(offering, visit.assignment_id, visit.worker_id, is_confirmed, now)
     held_after = now - time_limit(hit.study)
-    of_block = confirmed_of_hits(environment, hit.block_hits, held_after)
-    _check_may_begin(hit, environment, visit.worker_id, visitor_key(address), held_after)
+    of_block = confirmed_of_hits(offering, hit.block_hits, held_after)
+    _check_may_begin(hit, offering, visit.worker_id, visitor_key(address), held_after)
     if not is_confirmed:  # whom the marketplace has given a place has one
-        _check_has_room(hit, environment, sum(is_in for of_hit, _, is_in in of_block if of_hit == hit.pk))
+        _check_has_room(hit, offering, sum(is_in for of_hit, _, is_in in of_block if of_hit == hit.pk))
         check_unconfirmed_visit(hit, address, now)
     assignment = Assignment(
         hit_id=hit.pk,
-        environment=environment,
+        offering=offering,
         crowd_assignment_id=visit.assignment_id,
         crowd_worker_id=visit.worker_id,
         turn=_turn(hit, visit, {turn for _, turn, _ in of_block}, is_confirmed),
@@ -152,34 +152,36 @@ def _open_new(hit: FrozenHit, environment: str, visit: Visit, held: Held, addres
     return assignment
 
 
-def _check_may_begin(hit: FrozenHit, environment: str, worker_id: str, visited_from: str, held_after: datetime) -> None:
-    own = work_of_worker(hit.study.pk, environment, worker_id, visited_from, held_after)
+def _check_may_begin(
+    hit: FrozenHit, offering: Offering, worker_id: str, visited_from: str, held_after: datetime
+) -> None:
+    own = work_of_worker(offering, worker_id, visited_from, held_after)
     others = [(pk, counts) for pk, counts in own if pk != hit.pk]
     is_begun = any(pk == hit.pk and counts for pk, counts in own)
-    if any(pk in hit.block_hits for pk, _ in others) or (is_begun and _has_done_it(hit, environment, worker_id)):
+    if any(pk in hit.block_hits for pk, _ in others) or (is_begun and _has_done_it(hit, offering, worker_id)):
         raise WorkRefused(Refusal.NOT_ELIGIBLE)
-    if is_stopped(hit.study.pk, environment, worker_id):
+    if is_stopped(offering, worker_id):
         raise WorkRefused(Refusal.STOPPED)
     limit = hit.study.design.crowd.max_hits_per_worker
     if sum(counts for _, counts in others) >= limit:
         raise WorkRefused(Refusal.LIMIT_REACHED, limit_words(limit))
 
 
-def _check_has_room(hit: FrozenHit, environment: str, handed_in: int) -> None:
+def _check_has_room(hit: FrozenHit, offering: Offering, handed_in: int) -> None:
     """Only what the marketplace has confirmed fills a place."""
-    if handed_in >= hit.assignments and handed_in >= _places(hit, environment):
+    if handed_in >= hit.assignments and handed_in >= _places(hit, offering):
         raise WorkRefused(Refusal.STUDY_FULL)
 
 
-def _has_done_it(hit: FrozenHit, environment: str, worker_id: str) -> bool:
+def _has_done_it(hit: FrozenHit, offering: Offering, worker_id: str) -> bool:
     """A HIT that was put up again is another one to the marketplace, which lets the same worker have it again."""
     theirs = Submission.objects.filter(assignment__hit=hit.pk, assignment__crowd_worker_id=worker_id)
-    return theirs.filter(assignment__environment=environment, assignment__ended_as="").exists()
+    return theirs.filter(assignment__offering=offering, assignment__ended_as="").exists()
 
 
-def _places(hit: FrozenHit, environment: str) -> int:
+def _places(hit: FrozenHit, offering: Offering) -> int:
     """With those that were asked for since, to replace what was lost. Asked for only where a HIT seems full."""
-    standing = Replacement.objects.standing().filter(hit=hit.pk, environment=environment)
+    standing = Replacement.objects.standing().filter(hit=hit.pk, offering=offering)
     return max(hit.assignments, *standing.values_list("places", flat=True), 0)
 
 
@@ -210,7 +212,7 @@ def _open_again(hit: FrozenHit, known: Assignment, held: Held, is_held_again: bo
         known.confirmed_at, known.held_at, known.visited_from = now, now - held.held_for, ""
         known.taken_over_at = None
         known.save(update_fields=["confirmed_at", "held_at", "visited_from", "taken_over_at"])
-        _take_over(known.environment, known.crowd_assignment_id, known.crowd_worker_id, True, now)
+        _take_over(known.offering, known.crowd_assignment_id, known.crowd_worker_id, True, now)
         check_is_open(hit.study, known, now)
     elif refusal and not is_held_again:
         raise WorkRefused(refusal)
@@ -224,12 +226,12 @@ def _open_again(hit: FrozenHit, known: Assignment, held: Held, is_held_again: bo
     return known
 
 
-def _take_over(environment: str, assignment_id: str, worker_id: str, is_confirmed: bool, now: datetime) -> None:
+def _take_over(offering: Offering, assignment_id: str, worker_id: str, is_confirmed: bool, now: datetime) -> None:
     """From whoever else has the same id in hand. By the crowd's word from everyone; else only from those for whom it
     has not spoken, and once: whoever then says that they still hold it is not interrupted again."""
-    if not find_others_in_hand(environment, assignment_id, worker_id):
+    if not find_others_in_hand(offering, assignment_id, worker_id):
         return
-    same_id = Assignment.objects.filter(environment=environment, crowd_assignment_id=assignment_id)
+    same_id = Assignment.objects.filter(offering=offering, crowd_assignment_id=assignment_id)
     in_hand = same_id.filter(submitted_at=None, taken_over_at=None)
     if not is_confirmed:
         in_hand = in_hand.filter(confirmed_at=None, kept_at=None)

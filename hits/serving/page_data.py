@@ -42,7 +42,7 @@ def work_page(hit: FrozenHit, assignment: Assignment, token: str, seconds_used: 
         "mode": "work",
         "token": token,
         "has_agreed": assignment.consented_at is not None,
-        "is_returning": has_submitted_before(hit.study.pk, assignment),
+        "is_returning": has_submitted_before(assignment),
         "dialogs": [
             {
                 "turns": item.turns,

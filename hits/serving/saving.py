@@ -16,7 +16,7 @@ from hits.serving.assignment_tokens import Ticket, completion_code
 from hits.serving.bonus import Checks, can_check
 from hits.serving.bonus_words import POINTS_LATER, points_told
 from hits.serving.copies import write_copy
-from hits.serving.frozen import FrozenHit, FrozenItem, frozen_hit
+from hits.serving.frozen import FrozenHit, FrozenItem, frozen_hit, frozen_offering
 from hits.serving.opening import check_is_open
 from hits.serving.page_data import answer_of, bonus_of, by_card
 from hits.serving.statements import (
@@ -195,9 +195,11 @@ def _held(
 ) -> Iterator[tuple[FrozenHit, Assignment]]:
     """The assignment that the token names, locked until the end, if the worker may still change it."""
     hit = frozen_hit(ticket.study_key, ticket.hit_number)
+    offering = frozen_offering(ticket.study_key, ticket.environment)
+    if offering is None:
+        raise WorkRefused(Refusal.TOKEN_INVALID)
     with transaction.atomic():
-        ids = ticket.environment, ticket.assignment_id, ticket.worker_id
-        assignment = hold_assignment(ids, step, feedback)
+        assignment = hold_assignment(offering, ticket.assignment_id, ticket.worker_id, step, feedback)
         if assignment is None or assignment.hit_id != hit.pk:
             # The database was restored to a time before; a reload of the page makes it anew.
             raise WorkRefused(Refusal.TOKEN_INVALID)

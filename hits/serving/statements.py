@@ -14,7 +14,7 @@ from django.db import DEFAULT_DB_ALIAS, connections, models
 from django.db.models.base import ModelState
 from psycopg import Cursor
 
-from hits.models import Answer, Assignment, BonusCheck, Standing
+from hits.models import Answer, Assignment, BonusCheck, Offering, Standing
 
 Row = TypeVar("Row", bound=models.Model)
 
@@ -75,51 +75,61 @@ class Table(Generic[Row]):
 
 _assignments, _answers, _checks = Table(Assignment), Table(Answer), Table(BonusCheck)
 
-BY_IDS = "WHERE environment = %s AND crowd_assignment_id = %s AND crowd_worker_id = %s"
+BY_IDS = "WHERE offering_id = %s AND crowd_assignment_id = %s AND crowd_worker_id = %s"
 HOLD = f"SET step = COALESCE(NULLIF(%s, ''), step), feedback = COALESCE(%s, feedback) {BY_IDS}"
 INSTEAD = "ON CONFLICT (assignment_id, item_id) DO UPDATE SET " + ", ".join(
     f"{column} = excluded.{column}" for column in _answers.columns
 )
 
 
-def find_assignment(environment: str, assignment_id: str, worker_id: str) -> Assignment | None:
-    return next(iter(_assignments.read(BY_IDS, environment, assignment_id, worker_id)), None)
+def find_assignment(offering: Offering, assignment_id: str, worker_id: str) -> Assignment | None:
+    return _first_of(offering, _assignments.read(BY_IDS, offering.pk, assignment_id, worker_id))
 
 
-def hold_assignment(ids: tuple[str, str, str], step: str = "", feedback: str | None = None) -> Assignment | None:
-    """Found by its environment and ids, and locked until the transaction's end, with where the page is and what it
-    says, if it says so."""
+def hold_assignment(
+    offering: Offering, assignment_id: str, worker_id: str, step: str = "", feedback: str | None = None
+) -> Assignment | None:
+    """Find it by its ids and lock it until the transaction's end, with where the page is and what it says, if it says
+    so."""
+    ids = offering.pk, assignment_id, worker_id
     found = _assignments.update(HOLD, step, feedback, *ids) if step or feedback is not None else None
     if found is None:
         # SQLite knows no locks on rows: there, a transaction has the whole file.
         has_locks = connections[DEFAULT_DB_ALIAS].features.has_select_for_update
         found = _assignments.read(f"{BY_IDS} FOR UPDATE" if has_locks else BY_IDS, *ids)
-    return next(iter(found), None)
+    return _first_of(offering, found)
 
 
-def find_others_in_hand(environment: str, assignment_id: str, worker_id: str) -> bool:
+def _first_of(offering: Offering, found: list[Assignment]) -> Assignment | None:
+    if not found:
+        return None
+    found[0].offering = offering  # so that nobody asks the database for it
+    return found[0]
+
+
+def find_others_in_hand(offering: Offering, assignment_id: str, worker_id: str) -> bool:
     """Whether another worker has the same id in hand: mostly, nobody."""
-    statement = """SELECT 1 FROM hits_assignment WHERE environment = %s AND crowd_assignment_id = %s
+    statement = """SELECT 1 FROM hits_assignment WHERE offering_id = %s AND crowd_assignment_id = %s
         AND crowd_worker_id <> %s AND submitted_at IS NULL AND taken_over_at IS NULL"""
-    return _first(statement, environment, assignment_id, worker_id) is not None
+    return _first(statement, offering.pk, assignment_id, worker_id) is not None
 
 
-def confirmed_of_hits(environment: str, hit_pks: Sequence[int], held_after: datetime) -> list[tuple[int, int, bool]]:
+def confirmed_of_hits(offering: Offering, hit_pks: Sequence[int], held_after: datetime) -> list[tuple[int, int, bool]]:
     """Of what the marketplace has confirmed and is in hand or handed in: its HIT, its turn, whether it is handed in.
 
     What was handed in to us alone, and not to the marketplace, is none of it once we know that.
     """
     marks = ", ".join(["%s"] * len(hit_pks))
     statement = f"""SELECT hit_id, turn, submitted_at IS NOT NULL FROM hits_assignment
-        WHERE hit_id IN ({marks}) AND environment = %s AND confirmed_at IS NOT NULL AND ended_as = ''
+        WHERE hit_id IN ({marks}) AND offering_id = %s AND confirmed_at IS NOT NULL AND ended_as = ''
         AND (submitted_at IS NOT NULL OR taken_over_at IS NULL AND held_at > %s)"""  # noqa: S608
     return [
-        (hit, turn, bool(is_in)) for hit, turn, is_in in _execute(statement, *hit_pks, environment, _moment(held_after))
+        (hit, turn, bool(is_in)) for hit, turn, is_in in _execute(statement, *hit_pks, offering.pk, _moment(held_after))
     ]
 
 
 def work_of_worker(
-    study_pk: int, environment: str, worker_id: str, visited_from: str, held_after: datetime
+    offering: Offering, worker_id: str, visited_from: str, held_after: datetime
 ) -> list[tuple[int, bool]]:
     """A worker's assignments of a study: the HIT, and whether it counts towards their limit.
 
@@ -128,11 +138,10 @@ def work_of_worker(
     """
     rows = """SELECT hit_id, submitted_at IS NOT NULL AND ended_as = ''
             OR submitted_at IS NULL AND taken_over_at IS NULL AND held_at > %s
-        FROM hits_assignment JOIN hits_hit ON hits_hit.id = hits_assignment.hit_id
-        WHERE study_id = %s AND environment = %s AND crowd_worker_id = %s"""
+        FROM hits_assignment WHERE offering_id = %s AND crowd_worker_id = %s"""
     statement = f"""{rows} AND confirmed_at IS NOT NULL
         UNION ALL {rows} AND confirmed_at IS NULL AND visited_from > '' AND visited_from = %s"""
-    whose = (_moment(held_after), study_pk, environment, worker_id)
+    whose = (_moment(held_after), offering.pk, worker_id)
     return [(hit, bool(counts)) for hit, counts in _execute(statement, *whose, *whose, visited_from)]
 
 
@@ -159,8 +168,8 @@ def count_unconfirmed_checks(item_pks: Sequence[int], since: datetime, most: int
 def count_attempts_of_worker(assignment: Assignment, item_pk: int) -> int:
     """Their checks of one dialog, under whatever assignment ids they opened the HIT."""
     statement = """SELECT count(*) FROM hits_bonuscheck JOIN hits_assignment ON hits_assignment.id = assignment_id
-        WHERE item_id = %s AND environment = %s AND crowd_worker_id = %s"""
-    ((count,),) = _execute(statement, item_pk, assignment.environment, assignment.crowd_worker_id)
+        WHERE item_id = %s AND offering_id = %s AND crowd_worker_id = %s"""
+    ((count,),) = _execute(statement, item_pk, assignment.offering_id, assignment.crowd_worker_id)
     return int(count)
 
 
@@ -172,17 +181,17 @@ def count_checks_from(visited_from: str, since: datetime) -> int:
     return int(count)
 
 
-def is_published(hit_pk: int, environment: str, crowd_hit_id: str) -> bool:
+def is_published(hit_pk: int, offering: Offering, crowd_hit_id: str) -> bool:
     """Under this id, or under one that we have not heard of yet: a run was killed between its call and its note."""
-    statement = "SELECT 1 FROM hits_publication WHERE hit_id = %s AND environment = %s AND crowd_hit_id IN (%s, '')"
-    return _first(statement, hit_pk, environment, crowd_hit_id) is not None
+    statement = "SELECT 1 FROM hits_publication WHERE hit_id = %s AND offering_id = %s AND crowd_hit_id IN (%s, '')"
+    return _first(statement, hit_pk, offering.pk, crowd_hit_id) is not None
 
 
-def is_stopped(study_pk: int, environment: str, worker_id: str) -> bool:
-    """By hand. Who has done enough is counted."""
-    statement = """SELECT 1 FROM hits_standing WHERE study_id = %s AND environment = %s AND crowd_worker_id = %s
+def is_stopped(offering: Offering, worker_id: str) -> bool:
+    """True if a researcher blocked this worker. The cap is checked elsewhere."""
+    statement = """SELECT 1 FROM hits_standing WHERE offering_id = %s AND crowd_worker_id = %s
         AND lifted_at IS NULL AND kind <> %s"""
-    return _first(statement, study_pk, environment, worker_id, Standing.Kind.CAP) is not None
+    return _first(statement, offering.pk, worker_id, Standing.Kind.CAP) is not None
 
 
 def _first(statement: str, *parameters: Any) -> tuple[Any, ...] | None:
@@ -230,12 +239,12 @@ def write_consent(assignment: Assignment) -> None:
     )
 
 
-def has_submitted_before(study_pk: int, assignment: Assignment) -> bool:
+def has_submitted_before(assignment: Assignment) -> bool:
     """Whether the worker has handed in another assignment of this study, by the marketplace's word."""
-    statement = """SELECT 1 FROM hits_assignment JOIN hits_hit ON hits_hit.id = hits_assignment.hit_id
-        WHERE study_id = %s AND environment = %s AND crowd_worker_id = %s AND submitted_at IS NOT NULL
-        AND confirmed_at IS NOT NULL AND hits_assignment.id <> %s"""
-    return _first(statement, study_pk, assignment.environment, assignment.crowd_worker_id, assignment.pk) is not None
+    statement = """SELECT 1 FROM hits_assignment
+        WHERE offering_id = %s AND crowd_worker_id = %s AND submitted_at IS NOT NULL
+        AND confirmed_at IS NOT NULL AND id <> %s"""
+    return _first(statement, assignment.offering_id, assignment.crowd_worker_id, assignment.pk) is not None
 
 
 def write_submission(assignment: Assignment) -> None:

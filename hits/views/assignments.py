@@ -18,7 +18,7 @@ from hits.budgeting.undecided import empty_submissions, summarise_waiting, waiti
 from hits.crowds.mturk.costs import reward_fee_cents
 from hits.crowds.opening import check_may_change, offered_environments, open_market
 from hits.designing.design_words import dollars
-from hits.models import Assignment, Payment, Study, Submission
+from hits.models import Assignment, Offering, Payment, Study, Submission
 from hits.models.design import StudyDesign
 from hits.models.submission import SubmissionQuerySet
 from hits.monitoring import ledger
@@ -27,31 +27,31 @@ from hits.monitoring.worker_rows import flags_by_worker
 from hits.paying.payments import approve_by_hand, reject
 from hits.views.answered_work import answered_dialogs
 from hits.views.refused import STATUS, Refused, refused_form
-from hits.views.study_pages import ATTEMPTS_WHILE_SOMEONE_WAITS, find_study, surroundings, tells_refusals, user_of
+from hits.views.study_pages import ATTEMPTS_WHILE_SOMEONE_WAITS, find_offering, surroundings, tells_refusals, user_of
 
 ASSIGNMENTS_PER_PAGE = 50
 
 
 @require_GET
 def show_assignments(request: HttpRequest, name: str) -> HttpResponse:
-    return _render_list(request, *find_study(request, name))
+    return _render_list(request, find_offering(request, name))
 
 
-def _render_list(request: HttpRequest, study: Study, environment: str, refused: Refused | None = None) -> HttpResponse:
+def _render_list(request: HttpRequest, offering: Offering, refused: Refused | None = None) -> HttpResponse:
     state = request.GET.get("state", "")
     state = state if state in STATES or state == TO_DECIDE else ""
-    page = Paginator(find_assignments(study, environment, state), ASSIGNMENTS_PER_PAGE)
+    page = Paginator(find_assignments(offering, state), ASSIGNMENTS_PER_PAGE)
     found = page.get_page(request.GET.get("page"))
     context = {
-        **surroundings(study, environment),
+        **surroundings(offering),
         "page": found,
-        "assignments": assignment_rows(study, list(found)),
+        "assignments": assignment_rows(offering.study, list(found)),
         "states": [*STATES, TO_DECIDE],
         "state": state,
-        "undecided": _undecided(study, environment).count() if _is_by_hand(study) else 0,
-        "to_decide": summarise_waiting(study, environment),
+        "undecided": _undecided(offering).count() if _is_by_hand(offering.study) else 0,
+        "to_decide": summarise_waiting(offering),
         "to_decide_state": TO_DECIDE,
-        "empty": empty_submissions(study, environment).count(),
+        "empty": empty_submissions(offering).count(),
         "refused": refused,
     }
     return render(request, "hits/assignments.html", context, status=STATUS if refused else 200)
@@ -59,7 +59,7 @@ def _render_list(request: HttpRequest, study: Study, environment: str, refused: 
 
 @require_GET
 def show_assignment(request: HttpRequest, name: str, key: int) -> HttpResponse:
-    study, _ = find_study(request, name)
+    study = find_offering(request, name).study
     return _render(request, study, _assignment(study, key))
 
 
@@ -68,7 +68,7 @@ def _render(request: HttpRequest, study: Study, assignment: Assignment, refused:
     dialogs = answered_dialogs(assignment)
     payments = list(submission.payments.all()) if submission else []
     context = {
-        **surroundings(study, assignment.environment),
+        **surroundings(assignment.offering),
         "row": assignment_rows(study, [assignment])[0],
         "assignment": assignment,
         "submission": submission,
@@ -86,9 +86,9 @@ def _render(request: HttpRequest, study: Study, assignment: Assignment, refused:
 @require_POST
 @tells_refusals
 def approve_assignment(request: HttpRequest, name: str, key: int) -> HttpResponse:
-    study, _ = find_study(request, name)
+    study = find_offering(request, name).study
     assignment = _assignment(study, key)
-    check_may_change(study, assignment.environment)
+    check_may_change(assignment.offering)
     count = approve_by_hand(_submissions(study).filter(assignment=assignment), timezone.now(), user_of(request))
     _tell_approved(request, count)
     return _back(study, assignment)
@@ -97,29 +97,29 @@ def approve_assignment(request: HttpRequest, name: str, key: int) -> HttpRespons
 @require_POST
 @tells_refusals
 def approve_waiting(request: HttpRequest, name: str) -> HttpResponse:
-    study, environment = find_study(request, name)
-    check_may_change(study, environment)
-    waiting = _undecided(study, environment)
+    offering = find_offering(request, name)
+    check_may_change(offering)
+    waiting = _undecided(offering)
     if request.POST.get("count") != str(len(waiting)):
         messages.error(request, "More work has come in since you looked. Look again, and approve then.")
     else:
         _tell_approved(request, approve_by_hand(waiting, timezone.now(), user_of(request)))
-    return _back_to_list(study, environment)
+    return _back_to_list(offering)
 
 
 @require_http_methods(["GET", "POST"])
 @tells_refusals
 def reject_assignment(request: HttpRequest, name: str, key: int) -> HttpResponse:
-    study, _ = find_study(request, name)
+    study = find_offering(request, name).study
     assignment = _assignment(study, key)
     if request.method == "GET":
         return _back(study, assignment)
     submission = get_object_or_404(_submissions(study), assignment=assignment)
-    check_may_change(study, assignment.environment)
+    check_may_change(assignment.offering)
     try:
         if request.POST.get("is_meant") != "yes":
             raise EvalPlatformError("Tick that you mean it: a rejection takes the worker's pay, and hurts their name.")
-        market = open_market(study, assignment.environment, ATTEMPTS_WHILE_SOMEONE_WAITS)
+        market = open_market(assignment.offering, ATTEMPTS_WHILE_SOMEONE_WAITS)
         reject(submission, request.POST.get("reason", ""), market, user_of(request), timezone.now())
         messages.success(request, "The assignment is rejected. The worker reads your reason.")
     except EvalPlatformError as error:
@@ -131,11 +131,11 @@ def reject_assignment(request: HttpRequest, name: str, key: int) -> HttpResponse
 @tells_refusals
 def reject_empty(request: HttpRequest, name: str) -> HttpResponse:
     """All that came without answers and wait, with one reason: those that were shown, and no more."""
-    study, environment = find_study(request, name)
+    offering = find_offering(request, name)
     if request.method == "GET":
-        return _back_to_list(study, environment)
-    check_may_change(study, environment)
-    empty = list(empty_submissions(study, environment).select_related("assignment__hit__study"))
+        return _back_to_list(offering)
+    check_may_change(offering)
+    empty = list(empty_submissions(offering).select_related("assignment__hit__study"))
     reason = request.POST.get("reason", "")
     done = 0
     try:
@@ -143,7 +143,7 @@ def reject_empty(request: HttpRequest, name: str) -> HttpResponse:
             raise EvalPlatformError("Something has changed since you looked. Look again, and reject them then.")
         if request.POST.get("is_meant") != "yes":
             raise EvalPlatformError("Tick that you mean it: a rejection takes the worker's pay, and hurts their name.")
-        market = open_market(study, environment, ATTEMPTS_WHILE_SOMEONE_WAITS)
+        market = open_market(offering, ATTEMPTS_WHILE_SOMEONE_WAITS)
         for submission in empty:
             reject(submission, reason, market, user_of(request), timezone.now())
             done += 1
@@ -151,15 +151,17 @@ def reject_empty(request: HttpRequest, name: str) -> HttpResponse:
         # Each that is done is saved: the rest stays on the list, and the same form goes on with it.
         said = f"{count_of(done, 'submission is', 'submissions are')} rejected, and then: {error}" if done else error
         refused = refused_form("reject-empty", EvalPlatformError(str(said)), request.POST.dict(), "reject-empty-reason")
-        return _render_list(request, study, environment, refused)
+        return _render_list(request, offering, refused)
     messages.success(
         request, f"{count_of(done, 'submission is', 'submissions are')} rejected. Workers read your reason."
     )
-    return _back_to_list(study, environment)
+    return _back_to_list(offering)
 
 
-def _back_to_list(study: Study, environment: str) -> HttpResponse:
-    return redirect(f"{reverse('assignments', args=[study.name])}?{urlencode({'market': environment})}")
+def _back_to_list(offering: Offering) -> HttpResponse:
+    return redirect(
+        f"{reverse('assignments', args=[offering.study.name])}?{urlencode({'market': offering.environment})}"
+    )
 
 
 def _tell_approved(request: HttpRequest, count: int) -> None:
@@ -178,7 +180,7 @@ def _decision(
     is_waiting = submission is not None and submission.status == Submission.Status.SUBMITTED
     reward = design.pay.reward_cents
     has_reward = any(one.kind == Payment.Kind.REWARD for one in payments)
-    waiting = waiting_for_decision(study, assignment.environment)
+    waiting = waiting_for_decision(assignment.offering)
     return {
         "waits_because": submission is not None and waiting.get(submission.pk, ""),
         "can_approve": is_waiting and not has_reward,
@@ -189,15 +191,15 @@ def _decision(
 
 
 def _flags(study: Study, assignment: Assignment) -> list[Any]:
-    found = flags_by_worker(study, assignment.environment, assignment.crowd_worker_id)
+    found = flags_by_worker(assignment.offering, assignment.crowd_worker_id)
     flags = found.get(assignment.crowd_worker_id, [])
     return [flag for flag in flags if flag.assignment_pk in (None, assignment.pk)]
 
 
 def _assignment(study: Study, key: int) -> Assignment:
     """On a marketplace that this server may use."""
-    found = Assignment.objects.filter(hit__study=study, environment__in=offered_environments())
-    found = found.select_related("hit__study", "submission")
+    found = Assignment.objects.filter(hit__study=study, offering__environment__in=offered_environments())
+    found = found.select_related("hit__study", "offering__study", "submission")
     return get_object_or_404(found.defer("submission__answer_xml"), pk=key)
 
 
@@ -205,10 +207,10 @@ def _submissions(study: Study) -> SubmissionQuerySet:
     return Submission.objects.filter(assignment__hit__study=study).select_related("assignment__hit__study")
 
 
-def _undecided(study: Study, environment: str) -> SubmissionQuerySet:
+def _undecided(offering: Offering) -> SubmissionQuerySet:
     """For approval in one go. What has a problem, or is beyond the cap, is looked at one by one."""
-    undecided = _submissions(study).filter(assignment__environment=environment).undecided()
-    return undecided.exclude(pk__in=waiting_for_decision(study, environment))
+    undecided = _submissions(offering.study).filter(assignment__offering=offering).undecided()
+    return undecided.exclude(pk__in=waiting_for_decision(offering))
 
 
 def _is_by_hand(study: Study) -> bool:

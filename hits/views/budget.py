@@ -14,7 +14,7 @@ from hits.crowds.opening import check_may_change
 from hits.publishing.plan_words import cents_from_dollars
 from hits.views.monitor import back_to_monitor, render_monitor
 from hits.views.refused import refused_form
-from hits.views.study_pages import find_study, tells_refusals, user_of
+from hits.views.study_pages import find_offering, tells_refusals, user_of
 
 FIELD = "study-budget"  # the field's id
 
@@ -23,17 +23,17 @@ FIELD = "study-budget"  # the field's id
 @tells_refusals
 def change_budget(request: HttpRequest, name: str) -> HttpResponse:
     """By GET, which a browser does with the address of a refused page, the monitor."""
-    study, environment = find_study(request, name)
+    offering = find_offering(request, name)
     if request.method == "GET":
         return redirect("monitor", name=name)
-    check_may_change(study, environment)
+    check_may_change(offering)
     typed: dict[str, Any] = request.POST.dict()
     try:
         cents = cents_from_dollars(str(typed.get("budget", "")).strip() or None, "The budget")
         if cents is None and typed.get("is_meant") != "yes":
             raise EvalPlatformError("Write an amount, or tick that there is to be no budget any more.")
     except EvalPlatformError as error:
-        return render_monitor(request, study, environment, refused_form("budget", error, typed, FIELD))
-    set_cap(study, environment, cents, user_of(request), timezone.now())
+        return render_monitor(request, offering, refused_form("budget", error, typed, FIELD))
+    set_cap(offering, cents, user_of(request), timezone.now())
     messages.success(request, "The budget is changed. It holds for all that spends from now on.")
-    return back_to_monitor(study, environment)
+    return back_to_monitor(offering)

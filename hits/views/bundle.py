@@ -12,21 +12,21 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from evalplatform.errors import EvalPlatformError
 from hits.exporting.kept_bundles import bundle_file, bundle_source, find_bundle, request_bundle
-from hits.models import Study
-from hits.tasks import make_bundle_of_study
-from hits.views.study_pages import delay, find_study, surroundings, tells_refusals, user_of
+from hits.models import Offering
+from hits.tasks import make_bundle_of_offering
+from hits.views.study_pages import delay, find_offering, surroundings, tells_refusals, user_of
 from hits.views.waiting import wait_for
 
 
-def bundle_panel(study: Study, environment: str) -> dict[str, Any]:
+def bundle_panel(offering: Offering) -> dict[str, Any]:
     """What `hits/_bundle.html` shows."""
-    row, file = find_bundle(study, environment), bundle_file(study, environment)
+    row, file = find_bundle(offering), bundle_file(offering)
     is_there = row.made_at is not None and file.exists()
     return {
         "row": row,
         "bytes": file.stat().st_size if is_there else 0,
         "is_there": is_there,
-        "is_stale": is_there and row.source != bundle_source(study, environment),
+        "is_stale": is_there and row.source != bundle_source(offering),
         "is_quiet": row.is_quiet(timezone.now()),
         "wait": wait_for("Making the bundle", row.requested_at, row.started_at),
     }
@@ -36,27 +36,31 @@ def bundle_panel(study: Study, environment: str) -> dict[str, Any]:
 @tells_refusals
 def show_or_make(request: HttpRequest, name: str) -> HttpResponse:
     """GET returns the panel alone, which the page polls while the bundle is made; POST requests a bundle."""
-    study, environment = find_study(request, name)
+    offering = find_offering(request, name)
     if request.method == "GET":
-        context = {**surroundings(study, environment), "bundle": bundle_panel(study, environment)}
+        context = {**surroundings(offering), "bundle": bundle_panel(offering)}
         return render(request, "hits/_bundle.html", context)
     place = "#bundle"
     try:
-        request_bundle(study, environment, _send, user_of(request), timezone.now())
+        request_bundle(offering, _send, user_of(request), timezone.now())
     except EvalPlatformError as error:
         messages.error(request, str(error))
         place = ""  # the message is at the top
-    return redirect(f"{reverse('results', args=[study.name])}?{urlencode({'market': environment})}{place}")
+    return redirect(
+        f"{reverse('results', args=[offering.study.name])}?{urlencode({'market': offering.environment})}{place}"
+    )
 
 
 @require_GET
 def download(request: HttpRequest, name: str) -> FileResponse:
-    study, environment = find_study(request, name)
-    file = bundle_file(study, environment)
-    if not bundle_panel(study, environment)["is_there"]:
+    offering = find_offering(request, name)
+    file = bundle_file(offering)
+    if not bundle_panel(offering)["is_there"]:
         raise Http404("There is no bundle yet.")
-    return FileResponse(file.open("rb"), as_attachment=True, filename=f"{study.name}-{environment}.zip")
+    return FileResponse(
+        file.open("rb"), as_attachment=True, filename=f"{offering.study.name}-{offering.environment}.zip"
+    )
 
 
-def _send(study_id: int, environment: str) -> None:
-    delay(make_bundle_of_study, study_id, environment)
+def _send(offering: Offering) -> None:
+    delay(make_bundle_of_offering, offering)

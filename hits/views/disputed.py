@@ -12,10 +12,10 @@ from django.views.decorators.http import require_GET
 from generation.models import Candidate, Dialog
 from hits.access.pseudonyms import pseudonym
 from hits.analysing.kept_results import find_results
-from hits.models import HitItem, Study
+from hits.models import HitItem, Offering
 from hits.models.design import Area, StudyDesign
 from hits.screening.keeping import kept_ratings
-from hits.views.study_pages import find_study, surroundings
+from hits.views.study_pages import find_offering, surroundings
 from hits.views.worker_preview import PreviewCard, PreviewTurn, preview_card, preview_turns
 
 DIALOGS_PER_PAGE = 10
@@ -43,29 +43,29 @@ class DisputedDialog:
 
 @require_GET
 def show_disputed(request: HttpRequest, name: str) -> HttpResponse:
-    study, environment = find_study(request, name)
-    row = find_results(study, environment)
+    offering = find_offering(request, name)
+    row = find_results(offering)
     page = Paginator(row.disputed, DIALOGS_PER_PAGE).get_page(request.GET.get("page"))
     context = {
-        **surroundings(study, environment),
+        **surroundings(offering),
         "row": row,
         "page": page,
-        "dialogs": _dialogs(study, environment, list(page)),
+        "dialogs": _dialogs(offering, list(page)),
     }
     return render(request, "hits/disputed.html", context)
 
 
-def _dialogs(study: Study, environment: str, disputed: Sequence[dict[str, Any]]) -> list[DisputedDialog]:
+def _dialogs(offering: Offering, disputed: Sequence[dict[str, Any]]) -> list[DisputedDialog]:
     """With the ratings that the screening keeps at this moment."""
     keys = [one["dialog"] for one in disputed]
-    items = HitItem.objects.filter(hit__study=study, dialog__in=keys).select_related("dialog__dataset")
+    items = HitItem.objects.filter(hit__study=offering.study, dialog__in=keys).select_related("dialog__dataset")
     by_dialog = {item.dialog_id: item for item in items.order_by("-pk")}
     found = [card for item in by_dialog.values() for card in item.cards]
     candidates = Candidate.objects.select_related("generator").in_bulk(
         [pk for card in found for pk in card["candidates"]]
     )
-    design = StudyDesign.model_validate(study.design)
-    said = _said(study, environment, keys)
+    design = StudyDesign.model_validate(offering.study.design)
+    said = _said(offering, keys)
     return [
         DisputedDialog(
             item.dialog,
@@ -87,14 +87,14 @@ def _dialogs(study: Study, environment: str, disputed: Sequence[dict[str, Any]])
 _Saying = dict[tuple[int, int, str], dict[int, Said]]
 
 
-def _said(study: Study, environment: str, dialogs: Sequence[int]) -> _Saying:
+def _said(offering: Offering, dialogs: Sequence[int]) -> _Saying:
     """Who put a card where, by dialog, card and area, then by assignment: a card that stands for several models has
     several ratings, but was put there once."""
-    ratings = kept_ratings(study, environment).filter(item__dialog__in=dialogs)
+    ratings = kept_ratings(offering).filter(item__dialog__in=dialogs)
     found: _Saying = {}
     columns = ("item__dialog", "card", "value", "submission__assignment", "submission__assignment__crowd_worker_id")
     for dialog, card, value, assignment, worker_id in ratings.order_by("pk").values_list(*columns):
-        said = Said(pseudonym(study, worker_id), assignment)
+        said = Said(pseudonym(offering.study, worker_id), assignment)
         found.setdefault((dialog, card, value), {})[assignment] = said
     return found
 

@@ -18,7 +18,7 @@ from hits.budgeting.undecided import summarise_waiting
 from hits.crowds.opening import check_may_change
 from hits.designing.design_words import dollars
 from hits.designing.summarising import CostPart
-from hits.models import ScreeningRun, Study
+from hits.models import Offering, ScreeningRun
 from hits.models.design import StudyDesign
 from hits.monitoring.checkpoint_rows import Passed, passed_by_worker
 from hits.monitoring.ledger import refusals_of
@@ -26,13 +26,13 @@ from hits.monitoring.progress import Progress, count_progress, submissions_per_h
 from hits.monitoring.visits import count_lost_checks
 from hits.paying.fair_pay import RealPay, confirm_top_up, propose_top_up, real_pay
 from hits.publishing.plan_words import MarketCounts, cents_from_dollars, count_publications, describe_public_orders
-from hits.tasks import screen_work_of_study, sync_hits_of_study, undo_screening_of_study
+from hits.tasks import screen_work_of_offering, sync_hits_of_offering, undo_screening_of_offering
 from hits.views.pictures import pace_picture
 from hits.views.publishing_panel import budget_in_words
 from hits.views.refused import STATUS, Refused
 from hits.views.replacing import again_panel, replacing_panel
 from hits.views.screening_rows import funnel_table
-from hits.views.study_pages import delay, find_study, surroundings, tells_refusals, user_of
+from hits.views.study_pages import delay, find_offering, surroundings, tells_refusals, user_of
 from hits.views.waiting import scheduler_state, waits_of
 
 LATELY = timedelta(minutes=1)
@@ -41,27 +41,25 @@ MOST_EVENTS = 4
 
 @require_GET
 def show_monitor(request: HttpRequest, name: str) -> HttpResponse:
-    return render_monitor(request, *find_study(request, name))
+    return render_monitor(request, find_offering(request, name))
 
 
-def render_monitor(
-    request: HttpRequest, study: Study, environment: str, refused: Refused | None = None
-) -> HttpResponse:
+def render_monitor(request: HttpRequest, offering: Offering, refused: Refused | None = None) -> HttpResponse:
     """`refused` is a form of this page that was sent, and why nothing came of it. What was typed in it and in the
     others comes again."""
     typed = request.POST if refused else request.GET
-    live = _live(study, environment)
-    standing = budget_in_words(study, environment)
+    live = _live(offering)
+    standing = budget_in_words(offering)
     context = {
-        **surroundings(study, environment),
+        **surroundings(offering),
         "monitor": live,
         "budget": {"typed": typed.get("budget", standing), "standing": standing},
         "refused": refused,
-        "public_orders": describe_public_orders(study),
+        "public_orders": describe_public_orders(offering.study),
         "counts": live["counts"],
-        "replacing": replacing_panel(study, environment, "replace" in typed),
-        "again": again_panel(study, environment),
-        "top_up": _top_up(study, environment, typed.get("hourly", "").strip()),
+        "replacing": replacing_panel(offering, "replace" in typed),
+        "again": again_panel(offering),
+        "top_up": _top_up(offering, typed.get("hourly", "").strip()),
     }
     return render(request, "hits/monitor.html", context, status=STATUS if refused else 200)
 
@@ -69,89 +67,89 @@ def render_monitor(
 @require_GET
 def show_live(request: HttpRequest, name: str) -> HttpResponse:
     """The numbers alone, which the page polls while something may change."""
-    study, environment = find_study(request, name)
-    context = {"study": study, "market": environment, "monitor": _live(study, environment)}
+    offering = find_offering(request, name)
+    context = {"study": offering.study, "market": offering.environment, "monitor": _live(offering)}
     return render(request, "hits/_monitor.html", context)
 
 
 @require_POST
 @tells_refusals
 def sync_now(request: HttpRequest, name: str) -> HttpResponse:
-    check_may_change(*find_study(request, name))
-    return _ask(request, name, sync_hits_of_study, "asked for a sync")
+    check_may_change(find_offering(request, name))
+    return _ask(request, name, sync_hits_of_offering, "asked for a sync")
 
 
 @require_POST
 @tells_refusals
 def screen_now(request: HttpRequest, name: str) -> HttpResponse:
-    return _ask(request, name, screen_work_of_study, "asked for the work to be screened by the study's own rules")
+    return _ask(request, name, screen_work_of_offering, "asked for the work to be screened by the study's own rules")
 
 
 @require_POST
 @tells_refusals
 def undo_screening(request: HttpRequest, name: str) -> HttpResponse:
-    return _ask(request, name, undo_screening_of_study, "asked for the last screening to be undone")
+    return _ask(request, name, undo_screening_of_offering, "asked for the last screening to be undone")
 
 
 @require_POST
 @tells_refusals
 def top_up(request: HttpRequest, name: str) -> HttpResponse:
     """Only what was shown: if more has come in since, it has to be looked at again."""
-    study, environment = find_study(request, name)
+    offering = find_offering(request, name)
     try:
-        check_may_change(study, environment)
+        check_may_change(offering)
         hourly_cents = cents_from_dollars(request.POST.get("hourly", "").strip(), "The hourly rate") or 0
-        proposal = propose_top_up(study, environment, hourly_cents)
+        proposal = propose_top_up(offering, hourly_cents)
         if request.POST.get("total_cents") != str(proposal.total_cents):
             raise EvalPlatformError("More work has come in since you looked, and the top-up is another. Look again.")
-        confirm_top_up(study, proposal, user_of(request), timezone.now())
+        confirm_top_up(proposal, user_of(request), timezone.now())
         messages.success(
             request, f"The top-up of {dollars(proposal.cents_each)} each is in the ledger: a sync pays it."
         )
     except EvalPlatformError as error:
         messages.error(request, str(error))
-    return back_to_monitor(study, environment)
+    return back_to_monitor(offering)
 
 
 def _ask(request: HttpRequest, name: str, task: Any, text: str) -> HttpResponse:
-    study, environment = find_study(request, name)
+    offering = find_offering(request, name)
     user = user_of(request)
     try:
-        delay(task, study.pk, environment, user.pk if user else None)
-        note_event(study, f"{text} ({environment})", user, timezone.now())
+        delay(task, offering, user.pk if user else None)
+        note_event(offering.study, f"{text} ({offering.environment})", user, timezone.now())
         messages.info(request, "Asked for. How far it is, and what comes of it, is said below.")
     except EvalPlatformError as error:
         messages.error(request, str(error))
-    return back_to_monitor(study, environment)
+    return back_to_monitor(offering)
 
 
-def back_to_monitor(study: Study, environment: str) -> HttpResponse:
-    return redirect(f"{reverse('monitor', args=[study.name])}?{urlencode({'market': environment})}")
+def back_to_monitor(offering: Offering) -> HttpResponse:
+    return redirect(f"{reverse('monitor', args=[offering.study.name])}?{urlencode({'market': offering.environment})}")
 
 
 # --- What the page shows ---------------------------------------------------------------------------------------------
 
 
-def _live(study: Study, environment: str) -> dict[str, Any]:
-    progress = count_progress(study, environment)
-    counts = count_publications(study, environment)
-    events = list(study.events.select_related("actor")[:MOST_EVENTS])
-    money = _money(study, environment)
-    pace = submissions_per_hour(study, environment)
-    run = ScreeningRun.objects.current(study, environment)
-    passed = sum(passed_by_worker(study, environment).values(), Passed())
-    waits = waits_of(study, environment)
+def _live(offering: Offering) -> dict[str, Any]:
+    progress = count_progress(offering)
+    counts = count_publications(offering)
+    events = list(offering.study.events.select_related("actor")[:MOST_EVENTS])
+    money = _money(offering)
+    pace = submissions_per_hour(offering)
+    run = ScreeningRun.objects.current(offering)
+    passed = sum(passed_by_worker(offering).values(), Passed())
+    waits = waits_of(offering)
     is_recent = bool(events) and timezone.now() - events[0].at < LATELY
     return {
         "progress": progress,
         "counts": counts,
         "money": money,
-        "refusals": refusals_of(study, environment),
-        "waiting": summarise_waiting(study, environment),
+        "refusals": refusals_of(offering),
+        "waiting": summarise_waiting(offering),
         "picture": pace and pace_picture(pace),
-        "pay": _pay(study, environment, progress),
+        "pay": _pay(offering, progress),
         "passed": passed,
-        "lost_checks": count_lost_checks(study, environment),
+        "lost_checks": count_lost_checks(offering),
         "screening": run and funnel_table(run),
         "events": events,
         "now": timezone.now(),
@@ -165,8 +163,8 @@ def _may_change(progress: Progress, counts: MarketCounts, money: dict[str, Any])
     return bool(progress.to_come or counts.begun or progress.waiting or money["owed_cents"])
 
 
-def _money(study: Study, environment: str) -> dict[str, Any]:
-    budget = budget_of(study, environment)
+def _money(offering: Offering) -> dict[str, Any]:
+    budget = budget_of(offering)
     parts = [
         CostPart("Spent", budget.spent_cents),
         CostPart("Owed", budget.owed_cents),
@@ -178,7 +176,7 @@ def _money(study: Study, environment: str) -> dict[str, Any]:
         "owed_cents": budget.owed_cents,
         "scale_cents": max(budget.cap_cents or 0, budget.committed_cents, 1),
         "parts": parts,
-        "words": _in_words(budget, environment),
+        "words": _in_words(budget, offering.environment),
         "is_above": budget.left_cents is not None and budget.left_cents < 0,
     }
 
@@ -194,14 +192,14 @@ def _in_words(budget: Budget, environment: str) -> str:
     return f"At least {dollars(budget.left_cents)} are left of {cap}, fees included."
 
 
-def _pay(study: Study, environment: str, progress: Progress) -> dict[str, Any]:
+def _pay(offering: Offering, progress: Progress) -> dict[str, Any]:
     """Median and spread, or why there is none."""
-    pay = real_pay(study, environment)
+    pay = real_pay(offering)
     if pay is None:
         few = progress.submitted - progress.rejected < 2
         missing = "it takes two submissions with answers at least" if few else "the pages have measured no time"
         return {"problem": missing}
-    design = StudyDesign.model_validate(study.design)
+    design = StudyDesign.model_validate(offering.study.design)
     low, middle, high = pay.minutes_quartiles
     return {
         "real": pay,
@@ -231,12 +229,12 @@ def _above(budget: Budget, cents: int) -> str:
     return f"Mind the budget: {left} of its {dollars(budget.cap_cents or 0)} are left beside all that is on offer."
 
 
-def _top_up(study: Study, environment: str, hourly: str) -> dict[str, Any]:
-    minimum = StudyDesign.model_validate(study.design).pay.minimum_hourly_cents
+def _top_up(offering: Offering, hourly: str) -> dict[str, Any]:
+    minimum = StudyDesign.model_validate(offering.study.design).pay.minimum_hourly_cents
     if not hourly:
         return {"hourly": f"{minimum / 100:.2f}"}
     try:
-        proposal = propose_top_up(study, environment, cents_from_dollars(hourly, "The hourly rate") or 0)
+        proposal = propose_top_up(offering, cents_from_dollars(hourly, "The hourly rate") or 0)
     except EvalPlatformError as error:
         return {"hourly": hourly, "problem": str(error)}
     if not proposal.submissions:
@@ -246,5 +244,5 @@ def _top_up(study: Study, environment: str, hourly: str) -> dict[str, Any]:
         "proposal": proposal,
         "each": dollars(proposal.cents_each),
         "total": dollars(proposal.total_cents),
-        "above": _above(budget_of(study, environment), proposal.total_cents),
+        "above": _above(budget_of(offering), proposal.total_cents),
     }

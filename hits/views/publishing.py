@@ -15,12 +15,12 @@ from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
 from hits.access.sharing import study_for
 from hits.crowds.opening import check_may_change, open_market, worker_page_url
-from hits.models import MarketEnvironment, PublishingRun, Study
+from hits.models import MarketEnvironment, Offering, PublishingRun
 from hits.publishing.plan_words import count_publications, describe_public_orders
 from hits.publishing.publishing_plan import plan_publishing, refuse_draft
 from hits.publishing.publishing_runs import finish_run, note_sign_of_life, request_run
 from hits.publishing.stopping import StoppingResult, resume_study, stop_study
-from hits.tasks import publish_hits_of_run, resume_hits_of_study, stop_hits_of_study
+from hits.tasks import publish_hits_of_run, resume_hits_of_offering, stop_hits_of_offering
 from hits.views.publishing_panel import (
     TYPED_NAME,
     check_budget_typed,
@@ -32,7 +32,14 @@ from hits.views.publishing_panel import (
 )
 from hits.views.refused import FieldRefused, refused_form
 from hits.views.study_overview import render_study
-from hits.views.study_pages import ATTEMPTS_WHILE_SOMEONE_WAITS, back_to_study, chosen_environment, delay, user_of
+from hits.views.study_pages import (
+    ATTEMPTS_WHILE_SOMEONE_WAITS,
+    back_to_study,
+    chosen_offering,
+    delay,
+    offering_of_form,
+    user_of,
+)
 
 MOST_HITS_CHANGED_AT_ONCE = 500
 
@@ -41,8 +48,8 @@ MOST_HITS_CHANGED_AT_ONCE = 500
 def show_publishing(request: HttpRequest, name: str) -> HttpResponse:
     """The run's progress, asked for again and again; the whole panel when it has come to its end."""
     study = study_for(request.user, name=name, frozen_at__isnull=False)
-    environment = chosen_environment(study, request.GET)
-    progress = {"environment": environment, **run_context(study, environment)}
+    offering = chosen_offering(study, request.GET)
+    progress = {"environment": offering.environment, **run_context(offering)}
     if progress["run"] and progress["run"].finished_at is None:
         return render(request, "hits/_publishing_run.html", {"study": study, "publishing": progress})
     panel = publishing_panel(study, request.GET)
@@ -55,7 +62,7 @@ def show_publishing(request: HttpRequest, name: str) -> HttpResponse:
 @require_GET
 def show_publishing_cost(request: HttpRequest, name: str) -> HttpResponse:
     study = study_for(request.user, name=name, frozen_at__isnull=False)
-    cost = cost_context(study, chosen_environment(study, request.GET), request.GET)
+    cost = cost_context(chosen_offering(study, request.GET), request.GET)
     return render(request, "hits/_publishing_cost.html", {"study": study, "publishing": cost})
 
 
@@ -66,57 +73,60 @@ def publish(request: HttpRequest, name: str) -> HttpResponse:
     study = study_for(request.user, name=name)
     if request.method == "GET":
         return redirect("study", name=name)
-    environment = request.POST.get("market", "")
     try:
-        check_may_change(study, environment)
+        offering = offering_of_form(study, request)
+        check_may_change(offering)
     except EvalPlatformError as error:  # not about a field, and nothing here could be done about it
         messages.error(request, str(error))
         return redirect("study", name=name)
     try:
-        worker_page_url(environment)
-        if environment == MarketEnvironment.PRODUCTION and request.POST.get("typed_name", "").strip() != study.name:
+        worker_page_url(offering.environment)
+        if (
+            offering.environment == MarketEnvironment.PRODUCTION
+            and request.POST.get("typed_name", "").strip() != study.name
+        ):
             raise FieldRefused(TYPED_NAME, "That is not the study's name: nothing is published.")
-        run = _request_run(request, study, environment, request.POST)
+        run = _request_run(request, offering, request.POST)
         _send(run)
     except EvalPlatformError as error:
         return render_study(request, study, refused_form("publishing", error, request.POST.dict()))
-    return _back(study, environment)
+    return _back(offering)
 
 
-def _request_run(request: HttpRequest, study: Study, environment: str, typed: QueryDict) -> PublishingRun:
+def _request_run(request: HttpRequest, offering: Offering, typed: QueryDict) -> PublishingRun:
     fields = {name: str(value) for name, value in typed.items()}
     wave, budget_cents = wave_and_budget(fields)
-    refuse_unseen_budget(study, environment, fields)
-    check_budget_typed(plan_publishing(study, environment, wave), budget_cents)
-    return request_run(study, environment, wave, budget_cents, user_of(request), timezone.now())
+    refuse_unseen_budget(offering, fields)
+    check_budget_typed(plan_publishing(offering, wave), budget_cents)
+    return request_run(offering, wave, budget_cents, user_of(request), timezone.now())
 
 
 @require_POST
 def publish_again(request: HttpRequest, name: str) -> HttpResponse:
     """For a run whose worker seems dead. Should it live after all, two at once do no harm."""
     study = study_for(request.user, name=name)
-    environment = request.POST.get("market", "")
     try:
         refuse_draft(study)
-        _check_environment(study, environment)
-        run = study.publishing_runs.unfinished().filter(environment=environment).first()
+        offering = offering_of_form(study, request)
+        _check_environment(offering)
+        run = offering.publishing_runs.unfinished().first()
         if run is not None:
             note_sign_of_life(run, timezone.now())
             _send(run)
     except EvalPlatformError as error:
         messages.error(request, str(error))
         return redirect("study", name=name)
-    return _back(study, environment)
+    return _back(offering)
 
 
 @require_POST
 def stop(request: HttpRequest, name: str) -> HttpResponse:
-    return _change(request, name, stop_study, stop_hits_of_study, "off the market")
+    return _change(request, name, stop_study, stop_hits_of_offering, "off the market")
 
 
 @require_POST
 def resume(request: HttpRequest, name: str) -> HttpResponse:
-    return _change(request, name, resume_study, resume_hits_of_study, "on offer again")
+    return _change(request, name, resume_study, resume_hits_of_offering, "on offer again")
 
 
 def _change(
@@ -124,23 +134,25 @@ def _change(
 ) -> HttpResponse:
     """At once, in this process: whoever stops a study must not wait for a worker. But thousands take their time."""
     study = study_for(request.user, name=name)
-    environment = request.POST.get("market", "")
     user = user_of(request)
     try:
-        check_may_change(study, environment)
+        offering = offering_of_form(study, request)
+        check_may_change(offering)
         refuse_draft(study)
-        counts = count_publications(study, environment)
+        counts = count_publications(offering)
         if counts.on_offer + counts.stopped > MOST_HITS_CHANGED_AT_ONCE:
-            delay(on_worker, study.pk, environment, user.pk if user else None)
+            delay(on_worker, offering, user.pk if user else None)
             messages.info(request, f"Asked for: the HITs will be {where}. The monitor says how far it is.")
         else:
-            market = open_market(study, environment, ATTEMPTS_WHILE_SOMEONE_WAITS)
-            result = act(study, environment, market, timezone.now, user)
+            market = open_market(offering, ATTEMPTS_WHILE_SOMEONE_WAITS)
+            result = act(offering, market, timezone.now, user)
             _tell(request, result, where)
     except EvalPlatformError as error:
         messages.error(request, str(error))
     if request.POST.get("back") == "monitor":
-        return redirect(f"{reverse('monitor', args=[study.name])}?{urlencode({'market': environment})}")
+        return redirect(
+            f"{reverse('monitor', args=[study.name])}?{urlencode({'market': request.POST.get('market', '')})}"
+        )
     # To the top, where the message is: the panel is further down.
     return back_to_study(request, study)
 
@@ -153,18 +165,20 @@ def _tell(request: HttpRequest, result: StoppingResult, where: str) -> None:
         messages.error(request, f"{str(result.stopped_by).rstrip('.')}. Do it again to go on.")
 
 
-def _check_environment(study: Study, environment: str) -> None:
-    check_may_change(study, environment)
-    worker_page_url(environment)
+def _check_environment(offering: Offering) -> None:
+    check_may_change(offering)
+    worker_page_url(offering.environment)
 
 
 def _send(run: PublishingRun) -> None:
     try:
-        delay(publish_hits_of_run, run.pk)
+        delay(publish_hits_of_run, run)
     except EvalPlatformError as error:
         finish_run(run, str(error), timezone.now())
         raise
 
 
-def _back(study: Study, environment: str) -> HttpResponse:
-    return redirect(f"{reverse('study', args=[study.name])}?{urlencode({'market': environment})}#publishing")
+def _back(offering: Offering) -> HttpResponse:
+    return redirect(
+        f"{reverse('study', args=[offering.study.name])}?{urlencode({'market': offering.environment})}#publishing"
+    )

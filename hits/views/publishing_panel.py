@@ -14,12 +14,12 @@ from hits.crowds.mturk.worker_sites import WORKER_SITES
 from hits.crowds.opening import is_local_market_open, offered_environments
 from hits.designing.design_words import describe_hourly_pay, dollars
 from hits.designing.summarising import parts_of
-from hits.models import PublishingRun, Study
+from hits.models import Offering, PublishingRun, Study
 from hits.publishing.plan_words import cents_from_dollars, count_publications
 from hits.publishing.publishing_plan import PublishingPlan, check_budget, plan_publishing, under_cap
 from hits.publishing.publishing_runs import count_run
 from hits.views.refused import FieldRefused
-from hits.views.study_pages import chosen_environment
+from hits.views.study_pages import chosen_offering
 from hits.views.waiting import wait_for
 
 HITS, BUDGET, TYPED_NAME = "publishing-hits", "publishing-budget", "typed-name"  # the fields' ids
@@ -27,19 +27,19 @@ HITS, BUDGET, TYPED_NAME = "publishing-hits", "publishing-budget", "typed-name" 
 
 def publishing_panel(study: Study, query: QueryDict) -> dict[str, Any]:
     """What `hits/_publishing.html` shows. `query` has what is typed, if something is."""
-    environment = chosen_environment(study, query)
+    offering = chosen_offering(study, query)
     return {
-        "environment": environment,
+        "environment": offering.environment,
         "offered": offered_environments(),
-        "counts": count_publications(study, environment),
-        "look_url": _look_url(environment),
-        **run_context(study, environment),
-        **cost_context(study, environment, query),
+        "counts": count_publications(offering),
+        "look_url": _look_url(offering.environment),
+        **run_context(offering),
+        **cost_context(offering, query),
     }
 
 
-def run_context(study: Study, environment: str) -> dict[str, Any]:
-    run = _last_run(study, environment)
+def run_context(offering: Offering) -> dict[str, Any]:
+    run = _last_run(offering)
     if run is None:
         return {"run": None}
     return {
@@ -50,14 +50,14 @@ def run_context(study: Study, environment: str) -> dict[str, Any]:
     }
 
 
-def cost_context(study: Study, environment: str, query: Mapping[str, str]) -> dict[str, Any]:
-    standing = budget_in_words(study, environment)
+def cost_context(offering: Offering, query: Mapping[str, str]) -> dict[str, Any]:
+    standing = budget_in_words(offering)
     budget = standing if _is_unseen(standing, query) else query.get("budget", standing)
     typed = {"hits": query.get("hits", ""), "budget": budget}
     context: dict[str, Any] = {**typed, "standing_budget": standing}
     try:
         wave, budget_cents = wave_and_budget(typed)
-        plan = plan_publishing(study, environment, wave)
+        plan = plan_publishing(offering, wave)
         context |= {"plan": plan, **_plan_rows(plan)}
         check_budget_typed(plan, budget_cents)
         if standing and budget_cents is None:
@@ -84,19 +84,19 @@ def check_budget_typed(plan: PublishingPlan, budget_cents: int | None) -> None:
         raise FieldRefused(BUDGET if budget_cents is not None else HITS, str(error)) from error
 
 
-def _last_run(study: Study, environment: str) -> PublishingRun | None:
-    return study.publishing_runs.filter(environment=environment).select_related("requested_by").first()
+def _last_run(offering: Offering) -> PublishingRun | None:
+    return offering.publishing_runs.select_related("requested_by").first()
 
 
-def budget_in_words(study: Study, environment: str) -> str:
+def budget_in_words(offering: Offering) -> str:
     """The typed budget that holds, as a field shows it. It holds unless someone takes it out of the field."""
-    cents = typed_cap_cents(study, environment)
+    cents = typed_cap_cents(offering)
     return "" if cents is None else f"{cents / 100:.2f}"
 
 
-def refuse_unseen_budget(study: Study, environment: str, fields: Mapping[str, str]) -> None:
+def refuse_unseen_budget(offering: Offering, fields: Mapping[str, str]) -> None:
     """An empty field takes a budget away only if its page has shown that budget: another one may have set it since."""
-    standing = budget_in_words(study, environment)
+    standing = budget_in_words(offering)
     if _is_unseen(standing, fields):
         raise FieldRefused(
             BUDGET,

@@ -13,9 +13,9 @@ from evalplatform.spreadsheet_cells import cell_of
 from hits.access.events import note_event
 from hits.access.pseudonyms import pseudonym
 from hits.designing.design_words import dollars
-from hits.models import Study
+from hits.models import Offering
 from hits.monitoring.ledger import COLUMNS, STATES, ledger_rows, payments_of, state_of, sum_ledger
-from hits.views.study_pages import find_study, surroundings, tells_refusals, user_of
+from hits.views.study_pages import find_offering, surroundings, tells_refusals, user_of
 
 PAYMENTS_PER_PAGE = 50
 EVENTS_PER_PAGE = 50
@@ -23,18 +23,18 @@ EVENTS_PER_PAGE = 50
 
 @require_GET
 def show_ledger(request: HttpRequest, name: str) -> HttpResponse:
-    study, environment = find_study(request, name)
+    offering = find_offering(request, name)
     state = request.GET.get("state", "")
     state = state if state in STATES else ""
-    payments = payments_of(study, environment, state).select_related("submission__assignment__hit")
+    payments = payments_of(offering, state).select_related("submission__assignment__hit")
     page = Paginator(payments.defer("submission__answer_xml"), PAYMENTS_PER_PAGE).get_page(request.GET.get("page"))
     context = {
-        **surroundings(study, environment),
+        **surroundings(offering),
         "page": page,
         "rows": [
             {
                 "payment": payment,
-                "worker": pseudonym(study, payment.submission.assignment.crowd_worker_id),
+                "worker": pseudonym(offering.study, payment.submission.assignment.crowd_worker_id),
                 "assignment": payment.submission.assignment,
                 "state": state_of(payment),
                 "amount": dollars(payment.cents),
@@ -50,7 +50,7 @@ def show_ledger(request: HttpRequest, name: str) -> HttpResponse:
                 "owed": dollars(one.owed_cents),
                 "cancelled": dollars(one.cancelled_cents),
             }
-            for one in sum_ledger(study, environment)
+            for one in sum_ledger(offering)
         ],
         "states": list(STATES),
         "state": state,
@@ -62,25 +62,25 @@ def show_ledger(request: HttpRequest, name: str) -> HttpResponse:
 @tells_refusals
 def download_ledger(request: HttpRequest, name: str) -> StreamingHttpResponse:
     """With pseudonyms; by POST with the marketplace's own ids, and that is noted."""
-    study, environment = find_study(request, name)
+    offering = find_offering(request, name)
     has_worker_ids = request.method == "POST"
     if has_worker_ids:
-        text = f"downloaded the ledger ({environment}) with the workers' own ids"
-        note_event(study, text, user_of(request), timezone.now())
+        text = f"downloaded the ledger ({offering.environment}) with the workers' own ids"
+        note_event(offering.study, text, user_of(request), timezone.now())
     headers = {
-        "Content-Disposition": f'attachment; filename="{study.name}-{environment}-ledger.csv"',
+        "Content-Disposition": f'attachment; filename="{offering.study.name}-{offering.environment}-ledger.csv"',
         "Cache-Control": "no-store",
     }
-    lines = _csv_lines(study, environment, has_worker_ids)
+    lines = _csv_lines(offering, has_worker_ids)
     return StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8", headers=headers)
 
 
 @require_GET
 def show_events(request: HttpRequest, name: str) -> HttpResponse:
-    study, environment = find_study(request, name)
-    events = study.events.select_related("actor")
+    offering = find_offering(request, name)
+    events = offering.study.events.select_related("actor")
     page = Paginator(events, EVENTS_PER_PAGE).get_page(request.GET.get("page"))
-    return render(request, "hits/events.html", {**surroundings(study, environment), "page": page})
+    return render(request, "hits/events.html", {**surroundings(offering), "page": page})
 
 
 class _Line:
@@ -90,8 +90,8 @@ class _Line:
         return line
 
 
-def _csv_lines(study: Study, environment: str, has_worker_ids: bool) -> Iterator[str]:
+def _csv_lines(offering: Offering, has_worker_ids: bool) -> Iterator[str]:
     writer = csv.writer(_Line())
     yield writer.writerow(COLUMNS)
-    for row in ledger_rows(study, environment, has_worker_ids):
+    for row in ledger_rows(offering, has_worker_ids):
         yield writer.writerow([cell_of(cell) if isinstance(cell, str) else cell for cell in row])

@@ -16,12 +16,12 @@ from evalplatform.errors import EvalPlatformError
 from hits.analysing.kept_results import find_results, refresh_results, source_of
 from hits.analysing.reporting import report_of
 from hits.analysing.serialising import results_from_json
-from hits.models import ScreeningRun, Study, StudyResults
-from hits.tasks import compute_results_of_study
+from hits.models import Offering, ScreeningRun, StudyResults
+from hits.tasks import compute_results_of_offering
 from hits.views.bundle import bundle_panel
 from hits.views.result_sections import page_sections, variant_tables
 from hits.views.screening_rows import funnel_table
-from hits.views.study_pages import delay, find_study, surroundings, tells_refusals
+from hits.views.study_pages import delay, find_offering, surroundings, tells_refusals
 from hits.views.waiting import wait_for
 
 FIRST = ("shares", "comparisons", "ranking", "agreement")  # shown above the panel "What is left out"
@@ -30,17 +30,17 @@ FIRST = ("shares", "comparisons", "ranking", "agreement")  # shown above the pan
 @gzip_page  # the figures are a third of a megabyte, and a tenth of that packed
 @require_GET
 def show_results(request: HttpRequest, name: str) -> HttpResponse:
-    study, environment = find_study(request, name)
+    offering = find_offering(request, name)
     try:
-        row = refresh_results(study, environment, send_results_task, timezone.now())
+        row = refresh_results(offering, send_results_task, timezone.now())
     except EvalPlatformError as error:
         messages.error(request, str(error))
-        row = find_results(study, environment)
+        row = find_results(offering)
     context = {
-        **surroundings(study, environment),
-        **_state(study, row),
+        **surroundings(offering),
+        **_state(row),
         "is_read": bool(row.results),
-        **(_found(study, row, request.GET.get("screening", "")) if row.results else {}),
+        **(_found(row, request.GET.get("screening", "")) if row.results else {}),
     }
     return render(request, "hits/results.html", context)
 
@@ -49,10 +49,10 @@ def show_results(request: HttpRequest, name: str) -> HttpResponse:
 def show_live(request: HttpRequest, name: str) -> HttpResponse:
     """How far the computation is; the page polls this. Once it is done the page reloads, unless someone is reading
     earlier results."""
-    study, environment = find_study(request, name)
-    row = find_results(study, environment)
+    offering = find_offering(request, name)
+    row = find_results(offering)
     is_done, is_read = row.requested_at is None, "reading" in request.GET
-    context = {**surroundings(study, environment), **_state(study, row), "is_new": is_done, "is_read": is_read}
+    context = {**surroundings(offering), **_state(row), "is_new": is_done, "is_read": is_read}
     response = render(request, "hits/_results_state.html", context)
     if is_done and not is_read:
         response.headers["HX-Refresh"] = "true"
@@ -62,20 +62,20 @@ def show_live(request: HttpRequest, name: str) -> HttpResponse:
 @require_POST
 @tells_refusals
 def compute_again(request: HttpRequest, name: str) -> HttpResponse:
-    study, environment = find_study(request, name)
+    offering = find_offering(request, name)
     try:
-        refresh_results(study, environment, send_results_task, timezone.now(), is_forced=True)
+        refresh_results(offering, send_results_task, timezone.now(), is_forced=True)
     except EvalPlatformError as error:
         messages.error(request, str(error))
-    return redirect(f"{reverse('results', args=[study.name])}?{urlencode({'market': environment})}")
+    return redirect(f"{reverse('results', args=[offering.study.name])}?{urlencode({'market': offering.environment})}")
 
 
-def send_results_task(study_id: int, environment: str) -> None:
-    delay(compute_results_of_study, study_id, environment)
+def send_results_task(offering: Offering) -> None:
+    delay(compute_results_of_offering, offering)
 
 
-def _state(study: Study, row: StudyResults) -> dict[str, Any]:
-    source = source_of(study, row.environment)
+def _state(row: StudyResults) -> dict[str, Any]:
+    source = source_of(row.offering)
     return {
         "row": row,
         "has_ratings": bool(source),
@@ -85,14 +85,14 @@ def _state(study: Study, row: StudyResults) -> dict[str, Any]:
     }
 
 
-def _found(study: Study, row: StudyResults, screening: str) -> dict[str, Any]:
+def _found(row: StudyResults, screening: str) -> dict[str, Any]:
     """The report for the template, under the screening variant that was chosen, if it exists."""
     results = results_from_json(row.results)
     names = [variant.name for variant in results.main.variants]
     variant = screening if screening in names[1:] else ""
     shown = report_of(results, variant)
     figures = _figures(row, "") | (_figures(row, variant) if variant else {})
-    run = ScreeningRun.objects.current(study, row.environment)
+    run = ScreeningRun.objects.current(row.offering)
     sections = [(section, figures.get(section.key)) for section in page_sections(shown)]
     first = {f"{one.prefix}{key}" for one in shown.criteria for key in FIRST}
     return {
@@ -105,7 +105,7 @@ def _found(study: Study, row: StudyResults, screening: str) -> dict[str, Any]:
         "first_sections": [one for one in sections if one[0].key in first],
         "more_sections": [one for one in sections if one[0].key not in first],
         "disputed_count": len(row.disputed),
-        "bundle": bundle_panel(study, row.environment),
+        "bundle": bundle_panel(row.offering),
     }
 
 

@@ -50,7 +50,7 @@ def build(request: HttpRequest, name: str) -> HttpResponse:
     try:
         design = checked_design(study.design)
         if sum(part.dialog_count for part in design.datasets) > MOST_DIALOGS_BUILT_AT_ONCE:
-            delay(build_hits_of_study, study.pk)  # it takes longer than a browser and a web server wait
+            delay(build_hits_of_study, study)  # it takes longer than a browser and a web server wait
         else:
             built = build_hits(study)
             messages.success(
@@ -89,7 +89,7 @@ def download_manifest(request: HttpRequest, name: str) -> FileResponse | HttpRes
 def _write_manifest(request: HttpRequest, study: Study) -> HttpResponse:
     try:
         if not study.background_jobs.unfinished().filter(what=JOBS[write_manifest_of_study.name]).exists():
-            delay(write_manifest_of_study, study.pk)
+            delay(write_manifest_of_study, study)
         messages.info(request, "The manifest is being written to a file. Download it when that is done.")
     except EvalPlatformError as error:
         messages.error(request, str(error))

@@ -115,7 +115,7 @@ def _plan_job(study: Study, difference: str) -> BackgroundJob:
         Q(finished_at__lt=timezone.now() - ASK_AGAIN_AFTER) & ~Q(problem="")
     )
     if not jobs.exists():
-        send(plan_size_of_study, study.pk, difference, question=question)
+        send(plan_size_of_study, study, difference, question=question)
     return jobs.latest("pk")
 
 

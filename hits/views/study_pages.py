@@ -16,7 +16,8 @@ from evalplatform.errors import EvalPlatformError
 from hits.access.sharing import study_for
 from hits.background import send
 from hits.crowds.opening import check_is_allowed, offered_environments
-from hits.models import MarketEnvironment, Study
+from hits.models import Offering, PublishingRun, Study, offering_for
+from hits.publishing.publishing_runs import last_offering
 
 ATTEMPTS_WHILE_SOMEONE_WAITS = 4
 KEPT = ("market", "hits", "budget", "budget_shown")  # fields of the publishing form
@@ -24,24 +25,30 @@ KEPT = ("market", "hits", "budget", "budget_shown")  # fields of the publishing 
 View = Callable[..., HttpResponseBase]
 
 
-def chosen_environment(study: Study, query: QueryDict) -> str:
-    """The one asked for, else the last one used."""
+def chosen_offering(study: Study, query: QueryDict) -> Offering:
+    """Return the one asked for, else the one that was published last."""
     offered = offered_environments()
     if (asked := query.get("market", "")) in offered:
-        return asked
-    last_run = study.publishing_runs.filter(environment__in=offered).first()
-    return last_run.environment if last_run else MarketEnvironment.LOCAL
+        return offering_for(study, asked)
+    return last_offering(study, offered)
 
 
-def find_study(request: HttpRequest, name: str) -> tuple[Study, str]:
-    """A frozen one, and the marketplace that the address or the form names.
+def offering_of_form(study: Study, request: HttpRequest) -> Offering:
+    """Return the one that the form names, which this server must offer: what a form says is never done elsewhere."""
+    asked = request.POST.get("market", "")
+    check_is_allowed(asked)
+    return offering_for(study, asked)
+
+
+def find_offering(request: HttpRequest, name: str) -> Offering:
+    """Of a frozen study, on the marketplace that the address or the form names.
 
     A form is taken at its word: what it names and this server does not offer is refused, and not done elsewhere.
     """
     study = study_for(request.user, name=name, frozen_at__isnull=False)
-    if request.method == "POST" and (asked := request.POST.get("market", "")):
-        check_is_allowed(asked)
-    return study, chosen_environment(study, request.POST if request.method == "POST" else request.GET)
+    if request.method == "POST" and request.POST.get("market", ""):
+        return offering_of_form(study, request)
+    return chosen_offering(study, request.POST if request.method == "POST" else request.GET)
 
 
 def tells_refusals(view: View) -> View:
@@ -64,14 +71,14 @@ def back_to_study(request: HttpRequest, study: Study) -> HttpResponse:
     return redirect(f"{reverse('study', args=[study.name])}{f'?{urlencode(kept)}' if kept else ''}")
 
 
-def surroundings(study: Study, environment: str) -> dict[str, Any]:
+def surroundings(offering: Offering) -> dict[str, Any]:
     """What `hits/study_page.html` shows around each page."""
-    return {"study": study, "market": environment, "offered": offered_environments()}
+    return {"study": offering.study, "market": offering.environment, "offered": offered_environments()}
 
 
 def user_of(request: HttpRequest) -> User | None:
     return request.user if isinstance(request.user, User) else None
 
 
-def delay(task: Any, *ids: object) -> None:
-    send(task, *ids)
+def delay(task: Any, about: Study | Offering | PublishingRun, *more: object) -> None:
+    send(task, about, *more)

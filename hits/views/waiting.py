@@ -10,7 +10,7 @@ from django.utils import timezone
 from evalplatform import process_commands
 from evalplatform.listeners import is_anyone_listening
 from hits.background import SCHEDULER_IS_LATE, jobs_to_show, scheduler_seen_at
-from hits.models import BackgroundJob, Study
+from hits.models import BackgroundJob, Offering, Study
 
 
 @dataclass(frozen=True)
@@ -36,8 +36,8 @@ def wait_for_job(job: BackgroundJob) -> Wait | None:
     return wait_for(job.what, job.requested_at, job.started_at, job.problem)
 
 
-def waits_of(study: Study, environment: str = "") -> list[Wait]:
-    return [wait for job in jobs_to_show(study, environment, timezone.now()) if (wait := wait_for_job(job))]
+def waits_of(about: Study | Offering) -> list[Wait]:
+    return [wait for job in jobs_to_show(about, timezone.now()) if (wait := wait_for_job(job))]
 
 
 def scheduler_state() -> dict[str, Any]:

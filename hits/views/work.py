@@ -57,10 +57,10 @@ def _work(request: HttpRequest, hit: FrozenHit, study_key: UUID, visit: Visit) -
     )
     submit_to = visit.submit_to.rstrip("/")
     if assignment.submitted_at is not None:
-        held = ask_holder(assignment.environment, visit.hit_id, visit.assignment_id, visit.worker_id)
+        held = ask_holder(assignment.offering.environment, visit.hit_id, visit.assignment_id, visit.worker_id)
         return submitted_page(hit, handed_in(hit, assignment, submit_to, held.word == Word.HOLDS))
     ids = visit.assignment_id, visit.worker_id, visit.hit_id
-    ticket = Ticket(study_key, hit.number, assignment.environment, *ids, submit_to)
+    ticket = Ticket(study_key, hit.number, assignment.offering.environment, *ids, submit_to)
     return work_page(hit, assignment, sign_token(ticket), (now - assignment.held_at).total_seconds())
 
 

@@ -16,11 +16,11 @@ from django.views.decorators.http import require_GET, require_POST
 from evalplatform.errors import EvalPlatformError
 from hits.access.events import note_event
 from hits.crowds.opening import check_may_change
-from hits.models import Standing, Study
+from hits.models import Offering, Standing
 from hits.monitoring.assignment_rows import assignment_rows, find_assignments
 from hits.monitoring.worker_rows import WorkerRow, find_worker, list_workers
 from hits.publishing.limiting import block, unblock
-from hits.views.study_pages import find_study, surroundings, tells_refusals, user_of
+from hits.views.study_pages import find_offering, surroundings, tells_refusals, user_of
 
 WORKERS_PER_PAGE = 50
 ASSIGNMENTS_PER_PAGE = 30
@@ -44,13 +44,13 @@ SHOWN: dict[str, tuple[str, Callable[[WorkerRow], bool]]] = {
 
 @require_GET
 def show_workers(request: HttpRequest, name: str) -> HttpResponse:
-    study, environment = find_study(request, name)
+    offering = find_offering(request, name)
     order = request.GET.get("order", "")
     shown = request.GET.get("show", "")
     order, shown = order if order in ORDERS else "submitted", shown if shown in SHOWN else ""
-    rows = sorted(filter(SHOWN[shown][1], list_workers(study, environment)), key=ORDERS[order][1])
+    rows = sorted(filter(SHOWN[shown][1], list_workers(offering)), key=ORDERS[order][1])
     context = {
-        **surroundings(study, environment),
+        **surroundings(offering),
         "page": Paginator(rows, WORKERS_PER_PAGE).get_page(request.GET.get("page")),
         "orders": [(key, label) for key, (label, _) in ORDERS.items()],
         "order": order,
@@ -62,8 +62,8 @@ def show_workers(request: HttpRequest, name: str) -> HttpResponse:
 
 @require_GET
 def show_worker(request: HttpRequest, name: str, worker: str) -> HttpResponse:
-    study, environment = find_study(request, name)
-    return _render(request, study, environment, worker)
+    offering = find_offering(request, name)
+    return _render(request, offering, worker)
 
 
 @require_POST
@@ -71,62 +71,64 @@ def show_worker(request: HttpRequest, name: str, worker: str) -> HttpResponse:
 @tells_refusals
 def reveal_worker(request: HttpRequest, name: str, worker: str) -> HttpResponse:
     """Only in the answer to this request: there is no address under which the id can be looked at."""
-    study, environment = find_study(request, name)
-    worker_id = _worker_id(study, environment, worker)
+    offering = find_offering(request, name)
+    worker_id = _worker_id(offering, worker)
     text = f"looked at the marketplace's own id of {worker}"
-    note_event(study, text, user_of(request), timezone.now())
-    return _render(request, study, environment, worker, worker_id)
+    note_event(offering.study, text, user_of(request), timezone.now())
+    return _render(request, offering, worker, worker_id)
 
 
 @require_POST
 @tells_refusals
 def block_worker(request: HttpRequest, name: str, worker: str) -> HttpResponse:
-    study, environment = find_study(request, name)
-    worker_id = _worker_id(study, environment, worker)
+    offering = find_offering(request, name)
+    worker_id = _worker_id(offering, worker)
     reason = request.POST.get("reason", "")
     try:
-        check_may_change(study, environment)
-        block(study, environment, worker_id, Standing.Kind.SOFT, reason, user_of(request), timezone.now())
+        check_may_change(offering)
+        block(offering, worker_id, Standing.Kind.SOFT, reason, user_of(request), timezone.now())
         messages.success(request, f"{worker} gets no more HITs of this study. The next sync tells the marketplace.")
     except EvalPlatformError as error:
         messages.error(request, str(error))
-    return _back(study, environment, worker)
+    return _back(offering, worker)
 
 
 @require_POST
 @tells_refusals
 def unblock_worker(request: HttpRequest, name: str, worker: str) -> HttpResponse:
-    study, environment = find_study(request, name)
-    worker_id = _worker_id(study, environment, worker)
+    offering = find_offering(request, name)
+    worker_id = _worker_id(offering, worker)
     try:
-        check_may_change(study, environment)
-        unblock(study, environment, worker_id, request.POST.get("reason", ""), user_of(request), timezone.now())
+        check_may_change(offering)
+        unblock(offering, worker_id, request.POST.get("reason", ""), user_of(request), timezone.now())
         messages.success(request, f"{worker} may work on this study again. The next sync tells the marketplace.")
     except EvalPlatformError as error:
         messages.error(request, str(error))
-    return _back(study, environment, worker)
+    return _back(offering, worker)
 
 
-def _render(request: HttpRequest, study: Study, environment: str, worker: str, revealed_id: str = "") -> HttpResponse:
-    worker_id = _worker_id(study, environment, worker)
-    assignments = find_assignments(study, environment, worker_id=worker_id)
+def _render(request: HttpRequest, offering: Offering, worker: str, revealed_id: str = "") -> HttpResponse:
+    worker_id = _worker_id(offering, worker)
+    assignments = find_assignments(offering, worker_id=worker_id)
     page = Paginator(assignments, ASSIGNMENTS_PER_PAGE).get_page(request.GET.get("page"))
     context = {
-        **surroundings(study, environment),
-        "row": list_workers(study, environment, worker_id)[0],
+        **surroundings(offering),
+        "row": list_workers(offering, worker_id)[0],
         "revealed_id": revealed_id,
         "page": page,
-        "assignments": assignment_rows(study, list(page)),
+        "assignments": assignment_rows(offering.study, list(page)),
     }
     return render(request, "hits/worker.html", context)
 
 
-def _worker_id(study: Study, environment: str, worker: str) -> str:
-    found = find_worker(study, environment, worker)
+def _worker_id(offering: Offering, worker: str) -> str:
+    found = find_worker(offering, worker)
     if found is None:
-        raise Http404(f"No worker of {study} is called {worker}.")
+        raise Http404(f"No worker of {offering.study} is called {worker}.")
     return found
 
 
-def _back(study: Study, environment: str, worker: str) -> HttpResponse:
-    return redirect(f"{reverse('worker', args=[study.name, worker])}?{urlencode({'market': environment})}")
+def _back(offering: Offering, worker: str) -> HttpResponse:
+    return redirect(
+        f"{reverse('worker', args=[offering.study.name, worker])}?{urlencode({'market': offering.environment})}"
+    )

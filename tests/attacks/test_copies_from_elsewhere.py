@@ -5,7 +5,7 @@ from django.test import Client, RequestFactory, override_settings
 
 from evalplatform.client_address import client_address
 from hits.crowds.mturk.client import Market, boto_client
-from hits.models import Hit, Payment, Publication, Rating, Study, Submission
+from hits.models import Hit, Payment, Publication, Rating, Study, Submission, offering_for
 from hits.publishing.limiting import block
 from hits.syncing import sync
 from localturk import in_process, working
@@ -31,7 +31,7 @@ def card_counts(hit: Hit) -> list[int]:
 
 def hand_in_from_rehearsal(cheat: WorkerAccount, shown: Hit, held: Hit) -> None:
     """Accepts one HIT on the marketplace, answers another at the rehearsal's address, and hands in that copy."""
-    published = Publication.objects.get(hit=held, environment="local")
+    published = Publication.objects.get(hit=held, offering=offering_for(held.study, "local"))
     accepted = working.accept(cheat, TurkHit.objects.get(hit_id=published.crowd_hit_id), Clock().now())
     fields = MTurkWorker(shown, cheat.worker_id, accepted.assignment_id).open().submit().json()["fields"]
     listed = {name: [value] for name, value in fields.items()}
@@ -46,7 +46,7 @@ def test_a_copy_of_another_hit_ends_no_sync_and_is_not_believed(demo_study: Stud
     publish(demo_study, "sandbox")  # a rehearsal of the same study
     hand_in_from_rehearsal(people()[0], shown, held)
 
-    synced = sync(demo_study, "local", market, now)
+    synced = sync(offering_for(demo_study, "local"), market, now)
 
     assert (synced.collected.new, synced.collected.without_answers, synced.paid.rewards) == (2, 1, 1)
     believed = Rating.objects.values_list("submission__assignment__crowd_worker_id", flat=True).distinct()
@@ -57,10 +57,10 @@ def test_who_is_stopped_gets_nothing_paid_by_a_copy_from_the_rehearsal(demo_stud
     crowd.publish(demo_study, market)
     publish(demo_study, "sandbox")
     hit, cheat = demo_study.hits.get(number=1), people()[0]
-    block(demo_study, "local", cheat.worker_id, "soft block", "Answers at random.", None, now())
+    block(offering_for(demo_study, "local"), cheat.worker_id, "soft block", "Answers at random.", None, now())
     hand_in_from_rehearsal(cheat, hit, hit)
 
-    sync(demo_study, "local", market, now)
+    sync(offering_for(demo_study, "local"), market, now)
 
     assert Submission.objects.get().problem != ""
     assert not Payment.objects.exists()

@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 
 from hits.exporting.bundles import export_bundle
 from hits.exporting.ratings_files import FILES
-from hits.models import Study
+from hits.models import Study, offering_for
 from tests.hits.rated import rate
 
 pytestmark = pytest.mark.once
@@ -27,7 +27,7 @@ def folder(whole: Path, tmp_path: Path, demo_study: Study) -> Path:
     """A copy of a bundle that is made once."""
     if not whole.exists():
         rate(demo_study, hits=2)
-        export_bundle(demo_study, "local", whole)
+        export_bundle(offering_for(demo_study, "local"), whole)
     return Path(shutil.copytree(whole, tmp_path / "bundle"))
 
 

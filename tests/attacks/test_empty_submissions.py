@@ -11,7 +11,7 @@ from hits.budgeting.budget import budget_of
 from hits.budgeting.undecided import summarise_waiting, waiting_for_decision
 from hits.crowds.mturk.client import Market, boto_client
 from hits.designing.study_files import create_study
-from hits.models import Payment, Study, Submission
+from hits.models import Payment, Study, Submission, offering_for
 from hits.paying.fair_pay import propose_top_up
 from hits.paying.payments import approve_by_hand, reject
 from hits.syncing import sync
@@ -68,46 +68,46 @@ def test_empty_submissions_are_not_paid_and_not_replaced_round_after_round(study
 
     for round_ in range(3):
         attack(round_)
-        sync(study, "local", market, now)
+        sync(offering_for(study, "local"), market, now)
 
     handed_in = TurkAssignment.objects.count()
     assert handed_in >= 18
     assert (paid_cents(), Payment.objects.count()) == (0, 0)
     assert set(TurkAssignment.objects.values_list("status", flat=True)) == {"Submitted"}
     assert sum(TurkHit.objects.values_list("max_assignments", flat=True)) == places + 3  # a tenth of 24, rounded up
-    assert budget_of(study, "local").waiting_cents == handed_in * 60
+    assert budget_of(offering_for(study, "local")).waiting_cents == handed_in * 60
     assert Submission.objects.filter(problem="").count() == 0
 
 
 def test_a_person_decides_about_each_and_only_then_it_is_paid_or_replaced(study: Study, market: Market) -> None:
     attack(0)
-    sync(study, "local", market, now)
+    sync(offering_for(study, "local"), market, now)
     places = sum(TurkHit.objects.values_list("max_assignments", flat=True))
     one, two, three, *_ = Submission.objects.order_by("pk")
 
     approve_by_hand([one], now())
     reject(two, "Nothing was handed in.", market, None, now())
     reject(three, "Nothing was handed in.", market, None, now())
-    sync(study, "local", market, now)
+    sync(offering_for(study, "local"), market, now)
 
     assert (paid_cents(), Payment.objects.get().submission) == (48, one)
     assert TurkAssignment.objects.filter(status="Rejected").count() == 2
     # All seven are lost. Three were replaced at first; now the three that were decided, and three others.
     assert sum(TurkHit.objects.values_list("max_assignments", flat=True)) == places + 3
-    assert summarise_waiting(study, "local").count == 4
+    assert summarise_waiting(offering_for(study, "local")).count == 4
 
 
 def test_what_nobody_decides_the_marketplace_pays_and_the_ledger_has_it_as_found(study: Study, market: Market) -> None:
     attack(0)
-    sync(study, "local", market, now)
-    assert summarise_waiting(study, "local").first_paid_at is not None
+    sync(offering_for(study, "local"), market, now)
+    assert summarise_waiting(offering_for(study, "local")).first_paid_at is not None
 
     Clock().advance(timedelta(days=4))
-    sync(study, "local", market, now)
+    sync(offering_for(study, "local"), market, now)
 
     assert set(Payment.objects.values_list("kind", "paid_by")) == {("reward", "found there")}
     assert Payment.objects.paid().cents() == paid_cents() == 7 * 48
-    assert summarise_waiting(study, "local").count == 0
+    assert summarise_waiting(offering_for(study, "local")).count == 0
 
 
 def test_work_beyond_the_cap_waits_though_its_answers_are_complete(example_corpus: None, market: Market) -> None:
@@ -123,16 +123,16 @@ def test_work_beyond_the_cap_waits_though_its_answers_are_complete(example_corpu
     Study.objects.update(design={**study.design, "crowd": {**study.design["crowd"], "max_hits_per_worker": 2}})
     study.refresh_from_db()
 
-    sync(study, "local", market, now)
-    again = sync(study, "local", market, now)
+    sync(offering_for(study, "local"), market, now)
+    again = sync(offering_for(study, "local"), market, now)
 
     assert paid_cents() == 2 * 60
-    waiting = waiting_for_decision(study, "local")
+    waiting = waiting_for_decision(offering_for(study, "local"))
     third = Submission.objects.get(assignment__hit__number=2)
     assert waiting == {third.pk: "Its worker has handed in more than the 2 HITs that the study allows."}
     assert (again.waiting.count, again.paid.rewards) == (1, 0)
     market.approve(third.assignment.crowd_assignment_id)
-    sync(study, "local", market, now)
+    sync(offering_for(study, "local"), market, now)
     assert paid_cents() == 2 * 60 + 48  # somebody's approval there is found, and no bonus follows
     assert Payment.objects.paid().cents() == paid_cents()
 
@@ -141,9 +141,9 @@ def test_no_top_up_goes_to_work_that_was_not_done(study: Study, market: Market) 
     attack(0)
     for account in people()[2:4]:
         CrowdWorker(study.hits.get(number=0), account).finish().took(timedelta(minutes=100))
-    sync(study, "local", market, now)
+    sync(offering_for(study, "local"), market, now)
 
-    proposal = propose_top_up(study, "local", 1500)
+    proposal = propose_top_up(offering_for(study, "local"), 1500)
 
     assert sorted(one.assignment.crowd_worker_id for one in proposal.submissions) == sorted(
         one.worker_id for one in people()[2:4]
@@ -155,7 +155,7 @@ def test_the_pages_show_what_waits_and_until_when_and_take_the_decision(
 ) -> None:
     Study.objects.update(owner=researcher)
     attack(0)
-    sync(study, "local", market, now)
+    sync(offering_for(study, "local"), market, now)
     due = f"{Submission.objects.earliest('auto_approval_at').auto_approval_at:%-d %b %Y, %H:%M} UTC"
 
     monitor = researcher_client.get("/studies/demo/monitor/").content.decode()
@@ -178,7 +178,7 @@ def test_all_empty_ones_are_rejected_with_one_reason_and_one_confirmation(
     study: Study, market: Market, admin_client: Client
 ) -> None:
     attack(0)
-    sync(study, "local", market, now)
+    sync(offering_for(study, "local"), market, now)
     address = "/studies/demo/assignments/reject-empty/"
     whole = {"market": "local", "count": "7", "reason": "Nothing was handed in.", "is_meant": "yes"}
 
@@ -190,6 +190,6 @@ def test_all_empty_ones_are_rejected_with_one_reason_and_one_confirmation(
     admin_client.post(address, whole)
 
     assert TurkAssignment.objects.filter(status="Rejected").count() == 7
-    assert summarise_waiting(study, "local").count == 0
+    assert summarise_waiting(offering_for(study, "local")).count == 0
     assert not Payment.objects.exists()
     assert study.events.filter(text__endswith=": Nothing was handed in.").count() == 7

@@ -11,7 +11,7 @@ from pytest_django import Settings
 
 from hits.exporting.kept_bundles import bundle_file
 from hits.exporting.making_bundles import make_bundle
-from hits.models import Study, StudyBundle
+from hits.models import Study, StudyBundle, offering_for
 from tests.hits.crowd import now
 from tests.hits.rated import rate
 from tests.processes import manage
@@ -50,12 +50,12 @@ def test_a_bundle_that_a_worker_can_t_write_says_so_on_the_page(
 ) -> None:
     settings.VAR_DIR = tmp_path
     rate(demo_study, hits=2)
-    StudyBundle.objects.create(study=demo_study, environment="local", requested_at=now())
+    StudyBundle.objects.create(offering=offering_for(demo_study, "local"), requested_at=now())
 
-    bundle_file(demo_study, "local").parent.mkdir()
+    bundle_file(offering_for(demo_study, "local")).parent.mkdir()
     (tmp_path / "bundles").rename(tmp_path / "elsewhere")
     (tmp_path / "bundles").write_text("a file where the folder should be")
-    make_bundle(demo_study, "local", now)
+    make_bundle(offering_for(demo_study, "local"), now)
 
     row = StudyBundle.objects.get()
     assert row.requested_at is None

@@ -15,7 +15,7 @@ from hits.api.worker_endpoints import PerAssignmentAndAddress, WorkerView
 from hits.batching.building import build_hits
 from hits.crowds.mturk.client import Market
 from hits.designing.study_files import create_study
-from hits.models import Assignment, Hit, Publication, Study
+from hits.models import Assignment, Hit, Publication, Study, offering_for
 from hits.monitoring.visits import LostChecks, count_lost_checks
 from hits.serving.assignment_tokens import Ticket
 from hits.serving.visit_limits import MOST_VISITS_AN_HOUR
@@ -254,7 +254,7 @@ def test_turns_that_nobody_confirms_are_spread_and_leave_out_what_confirmed_work
     hit = on_mturk()[0]
     Assignment.objects.create(
         hit=hit,
-        environment="sandbox",
+        offering=offering_for(hit.study, "sandbox"),
         crowd_assignment_id="DONE",
         crowd_worker_id="DONE",
         turn=2,
@@ -288,12 +288,12 @@ def test_an_address_opens_so_many_pages_an_hour_and_other_addresses_go_on(exampl
 
 
 def _forge_rows(hit: Hit, count: int, visited_from: str, **others: Any) -> None:
-    now = timezone.now()
+    now, offering = timezone.now(), offering_for(hit.study, "sandbox")
     Assignment.objects.bulk_create(
         Assignment(
             **{
                 "hit": hit,
-                "environment": "sandbox",
+                "offering": offering,
                 "crowd_assignment_id": f"ROW{hit.number}-{number}-{len(others)}",
                 "crowd_worker_id": f"ROW{number}",
                 "turn": 0,
@@ -362,9 +362,9 @@ def _check(worker: Worker, attempt: int) -> Any:
 
 
 def _check_that_the_monitor_tells(admin_client: Client, hit: Hit, checks: int) -> None:
-    assert count_lost_checks(hit.study, "sandbox") == LostChecks(0, 0)  # they may still be handed in
+    assert count_lost_checks(offering_for(hit.study, "sandbox")) == LostChecks(0, 0)  # they may still be handed in
     Assignment.objects.exclude(crowd_worker_id="F0").update(ended_as=Assignment.Ending.GIVEN_UP)
-    assert count_lost_checks(hit.study, "sandbox") == LostChecks(checks, 5)
+    assert count_lost_checks(offering_for(hit.study, "sandbox")) == LostChecks(checks, 5)
     with override_settings(MTURK_ENVIRONMENT="sandbox"):
         page = admin_client.get(f"/studies/{hit.study.name}/monitor/?market=sandbox").content.decode()
     assert f"{checks} bonus checks came from 5 visits whose work was never handed in." in page
@@ -427,11 +427,11 @@ def test_an_opening_costs_the_same_at_2400_forged_rows_of_any_kind_as_at_4(examp
 
     _forge_rows(hits[0], 2400, "elsewhere", crowd_worker_id="SAME-HIT")
     _forge_rows(hits[1], 2400, "elsewhere", crowd_worker_id="MANY")
-    now = timezone.now()
+    now, offering = timezone.now(), offering_for(hits[0].study, "sandbox")
     Assignment.objects.bulk_create(
         Assignment(
             hit=hits[0],
-            environment="sandbox",
+            offering=offering,
             crowd_assignment_id="MANY",
             crowd_worker_id=f"SAME-ID-{number}",
             turn=0,

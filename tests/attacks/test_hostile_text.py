@@ -26,7 +26,7 @@ from hits.exporting.bundles import export_bundle
 from hits.exporting.latex import escape
 from hits.exporting.ratings_files import FILES
 from hits.frames.built_frames import build_ratings, named
-from hits.models import Payment, Study, StudyResults, Submission
+from hits.models import Payment, Study, StudyResults, Submission, offering_for
 from tests.hits.crowd import now
 from tests.hits.rated import rate
 
@@ -97,9 +97,9 @@ def test_a_paid_study_of_hostile_names_has_results_and_a_bundle_that_holds(
     rate(demo_study)
     _rename(demo_study, dict(zip(demo_study.design["generators"], HOSTILE[:3] + HOSTILE[9:10], strict=True)))
 
-    compute_results(demo_study, "local", now)
+    compute_results(offering_for(demo_study, "local"), now)
     page = researcher_client.get(f"/studies/{demo_study.name}/results/").content.decode()
-    bundle = export_bundle(demo_study, "local", tmp_path / "bundle")
+    bundle = export_bundle(offering_for(demo_study, "local"), tmp_path / "bundle")
 
     assert StudyResults.objects.get().problem == ""
     assert page.count("<svg") >= 4

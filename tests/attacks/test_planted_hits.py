@@ -8,7 +8,7 @@ from pytest_django import Settings
 from hits.crowds.mturk.client import Market
 from hits.crowds.mturk.question import external_question
 from hits.crowds.mturk.types import NewHit
-from hits.models import Event, Publication, Study
+from hits.models import Event, Publication, Study, offering_for
 from hits.models.design import StudyDesign
 from hits.publishing.annotations import annotation_of, token_of
 from hits.publishing.creating import adopt_orphans, hit_type_of
@@ -32,8 +32,8 @@ def adopted(study: Study) -> set[str]:
     [
         lambda study: f"evalplatform {study.key} 0",
         lambda study: f"evalplatform {study.key} 0 {'0' * 32}",
-        lambda study: annotation_of(study, "sandbox", 0),
-        lambda study: annotation_of(study, "local", 7).replace(" 7 ", " 0 "),
+        lambda study: annotation_of(offering_for(study, "sandbox"), 0),
+        lambda study: annotation_of(offering_for(study, "local"), 7).replace(" 7 ", " 0 "),
     ],
     ids=["unsigned", "guessed", "of the sandbox", "of another number"],
 )
@@ -58,7 +58,7 @@ def test_stopping_a_study_leaves_planted_hits_alone(bare_study: Study, market: M
     Publication.objects.filter(hit__number=1).update(crowd_hit_id="", published_at=None)
     planted = plant(market, bare_study, f"evalplatform {bare_study.key} 1")
 
-    assert stop_study(bare_study, "local", market, now).changed == 6
+    assert stop_study(offering_for(bare_study, "local"), market, now).changed == 6
     assert market.get_hit(planted).expires_at > now()
 
 
@@ -74,7 +74,7 @@ def test_a_hit_that_took_our_token_is_refused_instead_of_taken_for_ours(
     bare_study: Study,
     market: Market,
 ) -> None:
-    planted = plant(market, bare_study, "theirs", token=token_of(bare_study, "local", 0))
+    planted = plant(market, bare_study, "theirs", token=token_of(offering_for(bare_study, "local"), 0))
 
     result = publish(bare_study, market)
 
@@ -92,13 +92,13 @@ def test_hits_of_before_a_change_of_key_are_still_known(
     Publication.objects.all().delete()
     old, settings.SECRET_KEY = settings.SECRET_KEY, "another key, of fifty random characters at the least"
 
-    assert adopt_orphans(bare_study, "local", market, now()) == 0
+    assert adopt_orphans(offering_for(bare_study, "local"), market, now()) == 0
     settings.SECRET_KEY_FALLBACKS = [old]
-    assert adopt_orphans(bare_study, "local", market, now()) == 6
+    assert adopt_orphans(offering_for(bare_study, "local"), market, now()) == 6
     settings.SECRET_KEY = old
     assert_each_hit_is_there_once(market, bare_study)
 
 
 def test_a_mark_fits_into_what_mturk_takes(bare_study: Study) -> None:
-    assert len(annotation_of(bare_study, "production", 999_999)) <= 255
-    assert len(token_of(bare_study, "production", 999_999)) <= 64
+    assert len(annotation_of(offering_for(bare_study, "production"), 999_999)) <= 255
+    assert len(token_of(offering_for(bare_study, "production"), 999_999)) <= 64

@@ -10,7 +10,7 @@ from hits.budgeting.dues import bonus_points
 from hits.collecting.collect import collect
 from hits.crowds.mturk.client import Market
 from hits.frames.study_frames import study_frames
-from hits.models import Answer, Assignment, Payment, Study, Submission
+from hits.models import Answer, Assignment, Payment, Study, Submission, offering_for
 from hits.models.design import StudyDesign
 from hits.paying.payments import pay
 from hits.screening.rules import find_flags
@@ -40,7 +40,7 @@ def points_of(worker: CrowdWorker) -> int:
 
 def flags(study: Study) -> dict[str, set[str]]:
     """By worker: which of the rules that the study does not name would find them."""
-    frames = study_frames(study, "local")
+    frames = study_frames(offering_for(study, "local"))
     found: dict[str, set[str]] = {}
     for rule, findings in find_flags(frames, []).items():
         for finding in findings:
@@ -71,8 +71,8 @@ def test_validating_everything_as_good_and_sorting_at_random_wins_by_chance_only
         worker: validate_everything_as_good_and_then_sort_at_random(worker, dice)
         for worker in (CrowdWorker(hit, account) for hit, account in pairs)
     }
-    collect(published, "local", market, now())
-    pay(published, "local", market, now)
+    collect(offering_for(published, "local"), market, now())
+    pay(offering_for(published, "local"), market, now)
 
     assert {worker: points_of(worker) for worker in by_chance} == by_chance
     assert sum(by_chance.values()) < 3 * TRIED
@@ -90,8 +90,8 @@ def test_who_sorts_well_and_never_validates_wins_all_points_and_the_bonus(publis
         dialogs[position]["areas"][str(worker.gold_place(position))] = "okay"
 
     worker.hand_in(worker.submit(dialogs).json()["fields"])
-    collect(published, "local", market, now())
-    pay(published, "local", market, now)
+    collect(offering_for(published, "local"), market, now())
+    pay(offering_for(published, "local"), market, now)
 
     assert points_of(worker) == 3
     assert Payment.objects.filter(kind=Payment.Kind.BONUS).paid().count() == 1
@@ -119,10 +119,10 @@ def test_times_that_a_browser_makes_up_count_no_more_than_the_clocks_allow(publi
     claimed = [{**dialog, "active_ms": 450_000} for dialog in worker.everything()]
 
     worker.hand_in(worker.submit(claimed).json()["fields"])
-    collect(published, "local", market, now())
+    collect(offering_for(published, "local"), market, now())
 
     assert set(Answer.objects.values_list("active_ms", flat=True)) == {450_000}  # what was told stays
-    frames = study_frames(published, "local")
+    frames = study_frames(offering_for(published, "local"))
     assert frames.answers["active_ms"].sum() < 10_000
     assert "too_fast_per_dialog" in flags(published)[pseudonym(published, worker.worker_id)]
 
@@ -135,14 +135,14 @@ def test_waiting_before_the_page_is_opened_or_after_helps_only_as_far_as_the_pag
     worker = CrowdWorker(published.hits.get(number=0), people()[0])
     claimed = [{**dialog, "active_ms": 450_000} for dialog in worker.everything()]
     worker.hand_in(worker.submit(claimed).json()["fields"])
-    collect(published, "local", market, now())
+    collect(offering_for(published, "local"), market, now())
     submission = Submission.objects.get()
     submission.accepted_at = submission.submitted_at - timedelta(seconds=500)
     submission.save()
     if not waits_before:
         Assignment.objects.update(opened_at=submission.accepted_at, held_at=submission.accepted_at)
 
-    answers = study_frames(published, "local").answers
+    answers = study_frames(offering_for(published, "local")).answers
 
     assert answers["active_ms"].sum() / 1000 == pytest.approx(expected, abs=5)
     assert answers["active_ms"].max() - answers["active_ms"].min() <= 1  # none is trusted more than another

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from hits.collecting.collect import collect
 from hits.crowds.mturk.client import Market
-from hits.models import Assignment, BonusCheck, Hit, Rating, Study, Submission
+from hits.models import Assignment, BonusCheck, Hit, Rating, Study, Submission, offering_for
 from tests.attacks.test_forged_visits import ELSEWHERE, MTurkWorker, on_mturk
 from tests.hits import crowd
 from tests.hits.crowd import CrowdWorker, people
@@ -53,7 +53,7 @@ def test_rubbish_that_a_spy_submits_first_is_not_taken_for_the_worker_s_answers(
 
     told = alice.submit(alice.everything("good"), "Thanks").json()
     alice.hand_in(told["fields"])  # which only the worker can: it takes being signed in on the marketplace
-    collect(hit.study, "local", market, crowd.now())
+    collect(offering_for(hit.study, "local"), market, crowd.now())
 
     assert told["points"] == LATER  # not those of the rubbish
     assert set(Rating.objects.values_list("value", flat=True)) == {"good"}
@@ -70,7 +70,7 @@ def test_rubbish_that_a_spy_submits_afterwards_changes_nothing(hit: Hit, market:
 
     # Even if only the completion code gets through.
     alice.hand_in({name: told["fields"][name] for name in ("assignmentId", "completionCode")})
-    collect(hit.study, "local", market, crowd.now())
+    collect(offering_for(hit.study, "local"), market, crowd.now())
 
     assert set(Rating.objects.values_list("value", flat=True)) == {"good"}
     assert not Submission.objects.get().is_rebuilt

@@ -11,8 +11,8 @@ from hits.access.pseudonyms import pseudonym
 from hits.batching.building import build_hits
 from hits.crowds.opening import market_of
 from hits.designing.study_files import create_study, read_study_file
-from hits.models import Publication, Study
-from hits.tasks import screen_work_of_study, sync_hits_of_study
+from hits.models import Publication, Study, offering_for
+from hits.tasks import screen_work_of_offering, sync_hits_of_offering
 from tests.browser.conftest import CheckAccessibility
 from tests.conftest import ROOT
 from tests.hits.crowd import CrowdWorker, people, publish
@@ -48,8 +48,8 @@ def test_a_researcher_watches_a_study_and_looks_into_a_workers_answers(
     # The figures follow by themselves, once a worker has done what was asked for.
     page.get_by_role("button", name="Sync now").click()
     expect(page.get_by_text("Asked for.")).to_be_visible()
-    sync_hits_of_study(study.pk, "local")
-    screen_work_of_study(study.pk, "local")
+    sync_hits_of_offering(offering_for(study, "local").pk)
+    screen_work_of_offering(offering_for(study, "local").pk)
     expect(page.get_by_text("10.0 minutes")).to_be_visible(timeout=15_000)
     expect(page.get_by_role("img", name=re.compile("^2 submissions from"))).to_be_visible()
     expect(page.get_by_role("row", name=re.compile("left out: same_answer"))).to_be_visible(timeout=15_000)
@@ -104,7 +104,7 @@ def test_a_researcher_decides_about_empty_work_and_puts_a_deleted_hit_up_again(
     deleted = Publication.objects.get(hit__number=1).crowd_hit_id
     market.expire_hit(deleted)
     market._client.delete_hit(HITId=deleted)
-    sync_hits_of_study(study.pk, "local")
+    sync_hits_of_offering(offering_for(study, "local").pk)
     page.goto("/studies/demo/monitor/")
 
     expect(page.get_by_text("2 submissions wait for your decision")).to_be_visible()

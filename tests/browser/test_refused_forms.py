@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 from hits.batching.building import build_hits
 from hits.budgeting.budget import set_cap
 from hits.designing.study_files import create_study
-from hits.models import Membership, PublishingRun, SpendingCap
+from hits.models import Membership, PublishingRun, SpendingCap, offering_for
 from tests.browser.conftest import CheckAccessibility
 from tests.conftest import DEMO
 
@@ -56,7 +56,7 @@ def test_the_next_wave_keeps_the_last_one_s_budget_until_someone_takes_it_out(re
     page = researcher_page
     study = create_study(DEMO, User.objects.get())
     build_hits(study)
-    set_cap(study, "local", 20_50, None, timezone.now())
+    set_cap(offering_for(study, "local"), 20_50, None, timezone.now())
 
     page.goto("/studies/demo/")
 

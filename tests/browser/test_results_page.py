@@ -9,8 +9,9 @@ from playwright.sync_api import Page, expect
 
 from hits.batching.building import build_hits
 from hits.designing.study_files import create_study
+from hits.models import offering_for
 from hits.screening.screening_runs import screen
-from hits.tasks import compute_results_of_study
+from hits.tasks import compute_results_of_offering
 from tests.browser.conftest import CheckAccessibility
 from tests.conftest import DEMO
 from tests.hits.rated import rate
@@ -26,13 +27,13 @@ def test_a_researcher_reads_the_results_of_a_study(
     build_hits(study)
     study.refresh_from_db()
     rate(study, hits=2)
-    screen(study, "local", timezone.now())
+    screen(offering_for(study, "local"), timezone.now())
     page.goto("/studies/demo/")
     page.get_by_role("link", name="Results", exact=True).click()
     expect(page.get_by_text("Computing the results: no background process runs.")).to_be_visible()
 
     # The page follows by itself, once a worker is done.
-    compute_results_of_study(study.pk, "local")
+    compute_results_of_offering(offering_for(study, "local").pk)
     expect(page.get_by_role("img", name=re.compile("^How replies were rated"))).to_be_visible()
     page.locator("#comparisons summary").click()
     expect(page.get_by_role("rowheader", name="listener-large and parrot").first).to_be_visible()

@@ -276,7 +276,7 @@ def test_who_has_done_a_hit_of_the_study_begins_in_one_click(
     this = Assignment.objects.get()
     earlier = Assignment(
         hit_id=this.hit_id,
-        environment="local",
+        offering=this.offering,
         crowd_assignment_id="EARLIER",
         crowd_worker_id=this.crowd_worker_id,
         turn=1,

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from django.db.models import F
 
 from hits.crowds.mturk.client import Market
-from hits.models import Answer, Assignment, Hit, Publication, Study, Submission
+from hits.models import Answer, Assignment, Hit, Publication, Study, Submission, offering_for
 from hits.publishing.creating import publish_hits
 from hits.publishing.publishing_plan import plan_publishing
 from localturk import working
@@ -20,7 +20,9 @@ def now() -> datetime:
 
 
 def publish(study: Study, market: Market, hits: int | None = None) -> None:
-    result = publish_hits(plan_publishing(study, "local", hits), market, "https://eval.example.org/work", now)
+    result = publish_hits(
+        plan_publishing(offering_for(study, "local"), hits), market, "https://eval.example.org/work", now
+    )
     assert not result.refused, result
 
 

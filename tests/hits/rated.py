@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from generation.models import Candidate
-from hits.models import Publication, Study
+from hits.models import Publication, Study, offering_for
 from simulated_crowd.filling import Done, Judge, fill
 
 BEGUN_AT = datetime(2026, 11, 16, 8, tzinfo=UTC)
@@ -21,7 +21,7 @@ def rate(study: Study, hits: int = 6, workers: int = 4, seed: int = 1) -> None:
     for hit in study.hits.prefetch_related("items")[:hits]:
         Publication.objects.get_or_create(
             hit=hit,
-            environment="local",
+            offering=offering_for(study, "local"),
             defaults={"crowd_hit_id": f"HIT{hit.pk}", "intended_at": BEGUN_AT, "published_at": BEGUN_AT},
         )
         begun_at = BEGUN_AT + timedelta(minutes=30 * hit.number)

@@ -22,7 +22,7 @@ from hits.analysing.results import Results
 from hits.analysing.serialising import plain, results_as_json, results_from_json
 from hits.analysing.study_analysis import analyse_study
 from hits.exporting.report_latex import latex_tables
-from hits.models import Study
+from hits.models import Study, offering_for
 from hits.screening.screening_runs import screen
 from hits.stats.estimates import Estimate, Undefined
 from hits.views.result_sections import page_sections
@@ -198,10 +198,10 @@ def test_a_studys_results_are_those_of_what_its_screening_keeps(demo_study: Stud
     for worker in ("FINE", "WELL"):
         for number in (0, 1):
             hand_in(demo_study, worker, number)
-    everything = analyse_study(demo_study, "local")
+    everything = analyse_study(offering_for(demo_study, "local"))
 
-    screen(demo_study, "local", datetime(2026, 11, 17, tzinfo=UTC))
-    kept = analyse_study(demo_study, "local")
+    screen(offering_for(demo_study, "local"), datetime(2026, 11, 17, tzinfo=UTC))
+    kept = analyse_study(offering_for(demo_study, "local"))
 
     assert everything.main.variants == ()
     assert (everything.main.size.workers, kept.main.size.workers) == (3, 2)

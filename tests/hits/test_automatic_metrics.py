@@ -14,7 +14,7 @@ from hits.analysing.study_analysis import analyse_study, study_frame
 from hits.exporting.bundle_check import check_bundle
 from hits.exporting.bundles import export_bundle
 from hits.exporting.ratings_files import FILES, read_ratings
-from hits.models import Study
+from hits.models import Study, offering_for
 from hits.stats.estimates import Undefined
 from tests.hits.rated import BEST_FIRST, rate
 
@@ -39,8 +39,8 @@ def _score(metric: str, version: str, values: dict[int, float]) -> None:
 
 
 def test_scores_of_the_newest_version_stand_beside_ratings(scored: Study) -> None:
-    frame = study_frame(scored, "local")
-    metric = analyse_study(scored, "local").main.metrics[0]
+    frame = study_frame(offering_for(scored, "local"))
+    metric = analyse_study(offering_for(scored, "local")).main.metrics[0]
 
     newest = dict(CandidateScore.objects.filter(version="a network").values_list("candidate", "value"))
     rated = frame[~frame["is_gold"]]
@@ -60,9 +60,9 @@ def test_a_bundle_with_metrics_holds_together(scored: Study, tmp_path: Path) -> 
     some = CandidateScore.objects.filter(version="a network").order_by("candidate")[:10]
     CandidateScore.objects.filter(pk__in=[score.pk for score in some]).delete()  # NaN in the columns
 
-    bundle = export_bundle(scored, "local", tmp_path / "bundle")
+    bundle = export_bundle(offering_for(scored, "local"), tmp_path / "bundle")
 
-    own = study_frame(scored, "local")["metric_similarity"]
+    own = study_frame(offering_for(scored, "local"))["metric_similarity"]
     for name in FILES:
         assert_series_equal(read_ratings(bundle.folder / name, bundle.about)["metric_similarity"], own)
     assert check_bundle(bundle.folder) == []
@@ -71,7 +71,7 @@ def test_a_bundle_with_metrics_holds_together(scored: Study, tmp_path: Path) -> 
 
 
 def test_results_are_stale_when_scores_come_later(scored: Study) -> None:
-    before = source_of(scored, "local")
+    before = source_of(offering_for(scored, "local"))
 
     for dataset in ("example-empathetic", "elsewhere"):
         GeneratorScore.objects.create(
@@ -84,7 +84,7 @@ def test_results_are_stale_when_scores_come_later(scored: Study) -> None:
             scored_count=20,
         )
         if dataset == "example-empathetic":
-            after = source_of(scored, "local")
+            after = source_of(offering_for(scored, "local"))
 
     assert after != before
-    assert source_of(scored, "local") == after  # of another dataset: nothing to do with the study
+    assert source_of(offering_for(scored, "local")) == after  # of another dataset: nothing to do with the study

@@ -10,7 +10,7 @@ from hits.budgeting.budget import Budget, OverBudget, budget_of, refuse_over_bud
 from hits.collecting.collect import collect
 from hits.crowds.mturk.client import Market
 from hits.designing.study_files import create_study
-from hits.models import Publication, Replacement, Study, Submission
+from hits.models import Publication, Replacement, Study, Submission, offering_for
 from hits.paying.fair_pay import TopUp, confirm_top_up
 from hits.paying.payments import pay, reject
 from hits.publishing.publishing_plan import check_budget, plan_publishing
@@ -35,18 +35,18 @@ def study(example_corpus: None) -> Study:
 
 def test_every_cent_is_open_then_owed_then_spent(study: Study, market: Market) -> None:
     publish(study, market, hits=1)
-    assert budget_of(study, "local") == Budget(9 * EACH, 0, 0, 4 * EACH)
+    assert budget_of(offering_for(study, "local")) == Budget(9 * EACH, 0, 0, 4 * EACH)
 
     winner = CrowdWorker(study.hits.get(number=0), people()[0])
     winner.win_all_bonuses()
     winner.finish()
     CrowdWorker(study.hits.get(number=0), people()[1]).finish()
-    collect(study, "local", market, now())
-    assert budget_of(study, "local") == Budget(9 * EACH, 0, 48 + EACH, 2 * EACH)
+    collect(offering_for(study, "local"), market, now())
+    assert budget_of(offering_for(study, "local")) == Budget(9 * EACH, 0, 48 + EACH, 2 * EACH)
 
     Submission.objects.filter(assignment__crowd_assignment_id=winner.assignment_id).update(status="Approved")
-    pay(study, "local", market, now)
-    after = budget_of(study, "local")
+    pay(offering_for(study, "local"), market, now)
+    after = budget_of(offering_for(study, "local"))
     assert after == Budget(9 * EACH, EACH, 48, 2 * EACH)
     assert after.left_cents == 9 * EACH - EACH - 48 - 2 * EACH
 
@@ -54,37 +54,37 @@ def test_every_cent_is_open_then_owed_then_spent(study: Study, market: Market) -
 def test_rejected_work_costs_nothing(study: Study, market: Market) -> None:
     publish(study, market, hits=1)
     CrowdWorker(study.hits.get(number=0), people()[0]).finish()
-    collect(study, "local", market, now())
+    collect(offering_for(study, "local"), market, now())
 
     reject(Submission.objects.get(), "It was empty.", market, None, now())
 
-    assert budget_of(study, "local") == Budget(9 * EACH, 0, 0, 3 * EACH)
+    assert budget_of(offering_for(study, "local")) == Budget(9 * EACH, 0, 0, 3 * EACH)
 
 
 def test_publishing_counts_what_is_owed_and_open(study: Study, market: Market) -> None:
     publish(study, market, hits=1)
 
-    check_budget(plan_publishing(study, "local", 1), None)
+    check_budget(plan_publishing(offering_for(study, "local"), 1), None)
     with pytest.raises(OverBudget, match=r"2 HITs .* at most \$7.20, above the study's budget of \$5.40"):
-        check_budget(plan_publishing(study, "local", 2), None)
+        check_budget(plan_publishing(offering_for(study, "local"), 2), None)
     with pytest.raises(OverBudget, match=r"at most \$4.80, above the given budget of \$4.79"):
-        check_budget(plan_publishing(study, "local", 1), 4_79)
+        check_budget(plan_publishing(offering_for(study, "local"), 1), 4_79)
 
 
 def test_hits_that_nobody_can_fill_any_more_cost_nothing_until_they_are_put_back(study: Study, market: Market) -> None:
     publish(study, market, hits=2)
     holder = CrowdWorker(study.hits.get(number=0), people()[0])
-    stop_study(study, "local", market, now)
-    collect(study, "local", market, now())
-    assert budget_of(study, "local").open_cents == 4 * EACH  # of the HIT that somebody still works on
+    stop_study(offering_for(study, "local"), market, now)
+    collect(offering_for(study, "local"), market, now())
+    assert budget_of(offering_for(study, "local")).open_cents == 4 * EACH  # of the HIT that somebody still works on
 
     holder.finish()
-    collect(study, "local", market, now())
-    assert budget_of(study, "local") == Budget(9 * EACH, 0, 48, 0)
+    collect(offering_for(study, "local"), market, now())
+    assert budget_of(offering_for(study, "local")) == Budget(9 * EACH, 0, 48, 0)
 
     publish(study, market, hits=2)
     with pytest.raises(OverBudget, match="Putting the HITs back on offer would bring the study to at most"):
-        resume_study(study, "local", market, now)
+        resume_study(offering_for(study, "local"), market, now)
     assert Publication.objects.stopped().count() == 2
 
 
@@ -92,19 +92,23 @@ def test_expired_hits_are_noted_when_the_marketplace_says_so(study: Study, marke
     publish(study, market, hits=1)
     Clock().advance(timedelta(days=15))
 
-    collect(study, "local", market, now())
+    collect(offering_for(study, "local"), market, now())
 
-    assert budget_of(study, "local").open_cents == 0
+    assert budget_of(offering_for(study, "local")).open_cents == 0
 
 
 def test_what_is_begun_may_be_there_and_what_was_refused_is_not(bare_study: Study) -> None:
     hits = list(bare_study.hits.all())
-    Publication.objects.create(hit=hits[0], environment="local", intended_at=now())
-    Publication.objects.create(hit=hits[1], environment="local", intended_at=now(), refusal="no")
-    Replacement.objects.create(hit=hits[0], environment="local", places=6, added=2, reopened=0, intended_at=now())
+    Publication.objects.create(hit=hits[0], offering=offering_for(hits[0].study, "local"), intended_at=now())
+    Publication.objects.create(
+        hit=hits[1], offering=offering_for(hits[1].study, "local"), intended_at=now(), refusal="no"
+    )
+    Replacement.objects.create(
+        hit=hits[0], offering=offering_for(hits[0].study, "local"), places=6, added=2, reopened=0, intended_at=now()
+    )
 
-    assert budget_of(bare_study, "local").open_cents == 6 * EACH
-    assert budget_of(bare_study, "sandbox").open_cents == 0
+    assert budget_of(offering_for(bare_study, "local")).open_cents == 6 * EACH
+    assert budget_of(offering_for(bare_study, "sandbox")).open_cents == 0
 
 
 def test_without_a_budget_nothing_is_refused() -> None:
@@ -118,24 +122,26 @@ def test_without_a_budget_nothing_is_refused() -> None:
 def test_a_typed_budget_holds_for_everything_that_spends_until_it_is_changed(
     demo_study: Study, market: Market, researcher: User
 ) -> None:
-    request_run(demo_study, "local", 1, 4 * EACH, researcher, now())
+    request_run(offering_for(demo_study, "local"), 1, 4 * EACH, researcher, now())
     publish(demo_study, market, hits=1)
     CrowdWorker(demo_study.hits.get(number=0), people()[0]).finish()
     CrowdWorker(demo_study.hits.get(number=0), people()[1]).finish()
-    collect(demo_study, "local", market, now())
+    collect(offering_for(demo_study, "local"), market, now())
     reject(Submission.objects.earliest("pk"), "It was empty.", market, None, now())
-    set_cap(demo_study, "local", 3 * EACH, researcher, now())
+    set_cap(offering_for(demo_study, "local"), 3 * EACH, researcher, now())
 
-    assert budget_of(demo_study, "local").cap_cents == 3 * EACH
-    assert budget_of(demo_study, "sandbox").cap_cents is None
-    assert replace_lost_assignments(demo_study, "local", market, now).beyond_budget == 1
+    assert budget_of(offering_for(demo_study, "local")).cap_cents == 3 * EACH
+    assert budget_of(offering_for(demo_study, "sandbox")).cap_cents is None
+    assert replace_lost_assignments(offering_for(demo_study, "local"), market, now).beyond_budget == 1
     with pytest.raises(OverBudget, match="above the given budget"):
-        check_budget(plan_publishing(demo_study, "local", 1))
+        check_budget(plan_publishing(offering_for(demo_study, "local"), 1))
     with pytest.raises(OverBudget, match="above the given budget"):
-        confirm_top_up(demo_study, TopUp("local", 900, 100, list(Submission.objects.all())), researcher, now())
+        confirm_top_up(
+            TopUp(offering_for(demo_study, "local"), 900, 100, list(Submission.objects.all())), researcher, now()
+        )
 
-    set_cap(demo_study, "local", None, researcher, now())
-    assert replace_lost_assignments(demo_study, "local", market, now).added == 1
+    set_cap(offering_for(demo_study, "local"), None, researcher, now())
+    assert replace_lost_assignments(offering_for(demo_study, "local"), market, now).added == 1
     assert [event.text for event in demo_study.events.filter(text__contains="budget")] == [
         "took the budget of $1.80 away (local)",
         "set the budget to $1.80 (local)",
@@ -144,9 +150,9 @@ def test_a_typed_budget_holds_for_everything_that_spends_until_it_is_changed(
 
 
 def test_the_lower_of_the_design_s_and_the_typed_budget_holds(study: Study) -> None:
-    set_cap(study, "local", 10 * EACH, None, now())
-    assert budget_of(study, "local").cap_cents == 9 * EACH
+    set_cap(offering_for(study, "local"), 10 * EACH, None, now())
+    assert budget_of(offering_for(study, "local")).cap_cents == 9 * EACH
 
-    set_cap(study, "local", 2 * EACH, None, now())
+    set_cap(offering_for(study, "local"), 2 * EACH, None, now())
     with pytest.raises(OverBudget, match=r"above the given budget of \$1.20"):
-        check_budget(plan_publishing(study, "local", 1))
+        check_budget(plan_publishing(offering_for(study, "local"), 1))

@@ -11,7 +11,7 @@ from pytest_django import Settings
 
 from hits.collecting.collect import Collected, collect
 from hits.crowds.mturk.client import Market
-from hits.models import Answer, Assignment, BonusCheck, Hit, Rating, Study, Submission
+from hits.models import Answer, Assignment, BonusCheck, Hit, Rating, Study, Submission, offering_for
 from tests.hits.crowd import CrowdWorker, now, people, publish
 from tests.hits.working import Worker
 
@@ -25,7 +25,7 @@ def hit(demo_study: Study, market: Market) -> Hit:
 
 
 def run(hit: Hit, market: Market, hours_later: float = 0) -> Collected:
-    return collect(hit.study, "local", market, now() + timedelta(hours=hours_later))
+    return collect(offering_for(hit.study, "local"), market, now() + timedelta(hours=hours_later))
 
 
 def test_a_confirmed_submission_becomes_a_rating_for_each_reply(hit: Hit, market: Market) -> None:

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from hits.collecting.collect import collect
 from hits.crowds.mturk.client import Market
-from hits.models import Answer, Assignment, Study
+from hits.models import Answer, Assignment, Study, offering_for
 from tests.hits import crowd
 from tests.hits.working import Undecided, Worker, publish
 
@@ -72,7 +72,7 @@ def test_agreements_come_back_from_the_marketplaces_copy(demo_study: Study, mark
     Answer.objects.all().delete()
     Assignment.objects.all().delete()
 
-    collect(demo_study, "local", market, crowd.now())
+    collect(offering_for(demo_study, "local"), market, crowd.now())
 
     assert worker.assignment.pk != agreed.pk
     assert worker.assignment.consent_version == agreed.consent_version

@@ -30,7 +30,7 @@ from hits.exporting.methods import methods_latex
 from hits.exporting.ratings_files import FILES, read_ratings
 from hits.exporting.report_latex import latex_tables
 from hits.frames.ratings_frame import rating_chunks, ratings_frame
-from hits.models import Assignment, Payment, Rating, Study, Submission
+from hits.models import Assignment, Payment, Rating, Study, Submission, offering_for
 from hits.models.design import StudyDesign
 from hits.paying.payments import pay
 from hits.screening.screening_runs import screen
@@ -49,15 +49,15 @@ def worked(demo_study: Study, market: Market) -> Study:
     """The demo study with a crowd's work on two HITs, paid and screened."""
     publish(demo_study, market, 2)
     simulate(demo_study, Crowd(12, read_truth("demo"), seed=4), InProcess(), ends_at=now())
-    collect(demo_study, "local", market, now())
-    pay(demo_study, "local", market, now)
-    screen(demo_study, "local", now())
+    collect(offering_for(demo_study, "local"), market, now())
+    pay(offering_for(demo_study, "local"), market, now)
+    screen(offering_for(demo_study, "local"), now())
     return demo_study
 
 
 @pytest.fixture
 def bundle(worked: Study, tmp_path: Path) -> Bundle:
-    return export_bundle(worked, "local", tmp_path / "bundle")
+    return export_bundle(offering_for(worked, "local"), tmp_path / "bundle")
 
 
 def hashes(folder: Path) -> dict[str, str]:
@@ -78,9 +78,11 @@ def test_a_bundle_says_what_the_database_says_and_holds_together(bundle: Bundle,
         pd.testing.assert_frame_equal(ratings[0], other, check_dtype=False, check_categorical=False)
     assert sha256((bundle.folder / "manifest.jsonl").read_bytes()) == worked.manifest_hash
     texts = [path.read_text() for path in bundle.folder.rglob("*.*") if path.suffix not in (".pdf", ".parquet")]
-    assert not [worker_id for worker_id in worker_ids(worked, "local").values() if worker_id in "".join(texts)]
+    assert not [
+        worker_id for worker_id in worker_ids(offering_for(worked, "local")).values() if worker_id in "".join(texts)
+    ]
 
-    export_ratings(worked, "local", bundle.folder.with_name("ratings"))
+    export_ratings(offering_for(worked, "local"), bundle.folder.with_name("ratings"))
 
     alone = hashes(bundle.folder.with_name("ratings"))
     assert alone.pop("sha256sums.txt")
@@ -90,8 +92,8 @@ def test_a_bundle_says_what_the_database_says_and_holds_together(bundle: Bundle,
 
 def _check_that_it_says_what_the_database_says(bundle: Bundle, worked: Study) -> None:
     rows = pd.read_csv(bundle.folder / "ratings.csv")
-    frame = ratings_frame(worked, "local")
-    own = analyse_study(worked, "local")
+    frame = ratings_frame(offering_for(worked, "local"))
+    own = analyse_study(offering_for(worked, "local"))
 
     assert len(rows) == Rating.objects.count() == bundle.about.ratings
     assert list(rows.columns) == list(bundle.about.columns)
@@ -117,7 +119,7 @@ def _check_that_it_says_what_the_database_says(bundle: Bundle, worked: Study) ->
     assert worked.manifest_hash in paragraph
     assert "All replies, the human ones too, were typed alike for display" in paragraph
     assert "All replies, the human ones too, were typed alike" in (bundle.folder / "datasheet.md").read_text()
-    raw = replace(facts := gather_facts(worked, "local", own), design=_as_written(facts.design))
+    raw = replace(facts := gather_facts(offering_for(worked, "local"), own), design=_as_written(facts.design))
     assert "Replies were shown as they were written" in methods_latex(raw)
     assert "typed alike" not in datasheet(raw)
 
@@ -143,9 +145,11 @@ def _check_that_one_changed_rating_is_found(folder: Path) -> None:
 
 
 def test_pieces_of_the_ratings_are_the_whole(worked: Study) -> None:
-    whole = ratings_frame(worked, "local")
+    whole = ratings_frame(offering_for(worked, "local"))
 
-    pieces = pd.concat([piece.astype({"worker": str}) for piece in rating_chunks(worked, "local", at_once=3)])
+    pieces = pd.concat(
+        [piece.astype({"worker": str}) for piece in rating_chunks(offering_for(worked, "local"), at_once=3)]
+    )
 
     for name in ("submission", "worker", "wave", "item", "dialog", "place", "generator", "value", "active_ms"):
         assert pieces[name].astype(str).tolist() == whole[name].astype(str).tolist()
@@ -153,7 +157,7 @@ def test_pieces_of_the_ratings_are_the_whole(worked: Study) -> None:
 
 def test_bundles_share_pseudonyms_only_if_asked(worked: Study, tmp_path: Path) -> None:
     def workers(pseudonyms: str) -> set[str]:
-        write_ratings_of(worked, "local", tmp_path, pseudonyms)
+        write_ratings_of(offering_for(worked, "local"), tmp_path, pseudonyms)
         return set(pd.read_csv(tmp_path / "ratings.csv")["worker"])
 
     own, ours, theirs = workers(""), workers("our-lab"), workers("their-lab")
@@ -162,7 +166,7 @@ def test_bundles_share_pseudonyms_only_if_asked(worked: Study, tmp_path: Path) -
     assert ours == workers("our-lab")
     assert not own & ours
     assert not (own | ours) & theirs
-    assert not own & set(ratings_frame(worked, "local")["worker"])
+    assert not own & set(ratings_frame(offering_for(worked, "local"))["worker"])
 
 
 def test_a_folder_that_is_no_bundle_stays_as_it_is(worked: Study, tmp_path: Path) -> None:
@@ -170,7 +174,7 @@ def test_a_folder_that_is_no_bundle_stays_as_it_is(worked: Study, tmp_path: Path
     (tmp_path / "thesis" / "draft.txt").write_text("years of work")
 
     with pytest.raises(EvalPlatformError, match="is no bundle"):
-        export_bundle(worked, "local", tmp_path / "thesis")
+        export_bundle(offering_for(worked, "local"), tmp_path / "thesis")
     with pytest.raises(EvalPlatformError, match="no bundle"):
         read_about(tmp_path / "thesis")
 
@@ -193,13 +197,13 @@ def test_names_do_not_break_latex() -> None:
 @pytest.mark.once
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
 def test_the_tables_and_methods_compile(worked: Study, tmp_path: Path) -> None:
-    results = analyse_study(worked, "local")
+    results = analyse_study(offering_for(worked, "local"))
     renamed = json.dumps(plain(results)).replace(json.dumps(results.main.generators[0]), json.dumps(AWKWARD))
     made = latex_tables(report_of(results_from_json(renamed)))
     for name, text in made.items():
         (tmp_path / name).write_text(text)
     tables = [name.removesuffix(".tex") for name in made if name != "all.tex"]
-    (tmp_path / "methods.tex").write_text(methods_latex(gather_facts(worked, "local", results)))
+    (tmp_path / "methods.tex").write_text(methods_latex(gather_facts(offering_for(worked, "local"), results)))
     (tmp_path / "paper.tex").write_text(document([*tables, "methods"]))
 
     as_they_are = tmp_path / "tables"

@@ -7,10 +7,10 @@ import pytest
 from django.test import Client
 
 from hits.crowds.mturk.client import Market
-from hits.models import Hit, Payment, Publication, Study, Submission
+from hits.models import Hit, Payment, Publication, Study, Submission, offering_for
 from hits.monitoring.ledger import payments_of, sum_ledger
 from hits.paying.payments import approve_by_hand, reject
-from hits.syncing import Synced, sync, unsettled_studies
+from hits.syncing import Synced, sync, unsettled_offerings
 from localturk.models import BonusPayment, LedgerEntry, TurkAssignment
 from tests.hits.crowd import CrowdWorker, now, people, publish
 
@@ -23,7 +23,7 @@ def hit(demo_study: Study, market: Market) -> Hit:
 
 def settle(hit: Hit, market: Market, **more: Any) -> Synced:
     hit.study.refresh_from_db()
-    return sync(hit.study, "local", market, now, **more)
+    return sync(offering_for(hit.study, "local"), market, now, **more)
 
 
 def lines() -> list[tuple[str, int, str]]:
@@ -58,7 +58,7 @@ def test_a_rejection_that_is_overridden_there_is_found_paid_and_its_bonus_follow
         approve_by_hand([submission], now())
     reject(submission, "A mistake, soon put right.", market, None, now())
     Publication.objects.update(closed_at=now())
-    assert unsettled_studies() == [(hit.study.pk, "local")]  # for 30 days, a rejection may be taken back
+    assert unsettled_offerings() == [(offering_for(hit.study, "local"))]  # for 30 days, a rejection may be taken back
     override(market, worker.assignment_id)
 
     settle(hit, market)
@@ -96,8 +96,8 @@ def test_bonuses_given_there_are_found_once_and_count_as_spent(hit: Hit, market:
     assert (first.found_bonuses, again.found_bonuses) == (2, 0)
     assert lines() == [("reward", 40, "our call"), ("extra", 50, "found there"), ("extra", 50, "found there")]
     assert is_even()
-    assert [(one.kind, one.paid_cents) for one in sum_ledger(hit.study, "local")][1] == ("extra", 120)
-    assert payments_of(hit.study, "local", "found").count() == 2
+    assert [(one.kind, one.paid_cents) for one in sum_ledger(offering_for(hit.study, "local"))][1] == ("extra", 120)
+    assert payments_of(offering_for(hit.study, "local"), "found").count() == 2
 
 
 @pytest.mark.parametrize("is_looked_for", [True, False])
@@ -162,6 +162,6 @@ def test_the_clock_looks_at_all_bonuses_once_an_hour(hit: Hit, market: Market) -
     market.send_bonus(worker.worker_id, worker.assignment_id, 50, "Thanks.", "one")
 
     assert settle(hit, market, is_asked_for=False).found_bonuses == 0
-    later = sync(hit.study, "local", market, lambda: now() + timedelta(minutes=61), is_asked_for=False)
+    later = sync(offering_for(hit.study, "local"), market, lambda: now() + timedelta(minutes=61), is_asked_for=False)
 
     assert later.found_bonuses == 1

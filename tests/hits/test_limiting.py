@@ -8,7 +8,7 @@ from hits.batching.building import build_hits
 from hits.collecting.collect import collect
 from hits.crowds.mturk.client import Market
 from hits.designing.study_files import create_study
-from hits.models import Event, Hit, Publication, Standing, Study
+from hits.models import Event, Hit, Publication, Standing, Study, offering_for
 from hits.publishing.limiting import Limited, block, limit_workers, unblock
 from localturk import working
 from localturk.clock import Clock
@@ -28,8 +28,8 @@ def hits(example_corpus: None, market: Market) -> list[Hit]:
 
 
 def sync(study: Study, market: Market) -> Limited:
-    collect(study, "local", market, now())
-    return limit_workers(study, "local", market, now())
+    collect(offering_for(study, "local"), market, now())
+    return limit_workers(offering_for(study, "local"), market, now())
 
 
 def may_accept(account: WorkerAccount, hit: Hit) -> bool:
@@ -58,13 +58,13 @@ def test_who_has_done_enough_sees_no_more_within_one_sync(hits: list[Hit], marke
 def test_a_soft_block_keeps_a_worker_away_and_can_be_lifted(hits: list[Hit], market: Market) -> None:
     alice, study = people()[0], hits[0].study
     accepted = working.accept(alice, TurkHit.objects.get(hit_id=_id(hits[1])), Clock().now())
-    block(study, "local", alice.worker_id, "soft block", "Answers at random.", None, now())
+    block(offering_for(study, "local"), alice.worker_id, "soft block", "Answers at random.", None, now())
     visited = Worker(hits[1], alice.worker_id, accepted.assignment_id).visit(hitId=_id(hits[1]))
     assert visited.context["code"] == "stopped"
     sync(study, market)
     assert not may_accept(alice, hits[0])
 
-    unblock(study, "local", alice.worker_id, "A misunderstanding.", None, now())
+    unblock(offering_for(study, "local"), alice.worker_id, "A misunderstanding.", None, now())
     sync(study, market)
 
     assert may_accept(alice, hits[0])
@@ -78,20 +78,20 @@ def test_a_soft_block_keeps_a_worker_away_and_can_be_lifted(hits: list[Hit], mar
 
 def test_a_hard_block_is_made_only_when_asked_for(hits: list[Hit], market: Market) -> None:
     alice, study = people()[0], hits[0].study
-    block(study, "local", alice.worker_id, "hard block", "Threatens us.", None, now())
-    block(study, "local", alice.worker_id, "hard block", "Threatens us.", None, now())
+    block(offering_for(study, "local"), alice.worker_id, "hard block", "Threatens us.", None, now())
+    block(offering_for(study, "local"), alice.worker_id, "hard block", "Threatens us.", None, now())
 
     sync(study, market)
 
     assert WorkerBlock.objects.get().worker == alice
-    unblock(study, "local", alice.worker_id, "Has apologised.", None, now())
+    unblock(offering_for(study, "local"), alice.worker_id, "Has apologised.", None, now())
     sync(study, market)
     assert not WorkerBlock.objects.exists()
 
 
 def test_a_run_that_was_killed_after_its_call_tells_again_without_harm(hits: list[Hit], market: Market) -> None:
     alice, study = people()[0], hits[0].study
-    block(study, "local", alice.worker_id, "soft block", "Answers at random.", None, now())
+    block(offering_for(study, "local"), alice.worker_id, "soft block", "Answers at random.", None, now())
     sync(study, market)
     Standing.objects.update(applied_at=None)
 
@@ -102,7 +102,7 @@ def test_a_run_that_was_killed_after_its_call_tells_again_without_harm(hits: lis
 @pytest.mark.parametrize("reason", ["", "  "])
 def test_a_block_needs_a_reason(hits: list[Hit], reason: str) -> None:
     with pytest.raises(EvalPlatformError, match="reason"):
-        block(hits[0].study, "local", "W1", "soft block", reason, None, now())
+        block(offering_for(hits[0].study, "local"), "W1", "soft block", reason, None, now())
 
 
 def _id(hit: Hit) -> str:

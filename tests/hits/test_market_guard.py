@@ -12,14 +12,24 @@ from django.test import Client
 from evalplatform.errors import EvalPlatformError
 from hits.access.pseudonyms import pseudonym
 from hits.crowds.opening import check_may_change, enter_market, open_market
-from hits.models import Assignment, Payment, Publication, PublishingRun, Standing, Study, StudyMarket, Submission
+from hits.models import (
+    Assignment,
+    Offering,
+    Payment,
+    Publication,
+    PublishingRun,
+    Standing,
+    Study,
+    Submission,
+    offering_for,
+)
 from hits.publishing.publishing_runs import carry_out_run
 from hits.tasks import (
     put_hits_up_again,
-    replace_assignments_of_study,
-    resume_hits_of_study,
-    stop_hits_of_study,
-    sync_hits_of_study,
+    replace_assignments_of_offering,
+    resume_hits_of_offering,
+    stop_hits_of_offering,
+    sync_hits_of_offering,
     sync_published_studies,
 )
 from tests.hits.crowd import now
@@ -35,11 +45,11 @@ COMMANDS = [
     ("put_up_again",),
 ]
 TASKS = [
-    lambda study, environment: sync_hits_of_study(study.pk, environment),
-    lambda study, environment: replace_assignments_of_study(study.pk, environment, None, None),
-    lambda study, environment: put_hits_up_again(study.pk, environment, False, None),
-    lambda study, environment: stop_hits_of_study(study.pk, environment),
-    lambda study, environment: resume_hits_of_study(study.pk, environment),
+    lambda key: sync_hits_of_offering(key),
+    lambda key: replace_assignments_of_offering(key, None, None),
+    lambda key: put_hits_up_again(key, False, None),
+    lambda key: stop_hits_of_offering(key),
+    lambda key: resume_hits_of_offering(key),
 ]
 FORMS = [
     "publish/",
@@ -65,14 +75,14 @@ FORMS = [
 def study(bare_study: Study) -> Study:
     """On both of Amazon's marketplaces, with work that waits to be paid, and a HIT that is still to be published."""
     for environment in ("sandbox", "production"):
-        StudyMarket.objects.create(
+        offering = Offering.objects.create(
             study=bare_study, environment=environment, stop_qualification_id="QUALIFICATION", page_url=THERE
         )
         for number in range(5):
             hit = bare_study.hits.get(number=number)
             assignment = Assignment.objects.create(
                 hit=hit,
-                environment=environment,
+                offering=offering,
                 crowd_assignment_id=f"ASSIGNMENT{number}",
                 crowd_worker_id="WORKER",
                 turn=0,
@@ -89,7 +99,7 @@ def study(bare_study: Study) -> Study:
                 collected_at=now(),
             )
             Publication.objects.create(
-                hit=hit, environment=environment, crowd_hit_id=f"HIT{number}", intended_at=now(), published_at=now()
+                hit=hit, offering=offering, crowd_hit_id=f"HIT{number}", intended_at=now(), published_at=now()
             )
     return bare_study
 
@@ -132,13 +142,13 @@ def test_no_task_does_either(study: Study, settings: LazySettings, task: object,
 
     assert callable(task)
     with pytest.raises(EvalPlatformError, match="changes nothing"):
-        task(study, "production")
+        task(offering_for(study, "production").pk)
 
     assert untouched(study)
 
 
 def test_a_run_that_was_asked_for_elsewhere_ends_with_the_reason(study: Study) -> None:
-    run = PublishingRun.objects.create(study=study, environment="production", requested_at=now())
+    run = PublishingRun.objects.create(offering=offering_for(study, "production"), requested_at=now())
 
     carry_out_run(run, enter_market, now)
 
@@ -157,7 +167,7 @@ def test_the_scheduled_sync_leaves_them_alone(study: Study) -> None:
 def test_a_form_that_names_a_marketplace_which_is_not_offered_is_refused_and_nothing_is_done_elsewhere(
     study: Study, researcher_client: Client, form: str
 ) -> None:
-    PublishingRun.objects.create(study=study, environment="production", requested_at=now(), finished_at=now())
+    PublishingRun.objects.create(offering=offering_for(study, "production"), requested_at=now(), finished_at=now())
     path = f"/studies/demo/{form.format(worker=pseudonym(study, 'WORKER'))}"
     events = study.events.count()
 
@@ -176,7 +186,7 @@ def test_a_form_that_names_a_marketplace_which_is_not_offered_is_refused_and_not
 
 @pytest.mark.parametrize("form", ["approve/", "reject/"])
 def test_a_single_assignment_elsewhere_is_not_decided_on(study: Study, researcher_client: Client, form: str) -> None:
-    key = Assignment.objects.filter(environment="production").earliest("pk").pk
+    key = Assignment.objects.filter(offering__environment="production").earliest("pk").pk
 
     answer = researcher_client.post(f"/studies/demo/assignments/{key}/{form}", {"is_meant": "yes", "reason": "no"})
 
@@ -189,7 +199,7 @@ def test_nor_is_one_of_a_copied_database(
     study: Study, researcher_client: Client, settings: LazySettings, form: str
 ) -> None:
     settings.MTURK_ENVIRONMENT, settings.PUBLIC_URL = "production", "https://laptop.example.org"
-    key = Assignment.objects.filter(environment="production").earliest("pk").pk
+    key = Assignment.objects.filter(offering__environment="production").earliest("pk").pk
 
     answer = researcher_client.post(f"/studies/demo/assignments/{key}/{form}", {"is_meant": "yes", "reason": "no"})
 
@@ -201,18 +211,18 @@ def test_the_server_that_published_it_may_and_a_move_is_said_on_purpose(
     study: Study, settings: LazySettings, researcher: User
 ) -> None:
     settings.MTURK_ENVIRONMENT, settings.PUBLIC_URL = "production", "https://eval.example.org"
-    check_may_change(study, "production")
+    check_may_change(offering_for(study, "production"))
     settings.PUBLIC_URL = "https://new.example.org"
     with pytest.raises(EvalPlatformError, match="a copy of its database"):
-        check_may_change(study, "production")
+        check_may_change(offering_for(study, "production"))
 
     out = StringIO()
     call_command("move_study", "demo", environment="production", stdout=out)
 
     assert out.getvalue() == "demo on production belongs to https://new.example.org now.\n"
-    check_may_change(study, "production")
+    check_may_change(offering_for(study, "production"))
     with pytest.raises(EvalPlatformError, match="a copy of its database"):
-        check_may_change(study, "sandbox")
+        check_may_change(offering_for(study, "sandbox"))
     assert study.events.get().text == f"moved the study on production from {THERE} to https://new.example.org/work"
     with pytest.raises(CommandError, match="nothing to move"):
         call_command("move_study", "demo", environment="production", stdout=out)
@@ -221,4 +231,4 @@ def test_the_server_that_published_it_may_and_a_move_is_said_on_purpose(
 def test_the_local_marketplace_is_open_to_every_copy(study: Study, settings: LazySettings) -> None:
     settings.PUBLIC_URL = "http://127.0.0.1:9999"
 
-    open_market(study, "local")
+    open_market(offering_for(study, "local"))

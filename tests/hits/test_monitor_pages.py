@@ -19,16 +19,16 @@ from hits.batching.building import build_hits
 from hits.budgeting.budget import typed_cap_cents
 from hits.crowds.mturk.client import Market
 from hits.designing.study_files import create_study
-from hits.models import Assignment, Event, Payment, Publication, Standing, Study, Submission
+from hits.models import Assignment, Event, Payment, Publication, Standing, Study, Submission, offering_for
 from hits.models.design import StraightLines
 from hits.monitoring.progress import submissions_per_hour
 from hits.screening.screening_runs import screen
 from hits.syncing import sync
 from hits.tasks import (
-    replace_assignments_of_study,
-    screen_work_of_study,
-    sync_hits_of_study,
-    undo_screening_of_study,
+    replace_assignments_of_offering,
+    screen_work_of_offering,
+    sync_hits_of_offering,
+    undo_screening_of_offering,
 )
 from hits.views.answered_work import ShownCard
 from hits.views.worker_preview import PreviewCard
@@ -54,8 +54,8 @@ def worked(demo_study: Study, market: Market) -> Study:
     work(demo_study, 0, 0, wins=True)
     work(demo_study, 1, 0, area="bad")
     CrowdWorker(demo_study.hits.get(number=1), people()[2])
-    sync(demo_study, "local", market, now)
-    screen_work_of_study(demo_study.pk, "local")
+    sync(offering_for(demo_study, "local"), market, now)
+    screen_work_of_offering(offering_for(demo_study, "local").pk)
     return demo_study
 
 
@@ -68,7 +68,7 @@ def by_hand(example_corpus: None, researcher: User, market: Market) -> Study:
     publish(study, market, 1)
     work(study, 0, 0, wins=True)
     work(study, 1, 0, area="bad")
-    sync(study, "local", market, now)
+    sync(offering_for(study, "local"), market, now)
     return study
 
 
@@ -140,8 +140,8 @@ def test_the_number_of_queries_does_not_grow_with_the_work(
     before = count_queries()
     for who in range(4):
         work(worked, who, 2 + who % 2, wins=who % 2 == 0)
-    sync(worked, "local", market, now)
-    screen_work_of_study(worked.pk, "local")
+    sync(offering_for(worked, "local"), market, now)
+    screen_work_of_offering(offering_for(worked, "local").pk)
 
     assert count_queries() == before
     assert max(before.values()) <= 50
@@ -210,7 +210,7 @@ def test_an_assignment_is_shown_as_its_worker_saw_and_answered_it(
     dialogs[0]["areas"] = worker.data["dialogs"][0]["answer"]["areas"]
     worker.hand_in(worker.submit(dialogs, feedback="<b>Nice</b> task").json()["fields"])
     worker.took(timedelta(minutes=5))
-    sync(demo_study, "local", market, now)
+    sync(offering_for(demo_study, "local"), market, now)
 
     context = researcher_client.get(f"/studies/demo/assignments/{worker.assignment.pk}/").context
     page = text_of(researcher_client, f"assignments/{worker.assignment.pk}/")
@@ -242,7 +242,7 @@ def test_workers_are_listed_with_checkpoints_and_flags(researcher_client: Client
     for words in ("same_answer", "too_few_points HIT 1", "share 1", "area bad", "checkpoints 3"):
         assert words in bruno_page
     assert "exploratory" not in bruno_page
-    screen(worked, "local", now(), [StraightLines()])
+    screen(offering_for(worked, "local"), now(), [StraightLines()])
     explored = text_of(researcher_client, f"workers/{bruno}/")
     assert "straight_lines exploratory" in explored
     assert "same_answer share" in explored or "same_answer area" in explored
@@ -254,9 +254,9 @@ def test_workers_are_listed_with_checkpoints_and_flags(researcher_client: Client
 def test_hours_without_submissions_are_shown_and_long_studies_in_wider_bars(worked: Study) -> None:
     first, second = Submission.objects.order_by("pk")
     Submission.objects.filter(pk=second.pk).update(submitted_at=first.submitted_at + timedelta(hours=3))
-    short = submissions_per_hour(worked, "local")
+    short = submissions_per_hour(offering_for(worked, "local"))
     Submission.objects.filter(pk=second.pk).update(submitted_at=first.submitted_at + timedelta(hours=200))
-    long = submissions_per_hour(worked, "local")
+    long = submissions_per_hour(offering_for(worked, "local"))
 
     assert short is not None
     assert long is not None
@@ -299,7 +299,7 @@ def test_work_is_approved_by_hand_and_then_paid(
     done, again = researcher_client.post(address), researcher_client.post(address)
     stale = researcher_client.post("/studies/demo/assignments/approve/", {"market": "local", "count": "2"})
     rest = researcher_client.post("/studies/demo/assignments/approve/", {"market": "local", "count": "1"})
-    sync(by_hand, "local", market, now)
+    sync(offering_for(by_hand, "local"), market, now)
 
     assert "1 assignment is approved" in messages_of(done)
     assert "decided before" in messages_of(again)
@@ -323,7 +323,7 @@ def test_one_assignment_is_rejected_with_a_reason_and_never_by_a_slip(
     assert "Write a reason" in mute.content.decode()
     assert not TurkAssignment.objects.filter(status="Rejected").exists()
     researcher_client.post(f"{address}reject/", {"reason": "Nothing was done.", "is_meant": "yes"})
-    sync(by_hand, "local", market, now)
+    sync(offering_for(by_hand, "local"), market, now)
 
     assert TurkAssignment.objects.get(status="Rejected").requester_feedback == "Nothing was done."
     assert "Decide" not in text_of(researcher_client, f"assignments/{second.assignment_id}/")
@@ -346,7 +346,7 @@ def test_a_top_up_is_shown_first_and_only_what_was_shown_is_confirmed(
     fields = {"market": "local", "hourly": "8.00", "total_cents": "144"}
     researcher_client.post("/studies/demo/top-up/", fields)
     researcher_client.post("/studies/demo/top-up/", fields)
-    sync(worked, "local", market, now)
+    sync(offering_for(worked, "local"), market, now)
 
     assert [one.amount_cents for one in BonusPayment.objects.filter(reason__contains="top-up")] == [60, 60]
     assert "has had its top-up already" in text_of(researcher_client, "monitor/?hourly=8.00")
@@ -361,10 +361,10 @@ def test_syncing_screening_and_pausing_are_asked_for_and_answered_in_the_log(
     Event.objects.all().delete()
     for verb in ("sync", "screen", "screen/undo"):
         assert "Asked for." in messages_of(researcher_client.post(f"/studies/demo/{verb}/", {"market": "local"}))
-    sync_hits_of_study(worked.pk, "local", researcher.pk)
-    screen_work_of_study(worked.pk, "local", researcher.pk)
-    screen_work_of_study(worked.pk, "local", researcher.pk)
-    undo_screening_of_study(worked.pk, "local", researcher.pk)
+    sync_hits_of_offering(offering_for(worked, "local").pk, researcher.pk)
+    screen_work_of_offering(offering_for(worked, "local").pk, researcher.pk)
+    screen_work_of_offering(offering_for(worked, "local").pk, researcher.pk)
+    undo_screening_of_offering(offering_for(worked, "local").pk, researcher.pk)
     paused = researcher_client.post("/studies/demo/stop/", {"market": "local", "back": "monitor"})
     researcher_client.post("/studies/demo/resume/", {"market": "local", "back": "monitor"})
 
@@ -394,8 +394,8 @@ def test_what_is_lost_is_replaced_after_a_look_at_the_cost_and_never_beyond_it(
     unseen = researcher_client.post("/studies/demo/replace/", {"market": "local"})
     budget_cents = shown.context["replacing"]["budget_cents"]
     asked = researcher_client.post("/studies/demo/replace/", {"market": "local", "budget_cents": budget_cents})
-    replace_assignments_of_study(worked.pk, "local", budget_cents, researcher.pk)
-    replace_assignments_of_study(worked.pk, "local", budget_cents, researcher.pk)
+    replace_assignments_of_offering(offering_for(worked, "local").pk, budget_cents, researcher.pk)
+    replace_assignments_of_offering(offering_for(worked, "local").pk, budget_cents, researcher.pk)
 
     assert "Look at what it costs first" in messages_of(unseen)
     assert "Asked for." in messages_of(asked)
@@ -427,9 +427,9 @@ def test_the_budget_is_shown_and_changed_on_the_monitor_and_never_by_an_empty_fi
         assert refused.context["refused"].field == "study-budget"
         assert refused.context["budget"]["typed"] == typed
         assert refused.context["top_up"]["hourly"] == "11"
-    assert typed_cap_cents(worked, "local") == 20_00
+    assert typed_cap_cents(offering_for(worked, "local")) == 20_00
     change(budget="", is_meant="yes")
-    assert typed_cap_cents(worked, "local") is None
+    assert typed_cap_cents(offering_for(worked, "local")) is None
     assert events()[-2:] == ["set the budget to $20.00 (local)", "took the budget of $20.00 away (local)"]
 
 

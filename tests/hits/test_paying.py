@@ -11,7 +11,7 @@ from hits.batching.building import build_hits
 from hits.collecting.collect import collect
 from hits.crowds.mturk.client import Market
 from hits.designing.study_files import create_study
-from hits.models import Hit, Payment, Study, Submission
+from hits.models import Hit, Payment, Study, Submission, offering_for
 from hits.paying.payments import Paid, approve_by_hand, pay, record_dues, reject
 from hits.screening.screening_runs import screen
 from localturk.clock import Clock
@@ -27,8 +27,8 @@ def hit(demo_study: Study, market: Market) -> Hit:
 
 
 def settle(study: Study, market: Market) -> Paid:
-    collect(study, "local", market, now())
-    return pay(study, "local", market, now)
+    collect(offering_for(study, "local"), market, now())
+    return pay(offering_for(study, "local"), market, now)
 
 
 def on_the_marketplace() -> tuple[int, int]:
@@ -61,7 +61,7 @@ def test_what_a_killed_run_has_paid_is_found_even_after_the_tokens_life(hit: Hit
     Submission.objects.update(status="Submitted")
     Clock().advance(timedelta(hours=25))
 
-    again = pay(hit.study, "local", market, now)
+    again = pay(offering_for(hit.study, "local"), market, now)
 
     assert (again.rewards, again.bonuses, again.found) == (1, 1, 2)
     assert on_the_marketplace() == (1, 1)
@@ -87,17 +87,17 @@ def test_two_runs_at_once_pay_once(hit: Hit, market: Market) -> None:
         worker = CrowdWorker(hit, account)
         worker.win_all_bonuses()
         worker.finish()
-    collect(hit.study, "local", market, now())
+    collect(offering_for(hit.study, "local"), market, now())
 
     def run(_: int) -> None:
         try:
-            pay(hit.study, "local", market, now)
+            pay(offering_for(hit.study, "local"), market, now)
         finally:
             connection.close()
 
     with ThreadPoolExecutor(2) as threads:
         list(threads.map(run, range(2)))
-    pay(hit.study, "local", market, now)
+    pay(offering_for(hit.study, "local"), market, now)
 
     assert on_the_marketplace() == (4, 4)
     assert Payment.objects.owed().count() == 0
@@ -129,22 +129,22 @@ def test_approval_waits_as_the_study_says(
     study.refresh_from_db()
     publish(study, market)
     CrowdWorker(study.hits.all()[0], people()[0]).finish()
-    collect(study, "local", market, now())
+    collect(offering_for(study, "local"), market, now())
 
-    paid = pay(study, "local", market, lambda: now() + timedelta(hours=hours))
+    paid = pay(offering_for(study, "local"), market, lambda: now() + timedelta(hours=hours))
 
     assert paid.rewards == rewards
     if approval == "by hand":
         approve_by_hand(Submission.objects.all(), now())
-        assert pay(study, "local", market, now).rewards == 1
+        assert pay(offering_for(study, "local"), market, now).rewards == 1
 
 
 def test_what_was_rejected_elsewhere_is_not_paid(hit: Hit, market: Market) -> None:
     worker = CrowdWorker(hit, people()[0]).finish()
-    collect(hit.study, "local", market, now())
+    collect(offering_for(hit.study, "local"), market, now())
     market.reject(worker.assignment_id, "A mistake, soon put right.")
 
-    paid = pay(hit.study, "local", market, now)
+    paid = pay(offering_for(hit.study, "local"), market, now)
 
     assert (paid.rewards, on_the_marketplace()) == (0, (0, 0))
     assert Payment.objects.get().cancelled_at is not None
@@ -153,14 +153,14 @@ def test_what_was_rejected_elsewhere_is_not_paid(hit: Hit, market: Market) -> No
 def test_rejecting_is_by_hand_with_a_reason_that_the_worker_reads(hit: Hit, market: Market) -> None:
     worker = CrowdWorker(hit, people()[0]).finish()
     CrowdWorker(hit, people()[1]).finish()
-    collect(hit.study, "local", market, now())
-    record_dues(hit.study, "local", now())
+    collect(offering_for(hit.study, "local"), market, now())
+    record_dues(offering_for(hit.study, "local"), now())
     submission = Submission.objects.get(assignment__crowd_assignment_id=worker.assignment_id)
 
     with pytest.raises(EvalPlatformError, match="Write a reason"):
         reject(submission, "  ", market, None, now())
     reject(submission, "All dialogs were left empty.", market, None, now())
-    paid = pay(hit.study, "local", market, now)
+    paid = pay(offering_for(hit.study, "local"), market, now)
 
     rejected = TurkAssignment.objects.get(assignment_id=worker.assignment_id)
     assert (rejected.status, rejected.requester_feedback) == ("Rejected", "All dialogs were left empty.")
@@ -187,9 +187,9 @@ def test_what_is_approved_can_not_be_rejected_any_more(hit: Hit, market: Market)
 
 def test_screening_leaves_out_and_pays_all_the_same(hit: Hit, market: Market) -> None:
     CrowdWorker(hit, people()[0]).finish()
-    collect(hit.study, "local", market, now())
+    collect(offering_for(hit.study, "local"), market, now())
 
-    screened = screen(hit.study, "local", now())
+    screened = screen(offering_for(hit.study, "local"), now())
 
     assert screened.run.exclusions.exists()
     assert settle(hit.study, market).rewards == 1

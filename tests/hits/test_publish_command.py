@@ -8,7 +8,7 @@ from pytest_django import Settings
 
 from hits.budgeting.budget import typed_cap_cents
 from hits.crowds.mturk.client import ENDPOINTS, Market
-from hits.models import Publication, Study
+from hits.models import Publication, Study, offering_for
 from localturk.models import Account
 from tests.conftest import DEMO
 from tests.processes import manage
@@ -174,7 +174,7 @@ def test_a_budget_that_was_given_once_holds_until_another_is_given(demo_study: S
     with pytest.raises(CommandError, match=r"above the given budget of \$4.80"):
         run("demo")
     run("demo", "--dry-run", "--budget", "20")
-    assert typed_cap_cents(demo_study, "local") == 4_80
+    assert typed_cap_cents(offering_for(demo_study, "local")) == 4_80
     run("demo", "--budget", "20")
     run("demo", "--budget", "15")  # nothing is left to publish, and it holds for replacements
-    assert typed_cap_cents(demo_study, "local") == 15_00
+    assert typed_cap_cents(offering_for(demo_study, "local")) == 15_00

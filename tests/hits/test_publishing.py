@@ -12,7 +12,7 @@ from evalplatform.errors import EvalPlatformError
 from hits.crowds.mturk.client import Market
 from hits.crowds.mturk.question import external_question
 from hits.crowds.mturk.types import NewHit
-from hits.models import Publication, Study
+from hits.models import Publication, Study, offering_for
 from hits.models.design import StudyDesign
 from hits.publishing.annotations import annotation_of
 from hits.publishing.creating import adopt_orphans, hit_type_of, publish_hits
@@ -31,7 +31,7 @@ def now() -> datetime:
 
 
 def publish(study: Study, market: Market, hits: int | None = None) -> Any:
-    return publish_hits(plan_publishing(study, "local", hits), market, PAGE, now)
+    return publish_hits(plan_publishing(offering_for(study, "local"), hits), market, PAGE, now)
 
 
 def hits_on(market: Market, study: Study) -> Counter[str]:
@@ -39,7 +39,7 @@ def hits_on(market: Market, study: Study) -> Counter[str]:
 
 
 def assert_each_hit_is_there_once(market: Market, study: Study, count: int = 6) -> None:
-    assert hits_on(market, study) == {annotation_of(study, "local", number): 1 for number in range(count)}
+    assert hits_on(market, study) == {annotation_of(offering_for(study, "local"), number): 1 for number in range(count)}
     known = set(Publication.objects.filter(hit__study=study).values_list("crowd_hit_id", flat=True))
     assert known == {hit.crowd_hit_id for hit in market.list_hits() if str(study.key) in hit.annotation}
 
@@ -67,7 +67,7 @@ def test_a_hit_whose_answer_was_lost_is_adopted_even_after_the_token_s_life(bare
     Publication.objects.filter(hit__number__in=[1, 2]).update(crowd_hit_id="", published_at=None)
     Publication.objects.filter(hit__number=3).delete()
 
-    assert adopt_orphans(bare_study, "local", market, now() + timedelta(hours=25)) == 3
+    assert adopt_orphans(offering_for(bare_study, "local"), market, now() + timedelta(hours=25)) == 3
     assert_each_hit_is_there_once(market, bare_study)
 
 
@@ -88,7 +88,7 @@ def test_an_orphan_that_slips_through_a_shifting_list_is_not_made_twice(bare_stu
 
     market._client.meta.events.register("before-call.mturk.ListHITs", delete_while_it_is_read)
 
-    assert adopt_orphans(bare_study, "local", market, now()) == 6
+    assert adopt_orphans(offering_for(bare_study, "local"), market, now()) == 6
 
 
 def test_hits_of_other_projects_are_left_alone(bare_study: Study, market: Market) -> None:
@@ -105,15 +105,15 @@ def test_hits_of_other_projects_are_left_alone(bare_study: Study, market: Market
 def test_stopping_expires_at_once_and_resuming_puts_back(bare_study: Study, market: Market) -> None:
     publish(bare_study, market)
 
-    assert stop_study(bare_study, "local", market, now).changed == 6
-    assert stop_study(bare_study, "local", market, now).changed == 0
+    assert stop_study(offering_for(bare_study, "local"), market, now).changed == 6
+    assert stop_study(offering_for(bare_study, "local"), market, now).changed == 0
     assert all(hit.expires_at < now() for hit in market.list_hits())
-    assert resume_study(bare_study, "local", market, now).changed == 6
+    assert resume_study(offering_for(bare_study, "local"), market, now).changed == 6
     assert all(hit.expires_at > now() for hit in market.list_hits())
 
 
 def test_budget_and_balance_are_checked_before_anything_is_spent(bare_study: Study, market: Market) -> None:
-    plan = plan_publishing(bare_study, "local")
+    plan = plan_publishing(offering_for(bare_study, "local"))
 
     check_funds(plan, market, 14_40)
     with pytest.raises(EvalPlatformError, match=r"at most \$14.40, above the given budget of \$14.39"):
@@ -135,7 +135,7 @@ def test_stopping_finds_what_an_interrupted_run_left_on_the_market(bare_study: S
     publish(bare_study, market)
     Publication.objects.filter(hit__number__lt=4).update(crowd_hit_id="", published_at=None)
 
-    assert stop_study(bare_study, "local", market, now).changed == 6
+    assert stop_study(offering_for(bare_study, "local"), market, now).changed == 6
     assert all(hit.expires_at < now() for hit in market.list_hits())
 
 

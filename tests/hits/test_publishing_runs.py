@@ -19,7 +19,7 @@ from hits.budgeting.budget import set_cap, typed_cap_cents
 from hits.crowds.mturk.client import Market, boto_client
 from hits.crowds.opening import worker_page_url
 from hits.errors import MarketUnavailable
-from hits.models import Publication, PublishingRun, Study
+from hits.models import Publication, PublishingRun, Study, offering_for
 from hits.publishing.publishing_runs import carry_out_run, count_run, request_run
 from hits.publishing.stopping import stop_study
 from localturk import in_process
@@ -64,11 +64,11 @@ def impatient_market(transactional_db: None) -> Market:
 
 
 def ask_for(study: Study, most_hits: int | None = None) -> PublishingRun:
-    return request_run(study, "local", most_hits, None, None, now())
+    return request_run(offering_for(study, "local"), most_hits, None, None, now())
 
 
 def carry_out(run: PublishingRun, market: Market) -> PublishingRun:
-    carry_out_run(run, lambda study, environment: (market, worker_page_url("local")), now)
+    carry_out_run(run, lambda offering: (market, worker_page_url("local")), now)
     run.refresh_from_db()
     return run
 
@@ -112,7 +112,7 @@ def test_a_run_that_is_carried_out_again_keeps_to_its_hits(bare_study: Study, im
 
 def test_what_stands_in_the_way_becomes_the_outcome(bare_study: Study, market: Market) -> None:
     with pytest.raises(EvalPlatformError, match="above the given budget"):
-        request_run(bare_study, "local", None, 14_39, None, now())
+        request_run(offering_for(bare_study, "local"), None, 14_39, None, now())
     Account.objects.create(pk=1, balance_cents=14_39)
 
     run = carry_out(ask_for(bare_study), market)
@@ -137,7 +137,7 @@ def test_want_of_funds_on_the_way_ends_a_run_and_the_next_goes_on(bare_study: St
 def test_stopping_ends_a_run_that_nobody_works_on(bare_study: Study, market: Market) -> None:
     run = ask_for(bare_study)
 
-    stop_study(bare_study, "local", market, now)
+    stop_study(offering_for(bare_study, "local"), market, now)
     carry_out(run, market)
 
     assert run.outcome == "Stopped before it was done."
@@ -279,15 +279,15 @@ def test_a_refused_invitation_or_copy_keeps_what_was_typed_for_publishing(
 def test_an_empty_field_takes_away_only_a_budget_that_its_page_has_shown(
     researcher_client: Client, demo_study: Study
 ) -> None:
-    set_cap(demo_study, "local", 20_00, None, now())
+    set_cap(offering_for(demo_study, "local"), 20_00, None, now())
 
     stale = researcher_client.post("/studies/demo/publish/", {"market": "local", "budget": "", "budget_shown": ""})
     assert stale.status_code == 422
     assert stale.context["refused"].field == "publishing-budget"
     assert stale.context["publishing"]["budget"] == "20.00"
-    assert typed_cap_cents(demo_study, "local") == 20_00
+    assert typed_cap_cents(offering_for(demo_study, "local")) == 20_00
 
     page = researcher_client.get("/studies/demo/publishing/cost/?budget=&budget_shown=20.00").content.decode()
     assert "publishing takes the budget of $20.00 away" in page
     researcher_client.post("/studies/demo/publish/", {"market": "local", "budget": "", "budget_shown": "20.00"})
-    assert typed_cap_cents(demo_study, "local") is None
+    assert typed_cap_cents(offering_for(demo_study, "local")) is None

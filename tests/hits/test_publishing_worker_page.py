@@ -11,7 +11,7 @@ import trustme
 from django.test import Client
 
 from evalplatform.errors import EvalPlatformError
-from hits.models import Study
+from hits.models import Study, offering_for
 from hits.publishing.page_check import check_worker_page
 
 HOST = "127.0.0.2"
@@ -86,7 +86,7 @@ def test_a_page_that_the_marketplace_may_frame_is_fine(
 ) -> None:
     server.headers = framed_by(*sources)
 
-    check_worker_page(bare_study, server.url, "sandbox")
+    check_worker_page(offering_for(bare_study, "sandbox"), server.url)
 
 
 @pytest.mark.usefixtures("trusted")
@@ -95,8 +95,8 @@ def test_our_own_page_is_fine(demo_study: Study, server: Server, client: Client)
     server.headers = dict(page.headers)
     server.status = page.status_code
 
-    check_worker_page(demo_study, server.url, "sandbox")
-    check_worker_page(demo_study, server.url, "production")
+    check_worker_page(offering_for(demo_study, "sandbox"), server.url)
+    check_worker_page(offering_for(demo_study, "production"), server.url)
 
 
 @pytest.mark.usefixtures("trusted")
@@ -119,7 +119,7 @@ def test_what_would_keep_workers_out_is_named(
     server.status, server.headers = status, headers
 
     with pytest.raises(EvalPlatformError) as refused:
-        check_worker_page(bare_study, server.url, "sandbox")
+        check_worker_page(offering_for(bare_study, "sandbox"), server.url)
 
     assert message in str(refused.value)
     assert "\n" not in str(refused.value)
@@ -127,6 +127,6 @@ def test_what_would_keep_workers_out_is_named(
 
 def test_a_certificate_that_nobody_trusts_and_a_server_that_is_not_there(bare_study: Study, server: Server) -> None:
     with pytest.raises(EvalPlatformError, match="its certificate is not valid"):
-        check_worker_page(bare_study, server.url, "sandbox")
+        check_worker_page(offering_for(bare_study, "sandbox"), server.url)
     with pytest.raises(EvalPlatformError, match="it can't be reached"):
-        check_worker_page(bare_study, "https://127.0.0.2:9/work", "sandbox")
+        check_worker_page(offering_for(bare_study, "sandbox"), "https://127.0.0.2:9/work")

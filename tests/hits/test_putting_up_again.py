@@ -11,7 +11,7 @@ from pytest_django.live_server_helper import LiveServer
 from evalplatform.errors import EvalPlatformError
 from hits.budgeting.budget import budget_of
 from hits.crowds.mturk.client import Market
-from hits.models import Hit, Publication, Rating, Study, Submission
+from hits.models import Hit, Publication, Rating, Study, Submission, offering_for
 from hits.publishing.publishing_plan import plan_publishing
 from hits.replacing.putting_up_again import PutUpAgain, put_up_again
 from hits.replacing.requesting import Replaced, replace_lost_assignments
@@ -33,7 +33,7 @@ def hit(demo_study: Study, market: Market) -> Hit:
     hit = demo_study.hits.get(number=0)
     for account in accounts()[:2]:
         CrowdWorker(hit, account).finish()
-    sync(demo_study, "local", market, now)
+    sync(offering_for(demo_study, "local"), market, now)
     delete(hit, market)
     return hit
 
@@ -51,21 +51,24 @@ def delete(hit: Hit, market: Market) -> None:
 
 
 def again(study: Study, market: Market, page_url: str = PAGE, **more: Any) -> PutUpAgain:
-    return put_up_again(study, "local", market, page_url, now, **more)
+    return put_up_again(offering_for(study, "local"), market, page_url, now, **more)
 
 
 def test_a_hit_deleted_there_is_seen_at_the_next_sync_and_costs_no_more(hit: Hit, market: Market) -> None:
-    first, second = sync(hit.study, "local", market, now), sync(hit.study, "local", market, now)
+    first, second = (
+        sync(offering_for(hit.study, "local"), market, now),
+        sync(offering_for(hit.study, "local"), market, now),
+    )
 
     assert (first.collected.gone, second.collected.gone) == (1, 0)
     assert Publication.objects.get(hit=hit).gone_at is not None
-    assert budget_of(hit.study, "local").open_cents == 4 * EACH  # of the other HIT
+    assert budget_of(offering_for(hit.study, "local")).open_cents == 4 * EACH  # of the other HIT
     assert hit.study.events.latest("pk").text == "found that 1 HIT was deleted on the local market"
     assert Rating.objects.values("submission").distinct().count() == 2
 
 
 def test_what_is_missing_of_it_is_put_up_again_once(hit: Hit, market: Market) -> None:
-    sync(hit.study, "local", market, now)
+    sync(offering_for(hit.study, "local"), market, now)
 
     shown = again(hit.study, market, is_dry_run=True)
     first, second = again(hit.study, market), again(hit.study, market)
@@ -75,13 +78,13 @@ def test_what_is_missing_of_it_is_put_up_again_once(hit: Hit, market: Market) ->
     new = Publication.objects.current().get(hit=hit)
     there = TurkHit.objects.get(hit_id=new.crowd_hit_id)
     assert (there.status, there.max_assignments, new.round, new.page_url) == ("Assignable", 2, 1, PAGE)
-    assert budget_of(hit.study, "local").open_cents == 4 * EACH + 2 * EACH
-    assert replace_lost_assignments(hit.study, "local", market, now) == Replaced()
-    assert not plan_publishing(hit.study, "local", 1).begun_count
+    assert budget_of(offering_for(hit.study, "local")).open_cents == 4 * EACH + 2 * EACH
+    assert replace_lost_assignments(offering_for(hit.study, "local"), market, now) == Replaced()
+    assert not plan_publishing(offering_for(hit.study, "local"), 1).begun_count
 
 
 def test_who_did_it_before_is_not_served_it_again_and_others_fill_it(hit: Hit, market: Market) -> None:
-    sync(hit.study, "local", market, now)
+    sync(offering_for(hit.study, "local"), market, now)
     again(hit.study, market)
 
     with pytest.raises(AssertionError, match="return"):
@@ -89,15 +92,15 @@ def test_who_did_it_before_is_not_served_it_again_and_others_fill_it(hit: Hit, m
     TurkHit.objects.update(max_assignments=3)  # the one who was refused holds a place, until they return it
     for account in accounts()[2:4]:
         CrowdWorker(hit, account).finish()
-    synced = sync(hit.study, "local", market, now)
+    synced = sync(offering_for(hit.study, "local"), market, now)
 
     assert (synced.collected.new, synced.paid.rewards) == (2, 2)
     assert Submission.objects.filter(assignment__hit=hit, problem="").count() == 4
-    assert sync(hit.study, "local", market, now).collected.new == 0
+    assert sync(offering_for(hit.study, "local"), market, now).collected.new == 0
 
 
 def test_a_run_that_was_killed_between_its_intent_and_its_note_puts_it_up_once(hit: Hit, market: Market) -> None:
-    sync(hit.study, "local", market, now)
+    sync(offering_for(hit.study, "local"), market, now)
     again(hit.study, market)
     hits = TurkHit.objects.count()
     Publication.objects.current().filter(hit=hit).update(crowd_hit_id="", published_at=None)
@@ -114,7 +117,7 @@ def test_a_hit_that_seemed_gone_and_is_there_is_left_alone(demo_study: Study, ma
     Publication.objects.update(gone_at=now(), closed_at=now())
 
     assert again(demo_study, market) == PutUpAgain()
-    sync(demo_study, "local", market, now)
+    sync(offering_for(demo_study, "local"), market, now)
 
     assert Publication.objects.get().gone_at is None
     assert TurkHit.objects.count() == 1
@@ -132,15 +135,15 @@ def test_hits_that_lead_nowhere_are_taken_off_the_market_and_put_up_again(demo_s
     assert all("https://right.example.org/work" in hit.question for hit in new.assignable())
     assert new.count() == 2
     assert again(demo_study, market, "https://right.example.org/work", elsewhere=True) == PutUpAgain()
-    assert budget_of(demo_study, "local").open_cents == 8 * EACH
-    sync(demo_study, "local", market, now)
-    assert budget_of(demo_study, "local").open_cents == 8 * EACH
+    assert budget_of(offering_for(demo_study, "local")).open_cents == 8 * EACH
+    sync(offering_for(demo_study, "local"), market, now)
+    assert budget_of(offering_for(demo_study, "local")).open_cents == 8 * EACH
 
 
 def test_the_command_and_the_button_put_them_up(
     hit: Hit, market: Market, researcher_client: Client, live_server: LiveServer
 ) -> None:
-    sync(hit.study, "local", market, now)
+    sync(offering_for(hit.study, "local"), market, now)
 
     page = researcher_client.get("/studies/demo/monitor/").content.decode()
     form = {"market": "local", "which": "deleted", "cents": "1"}
@@ -157,9 +160,9 @@ def test_the_command_and_the_button_put_them_up(
     )
     assert researcher_client.post("/studies/demo/put-up/", {**form, "cents": "120"}).status_code == 302
     with pytest.raises(EvalPlatformError, match="it can't be reached"):
-        put_hits_up_again(hit.study.pk, "local", False, None)
+        put_hits_up_again(offering_for(hit.study, "local").pk, False, None)
     with override_settings(PUBLIC_URL=live_server.url):
-        put_hits_up_again(hit.study.pk, "local", False, None)
+        put_hits_up_again(offering_for(hit.study, "local").pk, False, None)
     assert Publication.objects.current().get(hit=hit).round == 1
     assert not Publication.objects.current().filter(hit__number=1, round=1).exists()
 
@@ -169,7 +172,7 @@ def test_a_list_that_lags_or_skips_makes_no_hit_seem_deleted(demo_study: Study, 
     CrowdWorker(demo_study.hits.get(number=0), accounts()[0]).finish()
     add_fault(Kind.LIST_LAG, 3600, operation="ListHITs")
 
-    synced = sync(demo_study, "local", market, now)
+    synced = sync(offering_for(demo_study, "local"), market, now)
 
     assert (synced.collected.gone, synced.collected.new, synced.paid.rewards) == (0, 1, 1)
     assert not Publication.objects.exclude(gone_at=None).exists()

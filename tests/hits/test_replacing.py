@@ -14,11 +14,11 @@ from hits.budgeting.budget import budget_of
 from hits.collecting.collect import collect
 from hits.crowds.mturk.client import Market
 from hits.designing.study_files import create_study
-from hits.models import Exclusion, Hit, Replacement, ScreeningRun, Study, Submission
+from hits.models import Exclusion, Hit, Replacement, ScreeningRun, Study, Submission, offering_for
 from hits.paying.payments import reject
 from hits.publishing.stopping import stop_study
 from hits.replacing.requesting import Replaced, replace_lost_assignments
-from hits.syncing import sync, unsettled_studies
+from hits.syncing import sync, unsettled_offerings
 from localturk.clock import Clock
 from localturk.models import TurkHit, WorkerAccount
 from localturk.seeding import ensure_worker_accounts
@@ -49,13 +49,13 @@ def work(hit: Hit, count: int, market: Market, skip: int = 0) -> None:
     WorkerAccount.objects.update(country="US", approved_count=500, rejected_count=0)
     for account in WorkerAccount.objects.all()[skip : skip + count]:
         CrowdWorker(hit, account).finish()
-    collect(hit.study, "local", market, now())
+    collect(offering_for(hit.study, "local"), market, now())
 
 
 def exclude(*submissions: Submission, worker: str = "", is_frozen_rules: bool = True) -> ScreeningRun:
     study = Study.objects.get()
     run = ScreeningRun.objects.create(
-        study=study, environment="local", rules=[], is_frozen_rules=is_frozen_rules, funnel={}, made_at=now()
+        offering=offering_for(study, "local"), rules=[], is_frozen_rules=is_frozen_rules, funnel={}, made_at=now()
     )
     for one in submissions:
         Exclusion.objects.create(run=run, step=0, rule="too_few_points", parameters={}, submission=one, evidence={})
@@ -67,7 +67,7 @@ def exclude(*submissions: Submission, worker: str = "", is_frozen_rules: bool = 
 
 
 def replace(hit: Hit, market: Market, **more: Any) -> Replaced:
-    return replace_lost_assignments(hit.study, "local", market, now, **more)
+    return replace_lost_assignments(offering_for(hit.study, "local"), market, now, **more)
 
 
 def test_what_the_studys_own_rules_leave_out_is_offered_again_once(hit: Hit, market: Market) -> None:
@@ -80,7 +80,7 @@ def test_what_the_studys_own_rules_leave_out_is_offered_again_once(hit: Hit, mar
     assert TurkHit.objects.get().max_assignments == 6
     row = Replacement.objects.get()
     assert (row.places, row.excluded, row.rejected, row.confirmed_at is None) == (6, 2, 0, False)
-    assert budget_of(hit.study, "local").open_cents == 2 * EACH
+    assert budget_of(offering_for(hit.study, "local")).open_cents == 2 * EACH
     assert hit.study.events.get().text == "asked for 2 more assignments and reopened 0: at most $1.20"
 
 
@@ -92,8 +92,8 @@ def test_workers_are_served_the_additional_assignments_in_further_turns_and_no_m
 
     assert sorted(Submission.objects.values_list("assignment__turn", flat=True)) == [0, 1, 2, 3, 4]
     assert Submission.objects.filter(problem="").count() == 5
-    assert unsettled_studies() == [(hit.study.pk, "local")]  # for the approvals by hand
-    assert budget_of(hit.study, "local").open_cents == 0
+    assert unsettled_offerings() == [offering_for(hit.study, "local")]  # for the approvals by hand
+    assert budget_of(offering_for(hit.study, "local")).open_cents == 0
 
 
 def test_a_replacement_that_is_left_out_too_is_replaced_up_to_nine(hit: Hit, market: Market) -> None:
@@ -140,25 +140,25 @@ def test_expired_places_are_reopened_and_not_doubled(example_corpus: None, marke
     exclude(Submission.objects.earliest("pk"))
     later = now() + timedelta(days=15)
 
-    replaced = replace_lost_assignments(study, "local", market, lambda: later)
+    replaced = replace_lost_assignments(offering_for(study, "local"), market, lambda: later)
 
     assert (replaced.added, replaced.reopened, replaced.cents) == (1, 2, 3 * EACH)
     there = TurkHit.objects.get()
     assert (there.status, there.max_assignments, there.available_count) == ("Assignable", 5, 3)
-    assert replace_lost_assignments(study, "local", market, lambda: later) == Replaced()
-    assert budget_of(study, "local").open_cents == 3 * EACH
+    assert replace_lost_assignments(offering_for(study, "local"), market, lambda: later) == Replaced()
+    assert budget_of(offering_for(study, "local")).open_cents == 3 * EACH
 
 
 def test_a_stopped_hit_stays_stopped(hit: Hit, market: Market) -> None:
     exclude(Submission.objects.earliest("pk"))
-    stop_study(hit.study, "local", market, now)
+    stop_study(offering_for(hit.study, "local"), market, now)
 
     assert replace(hit, market) == Replaced(stopped=1)
 
 
 def test_replacements_end_where_the_budget_does(hit: Hit, market: Market) -> None:
     exclude(Submission.objects.earliest("pk"))
-    owed = budget_of(hit.study, "local").owed_cents
+    owed = budget_of(offering_for(hit.study, "local")).owed_cents
 
     assert replace(hit, market, budget_cents=owed + EACH - 1) == Replaced(beyond_budget=1)
     assert replace(hit, market, budget_cents=owed + EACH).added == 1
@@ -176,7 +176,9 @@ def test_a_run_that_was_killed_after_its_call_has_asked_for_ever(hit: Hit, marke
 
 def test_a_run_that_was_killed_before_its_call_asks_for_it_later(hit: Hit, market: Market) -> None:
     exclude(Submission.objects.earliest("pk"))
-    Replacement.objects.create(hit=hit, environment="local", places=5, added=1, reopened=0, intended_at=now())
+    Replacement.objects.create(
+        hit=hit, offering=offering_for(hit.study, "local"), places=5, added=1, reopened=0, intended_at=now()
+    )
 
     assert replace(hit, market).added == 1
     assert (TurkHit.objects.get().max_assignments, Replacement.objects.count()) == (5, 1)
@@ -187,7 +189,7 @@ def test_a_restored_database_learns_of_replacements_when_it_collects(hit: Hit, m
     replace(hit, market)
     Replacement.objects.all().delete()
 
-    collect(hit.study, "local", market, now())
+    collect(offering_for(hit.study, "local"), market, now())
 
     assert Replacement.objects.get().places == 5
     work(hit, 1, market, skip=4)
@@ -215,12 +217,12 @@ def test_a_sync_replaces_where_the_study_says_so(example_corpus: None, market: M
     publish(study, market, hits=1)
     hit = study.hits.get(number=0)
     work(hit, 4, market)
-    sync(study, "local", market, now)
-    assert unsettled_studies() == []
+    sync(offering_for(study, "local"), market, now)
+    assert unsettled_offerings() == []
     exclude(Submission.objects.earliest("pk"))
-    assert unsettled_studies() == [(study.pk, "local")]
+    assert unsettled_offerings() == [offering_for(study, "local")]
 
-    synced = sync(study, "local", market, now)
+    synced = sync(offering_for(study, "local"), market, now)
 
     assert synced.replaced is not None
     assert (synced.replaced.added, TurkHit.objects.get().max_assignments) == (1, 5)

@@ -13,7 +13,7 @@ from django.utils import timezone
 from hits.access.api_tokens import make_token
 from hits.access.pseudonyms import pseudonym
 from hits.analysing.kept_results import source_of
-from hits.models import ApiToken, Rating, Study, StudyResults
+from hits.models import ApiToken, Rating, Study, StudyResults, offering_for
 from hits.screening.screening_runs import screen
 from tests.hits.rated import rate
 
@@ -60,7 +60,7 @@ def test_a_program_lists_studies_and_reads_one(program: Program, demo_study: Stu
 
 def test_ratings_come_page_by_page_with_filters(program: Program, demo_study: Study) -> None:
     rate(demo_study, hits=2)
-    screen(demo_study, "local", timezone.now())
+    screen(offering_for(demo_study, "local"), timezone.now())
 
     every = rows(program, demo_study, page_size=100)
     kept = rows(program, demo_study, kept="true")
@@ -84,7 +84,7 @@ def test_ratings_come_page_by_page_with_filters(program: Program, demo_study: St
 
 def test_a_page_takes_as_many_queries_whatever_its_size(program: Program, demo_study: Study) -> None:
     rate(demo_study, hits=2)
-    screen(demo_study, "local", timezone.now())
+    screen(offering_for(demo_study, "local"), timezone.now())
 
     def count(size: int) -> int:
         with CaptureQueriesContext(connection) as queries:
@@ -104,7 +104,7 @@ def test_results_are_given_as_they_were_computed_last(program: Program, demo_stu
 
     StudyResults.objects.update(
         results='{"size": {"ratings": 7}}',
-        source=source_of(demo_study, "local"),
+        source=source_of(offering_for(demo_study, "local")),
         computed_at=timezone.now(),
         requested_at=None,
     )

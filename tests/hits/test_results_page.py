@@ -17,9 +17,9 @@ from hits.analysing.computing import compute_results
 from hits.analysing.disputed_dialogs import most_disputed
 from hits.analysing.kept_results import refresh_results
 from hits.frames.ratings_frame import ratings_frame
-from hits.models import Assignment, ScreeningRun, Study, StudyResults
+from hits.models import Assignment, ScreeningRun, Study, StudyResults, offering_for
 from hits.screening.screening_runs import screen
-from hits.tasks import compute_results_of_study, make_bundle_of_study
+from hits.tasks import compute_results_of_offering, make_bundle_of_offering
 from tests.hits.rated import rate
 
 COLUMNS = ("source", "results", "figures", "disputed", "computed_at")
@@ -29,7 +29,7 @@ _computed: dict[str, Any] = {}
 @pytest.fixture
 def rated(demo_study: Study) -> Study:
     rate(demo_study)
-    screen(demo_study, "local", timezone.now())
+    screen(offering_for(demo_study, "local"), timezone.now())
     return demo_study
 
 
@@ -37,10 +37,10 @@ def rated(demo_study: Study) -> Study:
 def computed(rated: Study) -> Study:
     """Computed once for all tests here: the same ratings give the same results."""
     if not _computed:
-        compute_results_of_study(rated.pk, "local")
+        compute_results_of_offering(offering_for(rated, "local").pk)
         _computed.update(StudyResults.objects.values(*COLUMNS).get())
     else:
-        refresh_results(rated, "local", lambda *_: None, timezone.now())
+        refresh_results(offering_for(rated, "local"), lambda *_: None, timezone.now())
         StudyResults.objects.update(**_computed, requested_at=None)
     return rated
 
@@ -59,7 +59,7 @@ def test_the_page_asks_a_worker_once_and_shows_what_it_finds(researcher_client: 
     assert StudyResults.objects.get().requested_at == row.requested_at
     assert "HX-Refresh" not in researcher_client.get("/studies/demo/results/live/").headers
 
-    compute_results_of_study(rated.pk, "local")
+    compute_results_of_offering(offering_for(rated, "local").pk)
 
     _computed.update(StudyResults.objects.values(*COLUMNS).get())
     assert researcher_client.get("/studies/demo/results/live/").headers["HX-Refresh"] == "true"
@@ -139,7 +139,7 @@ def test_without_screening_the_page_says_that_everything_counts(researcher_clien
 def test_a_failed_computation_is_told_and_can_be_asked_for_again(researcher_client: Client, rated: Study) -> None:
     Study.objects.update(design={})
     with pytest.raises(Exception, match="validation error"):
-        compute_results(Study.objects.get(), "local", timezone.now)
+        compute_results(offering_for(Study.objects.get(), "local"), timezone.now)
     assert "The computation failed" in StudyResults.objects.get().problem
     Study.objects.update(design=rated.design)
 
@@ -169,7 +169,7 @@ def test_the_most_disputed_dialogs_come_first_with_who_said_what(researcher_clie
 
 def test_disagreement_is_the_mean_squared_difference_of_all_pairs(demo_study: Study) -> None:
     rate(demo_study, hits=1, workers=2)
-    frame = ratings_frame(demo_study, "local")
+    frame = ratings_frame(offering_for(demo_study, "local"))
 
     (first, *_) = most_disputed(frame)
 
@@ -189,7 +189,7 @@ def test_a_bundle_is_made_by_a_worker_and_downloaded(
     researcher_client.post("/studies/demo/results/bundle/")
     assert "Making the bundle: no background process runs." in text_of(researcher_client, "bundle/")
 
-    make_bundle_of_study(computed.pk, "local")
+    make_bundle_of_offering(offering_for(computed, "local").pk)
 
     assert "Download the bundle" in text_of(researcher_client, "bundle/")
     response = researcher_client.get("/studies/demo/results/bundle.zip")

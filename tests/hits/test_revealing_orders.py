@@ -19,7 +19,7 @@ from hits.exporting.bundle_check import check_bundle
 from hits.exporting.bundles import export_bundle
 from hits.exporting.hashing import write_hashes
 from hits.exporting.kept_bundles import bundle_source
-from hits.models import Answer, Study
+from hits.models import Answer, Study, offering_for
 from hits.publishing.stopping import stop_study
 from localturk.models import TurkHit
 from tests.hits.crowd import CrowdWorker, now, people, publish
@@ -38,12 +38,12 @@ def test_a_bundle_withholds_the_secret_while_a_hit_is_on_a_market_and_reveals_it
     worked: Study, market: Market, tmp_path: Path
 ) -> None:
     TurkHit.objects.update(max_assignments=5, status="Assignable")
-    collect(worked, "local", market, now())
-    source = bundle_source(worked, "local")
-    early = export_bundle(worked, "local", tmp_path / "early").folder
+    collect(offering_for(worked, "local"), market, now())
+    source = bundle_source(offering_for(worked, "local"))
+    early = export_bundle(offering_for(worked, "local"), tmp_path / "early").folder
     TurkHit.objects.update(max_assignments=4, status="Reviewable")
-    collect(worked, "local", market, now())
-    late = export_bundle(worked, "local", tmp_path / "late").folder
+    collect(offering_for(worked, "local"), market, now())
+    late = export_bundle(offering_for(worked, "local"), tmp_path / "late").folder
 
     texts = [path.read_bytes() for path in early.rglob("*") if path.is_file()]
     assert not any(worked.order_secret.encode() in text for text in texts)
@@ -53,12 +53,12 @@ def test_a_bundle_withholds_the_secret_while_a_hit_is_on_a_market_and_reveals_it
     head = json.loads((early / "manifest.jsonl").read_text().splitlines()[0])
     assert head["card_order_commitment"] == commitment_to(bytes.fromhex(read_about(late).card_order_secret))
     assert check_bundle(early) == check_bundle(late) == []
-    assert bundle_source(worked, "local") != source  # the page offers to make it again
+    assert bundle_source(offering_for(worked, "local")) != source  # the page offers to make it again
 
 
 def test_a_check_finds_another_secret_and_cards_in_another_order(worked: Study, market: Market, tmp_path: Path) -> None:
-    collect(worked, "local", market, now())
-    folder = export_bundle(worked, "local", tmp_path / "bundle").folder
+    collect(offering_for(worked, "local"), market, now())
+    folder = export_bundle(offering_for(worked, "local"), tmp_path / "bundle").folder
     lied = tmp_path / "lied"
     shutil.copytree(folder, lied)
     about = (lied / "bundle.json").read_text()
@@ -72,8 +72,8 @@ def test_a_check_finds_another_secret_and_cards_in_another_order(worked: Study, 
 
 
 def test_a_manifest_that_is_not_the_study_s_is_found(worked: Study, market: Market, tmp_path: Path) -> None:
-    collect(worked, "local", market, now())
-    folder = export_bundle(worked, "local", tmp_path / "bundle").folder
+    collect(offering_for(worked, "local"), market, now())
+    folder = export_bundle(offering_for(worked, "local"), tmp_path / "bundle").folder
     head, *lines = (folder / "manifest.jsonl").read_text().splitlines(keepends=True)
     lie = json.loads(head) | {"card_order_commitment": commitment_to(bytes(16))}
     (folder / "manifest.jsonl").write_text(json.dumps(lie) + "\n" + "".join(lines))
@@ -88,8 +88,8 @@ def test_a_manifest_that_is_not_the_study_s_is_found(worked: Study, market: Mark
 def test_who_has_a_bundle_can_freeze_the_same_study_with_the_same_orders(
     worked: Study, market: Market, tmp_path: Path
 ) -> None:
-    collect(worked, "local", market, now())
-    secret = bytes.fromhex(export_bundle(worked, "local", tmp_path / "bundle").about.card_order_secret)
+    collect(offering_for(worked, "local"), market, now())
+    secret = bytes.fromhex(export_bundle(offering_for(worked, "local"), tmp_path / "bundle").about.card_order_secret)
     again = copy_study(worked, "again")
 
     build_hits(again, order_secret=secret)
@@ -108,13 +108,13 @@ def test_more_work_after_the_orders_were_revealed_is_warned_of(
     def page(address: str) -> str:
         return admin_client.get(f"/studies/demo/{address}").content.decode()
 
-    stop_study(worked, "local", market, now)
-    collect(worked, "local", market, now())
+    stop_study(offering_for(worked, "local"), market, now)
+    collect(offering_for(worked, "local"), market, now())
     assert "card orders of demo are public" not in page("") + page("monitor/")
     call_command("stop_study", "demo", "--resume", stdout=StringIO())
-    stop_study(worked, "local", market, now)
-    collect(worked, "local", market, now())
-    export_bundle(worked, "local", tmp_path / "bundle")
+    stop_study(offering_for(worked, "local"), market, now)
+    collect(offering_for(worked, "local"), market, now())
+    export_bundle(offering_for(worked, "local"), tmp_path / "bundle")
 
     for command in (["stop_study", "demo", "--resume"], ["publish_hits", "demo"]):
         with pytest.raises(CommandError, match=r"card orders of demo are public.* add --orders-are-public"):
@@ -129,8 +129,8 @@ def test_more_work_after_the_orders_were_revealed_is_warned_of(
 
 
 def test_a_bundle_is_checked_in_its_zip_file_too(worked: Study, market: Market, tmp_path: Path) -> None:
-    collect(worked, "local", market, now())
-    export_bundle(worked, "local", tmp_path / "bundle")
+    collect(offering_for(worked, "local"), market, now())
+    export_bundle(offering_for(worked, "local"), tmp_path / "bundle")
     packed = shutil.make_archive(str(tmp_path / "demo-local"), "zip", tmp_path, "bundle")
     output = StringIO()
     call_command("check_bundle", packed, stdout=output)

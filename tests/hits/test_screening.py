@@ -18,7 +18,20 @@ from hits.crowds.mturk.client import Market
 from hits.errors import InvalidStudy
 from hits.frames.study_frames import study_frames
 from hits.frames.submissions_frame import submissions_frame
-from hits.models import Answer, Assignment, BonusCheck, Event, Exclusion, Hit, Rating, ScreeningRun, Study, Submission
+from hits.models import (
+    Answer,
+    Assignment,
+    BonusCheck,
+    Event,
+    Exclusion,
+    Hit,
+    Offering,
+    Rating,
+    ScreeningRun,
+    Study,
+    Submission,
+    offering_for,
+)
 from hits.models.design import SameAnswer, StudyDesign, TooFewPoints
 from hits.monitoring.assignment_rows import assignment_rows
 from hits.monitoring.checkpoint_rows import passed_by_worker
@@ -45,8 +58,8 @@ def hand_in(
     """As if it had been worked on, confirmed and collected."""
     hit, end = Hit.objects.get(study=study, number=number), BEGIN + timedelta(minutes=minutes)
     assignment = Assignment.objects.create(
-        hit=hit, environment=environment, crowd_assignment_id=f"{worker}-{number}", crowd_worker_id=worker, turn=0,
-        opened_at=BEGIN, held_at=BEGIN, submitted_at=end,
+        hit=hit, offering=offering_for(study, environment), crowd_assignment_id=f"{worker}-{number}",
+        crowd_worker_id=worker, turn=0, opened_at=BEGIN, held_at=BEGIN, submitted_at=end,
     )  # fmt: skip
     submission = Submission.objects.create(
         assignment=assignment, status="Submitted", accepted_at=BEGIN, submitted_at=end,
@@ -89,7 +102,7 @@ def worked(demo_study: Study) -> Study:
 
 def rows(study: Study) -> list[tuple[str, str, int | None]]:
     """Of the current run: which rule, about whom."""
-    found = Exclusion.objects.filter(run=ScreeningRun.objects.current(study, "local"))
+    found = Exclusion.objects.filter(run=ScreeningRun.objects.current(offering_for(study, "local")))
     return [(one.rule, one.crowd_worker_id, one.submission_id) for one in found]
 
 
@@ -104,9 +117,9 @@ def test_the_frames_say_what_really_was_collected(demo_study: Study, market: Mar
     worker.open()
     worker.win_all_bonuses()
     worker.finish("okay")
-    collect(demo_study, "local", market, now())
+    collect(offering_for(demo_study, "local"), market, now())
 
-    frames = study_frames(demo_study, "local")
+    frames = study_frames(offering_for(demo_study, "local"))
 
     ratings = Rating.objects.select_related("item__dialog__dataset", "candidate__generator")
     expected = [
@@ -144,7 +157,7 @@ def test_the_placement_that_the_study_counts_makes_the_points(counts: str) -> No
         check.save()
     found_by_trial.filter(attempt=1).update(is_won=False)
 
-    frame = submissions_frame(study, "local")
+    frame = submissions_frame(offering_for(study, "local"))
 
     by_trial, moved_away = (frame[frame["worker"] == pseudonym(study, "FINE")].iloc[number] for number in (0, 1))
     names = ["points", "first_points", "attempts", "won_checks"]
@@ -153,7 +166,7 @@ def test_the_placement_that_the_study_counts_makes_the_points(counts: str) -> No
     design = StudyDesign.model_validate(study.design)
     for key, points in zip(frame["submission"], frame["points"], strict=True):
         assert bonus_points(design, Submission.objects.get(pk=int(key))) == points
-    passed = passed_by_worker(study, "local")
+    passed = passed_by_worker(offering_for(study, "local"))
     assert {name: one.won for name, one in passed.items()} == dict(
         zip(("SAME", "HASTY", "FINE"), (3, 4, 0 if counts == "first check" else 3), strict=True)
     )
@@ -162,11 +175,11 @@ def test_the_placement_that_the_study_counts_makes_the_points(counts: str) -> No
 
 
 def study_assignments(study: Study) -> list[Assignment]:
-    return list(Assignment.objects.filter(hit__study=study, environment="local").select_related("submission"))
+    return list(Assignment.objects.filter(offering=offering_for(study, "local")).select_related("submission"))
 
 
 def test_built_frames_have_the_columns_and_types_of_real_ones(worked: Study) -> None:
-    real = study_frames(worked, "local")
+    real = study_frames(offering_for(worked, "local"))
     built = frames_of(Work("w", ["gob", "ggg"]))
 
     for ours, theirs in ((built.ratings, real.ratings), (built.submissions, real.submissions)):
@@ -175,7 +188,7 @@ def test_built_frames_have_the_columns_and_types_of_real_ones(worked: Study) -> 
 
 
 def test_frames_of_no_work_have_the_same_columns(worked: Study) -> None:
-    empty, full = study_frames(worked, "production"), study_frames(worked, "local")
+    empty, full = study_frames(offering_for(worked, "production")), study_frames(offering_for(worked, "local"))
 
     assert (len(empty.ratings), len(empty.submissions)) == (0, 0)
     assert list(empty.ratings.dtypes.astype(str)) == list(full.ratings.dtypes.astype(str))
@@ -184,7 +197,7 @@ def test_frames_of_no_work_have_the_same_columns(worked: Study) -> None:
 
 def test_frames_take_few_queries_and_hold_no_workers_id(worked: Study, django_assert_max_num_queries: object) -> None:
     with django_assert_max_num_queries(9):  # type: ignore[operator]
-        frames = study_frames(worked, "local")
+        frames = study_frames(offering_for(worked, "local"))
 
     text = frames.ratings.to_csv() + frames.submissions.to_csv()
     assert not any(name in text for name in ("SAME", "HASTY", "FINE"))
@@ -193,7 +206,7 @@ def test_frames_take_few_queries_and_hold_no_workers_id(worked: Study, django_as
 def test_pseudonyms_are_stable_in_a_study_and_differ_between_studies(worked: Study) -> None:
     other = Study.objects.create(name="other", design={})
 
-    names = worker_ids(worked, "local")
+    names = worker_ids(offering_for(worked, "local"))
 
     assert sorted(names.values()) == ["FINE", "HASTY", "SAME"]
     assert all(pseudonym(worked, worker_id) == name for name, worker_id in names.items())
@@ -206,7 +219,7 @@ def test_pseudonyms_are_stable_in_a_study_and_differ_between_studies(worked: Stu
 def test_the_papers_rules_leave_out_workers_and_assignments_and_nothing_is_lost(worked: Study) -> None:
     before = (Submission.objects.count(), Rating.objects.count())
 
-    screened = screen(worked, "local", now())
+    screened = screen(offering_for(worked, "local"), now())
 
     unlucky = Submission.objects.get(assignment__crowd_assignment_id="FINE-1").pk
     hasty = Submission.objects.get(assignment__crowd_assignment_id="HASTY-0").pk
@@ -223,44 +236,44 @@ def test_the_papers_rules_leave_out_workers_and_assignments_and_nothing_is_lost(
 
 
 def test_screening_again_changes_nothing_until_there_is_more_work(worked: Study) -> None:
-    first = screen(worked, "local", now())
-    again = screen(worked, "local", now())
+    first = screen(offering_for(worked, "local"), now())
+    again = screen(offering_for(worked, "local"), now())
 
     assert (again.run, again.is_new) == (first.run, False)
     assert (ScreeningRun.objects.count(), Event.objects.count()) == (1, 1)
 
     hand_in(worked, "NEW", 2)
     assert unscreened_count(first.run) == 1
-    later = screen(worked, "local", now())
+    later = screen(offering_for(worked, "local"), now())
     assert later.is_new
     assert later.funnel.received.assignments == 6
     assert unscreened_count(later.run) == 0
 
 
 def test_other_rules_are_marked_as_exploratory_and_can_be_undone(worked: Study, researcher: User) -> None:
-    frozen = screen(worked, "local", now()).run
-    other = screen(worked, "local", now(), [TooFewPoints(points=3)], researcher).run
+    frozen = screen(offering_for(worked, "local"), now()).run
+    other = screen(offering_for(worked, "local"), now(), [TooFewPoints(points=3)], researcher).run
 
     assert (frozen.is_frozen_rules, other.is_frozen_rules) == (True, False)
     assert {rule for rule, _, _ in rows(worked)} == {"too_few_points"}
 
-    assert undo(worked, "local", now(), researcher) == frozen
+    assert undo(offering_for(worked, "local"), now(), researcher) == frozen
     assert len(rows(worked)) == 4
-    assert undo(worked, "local", now()) is None
+    assert undo(offering_for(worked, "local"), now()) is None
     with pytest.raises(EvalPlatformError, match="no screening of demo on the local marketplace"):
-        undo(worked, "local", now())
+        undo(offering_for(worked, "local"), now())
     assert Exclusion.objects.filter(run=other).exists()
     assert [event.actor for event in Event.objects.order_by("pk")] == [None, researcher, researcher, None]
     assert "exploratory" in Event.objects.order_by("pk")[1].text
 
 
 def test_what_is_kept_is_said_once_in_the_frame_the_rows_and_the_numbers(worked: Study) -> None:
-    assert kept_mask(study_frame(worked, "local")).all()
+    assert kept_mask(study_frame(offering_for(worked, "local"))).all()
 
-    screened = screen(worked, "local", now())
+    screened = screen(offering_for(worked, "local"), now())
 
-    frame = study_frame(worked, "local")
-    assert kept_mask(frame).sum() == kept_ratings(worked, "local").count() == screened.funnel.kept.ratings
+    frame = study_frame(offering_for(worked, "local"))
+    assert kept_mask(frame).sum() == kept_ratings(offering_for(worked, "local")).count() == screened.funnel.kept.ratings
     assert rules_in(frame) == ["same_answer", "hasty_without_points", "too_few_points"]
     assert Counter(first_rules(screened.run).values()) == {
         "same_answer": 1,
@@ -275,7 +288,7 @@ def test_what_is_kept_is_said_once_in_the_frame_the_rows_and_the_numbers(worked:
 
 def test_only_a_study_with_hits_is_screened_and_by_rules_that_make_sense(worked: Study) -> None:
     with pytest.raises(EvalPlatformError, match="has no HITs yet"):
-        screen(Study(name="draft", design=worked.design), "local", now())
+        screen(Offering(study=Study(name="draft", design=worked.design), environment="local"), now())
     with pytest.raises(InvalidStudy, match="4 points can never be won"):
         parse_rules(worked, {"screening": [{"rule": "too_few_points", "points": 4}]})
     assert parse_rules(worked, {"screening": [{"rule": "same_answer"}]}) == [SameAnswer()]

@@ -17,7 +17,7 @@ from hits.collecting.collect import Collected, collect
 from hits.crowds.mturk.client import Market
 from hits.designing.study_files import create_study
 from hits.frames.study_frames import study_frames
-from hits.models import Answer, Assignment, HitItem, Rating, Study, Submission
+from hits.models import Answer, Assignment, HitItem, Rating, Study, Submission, offering_for
 from hits.publishing.stopping import stop_study
 from simulated_crowd.channels import InProcess, OverHttp
 from simulated_crowd.judging import Judge
@@ -44,7 +44,7 @@ def make_study(market: Market, hits: int, name: str = "demo", **settings: Any) -
 
 def ratings_of(study: Study, market: Market) -> dict[tuple[str, str, str], str]:
     """By worker, dialog and whose reply it is."""
-    collect(study, "local", market, now())
+    collect(offering_for(study, "local"), market, now())
     names = ("submission__assignment__crowd_worker_id", "item__dialog__external_id", "candidate__generator__name")
     rows = Rating.objects.filter(item__hit__study=study).values_list(*names, "value")
     return {(worker, dialog, generator or HUMAN): value for worker, dialog, generator, value in rows}
@@ -59,7 +59,7 @@ def test_all_that_the_crowd_hands_in_is_collected_completely(demo_study: Study, 
     assert (work.submitted.total(), work.left, told[-1]) == (24, 0, (24, 24))
     assert min(work.returned.total(), work.abandoned.total()) > 0
     assert work.refused == {"not qualified": 1}
-    assert collect(demo_study, "local", market, now()) == Collected(new=24)
+    assert collect(offering_for(demo_study, "local"), market, now()) == Collected(new=24)
     assert Assignment.objects.filter(submission=None, taken_over_at=None).count() == 0
     replies = sum(len(card["candidates"]) + card["gold"] for item in HitItem.objects.all() for card in item.cards)
     assert Rating.objects.count() == 4 * replies
@@ -122,7 +122,7 @@ def test_each_type_of_worker_behaves_as_it_is_called(demo_study: Study, market: 
     work = simulate(demo_study, crowd, InProcess())
 
     assert work.submitted.keys() == WORKER_TYPES.keys()
-    collect(demo_study, "local", market, now())
+    collect(offering_for(demo_study, "local"), market, now())
     areas: dict[str, set[str]] = defaultdict(set)
     for submission in Submission.objects.select_related("assignment"):
         worker_id = submission.assignment.crowd_worker_id
@@ -139,7 +139,7 @@ def test_each_type_of_worker_behaves_as_it_is_called(demo_study: Study, market: 
         if worker_type is BONUS_HUNTING:
             assert submission.assignment.bonus_checks.filter(is_won=True).count() == 3
     # Our clock allows what the workers told: their work is dated as it would have happened.
-    answers = study_frames(demo_study, "local").answers
+    answers = study_frames(offering_for(demo_study, "local")).answers
     told = Answer.objects.filter(assignment__submission__isnull=False).values_list("active_ms", flat=True)
     assert answers["active_ms"].sum() == sum(told)
     for worker_id, used in areas.items():
@@ -174,7 +174,7 @@ def test_what_was_taken_off_the_market_is_not_worked_on(demo_study: Study, marke
 
     def stop_after_three(done: int, total: int) -> None:
         if done == 3:
-            stop_study(demo_study, "local", market, now)
+            stop_study(offering_for(demo_study, "local"), market, now)
 
     work = simulate(demo_study, Crowd(12, TRUTH), InProcess(), stop_after_three)
 

@@ -8,7 +8,7 @@ from django.core.management import CommandError, call_command
 from django.db.models.functions import Upper
 
 from generation.models import Dialog
-from hits.models import Study
+from hits.models import Study, offering_for
 from hits.publishing.plan_words import describe_plan
 from hits.publishing.publishing_plan import plan_publishing
 from tests.conftest import ROOT
@@ -47,7 +47,7 @@ def test_human_replies_that_looks_give_away_are_warned_of() -> None:
     assert "finds the human reply in 100% of 20 dialogs (95 % interval 84% to 100%)" in created
     assert "told by no small letters (100% of the human replies, 0% of the models')" in created
     run("build_hits", "demo")
-    plan = plan_publishing(Study.objects.get(), "local", None)
+    plan = plan_publishing(offering_for(Study.objects.get(), "local"), None)
     assert any(line.startswith("Warning: looks give the human replies away.") for line in describe_plan(plan))
 
 

@@ -8,9 +8,9 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from hits.crowds.mturk.client import Market
-from hits.models import Payment, Study
-from hits.syncing import unsettled_studies
-from hits.tasks import sync_hits_of_study
+from hits.models import Payment, Study, offering_for
+from hits.syncing import unsettled_offerings
+from hits.tasks import sync_hits_of_offering
 from localturk.models import Account, TurkAssignment
 from tests.conftest import ROOT
 from tests.hits.crowd import CrowdWorker, people, publish
@@ -48,9 +48,9 @@ def test_too_little_money_is_one_clear_line(worked: Study) -> None:
 
 
 def test_celery_syncs_what_is_not_settled(worked: Study) -> None:
-    assert unsettled_studies() == [(worked.pk, "local")]
+    assert unsettled_offerings() == [offering_for(worked, "local")]
 
-    sync_hits_of_study(worked.pk, "local")
+    sync_hits_of_offering(offering_for(worked, "local").pk)
 
     assert TurkAssignment.objects.get().status == "Approved"
     assert Payment.objects.owed().count() == 0

@@ -16,8 +16,8 @@ from hits import background
 from hits.batching.manifest import manifest_lines, sha256
 from hits.batching.manifest_files import manifest_file, write_manifest
 from hits.designing.study_files import create_study
-from hits.models import BackgroundJob, SchedulerBeat, Study
-from hits.tasks import note_that_scheduler_runs, plan_size_of_study, screen_work_of_study
+from hits.models import BackgroundJob, SchedulerBeat, Study, offering_for
+from hits.tasks import note_that_scheduler_runs, plan_size_of_study, screen_work_of_offering
 from tests.conftest import DEMO
 from tests.hits.rated import rate
 from tests.processes import WorkerProcess, wait_until
@@ -59,12 +59,12 @@ def test_what_was_asked_for_is_shown_until_it_is_done_and_says_why_it_failed(
     researcher_client.post("/studies/demo/screen/", {"market": "local"})
     job = BackgroundJob.objects.get()
 
-    screen_work_of_study.apply([demo_study.pk, "local"], task_id=str(job.task_id))
+    screen_work_of_offering.apply([offering_for(demo_study, "local").pk], task_id=str(job.task_id))
     assert "Screening the work" not in text_of(researcher_client, "monitor/")
 
     researcher_client.post("/studies/demo/screen/", {"market": "local"})
     failing = BackgroundJob.objects.unfinished().get()
-    background._note_failure(str(failing.task_id), screen_work_of_study, OSError(28, "No space left", "/var/x"))
+    background._note_failure(str(failing.task_id), screen_work_of_offering, OSError(28, "No space left", "/var/x"))
     assert "Screening the work came to nothing:</strong> The disk is full" in text_of(researcher_client, "monitor/")
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from django.test import Client
 from django.utils.html import json_script
 
-from hits.models import Assignment, Hit, Publication, Study
+from hits.models import Assignment, Hit, Publication, Study, offering_for
 from hits.models.design import StudyDesign
 
 SITE = "http://testserver/market"
@@ -18,7 +18,7 @@ def publish(study: Study, environment: str = "local") -> None:
     for hit in study.hits.all():
         Publication.objects.create(
             hit=hit,
-            environment=environment,
+            offering=offering_for(study, environment),
             crowd_hit_id=f"HIT{hit.pk}",
             intended_at=OPENED_AT,
             published_at=OPENED_AT,

@@ -6,7 +6,7 @@ from django.core.management.base import CommandParser
 from hits.designing.study_files import get_study
 from hits.exporting.bundles import export_bundle, export_ratings
 from hits.management.study_command import StudyCommand
-from hits.models import MarketEnvironment, ScreeningRun
+from hits.models import MarketEnvironment, ScreeningRun, offering_for
 
 
 class Command(StudyCommand):
@@ -35,14 +35,14 @@ check_bundle checks a bundle."""
         )
 
     def run(self, options: dict[str, Any]) -> None:
-        study, environment = get_study(options["study"]), options["environment"]
-        if ScreeningRun.objects.current(study, environment) is None:
-            self.stderr.write(f"{study} was not screened: everything counts. Run screen_study first.")
+        offering = offering_for(get_study(options["study"]), options["environment"])
+        if ScreeningRun.objects.current(offering) is None:
+            self.stderr.write(f"{offering.study} was not screened: everything counts. Run screen_study first.")
         if options["only_ratings"]:
-            about = export_ratings(study, environment, options["out"], options["pseudonyms"])
+            about = export_ratings(offering, options["out"], options["pseudonyms"])
             self.stdout.write(f"Wrote {about.ratings:,} ratings, and nothing of what they say, to {options['out']}.")
             return
-        bundle = export_bundle(study, environment, options["out"], options["pseudonyms"])
+        bundle = export_bundle(offering, options["out"], options["pseudonyms"])
         size = bundle.results.main.size
         files = sum(path.is_file() for path in bundle.folder.rglob("*"))
         self.stdout.write(

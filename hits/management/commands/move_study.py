@@ -8,7 +8,7 @@ from evalplatform.errors import EvalPlatformError
 from hits.crowds.opening import check_is_allowed, worker_page_url
 from hits.designing.study_files import get_study
 from hits.management.study_command import StudyCommand
-from hits.models import Event, MarketEnvironment, StudyMarket
+from hits.models import Event, MarketEnvironment, Offering, offering_for
 
 
 class Command(StudyCommand):
@@ -27,13 +27,14 @@ lead to the old address: redirect it, or put them up again with put_up_again."""
         )
 
     def run(self, options: dict[str, Any]) -> None:
-        study, environment = get_study(options["study"]), options["environment"]
-        check_is_allowed(environment)
-        page_url = worker_page_url(environment)
-        known = StudyMarket.objects.filter(study=study, environment=environment).exclude(page_url="").first()
-        if known is None or known.page_url == page_url:
-            raise EvalPlatformError(f"{study} does not belong to another server on {environment}: nothing to move.")
-        StudyMarket.objects.filter(pk=known.pk).update(page_url=page_url)
-        text = f"moved the study on {environment} from {known.page_url} to {page_url}"
-        Event.objects.create(study=study, at=timezone.now(), actor=None, text=text)
-        self.stdout.write(f"{study} on {environment} belongs to {settings.PUBLIC_URL} now.")
+        offering = offering_for(get_study(options["study"]), options["environment"])
+        check_is_allowed(offering.environment)
+        page_url = worker_page_url(offering.environment)
+        if offering.page_url in ("", page_url):
+            raise EvalPlatformError(
+                f"{offering.study} does not belong to another server on {offering.environment}: nothing to move."
+            )
+        text = f"moved the study on {offering.environment} from {offering.page_url} to {page_url}"
+        Offering.objects.filter(pk=offering.pk).update(page_url=page_url)
+        Event.objects.create(study=offering.study, at=timezone.now(), actor=None, text=text)
+        self.stdout.write(f"{offering.study} on {offering.environment} belongs to {settings.PUBLIC_URL} now.")

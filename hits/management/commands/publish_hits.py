@@ -10,7 +10,7 @@ from hits.crowds.opening import check_may_change, enter_market
 from hits.designing.design_words import dollars
 from hits.designing.study_files import get_study
 from hits.management.study_command import StudyCommand, progress_bar
-from hits.models import Event, MarketEnvironment, Study
+from hits.models import Event, MarketEnvironment, Offering, offering_for
 from hits.publishing.creating import PublishingResult, publish_hits, settle_plan
 from hits.publishing.plan_words import cents_from_dollars, describe_plan
 from hits.publishing.publishing_plan import PublishingPlan, check_funds, plan_publishing, under_cap
@@ -43,42 +43,44 @@ top-ups too, until another is given. Production needs MTURK_ENVIRONMENT=producti
         self.add_public_orders_argument(parser)
 
     def run(self, options: dict[str, Any]) -> None:
-        study, environment = get_study(options["study"]), options["environment"]
+        offering = offering_for(get_study(options["study"]), options["environment"])
         budget_cents = cents_from_dollars(options["budget"], "--budget")
         if options["hits"] is not None and options["hits"] < 1:
             raise CommandError("--hits must be at least 1.")
-        plan = plan_publishing(study, environment, options["hits"])
+        plan = plan_publishing(offering, options["hits"])
         if not plan.hits:
-            self.stdout.write(f"All HITs of {study} are published on the {environment} marketplace already.")
-            self._keep_budget(study, environment, budget_cents, options)
+            self.stdout.write(
+                f"All HITs of {offering.study} are published on the {offering.environment} marketplace already."
+            )
+            self._keep_budget(offering, budget_cents, options)
             return
-        self.refuse_public_orders(study, options)
-        market, page_url = enter_market(study, environment)
+        self.refuse_public_orders(offering.study, options)
+        market, page_url = enter_market(offering)
         plan = settle_plan(plan, market, timezone.now())
         if budget_cents is not None:
             plan = under_cap(plan, budget_cents)
         for line in describe_plan(plan):
             self.stdout.write(line)
         check_funds(plan, market)
-        self.check_worker_page(study, page_url, environment)
+        self.check_worker_page(offering, page_url)
         if options["dry_run"]:
             self.stdout.write("Dry run: nothing is published.")
             return
         self._confirm(plan, options, budget_cents)
-        self._keep_budget(study, environment, budget_cents, options)
+        self._keep_budget(offering, budget_cents, options)
         with progress_bar() as progress:
             bar = progress.add_task("Publishing", total=len(plan.hits))
             result = publish_hits(plan, market, page_url, timezone.now, lambda count: progress.advance(bar, count))
-        text = f"published {count_of(result.published, 'HIT')} on the {environment} market"
-        Event.objects.create(study=study, at=timezone.now(), actor=None, text=text)
+        text = f"published {count_of(result.published, 'HIT')} on the {offering.environment} market"
+        Event.objects.create(study=offering.study, at=timezone.now(), actor=None, text=text)
         self._report(plan, result)
 
-    def _keep_budget(self, study: Study, environment: str, cents: int | None, options: dict[str, Any]) -> None:
+    def _keep_budget(self, offering: Offering, cents: int | None, options: dict[str, Any]) -> None:
         """Before anything is spent; without --budget, what was given before goes on holding."""
         if cents is not None and not options["dry_run"]:
-            check_may_change(study, environment)
-            set_cap(study, environment, cents, None, timezone.now())
-            self.stdout.write(f"The budget on the {environment} marketplace is {dollars(cents)} from now on.")
+            check_may_change(offering)
+            set_cap(offering, cents, None, timezone.now())
+            self.stdout.write(f"The budget on the {offering.environment} marketplace is {dollars(cents)} from now on.")
 
     def _report(self, plan: PublishingPlan, result: PublishingResult) -> None:
         self.stdout.write(
@@ -89,14 +91,17 @@ top-ups too, until another is given. Production needs MTURK_ENVIRONMENT=producti
             self.stdout.write(f"  {count_of(count, 'time')}: {reason}")
         if result.stopped_by:
             raise CommandError(f"Stopped: {str(result.stopped_by).rstrip('.')}. Run the same command again to go on.")
-        self.stdout.write(f"Look at it: {settings.PUBLIC_URL}/studies/{plan.study}/")
+        self.stdout.write(f"Look at it: {settings.PUBLIC_URL}/studies/{plan.offering.study}/")
 
     def _confirm(self, plan: PublishingPlan, options: dict[str, Any], budget_cents: int | None) -> None:
-        if plan.environment != MarketEnvironment.PRODUCTION or not plan.hits:
+        if plan.offering.environment != MarketEnvironment.PRODUCTION or not plan.hits:
             return
         if options["yes"]:
             if budget_cents is None:
                 raise CommandError("--yes spends real money in production only together with --budget.")
             return
-        if input(f"This spends real money. Type the study's name to publish it ({plan.study}): ") != plan.study.name:
+        if (
+            input(f"This spends real money. Type the study's name to publish it ({plan.offering.study}): ")
+            != plan.offering.study.name
+        ):
             raise CommandError("That is not the study's name: nothing is published.")

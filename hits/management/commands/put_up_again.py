@@ -7,7 +7,7 @@ from evalplatform.wording import count_of
 from hits.crowds.opening import enter_market
 from hits.designing.study_files import get_study
 from hits.management.study_command import StudyCommand
-from hits.models import MarketEnvironment
+from hits.models import MarketEnvironment, offering_for
 from hits.publishing.plan_words import cents_from_dollars
 from hits.replacing.putting_up_again import describe_put_up_again, put_up_again
 
@@ -34,13 +34,13 @@ is put up, for workers who have not done those dialogs. A run that was interrupt
         parser.add_argument("--dry-run", action="store_true", help="only show what would happen and what it costs")
 
     def run(self, options: dict[str, Any]) -> None:
-        study, environment = get_study(options["study"]), options["environment"]
-        self.warn_of_public_orders(study)
+        offering = offering_for(get_study(options["study"]), options["environment"])
+        self.warn_of_public_orders(offering.study)
         budget_cents = cents_from_dollars(options["budget"], "--budget")
-        market, page_url = enter_market(study, environment)
-        self.check_worker_page(study, page_url, environment)
+        market, page_url = enter_market(offering)
+        self.check_worker_page(offering, page_url)
         done = put_up_again(
-            *(study, environment, market, page_url, timezone.now),
+            *(offering, market, page_url, timezone.now),
             budget_cents=budget_cents,
             is_dry_run=options["dry_run"],
             elsewhere=options["elsewhere"],

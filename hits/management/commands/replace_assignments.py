@@ -6,7 +6,7 @@ from django.utils import timezone
 from hits.crowds.opening import open_market
 from hits.designing.study_files import get_study
 from hits.management.study_command import StudyCommand
-from hits.models import MarketEnvironment
+from hits.models import MarketEnvironment, offering_for
 from hits.publishing.plan_words import cents_from_dollars
 from hits.replacing.requesting import describe_replaced, replace_lost_assignments
 
@@ -30,11 +30,11 @@ above the study's budget or the given one. Run it again at any time: nothing is 
         parser.add_argument("--dry-run", action="store_true", help="only show what would happen and what it costs")
 
     def run(self, options: dict[str, Any]) -> None:
-        study, environment = get_study(options["study"]), options["environment"]
-        self.warn_of_public_orders(study)
+        offering = offering_for(get_study(options["study"]), options["environment"])
+        self.warn_of_public_orders(offering.study)
         budget_cents = cents_from_dollars(options["budget"], "--budget")
         replaced = replace_lost_assignments(
-            *(study, environment, open_market(study, environment), timezone.now),
+            *(offering, open_market(offering), timezone.now),
             budget_cents=budget_cents,
             is_dry_run=options["dry_run"],
         )

@@ -8,7 +8,7 @@ from django.utils import timezone
 from hits.designing.study_files import get_study, read_study_file
 from hits.frames.study_frames import study_frames
 from hits.management.study_command import StudyCommand
-from hits.models import MarketEnvironment, Study
+from hits.models import MarketEnvironment, Offering, offering_for
 from hits.screening.rules import find_flags
 from hits.screening.screening_runs import Screened, parse_rules, screen, undo
 from hits.screening.screening_words import describe_evidence, describe_funnel
@@ -38,18 +38,18 @@ named would find; they leave nothing out. docs/screening.md explains each rule."
         parser.add_argument("--all", action="store_true", help=f"all evidence, not only the first {FEW_LINES} lines")
 
     def run(self, options: dict[str, Any]) -> None:
-        study, environment = get_study(options["study"]), options["environment"]
+        offering = offering_for(get_study(options["study"]), options["environment"])
         if options["undo"]:
-            self._undo(study, environment)
+            self._undo(offering)
             return
-        rules = parse_rules(study, read_study_file(options["rules"])) if options["rules"] else None
-        screened = screen(study, environment, timezone.now(), rules)
+        rules = parse_rules(offering.study, read_study_file(options["rules"])) if options["rules"] else None
+        screened = screen(offering, timezone.now(), rules)
         self._report(screened, None if options["all"] else FEW_LINES)
         if options["flags"]:
-            self._show_flags(study, environment, screened, None if options["all"] else FEW_LINES)
+            self._show_flags(offering, screened, None if options["all"] else FEW_LINES)
 
-    def _undo(self, study: Study, environment: str) -> None:
-        before = undo(study, environment, timezone.now())
+    def _undo(self, offering: Offering) -> None:
+        before = undo(offering, timezone.now())
         counts = (
             f"the one of {before.made_at:%Y-%m-%d %H:%M} counts ({before.kind})" if before else "everything is kept"
         )
@@ -57,7 +57,7 @@ named would find; they leave nothing out. docs/screening.md explains each rule."
 
     def _report(self, screened: Screened, most: int | None) -> None:
         run = screened.run
-        self.stdout.write(f"Screening of {run.study} on {run.environment}, {run.kind}.")
+        self.stdout.write(f"Screening of {run.offering}, {run.kind}.")
         if not run.is_frozen_rules:
             self.stdout.write("EXPLORATORY: these are not the rules that the study was frozen with.")
         self.stdout.write("\n".join(["", *describe_funnel(screened.funnel), "", ""]))
@@ -67,8 +67,8 @@ named would find; they leave nothing out. docs/screening.md explains each rule."
         if not screened.is_new:
             self.stdout.write("Nothing has changed since the last screening.")
 
-    def _show_flags(self, study: Study, environment: str, screened: Screened, most: int | None) -> None:
-        flags = find_flags(study_frames(study, environment), screened.rules)
+    def _show_flags(self, offering: Offering, screened: Screened, most: int | None) -> None:
+        flags = find_flags(study_frames(offering), screened.rules)
         self.stdout.write("\nFlags by rules that were not named. They leave nothing out:")
         lines = [line for rule, found in flags.items() for line in describe_evidence(rule, found)]
         self._write_some(iter(sorted(lines) or ["none"]), most)

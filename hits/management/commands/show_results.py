@@ -13,7 +13,7 @@ from hits.analysing.serialising import results_as_json
 from hits.analysing.study_analysis import analyse_study
 from hits.designing.study_files import get_study
 from hits.management.study_command import StudyCommand
-from hits.models import MarketEnvironment, ScreeningRun
+from hits.models import MarketEnvironment, ScreeningRun, offering_for
 
 
 class Command(StudyCommand):
@@ -48,12 +48,14 @@ docs/statistics.md explains every number."""
         self.stdout.write(results_as_json(results) if options["json"] else "\n".join(as_text(report_of(results))))
 
     def _of_study(self, options: dict[str, Any]) -> Results:
-        study, environment = get_study(options["study"]), options["environment"]
-        if ScreeningRun.objects.current(study, environment) is None:
-            self.stderr.write(f"{study} was not screened: everything counts. Run screen_study first.")
-        results = analyse_study(study, environment)
+        offering = offering_for(get_study(options["study"]), options["environment"])
+        if ScreeningRun.objects.current(offering) is None:
+            self.stderr.write(f"{offering.study} was not screened: everything counts. Run screen_study first.")
+        results = analyse_study(offering)
         if not results.main.size.ratings:
-            raise EvalPlatformError(f"{study} has no ratings on the {environment} marketplace; run sync_hits first.")
+            raise EvalPlatformError(
+                f"{offering.study} has no ratings on the {offering.environment} marketplace; run sync_hits first."
+            )
         return results
 
     def _imported(self, options: dict[str, Any]) -> Results:

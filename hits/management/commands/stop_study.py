@@ -7,7 +7,7 @@ from evalplatform.wording import count_of
 from hits.crowds.opening import open_market
 from hits.designing.study_files import get_study
 from hits.management.study_command import StudyCommand
-from hits.models import MarketEnvironment
+from hits.models import MarketEnvironment, offering_for
 from hits.publishing.stopping import resume_study, stop_study
 
 
@@ -27,11 +27,11 @@ card orders, --resume needs --orders-are-public."""
         self.add_public_orders_argument(parser)
 
     def run(self, options: dict[str, Any]) -> None:
-        study, environment = get_study(options["study"]), options["environment"]
+        offering = offering_for(get_study(options["study"]), options["environment"])
         if options["resume"]:
-            self.refuse_public_orders(study, options)
+            self.refuse_public_orders(offering.study, options)
         act, did = (resume_study, "on offer again") if options["resume"] else (stop_study, "taken off the market")
-        result = act(study, environment, open_market(study, environment), timezone.now)
+        result = act(offering, open_market(offering), timezone.now)
         self.stdout.write(f"{count_of(result.changed, 'HIT')} {did}.")
         for reason, count in result.refused.items():
             self.stdout.write(f"  {count_of(count, 'was', 'were')} not: {reason}")

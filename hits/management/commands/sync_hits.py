@@ -9,7 +9,7 @@ from hits.crowds.opening import open_market
 from hits.designing.design_words import dollars
 from hits.designing.study_files import get_study
 from hits.management.study_command import StudyCommand, progress_bar
-from hits.models import MarketEnvironment, Payment
+from hits.models import MarketEnvironment, Payment, offering_for
 from hits.syncing import Synced, describe_waiting, sync
 
 
@@ -27,12 +27,10 @@ paid once. Celery's beat does the same every few minutes."""
         parser.add_argument("--environment", choices=MarketEnvironment.values, default=MarketEnvironment.LOCAL)
 
     def run(self, options: dict[str, Any]) -> None:
-        study, environment = get_study(options["study"]), options["environment"]
+        offering = offering_for(get_study(options["study"]), options["environment"])
         with progress_bar() as progress:
-            synced = sync(study, environment, open_market(study, environment), timezone.now, _Bars(progress))
-        owed = Payment.objects.filter(
-            submission__assignment__hit__study=study, submission__assignment__environment=environment
-        ).owed()
+            synced = sync(offering, open_market(offering), timezone.now, _Bars(progress))
+        owed = Payment.objects.filter(submission__assignment__offering=offering).owed()
         self._report(synced, owed.cents())
 
     def _report(self, synced: Synced, owed_cents: int) -> None:
