@@ -142,7 +142,7 @@ def _print_way(name: str, way: Way, dice: random.Random) -> None:
     named = {rule: len({one.worker for one in found}) for rule, found in find_flags(frames, []).items()}
     row = f"{name:32} {sums['attempts'] / tally.checkpoints:>12.2f} {max(tally.checks):>5} "
     row += f"{tally.known / tally.checkpoints:>6.0%} {sums['first_points'] / tally.checkpoints:>13.0%} "
-    study.design["checkpoints"]["counts"] = "first check"
+    study.design = {**study.design, "checkpoints": {**study.design["checkpoints"], "counts": "first check"}}
     by_first = submissions_frame(offering_for(study, "local"))["points"].sum()
     row += f"{sums['points'] / tally.checkpoints:>6.0%} {by_first / tally.checkpoints:>12.0%}   "
     print(row + (", ".join(f"{rule} {count} of {WORKERS}" for rule, count in named.items()) or "none"), flush=True)

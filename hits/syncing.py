@@ -16,7 +16,6 @@ from hits.collecting.collect import Collected, collect, recently_rejected
 from hits.crowds.mturk.client import Market
 from hits.designing.design_words import dollars
 from hits.models import Offering, Payment, Publication, Study, Submission
-from hits.models.design import StudyDesign
 from hits.paying.found_payments import note_found_bonuses
 from hits.paying.payments import Paid, pay
 from hits.publishing.limiting import Limited, limit_workers
@@ -82,7 +81,7 @@ def _is_unsettled(offering: Offering) -> bool:
 
 
 def _replaces_by_itself(study: Study) -> bool:
-    return StudyDesign.model_validate(study.design).hits.replacements == "at each sync"
+    return study.parsed_design.hits.replacements == "at each sync"
 
 
 def sync(

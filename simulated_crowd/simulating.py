@@ -17,7 +17,6 @@ from django.urls import reverse
 
 from evalplatform.errors import EvalPlatformError
 from hits.models import Study
-from hits.models.design import StudyDesign
 from localturk import working
 from localturk.clock import Clock
 from localturk.models import TurkAssignment, TurkHit, WorkerAccount
@@ -78,7 +77,7 @@ def simulate(
 
 def usual_size(study: Study) -> int:
     """A crowd that can take everything, and in which few have to reach the limit."""
-    design = StudyDesign.model_validate(study.design)
+    design = study.parsed_design
     wanted = sum(study.hits.values_list("assignments", flat=True))
     return max(20, 3 * design.hits.assignments, round(2.5 * wanted / design.crowd.max_hits_per_worker))
 
@@ -89,7 +88,7 @@ class _Run:
     ) -> None:
         self.work = SimulatedWork(crowd)
         self._study = study
-        self._design = StudyDesign.model_validate(study.design)
+        self._design = study.parsed_design
         self._crowd = crowd
         self._channel = channel
         self._on_progress = on_progress

@@ -21,7 +21,6 @@ from hits.designing.summarising import summarise
 from hits.exporting.bundle_check import check_bundle
 from hits.exporting.bundles import export_bundle
 from hits.models import offering_for
-from hits.models.design import StudyDesign
 from hits.paying.payments import pay
 from hits.publishing.creating import publish_hits
 from hits.publishing.publishing_plan import plan_publishing
@@ -58,7 +57,7 @@ def test_from_a_corpus_to_a_bundle(tmp_path: Path) -> None:
 
     # A study says which dialogs, whose replies, how many raters and which pay, and knows its cost before it begins.
     study = create_study(read_study_file(ROOT / "examples" / "demo.toml"))
-    assert summarise(StudyDesign.model_validate(study.design)).total == "$14.40"
+    assert summarise(study.parsed_design).total == "$14.40"
 
     # Its HITs are built once, balanced, and frozen: the hash names exactly what workers will see.
     built = build_hits(study)

@@ -16,7 +16,6 @@ from hits.access.pseudonyms import pseudonym
 from hits.api.researcher import ERRORS, ResearcherView
 from hits.api.researcher_schemas import CURSOR, MARKET, RatingPage
 from hits.models import HitItem, Offering, Rating, ScreeningRun, Study, Submission
-from hits.models.design import StudyDesign
 from hits.monitoring.worker_rows import find_worker
 from hits.screening.keeping import first_rules, is_left_out, ratings_of
 from hits.stats.scales import score_of
@@ -111,7 +110,7 @@ def _rows(study: Study, rows: Sequence[dict[str, Any]], run: ScreeningRun | None
     generators = dict(Candidate.objects.filter(pk__in=candidates).values_list("pk", "generator__name"))
     rules = first_rules(run, {key: one["worker_id"] for key, one in work.items()})
     names = {key: pseudonym(study, one.pop("worker_id")) for key, one in work.items()}
-    areas = [area.key for area in StudyDesign.model_validate(study.design).task.areas] if rows else []
+    areas = [area.key for area in study.parsed_design.task.areas] if rows else []
     return [
         {
             "id": row["pk"],

@@ -24,7 +24,7 @@ ORDER_COMMITMENT = "card_order_commitment"
 def manifest_lines(study: Study) -> Iterator[bytes]:
     """The file of a frozen study, from what the database holds now: if it is not what was frozen, the hash shows it."""
     yield as_line(study.manifest or {})
-    design = StudyDesign.model_validate(study.design)
+    design = study.parsed_design
     blocks = _first_hit_of_each_block(study)
     while chunk := list(islice(blocks, BLOCKS_AT_ONCE)):
         items = HitItem.objects.filter(hit__in=chunk).select_related("hit", "dialog__dataset")

@@ -49,7 +49,7 @@ class Budget:
 
 def budget_of(offering: Offering, apart_from: Collection[int] = ()) -> Budget:
     """`apart_from`: HITs whose cost is reckoned elsewhere, by their keys."""
-    design = StudyDesign.model_validate(offering.study.design)
+    design = offering.study.parsed_design
     ledger = Payment.objects.filter(submission__assignment__offering=offering)
     waiting = waiting_for_decision(offering)
     unrecorded = [one for one in submissions_without_dues(offering) if one.pk not in waiting]

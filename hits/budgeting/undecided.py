@@ -11,7 +11,6 @@ from datetime import datetime
 from django.db.models import Count
 
 from hits.models import Offering, Study, Submission
-from hits.models.design import StudyDesign
 from hits.models.submission import SubmissionQuerySet
 
 
@@ -65,7 +64,7 @@ def beyond_cap(offering: Offering) -> set[int]:
 
 
 def _cap(study: Study) -> int:
-    return StudyDesign.model_validate(study.design).crowd.max_hits_per_worker
+    return study.parsed_design.crowd.max_hits_per_worker
 
 
 def _submissions(offering: Offering) -> SubmissionQuerySet:

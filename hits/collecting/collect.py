@@ -324,7 +324,7 @@ def _others_with_its_id(assignment: Assignment) -> AssignmentQuerySet:
 
 def _end_what_is_over(offering: Offering, now: datetime) -> int:
     """Whose time is over without a word from the marketplace: given up, or handed in to us alone."""
-    limit = timedelta(minutes=offering.study.design["crowd"]["time_limit_minutes"])
+    limit = timedelta(minutes=offering.study.parsed_design.crowd.time_limit_minutes)
     over = Assignment.objects.filter(offering=offering, submission=None, ended_as="", held_at__lt=now - limit - GRACE)
     # Where a visit came from is of use only as long as it may still turn out to be a worker's.
     ended = {"ended_at": now, "visited_from": ""}

@@ -46,7 +46,7 @@ def plan(study: Study, difference: str) -> Plan | None:
     checked = check_draft(study.design)
     if checked.problems:
         raise EvalPlatformError("Solve the study's problems first.")
-    design = StudyDesign.model_validate(study.design)
+    design = study.parsed_design
     if len(design.generators) < 2:
         raise EvalPlatformError("A difference takes two models; this study has one.")
     try:

@@ -68,7 +68,7 @@ def summarise(design: StudyDesign, chosen: Sequence[Selection] | None = None) ->
 
 def summarise_frozen(study: Study) -> Summary:
     """Of what was built, whatever has been imported since."""
-    design = StudyDesign.model_validate(study.design)
+    design = study.parsed_design
     manifest = study.manifest or {}
     size = BatchSize(manifest["dialogs"], 0, manifest["blocks"], split_assignments(design.hits.assignments))
     return _summary(design, size, [])

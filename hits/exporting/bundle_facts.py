@@ -63,7 +63,7 @@ def gather_facts(offering: Offering, results: Results) -> Facts:
         study=offering.study.name,
         marketplace=offering.environment,
         manifest_sha256=offering.study.manifest_hash,
-        design=StudyDesign.model_validate(offering.study.design),
+        design=offering.study.parsed_design,
         dialogs=int((offering.study.manifest or {})["dialogs"]),
         hits_built=offering.study.hits.count(),
         hits_published=published.count(),

@@ -33,7 +33,6 @@ from hits.exporting.report_latex import latex_tables
 from hits.frames.ratings_frame import rating_chunks
 from hits.frames.study_tables import confirmed_submissions
 from hits.models import Offering, ScreeningRun
-from hits.models.design import StudyDesign
 from hits.screening.funnel import Funnel, funnel_of
 from hits.screening.keeping import submissions_by_rule
 from hits.screening.kept_mask import mark_exclusions
@@ -95,7 +94,7 @@ def write_ratings_of(offering: Offering, folder: Path, pseudonyms: str = "") -> 
     """Write the ratings files and bundle.json."""
     run = ScreeningRun.objects.current(offering)
     named = submissions_by_rule(run)
-    design = StudyDesign.model_validate(offering.study.design)
+    design = offering.study.parsed_design
     metrics = metrics_of(offering.study)
     columns = described(list(named), list(metrics))
     pieces = _pieces(offering, named, pseudonyms, metrics)

@@ -14,7 +14,6 @@ from hits.access.pseudonyms import pseudonym
 from hits.collecting.active_times import bounded_times, span_seconds
 from hits.frames.arrays import Array, as_times, category, only_known, places_in, read_columns
 from hits.models import Answer, BonusCheck, HitItem, Offering, Publication, Rating, Submission
-from hits.models.design import StudyDesign
 
 NO_CANDIDATE = 0
 
@@ -36,7 +35,7 @@ class StudyTables:
     ) -> None:
         """`between` has the keys of the first and the last submission, if only some are wanted."""
         self.offering, self.study = offering, offering.study
-        self.design = StudyDesign.model_validate(offering.study.design)
+        self.design = offering.study.parsed_design
         self.name_worker = name_worker or (lambda worker_id: pseudonym(offering.study, worker_id))
         self.between = between
 

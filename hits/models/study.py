@@ -5,6 +5,8 @@ from django.contrib.auth.models import User
 from django.db import models
 from django.db.models import Q
 
+from hits.models.design import StudyDesign
+
 
 class StudyQuerySet(models.QuerySet["Study"]):
     def drafts(self) -> "StudyQuerySet":
@@ -54,6 +56,15 @@ class Study(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def parsed_design(self) -> StudyDesign:
+        """`design` with its types and its defaults, parsed once for each value. Raises for a draft with problems."""
+        known = self.__dict__.get("_parsed_design")
+        if known is None or known[0] is not self.design:  # assigned anew, or read anew from the database
+            known = self.__dict__["_parsed_design"] = (self.design, StudyDesign.model_validate(self.design))
+        parsed: StudyDesign = known[1]
+        return parsed
 
     @property
     def is_frozen(self) -> bool:

@@ -10,7 +10,7 @@ from hits.budgeting.undecided import waiting_for_decision
 from hits.collecting.active_times import counted_minutes
 from hits.models import Answer, Assignment, BonusCheck, HitItem, Offering, Study, Submission
 from hits.models.assignment import IS_CONFIRMED, AssignmentQuerySet
-from hits.models.design import CheckpointPart, StudyDesign
+from hits.models.design import CheckpointPart
 from hits.protocols.points import passes, wins_point
 
 Ending = Assignment.Ending
@@ -54,7 +54,7 @@ def find_assignments(offering: Offering, state: str = "", worker_id: str = "") -
 
 def assignment_rows(study: Study, assignments: Sequence[Assignment]) -> list[AssignmentRow]:
     minutes = counted_minutes(assignments)
-    points = _points(StudyDesign.model_validate(study.design).checkpoints, assignments)
+    points = _points(study.parsed_design.checkpoints, assignments)
     to_decide = {
         pk
         for one in {one.offering_id: one.offering for one in assignments}.values()

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from django.db.models import Count, OuterRef, Subquery
 
 from hits.models import BonusCheck, Offering, Rating
-from hits.models.design import StudyDesign
 from hits.protocols.points import wins_point
 from hits.stats.intervals import wilson_interval
 
@@ -56,7 +55,7 @@ def passed_by_worker(offering: Offering, worker_id: str | None = None) -> dict[s
     )
     # The database only counts how often each case happened; what wins is said by hits.protocols.points.
     cases = human.annotate(first=Subquery(first_check.values("is_won"))).order_by().values(worker, "value", "first")
-    rules = StudyDesign.model_validate(offering.study.design).checkpoints
+    rules = offering.study.parsed_design.checkpoints
     found: dict[str, Passed] = {}
     for who, area, first, count in cases.annotate(count=Count("pk")).values_list(worker, "value", "first", "count"):
         final = area in rules.passing_areas

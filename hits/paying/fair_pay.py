@@ -17,7 +17,6 @@ from hits.collecting.active_times import counted_minutes
 from hits.crowds.mturk.costs import bonus_fee_cents
 from hits.designing.design_words import dollars
 from hits.models import Event, Offering, Payment, Submission
-from hits.models.design import StudyDesign
 from hits.models.submission import SubmissionQuerySet
 
 FEWEST = 2  # a spread needs at least two
@@ -54,7 +53,7 @@ def real_pay(offering: Offering) -> RealPay | None:
     if len(minutes) < FEWEST or not any(minutes):
         return None
     low, middle, high = quantiles(minutes, n=4, method="inclusive")
-    reward = StudyDesign.model_validate(offering.study.design).pay.reward_cents
+    reward = offering.study.parsed_design.pay.reward_cents
     return RealPay(len(minutes), (low, middle, high), round(reward * 60 / middle) if middle else 0)
 
 
@@ -63,7 +62,7 @@ def propose_top_up(offering: Offering, hourly_cents: int) -> TopUp:
     pay = real_pay(offering)
     if pay is None:
         raise EvalPlatformError("There are too few submissions to know how long the work takes.")
-    reward = StudyDesign.model_validate(offering.study.design).pay.reward_cents
+    reward = offering.study.parsed_design.pay.reward_cents
     each = -(-round(hourly_cents * pay.median_minutes) // 60) - reward
     if each <= 0:
         raise EvalPlatformError(f"The median worker gets {dollars(pay.hourly_cents)} an hour already.")

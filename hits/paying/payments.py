@@ -97,7 +97,7 @@ def record_dues(offering: Offering, now: datetime) -> None:
     Study.objects.select_for_update().get(
         pk=offering.study.pk
     )  # two runs at once must not both fill a worker's last place
-    design = StudyDesign.model_validate(offering.study.design)
+    design = offering.study.parsed_design
     waiting, beyond = waiting_for_decision(offering), beyond_cap(offering)
     open_ones = [one for one in submissions_without_dues(offering) if one.pk not in waiting]
     due = [one for one in open_ones if _is_due(design, one, now)]
@@ -113,7 +113,7 @@ def approve_by_hand(submissions: Iterable[Submission], now: datetime, by: User |
     if not new:
         return 0
     study = new[0].assignment.hit.study
-    design = StudyDesign.model_validate(study.design)
+    design = study.parsed_design
     _save_dues([due for one in new for due in dues(design, one, now)])
     Submission.objects.filter(pk__in=[one.pk for one in new]).update(decided_at=now)
     which = _whose(new[0]) if len(new) == 1 else f"{len(new):,} assignments"

@@ -70,7 +70,7 @@ def unblock(offering: Offering, worker_id: str, reason: str, by: User | None, no
 
 
 def _cap(offering: Offering, now: datetime) -> int:
-    limit = offering.study.design["crowd"]["max_hits_per_worker"]
+    limit = offering.study.parsed_design.crowd.max_hits_per_worker
     counts = (
         Submission.objects.filter(assignment__offering=offering)
         .values("assignment__crowd_worker_id")

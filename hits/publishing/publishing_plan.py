@@ -49,7 +49,7 @@ def plan_publishing(
     with as many HITs as if there had been none. A `run` that has begun keeps to the HITs that it began with.
     """
     refuse_draft(offering.study)
-    design = StudyDesign.model_validate(offering.study.design)
+    design = offering.study.parsed_design
     ours = Publication.objects.filter(offering=offering)
     begun = list(offering.study.hits.filter(publications__in=ours.begun()))
     if run and run.publications.exists():

@@ -14,7 +14,6 @@ from hits.crowds.calling import THREADS, call_in_threads
 from hits.crowds.mturk.client import Market
 from hits.errors import MarketRefused, MarketUnavailable
 from hits.models import Event, Offering, Publication, PublishingRun, Study
-from hits.models.design import StudyDesign
 from hits.publishing.creating import adopt_orphans
 from hits.publishing.publishing_plan import refuse_draft
 
@@ -53,7 +52,7 @@ def resume_study(
 ) -> StoppingResult:
     """Puts stopped HITs on offer again, for the study's lifetime from now on. Refused above the study's budget."""
     refuse_draft(offering.study)
-    design = StudyDesign.model_validate(offering.study.design)
+    design = offering.study.parsed_design
     lifetime = timedelta(days=design.crowd.lifetime_days)
     stopped = Publication.objects.filter(offering=offering).stopped()
     again_cents = cents_of(design, closed_places(offering))

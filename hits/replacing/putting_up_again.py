@@ -111,7 +111,7 @@ def _short_of(offering: Offering, publications: PublicationQuerySet) -> list[Wan
 
 def put_up_cents(study: Study, wanted: Iterable[Wanted]) -> int:
     """At most, with bonuses and fees."""
-    return _cost(StudyDesign.model_validate(study.design), wanted).total_cents
+    return _cost(study.parsed_design, wanted).total_cents
 
 
 def _cost(design: StudyDesign, wanted: Iterable[Wanted]) -> Cost:
@@ -137,7 +137,7 @@ def _interrupted(offering: Offering) -> Iterable[Wanted]:
 
 
 def _plan(offering: Offering, wanted: list[Wanted]) -> PublishingPlan:
-    design = StudyDesign.model_validate(offering.study.design)
+    design = offering.study.parsed_design
     hits: list[Hit] = [one.publication.hit for one in wanted]
     return PublishingPlan(
         offering=offering,

@@ -83,7 +83,7 @@ def replace_lost_assignments(
     threads: int = THREADS,
 ) -> Replaced:
     """Asks for as many as the budget allows, in the order of the HITs. A dry run only counts them."""
-    design = StudyDesign.model_validate(offering.study.design)
+    design = offering.study.parsed_design
     result = Replaced()
     wanted = _requests(offering, market, now(), result)
     requests = list(_within_budget(design, budget_of(offering), wanted, budget_cents, result))
@@ -133,7 +133,7 @@ def losses(offering: Offering) -> dict[int, Loss]:
 
 def _undecided_allowance(offering: Offering) -> int:
     """How many are replaced before anybody has decided about them: a share of what was published, rounded up."""
-    share = StudyDesign.model_validate(offering.study.design).hits.replace_undecided_share
+    share = offering.study.parsed_design.hits.replace_undecided_share
     published = Publication.objects.filter(offering=offering).confirmed().current()
     return ceil(round(share * sum(published.values_list("hit__assignments", flat=True)), 6))
 

@@ -14,7 +14,7 @@ from hits.access.pseudonyms import worker_ids
 from hits.designing.design_problems import parse_design
 from hits.frames.study_frames import study_frames
 from hits.models import Event, Exclusion, Offering, ScreeningRun, Study
-from hits.models.design import ScreeningRule, StudyDesign
+from hits.models.design import ScreeningRule
 from hits.screening.findings import Finding
 from hits.screening.funnel import Funnel
 from hits.screening.funnel_counts import make_funnel, parameters_of
@@ -37,7 +37,7 @@ def screen(
     nothing is written."""
     if not offering.study.is_frozen:
         raise EvalPlatformError(f"{offering.study} has no HITs yet, and so nothing to screen: run build_hits first.")
-    frozen = StudyDesign.model_validate(offering.study.design).screening
+    frozen = offering.study.parsed_design.screening
     rules = frozen if rules is None else rules
     frames = study_frames(offering)
     findings = apply_rules(frames, rules)

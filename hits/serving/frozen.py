@@ -71,7 +71,7 @@ class FrozenHit:
 @lru_cache(maxsize=64)
 def frozen_study(key: UUID) -> FrozenStudy:
     study = Study.objects.frozen().get(key=key)
-    design = StudyDesign.model_validate(study.design)
+    design = study.parsed_design
     task = design.task
     return FrozenStudy(
         study.pk,

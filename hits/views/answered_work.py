@@ -62,7 +62,7 @@ class AnsweredDialog:
 
 
 def answered_dialogs(assignment: Assignment) -> list[AnsweredDialog]:
-    design = StudyDesign.model_validate(assignment.hit.study.design)
+    design = assignment.hit.study.parsed_design
     items = list(HitItem.objects.filter(hit=assignment.hit_id).select_related("dialog__dataset"))
     keys = [key for item in items for card in item.cards for key in card["candidates"]]
     candidates = Candidate.objects.select_related("generator").in_bulk(keys)

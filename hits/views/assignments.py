@@ -19,7 +19,6 @@ from hits.crowds.mturk.costs import reward_fee_cents
 from hits.crowds.opening import check_may_change, offered_environments, open_market
 from hits.designing.design_words import dollars
 from hits.models import Assignment, Offering, Payment, Study, Submission
-from hits.models.design import StudyDesign
 from hits.models.submission import SubmissionQuerySet
 from hits.monitoring import ledger
 from hits.monitoring.assignment_rows import STATES, TO_DECIDE, assignment_rows, find_assignments
@@ -176,7 +175,7 @@ def _decision(
     study: Study, assignment: Assignment, submission: Submission | None, payments: Sequence[Payment]
 ) -> dict[str, Any]:
     """What can still be decided: approving what nobody has approved, rejecting what is not paid."""
-    design = StudyDesign.model_validate(study.design)
+    design = study.parsed_design
     is_waiting = submission is not None and submission.status == Submission.Status.SUBMITTED
     reward = design.pay.reward_cents
     has_reward = any(one.kind == Payment.Kind.REWARD for one in payments)
@@ -214,7 +213,7 @@ def _undecided(offering: Offering) -> SubmissionQuerySet:
 
 
 def _is_by_hand(study: Study) -> bool:
-    return StudyDesign.model_validate(study.design).pay.approval == "by hand"
+    return study.parsed_design.pay.approval == "by hand"
 
 
 def _back(study: Study, assignment: Assignment) -> HttpResponse:

@@ -13,7 +13,7 @@ from generation.models import Candidate, Dialog
 from hits.access.pseudonyms import pseudonym
 from hits.analysing.kept_results import find_results
 from hits.models import HitItem, Offering
-from hits.models.design import Area, StudyDesign
+from hits.models.design import Area
 from hits.screening.keeping import kept_ratings
 from hits.views.study_pages import find_offering, surroundings
 from hits.views.worker_preview import PreviewCard, PreviewTurn, preview_card, preview_turns
@@ -64,7 +64,7 @@ def _dialogs(offering: Offering, disputed: Sequence[dict[str, Any]]) -> list[Dis
     candidates = Candidate.objects.select_related("generator").in_bulk(
         [pk for card in found for pk in card["candidates"]]
     )
-    design = StudyDesign.model_validate(offering.study.design)
+    design = offering.study.parsed_design
     said = _said(offering, keys)
     return [
         DisputedDialog(

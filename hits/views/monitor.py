@@ -19,7 +19,6 @@ from hits.crowds.opening import check_may_change
 from hits.designing.design_words import dollars
 from hits.designing.summarising import CostPart
 from hits.models import Offering, ScreeningRun
-from hits.models.design import StudyDesign
 from hits.monitoring.checkpoint_rows import Passed, passed_by_worker
 from hits.monitoring.ledger import refusals_of
 from hits.monitoring.progress import Progress, count_progress, submissions_per_hour
@@ -199,7 +198,7 @@ def _pay(offering: Offering, progress: Progress) -> dict[str, Any]:
         few = progress.submitted - progress.rejected < 2
         missing = "it takes two submissions with answers at least" if few else "the pages have measured no time"
         return {"problem": missing}
-    design = StudyDesign.model_validate(offering.study.design)
+    design = offering.study.parsed_design
     low, middle, high = pay.minutes_quartiles
     return {
         "real": pay,
@@ -230,7 +229,7 @@ def _above(budget: Budget, cents: int) -> str:
 
 
 def _top_up(offering: Offering, hourly: str) -> dict[str, Any]:
-    minimum = StudyDesign.model_validate(offering.study.design).pay.minimum_hourly_cents
+    minimum = offering.study.parsed_design.pay.minimum_hourly_cents
     if not hourly:
         return {"hourly": f"{minimum / 100:.2f}"}
     try:

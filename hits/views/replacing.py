@@ -18,7 +18,6 @@ from hits.budgeting.budget import budget_of
 from hits.crowds.opening import check_may_change, open_market, worker_page_url
 from hits.designing.design_words import dollars
 from hits.models import Offering, Replacement
-from hits.models.design import StudyDesign
 from hits.replacing.putting_up_again import deleted_hits, hits_elsewhere, put_up_cents
 from hits.replacing.requesting import describe_replaced, losses, replace_lost_assignments
 from hits.tasks import put_hits_up_again, replace_assignments_of_offering
@@ -37,7 +36,7 @@ def replacing_panel(offering: Offering, is_asked: bool) -> dict[str, Any]:
         "beyond_share": sum(one.beyond_share for one in lost),
         "added": sums["added"] or 0,
         "reopened": sums["reopened"] or 0,
-        "is_by_itself": StudyDesign.model_validate(offering.study.design).hits.replacements == "at each sync",
+        "is_by_itself": offering.study.parsed_design.hits.replacements == "at each sync",
     }
     if is_asked:
         try:

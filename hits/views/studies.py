@@ -16,7 +16,6 @@ from hits.batching.manifest import manifest_lines
 from hits.batching.manifest_files import is_large, manifest_file
 from hits.designing.study_files import checked_design, copy_study, start_draft
 from hits.models import Study
-from hits.models.design import StudyDesign
 from hits.tasks import build_hits_of_study, write_manifest_of_study
 from hits.views.refused import STATUS, refused_form
 from hits.views.study_overview import render_study
@@ -100,7 +99,7 @@ def _write_manifest(request: HttpRequest, study: Study) -> HttpResponse:
 def show_hit(request: HttpRequest, name: str, number: int) -> HttpResponse:
     study = study_for(request.user, name=name)
     hit = get_object_or_404(study.hits, number=number)
-    design = StudyDesign.model_validate(study.design)
+    design = study.parsed_design
     context = {
         "study": study,
         "hit": hit,

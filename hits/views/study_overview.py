@@ -29,7 +29,7 @@ def render_study(request: HttpRequest, study: Study, refused: Refused | None = N
     """`refused` is a form of this page that was sent, and why nothing came of it."""
     checked = DraftCheck([], []) if study.is_frozen else check_draft(study.design)
     problems, chosen = checked.problems, checked.selections
-    design = None if problems else StudyDesign.model_validate(study.design)
+    design = None if problems else study.parsed_design
     summary = summarise_frozen(study) if study.is_frozen else design and summarise(design, chosen)
     hits = study.hits.annotate(item_count=Count("items")).order_by("number")
     context = {

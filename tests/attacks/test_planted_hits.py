@@ -9,7 +9,6 @@ from hits.crowds.mturk.client import Market
 from hits.crowds.mturk.question import external_question
 from hits.crowds.mturk.types import NewHit
 from hits.models import Event, Publication, Study, offering_for
-from hits.models.design import StudyDesign
 from hits.publishing.annotations import annotation_of, token_of
 from hits.publishing.creating import adopt_orphans, hit_type_of
 from hits.publishing.stopping import stop_study
@@ -19,7 +18,7 @@ THEIR_PAGE = "https://evil.example.org/"
 
 
 def plant(market: Market, study: Study, annotation: str, token: str = "theirs") -> str:
-    hit_type = market.create_hit_type(hit_type_of(StudyDesign.model_validate(study.design)))
+    hit_type = market.create_hit_type(hit_type_of(study.parsed_design))
     return market.create_hit(NewHit(hit_type, external_question(THEIR_PAGE, 800), 1, 86_400, annotation, token))
 
 

@@ -11,7 +11,6 @@ from hits.collecting.collect import collect
 from hits.crowds.mturk.client import Market
 from hits.frames.study_frames import study_frames
 from hits.models import Answer, Assignment, Payment, Study, Submission, offering_for
-from hits.models.design import StudyDesign
 from hits.paying.payments import pay
 from hits.screening.rules import find_flags
 from tests.hits.conftest import market
@@ -35,7 +34,7 @@ def checkpoints(worker: CrowdWorker) -> list[int]:
 
 def points_of(worker: CrowdWorker) -> int:
     submission = Submission.objects.get(assignment=worker.assignment)
-    return bonus_points(StudyDesign.model_validate(worker.hit.study.design), submission)
+    return bonus_points(worker.hit.study.parsed_design, submission)
 
 
 def flags(study: Study) -> dict[str, set[str]]:

@@ -9,7 +9,6 @@ from playwright.sync_api import FrameLocator, Locator, Page, expect
 
 from generation.models import Candidate
 from hits.models import Answer
-from hits.models.design import StudyDesign
 
 AREAS = ["good", "okay", "bad"]
 FRAME = "iframe[title='The task of this HIT']"
@@ -184,7 +183,7 @@ def stored_placements() -> dict[int, dict[str, str]]:
     stored = {}
     candidates = Candidate.objects.in_bulk()
     for answer in Answer.objects.select_related("item__dialog", "item__hit__study").order_by("item__position"):
-        design = StudyDesign.model_validate(answer.item.hit.study.design)
+        design = answer.item.hit.study.parsed_design
         texts = [
             design.shown(candidates[card["candidates"][0]].display_text if card["candidates"] else gold)
             for gold in [answer.item.dialog.display_gold]

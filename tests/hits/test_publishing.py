@@ -13,7 +13,6 @@ from hits.crowds.mturk.client import Market
 from hits.crowds.mturk.question import external_question
 from hits.crowds.mturk.types import NewHit
 from hits.models import Publication, Study, offering_for
-from hits.models.design import StudyDesign
 from hits.publishing.annotations import annotation_of
 from hits.publishing.creating import adopt_orphans, hit_type_of, publish_hits
 from hits.publishing.publishing_plan import check_funds, plan_publishing
@@ -75,7 +74,7 @@ def test_an_orphan_that_slips_through_a_shifting_list_is_not_made_twice(bare_stu
     """Another project deletes a HIT between two pages of the list, more than a day after the run was killed."""
     publish(bare_study, market)
     Publication.objects.update(crowd_hit_id="", published_at=None, intended_at=now() - timedelta(hours=30))
-    spec = hit_type_of(StudyDesign.model_validate(bare_study.design))
+    spec = hit_type_of(bare_study.parsed_design)
     other = NewHit(market.create_hit_type(spec), external_question(PAGE, 800), 1, 86_400, "somebody else's 0", "theirs")
     other_id = market.create_hit(other)
     add_fault(Kind.OFFSET_PAGES, 3)
@@ -92,7 +91,7 @@ def test_an_orphan_that_slips_through_a_shifting_list_is_not_made_twice(bare_stu
 
 
 def test_hits_of_other_projects_are_left_alone(bare_study: Study, market: Market) -> None:
-    hit_type = market.create_hit_type(hit_type_of(StudyDesign.model_validate(bare_study.design)))
+    hit_type = market.create_hit_type(hit_type_of(bare_study.parsed_design))
     other = NewHit(hit_type, external_question(PAGE, 800), 1, 86_400, "somebody else's 0", "their-token")
     other_id = market.create_hit(other)
 

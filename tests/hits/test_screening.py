@@ -32,7 +32,7 @@ from hits.models import (
     Submission,
     offering_for,
 )
-from hits.models.design import SameAnswer, StudyDesign, TooFewPoints
+from hits.models.design import SameAnswer, TooFewPoints
 from hits.monitoring.assignment_rows import assignment_rows
 from hits.monitoring.checkpoint_rows import passed_by_worker
 from hits.screening.keeping import first_rules, kept_ratings, unscreened_count
@@ -135,7 +135,7 @@ def test_the_frames_say_what_really_was_collected(demo_study: Study, market: Mar
     assert len(frames.cards) == len(frames.ratings) - 1
     assert len(frames.answers) == 10
     submission = frames.submissions.iloc[0]
-    design = StudyDesign.model_validate(demo_study.design)
+    design = demo_study.parsed_design
     assert submission["worker"] == pseudonym(demo_study, worker.worker_id)
     assert submission["points"] == bonus_points(design, Submission.objects.get()) == 3
     measured = ("dialogs", "checkpoints", "first_points", "attempts", "won_checks", "moved_checks")
@@ -163,7 +163,7 @@ def test_the_placement_that_the_study_counts_makes_the_points(counts: str) -> No
     names = ["points", "first_points", "attempts", "won_checks"]
     assert list(by_trial[names]) == [0 if counts == "first check" else 3, 0, 6, 3]
     assert list(moved_away[names]) == [0, 0, 3, 0]
-    design = StudyDesign.model_validate(study.design)
+    design = study.parsed_design
     for key, points in zip(frame["submission"], frame["points"], strict=True):
         assert bonus_points(design, Submission.objects.get(pk=int(key))) == points
     passed = passed_by_worker(offering_for(study, "local"))

@@ -7,7 +7,6 @@ from django.test import Client
 from django.utils.html import json_script
 
 from hits.models import Assignment, Hit, Publication, Study, offering_for
-from hits.models.design import StudyDesign
 
 SITE = "http://testserver/market"
 OPENED_AT = "2026-11-16T08:00:00Z"
@@ -108,7 +107,7 @@ class Worker:
 
         pks = item.cards[card]["candidates"]
         text = Candidate.objects.get(pk=pks[0]).display_text if pks else item.dialog.display_gold
-        return StudyDesign.model_validate(self.hit.study.design).shown(text)
+        return self.hit.study.parsed_design.shown(text)
 
 
 class Undecided(Worker):

@@ -10,7 +10,6 @@ from hits.designing.selecting import select_dialogs
 from hits.designing.study_files import create_study, read_study_file
 from hits.designing.summarising import check_study_style, summarise
 from hits.management.study_command import StudyCommand
-from hits.models.design import StudyDesign
 
 
 class Command(StudyCommand):
@@ -30,7 +29,7 @@ In the pages a study is seen by its owner, by the members whom the owner invites
 
     def run(self, options: dict[str, Any]) -> None:
         study = create_study(read_study_file(options["file"]), _owner(options["owner"]))
-        design = StudyDesign.model_validate(study.design)
+        design = study.parsed_design
         self.stdout.write(f"Study {study}:")
         summary = summarise(design)
         for line in [*summary.lines, summary.hourly_pay]:

@@ -54,7 +54,7 @@ since. With --url the pages are reached over HTTP on a running server with the s
         shares = parse_shares(options["types"]) if options["types"] else USUAL_SHARES
         crowd = Crowd(options["workers"] or usual_size(study), truth, shares, options["seed"])
         channel: Channel = OverHttp(options["url"]) if options["url"] else InProcess()
-        self._describe(crowd, truth, StudyDesign.model_validate(study.design))
+        self._describe(crowd, truth, study.parsed_design)
         with progress_bar() as progress, _quiet_requests():
             bar = progress.add_task("Working", total=None)
             work = simulate(
