@@ -118,13 +118,13 @@ def marketplace(folder: Path, *options: str) -> Iterator[Marketplace]:
 def _publish_ours(url: str, count: int) -> float:
     from django.utils import timezone
 
-    from hits.crowds.mturk.client import Market, boto_client
+    from hits.crowds.mturk.client import MTurkMarket, boto_client
     from hits.models import Study, offering_for
     from hits.publishing.creating import publish_hits
     from hits.publishing.publishing_plan import plan_publishing
 
     plan = plan_publishing(offering_for(Study.objects.get(), "local"))
-    market = Market(boto_client(url, has_own_credentials=False), calls_per_second=1000)
+    market = MTurkMarket(boto_client(url, has_own_credentials=False), calls_per_second=1000)
     started = time.perf_counter()
     publish_hits(plan, market, "http://127.0.0.1:8000/work", timezone.now, threads=THREADS)
     return time.perf_counter() - started

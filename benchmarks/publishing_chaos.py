@@ -75,13 +75,13 @@ def _play(rng: random.Random, server: Server, count: int) -> "Chaos":
 
 class Chaos:
     def __init__(self, rng: random.Random, server: Server) -> None:
-        from hits.crowds.opening import market_of
+        from hits.crowds.mturk.crowd import MTurk
 
         self._rng = rng
         self.tally: Counter[str] = Counter()
         self.problems: list[str] = []
         self._played: list[Study] = []
-        self._market = market_of("local")
+        self._market = MTurk().connect("local")
         self._strangers_before = self._make_strangers()
         self._server = server
         self._churn = Churn()
@@ -169,10 +169,10 @@ class Chaos:
         """Of another project, and of another machine that runs the same design in the same account."""
         from dataclasses import replace
 
+        from hits.crowds.mturk.crowd import hit_type_of
         from hits.crowds.mturk.question import external_question
         from hits.crowds.mturk.types import NewHit
         from hits.models.design import StudyDesign
-        from hits.publishing.creating import hit_type_of
 
         hit_type = self._market.create_hit_type(hit_type_of(StudyDesign.model_validate(_design("stranger"))))
         first = NewHit(hit_type, external_question("https://example.org/", 600), 3, 365 * 86_400, "", "")
@@ -221,8 +221,8 @@ def _ids_there(study: "Study") -> dict[str, str]:
 
 
 def _known_ids(study: "Study") -> dict[str, str]:
+    from hits.crowds.mturk.annotations import annotation_of
     from hits.models import Publication, offering_for
-    from hits.publishing.annotations import annotation_of
 
     known = Publication.objects.filter(hit__study=study).confirmed().values_list("crowd_hit_id", "hit__number")
     return {crowd_hit_id: annotation_of(offering_for(study, "local"), number) for crowd_hit_id, number in known}

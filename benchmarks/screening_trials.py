@@ -122,9 +122,10 @@ def _print_way(name: str, way: Way, dice: random.Random) -> None:
     from django.utils import timezone
 
     from hits.collecting.collect import collect
-    from hits.crowds.opening import market_of
+    from hits.crowds.mturk.crowd import MTurk
     from hits.frames.study_frames import study_frames
     from hits.frames.submissions_frame import submissions_frame
+    from hits.models import offering_for
     from hits.screening.rules import find_flags
     from simulated_crowd.market_side import ensure_accounts
     from simulated_crowd.people import SimulatedWorker
@@ -136,7 +137,7 @@ def _print_way(name: str, way: Way, dice: random.Random) -> None:
     for account in accounts.values():
         for hit in study.hits.all():
             _work(hit, account, way, dice, tally)
-    collect(offering_for(study, "local"), market_of("local"), timezone.now())
+    collect(offering_for(study, "local"), MTurk().connect("local"), timezone.now())
     frames = study_frames(offering_for(study, "local"))
     sums = frames.submissions[["points", "first_points", "checkpoints", "attempts"]].sum()
     named = {rule: len({one.worker for one in found}) for rule, found in find_flags(frames, []).items()}
@@ -152,7 +153,8 @@ def _publish(name: str) -> "Study":
     from django.utils import timezone
 
     from hits.batching.building import build_hits
-    from hits.crowds.opening import market_of, worker_page_url
+    from hits.crowds.mturk.crowd import MTurk
+    from hits.crowds.opening import worker_page_url
     from hits.designing.study_files import create_study, read_study_file
     from hits.publishing.creating import publish_hits
     from hits.publishing.publishing_plan import plan_publishing
@@ -162,7 +164,7 @@ def _publish(name: str) -> "Study":
     build_hits(study)
     study.refresh_from_db()
     publish_hits(
-        plan_publishing(offering_for(study, "local")), market_of("local"), worker_page_url("local"), timezone.now
+        plan_publishing(offering_for(study, "local")), MTurk().connect("local"), worker_page_url("local"), timezone.now
     )
     return study
 

@@ -33,9 +33,11 @@ class MarketUnavailable(EvalPlatformError):
 
 
 class MarketRefused(EvalPlatformError):
-    """The marketplace said no, with its own code and words. The run goes on without this one."""
+    """The crowd said no, with its own code and words. The run goes on without this one, unless the crowd's folder says
+    that it is about the account: then the next call would meet the same."""
 
-    def __init__(self, code: str, message: str) -> None:
+    def __init__(self, code: str, message: str, is_about_account: bool = False) -> None:
         self.code = code
         self.message = message
+        self.is_about_account = is_about_account
         super().__init__(f"The marketplace refused ({code}): {message}")

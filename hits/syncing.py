@@ -13,7 +13,7 @@ from evalplatform.wording import count_of
 from hits.budgeting.places import open_places
 from hits.budgeting.undecided import Waiting, summarise_waiting
 from hits.collecting.collect import Collected, collect, recently_rejected
-from hits.crowds.mturk.client import Market
+from hits.crowds.contract import Market
 from hits.designing.design_words import dollars
 from hits.models import Offering, Payment, Publication, Study, Submission
 from hits.paying.found_payments import note_found_bonuses

@@ -9,7 +9,7 @@ from evalplatform.errors import EvalPlatformError
 from hits.background import note_scheduler
 from hits.batching.building import build_hits
 from hits.batching.manifest_files import is_large, write_manifest
-from hits.crowds.opening import check_may_change, enter_market, open_market
+from hits.crowds.opening import check_may_change, enter_market, open_crowd
 from hits.designing.plan_questions import describe, plan
 from hits.errors import MarketUnavailable
 from hits.models import BackgroundJob, Event, Offering, PublishingRun, Study
@@ -82,7 +82,7 @@ def sync_hits_of_offering(offering_id: int, user_id: int | None = None) -> None:
     """`user_id` is whoever asked for it in the pages, and finds the outcome in the event log."""
     offering = _offering(offering_id)
     try:
-        market = open_market(offering)
+        market = open_crowd(offering)
         synced = sync(offering, market, timezone.now, is_asked_for=user_id is not None)
     except EvalPlatformError as error:
         _answer(offering, user_id, f"the sync on {offering.environment} ended early: {error}")
@@ -100,7 +100,7 @@ def sync_hits_of_offering(offering_id: int, user_id: int | None = None) -> None:
 @shared_task
 def replace_assignments_of_offering(offering_id: int, budget_cents: int | None, user_id: int | None) -> None:
     offering, by = _offering(offering_id), _user(user_id)
-    market = open_market(offering)
+    market = open_crowd(offering)
     replaced = replace_lost_assignments(offering, market, timezone.now, by, budget_cents)
     troubles = [str(replaced.stopped_by)] if replaced.stopped_by else [*replaced.refused]
     for trouble in troubles:
@@ -164,13 +164,13 @@ def make_bundle_of_offering(offering_id: int) -> None:
 @shared_task
 def stop_hits_of_offering(offering_id: int, user_id: int | None = None) -> None:
     offering = _offering(offering_id)
-    stop_study(offering, open_market(offering), timezone.now, _user(user_id))
+    stop_study(offering, open_crowd(offering), timezone.now, _user(user_id))
 
 
 @shared_task
 def resume_hits_of_offering(offering_id: int, user_id: int | None = None) -> None:
     offering = _offering(offering_id)
-    resume_study(offering, open_market(offering), timezone.now, _user(user_id))
+    resume_study(offering, open_crowd(offering), timezone.now, _user(user_id))
 
 
 def _offering(offering_id: int) -> Offering:

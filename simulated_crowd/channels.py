@@ -14,7 +14,7 @@ from django.db import transaction
 from django.http import HttpResponse
 
 from evalplatform.errors import EvalPlatformError
-from hits.crowds.mturk.worker_sites import IN_THIS_PROCESS
+from hits.crowds.mturk.arrival import IN_THIS_PROCESS
 
 TIMEOUT_SECONDS = 60
 

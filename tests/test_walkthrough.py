@@ -15,7 +15,7 @@ from generation.style_check import check_dataset_style
 from hits.analysing.study_analysis import analyse_study
 from hits.batching.building import build_hits
 from hits.collecting.collect import collect
-from hits.crowds.mturk.client import Market, boto_client
+from hits.crowds.mturk.client import MTurkMarket, boto_client
 from hits.designing.study_files import create_study, read_study_file
 from hits.designing.summarising import summarise
 from hits.exporting.bundle_check import check_bundle
@@ -67,7 +67,7 @@ def test_from_a_corpus_to_a_bundle(tmp_path: Path) -> None:
     # They are published, here to the marketplace that runs in this process; workers answer, and are paid for it.
     client = boto_client("http://localturk.invalid", has_own_credentials=False)
     in_process.attach(client)
-    market = Market(client, calls_per_second=1000)
+    market = MTurkMarket(client, calls_per_second=1000)
     publish_hits(plan_publishing(offering_for(study, "local"), 2), market, "https://eval.example.org/work", now)
     simulate(study, Crowd(12, read_truth("demo"), seed=4), InProcess(), ends_at=now())
     assert collect(offering_for(study, "local"), market, now()).new == 8

@@ -86,7 +86,10 @@ class PerAssignmentAndAddress(BaseThrottle):
     def allow_request(self, request: Request, view: APIView) -> bool:
         ticket, address = _ticket(request), client_address(request)
         is_fair = not address or is_this_machine(address) or self._of_address.allows(address)
-        return self._of_assignment.allows((ticket.study_key, ticket.environment, ticket.assignment_id)) and is_fair
+        return (
+            self._of_assignment.allows((ticket.study_key, ticket.crowd, ticket.environment, ticket.assignment_id))
+            and is_fair
+        )
 
 
 class OnlyJson(BaseContentNegotiation):

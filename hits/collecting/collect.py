@@ -16,9 +16,8 @@ from django.db.models import Count, Q
 from hits.access.pseudonyms import pseudonym
 from hits.budgeting.places import note_gone, note_places
 from hits.crowds.calling import THREADS, call_in_threads
-from hits.crowds.mturk.answer_xml import fields_of
-from hits.crowds.mturk.client import Market
-from hits.crowds.mturk.types import MarketAssignment, MarketHit
+from hits.crowds.contract import Market, MarketAssignment, MarketHit
+from hits.crowds.registry import crowd_of
 from hits.errors import MarketRefused
 from hits.models import Answer, Assignment, Event, HitItem, Offering, Payment, Publication, Rating, Submission
 from hits.models.assignment import AssignmentQuerySet
@@ -218,7 +217,7 @@ def _assignment(hit: FrozenHit, publication: Publication, found: MarketAssignmen
     """Locked. Made anew if we have never seen it, or no longer have it."""
     ids = found.crowd_assignment_id, found.crowd_worker_id
     whose = CopyOf(hit.study.key, hit.number, publication.offering.environment, *ids)
-    copy = read_copy(hit, whose, fields_of(found.answer_xml))
+    copy = read_copy(hit, whose, crowd_of(publication.offering).fields_of(found.answer_xml))
     seen = {"hit_id": hit.pk, "turn": copy.turn if copy else 0, "opened_at": found.accepted_at}
     assignment, _ = Assignment.objects.select_for_update().get_or_create(
         offering=publication.offering,
@@ -243,7 +242,7 @@ def _settle_answers(hit: FrozenHit, submission: Submission, answer_xml: str) -> 
         return
     answers = {answer.item_id: answer for answer in Answer.objects.filter(assignment=assignment)}
     has_ours = assignment.submitted_at is not None and _are_complete(hit, answers)
-    copy = read_copy(hit, copy_of(hit, assignment), fields_of(answer_xml))
+    copy = read_copy(hit, copy_of(hit, assignment), crowd_of(assignment.offering).fields_of(answer_xml))
     if copy is None and not has_ours:
         submission.problem = NO_ANSWERS
         return
@@ -270,7 +269,9 @@ def rebuild_again(offering: Offering) -> int:
     rebuilt = 0
     for submission in collected.filter(problem=NO_ANSWERS).select_related("assignment__hit"):
         hit = frozen_hit(offering.study.key, submission.assignment.hit.number)
-        if read_copy(hit, copy_of(hit, submission.assignment), fields_of(submission.answer_xml)) is not None:
+        submission.assignment.offering = offering
+        fields = crowd_of(offering).fields_of(submission.answer_xml)
+        if read_copy(hit, copy_of(hit, submission.assignment), fields) is not None:
             rebuilt += _rebuild(hit, submission.pk)
     return rebuilt
 

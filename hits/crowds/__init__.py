@@ -1,5 +1,5 @@
 """Beside the rooms: where workers come from, one closed folder for each outside service.
 
-In: a study and an environment. Out: a market to call. Guaranteed: whatever changes a marketplace comes through
-`opening.open_market`, the one guard of money; only crowds/mturk imports boto3.
+In: an offering. Out: a market to call, behind one contract. Guaranteed: whatever changes a crowd comes through
+`opening.open_crowd`, the one guard of money; only crowds/mturk imports boto3.
 """

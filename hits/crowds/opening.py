@@ -1,6 +1,6 @@
-"""Which marketplace: the one that runs here, Amazon's sandbox, or the real one. Only the endpoint differs.
+"""The door to a crowd, and who may pass it.
 
-Here is the one guard of money: whatever changes a marketplace comes through `open_market`, which refuses what this
+Here is the one guard of money: whatever changes a marketplace comes through `open_crowd`, which refuses what this
 server is not set to, and what was published by another server than this one.
 """
 
@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 from django.conf import settings
 
 from evalplatform.errors import EvalPlatformError
-from hits.crowds.mturk.client import ENDPOINTS, Market, boto_client
+from hits.crowds.contract import Market
+from hits.crowds.registry import crowd_of
 from hits.models import MarketEnvironment, Offering
-from localturk import in_process
 from localturk.openness import is_open as is_local_market_open
 
 __all__ = [
@@ -19,9 +19,8 @@ __all__ = [
     "check_may_change",
     "enter_market",
     "is_local_market_open",
-    "market_of",
     "offered_environments",
-    "open_market",
+    "open_crowd",
     "worker_page_url",
 ]
 
@@ -29,30 +28,18 @@ WORKER_PATH = "/work"
 ATTEMPTS = 12
 
 
-def open_market(offering: Offering, attempts: int = ATTEMPTS) -> Market:
+def open_crowd(offering: Offering, attempts: int = ATTEMPTS) -> Market:
     """For whatever changes a marketplace for this study: the one door, and refused where this server may not.
 
     `attempts` is less where somebody waits for the answer.
     """
     check_may_change(offering)
-    return market_of(offering.environment, attempts)
-
-
-def market_of(environment: str, attempts: int = ATTEMPTS) -> Market:
-    """Without a look at who asks: `open_market` is the door."""
-    if environment != MarketEnvironment.LOCAL:
-        client = boto_client(ENDPOINTS[environment], attempts=attempts)
-    elif settings.MTURK_LOCAL_URL:
-        client = boto_client(settings.MTURK_LOCAL_URL, has_own_credentials=False, attempts=attempts)
-    else:
-        client = boto_client("http://localturk.invalid", has_own_credentials=False, attempts=attempts)
-        in_process.attach(client)
-    return Market(client, settings.MTURK_CALLS_PER_SECOND)
+    return crowd_of(offering).connect(offering.environment, attempts)
 
 
 def enter_market(offering: Offering) -> tuple[Market, str]:
     """For publishing: the market, and where its workers find our page."""
-    return open_market(offering), worker_page_url(offering.environment)
+    return open_crowd(offering), worker_page_url(offering.environment)
 
 
 # --- Who may ---------------------------------------------------------------------------------------------------------

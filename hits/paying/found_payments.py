@@ -12,9 +12,8 @@ from django.db import transaction
 
 from hits.budgeting.dues import mark
 from hits.crowds.calling import THREADS, call_in_threads
-from hits.crowds.mturk.client import Market
+from hits.crowds.contract import Market, MarketBonus
 from hits.crowds.mturk.costs import bonus_fee_cents
-from hits.crowds.mturk.types import MarketBonus
 from hits.errors import MarketRefused, MarketUnavailable
 from hits.models import Event, Offering, Payment, Study, Submission
 

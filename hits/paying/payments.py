@@ -18,7 +18,7 @@ from hits.access.pseudonyms import pseudonym
 from hits.budgeting.dues import dues, mark, submissions_without_dues
 from hits.budgeting.undecided import beyond_cap, waiting_for_decision
 from hits.crowds.calling import THREADS, call_in_threads
-from hits.crowds.mturk.client import ABOUT_THE_ACCOUNT, Market
+from hits.crowds.contract import Market
 from hits.errors import MarketRefused, MarketUnavailable
 from hits.models import Event, Offering, Payment, Study, Submission
 from hits.models.design import StudyDesign
@@ -248,7 +248,7 @@ def _save_outcomes(payments: Sequence[Payment], outcomes: Sequence[_Outcome], no
         elif outcome.error is not None:
             this.update(refusal=str(outcome.error))
             result.refused[str(outcome.error)] = result.refused.get(str(outcome.error), 0) + 1
-            if isinstance(outcome.error, MarketUnavailable) or outcome.error.code in ABOUT_THE_ACCOUNT:
+            if isinstance(outcome.error, MarketUnavailable) or outcome.error.is_about_account:
                 result.stopped_by = outcome.error
 
 

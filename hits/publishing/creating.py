@@ -9,20 +9,11 @@ import structlog
 from django.db import transaction
 
 from hits.crowds.calling import THREADS, call_in_threads
-from hits.crowds.mturk.client import ABOUT_THE_ACCOUNT, Market
-from hits.crowds.mturk.qualifications import crowd_requirements
-from hits.crowds.mturk.question import external_question
-from hits.crowds.mturk.types import HitTypeSpec, NewHit
+from hits.crowds.contract import Market
+from hits.crowds.registry import crowd_of
 from hits.errors import MarketRefused, MarketUnavailable
 from hits.models import Event, Hit, Offering, Publication, PublishingRun
-from hits.models.design import StudyDesign
-from hits.publishing.annotations import annotation_of, known_annotations, names_study, token_of
 from hits.publishing.publishing_plan import PublishingPlan, without_confirmed
-from hits.publishing.stop_qualification import (
-    find_stop_qualification,
-    known_stop_qualification,
-    note_stop_qualification,
-)
 
 log = structlog.get_logger("hits.publishing")
 
@@ -52,23 +43,20 @@ def publish_hits(
 
     `on_progress` hears how many HITs were dealt with, also when it were none for some seconds.
     """
-    qualification_id = known_stop_qualification(plan.offering)
-
-    def prepare() -> tuple[str, str]:
-        stop_id = qualification_id or find_stop_qualification(plan.offering.study, market)
-        return stop_id, market.create_hit_type(hit_type_of(plan.design, stop_id))
-
+    offering, crowd = plan.offering, crowd_of(plan.offering)
+    stop_id = Offering.objects.values_list("stop_qualification_id", flat=True).get(pk=offering.pk)
     with ThreadPoolExecutor(1) as pool:
-        prepared = pool.submit(prepare)  # meanwhile
-        result = PublishingResult(adopted=adopt_orphans(plan.offering, market, now()))
+        preparing = pool.submit(crowd.prepare, market, offering, stop_id)  # meanwhile
+        result = PublishingResult(adopted=adopt_orphans(offering, market, now()))
         waiting = _save_intents(plan, now())
-    stop_id, hit_type_id = prepared.result()
-    note_stop_qualification(plan.offering, stop_id, page_url)
+    prepared = preparing.result()
+    _note_where(offering, prepared.stop_qualification_id, page_url)
     on_progress(len(plan.hits) - len(waiting))
-    requests = {one.pk: _new_hit(plan, one, hit_type_id, page_url) for one in waiting}
 
     def create(publication: Publication) -> str:
-        return market.create_hit(requests[publication.pk])
+        hit = publication.hit
+        places = publication.places or hit.assignments
+        return crowd.create_hit(market, prepared, offering, page_url, hit.number, places, publication.round)
 
     for outcomes in call_in_threads(create, waiting, threads, lambda: not result.stopped_by and goes_on()):
         with transaction.atomic():
@@ -76,6 +64,13 @@ def publish_hits(
                 _save_outcome(publication, outcome, page_url, now(), result)
         on_progress(len(outcomes))
     return result
+
+
+def _note_where(offering: Offering, stop_qualification_id: str, page_url: str) -> None:
+    """Note from which server the study is published: before its first HIT, and for good."""
+    this = Offering.objects.filter(pk=offering.pk)
+    this.filter(stop_qualification_id="").update(stop_qualification_id=stop_qualification_id)
+    this.filter(page_url="").update(page_url=page_url)
 
 
 def settle_plan(plan: PublishingPlan, market: Market, now: datetime) -> PublishingPlan:
@@ -95,7 +90,8 @@ def adopt_orphans(offering: Offering, market: Market, now: datetime) -> int:
     ours = Publication.objects.filter(offering=offering)
     known = set(ours.confirmed().current().values_list("hit__number", flat=True))
     retired = set(ours.exclude(retired_at=None).values_list("crowd_hit_id", flat=True))
-    numbers = known_annotations(offering, offering.study.hits.values_list("number", flat=True))
+    crowd = crowd_of(offering)
+    numbers = crowd.marks(offering, list(offering.study.hits.values_list("number", flat=True)))
     orphans: dict[int, str] = {}
     strangers: set[str] = set()
     was_interrupted = ours.begun().exists()
@@ -108,7 +104,7 @@ def adopt_orphans(offering: Offering, market: Market, now: datetime) -> int:
             is_former = found.crowd_hit_id in retired or found.status == "Disposed"
             if number is not None and number not in known and not is_former:
                 orphans.setdefault(number, found.crowd_hit_id)
-            elif number is None and names_study(found.annotation, offering.study):
+            elif number is None and crowd.names_study(found.annotation, offering):
                 strangers.add(found.crowd_hit_id)
         # Others may delete HITs while we read: then the pages shift, and one of ours slips through. A token protects us
         # for a day only; so, where something was left behind, the list is read until it holds still.
@@ -130,22 +126,6 @@ def _note_strangers(offering: Offering, crowd_hit_ids: Collection[str], now: dat
     log.warning("unsigned_hits_left_alone", study=offering.study.name, environment=offering.environment, hits=ids)
     if not Event.objects.filter(study=offering.study, text=text).exists():
         Event.objects.create(study=offering.study, at=now, actor=None, text=text)
-
-
-def hit_type_of(design: StudyDesign, stop_qualification_id: str = "") -> HitTypeSpec:
-    """Not for workers who have the study's stop qualification: they have done enough, or were asked to stop."""
-    crowd = design.crowd
-    return HitTypeSpec(
-        title=design.task.title,
-        description=design.task.description,
-        keywords=design.task.keywords,
-        reward_cents=design.pay.reward_cents,
-        assignment_duration_seconds=crowd.time_limit_minutes * 60,
-        auto_approval_delay_seconds=crowd.auto_approval_days * 86_400,
-        requirements=crowd_requirements(
-            crowd.countries, crowd.min_approved, crowd.min_approval_percent, stop_qualification_id
-        ),
-    )
 
 
 @transaction.atomic
@@ -172,20 +152,6 @@ def _take_over(interrupted: list[Publication], run: PublishingRun) -> None:
     Publication.objects.bulk_update(interrupted, ["run"], batch_size=500)
 
 
-def _new_hit(plan: PublishingPlan, publication: Publication, hit_type_id: str, page_url: str) -> NewHit:
-    number = publication.hit.number
-    return NewHit(
-        hit_type_id=hit_type_id,
-        question_xml=external_question(
-            f"{page_url}/{plan.offering.study.key}/{number}/", plan.design.crowd.frame_height
-        ),
-        max_assignments=publication.places or publication.hit.assignments,
-        lifetime_seconds=plan.design.crowd.lifetime_days * 86_400,
-        annotation=annotation_of(plan.offering, number),
-        token=token_of(plan.offering, number, publication.round),
-    )
-
-
 def _save_outcome(
     publication: Publication, outcome: "Future[str]", page_url: str, now: datetime, result: PublishingResult
 ) -> None:
@@ -194,7 +160,7 @@ def _save_outcome(
         crowd_hit_id = outcome.result()
     except MarketRefused as refused:
         result.refused[str(refused)] = result.refused.get(str(refused), 0) + 1
-        if refused.code in ABOUT_THE_ACCOUNT:
+        if refused.is_about_account:
             result.stopped_by = refused  # that says nothing of the HIT, which waits as those after it
         else:
             this.unconfirmed().update(refusal=str(refused))

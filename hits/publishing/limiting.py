@@ -16,9 +16,9 @@ from django.db.models import Count
 from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
 from hits.access.pseudonyms import pseudonym
-from hits.crowds.mturk.client import Market
+from hits.crowds.contract import Market
+from hits.crowds.registry import crowd_of
 from hits.models import Event, Offering, Standing, Submission
-from hits.publishing.stop_qualification import stop_qualification
 
 Kind = Standing.Kind
 
@@ -32,10 +32,11 @@ class Limited:
 def limit_workers(offering: Offering, market: Market, now: datetime) -> Limited:
     """Caps who has done enough, and brings the marketplace up to date."""
     result = Limited(capped=_cap(offering, now))
-    for standing in Standing.objects.filter(offering=offering, applied_at=None, lifted_at=None):
+    ours = Standing.objects.filter(offering=offering).select_related("offering__study")
+    for standing in ours.filter(applied_at=None, lifted_at=None):
         _apply(standing, market, now)
         result.told += 1
-    lifted = Standing.objects.filter(offering=offering, lift_applied_at=None)
+    lifted = ours.filter(lift_applied_at=None)
     for standing in lifted.exclude(applied_at=None).exclude(lifted_at=None):
         _lift(standing, market, now)
         result.told += 1
@@ -99,8 +100,7 @@ def _apply(standing: Standing, market: Market, now: datetime) -> None:
     if standing.kind == Kind.HARD:
         market.block_worker(standing.crowd_worker_id, standing.reason)
     else:
-        qualification = stop_qualification(standing.offering, market)
-        market.give_qualification(standing.crowd_worker_id, qualification)
+        crowd_of(standing.offering).keep_out(market, standing.offering, standing.crowd_worker_id)
     Standing.objects.filter(pk=standing.pk).update(applied_at=now)
 
 
@@ -110,6 +110,5 @@ def _lift(standing: Standing, market: Market, now: datetime) -> None:
     if standing.kind == Kind.HARD:
         market.unblock_worker(who, standing.lift_reason)
     elif not others.exclude(kind=Kind.HARD).exists():
-        qualification = stop_qualification(standing.offering, market)
-        market.take_qualification(who, qualification, standing.lift_reason)
+        crowd_of(standing.offering).let_in(market, standing.offering, who, standing.lift_reason)
     Standing.objects.filter(pk=standing.pk).update(lift_applied_at=now)

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from urllib.request import build_opener
 
 from evalplatform.errors import EvalPlatformError
-from hits.crowds.mturk.worker_sites import NOT_AVAILABLE, WORKER_SITES
+from hits.crowds.registry import crowd_of
 from hits.models import Offering
 
 TIMEOUT_SECONDS = 10
@@ -24,12 +24,13 @@ def check_worker_page(offering: Offering, page_url: str) -> None:
     The local marketplace has no site of its own: it frames the page wherever it is open. But the page must be there.
     """
     number = offering.study.hits.values_list("number", flat=True).earliest("number")
-    url = f"{page_url}/{offering.study.key}/{number}/?assignmentId={NOT_AVAILABLE}"
-    for problem in _problems(url, WORKER_SITES.get(offering.environment)):
+    crowd = crowd_of(offering)
+    url = crowd.preview_url(f"{page_url}/{offering.study.key}/{number}/")
+    for problem in _problems(url, crowd.worker_site(offering.environment)):
         raise EvalPlatformError(f"Workers could not work on {url}: {problem}")
 
 
-def _problems(url: str, site: str | None) -> Iterator[str]:
+def _problems(url: str, site: str) -> Iterator[str]:
     try:
         with build_opener().open(url, timeout=TIMEOUT_SECONDS) as response:
             yield from _problems_of_answer(url, response.geturl(), response.headers, site)
@@ -49,9 +50,7 @@ def _problems(url: str, site: str | None) -> Iterator[str]:
             ) from error
 
 
-def _problems_of_answer(
-    url: str, answered_url: str, headers: http.client.HTTPMessage, site: str | None
-) -> Iterator[str]:
+def _problems_of_answer(url: str, answered_url: str, headers: http.client.HTTPMessage, site: str) -> Iterator[str]:
     if urlsplit(answered_url)[:3] != urlsplit(url)[:3]:
         yield f"it redirects to {answered_url}. Let PUBLIC_URL name the address where that ends."
     if site and (options := headers.get("X-Frame-Options")):

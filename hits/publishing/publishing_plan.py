@@ -8,7 +8,7 @@ from django.db.models import Max
 from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
 from hits.budgeting.budget import Budget, budget_of, refuse_over_budget, with_cap
-from hits.crowds.mturk.client import Market
+from hits.crowds.contract import Market
 from hits.crowds.mturk.costs import Cost, worst_case_cost
 from hits.designing.design_words import dollars
 from hits.models import Hit, Offering, Publication, PublishingRun, Study

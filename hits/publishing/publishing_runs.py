@@ -12,7 +12,7 @@ from django.db.models.functions import Coalesce
 from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
 from hits.budgeting.budget import set_cap
-from hits.crowds.mturk.client import Market
+from hits.crowds.contract import Market
 from hits.errors import MarketUnavailable
 from hits.models import Event, MarketEnvironment, Offering, PublishingRun, Study, offering_for
 from hits.publishing.creating import PublishingResult, publish_hits, settle_plan

@@ -11,7 +11,7 @@ from evalplatform.wording import count_of
 from hits.budgeting.budget import budget_of, cents_of, refuse_over_budget
 from hits.budgeting.places import closed_places
 from hits.crowds.calling import THREADS, call_in_threads
-from hits.crowds.mturk.client import Market
+from hits.crowds.contract import Market
 from hits.errors import MarketRefused, MarketUnavailable
 from hits.models import Event, Offering, Publication, PublishingRun, Study
 from hits.publishing.creating import adopt_orphans

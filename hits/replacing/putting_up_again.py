@@ -17,7 +17,7 @@ from evalplatform.wording import count_of
 from hits.budgeting.budget import budget_of
 from hits.budgeting.places import confirmed_places, submitted_counts
 from hits.collecting.collect import find_hit
-from hits.crowds.mturk.client import Market
+from hits.crowds.contract import Market
 from hits.crowds.mturk.costs import MOST_ASSIGNMENTS_AT_LOW_FEE, Cost, worst_case_cost
 from hits.designing.design_words import dollars
 from hits.errors import MarketRefused, MarketUnavailable

@@ -22,9 +22,8 @@ from hits.budgeting.budget import Budget, budget_of
 from hits.budgeting.places import OPEN_STATUSES, confirmed_places, former_counts, note_places, submitted_counts
 from hits.collecting.collect import our_hits, our_publications
 from hits.crowds.calling import THREADS, call_in_threads
-from hits.crowds.mturk.client import ABOUT_THE_ACCOUNT, Market
+from hits.crowds.contract import Market, MarketHit
 from hits.crowds.mturk.costs import MOST_ASSIGNMENTS_AT_LOW_FEE, cents_per_assignment
-from hits.crowds.mturk.types import MarketHit
 from hits.designing.design_words import dollars
 from hits.errors import MarketRefused, MarketUnavailable
 from hits.models import Event, Hit, Offering, Publication, Replacement, ScreeningRun, Study, Submission
@@ -287,7 +286,7 @@ def _save_outcome(
     except MarketRefused as refused:
         result.refused[str(refused)] = result.refused.get(str(refused), 0) + 1
         this.filter(confirmed_at=None).update(refusal=str(refused))
-        if refused.code in ABOUT_THE_ACCOUNT:
+        if refused.is_about_account:
             result.stopped_by = refused
     except MarketUnavailable as unavailable:
         result.stopped_by = unavailable

@@ -24,11 +24,12 @@ _copy_signer = Signer(salt="hits.serving.copy")
 class Ticket:
     study_key: UUID
     hit_number: int
+    crowd: str
     environment: str
     assignment_id: str
     worker_id: str
     crowd_hit_id: str
-    submit_to: str  # the marketplace's site, which was checked when the page was opened
+    submit_to: str  # the crowd's site, which was checked when the page was opened
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ def sign_token(ticket: Ticket) -> str:
 @lru_cache(maxsize=4096)  # a page shows it with every card that is moved
 def read_token(token: str) -> Ticket:
     try:
-        key, number, *others = _signer.unsign(token).split(".", 6)
+        key, number, *others = _signer.unsign(token).split(".", 7)
     except BadSignature:
         raise WorkRefused(Refusal.TOKEN_INVALID) from None
     return Ticket(UUID(key), int(number), *others)

@@ -86,15 +86,16 @@ def frozen_study(key: UUID) -> FrozenStudy:
 
 
 @lru_cache(maxsize=256)
-def _known_offering(study_key: UUID, environment: str) -> Offering:
+def _known_offering(study_key: UUID, crowd: str, environment: str) -> Offering:
     # What may change of it (its address, what was seen there) is left out.
-    return Offering.objects.only("study_id", "crowd", "environment").get(study__key=study_key, environment=environment)
+    ours = Offering.objects.only("study_id", "crowd", "environment")
+    return ours.get(study__key=study_key, crowd=crowd, environment=environment)
 
 
-def frozen_offering(study_key: UUID, environment: str) -> Offering | None:
+def frozen_offering(study_key: UUID, crowd: str, environment: str) -> Offering | None:
     """Return the study's offering there, or None where nothing of it was ever offered."""
     try:
-        return _known_offering(study_key, environment)
+        return _known_offering(study_key, crowd, environment)
     except Offering.DoesNotExist:
         return None
 

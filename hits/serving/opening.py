@@ -1,17 +1,14 @@
 """A worker opens a HIT: who they are, whether they may work on it, and the Assignment row that this makes."""
 
-import re
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from collections.abc import Collection
 from datetime import datetime, timedelta
-from urllib.parse import urlsplit
 
 from django.db import transaction
 
 from hits.batching.card_orders import secret_number
-from hits.crowds.mturk.holding import Held, Word, ask_holder
-from hits.crowds.mturk.worker_sites import NOT_AVAILABLE, SUBMIT_SITES
-from hits.models import Assignment, MarketEnvironment, Offering, Replacement, Submission
+from hits.crowds.contract import Held, Visit, Word
+from hits.crowds.registry import crowd_of
+from hits.models import Assignment, Offering, Replacement, Submission
 from hits.serving.frozen import FrozenHit, FrozenStudy, frozen_offering
 from hits.serving.statements import (
     confirmed_of_hits,
@@ -27,37 +24,22 @@ from hits.serving.visit_limits import check_unconfirmed_visit, check_visit, visi
 from hits.serving.work_refusals import Refusal, WorkRefused, limit_words
 
 
-@dataclass(frozen=True)
-class Visit:
-    """MTurk's four parameters, as the page's address carries them."""
-
-    assignment_id: str
-    hit_id: str
-    worker_id: str
-    submit_to: str
-
-    @property
-    def is_preview(self) -> bool:
-        return self.assignment_id == NOT_AVAILABLE
-
-
 def open_assignment(
     hit: FrozenHit,
     visit: Visit,
-    local_origins: Iterable[str],
     now: datetime,
     is_held_again: bool = False,
     address: str = "",
 ) -> Assignment:
     """The same visit again is the same assignment. `is_held_again`: the worker says that they hold it after all."""
     check_visit(address)
-    offering = _offering(hit, visit, local_origins)
+    offering = _offering(hit, visit)
     known = _known(hit, offering, visit)
     if known is not None and known.submitted_at is not None:
         return known
     # Before anything is locked: it may take a while. At every opening, and not with every save: who has returned the
     # HIT since must not go on working for nothing. What was confirmed before is remembered where nobody answers now.
-    held = ask_holder(offering.environment, visit.hit_id, visit.assignment_id, visit.worker_id)
+    held = crowd_of(offering).ask_holder(offering.environment, visit.hit_id, visit.assignment_id, visit.worker_id)
     if known is None:
         return _open_new(hit, offering, visit, held, address, now)
     if known.confirmed_at is not None and held.word != Word.DOES_NOT and _refusal(hit.study, known, now) is None:
@@ -83,30 +65,12 @@ def time_limit(study: FrozenStudy) -> timedelta:
     return timedelta(minutes=study.design.crowd.time_limit_minutes)
 
 
-def _offering(hit: FrozenHit, visit: Visit, local_origins: Iterable[str]) -> Offering:
-    """Which marketplace the visit comes from: by where it submits to, and by a HIT of ours that was published there."""
-    has_ids = all(
-        re.fullmatch(r"[A-Za-z0-9_-]{1,64}", one) for one in (visit.assignment_id, visit.hit_id, visit.worker_id)
-    )
-    offering = frozen_offering(hit.study.key, _environment_of_site(visit.submit_to, local_origins))
-    if not has_ids or offering is None or not is_published(hit.pk, offering, visit.hit_id):
+def _offering(hit: FrozenHit, visit: Visit) -> Offering:
+    """The one that the visit comes from, if this HIT was published there under the id that the visit names."""
+    offering = frozen_offering(hit.study.key, visit.crowd, visit.environment)
+    if offering is None or not is_published(hit.pk, offering, visit.hit_id):
         raise WorkRefused(Refusal.OUTSIDE_MARKETPLACE)
     return offering
-
-
-def _environment_of_site(submit_to: str, local_origins: Iterable[str]) -> str:
-    origin = origin_of(submit_to)
-    if origin and origin in local_origins:
-        return MarketEnvironment.LOCAL
-    return next((environment for environment, sites in SUBMIT_SITES.items() if origin in sites), "")
-
-
-def origin_of(url: str) -> str:
-    try:
-        parts = urlsplit(url)
-        return f"{parts.scheme}://{parts.netloc}" if parts.netloc else ""
-    except ValueError:
-        return ""
 
 
 def _known(hit: FrozenHit, offering: Offering, visit: Visit) -> Assignment | None:

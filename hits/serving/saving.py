@@ -8,8 +8,8 @@ from typing import Any
 
 from django.db import transaction
 
-from hits.crowds.mturk.holding import Word, ask_holder
-from hits.crowds.mturk.worker_sites import SUBMIT_PATH
+from hits.crowds.contract import Word
+from hits.crowds.registry import CROWDS, crowd_of
 from hits.models import Answer, Assignment, BonusCheck
 from hits.protocols.points import passes
 from hits.serving.assignment_tokens import Ticket, completion_code
@@ -108,7 +108,9 @@ def check_bonus(ticket: Ticket, dialog: DialogState, attempt: int, now: datetime
 def submit(ticket: Ticket, dialogs: Sequence[DialogState], feedback: str, now: datetime) -> dict[str, Any]:
     """Complete, or refused with what is missing. Again: a lost answer can be asked for, and nothing changes here."""
     # Before anything is locked: it may take a while.
-    held = ask_holder(ticket.environment, ticket.crowd_hit_id, ticket.assignment_id, ticket.worker_id)
+    held = CROWDS[ticket.crowd].ask_holder(
+        ticket.environment, ticket.crowd_hit_id, ticket.assignment_id, ticket.worker_id
+    )
     with _held(ticket, now, is_submitted_allowed=True) as (hit, assignment):
         if assignment.submitted_at is not None:
             return _submit_again(hit, assignment, ticket, held.word == Word.HOLDS, _Said(dialogs, feedback, now))
@@ -156,27 +158,28 @@ def _submit_again(
     return told
 
 
-def submission(hit: FrozenHit, assignment: Assignment, answers: Mapping[int, Answer], submit_to: str) -> dict[str, Any]:
+def submission(
+    hit: FrozenHit, assignment: Assignment, answers: Mapping[int, Answer], submit_to: str, has_copy: bool = True
+) -> dict[str, Any]:
     """What the page hands to the marketplace: the answers too, from which ours can be rebuilt. And what the worker
     hears of their points, now that nothing can be changed any more."""
     code = completion_code(assignment)
     checks = Checks(hit.study.design.checkpoints, checks_of(assignment))
-    copy = write_copy(hit, assignment, answers, checks)
-    fields = {"assignmentId": assignment.crowd_assignment_id, "completionCode": code, **copy}
+    copy = write_copy(hit, assignment, answers, checks) if has_copy else {}
+    back = crowd_of(assignment.offering).hand_back(assignment, submit_to, code, copy)
     # Whoever may have invented the assignment learns nothing: points that are asked for again and again would tell all.
     if assignment.confirmed_at is None:
         told = points_later(hit)
     else:
         told = points_told(hit.study.design, checks.points(hit, answers), _bonus_dialogs(hit))
-    return {"action": f"{submit_to}{SUBMIT_PATH}", "fields": fields, "code": code, "points": told}
+    return {"action": back.action, "fields": back.fields, "code": code, "points": told}
 
 
 def handed_in(hit: FrozenHit, assignment: Assignment, submit_to: str, is_holder: bool) -> dict[str, Any]:
     """The same for a visit afterwards. Others may know its ids: answers and points go only to whom the crowd calls the
     holder. The work counts without the marketplace's copy of them, since we have them."""
-    told = submission(hit, assignment, answers_of(assignment), submit_to)
+    told = submission(hit, assignment, answers_of(assignment), submit_to, has_copy=is_holder)
     if not is_holder:
-        told["fields"] = {name: told["fields"][name] for name in ("assignmentId", "completionCode")}
         told["points"] = points_later(hit)
     return told
 
@@ -195,7 +198,7 @@ def _held(
 ) -> Iterator[tuple[FrozenHit, Assignment]]:
     """The assignment that the token names, locked until the end, if the worker may still change it."""
     hit = frozen_hit(ticket.study_key, ticket.hit_number)
-    offering = frozen_offering(ticket.study_key, ticket.environment)
+    offering = frozen_offering(ticket.study_key, ticket.crowd, ticket.environment)
     if offering is None:
         raise WorkRefused(Refusal.TOKEN_INVALID)
     with transaction.atomic():

@@ -16,7 +16,7 @@ from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
 from hits.budgeting.undecided import empty_submissions, summarise_waiting, waiting_for_decision
 from hits.crowds.mturk.costs import reward_fee_cents
-from hits.crowds.opening import check_may_change, offered_environments, open_market
+from hits.crowds.opening import check_may_change, offered_environments, open_crowd
 from hits.designing.design_words import dollars
 from hits.models import Assignment, Offering, Payment, Study, Submission
 from hits.models.submission import SubmissionQuerySet
@@ -118,7 +118,7 @@ def reject_assignment(request: HttpRequest, name: str, key: int) -> HttpResponse
     try:
         if request.POST.get("is_meant") != "yes":
             raise EvalPlatformError("Tick that you mean it: a rejection takes the worker's pay, and hurts their name.")
-        market = open_market(assignment.offering, ATTEMPTS_WHILE_SOMEONE_WAITS)
+        market = open_crowd(assignment.offering, ATTEMPTS_WHILE_SOMEONE_WAITS)
         reject(submission, request.POST.get("reason", ""), market, user_of(request), timezone.now())
         messages.success(request, "The assignment is rejected. The worker reads your reason.")
     except EvalPlatformError as error:
@@ -142,7 +142,7 @@ def reject_empty(request: HttpRequest, name: str) -> HttpResponse:
             raise EvalPlatformError("Something has changed since you looked. Look again, and reject them then.")
         if request.POST.get("is_meant") != "yes":
             raise EvalPlatformError("Tick that you mean it: a rejection takes the worker's pay, and hurts their name.")
-        market = open_market(offering, ATTEMPTS_WHILE_SOMEONE_WAITS)
+        market = open_crowd(offering, ATTEMPTS_WHILE_SOMEONE_WAITS)
         for submission in empty:
             reject(submission, reason, market, user_of(request), timezone.now())
             done += 1

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
 from hits.access.sharing import study_for
-from hits.crowds.opening import check_may_change, open_market, worker_page_url
+from hits.crowds.opening import check_may_change, open_crowd, worker_page_url
 from hits.models import MarketEnvironment, Offering, PublishingRun
 from hits.publishing.plan_words import count_publications, describe_public_orders
 from hits.publishing.publishing_plan import plan_publishing, refuse_draft
@@ -144,7 +144,7 @@ def _change(
             delay(on_worker, offering, user.pk if user else None)
             messages.info(request, f"Asked for: the HITs will be {where}. The monitor says how far it is.")
         else:
-            market = open_market(offering, ATTEMPTS_WHILE_SOMEONE_WAITS)
+            market = open_crowd(offering, ATTEMPTS_WHILE_SOMEONE_WAITS)
             result = act(offering, market, timezone.now, user)
             _tell(request, result, where)
     except EvalPlatformError as error:

@@ -10,8 +10,8 @@ from django.utils import timezone
 
 from evalplatform.errors import EvalPlatformError
 from hits.budgeting.budget import typed_cap_cents
-from hits.crowds.mturk.worker_sites import WORKER_SITES
 from hits.crowds.opening import is_local_market_open, offered_environments
+from hits.crowds.registry import crowd_of
 from hits.designing.design_words import describe_hourly_pay, dollars
 from hits.designing.summarising import parts_of
 from hits.models import Offering, PublishingRun, Study
@@ -32,7 +32,7 @@ def publishing_panel(study: Study, query: QueryDict) -> dict[str, Any]:
         "environment": offering.environment,
         "offered": offered_environments(),
         "counts": count_publications(offering),
-        "look_url": _look_url(offering.environment),
+        "look_url": _look_url(offering),
         **run_context(offering),
         **cost_context(offering, query),
     }
@@ -120,8 +120,8 @@ def _plan_rows(plan: PublishingPlan) -> dict[str, Any]:
     }
 
 
-def _look_url(environment: str) -> str:
+def _look_url(offering: Offering) -> str:
     """Where workers see the HITs. The local marketplace has pages only where it is the one in use."""
-    if environment in WORKER_SITES:
-        return WORKER_SITES[environment]
+    if site := crowd_of(offering).worker_site(offering.environment):
+        return site
     return reverse("market-hits") if is_local_market_open() else ""

@@ -15,7 +15,7 @@ from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
 from hits.access.events import note_event
 from hits.budgeting.budget import budget_of
-from hits.crowds.opening import check_may_change, open_market, worker_page_url
+from hits.crowds.opening import check_may_change, open_crowd, worker_page_url
 from hits.designing.design_words import dollars
 from hits.models import Offering, Replacement
 from hits.replacing.putting_up_again import deleted_hits, hits_elsewhere, put_up_cents
@@ -116,7 +116,7 @@ def put_up(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def _proposal(offering: Offering) -> dict[str, Any]:
-    market = open_market(offering, ATTEMPTS_WHILE_SOMEONE_WAITS)
+    market = open_crowd(offering, ATTEMPTS_WHILE_SOMEONE_WAITS)
     wanted = replace_lost_assignments(offering, market, timezone.now, is_dry_run=True)
     lines = describe_replaced(wanted)
     return {

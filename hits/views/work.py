@@ -1,9 +1,8 @@
-"""The worker's page: opened in the marketplace's frame, with its four parameters in the address."""
+"""The worker's page: opened in a crowd's frame, which says in the address who has come."""
 
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -14,12 +13,12 @@ from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_GET
 
 from evalplatform.client_address import client_address
-from hits.crowds.mturk.holding import Word, ask_holder
-from hits.crowds.mturk.worker_sites import IN_THIS_PROCESS, SUBMIT_SITES, WORKER_SITES
+from hits.crowds.contract import Visit, Word
+from hits.crowds.registry import CROWDS, arrival
 from hits.models import Hit, Study
 from hits.serving.assignment_tokens import Ticket, sign_token
 from hits.serving.frozen import FrozenHit, frozen_hit
-from hits.serving.opening import Visit, open_assignment, origin_of
+from hits.serving.opening import open_assignment
 from hits.serving.page_data import as_json_in_html, preview_page, submitted_page, work_page
 from hits.serving.saving import handed_in
 from hits.serving.work_refusals import Refusal, WorkRefused
@@ -38,8 +37,10 @@ def show_hit(request: HttpRequest, study_key: UUID, number: int) -> HttpResponse
         hit = frozen_hit(study_key, number)
     except (Study.DoesNotExist, Hit.DoesNotExist):
         raise Http404 from None
-    visit = Visit(*(request.GET.get(name, "") for name in ("assignmentId", "hitId", "workerId", "turkSubmitTo")))
+    visit = arrival(request)
     try:
+        if visit is None:
+            raise WorkRefused(Refusal.OUTSIDE_MARKETPLACE)
         page = preview_page(hit) if visit.is_preview else _work(request, hit, study_key, visit)
         task = hit.study.design.task
         context = {"title": task.title, "language": task.language, "data": as_json_in_html(page)}
@@ -52,15 +53,12 @@ def show_hit(request: HttpRequest, study_key: UUID, number: int) -> HttpResponse
 
 def _work(request: HttpRequest, hit: FrozenHit, study_key: UUID, visit: Visit) -> dict[str, Any]:
     now = timezone.now()
-    assignment = open_assignment(
-        hit, visit, _local_origins(request), now, HELD_AGAIN in request.GET, client_address(request)
-    )
-    submit_to = visit.submit_to.rstrip("/")
+    assignment = open_assignment(hit, visit, now, HELD_AGAIN in request.GET, client_address(request))
     if assignment.submitted_at is not None:
-        held = ask_holder(assignment.offering.environment, visit.hit_id, visit.assignment_id, visit.worker_id)
-        return submitted_page(hit, handed_in(hit, assignment, submit_to, held.word == Word.HOLDS))
-    ids = visit.assignment_id, visit.worker_id, visit.hit_id
-    ticket = Ticket(study_key, hit.number, assignment.offering.environment, *ids, submit_to)
+        held = CROWDS[visit.crowd].ask_holder(visit.environment, visit.hit_id, visit.assignment_id, visit.worker_id)
+        return submitted_page(hit, handed_in(hit, assignment, visit.submit_to, held.word == Word.HOLDS))
+    where, ids = (visit.crowd, visit.environment), (visit.assignment_id, visit.worker_id, visit.hit_id)
+    ticket = Ticket(study_key, hit.number, *where, *ids, visit.submit_to)
     return work_page(hit, assignment, sign_token(ticket), (now - assignment.held_at).total_seconds())
 
 
@@ -76,22 +74,13 @@ def _refuse(request: HttpRequest, refused: WorkRefused) -> HttpResponse:
     return render(request, "work/refused.html", context, status=403)
 
 
-def _local_origins(request: HttpRequest) -> list[str]:
-    """Where a marketplace of our own may be: on this very server, if it is open there, or where the settings say.
-
-    Where it is closed, nobody can come from it, whatever a visitor claims; but a simulated crowd in this process may
-    (no header that a visitor sends gets into META under such a name)."""
-    here = [f"{request.scheme}://{request.get_host()}", origin_of(settings.PUBLIC_URL)]
-    is_here = settings.LOCAL_MARKET or IN_THIS_PROCESS in request.META
-    return [*(here if is_here else ["", ""]), origin_of(settings.MTURK_LOCAL_URL)]
-
-
 def _policy(request: HttpRequest) -> str:
-    """Framed by the marketplaces only, and handing in to them only."""
-    local = " ".join(origin for origin in _local_origins(request)[1:] if origin)
-    submit_sites = " ".join(site for sites in SUBMIT_SITES.values() for site in sites)
+    """Framed by the crowds' sites only, and handing in to them only."""
+    sites = [crowd.sites(request) for crowd in CROWDS.values()]
+    local = " ".join(site for one in sites for site in one.local)
+    receiving = " ".join(site for one in sites for site in one.receiving)
+    framing = " ".join(site for one in sites for site in one.framing)
     return (
         "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
-        f"base-uri 'none'; form-action 'self' {submit_sites} {local}; "
-        f"frame-ancestors 'self' {' '.join(WORKER_SITES.values())} {local}"
+        f"base-uri 'none'; form-action 'self' {receiving} {local}; frame-ancestors 'self' {framing} {local}"
     )

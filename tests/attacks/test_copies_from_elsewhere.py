@@ -4,7 +4,7 @@ import pytest
 from django.test import Client, RequestFactory, override_settings
 
 from evalplatform.client_address import client_address
-from hits.crowds.mturk.client import Market, boto_client
+from hits.crowds.mturk.client import MTurkMarket, boto_client
 from hits.models import Hit, Payment, Publication, Rating, Study, Submission, offering_for
 from hits.publishing.limiting import block
 from hits.syncing import sync
@@ -19,10 +19,10 @@ from tests.hits.working import Worker, publish
 
 
 @pytest.fixture
-def market(transactional_db: None) -> Market:
+def market(transactional_db: None) -> MTurkMarket:
     client = boto_client("http://localturk.invalid", has_own_credentials=False)
     in_process.attach(client)
-    return Market(client, calls_per_second=1000)
+    return MTurkMarket(client, calls_per_second=1000)
 
 
 def card_counts(hit: Hit) -> list[int]:
@@ -38,7 +38,7 @@ def hand_in_from_rehearsal(cheat: WorkerAccount, shown: Hit, held: Hit) -> None:
     working.submit(accepted.assignment_id, cheat, listed, Clock().now())
 
 
-def test_a_copy_of_another_hit_ends_no_sync_and_is_not_believed(demo_study: Study, market: Market) -> None:
+def test_a_copy_of_another_hit_ends_no_sync_and_is_not_believed(demo_study: Study, market: MTurkMarket) -> None:
     crowd.publish(demo_study, market)
     hits = list(demo_study.hits.order_by("number"))
     shown, held = next((one, other) for one in hits for other in hits if card_counts(one) != card_counts(other))
@@ -53,7 +53,7 @@ def test_a_copy_of_another_hit_ends_no_sync_and_is_not_believed(demo_study: Stud
     assert list(believed) == [people()[1].worker_id]
 
 
-def test_who_is_stopped_gets_nothing_paid_by_a_copy_from_the_rehearsal(demo_study: Study, market: Market) -> None:
+def test_who_is_stopped_gets_nothing_paid_by_a_copy_from_the_rehearsal(demo_study: Study, market: MTurkMarket) -> None:
     crowd.publish(demo_study, market)
     publish(demo_study, "sandbox")
     hit, cheat = demo_study.hits.get(number=1), people()[0]
@@ -66,7 +66,7 @@ def test_who_is_stopped_gets_nothing_paid_by_a_copy_from_the_rehearsal(demo_stud
     assert not Payment.objects.exists()
 
 
-def test_work_that_is_returned_after_it_was_sent_to_us_fills_no_place(demo_study: Study, market: Market) -> None:
+def test_work_that_is_returned_after_it_was_sent_to_us_fills_no_place(demo_study: Study, market: MTurkMarket) -> None:
     crowd.publish(demo_study, market)
     hit = demo_study.hits.get(number=0)
     for account in people()[: hit.assignments]:

@@ -9,7 +9,7 @@ from django.test import Client
 from hits.batching.building import build_hits
 from hits.budgeting.budget import budget_of
 from hits.budgeting.undecided import summarise_waiting, waiting_for_decision
-from hits.crowds.mturk.client import Market, boto_client
+from hits.crowds.mturk.client import MTurkMarket, boto_client
 from hits.designing.study_files import create_study
 from hits.models import Payment, Study, Submission, offering_for
 from hits.paying.fair_pay import propose_top_up
@@ -25,14 +25,14 @@ from tests.hits.crowd import CrowdWorker, now, people, publish
 
 
 @pytest.fixture
-def market(transactional_db: None) -> Market:
+def market(transactional_db: None) -> MTurkMarket:
     client = boto_client("http://localturk.invalid", has_own_credentials=False)
     in_process.attach(client)
-    return Market(client, calls_per_second=1000)
+    return MTurkMarket(client, calls_per_second=1000)
 
 
 @pytest.fixture
-def study(example_corpus: None, market: Market) -> Study:
+def study(example_corpus: None, market: MTurkMarket) -> Study:
     """One that pays at once and replaces at each sync, where a worker may do two HITs: 6 HITs of 4 assignments."""
     study = create_study({**DEMO, "hits": {"replacements": "at each sync"}, "crowd": {"max_hits_per_worker": 2}})
     build_hits(study)
@@ -63,7 +63,7 @@ def paid_cents() -> int:
     return sum(entry.amount_cents + entry.fee_cents for entry in LedgerEntry.objects.all())
 
 
-def test_empty_submissions_are_not_paid_and_not_replaced_round_after_round(study: Study, market: Market) -> None:
+def test_empty_submissions_are_not_paid_and_not_replaced_round_after_round(study: Study, market: MTurkMarket) -> None:
     places = TurkHit.objects.count() * 4
 
     for round_ in range(3):
@@ -79,7 +79,7 @@ def test_empty_submissions_are_not_paid_and_not_replaced_round_after_round(study
     assert Submission.objects.filter(problem="").count() == 0
 
 
-def test_a_person_decides_about_each_and_only_then_it_is_paid_or_replaced(study: Study, market: Market) -> None:
+def test_a_person_decides_about_each_and_only_then_it_is_paid_or_replaced(study: Study, market: MTurkMarket) -> None:
     attack(0)
     sync(offering_for(study, "local"), market, now)
     places = sum(TurkHit.objects.values_list("max_assignments", flat=True))
@@ -97,7 +97,9 @@ def test_a_person_decides_about_each_and_only_then_it_is_paid_or_replaced(study:
     assert summarise_waiting(offering_for(study, "local")).count == 4
 
 
-def test_what_nobody_decides_the_marketplace_pays_and_the_ledger_has_it_as_found(study: Study, market: Market) -> None:
+def test_what_nobody_decides_the_marketplace_pays_and_the_ledger_has_it_as_found(
+    study: Study, market: MTurkMarket
+) -> None:
     attack(0)
     sync(offering_for(study, "local"), market, now)
     assert summarise_waiting(offering_for(study, "local")).first_paid_at is not None
@@ -110,7 +112,7 @@ def test_what_nobody_decides_the_marketplace_pays_and_the_ledger_has_it_as_found
     assert summarise_waiting(offering_for(study, "local")).count == 0
 
 
-def test_work_beyond_the_cap_waits_though_its_answers_are_complete(example_corpus: None, market: Market) -> None:
+def test_work_beyond_the_cap_waits_though_its_answers_are_complete(example_corpus: None, market: MTurkMarket) -> None:
     """Our page refuses a third HIT; here it was opened before the cap was lowered, or on a restored database."""
     study = create_study({**DEMO, "crowd": {"max_hits_per_worker": 3}})
     build_hits(study)
@@ -137,7 +139,7 @@ def test_work_beyond_the_cap_waits_though_its_answers_are_complete(example_corpu
     assert Payment.objects.paid().cents() == paid_cents()
 
 
-def test_no_top_up_goes_to_work_that_was_not_done(study: Study, market: Market) -> None:
+def test_no_top_up_goes_to_work_that_was_not_done(study: Study, market: MTurkMarket) -> None:
     attack(0)
     for account in people()[2:4]:
         CrowdWorker(study.hits.get(number=0), account).finish().took(timedelta(minutes=100))
@@ -151,7 +153,7 @@ def test_no_top_up_goes_to_work_that_was_not_done(study: Study, market: Market) 
 
 
 def test_the_pages_show_what_waits_and_until_when_and_take_the_decision(
-    study: Study, market: Market, researcher_client: Client, researcher: User
+    study: Study, market: MTurkMarket, researcher_client: Client, researcher: User
 ) -> None:
     Study.objects.update(owner=researcher)
     attack(0)
@@ -175,7 +177,7 @@ def test_the_pages_show_what_waits_and_until_when_and_take_the_decision(
 
 
 def test_all_empty_ones_are_rejected_with_one_reason_and_one_confirmation(
-    study: Study, market: Market, admin_client: Client
+    study: Study, market: MTurkMarket, admin_client: Client
 ) -> None:
     attack(0)
     sync(offering_for(study, "local"), market, now)

@@ -10,7 +10,7 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
-from hits.crowds.mturk.client import Market
+from hits.crowds.mturk.client import MTurkMarket
 from hits.models import Publication, Study
 from localturk import working
 from localturk.clock import Clock
@@ -44,7 +44,7 @@ def ana(db: None) -> WorkerAccount:
 
 
 @pytest.fixture
-def held(demo_study: Study, market: Market, ana: WorkerAccount) -> TurkAssignment:
+def held(demo_study: Study, market: MTurkMarket, ana: WorkerAccount) -> TurkAssignment:
     publish(demo_study, market)
     hit_id = Publication.objects.filter(hit__study=demo_study).order_by("pk")[0].crowd_hit_id
     return working.accept(ana, TurkHit.objects.get(hit_id=hit_id), Clock().now())
@@ -139,7 +139,7 @@ def test_the_command_prints_a_link_and_works_only_where_it_is_of_use(db: None, s
 
 
 def test_where_the_marketplace_is_closed_nobody_comes_from_it(
-    demo_study: Study, market: Market, settings: Settings
+    demo_study: Study, market: MTurkMarket, settings: Settings
 ) -> None:
     publish(demo_study, market)
     publication = Publication.objects.filter(hit__study=demo_study).select_related("hit").order_by("pk")[0]
@@ -159,7 +159,7 @@ def test_where_the_marketplace_is_closed_nobody_comes_from_it(
 
 
 def test_a_simulated_crowd_in_this_process_works_where_the_door_is_closed(
-    demo_study: Study, market: Market, settings: Settings
+    demo_study: Study, market: MTurkMarket, settings: Settings
 ) -> None:
     publish(demo_study, market)
     settings.LOCAL_MARKET = False

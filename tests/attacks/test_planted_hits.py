@@ -5,19 +5,20 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
-from hits.crowds.mturk.client import Market
+from hits.crowds.mturk.annotations import annotation_of, token_of
+from hits.crowds.mturk.client import MTurkMarket
+from hits.crowds.mturk.crowd import hit_type_of
 from hits.crowds.mturk.question import external_question
 from hits.crowds.mturk.types import NewHit
 from hits.models import Event, Publication, Study, offering_for
-from hits.publishing.annotations import annotation_of, token_of
-from hits.publishing.creating import adopt_orphans, hit_type_of
+from hits.publishing.creating import adopt_orphans
 from hits.publishing.stopping import stop_study
 from tests.hits.test_publishing import assert_each_hit_is_there_once, now, publish
 
 THEIR_PAGE = "https://evil.example.org/"
 
 
-def plant(market: Market, study: Study, annotation: str, token: str = "theirs") -> str:
+def plant(market: MTurkMarket, study: Study, annotation: str, token: str = "theirs") -> str:
     hit_type = market.create_hit_type(hit_type_of(study.parsed_design))
     return market.create_hit(NewHit(hit_type, external_question(THEIR_PAGE, 800), 1, 86_400, annotation, token))
 
@@ -38,7 +39,7 @@ def adopted(study: Study) -> set[str]:
 )
 def test_a_planted_hit_is_not_adopted_and_a_line_says_so(
     bare_study: Study,
-    market: Market,
+    market: MTurkMarket,
     forge: Any,
 ) -> None:
     planted = plant(market, bare_study, forge(bare_study))
@@ -52,7 +53,7 @@ def test_a_planted_hit_is_not_adopted_and_a_line_says_so(
     assert list(Event.objects.values_list("text", flat=True)) == [text]
 
 
-def test_stopping_a_study_leaves_planted_hits_alone(bare_study: Study, market: Market) -> None:
+def test_stopping_a_study_leaves_planted_hits_alone(bare_study: Study, market: MTurkMarket) -> None:
     publish(bare_study, market)
     Publication.objects.filter(hit__number=1).update(crowd_hit_id="", published_at=None)
     planted = plant(market, bare_study, f"evalplatform {bare_study.key} 1")
@@ -61,7 +62,7 @@ def test_stopping_a_study_leaves_planted_hits_alone(bare_study: Study, market: M
     assert market.get_hit(planted).expires_at > now()
 
 
-def test_a_token_can_t_be_guessed_from_what_workers_see(bare_study: Study, market: Market) -> None:
+def test_a_token_can_t_be_guessed_from_what_workers_see(bare_study: Study, market: MTurkMarket) -> None:
     for number in range(6):
         plant(market, bare_study, "theirs", token=f"{bare_study.key.hex}-{number}")
 
@@ -71,7 +72,7 @@ def test_a_token_can_t_be_guessed_from_what_workers_see(bare_study: Study, marke
 
 def test_a_hit_that_took_our_token_is_refused_instead_of_taken_for_ours(
     bare_study: Study,
-    market: Market,
+    market: MTurkMarket,
 ) -> None:
     planted = plant(market, bare_study, "theirs", token=token_of(offering_for(bare_study, "local"), 0))
 
@@ -84,7 +85,7 @@ def test_a_hit_that_took_our_token_is_refused_instead_of_taken_for_ours(
 
 def test_hits_of_before_a_change_of_key_are_still_known(
     bare_study: Study,
-    market: Market,
+    market: MTurkMarket,
     settings: Settings,
 ) -> None:
     publish(bare_study, market)

@@ -8,7 +8,7 @@ import pytest
 from hits.access.pseudonyms import pseudonym
 from hits.budgeting.dues import bonus_points
 from hits.collecting.collect import collect
-from hits.crowds.mturk.client import Market
+from hits.crowds.mturk.client import MTurkMarket
 from hits.frames.study_frames import study_frames
 from hits.models import Answer, Assignment, Payment, Study, Submission, offering_for
 from hits.paying.payments import pay
@@ -23,7 +23,7 @@ TRIED = 12
 
 
 @pytest.fixture
-def published(demo_study: Study, market: Market) -> Study:
+def published(demo_study: Study, market: MTurkMarket) -> Study:
     publish(demo_study, market)
     return demo_study
 
@@ -62,7 +62,7 @@ def validate_everything_as_good_and_then_sort_at_random(worker: CrowdWorker, dic
 
 
 def test_validating_everything_as_good_and_sorting_at_random_wins_by_chance_only_and_is_found(
-    published: Study, market: Market
+    published: Study, market: MTurkMarket
 ) -> None:
     dice = random.Random(3)
     pairs = [(hit, account) for account in people() for hit in published.hits.all()][:TRIED]
@@ -82,7 +82,9 @@ def test_validating_everything_as_good_and_sorting_at_random_wins_by_chance_only
         assert "moved_after_check" in found[pseudonym(published, worker.worker_id)]
 
 
-def test_who_sorts_well_and_never_validates_wins_all_points_and_the_bonus(published: Study, market: Market) -> None:
+def test_who_sorts_well_and_never_validates_wins_all_points_and_the_bonus(
+    published: Study, market: MTurkMarket
+) -> None:
     worker = CrowdWorker(published.hits.get(number=0), people()[0])
     dialogs = worker.everything("bad")
     for position in checkpoints(worker):
@@ -113,7 +115,9 @@ def test_without_a_check_the_browser_never_learns_whether_a_placement_passes(pub
     assert "points" not in first.data
 
 
-def test_times_that_a_browser_makes_up_count_no_more_than_the_clocks_allow(published: Study, market: Market) -> None:
+def test_times_that_a_browser_makes_up_count_no_more_than_the_clocks_allow(
+    published: Study, market: MTurkMarket
+) -> None:
     worker = CrowdWorker(published.hits.get(number=0), people()[0])
     claimed = [{**dialog, "active_ms": 450_000} for dialog in worker.everything()]
 
@@ -128,7 +132,7 @@ def test_times_that_a_browser_makes_up_count_no_more_than_the_clocks_allow(publi
 
 @pytest.mark.parametrize(("waits_before", "expected"), [(True, 0), (False, 500)])
 def test_waiting_before_the_page_is_opened_or_after_helps_only_as_far_as_the_page_was_open(
-    published: Study, market: Market, waits_before: bool, expected: int
+    published: Study, market: MTurkMarket, waits_before: bool, expected: int
 ) -> None:
     """The marketplace counts 500 seconds in both cases; our page was open for none or for all of them."""
     worker = CrowdWorker(published.hits.get(number=0), people()[0])

@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from hits.collecting.collect import collect
-from hits.crowds.mturk.client import Market
+from hits.crowds.mturk.client import MTurkMarket
 from hits.models import Assignment, BonusCheck, Hit, Rating, Study, Submission, offering_for
 from tests.attacks.test_forged_visits import ELSEWHERE, MTurkWorker, on_mturk
 from tests.hits import crowd
@@ -19,7 +19,7 @@ LATER = "Your bonus points are counted when the marketplace has confirmed your w
 
 
 @pytest.fixture
-def hit(demo_study: Study, market: Market) -> Hit:
+def hit(demo_study: Study, market: MTurkMarket) -> Hit:
     crowd.publish(demo_study, market, 1)
     return demo_study.hits.get(number=0)
 
@@ -44,7 +44,7 @@ def test_a_token_of_before_reads_nothing_of_what_was_handed_in(example_corpus: N
     assert spy.save(0, {}).json()["code"] == "already-submitted"
 
 
-def test_rubbish_that_a_spy_submits_first_is_not_taken_for_the_worker_s_answers(hit: Hit, market: Market) -> None:
+def test_rubbish_that_a_spy_submits_first_is_not_taken_for_the_worker_s_answers(hit: Hit, market: MTurkMarket) -> None:
     alice = CrowdWorker(hit, people()[0])
     position = alice.checkpoint()
     alice.check(position, alice.all_in(position, "good"))
@@ -62,7 +62,7 @@ def test_rubbish_that_a_spy_submits_first_is_not_taken_for_the_worker_s_answers(
     assert BonusCheck.objects.count() == 1
 
 
-def test_rubbish_that_a_spy_submits_afterwards_changes_nothing(hit: Hit, market: Market) -> None:
+def test_rubbish_that_a_spy_submits_afterwards_changes_nothing(hit: Hit, market: MTurkMarket) -> None:
     alice = CrowdWorker(hit, people()[0])
     spy = _same_ids(alice)
     told = alice.submit(alice.everything("good")).json()

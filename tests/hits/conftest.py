@@ -4,7 +4,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from hits.crowds.mturk.client import Market, boto_client
+from hits.crowds.mturk.client import MTurkMarket, boto_client
 from hits.models import Hit, Study
 from localturk import in_process
 from tests.conftest import DEMO
@@ -21,19 +21,19 @@ def bare_study(researcher: User) -> Study:
 
 
 @pytest.fixture
-def market(transactional_db: None) -> Market:
+def market(transactional_db: None) -> MTurkMarket:
     client = boto_client("http://localturk.invalid", has_own_credentials=False)
     in_process.attach(client)
-    return Market(client, calls_per_second=1000)
+    return MTurkMarket(client, calls_per_second=1000)
 
 
 @pytest.fixture
-def http_market(transactional_db: None, localturk_url: str) -> Market:
-    return Market(boto_client(localturk_url, has_own_credentials=False), calls_per_second=1000)
+def http_market(transactional_db: None, localturk_url: str) -> MTurkMarket:
+    return MTurkMarket(boto_client(localturk_url, has_own_credentials=False), calls_per_second=1000)
 
 
 @pytest.fixture(params=["in-process", "over HTTP"])
-def any_market(request: pytest.FixtureRequest, transactional_db: None) -> Market:
+def any_market(request: pytest.FixtureRequest, transactional_db: None) -> MTurkMarket:
     """Asks for the transactional database itself: what is asked for only while a test runs comes too late for it."""
-    found: Market = request.getfixturevalue("market" if request.param == "in-process" else "http_market")
+    found: MTurkMarket = request.getfixturevalue("market" if request.param == "in-process" else "http_market")
     return found

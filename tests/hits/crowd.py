@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from django.db.models import F
 
-from hits.crowds.mturk.client import Market
+from hits.crowds.mturk.client import MTurkMarket
 from hits.models import Answer, Assignment, Hit, Publication, Study, Submission, offering_for
 from hits.publishing.creating import publish_hits
 from hits.publishing.publishing_plan import plan_publishing
@@ -19,7 +19,7 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-def publish(study: Study, market: Market, hits: int | None = None) -> None:
+def publish(study: Study, market: MTurkMarket, hits: int | None = None) -> None:
     result = publish_hits(
         plan_publishing(offering_for(study, "local"), hits), market, "https://eval.example.org/work", now
     )

@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from hits.batching.building import build_hits
 from hits.budgeting.budget import Budget, OverBudget, budget_of, refuse_over_budget, set_cap
 from hits.collecting.collect import collect
-from hits.crowds.mturk.client import Market
+from hits.crowds.mturk.client import MTurkMarket
 from hits.designing.study_files import create_study
 from hits.models import Publication, Replacement, Study, Submission, offering_for
 from hits.paying.fair_pay import TopUp, confirm_top_up
@@ -33,7 +33,7 @@ def study(example_corpus: None) -> Study:
     return made
 
 
-def test_every_cent_is_open_then_owed_then_spent(study: Study, market: Market) -> None:
+def test_every_cent_is_open_then_owed_then_spent(study: Study, market: MTurkMarket) -> None:
     publish(study, market, hits=1)
     assert budget_of(offering_for(study, "local")) == Budget(9 * EACH, 0, 0, 4 * EACH)
 
@@ -51,7 +51,7 @@ def test_every_cent_is_open_then_owed_then_spent(study: Study, market: Market) -
     assert after.left_cents == 9 * EACH - EACH - 48 - 2 * EACH
 
 
-def test_rejected_work_costs_nothing(study: Study, market: Market) -> None:
+def test_rejected_work_costs_nothing(study: Study, market: MTurkMarket) -> None:
     publish(study, market, hits=1)
     CrowdWorker(study.hits.get(number=0), people()[0]).finish()
     collect(offering_for(study, "local"), market, now())
@@ -61,7 +61,7 @@ def test_rejected_work_costs_nothing(study: Study, market: Market) -> None:
     assert budget_of(offering_for(study, "local")) == Budget(9 * EACH, 0, 0, 3 * EACH)
 
 
-def test_publishing_counts_what_is_owed_and_open(study: Study, market: Market) -> None:
+def test_publishing_counts_what_is_owed_and_open(study: Study, market: MTurkMarket) -> None:
     publish(study, market, hits=1)
 
     check_budget(plan_publishing(offering_for(study, "local"), 1), None)
@@ -71,7 +71,9 @@ def test_publishing_counts_what_is_owed_and_open(study: Study, market: Market) -
         check_budget(plan_publishing(offering_for(study, "local"), 1), 4_79)
 
 
-def test_hits_that_nobody_can_fill_any_more_cost_nothing_until_they_are_put_back(study: Study, market: Market) -> None:
+def test_hits_that_nobody_can_fill_any_more_cost_nothing_until_they_are_put_back(
+    study: Study, market: MTurkMarket
+) -> None:
     publish(study, market, hits=2)
     holder = CrowdWorker(study.hits.get(number=0), people()[0])
     stop_study(offering_for(study, "local"), market, now)
@@ -88,7 +90,7 @@ def test_hits_that_nobody_can_fill_any_more_cost_nothing_until_they_are_put_back
     assert Publication.objects.stopped().count() == 2
 
 
-def test_expired_hits_are_noted_when_the_marketplace_says_so(study: Study, market: Market) -> None:
+def test_expired_hits_are_noted_when_the_marketplace_says_so(study: Study, market: MTurkMarket) -> None:
     publish(study, market, hits=1)
     Clock().advance(timedelta(days=15))
 
@@ -120,7 +122,7 @@ def test_without_a_budget_nothing_is_refused() -> None:
 
 
 def test_a_typed_budget_holds_for_everything_that_spends_until_it_is_changed(
-    demo_study: Study, market: Market, researcher: User
+    demo_study: Study, market: MTurkMarket, researcher: User
 ) -> None:
     request_run(offering_for(demo_study, "local"), 1, 4 * EACH, researcher, now())
     publish(demo_study, market, hits=1)

@@ -10,7 +10,7 @@ from django.db import connection
 from pytest_django import Settings
 
 from hits.collecting.collect import Collected, collect
-from hits.crowds.mturk.client import Market
+from hits.crowds.mturk.client import MTurkMarket
 from hits.models import Answer, Assignment, BonusCheck, Hit, Rating, Study, Submission, offering_for
 from tests.hits.crowd import CrowdWorker, now, people, publish
 from tests.hits.working import Worker
@@ -19,16 +19,16 @@ Ending = Assignment.Ending
 
 
 @pytest.fixture
-def hit(demo_study: Study, market: Market) -> Hit:
+def hit(demo_study: Study, market: MTurkMarket) -> Hit:
     publish(demo_study, market)
     return demo_study.hits.get(number=0)
 
 
-def run(hit: Hit, market: Market, hours_later: float = 0) -> Collected:
+def run(hit: Hit, market: MTurkMarket, hours_later: float = 0) -> Collected:
     return collect(offering_for(hit.study, "local"), market, now() + timedelta(hours=hours_later))
 
 
-def test_a_confirmed_submission_becomes_a_rating_for_each_reply(hit: Hit, market: Market) -> None:
+def test_a_confirmed_submission_becomes_a_rating_for_each_reply(hit: Hit, market: MTurkMarket) -> None:
     worker = CrowdWorker(hit, people()[0]).finish("bad")
 
     assert run(hit, market).new == 1
@@ -42,7 +42,7 @@ def test_a_confirmed_submission_becomes_a_rating_for_each_reply(hit: Hit, market
     assert ratings.filter(candidate=None).count() == 3
 
 
-def test_a_card_of_several_models_counts_for_each_of_them(demo_study: Study, market: Market) -> None:
+def test_a_card_of_several_models_counts_for_each_of_them(demo_study: Study, market: MTurkMarket) -> None:
     publish(demo_study, market)
     hit = demo_study.hits.get(items__dialog__external_id="emotional-017")
     CrowdWorker(hit, people()[0]).finish()
@@ -54,7 +54,7 @@ def test_a_card_of_several_models_counts_for_each_of_them(demo_study: Study, mar
     assert merged.values("card").distinct().count() == 3
 
 
-def test_again_or_twice_at_once_changes_nothing(hit: Hit, market: Market) -> None:
+def test_again_or_twice_at_once_changes_nothing(hit: Hit, market: MTurkMarket) -> None:
     for account in people()[:3]:
         CrowdWorker(hit, account).finish()
 
@@ -71,7 +71,7 @@ def test_again_or_twice_at_once_changes_nothing(hit: Hit, market: Market) -> Non
     assert Rating.objects.count() == 3 * 43
 
 
-def test_a_page_visit_without_a_confirmed_submission_never_counts(hit: Hit, market: Market) -> None:
+def test_a_page_visit_without_a_confirmed_submission_never_counts(hit: Hit, market: MTurkMarket) -> None:
     worker = CrowdWorker(hit, people()[0])
     worker.submit()
     forger = Worker(hit, "FORGER", "GUESSED")
@@ -84,7 +84,7 @@ def test_a_page_visit_without_a_confirmed_submission_never_counts(hit: Hit, mark
     assert Rating.objects.count() == 0
 
 
-def test_a_late_confirmation_undoes_the_ending(hit: Hit, market: Market) -> None:
+def test_a_late_confirmation_undoes_the_ending(hit: Hit, market: MTurkMarket) -> None:
     worker = CrowdWorker(hit, people()[0])
     fields = worker.submit().json()["fields"]
     run(hit, market, hours_later=2)
@@ -95,7 +95,7 @@ def test_a_late_confirmation_undoes_the_ending(hit: Hit, market: Market) -> None
     assert worker.assignment.ended_as == ""
 
 
-def test_answers_that_we_lost_come_back_from_the_marketplace(hit: Hit, market: Market) -> None:
+def test_answers_that_we_lost_come_back_from_the_marketplace(hit: Hit, market: MTurkMarket) -> None:
     CrowdWorker(hit, people()[0]).finish("good")
     worker = CrowdWorker(hit, people()[1])
     worker.save(2, {"0": "bad"}, active_ms=4321, moves=[[17, 0, "bad"]])
@@ -115,7 +115,7 @@ def test_answers_that_we_lost_come_back_from_the_marketplace(hit: Hit, market: M
 
 
 def test_a_form_of_before_a_restore_counts_in_its_own_order_though_the_page_was_opened_again(
-    hit: Hit, market: Market
+    hit: Hit, market: MTurkMarket
 ) -> None:
     CrowdWorker(hit, people()[0])
     worker = CrowdWorker(hit, people()[1])
@@ -148,7 +148,7 @@ def _everything_about(worker: CrowdWorker) -> list[Any]:
     return [worker.assignment.turn, list(answers), list(checks.values_list("item", "attempt", "value", "is_won"))]
 
 
-def test_a_copy_that_is_not_ours_is_not_believed(hit: Hit, market: Market) -> None:
+def test_a_copy_that_is_not_ours_is_not_believed(hit: Hit, market: MTurkMarket) -> None:
     first = CrowdWorker(hit, people()[0])
     stolen = first.submit(first.everything("good")).json()["fields"]
     forger = CrowdWorker(hit, people()[1])
@@ -162,7 +162,7 @@ def test_a_copy_that_is_not_ours_is_not_believed(hit: Hit, market: Market) -> No
 
 
 def test_what_could_not_be_read_under_another_key_comes_back_with_the_old_one(
-    hit: Hit, market: Market, settings: Settings
+    hit: Hit, market: MTurkMarket, settings: Settings
 ) -> None:
     worker = CrowdWorker(hit, people()[0]).finish("okay")
     empty = CrowdWorker(hit, people()[1])
@@ -185,7 +185,7 @@ def test_what_could_not_be_read_under_another_key_comes_back_with_the_old_one(
     assert "neither we nor the marketplace" in Submission.objects.get(assignment=empty.assignment).problem
 
 
-def test_an_assignment_that_changed_hands_counts_for_who_handed_it_in(hit: Hit, market: Market) -> None:
+def test_an_assignment_that_changed_hands_counts_for_who_handed_it_in(hit: Hit, market: MTurkMarket) -> None:
     first = CrowdWorker(hit, people()[0])
     first.save(0, first.all_in(0, "good"))
     first.give_back()
@@ -199,7 +199,7 @@ def test_an_assignment_that_changed_hands_counts_for_who_handed_it_in(hit: Hit, 
     assert set(Rating.objects.values_list("value", flat=True)) == {"bad"}
 
 
-def test_an_approval_that_happened_elsewhere_is_heard_of(hit: Hit, market: Market) -> None:
+def test_an_approval_that_happened_elsewhere_is_heard_of(hit: Hit, market: MTurkMarket) -> None:
     worker = CrowdWorker(hit, people()[0]).finish()
     run(hit, market)
     market.approve(worker.assignment_id)

@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from hits.collecting.collect import collect
-from hits.crowds.mturk.client import Market
+from hits.crowds.mturk.client import MTurkMarket
 from hits.models import Answer, Assignment, Study, offering_for
 from tests.hits import crowd
 from tests.hits.working import Undecided, Worker, publish
@@ -65,7 +65,7 @@ def test_who_did_a_hit_of_the_study_before_returns_but_agrees_anew(demo_study: S
     assert Undecided(second, "SOMEONE-ELSE", "A3").open().data["is_returning"] is False
 
 
-def test_agreements_come_back_from_the_marketplaces_copy(demo_study: Study, market: Market) -> None:
+def test_agreements_come_back_from_the_marketplaces_copy(demo_study: Study, market: MTurkMarket) -> None:
     crowd.publish(demo_study, market, hits=1)
     worker = crowd.CrowdWorker(demo_study.hits.get(number=0), crowd.people()[0]).finish()
     agreed = worker.assignment

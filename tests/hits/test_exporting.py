@@ -19,7 +19,7 @@ from hits.analysing.serialising import plain, results_from_json
 from hits.analysing.study_analysis import analyse_study
 from hits.batching.manifest import sha256
 from hits.collecting.collect import collect
-from hits.crowds.mturk.client import Market
+from hits.crowds.mturk.client import MTurkMarket
 from hits.exporting.about import read_about
 from hits.exporting.bundle_check import check_bundle
 from hits.exporting.bundle_facts import gather_facts
@@ -45,7 +45,7 @@ AWKWARD = r"100%_sure & {cheap} $x^2$ #1 \o/ ~ [a]* <b> | naïve 中 → –"
 
 
 @pytest.fixture
-def worked(demo_study: Study, market: Market) -> Study:
+def worked(demo_study: Study, market: MTurkMarket) -> Study:
     """The demo study with a crowd's work on two HITs, paid and screened."""
     publish(demo_study, market, 2)
     simulate(demo_study, Crowd(12, read_truth("demo"), seed=4), InProcess(), ends_at=now())

@@ -9,7 +9,7 @@ from evalplatform.errors import EvalPlatformError
 from hits.batching.building import build_hits
 from hits.budgeting.budget import OverBudget, budget_of
 from hits.collecting.collect import collect
-from hits.crowds.mturk.client import Market
+from hits.crowds.mturk.client import MTurkMarket
 from hits.designing.study_files import create_study
 from hits.models import Payment, Study, Submission, offering_for
 from hits.paying.fair_pay import RealPay, confirm_top_up, propose_top_up, real_pay
@@ -20,7 +20,7 @@ from tests.hits.crowd import CrowdWorker, now, people, publish
 
 
 @pytest.fixture
-def study(example_corpus: None, market: Market) -> Study:
+def study(example_corpus: None, market: MTurkMarket) -> Study:
     """A reward of 40 cents; four workers who took 6, 8, 12 and 20 minutes for their ten dialogs."""
     made = create_study({**DEMO, "pay": {"budget": "20.00"}})
     build_hits(made)
@@ -36,7 +36,7 @@ def test_the_median_its_spread_and_what_an_hour_pays(study: Study) -> None:
     assert real_pay(offering_for(study, "local")) == RealPay(4, (7.5, 10.0, 14.0), 240)
 
 
-def test_with_too_few_submissions_nothing_is_made_up(study: Study, market: Market) -> None:
+def test_with_too_few_submissions_nothing_is_made_up(study: Study, market: MTurkMarket) -> None:
     _, *others = Submission.objects.all()
     for one in others:
         reject(one, "It was empty.", market, None, now())
@@ -47,7 +47,7 @@ def test_with_too_few_submissions_nothing_is_made_up(study: Study, market: Marke
 
 
 def test_a_confirmed_top_up_brings_the_median_worker_to_the_rate_and_is_paid_once(
-    study: Study, market: Market, django_user_model: type[User]
+    study: Study, market: MTurkMarket, django_user_model: type[User]
 ) -> None:
     rosa = django_user_model.objects.create(username="rosa")
     pay(offering_for(study, "local"), market, now)

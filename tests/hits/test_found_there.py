@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from hits.crowds.mturk.client import Market
+from hits.crowds.mturk.client import MTurkMarket
 from hits.models import Hit, Payment, Publication, Study, Submission, offering_for
 from hits.monitoring.ledger import payments_of, sum_ledger
 from hits.paying.payments import approve_by_hand, reject
@@ -16,12 +16,12 @@ from tests.hits.crowd import CrowdWorker, now, people, publish
 
 
 @pytest.fixture
-def hit(demo_study: Study, market: Market) -> Hit:
+def hit(demo_study: Study, market: MTurkMarket) -> Hit:
     publish(demo_study, market)
     return demo_study.hits.get(number=0)
 
 
-def settle(hit: Hit, market: Market, **more: Any) -> Synced:
+def settle(hit: Hit, market: MTurkMarket, **more: Any) -> Synced:
     hit.study.refresh_from_db()
     return sync(offering_for(hit.study, "local"), market, now, **more)
 
@@ -40,13 +40,13 @@ def set_approval(study: Study, approval: str) -> None:
     study.refresh_from_db()
 
 
-def override(market: Market, assignment_id: str) -> None:
+def override(market: MTurkMarket, assignment_id: str) -> None:
     market._client.approve_assignment(AssignmentId=assignment_id, OverrideRejection=True)
 
 
 @pytest.mark.parametrize("was_in_ledger", [False, True])
 def test_a_rejection_that_is_overridden_there_is_found_paid_and_its_bonus_follows(
-    hit: Hit, market: Market, was_in_ledger: bool
+    hit: Hit, market: MTurkMarket, was_in_ledger: bool
 ) -> None:
     set_approval(hit.study, "by hand")
     worker = CrowdWorker(hit, people()[0])
@@ -72,7 +72,7 @@ def test_a_rejection_that_is_overridden_there_is_found_paid_and_its_bonus_follow
     assert any("was overridden on the marketplace" in text for text in texts)
 
 
-def test_an_approval_made_there_is_found(hit: Hit, market: Market, researcher_client: Client) -> None:
+def test_an_approval_made_there_is_found(hit: Hit, market: MTurkMarket, researcher_client: Client) -> None:
     worker = CrowdWorker(hit, people()[0]).finish()
     market.approve(worker.assignment_id)
 
@@ -85,7 +85,7 @@ def test_an_approval_made_there_is_found(hit: Hit, market: Market, researcher_cl
     assert "found there" in page
 
 
-def test_bonuses_given_there_are_found_once_and_count_as_spent(hit: Hit, market: Market) -> None:
+def test_bonuses_given_there_are_found_once_and_count_as_spent(hit: Hit, market: MTurkMarket) -> None:
     worker = CrowdWorker(hit, people()[0]).finish()
     settle(hit, market)
     market.send_bonus(worker.worker_id, worker.assignment_id, 50, "Thanks for your letter.", "one")
@@ -102,7 +102,7 @@ def test_bonuses_given_there_are_found_once_and_count_as_spent(hit: Hit, market:
 
 @pytest.mark.parametrize("is_looked_for", [True, False])
 def test_a_bonus_that_we_owe_and_somebody_has_given_is_not_paid_again(
-    hit: Hit, market: Market, is_looked_for: bool
+    hit: Hit, market: MTurkMarket, is_looked_for: bool
 ) -> None:
     set_approval(hit.study, "by hand")
     worker = CrowdWorker(hit, people()[0])
@@ -122,7 +122,7 @@ def test_a_bonus_that_we_owe_and_somebody_has_given_is_not_paid_again(
     assert settle(hit, market).found_bonuses == 0
 
 
-def test_an_owed_bonus_that_is_given_by_hand_meanwhile_settles_the_debt(hit: Hit, market: Market) -> None:
+def test_an_owed_bonus_that_is_given_by_hand_meanwhile_settles_the_debt(hit: Hit, market: MTurkMarket) -> None:
     worker = CrowdWorker(hit, people()[0])
     worker.win_all_bonuses()
     worker.finish()
@@ -138,7 +138,7 @@ def test_an_owed_bonus_that_is_given_by_hand_meanwhile_settles_the_debt(hit: Hit
     assert lines() == [("reward", 40, "our call"), ("bonus", 10, "found there")]
 
 
-def test_a_line_that_was_lost_with_the_database_comes_back_by_its_mark(hit: Hit, market: Market) -> None:
+def test_a_line_that_was_lost_with_the_database_comes_back_by_its_mark(hit: Hit, market: MTurkMarket) -> None:
     CrowdWorker(hit, people()[0]).finish()
     settle(hit, market)
     submission = Submission.objects.get()
@@ -156,7 +156,7 @@ def test_a_line_that_was_lost_with_the_database_comes_back_by_its_mark(hit: Hit,
     assert is_even()
 
 
-def test_the_clock_looks_at_all_bonuses_once_an_hour(hit: Hit, market: Market) -> None:
+def test_the_clock_looks_at_all_bonuses_once_an_hour(hit: Hit, market: MTurkMarket) -> None:
     worker = CrowdWorker(hit, people()[0]).finish()
     settle(hit, market, is_asked_for=False)
     market.send_bonus(worker.worker_id, worker.assignment_id, 50, "Thanks.", "one")

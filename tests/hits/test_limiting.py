@@ -6,7 +6,7 @@ from evalplatform.errors import EvalPlatformError
 from hits.access.pseudonyms import pseudonym
 from hits.batching.building import build_hits
 from hits.collecting.collect import collect
-from hits.crowds.mturk.client import Market
+from hits.crowds.mturk.client import MTurkMarket
 from hits.designing.study_files import create_study
 from hits.models import Event, Hit, Publication, Standing, Study, offering_for
 from hits.publishing.limiting import Limited, block, limit_workers, unblock
@@ -19,7 +19,7 @@ from tests.hits.working import Worker
 
 
 @pytest.fixture
-def hits(example_corpus: None, market: Market) -> list[Hit]:
+def hits(example_corpus: None, market: MTurkMarket) -> list[Hit]:
     study = create_study({**DEMO, "crowd": {"max_hits_per_worker": 1}})
     build_hits(study)
     study.refresh_from_db()
@@ -27,7 +27,7 @@ def hits(example_corpus: None, market: Market) -> list[Hit]:
     return list(study.hits.all())
 
 
-def sync(study: Study, market: Market) -> Limited:
+def sync(study: Study, market: MTurkMarket) -> Limited:
     collect(offering_for(study, "local"), market, now())
     return limit_workers(offering_for(study, "local"), market, now())
 
@@ -38,7 +38,7 @@ def may_accept(account: WorkerAccount, hit: Hit) -> bool:
     return working.can_accept(account, turk_hit, Clock().now()) is None
 
 
-def test_who_has_done_enough_sees_no_more_within_one_sync(hits: list[Hit], market: Market) -> None:
+def test_who_has_done_enough_sees_no_more_within_one_sync(hits: list[Hit], market: MTurkMarket) -> None:
     alice, bruno = people()[:2]
     CrowdWorker(hits[0], alice).finish()
     assert may_accept(alice, hits[1])
@@ -55,7 +55,7 @@ def test_who_has_done_enough_sees_no_more_within_one_sync(hits: list[Hit], marke
     assert sync(hits[0].study, market) == Limited()
 
 
-def test_a_soft_block_keeps_a_worker_away_and_can_be_lifted(hits: list[Hit], market: Market) -> None:
+def test_a_soft_block_keeps_a_worker_away_and_can_be_lifted(hits: list[Hit], market: MTurkMarket) -> None:
     alice, study = people()[0], hits[0].study
     accepted = working.accept(alice, TurkHit.objects.get(hit_id=_id(hits[1])), Clock().now())
     block(offering_for(study, "local"), alice.worker_id, "soft block", "Answers at random.", None, now())
@@ -76,7 +76,7 @@ def test_a_soft_block_keeps_a_worker_away_and_can_be_lifted(hits: list[Hit], mar
     ]
 
 
-def test_a_hard_block_is_made_only_when_asked_for(hits: list[Hit], market: Market) -> None:
+def test_a_hard_block_is_made_only_when_asked_for(hits: list[Hit], market: MTurkMarket) -> None:
     alice, study = people()[0], hits[0].study
     block(offering_for(study, "local"), alice.worker_id, "hard block", "Threatens us.", None, now())
     block(offering_for(study, "local"), alice.worker_id, "hard block", "Threatens us.", None, now())
@@ -89,7 +89,7 @@ def test_a_hard_block_is_made_only_when_asked_for(hits: list[Hit], market: Marke
     assert not WorkerBlock.objects.exists()
 
 
-def test_a_run_that_was_killed_after_its_call_tells_again_without_harm(hits: list[Hit], market: Market) -> None:
+def test_a_run_that_was_killed_after_its_call_tells_again_without_harm(hits: list[Hit], market: MTurkMarket) -> None:
     alice, study = people()[0], hits[0].study
     block(offering_for(study, "local"), alice.worker_id, "soft block", "Answers at random.", None, now())
     sync(study, market)

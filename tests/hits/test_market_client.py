@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from hits.crowds.mturk.client import Market, boto_client
+from hits.crowds.mturk.client import MTurkMarket, boto_client
 from hits.crowds.mturk.pacing import Pacer
 from hits.crowds.mturk.qualifications import crowd_requirements
 from hits.crowds.mturk.question import EXTERNAL_QUESTION, external_question
@@ -23,7 +23,7 @@ SPEC = HitTypeSpec(
 )
 
 
-def new_hit(market: Market, number: int = 1, **changes: object) -> NewHit:
+def new_hit(market: MTurkMarket, number: int = 1, **changes: object) -> NewHit:
     values: dict[str, object] = {
         "hit_type_id": market.create_hit_type(SPEC),
         "question_xml": external_question("https://eval.example.org/work/?a=1&b=<2>", 800),
@@ -35,7 +35,7 @@ def new_hit(market: Market, number: int = 1, **changes: object) -> NewHit:
     return NewHit(**{**values, **changes})  # type: ignore[arg-type]
 
 
-def test_hits_are_created_listed_expired_and_extended(any_market: Market) -> None:
+def test_hits_are_created_listed_expired_and_extended(any_market: MTurkMarket) -> None:
     hit_id = any_market.create_hit(new_hit(any_market))
 
     (listed,) = any_market.list_hits()
@@ -50,25 +50,25 @@ def test_hits_are_created_listed_expired_and_extended(any_market: Market) -> Non
     assert list(any_market.list_assignments(hit_id)) == []
 
 
-def test_the_same_hit_type_again_is_the_same_one(any_market: Market) -> None:
+def test_the_same_hit_type_again_is_the_same_one(any_market: MTurkMarket) -> None:
     assert any_market.create_hit_type(SPEC) == any_market.create_hit_type(SPEC)
 
 
-def test_a_repeated_request_gives_the_hit_that_is_there(any_market: Market) -> None:
+def test_a_repeated_request_gives_the_hit_that_is_there(any_market: MTurkMarket) -> None:
     first = any_market.create_hit(new_hit(any_market))
 
     assert any_market.create_hit(new_hit(any_market)) == first
     assert len(list(any_market.list_hits())) == 1
 
 
-def test_lists_are_read_to_their_last_page(market: Market) -> None:
+def test_lists_are_read_to_their_last_page(market: MTurkMarket) -> None:
     for number in range(130):
         market.create_hit(new_hit(market, number))
 
     assert {hit.annotation for hit in market.list_hits()} == {f"ours {number}" for number in range(130)}
 
 
-def test_what_the_marketplace_refuses_comes_with_its_own_code_and_words(any_market: Market) -> None:
+def test_what_the_marketplace_refuses_comes_with_its_own_code_and_words(any_market: MTurkMarket) -> None:
     with pytest.raises(MarketRefused, match="HITDoesNotExist") as refused:
         any_market.get_hit("3" + "X" * 29)
 
@@ -79,14 +79,14 @@ def test_a_marketplace_that_is_not_there_is_unavailable() -> None:
     client = boto_client("http://127.0.0.1:9", has_own_credentials=False, attempts=1)
 
     with pytest.raises(MarketUnavailable, match="can't be reached"):
-        Market(client).balance_cents()
+        MTurkMarket(client).balance_cents()
 
 
-def test_the_balance_is_whole_cents(any_market: Market) -> None:
+def test_the_balance_is_whole_cents(any_market: MTurkMarket) -> None:
     assert any_market.balance_cents() == 10_000_00
 
 
-def test_our_own_qualification_is_made_once(any_market: Market) -> None:
+def test_our_own_qualification_is_made_once(any_market: MTurkMarket) -> None:
     first = any_market.own_qualification("no more of this study", "Given to workers who have done their share.")
 
     assert any_market.own_qualification("no more of this study", "Given to workers who have done their share.") == first

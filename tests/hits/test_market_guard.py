@@ -11,7 +11,7 @@ from django.test import Client
 
 from evalplatform.errors import EvalPlatformError
 from hits.access.pseudonyms import pseudonym
-from hits.crowds.opening import check_may_change, enter_market, open_market
+from hits.crowds.opening import check_may_change, enter_market, open_crowd
 from hits.models import (
     Assignment,
     Offering,
@@ -231,4 +231,4 @@ def test_the_server_that_published_it_may_and_a_move_is_said_on_purpose(
 def test_the_local_marketplace_is_open_to_every_copy(study: Study, settings: LazySettings) -> None:
     settings.PUBLIC_URL = "http://127.0.0.1:9999"
 
-    open_market(offering_for(study, "local"))
+    open_crowd(offering_for(study, "local"))

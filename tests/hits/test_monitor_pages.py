@@ -17,7 +17,7 @@ from django.test.utils import CaptureQueriesContext
 from hits.access.pseudonyms import pseudonym
 from hits.batching.building import build_hits
 from hits.budgeting.budget import typed_cap_cents
-from hits.crowds.mturk.client import Market
+from hits.crowds.mturk.client import MTurkMarket
 from hits.designing.study_files import create_study
 from hits.models import Assignment, Event, Payment, Publication, Standing, Study, Submission, offering_for
 from hits.models.design import StraightLines
@@ -48,7 +48,7 @@ def work(study: Study, who: int, hit: int, area: str = "good", wins: bool = Fals
 
 
 @pytest.fixture
-def worked(demo_study: Study, market: Market) -> Study:
+def worked(demo_study: Study, market: MTurkMarket) -> Study:
     """Two did a HIT, the second without points; a third one has just begun. Collected, paid and screened."""
     publish(demo_study, market)
     work(demo_study, 0, 0, wins=True)
@@ -60,7 +60,7 @@ def worked(demo_study: Study, market: Market) -> Study:
 
 
 @pytest.fixture
-def by_hand(example_corpus: None, researcher: User, market: Market) -> Study:
+def by_hand(example_corpus: None, researcher: User, market: MTurkMarket) -> Study:
     """Approved by hand; two submissions are collected."""
     study = create_study({**DEMO, "pay": {"approval": "by hand"}}, researcher)
     build_hits(study)
@@ -125,7 +125,7 @@ def test_before_anything_has_happened_the_pages_say_what_is_missing(
 
 
 def test_the_number_of_queries_does_not_grow_with_the_work(
-    researcher_client: Client, worked: Study, market: Market
+    researcher_client: Client, worked: Study, market: MTurkMarket
 ) -> None:
     addresses = [*LISTS, f"workers/{name_of(worked, 0)}/", f"assignments/{Assignment.objects.earliest('pk').pk}/"]
 
@@ -195,7 +195,7 @@ def test_the_ledger_has_a_line_for_each_payment_with_sums_that_fit(researcher_cl
 
 
 def test_an_assignment_is_shown_as_its_worker_saw_and_answered_it(
-    researcher_client: Client, market: Market, demo_study: Study
+    researcher_client: Client, market: MTurkMarket, demo_study: Study
 ) -> None:
     publish(demo_study, market, 1)
     worker = CrowdWorker(demo_study.hits.get(number=0), people()[0])
@@ -290,7 +290,7 @@ def test_a_worker_is_blocked_softly_and_unblocked_with_reasons(
 
 
 def test_work_is_approved_by_hand_and_then_paid(
-    researcher_client: Client, researcher: User, by_hand: Study, market: Market
+    researcher_client: Client, researcher: User, by_hand: Study, market: MTurkMarket
 ) -> None:
     first = Submission.objects.earliest("pk")
     assert "2 wait for approval" in text_of(researcher_client, "monitor/")
@@ -311,7 +311,7 @@ def test_work_is_approved_by_hand_and_then_paid(
 
 
 def test_one_assignment_is_rejected_with_a_reason_and_never_by_a_slip(
-    researcher_client: Client, researcher: User, by_hand: Study, market: Market
+    researcher_client: Client, researcher: User, by_hand: Study, market: MTurkMarket
 ) -> None:
     second = Submission.objects.latest("pk")
     address = f"/studies/demo/assignments/{second.assignment_id}/"
@@ -336,7 +336,7 @@ def test_one_assignment_is_rejected_with_a_reason_and_never_by_a_slip(
 
 
 def test_a_top_up_is_shown_first_and_only_what_was_shown_is_confirmed(
-    researcher_client: Client, worked: Study, market: Market
+    researcher_client: Client, worked: Study, market: MTurkMarket
 ) -> None:
     page = text_of(researcher_client, "monitor/?hourly=8.00")
     assert "$0.60 each for 2 submissions: $1.44 with fees" in page

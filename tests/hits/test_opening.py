@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from hits.batching.building import build_hits
-from hits.crowds.mturk.client import Market
+from hits.crowds.mturk.client import MTurkMarket
 from hits.designing.study_files import create_study
 from hits.models import Answer, Assignment, Hit, Publication, Study
 from tests.conftest import DEMO
@@ -189,7 +189,9 @@ def test_no_worker_meets_the_dialogs_of_a_split_hit_twice(example_corpus: None) 
     assert Worker(study.hits.filter(block=1)[0], "A", "A4").open().data["mode"] == "work"
 
 
-def test_each_card_stands_at_each_place_once_over_as_many_workers_as_cards(demo_study: Study, market: Market) -> None:
+def test_each_card_stands_at_each_place_once_over_as_many_workers_as_cards(
+    demo_study: Study, market: MTurkMarket
+) -> None:
     crowd.publish(demo_study, market, 1)
     hit = demo_study.hits.get(number=0)
     position = hit.items.filter(is_checkpoint=False)[0].position
@@ -201,7 +203,7 @@ def test_each_card_stands_at_each_place_once_over_as_many_workers_as_cards(demo_
     assert set(places.values()) == {1}
 
 
-def test_a_finished_hit_shows_its_code_and_what_to_hand_in_again(demo_study: Study, market: Market) -> None:
+def test_a_finished_hit_shows_its_code_and_what_to_hand_in_again(demo_study: Study, market: MTurkMarket) -> None:
     crowd.publish(demo_study, market, 1)
     worker = crowd.CrowdWorker(demo_study.hits.get(number=0), crowd.people()[0])
     token, everything = worker.data["token"], worker.everything()

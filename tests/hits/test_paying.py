@@ -9,7 +9,7 @@ from django.db import connection
 from evalplatform.errors import EvalPlatformError
 from hits.batching.building import build_hits
 from hits.collecting.collect import collect
-from hits.crowds.mturk.client import Market
+from hits.crowds.mturk.client import MTurkMarket
 from hits.designing.study_files import create_study
 from hits.models import Hit, Payment, Study, Submission, offering_for
 from hits.paying.payments import Paid, approve_by_hand, pay, record_dues, reject
@@ -21,12 +21,12 @@ from tests.hits.crowd import CrowdWorker, now, people, publish
 
 
 @pytest.fixture
-def hit(demo_study: Study, market: Market) -> Hit:
+def hit(demo_study: Study, market: MTurkMarket) -> Hit:
     publish(demo_study, market)
     return demo_study.hits.get(number=0)
 
 
-def settle(study: Study, market: Market) -> Paid:
+def settle(study: Study, market: MTurkMarket) -> Paid:
     collect(offering_for(study, "local"), market, now())
     return pay(offering_for(study, "local"), market, now)
 
@@ -36,7 +36,7 @@ def on_the_marketplace() -> tuple[int, int]:
     return approved, BonusPayment.objects.count()
 
 
-def test_the_reward_is_paid_once_and_the_bonus_to_who_won_it(hit: Hit, market: Market) -> None:
+def test_the_reward_is_paid_once_and_the_bonus_to_who_won_it(hit: Hit, market: MTurkMarket) -> None:
     winner = CrowdWorker(hit, people()[0])
     winner.win_all_bonuses()
     winner.finish()
@@ -51,7 +51,7 @@ def test_the_reward_is_paid_once_and_the_bonus_to_who_won_it(hit: Hit, market: M
     assert Payment.objects.paid().cents() == 108
 
 
-def test_what_a_killed_run_has_paid_is_found_even_after_the_tokens_life(hit: Hit, market: Market) -> None:
+def test_what_a_killed_run_has_paid_is_found_even_after_the_tokens_life(hit: Hit, market: MTurkMarket) -> None:
     worker = CrowdWorker(hit, people()[0])
     worker.win_all_bonuses()
     worker.finish()
@@ -67,7 +67,7 @@ def test_what_a_killed_run_has_paid_is_found_even_after_the_tokens_life(hit: Hit
     assert on_the_marketplace() == (1, 1)
 
 
-def test_a_restored_database_pays_nothing_twice(hit: Hit, market: Market) -> None:
+def test_a_restored_database_pays_nothing_twice(hit: Hit, market: MTurkMarket) -> None:
     worker = CrowdWorker(hit, people()[0])
     worker.win_all_bonuses()
     worker.finish()
@@ -82,7 +82,7 @@ def test_a_restored_database_pays_nothing_twice(hit: Hit, market: Market) -> Non
     assert (again.found, on_the_marketplace()) == (2, (1, 1))
 
 
-def test_two_runs_at_once_pay_once(hit: Hit, market: Market) -> None:
+def test_two_runs_at_once_pay_once(hit: Hit, market: MTurkMarket) -> None:
     for account in people()[:4]:
         worker = CrowdWorker(hit, account)
         worker.win_all_bonuses()
@@ -103,7 +103,7 @@ def test_two_runs_at_once_pay_once(hit: Hit, market: Market) -> None:
     assert Payment.objects.owed().count() == 0
 
 
-def test_too_little_money_stops_and_goes_on_later(hit: Hit, market: Market) -> None:
+def test_too_little_money_stops_and_goes_on_later(hit: Hit, market: MTurkMarket) -> None:
     worker = CrowdWorker(hit, people()[0])
     worker.win_all_bonuses()
     worker.finish()
@@ -122,7 +122,7 @@ def test_too_little_money_stops_and_goes_on_later(hit: Hit, market: Market) -> N
     ("approval", "hours", "rewards"), [("after a delay", 23, 0), ("after a delay", 25, 1), ("by hand", 25, 0)]
 )
 def test_approval_waits_as_the_study_says(
-    example_corpus: None, market: Market, approval: str, hours: int, rewards: int
+    example_corpus: None, market: MTurkMarket, approval: str, hours: int, rewards: int
 ) -> None:
     study = create_study({**DEMO, "pay": {"approval": approval}})
     build_hits(study)
@@ -139,7 +139,7 @@ def test_approval_waits_as_the_study_says(
         assert pay(offering_for(study, "local"), market, now).rewards == 1
 
 
-def test_what_was_rejected_elsewhere_is_not_paid(hit: Hit, market: Market) -> None:
+def test_what_was_rejected_elsewhere_is_not_paid(hit: Hit, market: MTurkMarket) -> None:
     worker = CrowdWorker(hit, people()[0]).finish()
     collect(offering_for(hit.study, "local"), market, now())
     market.reject(worker.assignment_id, "A mistake, soon put right.")
@@ -150,7 +150,7 @@ def test_what_was_rejected_elsewhere_is_not_paid(hit: Hit, market: Market) -> No
     assert Payment.objects.get().cancelled_at is not None
 
 
-def test_rejecting_is_by_hand_with_a_reason_that_the_worker_reads(hit: Hit, market: Market) -> None:
+def test_rejecting_is_by_hand_with_a_reason_that_the_worker_reads(hit: Hit, market: MTurkMarket) -> None:
     worker = CrowdWorker(hit, people()[0]).finish()
     CrowdWorker(hit, people()[1]).finish()
     collect(offering_for(hit.study, "local"), market, now())
@@ -172,7 +172,7 @@ def test_rejecting_is_by_hand_with_a_reason_that_the_worker_reads(hit: Hit, mark
     assert text.endswith("on HIT 1: All dialogs were left empty.")
 
 
-def test_what_is_approved_can_not_be_rejected_any_more(hit: Hit, market: Market) -> None:
+def test_what_is_approved_can_not_be_rejected_any_more(hit: Hit, market: MTurkMarket) -> None:
     CrowdWorker(hit, people()[0]).finish()
     settle(hit.study, market)
 
@@ -185,7 +185,7 @@ def test_what_is_approved_can_not_be_rejected_any_more(hit: Hit, market: Market)
     assert Payment.objects.get().cancelled_at is None
 
 
-def test_screening_leaves_out_and_pays_all_the_same(hit: Hit, market: Market) -> None:
+def test_screening_leaves_out_and_pays_all_the_same(hit: Hit, market: MTurkMarket) -> None:
     CrowdWorker(hit, people()[0]).finish()
     collect(offering_for(hit.study, "local"), market, now())
 

@@ -7,7 +7,7 @@ from django.core.management import CommandError, call_command
 from pytest_django import Settings
 
 from hits.budgeting.budget import typed_cap_cents
-from hits.crowds.mturk.client import ENDPOINTS, Market
+from hits.crowds.mturk.client import ENDPOINTS, MTurkMarket
 from hits.models import Publication, Study, offering_for
 from localturk.models import Account
 from tests.conftest import DEMO
@@ -127,7 +127,7 @@ def test_the_worker_page_is_opened_before_anything_is_published_elsewhere(
     assert not Publication.objects.exists()
 
 
-def test_the_cost_and_the_pay_come_first_and_the_counts_last(bare_study: Study, market: Market) -> None:
+def test_the_cost_and_the_pay_come_first_and_the_counts_last(bare_study: Study, market: MTurkMarket) -> None:
     costs = (
         "demo on the local marketplace, wave 1: 6 HITs, 24 assignments, at most $14.40.\n"
         "$0.40 for 15 minutes is $1.60 an hour, below your minimum of $7.25: it takes a reward of $1.82 to reach it.\n"
@@ -140,7 +140,7 @@ def test_the_cost_and_the_pay_come_first_and_the_counts_last(bare_study: Study, 
     assert run("demo") == "All HITs of demo are published on the local marketplace already.\n"
 
 
-def test_an_interrupted_run_needs_no_money_for_what_is_there_already(bare_study: Study, market: Market) -> None:
+def test_an_interrupted_run_needs_no_money_for_what_is_there_already(bare_study: Study, market: MTurkMarket) -> None:
     Account.objects.create(pk=1, balance_cents=14_40)
     run("demo")
     Publication.objects.update(crowd_hit_id="", published_at=None)  # as if it had been killed before it saved anything
@@ -149,7 +149,7 @@ def test_an_interrupted_run_needs_no_money_for_what_is_there_already(bare_study:
     assert Publication.objects.confirmed().count() == 6
 
 
-def test_stop_study_says_how_many_and_what_was_refused(bare_study: Study, market: Market) -> None:
+def test_stop_study_says_how_many_and_what_was_refused(bare_study: Study, market: MTurkMarket) -> None:
     run("demo")
     gone = Publication.objects.get(hit__number=0)
     Publication.objects.filter(pk=gone.pk).update(crowd_hit_id="3" + "X" * 29)

@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 
 from evalplatform.errors import EvalPlatformError
-from hits.crowds.mturk.client import Market
+from hits.crowds.mturk.annotations import annotation_of
+from hits.crowds.mturk.client import MTurkMarket
+from hits.crowds.mturk.crowd import hit_type_of
 from hits.crowds.mturk.question import external_question
 from hits.crowds.mturk.types import NewHit
 from hits.models import Publication, Study, offering_for
-from hits.publishing.annotations import annotation_of
-from hits.publishing.creating import adopt_orphans, hit_type_of, publish_hits
+from hits.publishing.creating import adopt_orphans, publish_hits
 from hits.publishing.publishing_plan import check_funds, plan_publishing
 from hits.publishing.stopping import resume_study, stop_study
 from localturk.faults import Kind, add_fault
@@ -29,28 +30,28 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-def publish(study: Study, market: Market, hits: int | None = None) -> Any:
+def publish(study: Study, market: MTurkMarket, hits: int | None = None) -> Any:
     return publish_hits(plan_publishing(offering_for(study, "local"), hits), market, PAGE, now)
 
 
-def hits_on(market: Market, study: Study) -> Counter[str]:
+def hits_on(market: MTurkMarket, study: Study) -> Counter[str]:
     return Counter(hit.annotation for hit in market.list_hits() if str(study.key) in hit.annotation)
 
 
-def assert_each_hit_is_there_once(market: Market, study: Study, count: int = 6) -> None:
+def assert_each_hit_is_there_once(market: MTurkMarket, study: Study, count: int = 6) -> None:
     assert hits_on(market, study) == {annotation_of(offering_for(study, "local"), number): 1 for number in range(count)}
     known = set(Publication.objects.filter(hit__study=study).values_list("crowd_hit_id", flat=True))
     assert known == {hit.crowd_hit_id for hit in market.list_hits() if str(study.key) in hit.annotation}
 
 
-def test_every_hit_is_published_once_and_again_changes_nothing(bare_study: Study, market: Market) -> None:
+def test_every_hit_is_published_once_and_again_changes_nothing(bare_study: Study, market: MTurkMarket) -> None:
     first, second = publish(bare_study, market), publish(bare_study, market)
 
     assert (first.published, second.published, second.adopted) == (6, 0, 0)
     assert_each_hit_is_there_once(market, bare_study)
 
 
-def test_waves_publish_a_part_now_and_the_rest_later(bare_study: Study, market: Market) -> None:
+def test_waves_publish_a_part_now_and_the_rest_later(bare_study: Study, market: MTurkMarket) -> None:
     publish(bare_study, market, hits=2)
     publish(bare_study, market, hits=3)
     publish(bare_study, market)
@@ -60,7 +61,9 @@ def test_waves_publish_a_part_now_and_the_rest_later(bare_study: Study, market: 
     assert_each_hit_is_there_once(market, bare_study)
 
 
-def test_a_hit_whose_answer_was_lost_is_adopted_even_after_the_token_s_life(bare_study: Study, market: Market) -> None:
+def test_a_hit_whose_answer_was_lost_is_adopted_even_after_the_token_s_life(
+    bare_study: Study, market: MTurkMarket
+) -> None:
     publish(bare_study, market)
     # As if the run had been killed before it saved two outcomes, and a third row was lost with a restored database.
     Publication.objects.filter(hit__number__in=[1, 2]).update(crowd_hit_id="", published_at=None)
@@ -70,7 +73,7 @@ def test_a_hit_whose_answer_was_lost_is_adopted_even_after_the_token_s_life(bare
     assert_each_hit_is_there_once(market, bare_study)
 
 
-def test_an_orphan_that_slips_through_a_shifting_list_is_not_made_twice(bare_study: Study, market: Market) -> None:
+def test_an_orphan_that_slips_through_a_shifting_list_is_not_made_twice(bare_study: Study, market: MTurkMarket) -> None:
     """Another project deletes a HIT between two pages of the list, more than a day after the run was killed."""
     publish(bare_study, market)
     Publication.objects.update(crowd_hit_id="", published_at=None, intended_at=now() - timedelta(hours=30))
@@ -90,7 +93,7 @@ def test_an_orphan_that_slips_through_a_shifting_list_is_not_made_twice(bare_stu
     assert adopt_orphans(offering_for(bare_study, "local"), market, now()) == 6
 
 
-def test_hits_of_other_projects_are_left_alone(bare_study: Study, market: Market) -> None:
+def test_hits_of_other_projects_are_left_alone(bare_study: Study, market: MTurkMarket) -> None:
     hit_type = market.create_hit_type(hit_type_of(bare_study.parsed_design))
     other = NewHit(hit_type, external_question(PAGE, 800), 1, 86_400, "somebody else's 0", "their-token")
     other_id = market.create_hit(other)
@@ -101,7 +104,7 @@ def test_hits_of_other_projects_are_left_alone(bare_study: Study, market: Market
     assert market.get_hit(other_id).status == "Assignable"
 
 
-def test_stopping_expires_at_once_and_resuming_puts_back(bare_study: Study, market: Market) -> None:
+def test_stopping_expires_at_once_and_resuming_puts_back(bare_study: Study, market: MTurkMarket) -> None:
     publish(bare_study, market)
 
     assert stop_study(offering_for(bare_study, "local"), market, now).changed == 6
@@ -111,7 +114,7 @@ def test_stopping_expires_at_once_and_resuming_puts_back(bare_study: Study, mark
     assert all(hit.expires_at > now() for hit in market.list_hits())
 
 
-def test_budget_and_balance_are_checked_before_anything_is_spent(bare_study: Study, market: Market) -> None:
+def test_budget_and_balance_are_checked_before_anything_is_spent(bare_study: Study, market: MTurkMarket) -> None:
     plan = plan_publishing(offering_for(bare_study, "local"))
 
     check_funds(plan, market, 14_40)
@@ -119,7 +122,9 @@ def test_budget_and_balance_are_checked_before_anything_is_spent(bare_study: Stu
         check_funds(plan, market, 14_39)
 
 
-def test_a_wave_that_was_interrupted_is_finished_alone_by_the_same_request(bare_study: Study, market: Market) -> None:
+def test_a_wave_that_was_interrupted_is_finished_alone_by_the_same_request(
+    bare_study: Study, market: MTurkMarket
+) -> None:
     publish(bare_study, market, hits=4)
     Publication.objects.filter(hit__number__in=[1, 3]).update(crowd_hit_id="", published_at=None)
 
@@ -130,7 +135,7 @@ def test_a_wave_that_was_interrupted_is_finished_alone_by_the_same_request(bare_
     assert publish(bare_study, market, hits=4).published == 2
 
 
-def test_stopping_finds_what_an_interrupted_run_left_on_the_market(bare_study: Study, market: Market) -> None:
+def test_stopping_finds_what_an_interrupted_run_left_on_the_market(bare_study: Study, market: MTurkMarket) -> None:
     publish(bare_study, market)
     Publication.objects.filter(hit__number__lt=4).update(crowd_hit_id="", published_at=None)
 

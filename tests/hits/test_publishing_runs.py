@@ -16,7 +16,7 @@ from pytest_django import Settings
 
 from evalplatform.errors import EvalPlatformError
 from hits.budgeting.budget import set_cap, typed_cap_cents
-from hits.crowds.mturk.client import Market, boto_client
+from hits.crowds.mturk.client import MTurkMarket, boto_client
 from hits.crowds.opening import worker_page_url
 from hits.errors import MarketUnavailable
 from hits.models import Publication, PublishingRun, Study, offering_for
@@ -57,30 +57,30 @@ def now() -> datetime:
 
 
 @pytest.fixture
-def impatient_market(transactional_db: None) -> Market:
+def impatient_market(transactional_db: None) -> MTurkMarket:
     client = boto_client("http://localturk.invalid", has_own_credentials=False, attempts=1)
     in_process.attach(client)
-    return Market(client, calls_per_second=1000)
+    return MTurkMarket(client, calls_per_second=1000)
 
 
 def ask_for(study: Study, most_hits: int | None = None) -> PublishingRun:
     return request_run(offering_for(study, "local"), most_hits, None, None, now())
 
 
-def carry_out(run: PublishingRun, market: Market) -> PublishingRun:
+def carry_out(run: PublishingRun, market: MTurkMarket) -> PublishingRun:
     carry_out_run(run, lambda offering: (market, worker_page_url("local")), now)
     run.refresh_from_db()
     return run
 
 
-def test_a_run_publishes_its_wave_and_says_so(bare_study: Study, market: Market) -> None:
+def test_a_run_publishes_its_wave_and_says_so(bare_study: Study, market: MTurkMarket) -> None:
     run = carry_out(ask_for(bare_study, 4), market)
 
     assert (run.outcome, run.finished_at is not None) == ("All 4 HITs are published.", True)
     assert sum(hits_on(market, bare_study).values()) == 4
 
 
-def test_a_second_run_is_refused_while_one_is_unfinished(bare_study: Study, market: Market) -> None:
+def test_a_second_run_is_refused_while_one_is_unfinished(bare_study: Study, market: MTurkMarket) -> None:
     first = ask_for(bare_study, 2)
 
     with pytest.raises(EvalPlatformError, match="demo is being published on the local marketplace already"):
@@ -93,7 +93,7 @@ def test_a_second_run_is_refused_while_one_is_unfinished(bare_study: Study, mark
         ask_for(bare_study)
 
 
-def test_a_run_that_is_carried_out_again_keeps_to_its_hits(bare_study: Study, impatient_market: Market) -> None:
+def test_a_run_that_is_carried_out_again_keeps_to_its_hits(bare_study: Study, impatient_market: MTurkMarket) -> None:
     run = ask_for(bare_study, 4)
     add_fault(Kind.FAIL_BEFORE, operation="CreateHITWithHITType")
     with pytest.raises(MarketUnavailable):
@@ -110,7 +110,7 @@ def test_a_run_that_is_carried_out_again_keeps_to_its_hits(bare_study: Study, im
     assert sum(hits_on(impatient_market, bare_study).values()) == Publication.objects.count() == 4
 
 
-def test_what_stands_in_the_way_becomes_the_outcome(bare_study: Study, market: Market) -> None:
+def test_what_stands_in_the_way_becomes_the_outcome(bare_study: Study, market: MTurkMarket) -> None:
     with pytest.raises(EvalPlatformError, match="above the given budget"):
         request_run(offering_for(bare_study, "local"), None, 14_39, None, now())
     Account.objects.create(pk=1, balance_cents=14_39)
@@ -122,7 +122,7 @@ def test_what_stands_in_the_way_becomes_the_outcome(bare_study: Study, market: M
     assert not Publication.objects.exists()
 
 
-def test_want_of_funds_on_the_way_ends_a_run_and_the_next_goes_on(bare_study: Study, market: Market) -> None:
+def test_want_of_funds_on_the_way_ends_a_run_and_the_next_goes_on(bare_study: Study, market: MTurkMarket) -> None:
     add_fault(Kind.INSUFFICIENT_FUNDS, times_left=1)
     run = carry_out(ask_for(bare_study), market)
     assert "InsufficientFunds" in run.outcome
@@ -134,7 +134,7 @@ def test_want_of_funds_on_the_way_ends_a_run_and_the_next_goes_on(bare_study: St
     assert_each_hit_is_there_once(market, bare_study)
 
 
-def test_stopping_ends_a_run_that_nobody_works_on(bare_study: Study, market: Market) -> None:
+def test_stopping_ends_a_run_that_nobody_works_on(bare_study: Study, market: MTurkMarket) -> None:
     run = ask_for(bare_study)
 
     stop_study(offering_for(bare_study, "local"), market, now)
@@ -144,7 +144,7 @@ def test_stopping_ends_a_run_that_nobody_works_on(bare_study: Study, market: Mar
     assert not hits_on(market, bare_study)
 
 
-def test_a_run_that_is_stopped_on_its_way_leaves_nothing_on_offer(bare_study: Study, market: Market) -> None:
+def test_a_run_that_is_stopped_on_its_way_leaves_nothing_on_offer(bare_study: Study, market: MTurkMarket) -> None:
     run = ask_for(bare_study)
     PublishingRun.objects.filter(pk=run.pk).update(started_at=now(), stop_requested_at=now())
 
@@ -178,7 +178,7 @@ def test_the_page_shows_the_cost_asks_and_follows(researcher_client: Client, dem
 
 @pytest.mark.parametrize(("port", "words"), [(9, "it can't be reached"), (0, "it answers 501")])
 def test_a_page_that_leads_nowhere_is_found_before_publishing_here_too(
-    bare_study: Study, market: Market, settings: Settings, localturk_url: str, port: int, words: str
+    bare_study: Study, market: MTurkMarket, settings: Settings, localturk_url: str, port: int, words: str
 ) -> None:
     settings.PUBLIC_URL = f"http://127.0.0.1:{port}" if port else localturk_url
 
@@ -229,7 +229,7 @@ def test_other_marketplaces_are_offered_only_where_the_settings_allow_them(
 @pytest.mark.once
 def test_a_killed_worker_s_run_is_finished_by_another(
     bare_study: Study,
-    http_market: Market,
+    http_market: MTurkMarket,
     localturk_url: str,
     test_database_url: str,
     start_worker: Callable[..., WorkerProcess],

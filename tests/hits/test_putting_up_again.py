@@ -10,7 +10,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from evalplatform.errors import EvalPlatformError
 from hits.budgeting.budget import budget_of
-from hits.crowds.mturk.client import Market
+from hits.crowds.mturk.client import MTurkMarket
 from hits.models import Hit, Publication, Rating, Study, Submission, offering_for
 from hits.publishing.publishing_plan import plan_publishing
 from hits.replacing.putting_up_again import PutUpAgain, put_up_again
@@ -27,7 +27,7 @@ EACH = 60
 
 
 @pytest.fixture
-def hit(demo_study: Study, market: Market) -> Hit:
+def hit(demo_study: Study, market: MTurkMarket) -> Hit:
     """Two of its four assignments are done and paid; then it was deleted there by hand."""
     publish(demo_study, market, hits=2)
     hit = demo_study.hits.get(number=0)
@@ -44,17 +44,17 @@ def accounts() -> list[WorkerAccount]:
     return list(WorkerAccount.objects.order_by("pk"))
 
 
-def delete(hit: Hit, market: Market) -> None:
+def delete(hit: Hit, market: MTurkMarket) -> None:
     crowd_hit_id = Publication.objects.current().get(hit=hit).crowd_hit_id
     market.expire_hit(crowd_hit_id)
     market._client.delete_hit(HITId=crowd_hit_id)
 
 
-def again(study: Study, market: Market, page_url: str = PAGE, **more: Any) -> PutUpAgain:
+def again(study: Study, market: MTurkMarket, page_url: str = PAGE, **more: Any) -> PutUpAgain:
     return put_up_again(offering_for(study, "local"), market, page_url, now, **more)
 
 
-def test_a_hit_deleted_there_is_seen_at_the_next_sync_and_costs_no_more(hit: Hit, market: Market) -> None:
+def test_a_hit_deleted_there_is_seen_at_the_next_sync_and_costs_no_more(hit: Hit, market: MTurkMarket) -> None:
     first, second = (
         sync(offering_for(hit.study, "local"), market, now),
         sync(offering_for(hit.study, "local"), market, now),
@@ -67,7 +67,7 @@ def test_a_hit_deleted_there_is_seen_at_the_next_sync_and_costs_no_more(hit: Hit
     assert Rating.objects.values("submission").distinct().count() == 2
 
 
-def test_what_is_missing_of_it_is_put_up_again_once(hit: Hit, market: Market) -> None:
+def test_what_is_missing_of_it_is_put_up_again_once(hit: Hit, market: MTurkMarket) -> None:
     sync(offering_for(hit.study, "local"), market, now)
 
     shown = again(hit.study, market, is_dry_run=True)
@@ -83,7 +83,7 @@ def test_what_is_missing_of_it_is_put_up_again_once(hit: Hit, market: Market) ->
     assert not plan_publishing(offering_for(hit.study, "local"), 1).begun_count
 
 
-def test_who_did_it_before_is_not_served_it_again_and_others_fill_it(hit: Hit, market: Market) -> None:
+def test_who_did_it_before_is_not_served_it_again_and_others_fill_it(hit: Hit, market: MTurkMarket) -> None:
     sync(offering_for(hit.study, "local"), market, now)
     again(hit.study, market)
 
@@ -99,7 +99,7 @@ def test_who_did_it_before_is_not_served_it_again_and_others_fill_it(hit: Hit, m
     assert sync(offering_for(hit.study, "local"), market, now).collected.new == 0
 
 
-def test_a_run_that_was_killed_between_its_intent_and_its_note_puts_it_up_once(hit: Hit, market: Market) -> None:
+def test_a_run_that_was_killed_between_its_intent_and_its_note_puts_it_up_once(hit: Hit, market: MTurkMarket) -> None:
     sync(offering_for(hit.study, "local"), market, now)
     again(hit.study, market)
     hits = TurkHit.objects.count()
@@ -111,7 +111,7 @@ def test_a_run_that_was_killed_between_its_intent_and_its_note_puts_it_up_once(h
     assert Publication.objects.current().get(hit=hit).crowd_hit_id == TurkHit.objects.latest("pk").hit_id
 
 
-def test_a_hit_that_seemed_gone_and_is_there_is_left_alone(demo_study: Study, market: Market) -> None:
+def test_a_hit_that_seemed_gone_and_is_there_is_left_alone(demo_study: Study, market: MTurkMarket) -> None:
     """Somebody synced with the keys of another account."""
     publish(demo_study, market, hits=1)
     Publication.objects.update(gone_at=now(), closed_at=now())
@@ -123,7 +123,9 @@ def test_a_hit_that_seemed_gone_and_is_there_is_left_alone(demo_study: Study, ma
     assert TurkHit.objects.count() == 1
 
 
-def test_hits_that_lead_nowhere_are_taken_off_the_market_and_put_up_again(demo_study: Study, market: Market) -> None:
+def test_hits_that_lead_nowhere_are_taken_off_the_market_and_put_up_again(
+    demo_study: Study, market: MTurkMarket
+) -> None:
     publish(demo_study, market, hits=2)
     old = set(TurkHit.objects.values_list("hit_id", flat=True))
 
@@ -141,7 +143,7 @@ def test_hits_that_lead_nowhere_are_taken_off_the_market_and_put_up_again(demo_s
 
 
 def test_the_command_and_the_button_put_them_up(
-    hit: Hit, market: Market, researcher_client: Client, live_server: LiveServer
+    hit: Hit, market: MTurkMarket, researcher_client: Client, live_server: LiveServer
 ) -> None:
     sync(offering_for(hit.study, "local"), market, now)
 
@@ -167,7 +169,7 @@ def test_the_command_and_the_button_put_them_up(
     assert not Publication.objects.current().filter(hit__number=1, round=1).exists()
 
 
-def test_a_list_that_lags_or_skips_makes_no_hit_seem_deleted(demo_study: Study, market: Market) -> None:
+def test_a_list_that_lags_or_skips_makes_no_hit_seem_deleted(demo_study: Study, market: MTurkMarket) -> None:
     publish(demo_study, market)
     CrowdWorker(demo_study.hits.get(number=0), accounts()[0]).finish()
     add_fault(Kind.LIST_LAG, 3600, operation="ListHITs")

@@ -12,7 +12,7 @@ from django.db import connection
 from hits.batching.building import build_hits
 from hits.budgeting.budget import budget_of
 from hits.collecting.collect import collect
-from hits.crowds.mturk.client import Market
+from hits.crowds.mturk.client import MTurkMarket
 from hits.designing.study_files import create_study
 from hits.models import Exclusion, Hit, Replacement, ScreeningRun, Study, Submission, offering_for
 from hits.paying.payments import reject
@@ -36,7 +36,7 @@ def make(**settings: Any) -> Study:
 
 
 @pytest.fixture
-def hit(example_corpus: None, market: Market) -> Hit:
+def hit(example_corpus: None, market: MTurkMarket) -> Hit:
     """With its four assignments handed in."""
     study = make()
     publish(study, market, hits=1)
@@ -44,7 +44,7 @@ def hit(example_corpus: None, market: Market) -> Hit:
     return study.hits.get(number=0)
 
 
-def work(hit: Hit, count: int, market: Market, skip: int = 0) -> None:
+def work(hit: Hit, count: int, market: MTurkMarket, skip: int = 0) -> None:
     ensure_worker_accounts()
     WorkerAccount.objects.update(country="US", approved_count=500, rejected_count=0)
     for account in WorkerAccount.objects.all()[skip : skip + count]:
@@ -66,11 +66,11 @@ def exclude(*submissions: Submission, worker: str = "", is_frozen_rules: bool = 
     return run
 
 
-def replace(hit: Hit, market: Market, **more: Any) -> Replaced:
+def replace(hit: Hit, market: MTurkMarket, **more: Any) -> Replaced:
     return replace_lost_assignments(offering_for(hit.study, "local"), market, now, **more)
 
 
-def test_what_the_studys_own_rules_leave_out_is_offered_again_once(hit: Hit, market: Market) -> None:
+def test_what_the_studys_own_rules_leave_out_is_offered_again_once(hit: Hit, market: MTurkMarket) -> None:
     one, two, *_ = Submission.objects.order_by("pk")
     exclude(one, worker=two.assignment.crowd_worker_id)
 
@@ -84,7 +84,9 @@ def test_what_the_studys_own_rules_leave_out_is_offered_again_once(hit: Hit, mar
     assert hit.study.events.get().text == "asked for 2 more assignments and reopened 0: at most $1.20"
 
 
-def test_workers_are_served_the_additional_assignments_in_further_turns_and_no_more(hit: Hit, market: Market) -> None:
+def test_workers_are_served_the_additional_assignments_in_further_turns_and_no_more(
+    hit: Hit, market: MTurkMarket
+) -> None:
     exclude(Submission.objects.earliest("pk"))
     replace(hit, market)
 
@@ -96,7 +98,7 @@ def test_workers_are_served_the_additional_assignments_in_further_turns_and_no_m
     assert budget_of(offering_for(hit.study, "local")).open_cents == 0
 
 
-def test_a_replacement_that_is_left_out_too_is_replaced_up_to_nine(hit: Hit, market: Market) -> None:
+def test_a_replacement_that_is_left_out_too_is_replaced_up_to_nine(hit: Hit, market: MTurkMarket) -> None:
     Submission.objects.update(problem="It was submitted without our page.", decided_at=now())
     assert replace(hit, market).added == 4
     work(hit, 4, market, skip=4)
@@ -108,7 +110,7 @@ def test_a_replacement_that_is_left_out_too_is_replaced_up_to_nine(hit: Hit, mar
     assert TurkHit.objects.get().max_assignments == 9
 
 
-def test_an_exploration_or_an_undone_screening_asks_nobody_to_work(hit: Hit, market: Market) -> None:
+def test_an_exploration_or_an_undone_screening_asks_nobody_to_work(hit: Hit, market: MTurkMarket) -> None:
     submission = Submission.objects.earliest("pk")
     exclude(submission, is_frozen_rules=False)
     undone = exclude(submission)
@@ -117,13 +119,13 @@ def test_an_exploration_or_an_undone_screening_asks_nobody_to_work(hit: Hit, mar
     assert replace(hit, market) == Replaced()
 
 
-def test_what_was_rejected_is_replaced(hit: Hit, market: Market) -> None:
+def test_what_was_rejected_is_replaced(hit: Hit, market: MTurkMarket) -> None:
     reject(Submission.objects.earliest("pk"), "All in one area.", market, None, now())
 
     assert replace(hit, market).added == 1
 
 
-def test_what_was_returned_is_no_loss(example_corpus: None, market: Market) -> None:
+def test_what_was_returned_is_no_loss(example_corpus: None, market: MTurkMarket) -> None:
     study = make()
     publish(study, market, hits=1)
     CrowdWorker(study.hits.get(number=0), people()[0]).give_back()
@@ -131,7 +133,7 @@ def test_what_was_returned_is_no_loss(example_corpus: None, market: Market) -> N
     assert replace(study.hits.get(number=0), market) == Replaced()
 
 
-def test_expired_places_are_reopened_and_not_doubled(example_corpus: None, market: Market) -> None:
+def test_expired_places_are_reopened_and_not_doubled(example_corpus: None, market: MTurkMarket) -> None:
     study = make()
     publish(study, market, hits=1)
     hit = study.hits.get(number=0)
@@ -149,14 +151,14 @@ def test_expired_places_are_reopened_and_not_doubled(example_corpus: None, marke
     assert budget_of(offering_for(study, "local")).open_cents == 3 * EACH
 
 
-def test_a_stopped_hit_stays_stopped(hit: Hit, market: Market) -> None:
+def test_a_stopped_hit_stays_stopped(hit: Hit, market: MTurkMarket) -> None:
     exclude(Submission.objects.earliest("pk"))
     stop_study(offering_for(hit.study, "local"), market, now)
 
     assert replace(hit, market) == Replaced(stopped=1)
 
 
-def test_replacements_end_where_the_budget_does(hit: Hit, market: Market) -> None:
+def test_replacements_end_where_the_budget_does(hit: Hit, market: MTurkMarket) -> None:
     exclude(Submission.objects.earliest("pk"))
     owed = budget_of(offering_for(hit.study, "local")).owed_cents
 
@@ -164,7 +166,7 @@ def test_replacements_end_where_the_budget_does(hit: Hit, market: Market) -> Non
     assert replace(hit, market, budget_cents=owed + EACH).added == 1
 
 
-def test_a_run_that_was_killed_after_its_call_has_asked_for_ever(hit: Hit, market: Market) -> None:
+def test_a_run_that_was_killed_after_its_call_has_asked_for_ever(hit: Hit, market: MTurkMarket) -> None:
     exclude(Submission.objects.earliest("pk"))
     replace(hit, market)
     Replacement.objects.update(confirmed_at=None)
@@ -174,7 +176,7 @@ def test_a_run_that_was_killed_after_its_call_has_asked_for_ever(hit: Hit, marke
     assert (TurkHit.objects.get().max_assignments, Replacement.objects.unconfirmed().count()) == (5, 0)
 
 
-def test_a_run_that_was_killed_before_its_call_asks_for_it_later(hit: Hit, market: Market) -> None:
+def test_a_run_that_was_killed_before_its_call_asks_for_it_later(hit: Hit, market: MTurkMarket) -> None:
     exclude(Submission.objects.earliest("pk"))
     Replacement.objects.create(
         hit=hit, offering=offering_for(hit.study, "local"), places=5, added=1, reopened=0, intended_at=now()
@@ -184,7 +186,7 @@ def test_a_run_that_was_killed_before_its_call_asks_for_it_later(hit: Hit, marke
     assert (TurkHit.objects.get().max_assignments, Replacement.objects.count()) == (5, 1)
 
 
-def test_a_restored_database_learns_of_replacements_when_it_collects(hit: Hit, market: Market) -> None:
+def test_a_restored_database_learns_of_replacements_when_it_collects(hit: Hit, market: MTurkMarket) -> None:
     exclude(Submission.objects.earliest("pk"))
     replace(hit, market)
     Replacement.objects.all().delete()
@@ -196,7 +198,7 @@ def test_a_restored_database_learns_of_replacements_when_it_collects(hit: Hit, m
     assert Submission.objects.count() == 5
 
 
-def test_two_runs_at_once_ask_once(hit: Hit, market: Market) -> None:
+def test_two_runs_at_once_ask_once(hit: Hit, market: MTurkMarket) -> None:
     exclude(Submission.objects.earliest("pk"))
 
     def run(_: int) -> None:
@@ -212,7 +214,7 @@ def test_two_runs_at_once_ask_once(hit: Hit, market: Market) -> None:
     assert (TurkHit.objects.get().max_assignments, Replacement.objects.standing().count()) == (5, 1)
 
 
-def test_a_sync_replaces_where_the_study_says_so(example_corpus: None, market: Market) -> None:
+def test_a_sync_replaces_where_the_study_says_so(example_corpus: None, market: MTurkMarket) -> None:
     study = make(hits={"replacements": "at each sync"}, pay={"approval": "at once"})
     publish(study, market, hits=1)
     hit = study.hits.get(number=0)

@@ -12,7 +12,7 @@ from django.test import Client
 from hits.batching.building import build_hits
 from hits.batching.card_orders import card_order, commitment_to
 from hits.collecting.collect import collect
-from hits.crowds.mturk.client import Market
+from hits.crowds.mturk.client import MTurkMarket
 from hits.designing.study_files import copy_study
 from hits.exporting.about import read_about
 from hits.exporting.bundle_check import check_bundle
@@ -26,7 +26,7 @@ from tests.hits.crowd import CrowdWorker, now, people, publish
 
 
 @pytest.fixture
-def worked(demo_study: Study, market: Market) -> Study:
+def worked(demo_study: Study, market: MTurkMarket) -> Study:
     """One HIT, of which four workers did all."""
     publish(demo_study, market, 1)
     for account in people()[:4]:
@@ -35,7 +35,7 @@ def worked(demo_study: Study, market: Market) -> Study:
 
 
 def test_a_bundle_withholds_the_secret_while_a_hit_is_on_a_market_and_reveals_it_afterwards(
-    worked: Study, market: Market, tmp_path: Path
+    worked: Study, market: MTurkMarket, tmp_path: Path
 ) -> None:
     TurkHit.objects.update(max_assignments=5, status="Assignable")
     collect(offering_for(worked, "local"), market, now())
@@ -56,7 +56,9 @@ def test_a_bundle_withholds_the_secret_while_a_hit_is_on_a_market_and_reveals_it
     assert bundle_source(offering_for(worked, "local")) != source  # the page offers to make it again
 
 
-def test_a_check_finds_another_secret_and_cards_in_another_order(worked: Study, market: Market, tmp_path: Path) -> None:
+def test_a_check_finds_another_secret_and_cards_in_another_order(
+    worked: Study, market: MTurkMarket, tmp_path: Path
+) -> None:
     collect(offering_for(worked, "local"), market, now())
     folder = export_bundle(offering_for(worked, "local"), tmp_path / "bundle").folder
     lied = tmp_path / "lied"
@@ -71,7 +73,7 @@ def test_a_check_finds_another_secret_and_cards_in_another_order(worked: Study, 
     assert "the cards of 4 assignments stood in another order than the secret gives" in found
 
 
-def test_a_manifest_that_is_not_the_study_s_is_found(worked: Study, market: Market, tmp_path: Path) -> None:
+def test_a_manifest_that_is_not_the_study_s_is_found(worked: Study, market: MTurkMarket, tmp_path: Path) -> None:
     collect(offering_for(worked, "local"), market, now())
     folder = export_bundle(offering_for(worked, "local"), tmp_path / "bundle").folder
     head, *lines = (folder / "manifest.jsonl").read_text().splitlines(keepends=True)
@@ -86,7 +88,7 @@ def test_a_manifest_that_is_not_the_study_s_is_found(worked: Study, market: Mark
 
 
 def test_who_has_a_bundle_can_freeze_the_same_study_with_the_same_orders(
-    worked: Study, market: Market, tmp_path: Path
+    worked: Study, market: MTurkMarket, tmp_path: Path
 ) -> None:
     collect(offering_for(worked, "local"), market, now())
     secret = bytes.fromhex(export_bundle(offering_for(worked, "local"), tmp_path / "bundle").about.card_order_secret)
@@ -103,7 +105,7 @@ def test_who_has_a_bundle_can_freeze_the_same_study_with_the_same_orders(
 
 
 def test_more_work_after_the_orders_were_revealed_is_warned_of(
-    worked: Study, market: Market, tmp_path: Path, admin_client: Client
+    worked: Study, market: MTurkMarket, tmp_path: Path, admin_client: Client
 ) -> None:
     def page(address: str) -> str:
         return admin_client.get(f"/studies/demo/{address}").content.decode()
@@ -128,7 +130,7 @@ def test_more_work_after_the_orders_were_revealed_is_warned_of(
     assert not copy_study(worked, "again").orders_revealed_at
 
 
-def test_a_bundle_is_checked_in_its_zip_file_too(worked: Study, market: Market, tmp_path: Path) -> None:
+def test_a_bundle_is_checked_in_its_zip_file_too(worked: Study, market: MTurkMarket, tmp_path: Path) -> None:
     collect(offering_for(worked, "local"), market, now())
     export_bundle(offering_for(worked, "local"), tmp_path / "bundle")
     packed = shutil.make_archive(str(tmp_path / "demo-local"), "zip", tmp_path, "bundle")

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from hits.batching.building import build_hits
-from hits.crowds.mturk.client import Market
+from hits.crowds.mturk.client import MTurkMarket
 from hits.designing.study_files import create_study
 from hits.models import Answer, Assignment, BonusCheck, Hit, Study
 from tests.conftest import DEMO
@@ -336,7 +336,7 @@ def test_the_browser_never_learns_who_wrote_what(worker: Worker, demo_study: Stu
     assert item.dialog.external_id not in everything
 
 
-def test_the_place_of_the_human_reply_tells_nothing(example_corpus: None, market: Market) -> None:
+def test_the_place_of_the_human_reply_tells_nothing(example_corpus: None, market: MTurkMarket) -> None:
     """Over all checkpoints and workers it stands at each place equally often."""
     study = create_study({**DEMO, "hits": {"assignments": 5}})
     build_hits(study)

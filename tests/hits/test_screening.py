@@ -14,7 +14,7 @@ from hits.access.pseudonyms import pseudonym, worker_ids
 from hits.analysing.study_analysis import study_frame
 from hits.budgeting.dues import bonus_points
 from hits.collecting.collect import collect
-from hits.crowds.mturk.client import Market
+from hits.crowds.mturk.client import MTurkMarket
 from hits.errors import InvalidStudy
 from hits.frames.study_frames import study_frames
 from hits.frames.submissions_frame import submissions_frame
@@ -109,7 +109,7 @@ def rows(study: Study) -> list[tuple[str, str, int | None]]:
 # --- The frames ------------------------------------------------------------------------------------------------------
 
 
-def test_the_frames_say_what_really_was_collected(demo_study: Study, market: Market) -> None:
+def test_the_frames_say_what_really_was_collected(demo_study: Study, market: MTurkMarket) -> None:
     publish(demo_study, market)
     hit = demo_study.hits.get(items__dialog__external_id="emotional-017")  # two models wrote the same reply
     worker = CrowdWorker(hit, people()[0])

@@ -14,7 +14,7 @@ from pytest_django.live_server_helper import LiveServer
 from evalplatform.errors import EvalPlatformError
 from hits.batching.building import build_hits
 from hits.collecting.collect import Collected, collect
-from hits.crowds.mturk.client import Market
+from hits.crowds.mturk.client import MTurkMarket
 from hits.designing.study_files import create_study
 from hits.frames.study_frames import study_frames
 from hits.models import Answer, Assignment, HitItem, Rating, Study, Submission, offering_for
@@ -33,7 +33,7 @@ TRUTH = read_truth("demo")
 MINUTES = timedelta(minutes=1)
 
 
-def make_study(market: Market, hits: int, name: str = "demo", **settings: Any) -> Study:
+def make_study(market: MTurkMarket, hits: int, name: str = "demo", **settings: Any) -> Study:
     """From the example corpus, with so many HITs on the marketplace."""
     study = create_study({**DEMO, "name": name, **settings})
     build_hits(study)
@@ -42,7 +42,7 @@ def make_study(market: Market, hits: int, name: str = "demo", **settings: Any) -
     return study
 
 
-def ratings_of(study: Study, market: Market) -> dict[tuple[str, str, str], str]:
+def ratings_of(study: Study, market: MTurkMarket) -> dict[tuple[str, str, str], str]:
     """By worker, dialog and whose reply it is."""
     collect(offering_for(study, "local"), market, now())
     names = ("submission__assignment__crowd_worker_id", "item__dialog__external_id", "candidate__generator__name")
@@ -50,7 +50,7 @@ def ratings_of(study: Study, market: Market) -> dict[tuple[str, str, str], str]:
     return {(worker, dialog, generator or HUMAN): value for worker, dialog, generator, value in rows}
 
 
-def test_all_that_the_crowd_hands_in_is_collected_completely(demo_study: Study, market: Market) -> None:
+def test_all_that_the_crowd_hands_in_is_collected_completely(demo_study: Study, market: MTurkMarket) -> None:
     publish(demo_study, market)
     told: list[tuple[int, int]] = []
 
@@ -66,7 +66,7 @@ def test_all_that_the_crowd_hands_in_is_collected_completely(demo_study: Study, 
 
 
 @pytest.mark.once
-def test_a_worker_says_the_same_of_a_reply_whatever_came_before(example_corpus: None, market: Market) -> None:
+def test_a_worker_says_the_same_of_a_reply_whatever_came_before(example_corpus: None, market: MTurkMarket) -> None:
     all_at_once, in_two_parts = make_study(market, 2, "one"), make_study(market, 2, "two")
     crowd = Crowd(8, TRUTH)
 
@@ -115,7 +115,7 @@ def test_careful_ratings_have_the_shares_of_the_truth_and_workers_differ() -> No
 
 
 @pytest.mark.once
-def test_each_type_of_worker_behaves_as_it_is_called(demo_study: Study, market: Market) -> None:
+def test_each_type_of_worker_behaves_as_it_is_called(demo_study: Study, market: MTurkMarket) -> None:
     publish(demo_study, market, hits=4)
     crowd = Crowd(10, TRUTH, dict.fromkeys(WORKER_TYPES.values(), 0.2), seed=9)
 
@@ -159,7 +159,7 @@ def _times(submission: Submission) -> tuple[timedelta, timedelta]:
 
 
 @pytest.mark.once
-def test_nobody_takes_more_than_the_study_allows(example_corpus: None, market: Market) -> None:
+def test_nobody_takes_more_than_the_study_allows(example_corpus: None, market: MTurkMarket) -> None:
     study = make_study(market, 6, crowd={"max_hits_per_worker": 1})
 
     work = simulate(study, Crowd(6, TRUTH), InProcess())
@@ -169,7 +169,7 @@ def test_nobody_takes_more_than_the_study_allows(example_corpus: None, market: M
     assert simulate(study, Crowd(6, TRUTH, seed=2), InProcess()).submitted.total() == 0
 
 
-def test_what_was_taken_off_the_market_is_not_worked_on(demo_study: Study, market: Market) -> None:
+def test_what_was_taken_off_the_market_is_not_worked_on(demo_study: Study, market: MTurkMarket) -> None:
     publish(demo_study, market, hits=2)
 
     def stop_after_three(done: int, total: int) -> None:
@@ -183,7 +183,7 @@ def test_what_was_taken_off_the_market_is_not_worked_on(demo_study: Study, marke
 
 
 @pytest.mark.once
-def test_the_crowd_works_over_http(demo_study: Study, market: Market, live_server: LiveServer) -> None:
+def test_the_crowd_works_over_http(demo_study: Study, market: MTurkMarket, live_server: LiveServer) -> None:
     publish(demo_study, market, hits=1)
 
     work = simulate(demo_study, Crowd(12, TRUTH), OverHttp(live_server.url))
@@ -192,7 +192,7 @@ def test_the_crowd_works_over_http(demo_study: Study, market: Market, live_serve
     assert len(ratings_of(demo_study, market)) == 4 * 43
 
 
-def test_the_command_says_what_happened(demo_study: Study, market: Market) -> None:
+def test_the_command_says_what_happened(demo_study: Study, market: MTurkMarket) -> None:
     with pytest.raises(CommandError, match="run publish_hits demo first"):
         call_command("simulate_crowd", "demo", stdout=StringIO())
     publish(demo_study, market, hits=1)

@@ -7,7 +7,7 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 
-from hits.crowds.mturk.client import Market
+from hits.crowds.mturk.client import MTurkMarket
 from hits.models import Payment, Study, offering_for
 from hits.syncing import unsettled_offerings
 from hits.tasks import sync_hits_of_offering
@@ -18,7 +18,7 @@ from tests.processes import as_a_user_has_it
 
 
 @pytest.fixture
-def worked(demo_study: Study, market: Market) -> Study:
+def worked(demo_study: Study, market: MTurkMarket) -> Study:
     publish(demo_study, market)
     worker = CrowdWorker(demo_study.hits.get(number=0), people()[0])
     worker.win_all_bonuses()

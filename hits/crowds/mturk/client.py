@@ -19,8 +19,9 @@ from botocore.credentials import Credentials
 from django.conf import settings
 
 from evalplatform.errors import EvalPlatformError
+from hits.crowds.contract import MarketAssignment, MarketBonus, MarketHit
 from hits.crowds.mturk.pacing import Pacer
-from hits.crowds.mturk.types import HitTypeSpec, MarketAssignment, MarketBonus, MarketHit, NewHit
+from hits.crowds.mturk.types import HitTypeSpec, NewHit
 from hits.crowds.mturk.wire import (
     assignment_from,
     bonus_from,
@@ -43,17 +44,6 @@ _LOCAL_SESSION_LOCK = Lock()  # a session makes one client at a time
 
 HIT_EXISTS = "AWS.MechanicalTurk.HitAlreadyExists"
 QUALIFICATION_EXISTS = "AWS.MechanicalTurk.QualificationTypeAlreadyExists"
-# Refusals that say nothing of a single HIT: the next one would meet the same.
-ABOUT_THE_ACCOUNT = {
-    "AWS.MechanicalTurk.InsufficientFunds",
-    "AWS.NotAuthorized",
-    "AccessDeniedException",
-    "ExpiredTokenException",
-    "InvalidSignatureException",
-    "MissingAuthenticationTokenException",
-    "RequestExpired",
-    "UnrecognizedClientException",
-}
 
 
 def boto_client(endpoint_url: str, *, has_own_credentials: bool = True, threads: int = 16, attempts: int = 12) -> Any:
@@ -97,7 +87,7 @@ def sign_local_call(url: str, target: str, body: bytes) -> dict[str, str]:
     return dict(request.headers.items())
 
 
-class Market:
+class MTurkMarket:
     def __init__(self, client: Any, calls_per_second: float = 50) -> None:
         self._client = client
         self._pacer = Pacer(calls_per_second)

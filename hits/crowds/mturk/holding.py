@@ -5,15 +5,14 @@ not, or that nothing can be said. Guaranteed: no answer, whatever the reason, is
 """
 
 import json
-from dataclasses import dataclass
 from datetime import timedelta
-from enum import StrEnum
 from typing import Any
 from urllib.request import Request, urlopen
 
 import structlog
 from django.conf import settings
 
+from hits.crowds.contract import CANT_TELL, Held, Word
 from hits.crowds.mturk.client import sign_local_call
 from hits.models import MarketEnvironment
 from localturk import holding as localturk
@@ -23,21 +22,6 @@ from localturk.lifecycle import settle
 TIMEOUT_SECONDS = 3  # somebody waits for a page
 
 log = structlog.get_logger("hits.crowds.mturk.holding")
-
-
-class Word(StrEnum):
-    HOLDS = "holds"
-    DOES_NOT = "does not"
-    CANT_TELL = "can't tell"
-
-
-@dataclass(frozen=True)
-class Held:
-    word: Word
-    held_for: timedelta = timedelta()  # by the crowd's clock, which need not be ours
-
-
-CANT_TELL = Held(Word.CANT_TELL)
 
 
 def ask_holder(environment: str, crowd_hit_id: str, assignment_id: str, worker_id: str) -> Held:

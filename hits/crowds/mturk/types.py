@@ -1,7 +1,6 @@
-"""What goes to and comes from the marketplace, in our own words: cents, aware times, plain names."""
+"""What goes to Mechanical Turk, in our own words: cents and plain names. What comes back is in the contract."""
 
 from dataclasses import dataclass
-from datetime import datetime
 
 
 @dataclass(frozen=True)
@@ -35,36 +34,3 @@ class NewHit:
     lifetime_seconds: int
     annotation: str
     token: str
-
-
-@dataclass(frozen=True)
-class MarketHit:
-    crowd_hit_id: str
-    annotation: str
-    status: str
-    max_assignments: int
-    expires_at: datetime
-    pending_count: int
-    available_count: int
-    completed_count: int
-
-
-@dataclass(frozen=True)
-class MarketAssignment:
-    crowd_assignment_id: str
-    crowd_hit_id: str
-    crowd_worker_id: str
-    status: str
-    accepted_at: datetime
-    submitted_at: datetime | None
-    auto_approval_at: datetime | None
-    answer_xml: str
-
-
-@dataclass(frozen=True)
-class MarketBonus:
-    crowd_worker_id: str
-    crowd_assignment_id: str
-    cents: int
-    reason: str
-    granted_at: datetime

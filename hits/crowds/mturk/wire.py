@@ -7,9 +7,21 @@ from typing import Any
 from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError, NoRegionError, PartialCredentialsError
 
 from evalplatform.errors import EvalPlatformError
-from hits.crowds.mturk.types import MarketAssignment, MarketBonus, MarketHit, Requirement
+from hits.crowds.contract import MarketAssignment, MarketBonus, MarketHit
+from hits.crowds.mturk.types import Requirement
 from hits.errors import MarketRefused, MarketUnavailable
 
+# Refusals that say nothing of a single HIT: the next one would meet the same.
+ABOUT_THE_ACCOUNT = {
+    "AWS.MechanicalTurk.InsufficientFunds",
+    "AWS.NotAuthorized",
+    "AccessDeniedException",
+    "ExpiredTokenException",
+    "InvalidSignatureException",
+    "MissingAuthenticationTokenException",
+    "RequestExpired",
+    "UnrecognizedClientException",
+}
 _COME_AGAIN = {"ServiceFault", "ThrottlingException", "Throttling", "RequestLimitExceeded"}
 
 
@@ -24,7 +36,7 @@ def translated(call: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 400)
         if details.get("Code") in _COME_AGAIN or status >= 500:
             raise MarketUnavailable(f"The marketplace does not take requests now ({code}): {message}") from error
-        raise MarketRefused(code, message) from error
+        raise MarketRefused(code, message, code in ABOUT_THE_ACCOUNT) from error
     except (NoCredentialsError, PartialCredentialsError) as error:
         raise EvalPlatformError(
             "There are no AWS credentials. Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, "

@@ -3,7 +3,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
-from hits.crowds.opening import open_market
+from hits.crowds.opening import open_crowd
 from hits.designing.study_files import get_study
 from hits.management.study_command import StudyCommand
 from hits.models import MarketEnvironment, offering_for
@@ -34,7 +34,7 @@ above the study's budget or the given one. Run it again at any time: nothing is 
         self.warn_of_public_orders(offering.study)
         budget_cents = cents_from_dollars(options["budget"], "--budget")
         replaced = replace_lost_assignments(
-            *(offering, open_market(offering), timezone.now),
+            *(offering, open_crowd(offering), timezone.now),
             budget_cents=budget_cents,
             is_dry_run=options["dry_run"],
         )

@@ -4,7 +4,7 @@ from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
 from evalplatform.wording import count_of
-from hits.crowds.opening import open_market
+from hits.crowds.opening import open_crowd
 from hits.designing.study_files import get_study
 from hits.management.study_command import StudyCommand
 from hits.models import MarketEnvironment, offering_for
@@ -31,7 +31,7 @@ card orders, --resume needs --orders-are-public."""
         if options["resume"]:
             self.refuse_public_orders(offering.study, options)
         act, did = (resume_study, "on offer again") if options["resume"] else (stop_study, "taken off the market")
-        result = act(offering, open_market(offering), timezone.now)
+        result = act(offering, open_crowd(offering), timezone.now)
         self.stdout.write(f"{count_of(result.changed, 'HIT')} {did}.")
         for reason, count in result.refused.items():
             self.stdout.write(f"  {count_of(count, 'was', 'were')} not: {reason}")

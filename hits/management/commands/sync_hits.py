@@ -5,7 +5,7 @@ from django.utils import timezone
 from rich.progress import Progress, TaskID
 
 from evalplatform.wording import count_of
-from hits.crowds.opening import open_market
+from hits.crowds.opening import open_crowd
 from hits.designing.design_words import dollars
 from hits.designing.study_files import get_study
 from hits.management.study_command import StudyCommand, progress_bar
@@ -29,7 +29,7 @@ paid once. Celery's beat does the same every few minutes."""
     def run(self, options: dict[str, Any]) -> None:
         offering = offering_for(get_study(options["study"]), options["environment"])
         with progress_bar() as progress:
-            synced = sync(offering, open_market(offering), timezone.now, _Bars(progress))
+            synced = sync(offering, open_crowd(offering), timezone.now, _Bars(progress))
         owed = Payment.objects.filter(submission__assignment__offering=offering).owed()
         self._report(synced, owed.cents())
 

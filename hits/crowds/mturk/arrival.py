@@ -1,0 +1,75 @@
+"""MTurk's side of the worker's page: who has come, by its four parameters, and the form that hands the work in."""
+
+import re
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.http import HttpRequest
+
+from hits.crowds.contract import HandBack, Sites, Visit
+from hits.models import MTURK, Assignment, MarketEnvironment
+
+WORKER_SITES = {"sandbox": "https://workersandbox.mturk.com", "production": "https://worker.mturk.com"}
+SUBMIT_SITES = {
+    "sandbox": ["https://workersandbox.mturk.com"],
+    "production": ["https://www.mturk.com", "https://worker.mturk.com"],
+}
+SUBMIT_PATH = "/mturk/externalSubmit"
+NOT_AVAILABLE = "ASSIGNMENT_ID_NOT_AVAILABLE"  # the assignment's id while a worker only looks
+# In the WSGI environment of a page that a simulated crowd in this process asks for. No header gets such a name.
+IN_THIS_PROCESS = "evalplatform.simulated_crowd"
+
+
+def visit_of(request: HttpRequest) -> Visit:
+    """Every visit is MTurk's, as long as no other crowd sends workers: one without its parameters is refused."""
+    parameters = (request.GET.get(name, "") for name in ("assignmentId", "hitId", "workerId", "turkSubmitTo"))
+    assignment_id, hit_id, worker_id, submit_to = parameters
+    has_ids = all(re.fullmatch(r"[A-Za-z0-9_-]{1,64}", one) for one in (assignment_id, hit_id, worker_id))
+    return Visit(
+        crowd=MTURK,
+        environment=_environment_of_site(submit_to, _local_origins(request)) if has_ids else "",
+        assignment_id=assignment_id,
+        hit_id=hit_id,
+        worker_id=worker_id,
+        submit_to=submit_to.rstrip("/"),
+        is_preview=assignment_id == NOT_AVAILABLE,
+    )
+
+
+def form_for(assignment: Assignment, submit_to: str, code: str, copy: dict[str, str]) -> HandBack:
+    fields = {"assignmentId": assignment.crowd_assignment_id, "completionCode": code, **copy}
+    return HandBack(f"{submit_to}{SUBMIT_PATH}", fields)
+
+
+def sites_of(request: HttpRequest) -> Sites:
+    return Sites(
+        framing=list(WORKER_SITES.values()),
+        receiving=[site for sites in SUBMIT_SITES.values() for site in sites],
+        local=[origin for origin in _local_origins(request)[1:] if origin],
+    )
+
+
+def _environment_of_site(submit_to: str, local_origins: list[str]) -> str:
+    """Which environment a visit comes from: the one whose site it submits to."""
+    origin = _origin_of(submit_to)
+    if origin and origin in local_origins:
+        return MarketEnvironment.LOCAL
+    return next((environment for environment, sites in SUBMIT_SITES.items() if origin in sites), "")
+
+
+def _local_origins(request: HttpRequest) -> list[str]:
+    """Where a marketplace of our own may be: on this very server, if it is open there, or where the settings say.
+
+    Where it is closed, nobody can come from it, whatever a visitor claims; but a simulated crowd in this process may
+    (no header that a visitor sends gets into META under such a name)."""
+    here = [f"{request.scheme}://{request.get_host()}", _origin_of(settings.PUBLIC_URL)]
+    is_here = settings.LOCAL_MARKET or IN_THIS_PROCESS in request.META
+    return [*(here if is_here else ["", ""]), _origin_of(settings.MTURK_LOCAL_URL)]
+
+
+def _origin_of(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+        return f"{parts.scheme}://{parts.netloc}" if parts.netloc else ""
+    except ValueError:
+        return ""
