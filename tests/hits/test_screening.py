@@ -196,8 +196,9 @@ def test_frames_of_no_work_have_the_same_columns(worked: Study) -> None:
 
 
 def test_frames_take_few_queries_and_hold_no_workers_id(worked: Study, django_assert_max_num_queries: object) -> None:
+    offering = offering_for(worked, "local")
     with django_assert_max_num_queries(9):  # type: ignore[operator]
-        frames = study_frames(offering_for(worked, "local"))
+        frames = study_frames(offering)
 
     text = frames.ratings.to_csv() + frames.submissions.to_csv()
     assert not any(name in text for name in ("SAME", "HASTY", "FINE"))
