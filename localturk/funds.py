@@ -10,7 +10,7 @@ Each change is one conditional UPDATE: two calls at once can't spend the same ce
 
 from django.db.models import F
 
-from hits.crowds.mturk.costs import reward_fee_cents
+from hits.crowds.mturk.costs import MTurkFees
 from localturk.errors import insufficient_funds
 from localturk.models import Account, TurkHit
 
@@ -22,7 +22,7 @@ def get_account() -> Account:
 def cost_cents(hit: TurkHit) -> int:
     """Of one assignment: the reward and its fee."""
     reward_cents = hit.hit_type.reward_cents
-    return reward_cents + reward_fee_cents(reward_cents, hit.max_assignments)
+    return reward_cents + MTurkFees().reward_fee_cents(reward_cents, hit.max_assignments)
 
 
 def hold(cents: int) -> None:

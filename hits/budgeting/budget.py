@@ -16,7 +16,7 @@ from evalplatform.errors import EvalPlatformError
 from hits.budgeting.dues import dues, submissions_without_dues
 from hits.budgeting.places import UnfilledPlaces, open_places
 from hits.budgeting.undecided import waiting_for_decision
-from hits.crowds.mturk.costs import cents_per_assignment
+from hits.crowds.registry import fees_of
 from hits.designing.design_words import dollars
 from hits.models import Event, Offering, Payment, SpendingCap, Submission
 from hits.models.design import StudyDesign
@@ -56,9 +56,9 @@ def budget_of(offering: Offering, apart_from: Collection[int] = ()) -> Budget:
     budget = Budget(
         cap_cents=None,
         spent_cents=ledger.paid().cents(),
-        owed_cents=ledger.owed().cents() + _cents_due(design, unrecorded),
-        open_cents=cents_of(design, (one for one in open_places(offering) if one.hit_id not in apart_from)),
-        waiting_cents=_cents_if_approved(design, waiting),
+        owed_cents=ledger.owed().cents() + _cents_due(offering, unrecorded),
+        open_cents=cents_of(offering, (one for one in open_places(offering) if one.hit_id not in apart_from)),
+        waiting_cents=_cents_if_approved(offering, waiting),
     )
     return with_cap(budget, design, typed_cap_cents(offering))
 
@@ -98,18 +98,21 @@ def refuse_over_budget(
             )
 
 
-def cents_of(design: StudyDesign, places: Iterable[UnfilledPlaces]) -> int:
+def cents_of(offering: Offering, places: Iterable[UnfilledPlaces]) -> int:
     """At most, with fees."""
-    pay = design.pay
-    return sum(one.count * cents_per_assignment(pay.reward_cents, pay.bonus_cents, one.assignments) for one in places)
+    return sum(one.count * _cents_each(offering, one.assignments) for one in places)
 
 
-def _cents_due(design: StudyDesign, submissions: Iterable[Submission]) -> int:
-    return sum(due.cents + due.fee_cents for one in submissions for due in dues(design, one, timezone.now()))
+def _cents_each(offering: Offering, assignments_per_hit: int) -> int:
+    pay = offering.study.parsed_design.pay
+    return fees_of(offering).cents_per_assignment(pay.reward_cents, pay.bonus_cents, assignments_per_hit)
 
 
-def _cents_if_approved(design: StudyDesign, waiting: Collection[int]) -> int:
+def _cents_due(offering: Offering, submissions: Iterable[Submission]) -> int:
+    return sum(due.cents + due.fee_cents for one in submissions for due in dues(offering, one, timezone.now()))
+
+
+def _cents_if_approved(offering: Offering, waiting: Collection[int]) -> int:
     """With the bonus: answers that are missing today may be found tomorrow, and have won it."""
-    pay = design.pay
     rows = Submission.objects.filter(pk__in=waiting).values_list("assignment__hit__assignments", flat=True)
-    return sum(cents_per_assignment(pay.reward_cents, pay.bonus_cents, assignments) for assignments in rows)
+    return sum(_cents_each(offering, assignments) for assignments in rows)

@@ -6,7 +6,7 @@ from datetime import datetime
 from django.db.models import Prefetch, prefetch_related_objects
 
 from evalplatform.wording import count_of
-from hits.crowds.mturk.costs import bonus_fee_cents, reward_fee_cents
+from hits.crowds.registry import fees_of
 from hits.models import Offering, Payment, Rating, Submission
 from hits.models.design import StudyDesign
 from hits.models.submission import SubmissionQuerySet
@@ -29,16 +29,15 @@ def submissions_without_dues(offering: Offering) -> SubmissionQuerySet:
     return wanted.defer("answer_xml")
 
 
-def dues(
-    design: StudyDesign, submission: Submission, now: datetime, is_reward_alone: bool = False
-) -> Iterator[Payment]:
+def dues(offering: Offering, submission: Submission, now: datetime, is_reward_alone: bool = False) -> Iterator[Payment]:
     """Lines for the ledger, not saved."""
+    design, fees = offering.study.parsed_design, fees_of(offering)
     reward = design.pay.reward_cents
     yield Payment(
         submission=submission,
         kind=Kind.REWARD,
         cents=reward,
-        fee_cents=reward_fee_cents(reward, submission.assignment.hit.assignments),
+        fee_cents=fees.reward_fee_cents(reward, submission.assignment.hit.assignments),
         intended_at=now,
     )
     bonus, points = design.pay.bonus_cents, bonus_points(design, submission)
@@ -47,7 +46,7 @@ def dues(
             submission=submission,
             kind=Kind.BONUS,
             cents=bonus,
-            fee_cents=bonus_fee_cents(bonus),
+            fee_cents=fees.bonus_fee_cents(bonus),
             reason=f"{count_of(points, 'bonus point')} in “{design.task.title}”. Thank you! {mark(Kind.BONUS)}",
             intended_at=now,
         )

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 from django.http import HttpRequest
 
+from hits.crowds.fees import Fees
 from hits.models import Assignment, Offering
 
 # --- What a crowd tells us -------------------------------------------------------------------------------------------
@@ -133,6 +134,7 @@ class Crowd(Protocol):
     """Where it takes a `market`, it is one that this crowd itself has opened, with all that it can do there."""
 
     name: str
+    fees: Fees
 
     def connect(self, environment: str, attempts: int) -> Market:
         """Without a look at who asks: `opening.open_crowd` is the door."""

@@ -8,7 +8,8 @@ import math
 from collections import Counter
 from dataclasses import dataclass, replace
 
-from hits.crowds.mturk.costs import Cost, split_assignments, worst_case_cost
+from hits.crowds.fees import Cost
+from hits.crowds.registry import USUAL_FEES
 from hits.stats.power import (
     DIFFERENCES,
     SIMULATIONS,
@@ -52,7 +53,7 @@ def plan_for_size(
         curve=power_curve(setting, shown, simulations, seed),
         detectable=detectable,
         hits=sum(assignments_of_hits.values()),
-        cost=worst_case_cost(reward_cents, bonus_cents, assignments_of_hits),
+        cost=USUAL_FEES.worst_case_cost(reward_cents, bonus_cents, assignments_of_hits),
     )
 
 
@@ -87,4 +88,4 @@ def _check_pay(reward_cents: int, bonus_cents: int) -> None:
 def _assignments_of_hits(setting: Setting) -> dict[int, int]:
     """{assignments a HIT: number of such HITs}"""
     blocks = math.ceil(setting.dialogs / setting.dialogs_per_hit)
-    return {size: count * blocks for size, count in Counter(split_assignments(setting.raters)).items()}
+    return {size: count * blocks for size, count in Counter(USUAL_FEES.split_assignments(setting.raters)).items()}

@@ -3,7 +3,8 @@
 from collections import Counter
 from dataclasses import dataclass
 
-from hits.crowds.mturk.costs import Cost, split_assignments, worst_case_cost
+from hits.crowds.fees import Cost
+from hits.crowds.registry import USUAL_FEES
 from hits.models.design import StudyDesign
 
 
@@ -35,7 +36,7 @@ class BatchSize:
 def size_of_batches(design: StudyDesign, dialog_count: int) -> BatchSize:
     """Where the number is uneven, `spread` makes some HITs a dialog smaller, `drop` leaves the rest of them out."""
     full_blocks, rest = divmod(dialog_count, design.hits.dialogs_per_hit)
-    assignments = split_assignments(design.hits.assignments)
+    assignments = USUAL_FEES.split_assignments(design.hits.assignments)
     if design.hits.uneven_end == "drop" and full_blocks:
         return BatchSize(dialog_count - rest, rest, full_blocks, assignments)
     return BatchSize(dialog_count, 0, full_blocks + bool(rest), assignments)
@@ -44,7 +45,7 @@ def size_of_batches(design: StudyDesign, dialog_count: int) -> BatchSize:
 def cost_of(design: StudyDesign, size: BatchSize) -> Cost:
     hits = Counter(size.assignments_of_hits)
     per_hit = {assignments: count * size.block_count for assignments, count in hits.items()}
-    return worst_case_cost(design.pay.reward_cents, design.pay.bonus_cents, per_hit)
+    return USUAL_FEES.worst_case_cost(design.pay.reward_cents, design.pay.bonus_cents, per_hit)
 
 
 def rating_count(design: StudyDesign, size: BatchSize) -> int:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from evalplatform.wording import count_of
 from generation.models import Dialog
 from generation.style_check import StyleReport, check_style
-from hits.crowds.mturk.costs import Cost, split_assignments
+from hits.crowds.fees import Cost
+from hits.crowds.registry import USUAL_FEES
 from hits.designing.design_words import describe_cost, describe_hourly_pay, dollars
 from hits.designing.selecting import Selection, chunks, select_dialogs
 from hits.designing.sizing import BatchSize, cost_of, hourly_pay_cents, rating_count, size_of_batches
@@ -70,7 +71,7 @@ def summarise_frozen(study: Study) -> Summary:
     """Of what was built, whatever has been imported since."""
     design = study.parsed_design
     manifest = study.manifest or {}
-    size = BatchSize(manifest["dialogs"], 0, manifest["blocks"], split_assignments(design.hits.assignments))
+    size = BatchSize(manifest["dialogs"], 0, manifest["blocks"], USUAL_FEES.split_assignments(design.hits.assignments))
     return _summary(design, size, [])
 
 

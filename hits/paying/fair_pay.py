@@ -14,7 +14,7 @@ from hits.budgeting.budget import budget_of, refuse_over_budget
 from hits.budgeting.dues import mark
 from hits.budgeting.undecided import waiting_for_decision
 from hits.collecting.active_times import counted_minutes
-from hits.crowds.mturk.costs import bonus_fee_cents
+from hits.crowds.registry import fees_of
 from hits.designing.design_words import dollars
 from hits.models import Event, Offering, Payment, Submission
 from hits.models.submission import SubmissionQuerySet
@@ -43,8 +43,12 @@ class TopUp:
     submissions: Sequence[Submission]
 
     @property
+    def fee_cents_each(self) -> int:
+        return fees_of(self.offering).bonus_fee_cents(self.cents_each)
+
+    @property
     def total_cents(self) -> int:
-        return len(self.submissions) * (self.cents_each + bonus_fee_cents(self.cents_each))
+        return len(self.submissions) * (self.cents_each + self.fee_cents_each)
 
 
 def real_pay(offering: Offering) -> RealPay | None:
@@ -82,7 +86,7 @@ def confirm_top_up(top_up: TopUp, by: User | None, now: datetime) -> None:
                 submission=submission,
                 kind=Payment.Kind.TOP_UP,
                 cents=top_up.cents_each,
-                fee_cents=bonus_fee_cents(top_up.cents_each),
+                fee_cents=top_up.fee_cents_each,
                 reason=reason,
                 intended_at=now,
             )

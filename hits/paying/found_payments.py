@@ -13,7 +13,7 @@ from django.db import transaction
 from hits.budgeting.dues import mark
 from hits.crowds.calling import THREADS, call_in_threads
 from hits.crowds.contract import Market, MarketBonus
-from hits.crowds.mturk.costs import bonus_fee_cents
+from hits.crowds.registry import fees_of
 from hits.errors import MarketRefused, MarketUnavailable
 from hits.models import Event, Offering, Payment, Study, Submission
 
@@ -87,7 +87,7 @@ def _note(offering: Offering, found: Iterable[MarketBonus], now: datetime) -> in
     count = 0
     for key in new:
         if (one := submissions.get(key[0])) is not None:
-            count += _note_one(one, kinds.setdefault(one.pk, set()), by_key[key])
+            count += _note_one(offering, one, kinds.setdefault(one.pk, set()), by_key[key])
     if count:
         bonuses = f"{count:,} bonus{'es' if count > 1 else ''}"
         text = f"found {bonuses} on the {offering.environment} market that nobody gave here"
@@ -95,7 +95,7 @@ def _note(offering: Offering, found: Iterable[MarketBonus], now: datetime) -> in
     return count
 
 
-def _note_one(submission: Submission, here: set[str], bonus: MarketBonus) -> bool:
+def _note_one(offering: Offering, submission: Submission, here: set[str], bonus: MarketBonus) -> bool:
     """True if it was new. One with our mark is our own, whose line in the ledger was lost; else it is somebody's.
 
     `here`: the kinds that the ledger has for this submission.
@@ -112,7 +112,7 @@ def _note_one(submission: Submission, here: set[str], bonus: MarketBonus) -> boo
         submission=submission,
         kind=kind,
         cents=bonus.cents,
-        fee_cents=bonus_fee_cents(bonus.cents),
+        fee_cents=fees_of(offering).bonus_fee_cents(bonus.cents),
         reason=bonus.reason,
         intended_at=bonus.granted_at,
         paid_at=bonus.granted_at,

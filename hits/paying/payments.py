@@ -94,14 +94,13 @@ def record_dues(offering: Offering, now: datetime) -> None:
     What waits for a person is not approved here. Where the marketplace has paid the reward for it all the same, that
     is noted, and no bonus follows.
     """
-    Study.objects.select_for_update().get(
-        pk=offering.study.pk
-    )  # two runs at once must not both fill a worker's last place
+    # Two runs at once must not both fill a worker's last place.
+    Study.objects.select_for_update().get(pk=offering.study_id)
     design = offering.study.parsed_design
     waiting, beyond = waiting_for_decision(offering), beyond_cap(offering)
     open_ones = [one for one in submissions_without_dues(offering) if one.pk not in waiting]
     due = [one for one in open_ones if _is_due(design, one, now)]
-    _save_dues([payment for one in due for payment in dues(design, one, now, one.pk in beyond)])
+    _save_dues([payment for one in due for payment in dues(offering, one, now, one.pk in beyond)])
 
 
 @transaction.atomic
@@ -112,9 +111,8 @@ def approve_by_hand(submissions: Iterable[Submission], now: datetime, by: User |
     new = [one for one in waiting if one.pk not in set(decided)]
     if not new:
         return 0
-    study = new[0].assignment.hit.study
-    design = study.parsed_design
-    _save_dues([due for one in new for due in dues(design, one, now)])
+    offering, study = new[0].assignment.offering, new[0].assignment.hit.study
+    _save_dues([due for one in new for due in dues(offering, one, now)])
     Submission.objects.filter(pk__in=[one.pk for one in new]).update(decided_at=now)
     which = _whose(new[0]) if len(new) == 1 else f"{len(new):,} assignments"
     Event.objects.create(study=study, at=now, actor=by, text=f"approved {which} by hand")

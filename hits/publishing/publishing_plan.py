@@ -9,7 +9,8 @@ from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
 from hits.budgeting.budget import Budget, budget_of, refuse_over_budget, with_cap
 from hits.crowds.contract import Market
-from hits.crowds.mturk.costs import Cost, worst_case_cost
+from hits.crowds.fees import Cost
+from hits.crowds.registry import fees_of
 from hits.designing.design_words import dollars
 from hits.models import Hit, Offering, Publication, PublishingRun, Study
 from hits.models.design import StudyDesign
@@ -65,7 +66,7 @@ def plan_publishing(
         design=design,
         hits=hits,
         begun_count=len({hit.pk for hit in begun} & {hit.pk for hit in hits}),
-        cost=_cost(design, hits),
+        cost=_cost(offering, hits),
         budget=budget_of(offering, {hit.pk for hit in hits}),
         wave=_wave(ours),
         run=run,
@@ -80,7 +81,7 @@ def without_confirmed(plan: PublishingPlan) -> PublishingPlan:
     return replace(
         plan,
         hits=hits,
-        cost=_cost(plan.design, hits),
+        cost=_cost(plan.offering, hits),
         budget=budget_of(plan.offering, {hit.pk for hit in hits}),
         adopted_count=len(plan.hits) - len(hits),
     )
@@ -118,8 +119,9 @@ def _wave(ours: PublicationQuerySet) -> int:
     return int(interrupted or (last or 0) + 1)
 
 
-def _cost(design: StudyDesign, hits: Iterable[Hit]) -> Cost:
+def _cost(offering: Offering, hits: Iterable[Hit]) -> Cost:
     counts: dict[int, int] = {}
     for hit in hits:
         counts[hit.assignments] = counts.get(hit.assignments, 0) + 1
-    return worst_case_cost(design.pay.reward_cents, design.pay.bonus_cents, counts)
+    pay = offering.study.parsed_design.pay
+    return fees_of(offering).worst_case_cost(pay.reward_cents, pay.bonus_cents, counts)

@@ -55,7 +55,7 @@ def resume_study(
     design = offering.study.parsed_design
     lifetime = timedelta(days=design.crowd.lifetime_days)
     stopped = Publication.objects.filter(offering=offering).stopped()
-    again_cents = cents_of(design, closed_places(offering))
+    again_cents = cents_of(offering, closed_places(offering))
     refuse_over_budget(
         budget_of(offering),
         *(again_cents, "Putting the HITs back on offer", "Leave them, or raise the budget first."),

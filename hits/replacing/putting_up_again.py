@@ -18,11 +18,11 @@ from hits.budgeting.budget import budget_of
 from hits.budgeting.places import confirmed_places, submitted_counts
 from hits.collecting.collect import find_hit
 from hits.crowds.contract import Market
-from hits.crowds.mturk.costs import MOST_ASSIGNMENTS_AT_LOW_FEE, Cost, worst_case_cost
+from hits.crowds.fees import Cost
+from hits.crowds.registry import fees_of
 from hits.designing.design_words import dollars
 from hits.errors import MarketRefused, MarketUnavailable
 from hits.models import Event, Hit, Offering, Publication, Replacement, Study
-from hits.models.design import StudyDesign
 from hits.models.publication import PublicationQuerySet
 from hits.publishing.creating import publish_hits
 from hits.publishing.publishing_plan import PublishingPlan, check_funds
@@ -103,22 +103,23 @@ def _short_of(offering: Offering, publications: PublicationQuerySet) -> list[Wan
     wanted = []
     for one in rows:
         kept = submitted.get(one.hit_id, 0) - lost.get(one.hit_id, Loss()).count
-        places = min(one.hit.assignments - kept, MOST_ASSIGNMENTS_AT_LOW_FEE)
+        places = min(one.hit.assignments - kept, fees_of(offering).most_assignments)
         if places > 0:
             wanted.append(Wanted(one, places))
     return wanted
 
 
-def put_up_cents(study: Study, wanted: Iterable[Wanted]) -> int:
+def put_up_cents(offering: Offering, wanted: Iterable[Wanted]) -> int:
     """At most, with bonuses and fees."""
-    return _cost(study.parsed_design, wanted).total_cents
+    return _cost(offering, wanted).total_cents
 
 
-def _cost(design: StudyDesign, wanted: Iterable[Wanted]) -> Cost:
+def _cost(offering: Offering, wanted: Iterable[Wanted]) -> Cost:
     counts: dict[int, int] = {}
     for one in wanted:
         counts[one.places] = counts.get(one.places, 0) + 1
-    return worst_case_cost(design.pay.reward_cents, design.pay.bonus_cents, counts)
+    pay = offering.study.parsed_design.pay
+    return fees_of(offering).worst_case_cost(pay.reward_cents, pay.bonus_cents, counts)
 
 
 def _is_gone(market: Market, publication: Publication) -> bool:
@@ -144,7 +145,7 @@ def _plan(offering: Offering, wanted: list[Wanted]) -> PublishingPlan:
         design=design,
         hits=hits,
         begun_count=len(hits),
-        cost=_cost(design, wanted),
+        cost=_cost(offering, wanted),
         budget=budget_of(offering, {hit.pk for hit in hits}),
         wave=1,  # each row has its own
     )

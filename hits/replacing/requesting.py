@@ -23,7 +23,7 @@ from hits.budgeting.places import OPEN_STATUSES, confirmed_places, former_counts
 from hits.collecting.collect import our_hits, our_publications
 from hits.crowds.calling import THREADS, call_in_threads
 from hits.crowds.contract import Market, MarketHit
-from hits.crowds.mturk.costs import MOST_ASSIGNMENTS_AT_LOW_FEE, cents_per_assignment
+from hits.crowds.registry import fees_of
 from hits.designing.design_words import dollars
 from hits.errors import MarketRefused, MarketUnavailable
 from hits.models import Event, Hit, Offering, Publication, Replacement, ScreeningRun, Study, Submission
@@ -140,12 +140,12 @@ def _undecided_allowance(offering: Offering) -> int:
 def has_unreplaced_losses(offering: Offering) -> bool:
     """As far as we know without asking the marketplace."""
     lost, places = losses(offering), confirmed_places(offering)
-    submitted = submitted_counts(offering)
+    submitted, most = submitted_counts(offering), fees_of(offering).most_assignments
     on_offer = Publication.objects.filter(offering=offering).open()
     for hit, made, closed_at in on_offer.values_list("hit", "hit__assignments", "closed_at"):
         kept = submitted.get(hit, 0) - lost.get(hit, Loss()).count
         coming = places[hit] - submitted.get(hit, 0) if closed_at is None else 0
-        if kept + coming < made and (places[hit] < MOST_ASSIGNMENTS_AT_LOW_FEE or places[hit] > submitted.get(hit, 0)):
+        if kept + coming < made and (places[hit] < most or places[hit] > submitted.get(hit, 0)):
             return True
     return False
 
@@ -197,7 +197,7 @@ def _request(
     is_closed = market_hit.status not in OPEN_STATUSES
     places = former + market_hit.max_assignments
     missing = max(0, hit.assignments + lost.count - places)
-    most = MOST_ASSIGNMENTS_AT_LOW_FEE - market_hit.max_assignments  # a HIT made with fewer than ten never has ten
+    most = fees_of(offering).most_assignments - market_hit.max_assignments  # MTurk's HITs of nine never have ten
     added = max(0, min(missing, most))
     result.beyond_nine += missing - added
     unfilled = market_hit.pending_count + market_hit.available_count
@@ -234,8 +234,9 @@ def _within_budget(
 
 
 def _cents(design: StudyDesign, request: Request) -> int:
-    pay = design.pay
-    return request.count * cents_per_assignment(pay.reward_cents, pay.bonus_cents, request.replacement.hit.assignments)
+    pay, wanted = design.pay, request.replacement
+    each = fees_of(wanted.offering).cents_per_assignment(pay.reward_cents, pay.bonus_cents, wanted.hit.assignments)
+    return request.count * each
 
 
 # --- Intent, call, outcome -------------------------------------------------------------------------------------------

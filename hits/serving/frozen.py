@@ -13,7 +13,7 @@ from evalplatform.errors import EvalPlatformError
 from generation.display import display_text
 from generation.models import Candidate
 from hits.batching.card_orders import shuffle_cards, turn_cards
-from hits.crowds.mturk.costs import split_assignments
+from hits.crowds.registry import USUAL_FEES
 from hits.designing.markdown import render_markdown
 from hits.models import Hit, HitItem, Offering, Study
 from hits.models.design import StudyDesign
@@ -153,7 +153,7 @@ def _item(study: FrozenStudy, row: tuple[Any, ...], texts: dict[int, str]) -> Fr
 
 def _hits_of_block(study: FrozenStudy, pk: int, number: int, block: int) -> tuple[int, ...]:
     """They are neighbours. By their numbers, which have an index; mostly, a block is one HIT."""
-    hits_per_block = len(split_assignments(study.design.hits.assignments))
+    hits_per_block = len(USUAL_FEES.split_assignments(study.design.hits.assignments))
     if hits_per_block == 1:
         return (pk,)
     near = Hit.objects.filter(study=study.pk, number__gt=number - hits_per_block, number__lt=number + hits_per_block)

@@ -15,8 +15,8 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
 from hits.budgeting.undecided import empty_submissions, summarise_waiting, waiting_for_decision
-from hits.crowds.mturk.costs import reward_fee_cents
 from hits.crowds.opening import check_may_change, offered_environments, open_crowd
+from hits.crowds.registry import fees_of
 from hits.designing.design_words import dollars
 from hits.models import Assignment, Offering, Payment, Study, Submission
 from hits.models.submission import SubmissionQuerySet
@@ -179,13 +179,13 @@ def _decision(
     is_waiting = submission is not None and submission.status == Submission.Status.SUBMITTED
     reward = design.pay.reward_cents
     has_reward = any(one.kind == Payment.Kind.REWARD for one in payments)
-    waiting = waiting_for_decision(assignment.offering)
+    waiting, fees = waiting_for_decision(assignment.offering), fees_of(assignment.offering)
     return {
         "waits_because": submission is not None and waiting.get(submission.pk, ""),
         "can_approve": is_waiting and not has_reward,
         "can_reject": is_waiting,
         "reward": dollars(reward),
-        "reward_with_fee": dollars(reward + reward_fee_cents(reward, assignment.hit.assignments)),
+        "reward_with_fee": dollars(reward + fees.reward_fee_cents(reward, assignment.hit.assignments)),
     }
 
 

@@ -84,8 +84,8 @@ def again_panel(offering: Offering) -> list[dict[str, Any]]:
             "which": which,
             "count": len(wanted),
             "assignments": sum(one.places for one in wanted),
-            "cents": put_up_cents(offering.study, wanted),
-            "cost": dollars(put_up_cents(offering.study, wanted)),
+            "cents": put_up_cents(offering, wanted),
+            "cost": dollars(put_up_cents(offering, wanted)),
             "addresses": sorted({one.publication.page_url for one in wanted}),
             "page_url": page_url,
         }

@@ -1,7 +1,7 @@
 from datetime import datetime
 from decimal import Decimal
 
-from hits.crowds.mturk.costs import bonus_fee_cents
+from hits.crowds.mturk.costs import MTurkFees
 from localturk import funds, ids
 from localturk.errors import RequestError, does_not_exist, invalid
 from localturk.models import BonusPayment, LedgerEntry, TurkAssignment, WorkerMessage
@@ -29,7 +29,7 @@ def send_bonus(params: Params, now: datetime) -> Answer:
 
 
 def _pay_bonus(assignment: TurkAssignment, amount_cents: int, reason: str, now: datetime) -> None:
-    fee_cents = bonus_fee_cents(amount_cents)
+    fee_cents = MTurkFees().bonus_fee_cents(amount_cents)
     funds.pay(amount_cents + fee_cents)
     BonusPayment.objects.create(
         assignment=assignment,

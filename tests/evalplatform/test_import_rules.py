@@ -58,6 +58,8 @@ def broken_rules(module: str, imported: str) -> Iterator[str]:
         yield "only the networks' own files import torch and its kin"
     if is_in(imported, "boto3") and not is_in(module, "hits.crowds.mturk"):
         yield "only hits.crowds.mturk imports boto3"
+    if is_in(module, "hits") and is_in(imported, "hits.crowds.mturk") and not is_in(module, "hits.crowds"):
+        yield "rooms know the contract of a crowd, and none by its name"
     if is_in(module, "generation", "hits") and is_in(imported, "simulated_crowd"):
         yield "a simulated crowd is an outside program"
     if is_in(module, "generation", "hits") and is_in(imported, "localturk") and not is_in(module, "hits.crowds"):
@@ -135,7 +137,8 @@ def test_the_web_process_has_neither_pandas_nor_torch(tmp_path: Path) -> None:
         ("hits.views.study", "transformers.pipeline"),
         ("hits.publishing.creating", "boto3"),
         ("localturk.server", "boto3"),
-        ("hits.models.study", "hits.crowds.mturk.costs"),
+        ("hits.models.study", "hits.crowds.fees"),
+        ("hits.paying.payments", "hits.crowds.mturk.client"),
         ("hits.stats.alpha", "django.db"),
         ("hits.batching.building", "hits.paying.payments"),
         ("hits.paying.payments", "hits.views.monitor"),
@@ -153,7 +156,8 @@ def test_the_check_itself_finds_what_breaks_the_map(module: str, imported: str) 
     [
         ("hits.designing.study_files", "generation.models.Dialog"),
         ("hits.paying.payments", "hits.collecting.collect"),
-        ("hits.paying.payments", "hits.crowds.mturk.client"),
+        ("hits.paying.payments", "hits.crowds.contract.Market"),
+        ("hits.crowds.registry", "hits.crowds.mturk.crowd"),
         ("hits.crowds.opening", "localturk.in_process"),
         ("hits.views.monitor", "hits.paying"),
         ("generation.networks.layers", "torch"),

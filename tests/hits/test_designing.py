@@ -8,7 +8,7 @@ import pytest
 from evalplatform.errors import EvalPlatformError
 from generation.models import Candidate, Dialog
 from hits.batching.building import build_hits
-from hits.crowds.mturk.costs import split_assignments
+from hits.crowds.mturk.costs import MTurkFees
 from hits.designing import design_problems as checking
 from hits.designing.design_problems import parse_design
 from hits.designing.design_words import describe_cost, describe_hourly_pay
@@ -294,10 +294,10 @@ def test_a_frozen_study_can_be_copied_but_not_changed() -> None:
 
 
 def test_many_assignments_are_split_before_the_fee_doubles() -> None:
-    assert [split_assignments(count) for count in (1, 9, 10, 19)] == [[1], [9], [5, 5], [7, 6, 6]]
+    assert [MTurkFees().split_assignments(count) for count in (1, 9, 10, 19)] == [[1], [9], [5, 5], [7, 6, 6]]
     for count in range(1, 91):
-        assert sum(split_assignments(count)) == count
-        assert max(split_assignments(count)) <= 9
+        assert sum(MTurkFees().split_assignments(count)) == count
+        assert max(MTurkFees().split_assignments(count)) <= 9
 
 
 @pytest.mark.usefixtures("example_corpus")

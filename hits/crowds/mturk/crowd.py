@@ -6,10 +6,12 @@ from django.conf import settings
 from django.http import HttpRequest
 
 from hits.crowds.contract import HandBack, Held, Prepared, Sites, Visit
+from hits.crowds.fees import Fees
 from hits.crowds.mturk.annotations import annotation_of, known_annotations, names_study, token_of
 from hits.crowds.mturk.answer_xml import fields_of
 from hits.crowds.mturk.arrival import NOT_AVAILABLE, WORKER_SITES, form_for, sites_of, visit_of
 from hits.crowds.mturk.client import ENDPOINTS, MTurkMarket, boto_client
+from hits.crowds.mturk.costs import MTurkFees
 from hits.crowds.mturk.holding import ask_holder
 from hits.crowds.mturk.qualifications import crowd_requirements
 from hits.crowds.mturk.question import external_question
@@ -22,6 +24,7 @@ from localturk import in_process
 
 class MTurk:
     name = MTURK
+    fees: Fees = MTurkFees()
 
     def connect(self, environment: str, attempts: int = 12) -> MTurkMarket:
         if environment != MarketEnvironment.LOCAL:

@@ -4,7 +4,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from evalplatform.wording import count_of
-from hits.crowds.mturk.costs import Cost
+from hits.crowds.fees import Cost
 from hits.designing.power_planning import Plan, plan_for_difference, plan_for_size
 from hits.management.study_command import StudyCommand
 from hits.stats.estimates import ALPHA
