@@ -1,12 +1,17 @@
-"""Many calls to the marketplace at once. Threads only talk to it; the caller saves, in one thread."""
+"""Many calls to a crowd at once. Threads only talk to it; rows are saved in one thread."""
 
 import contextlib
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
 from itertools import takewhile
 from queue import Empty, SimpleQueue
 from typing import TypeVar
+
+from django.db import transaction
+
+from hits.errors import MarketRefused, MarketUnavailable
 
 THREADS = 16
 SIGN_OF_LIFE_SECONDS = 5.0
@@ -50,6 +55,50 @@ def call_in_threads(
                     running = {future: one for future, one in running.items() if not future.cancel()}
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
+
+
+@dataclass(kw_only=True)
+class Met:
+    """What a run of calls has met: refusals by their words, and what has ended it before its time."""
+
+    refused: dict[str, int] = field(default_factory=dict)
+    stopped_by: MarketRefused | MarketUnavailable | None = None
+
+    def note(self, error: MarketRefused | MarketUnavailable) -> None:
+        self.refused[str(error)] = self.refused.get(str(error), 0) + 1
+        if isinstance(error, MarketUnavailable) or error.is_about_account:
+            self.stopped_by = error
+
+
+def carry_out(
+    items: Iterable[T],
+    call: Callable[[T], R],
+    save: Callable[[T, R], None],
+    met: Met,
+    save_refusal: Callable[[T, MarketRefused], None] = lambda item, refused: None,
+    threads: int = THREADS,
+    goes_on: Callable[[], bool] = lambda: True,
+) -> Iterator[int]:
+    """The loop behind whatever moves money or HITs. The caller has saved each item as an intent; the calls are made in
+    threads, and what came of them is saved here, those that came together in one transaction.
+
+    A refusal of one item lets the others go on; one that is about the account, or a crowd that does not answer, ends
+    the run, and the items after it stay intents for the next. Yields how many were dealt with, also when it were none
+    for some seconds.
+    """
+    for outcomes in call_in_threads(call, items, threads, lambda: not met.stopped_by and goes_on()):
+        with transaction.atomic():
+            for item, outcome in outcomes:
+                try:
+                    value = outcome.result()
+                except MarketRefused as refused:
+                    met.note(refused)
+                    save_refusal(item, refused)
+                except MarketUnavailable as unavailable:
+                    met.stopped_by = unavailable
+                else:
+                    save(item, value)
+        yield len(outcomes)
 
 
 def _gather(done: "SimpleQueue[Future[R]]", most: int) -> list["Future[R]"]:

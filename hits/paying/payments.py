@@ -6,7 +6,7 @@ that was restored to an earlier state: the intent is saved first, and before mon
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -17,7 +17,7 @@ from evalplatform.errors import EvalPlatformError
 from hits.access.pseudonyms import pseudonym
 from hits.budgeting.dues import dues, mark, submissions_without_dues
 from hits.budgeting.undecided import beyond_cap, waiting_for_decision
-from hits.crowds.calling import THREADS, call_in_threads
+from hits.crowds.calling import THREADS, Met, carry_out
 from hits.crowds.contract import Market
 from hits.errors import MarketRefused, MarketUnavailable
 from hits.models import Event, Offering, Payment, Study, Submission
@@ -32,13 +32,11 @@ OUR_CALL = "our call"
 
 
 @dataclass
-class Paid:
+class Paid(Met):
     rewards: int = 0
     bonuses: int = 0
     found: int = 0  # on the marketplace already: approved by itself, or by a run that was killed
     cents: int = 0  # with fees
-    refused: dict[str, int] = field(default_factory=dict)
-    stopped_by: MarketRefused | MarketUnavailable | None = None
 
 
 def pay(
@@ -54,11 +52,13 @@ def pay(
     jobs = _jobs(offering, market)
     total = sum(len(job.payments) for job in jobs)
     done = 0
-    for outcomes in call_in_threads(lambda job: job.call(), jobs, threads, lambda: not result.stopped_by):
-        with transaction.atomic():
-            for job, future in outcomes:
-                _save_outcomes(job.payments, future.result(), now(), result)
-                done += len(job.payments)
+
+    def save(job: _Job, outcomes: list[_Outcome]) -> None:
+        nonlocal done
+        _save_outcomes(job.payments, outcomes, now(), result)
+        done += len(job.payments)
+
+    for _ in carry_out(jobs, lambda job: job.call(), save, result, threads=threads):
         on_progress(done, total)
     return result
 
@@ -245,9 +245,7 @@ def _save_outcomes(payments: Sequence[Payment], outcomes: Sequence[_Outcome], no
             this.update(cancelled_at=now, refusal="rejected on the marketplace")
         elif outcome.error is not None:
             this.update(refusal=str(outcome.error))
-            result.refused[str(outcome.error)] = result.refused.get(str(outcome.error), 0) + 1
-            if isinstance(outcome.error, MarketUnavailable) or outcome.error.is_about_account:
-                result.stopped_by = outcome.error
+            result.note(outcome.error)
 
 
 def _count(payment: Payment, outcome: _Outcome, result: Paid) -> None:

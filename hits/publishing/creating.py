@@ -1,17 +1,17 @@
 """Intent, call, outcome: each HIT of a plan once on the marketplace."""
 
 from collections.abc import Callable, Collection
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from datetime import datetime
 
 import structlog
 from django.db import transaction
 
-from hits.crowds.calling import THREADS, call_in_threads
+from hits.crowds.calling import THREADS, Met, carry_out
 from hits.crowds.contract import Market
 from hits.crowds.registry import crowd_of
-from hits.errors import MarketRefused, MarketUnavailable
+from hits.errors import MarketRefused
 from hits.models import Event, Hit, Offering, Publication, PublishingRun
 from hits.publishing.publishing_plan import PublishingPlan, without_confirmed
 
@@ -23,11 +23,9 @@ OnProgress = Callable[[int], None]
 
 
 @dataclass
-class PublishingResult:
+class PublishingResult(Met):
     published: int = 0
     adopted: int = 0
-    refused: dict[str, int] = field(default_factory=dict)
-    stopped_by: MarketRefused | MarketUnavailable | None = None
 
 
 def publish_hits(
@@ -58,11 +56,17 @@ def publish_hits(
         places = publication.places or hit.assignments
         return crowd.create_hit(market, prepared, offering, page_url, hit.number, places, publication.round)
 
-    for outcomes in call_in_threads(create, waiting, threads, lambda: not result.stopped_by and goes_on()):
-        with transaction.atomic():
-            for publication, outcome in outcomes:
-                _save_outcome(publication, outcome, page_url, now(), result)
-        on_progress(len(outcomes))
+    def save(publication: Publication, crowd_hit_id: str) -> None:
+        this = Publication.objects.filter(pk=publication.pk)
+        this.update(crowd_hit_id=crowd_hit_id, published_at=now(), refusal="", page_url=page_url)
+        result.published += 1
+
+    def save_refusal(publication: Publication, refused: MarketRefused) -> None:
+        if not refused.is_about_account:  # that says nothing of the HIT, which waits as those after it
+            Publication.objects.filter(pk=publication.pk).unconfirmed().update(refusal=str(refused))
+
+    for count in carry_out(waiting, create, save, result, save_refusal, threads, goes_on):
+        on_progress(count)
     return result
 
 
@@ -150,25 +154,6 @@ def _take_over(interrupted: list[Publication], run: PublishingRun) -> None:
     for publication in interrupted:
         publication.run = run
     Publication.objects.bulk_update(interrupted, ["run"], batch_size=500)
-
-
-def _save_outcome(
-    publication: Publication, outcome: "Future[str]", page_url: str, now: datetime, result: PublishingResult
-) -> None:
-    this = Publication.objects.filter(pk=publication.pk)
-    try:
-        crowd_hit_id = outcome.result()
-    except MarketRefused as refused:
-        result.refused[str(refused)] = result.refused.get(str(refused), 0) + 1
-        if refused.is_about_account:
-            result.stopped_by = refused  # that says nothing of the HIT, which waits as those after it
-        else:
-            this.unconfirmed().update(refusal=str(refused))
-    except MarketUnavailable as unavailable:
-        result.stopped_by = unavailable
-    else:
-        this.update(crowd_hit_id=crowd_hit_id, published_at=now, refusal="", page_url=page_url)
-        result.published += 1
 
 
 def _adopt(hit: Hit, offering: Offering, crowd_hit_id: str, now: datetime) -> None:

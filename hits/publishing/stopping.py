@@ -1,7 +1,7 @@
 """Taking a study's HITs off the market, and putting them back. Workers who hold an assignment may still submit it."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.contrib.auth.models import User
@@ -10,21 +10,18 @@ from django.db import transaction
 from evalplatform.wording import count_of
 from hits.budgeting.budget import budget_of, cents_of, refuse_over_budget
 from hits.budgeting.places import closed_places
-from hits.crowds.calling import THREADS, call_in_threads
+from hits.crowds.calling import Met, carry_out
 from hits.crowds.contract import Market
-from hits.errors import MarketRefused, MarketUnavailable
 from hits.models import Event, Offering, Publication, PublishingRun, Study
 from hits.publishing.creating import adopt_orphans
 from hits.publishing.publishing_plan import refuse_draft
 
 
 @dataclass
-class StoppingResult:
+class StoppingResult(Met):
     """Of stopping as of resuming. Who was `refused` is left as it was; it may have been deleted elsewhere."""
 
     changed: int = 0
-    refused: dict[str, int] = field(default_factory=dict)
-    stopped_by: MarketUnavailable | None = None
 
 
 def stop_study(
@@ -86,18 +83,12 @@ def _change(
     fields: Callable[[], dict[str, datetime | None]],
 ) -> StoppingResult:
     result = StoppingResult()
-    for outcomes in call_in_threads(call, list(publications), THREADS, lambda: not result.stopped_by):
-        changed = []
-        for publication, outcome in outcomes:
-            try:
-                outcome.result()
-            except MarketRefused as refused:
-                result.refused[str(refused)] = result.refused.get(str(refused), 0) + 1
-            except MarketUnavailable as unavailable:
-                result.stopped_by = unavailable
-            else:
-                changed.append(publication.pk)
-        result.changed += Publication.objects.filter(pk__in=changed).update(**fields())
+
+    def save(publication: Publication, _: None) -> None:
+        result.changed += Publication.objects.filter(pk=publication.pk).update(**fields())
+
+    for _ in carry_out(list(publications), call, save, result):
+        pass
     return result
 
 

@@ -9,8 +9,7 @@ loss: the marketplace offers it again by itself.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from math import ceil
 
@@ -21,11 +20,11 @@ from evalplatform.wording import count_of
 from hits.budgeting.budget import Budget, budget_of
 from hits.budgeting.places import OPEN_STATUSES, confirmed_places, former_counts, note_places, submitted_counts
 from hits.collecting.collect import our_hits, our_publications
-from hits.crowds.calling import THREADS, call_in_threads
+from hits.crowds.calling import THREADS, Met, carry_out
 from hits.crowds.contract import Market, MarketHit
 from hits.crowds.registry import fees_of
 from hits.designing.design_words import dollars
-from hits.errors import MarketRefused, MarketUnavailable
+from hits.errors import MarketRefused
 from hits.models import Event, Hit, Offering, Publication, Replacement, ScreeningRun, Study, Submission
 from hits.models.design import StudyDesign
 from hits.screening.keeping import first_rules
@@ -60,7 +59,7 @@ class Request:
 
 
 @dataclass
-class Replaced:
+class Replaced(Met):
     added: int = 0
     reopened: int = 0
     cents: int = 0  # at most, with fees
@@ -68,8 +67,6 @@ class Replaced:
     beyond_budget: int = 0
     stopped: int = 0  # lost by HITs that were stopped by hand
     beyond_share: int = 0  # undecided work without answers, more than the study lets be replaced
-    refused: dict[str, int] = field(default_factory=dict)
-    stopped_by: MarketRefused | MarketUnavailable | None = None
 
 
 def replace_lost_assignments(
@@ -96,10 +93,14 @@ def replace_lost_assignments(
     def ask(request: Request) -> None:
         _ask(market, request, now(), expires_at)
 
-    for outcomes in call_in_threads(ask, requests, threads, lambda: not result.stopped_by):
-        with transaction.atomic():
-            for request, outcome in outcomes:
-                _save_outcome(design, request, outcome, now(), result)
+    def save(request: Request, _: None) -> None:
+        wanted = request.replacement
+        Replacement.objects.filter(pk=wanted.pk).update(confirmed_at=now(), refusal="")
+        Publication.objects.filter(hit=wanted.hit, offering=offering).current().update(closed_at=None)
+        _count(design, request, result)
+
+    for _ in carry_out(requests, ask, save, result, _save_refusal, threads):
+        pass
     if result.added or result.reopened:
         text = f"asked for {result.added:,} more assignments and reopened {result.reopened:,}"
         Event.objects.create(study=offering.study, at=now(), actor=by, text=f"{text}: at most {dollars(result.cents)}")
@@ -277,25 +278,9 @@ def _ask(market: Market, request: Request, now: datetime, expires_at: datetime) 
             raise
 
 
-def _save_outcome(
-    design: StudyDesign, request: Request, outcome: "Future[None]", now: datetime, result: Replaced
-) -> None:
-    wanted = request.replacement
-    this = Replacement.objects.filter(pk=wanted.pk)
-    try:
-        outcome.result()
-    except MarketRefused as refused:
-        result.refused[str(refused)] = result.refused.get(str(refused), 0) + 1
-        this.filter(confirmed_at=None).update(refusal=str(refused))
-        if refused.is_about_account:
-            result.stopped_by = refused
-    except MarketUnavailable as unavailable:
-        result.stopped_by = unavailable
-    else:
-        this.update(confirmed_at=now, refusal="")
-        ours = Publication.objects.filter(hit=wanted.hit, offering=wanted.offering_id)
-        ours.current().update(closed_at=None)
-        _count(design, request, result)
+def _save_refusal(request: Request, refused: MarketRefused) -> None:
+    unconfirmed = Replacement.objects.filter(pk=request.replacement.pk, confirmed_at=None)
+    unconfirmed.update(refusal=str(refused))
 
 
 def _count(design: StudyDesign, request: Request, result: Replaced) -> None:
