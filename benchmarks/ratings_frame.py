@@ -21,12 +21,12 @@ RATINGS_OF_A_DIALOG = 4 * 4.3
 READ = """
 import resource, sys, time, django
 django.setup()
-from hits.models import Study
+from hits.models import Study, offering_for
 from hits.frames.study_frames import study_frames
 from hits.screening.rules import RULES, apply_rules
-study = Study.objects.get()
+offering = offering_for(Study.objects.get(), "local")
 started = time.process_time()
-frames = study_frames(study, "local")
+frames = study_frames(offering)
 read = time.process_time()
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 apply_rules(frames, [rule() for rule in RULES])

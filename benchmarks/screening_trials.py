@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 if TYPE_CHECKING:
-    from hits.models import Hit, Study, offering_for
+    from hits.models import Hit, Study
 
 ROOT = Path(__file__).resolve().parent.parent
 AREAS = ("good", "okay", "bad")
@@ -156,6 +156,7 @@ def _publish(name: str) -> "Study":
     from hits.crowds.mturk.crowd import MTurk
     from hits.crowds.opening import worker_page_url
     from hits.designing.study_files import create_study, read_study_file
+    from hits.models import offering_for
     from hits.publishing.creating import publish_hits
     from hits.publishing.publishing_plan import plan_publishing
 

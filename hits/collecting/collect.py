@@ -59,7 +59,10 @@ def collect(
     known = _known_counts(offering)
     rejected = set(recently_rejected(offering, now).values_list("crowd_hit_id", flat=True))
     listed, gone = look_up_hits(market, publications, threads)
-    stirred = [publications[hit.crowd_hit_id] for hit in listed if _has_stirred(hit, known, rejected)] + gone
+    stirred = [publications[hit.crowd_hit_id] for hit in listed if _has_stirred(hit, known, rejected)]
+    # HITs are published in threads, and listed as they came about: rows, and so the draws of a bootstrap, must not
+    # depend on that.
+    stirred = sorted(stirred, key=lambda one: -numbers[one.hit_id]) + gone
     result = Collected(gone=len(gone))
     done = 0
 
