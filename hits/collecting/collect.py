@@ -62,6 +62,9 @@ def collect(
     rejected = set(recently_rejected(study, environment, now).values_list("mturk_hit_id", flat=True))
     listed, gone = look_up_hits(market, publications, threads)
     stirred = [publications[hit.mturk_hit_id] for hit in listed if _has_stirred(hit, known, rejected)] + gone
+    # The last HIT first, as the list has them if they were published one by one. Threads publish them in any order, and
+    # the rows' order decides what a bootstrap draws.
+    stirred.sort(key=lambda publication: numbers[publication.hit_id], reverse=True)
     result = Collected(gone=len(gone))
     done = 0
 
