@@ -31,12 +31,12 @@ def change_budget(request: HttpRequest, name: str) -> HttpResponse:
     check_may_change(study, environment)
     typed: dict[str, Any] = request.POST.dict()
     try:
-        cents = cents_from_dollars(str(typed.get("budget", "")).strip() or None, "The budget")
-        if cents is None and typed.get("is_meant") != "yes":
-            raise EvalPlatformError("Write an amount, or tick that there is to be no budget any more.")
         with spending(study):
             if "budget_shown" in typed:  # a program that names none means what it says
                 refuse_unseen_budget(study, environment, typed, FIELD)
+            cents = cents_from_dollars(str(typed.get("budget", "")).strip() or None, "The budget")
+            if cents is None and typed.get("is_meant") != "yes":
+                raise EvalPlatformError("Write an amount, or tick that there is to be no budget any more.")
             set_cap(study, environment, cents, user_of(request), timezone.now())
     except EvalPlatformError as error:
         return render_monitor(request, study, environment, refused_form("budget", error, typed, FIELD))
