@@ -6,12 +6,11 @@ from datetime import datetime
 from statistics import quantiles
 
 from django.contrib.auth.models import User
-from django.db import transaction
 
 from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
-from hits.budgeting.budget import budget_of, refuse_over_budget
 from hits.budgeting.dues import mark
+from hits.budgeting.spending import within_budget
 from hits.budgeting.undecided import waiting_for_decision
 from hits.collecting.active_times import counted_minutes
 from hits.crowds.mturk.costs import bonus_fee_cents
@@ -72,10 +71,13 @@ def propose_top_up(study: Study, environment: str, hourly_cents: int) -> TopUp:
     return TopUp(environment, hourly_cents, each, list(waiting))
 
 
-@transaction.atomic
 def confirm_top_up(study: Study, top_up: TopUp, by: User | None, now: datetime) -> None:
     """Into the ledger; the next sync pays. Refused above the study's budget."""
-    refuse_over_budget(budget_of(study, top_up.environment), top_up.total_cents, "This top-up", "Choose a lower rate.")
+    with within_budget(study, top_up.environment, "This top-up", "Choose a lower rate."):
+        _save_top_up(study, top_up, by, now)
+
+
+def _save_top_up(study: Study, top_up: TopUp, by: User | None, now: datetime) -> None:
     reason = f"A top-up, since the HIT took longer than we thought. Thank you! {mark(Payment.Kind.TOP_UP)}"
     Payment.objects.bulk_create(
         [

@@ -8,6 +8,7 @@ from datetime import datetime
 import structlog
 from django.db import transaction
 
+from hits.budgeting.spending import within_budget
 from hits.crowds.calling import THREADS, call_in_threads
 from hits.crowds.mturk.client import ABOUT_THE_ACCOUNT, Market
 from hits.crowds.mturk.qualifications import crowd_requirements
@@ -17,7 +18,7 @@ from hits.errors import MarketRefused, MarketUnavailable
 from hits.models import Event, Hit, Publication, PublishingRun, Study
 from hits.models.design import StudyDesign
 from hits.publishing.annotations import annotation_of, known_annotations, names_study, token_of
-from hits.publishing.publishing_plan import PublishingPlan, without_confirmed
+from hits.publishing.publishing_plan import PublishingPlan, without_confirmed, words_for_budget
 from hits.publishing.stop_qualification import (
     find_stop_qualification,
     known_stop_qualification,
@@ -50,6 +51,7 @@ def publish_hits(
 ) -> PublishingResult:
     """Publishes what the plan names. Whatever is on the marketplace already is adopted first.
 
+    The budget is looked at once more, by whatever stands now: the plan may have waited for a person's word.
     `on_progress` hears how many HITs were dealt with, also when it were none for some seconds.
     """
     qualification_id = known_stop_qualification(plan.study, plan.environment)
@@ -148,9 +150,13 @@ def hit_type_of(design: StudyDesign, stop_qualification_id: str = "") -> HitType
     )
 
 
-@transaction.atomic
 def _save_intents(plan: PublishingPlan, now: datetime) -> list[Publication]:
     """Returns the publications that are not confirmed yet. Two runs at once make one row a HIT."""
+    with within_budget(plan.study, plan.environment, *words_for_budget(plan)):
+        return _save_publications(plan, now)
+
+
+def _save_publications(plan: PublishingPlan, now: datetime) -> list[Publication]:
     Publication.objects.bulk_create(
         [
             Publication(hit=hit, environment=plan.environment, wave=plan.wave, run=plan.run, intended_at=now)
@@ -161,6 +167,8 @@ def _save_intents(plan: PublishingPlan, now: datetime) -> list[Publication]:
     planned = {hit.pk for hit in plan.hits}
     unconfirmed = Publication.objects.filter(hit__study=plan.study, environment=plan.environment).unconfirmed()
     waiting = [one for one in unconfirmed.select_related("hit").order_by("hit__number") if one.hit_id in planned]
+    # What was refused is asked for again, and may be there from now on.
+    Publication.objects.filter(pk__in=[one.pk for one in waiting]).update(refusal="")
     if plan.run:
         _take_over([one for one in waiting if one.run_id != plan.run.pk], plan.run)
     return waiting

@@ -8,8 +8,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from evalplatform.wording import count_of
-from hits.budgeting.budget import budget_of, cents_of, refuse_over_budget
-from hits.budgeting.places import closed_places
+from hits.budgeting.spending import within_budget
 from hits.crowds.calling import THREADS, call_in_threads
 from hits.crowds.mturk.client import Market
 from hits.errors import MarketRefused, MarketUnavailable
@@ -49,16 +48,16 @@ def resume_study(
     refuse_draft(study)
     design = StudyDesign.model_validate(study.design)
     lifetime = timedelta(days=design.crowd.lifetime_days)
-    stopped = Publication.objects.filter(hit__study=study, environment=environment).stopped()
-    again_cents = cents_of(design, closed_places(study, environment))
-    refuse_over_budget(
-        budget_of(study, environment),
-        *(again_cents, "Putting the HITs back on offer", "Leave them, or raise the budget first."),
-    )
+    what, instead = "Putting the HITs back on offer", "Leave them, or raise the budget first."
+    with within_budget(study, environment, what, instead):
+        stopped = list(Publication.objects.filter(hit__study=study, environment=environment).stopped())
+        # Saved before the calls: should this process be killed after one, the HIT is on offer, and counts.
+        Publication.objects.filter(pk__in=[one.pk for one in stopped]).update(reopening_at=now())
     result = _change(
         stopped,
         lambda one: market.extend_hit(one.mturk_hit_id, now() + lifetime),
-        lambda: {"stopped_at": None, "closed_at": None},
+        lambda: {"stopped_at": None, "closed_at": None, "reopening_at": None},
+        if_refused={"reopening_at": None},
     )
     _note(study, by, now(), result.changed, f"put {count_of(result.changed, 'HIT')} back on the {environment} market")
     return result
@@ -73,20 +72,24 @@ def _change(
     publications: Iterable[Publication],
     call: Callable[[Publication], None],
     fields: Callable[[], dict[str, datetime | None]],
+    if_refused: dict[str, None] | None = None,
 ) -> StoppingResult:
     result = StoppingResult()
     for outcomes in call_in_threads(call, list(publications), THREADS, lambda: not result.stopped_by):
-        changed = []
+        changed, unchanged = [], []
         for publication, outcome in outcomes:
             try:
                 outcome.result()
             except MarketRefused as refused:
                 result.refused[str(refused)] = result.refused.get(str(refused), 0) + 1
+                unchanged.append(publication.pk)
             except MarketUnavailable as unavailable:
                 result.stopped_by = unavailable
             else:
                 changed.append(publication.pk)
         result.changed += Publication.objects.filter(pk__in=changed).update(**fields())
+        if if_refused:
+            Publication.objects.filter(pk__in=unchanged).update(**if_refused)
     return result
 
 

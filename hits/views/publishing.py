@@ -14,6 +14,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
 from hits.access.sharing import study_for
+from hits.budgeting.spending import spending
 from hits.crowds.opening import check_may_change, open_market, worker_page_url
 from hits.models import MarketEnvironment, PublishingRun, Study
 from hits.publishing.plan_words import count_publications, describe_public_orders
@@ -73,6 +74,7 @@ def publish(request: HttpRequest, name: str) -> HttpResponse:
         messages.error(request, str(error))
         return redirect("study", name=name)
     try:
+        refuse_unseen_budget(study, environment, request.POST.dict())  # before all else that sends the form back
         worker_page_url(environment)
         if environment == MarketEnvironment.PRODUCTION and request.POST.get("typed_name", "").strip() != study.name:
             raise FieldRefused(TYPED_NAME, "That is not the study's name: nothing is published.")
@@ -86,9 +88,10 @@ def publish(request: HttpRequest, name: str) -> HttpResponse:
 def _request_run(request: HttpRequest, study: Study, environment: str, typed: QueryDict) -> PublishingRun:
     fields = {name: str(value) for name, value in typed.items()}
     wave, budget_cents = wave_and_budget(fields)
-    refuse_unseen_budget(study, environment, fields)
-    check_budget_typed(plan_publishing(study, environment, wave), budget_cents)
-    return request_run(study, environment, wave, budget_cents, user_of(request), timezone.now())
+    with spending(study):  # so that nobody changes the budget in between
+        refuse_unseen_budget(study, environment, fields)
+        check_budget_typed(plan_publishing(study, environment, wave), budget_cents)
+        return request_run(study, environment, wave, budget_cents, user_of(request), timezone.now())
 
 
 @require_POST
