@@ -11,11 +11,12 @@ from django.utils import timezone
 
 from evalplatform.wording import count_of
 from hits.budgeting.places import open_places
+from hits.budgeting.spending import spending
 from hits.budgeting.undecided import Waiting, summarise_waiting
 from hits.collecting.collect import Collected, collect, recently_rejected
 from hits.crowds.contract import Market
 from hits.designing.design_words import dollars
-from hits.models import Offering, Payment, Publication, Study, Submission
+from hits.models import Event, Offering, Payment, Publication, Study, Submission
 from hits.paying.found_payments import note_found_bonuses
 from hits.paying.payments import Paid, pay
 from hits.publishing.limiting import Limited, limit_workers
@@ -81,7 +82,27 @@ def _is_unsettled(offering: Offering) -> bool:
 
 
 def _replaces_by_itself(study: Study) -> bool:
+    """Not once the card orders are public: more workers then are a person's decision, and nobody looks at a sync."""
+    return _wants_replacements(study) and not _has_public_orders(study)
+
+
+def _wants_replacements(study: Study) -> bool:
     return study.parsed_design.hits.replacements == "at each sync"
+
+
+def _has_public_orders(study: Study) -> bool:
+    return Study.objects.filter(pk=study.pk).exclude(orders_revealed_at=None).exists()
+
+
+def _note_no_replacements(study: Study, now: datetime) -> None:
+    """Once a study, in its events, which the monitor shows."""
+    text = (
+        "no sync asks for replacements any more, since a bundle has made the card orders public: whoever wants more "
+        "workers all the same asks for them on the monitor, or with replace_assignments --orders-are-public"
+    )
+    with spending(study):  # two syncs at once make one event
+        if not study.events.filter(text=text).exists():
+            Event.objects.create(study=study, at=now, actor=None, text=text)
 
 
 def sync(
@@ -99,5 +120,9 @@ def sync(
     found = note_found_bonuses(offering, market, now(), is_asked_for)
     limited = limit_workers(offering, market, now())
     paid = pay(offering, market, now, lambda done, total: on_progress("Paying", done, total))
-    replaced = replace_lost_assignments(offering, market, now) if _replaces_by_itself(offering.study) else None
+    replaced = None
+    if _replaces_by_itself(offering.study):
+        replaced = replace_lost_assignments(offering, market, now)
+    elif _wants_replacements(offering.study) and has_unreplaced_losses(offering):
+        _note_no_replacements(offering.study, now())
     return Synced(collected, paid, limited, replaced, found, summarise_waiting(offering))

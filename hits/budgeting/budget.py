@@ -26,6 +26,10 @@ class OverBudget(EvalPlatformError):
     """It could cost more than the study may. Nothing was spent."""
 
 
+class CapChanged(EvalPlatformError):
+    """Somebody has typed another budget since this one was shown."""
+
+
 @dataclass(frozen=True)
 class Budget:
     """Of a study on one marketplace. All but the cap include fees."""
@@ -48,7 +52,7 @@ class Budget:
 
 
 def budget_of(offering: Offering, apart_from: Collection[int] = ()) -> Budget:
-    """`apart_from`: HITs whose cost is reckoned elsewhere, by their keys."""
+    """`apart_from`: HITs whose cost is reckoned elsewhere, by their keys. What is held of an old one counts here."""
     design = offering.study.parsed_design
     ledger = Payment.objects.filter(submission__assignment__offering=offering)
     waiting = waiting_for_decision(offering)
@@ -57,7 +61,10 @@ def budget_of(offering: Offering, apart_from: Collection[int] = ()) -> Budget:
         cap_cents=None,
         spent_cents=ledger.paid().cents(),
         owed_cents=ledger.owed().cents() + _cents_due(offering, unrecorded),
-        open_cents=cents_of(offering, (one for one in open_places(offering) if one.hit_id not in apart_from)),
+        open_cents=cents_of(
+            offering,
+            (one for one in open_places(offering) if one.is_retired or one.hit_id not in apart_from),
+        ),
         waiting_cents=_cents_if_approved(offering, waiting),
     )
     return with_cap(budget, design, typed_cap_cents(offering))
@@ -73,6 +80,18 @@ def with_cap(budget: Budget, design: StudyDesign, typed_cents: int | None) -> Bu
 def typed_cap_cents(offering: Offering) -> int | None:
     """The budget that was typed last for this marketplace, and holds."""
     return offering.spending_caps.values_list("cents", flat=True).first()
+
+
+def refuse_unseen_cap(offering: Offering, seen_cents: int | None) -> None:
+    """Raises if another typed budget stands than the one that was shown to whoever is about to change it."""
+    standing = typed_cap_cents(offering)
+    if standing != seen_cents:
+        now_stands = "No budget is set any more" if standing is None else f"A budget of {dollars(standing)} stands now"
+        before = "none" if seen_cents is None else dollars(seen_cents)
+        raise CapChanged(
+            f"{now_stands}, and {before} when you looked: somebody has changed it meanwhile. Nothing was done. Do it "
+            "again if you mean what you wrote."
+        )
 
 
 def set_cap(offering: Offering, cents: int | None, by: User | None, now: datetime) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.db import transaction
 from django.db.models import Count, Max, Q
@@ -12,6 +12,8 @@ from hits.models import Event, Offering, Publication, Replacement, Study, Submis
 from hits.models.publication import PublicationQuerySet
 
 MAY_BE_THERE = ~Q(crowd_hit_id="") | Q(refusal="")
+MAY_BRING_WORK = MAY_BE_THERE & (Q(closed_at=None) | Q(reopening_at__isnull=False))
+IN_FLIGHT = timedelta(minutes=10)  # within which the run that saved an intent may still be calling the marketplace
 OPEN_STATUSES = ("Assignable", "Unassignable")  # on offer, or off the market with somebody still at work on it
 
 
@@ -20,16 +22,20 @@ class UnfilledPlaces:
     hit_id: int
     assignments: int  # that the HIT was made with
     count: int
+    is_retired: bool = False  # of a HIT that was put up again: what workers still hold of the old one
 
 
 def open_places(offering: Offering) -> list[UnfilledPlaces]:
-    """Of the HITs of which something may still come, as far as we know. What was only begun counts: it may be there."""
-    return unfilled_places(offering, Publication.objects.current().filter(MAY_BE_THERE, closed_at=None))
+    """Of the HITs of which something may still come, as far as we know. What was only begun counts: it may be there.
+
+    So does what workers hold of a HIT that was put up again since: they may hand it in, and are paid.
+    """
+    return unfilled_places(offering, Publication.objects.filter(MAY_BRING_WORK))
 
 
 def revealed_secret(study: Study) -> str:
     """The secret of its card orders, once none of its HITs can bring work any more, on any marketplace; else ""."""
-    is_open = Publication.objects.current().filter(MAY_BE_THERE, hit__study=study, closed_at=None).exists()
+    is_open = Publication.objects.filter(MAY_BRING_WORK, hit__study=study).exists()
     return "" if is_open else study.order_secret
 
 
@@ -40,16 +46,24 @@ def reveal_secret(study: Study, now: datetime) -> str:
     return secret
 
 
-def closed_places(offering: Offering) -> list[UnfilledPlaces]:
-    """Of the HITs that were stopped and would be filled if they were put back."""
-    return unfilled_places(offering, Publication.objects.stopped().exclude(closed_at=None))
-
-
 def unfilled_places(offering: Offering, publications: PublicationQuerySet) -> list[UnfilledPlaces]:
-    more, submitted = replaced_places(offering), submitted_counts(offering)
-    rows = publications.filter(offering=offering).values_list("hit", "hit__assignments")
-    places = [UnfilledPlaces(hit, made, max(made, more.get(hit, 0)) - submitted.get(hit, 0)) for hit, made in rows]
-    return [one for one in places if one.count > 0]
+    submitted, there = _submitted_counts_here_and_there(offering)
+    asked: dict[int, list[tuple[int, datetime]]] = {}
+    standing = Replacement.objects.standing().filter(offering=offering)
+    for hit, places, at in standing.values_list("hit", "places", "intended_at"):
+        asked.setdefault(hit, []).append((places, at))
+    found = []
+    for one in publications.filter(offering=offering).select_related("hit"):
+        made = one.hit.assignments
+        own = (made if one.places is None else one.places) - there.get(one.crowd_hit_id, 0)
+        # What was asked for before a HIT was put up again belonged to the HIT before; late work there fills none of it.
+        more = [places for places, at in asked.get(one.hit_id, []) if one.places is None or at >= one.intended_at]
+        in_all = max([*more, made if one.places is None else 0]) - submitted.get(one.hit_id, 0)
+        is_retired = one.retired_at is not None
+        count = own if is_retired else in_all if one.places is None else max(own, in_all)
+        if count > 0:
+            found.append(UnfilledPlaces(one.hit_id, made, count, is_retired))
+    return found
 
 
 def replaced_places(offering: Offering) -> dict[int, int]:
@@ -61,6 +75,18 @@ def replaced_places(offering: Offering) -> dict[int, int]:
 def submitted_counts(offering: Offering) -> dict[int, int]:
     ours = Submission.objects.filter(assignment__offering=offering)
     return dict(ours.values("assignment__hit").annotate(count=Count("pk")).values_list("assignment__hit", "count"))
+
+
+def _submitted_counts_here_and_there(offering: Offering) -> tuple[dict[int, int], dict[str, int]]:
+    """By our HITs, and by the marketplace's own, of which one of ours may have had several."""
+    ours = Submission.objects.filter(assignment__offering=offering)
+    counted = ours.values("assignment__hit", "crowd_hit_id").annotate(count=Count("pk"))
+    here: dict[int, int] = {}
+    there: dict[str, int] = {}
+    for hit, crowd_hit_id, count in counted.values_list("assignment__hit", "crowd_hit_id", "count"):
+        here[hit] = here.get(hit, 0) + count
+        there[crowd_hit_id] = there.get(crowd_hit_id, 0) + count
+    return here, there
 
 
 def former_counts(offering: Offering) -> dict[int, int]:
@@ -95,10 +121,14 @@ def note_places(
     ours = Publication.objects.filter(pk__in=[one.pk for one, _ in hits])
     closed = {one.pk for one, hit in hits if hit.status not in OPEN_STATUSES}
     ours.filter(pk__in=closed, closed_at=None).update(closed_at=now)
-    ours.exclude(pk__in=closed).exclude(closed_at=None).update(closed_at=None)
+    ours.exclude(pk__in=closed).exclude(closed_at=None, reopening_at=None).update(closed_at=None, reopening_at=None)
+    # Closed there, and we were about to put it back: by a run that was killed, unless it may be at it right now.
+    ours.filter(pk__in=closed, reopening_at__lt=now - IN_FLIGHT).update(reopening_at=None)
     ours.exclude(gone_at=None).update(gone_at=None)  # there after all: mostly, we had asked in another account
     known, former = confirmed_places(offering), former_counts(offering)
     for publication, hit in hits:
+        if publication.retired_at is not None:
+            ours.filter(pk=publication.pk).update(places=hit.max_assignments - hit.available_count)
         places = hit.max_assignments + former.get(publication.hit_id, 0)
         if publication.retired_at is None and places > known.get(publication.hit_id, places):
             _note_replacement(publication, places, known[publication.hit_id], now)

@@ -1,8 +1,9 @@
 """Work that waits for a person: nothing is paid for it until somebody approves or rejects it.
 
-In: confirmed submissions. Out: those with a problem (no answers, or none that can be rebuilt) and those beyond the
-worker's cap, with the reason. Guaranteed: a submission leaves the list by a decision, here or on the marketplace, or
-when its answers are found after all; the marketplace itself approves what nobody decides, when its own delay is over.
+In: confirmed submissions. Out: those with a problem (no answers, or none that surely are what the worker handed in) and
+those beyond the worker's cap, with the reason. Guaranteed: a submission leaves the list by a decision, here or on the
+marketplace, or when its answers are found after all; the marketplace itself approves what nobody decides, when its own
+delay is over.
 """
 
 from dataclasses import dataclass
@@ -12,6 +13,19 @@ from django.db.models import Count
 
 from hits.models import Offering, Study, Submission
 from hits.models.submission import SubmissionQuerySet
+
+NO_ANSWERS = "It was submitted without our page: neither we nor the marketplace have its answers."
+# Not used as they are: the page saves while cards move, and what was last in front of the worker we do not know.
+SAVED_ONLY = (
+    "It is not empty: its worker saved answers on our page, but the form that reached the marketplace carries none. "
+    "What was saved may not be what they meant to hand in. Look at it below, and decide."
+)
+UNREADABLE = (
+    "The form carries answers that this server can't take for this worker's: they were signed with another SECRET_KEY "
+    "(put it into SECRET_KEY_FALLBACKS, and the next sync reads them), changed on their way, or are somebody else's."
+)
+ANSWERS_MAY_COME = (NO_ANSWERS, SAVED_ONLY, UNREADABLE)
+IN_SHORT = {SAVED_ONLY: "answers saved, not handed in", UNREADABLE: "answers that can't be read"}
 
 
 @dataclass(frozen=True)
@@ -33,8 +47,10 @@ def waiting_for_decision(offering: Offering) -> dict[int, str]:
 
 
 def empty_submissions(offering: Offering) -> SubmissionQuerySet:
-    """Those that wait because they came without answers; work beyond the worker's cap is not among them."""
-    return _submissions(offering).undecided().exclude(problem="").order_by("pk")
+    """Those that wait and of which there are no answers anywhere. Work beyond the worker's cap is not among them, nor
+    is work of which something was saved with us or can't be read: each of those is for a person to look at."""
+    undecided = _submissions(offering).undecided()
+    return undecided.filter(problem=NO_ANSWERS, assignment__answers=None).order_by("pk")
 
 
 def summarise_waiting(offering: Offering) -> Waiting:

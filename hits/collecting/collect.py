@@ -14,7 +14,8 @@ from django.db import transaction
 from django.db.models import Count, Q
 
 from hits.access.pseudonyms import pseudonym
-from hits.budgeting.places import note_gone, note_places
+from hits.budgeting.places import IN_FLIGHT, note_gone, note_places
+from hits.budgeting.undecided import ANSWERS_MAY_COME, NO_ANSWERS, SAVED_ONLY, UNREADABLE
 from hits.crowds.calling import THREADS, call_in_threads
 from hits.crowds.contract import Market, MarketAssignment, MarketHit
 from hits.crowds.registry import crowd_of
@@ -27,7 +28,6 @@ from hits.serving.copies import copy_of, read_copy, rebuild_answers, says_the_sa
 from hits.serving.frozen import FrozenHit, frozen_hit
 
 GRACE = timedelta(minutes=5)  # between the end of the time and the marketplace's last word on it
-NO_ANSWERS = "It was submitted without our page: neither we nor the marketplace have its answers."
 OVERRIDE_WITHIN = timedelta(days=31)  # MTurk lets a rejection be taken back for 30 days, and no count tells of it
 HIT_DOES_NOT_EXIST = "AWS.MechanicalTurk.HITDoesNotExist"
 DISPOSED = "Disposed"
@@ -59,10 +59,10 @@ def collect(
     known = _known_counts(offering)
     rejected = set(recently_rejected(offering, now).values_list("crowd_hit_id", flat=True))
     listed, gone = look_up_hits(market, publications, threads)
-    stirred = [publications[hit.crowd_hit_id] for hit in listed if _has_stirred(hit, known, rejected)]
-    # HITs are published in threads, and listed as they came about: rows, and so the draws of a bootstrap, must not
-    # depend on that.
-    stirred = sorted(stirred, key=lambda one: -numbers[one.hit_id]) + gone
+    stirred = [publications[hit.crowd_hit_id] for hit in listed if _has_stirred(hit, known, rejected)] + gone
+    # The last HIT first, as the list has them if they were published one by one. Threads publish them in any order, and
+    # the rows' order decides what a bootstrap draws.
+    stirred.sort(key=lambda publication: numbers[publication.hit_id], reverse=True)
     result = Collected(gone=len(gone))
     done = 0
 
@@ -81,7 +81,7 @@ def collect(
                 _store(hit, publication, found, now, result)
             done += 1
         on_progress(done, len(stirred))
-    result.rebuilt += rebuild_again(offering)
+    result.rebuilt += rebuild_again(offering, now)
     result.ended = _end_what_is_over(offering, now)
     note_places(offering, listed, publications, now)
     note_gone(offering, gone, now)
@@ -245,9 +245,10 @@ def _settle_answers(hit: FrozenHit, submission: Submission, answer_xml: str) -> 
         return
     answers = {answer.item_id: answer for answer in Answer.objects.filter(assignment=assignment)}
     has_ours = assignment.submitted_at is not None and _are_complete(hit, answers)
-    copy = read_copy(hit, copy_of(hit, assignment), crowd_of(assignment.offering).fields_of(answer_xml))
+    fields = crowd_of(assignment.offering).fields_of(answer_xml)
+    copy = read_copy(hit, copy_of(hit, assignment), fields)
     if copy is None and not has_ours:
-        submission.problem = NO_ANSWERS
+        submission.problem = UNREADABLE if fields.get("answers") else SAVED_ONLY if answers else NO_ANSWERS
         return
     if copy is not None and not (has_ours and says_the_same(hit, copy, answers)):
         rebuild_answers(hit, assignment, copy)
@@ -264,26 +265,29 @@ def _are_complete(hit: FrozenHit, answers: Mapping[int, Answer]) -> bool:
     return all(placed.get(item.pk) == item.card_count for item in hit.items)
 
 
-def rebuild_again(offering: Offering) -> int:
+def rebuild_again(offering: Offering, now: datetime) -> int:
     """Try once more what had no answers when it came, from the copy that was kept with it: it can be read when the key
     that signed it is back, or stands in SECRET_KEY_FALLBACKS. Returns how many came back. The others cost a hash each.
     """
     collected = Submission.objects.filter(assignment__offering=offering)
     rebuilt = 0
-    for submission in collected.filter(problem=NO_ANSWERS).select_related("assignment__hit"):
+    for submission in collected.filter(problem__in=ANSWERS_MAY_COME).select_related("assignment__hit"):
         hit = frozen_hit(offering.study.key, submission.assignment.hit.number)
         submission.assignment.offering = offering
         fields = crowd_of(offering).fields_of(submission.answer_xml)
         if read_copy(hit, copy_of(hit, submission.assignment), fields) is not None:
-            rebuilt += _rebuild(hit, submission.pk)
+            rebuilt += _rebuild(hit, submission.pk, now)
     return rebuilt
 
 
 @transaction.atomic
-def _rebuild(hit: FrozenHit, submission_pk: int) -> bool:
-    submission = Submission.objects.select_for_update().filter(pk=submission_pk, problem=NO_ANSWERS).first()
+def _rebuild(hit: FrozenHit, submission_pk: int, now: datetime) -> bool:
+    same = Submission.objects.select_for_update().filter(pk=submission_pk, problem__in=ANSWERS_MAY_COME)
+    submission = same.first()
     if submission is None:  # another sync did it in this moment
         return False
+    if submission.rejecting_at and submission.rejecting_at > now - IN_FLIGHT:
+        return False  # somebody rejects it in this moment; the next sync knows what became of it
     submission.problem = ""
     _settle_answers(hit, submission, submission.answer_xml)
     if submission.problem:

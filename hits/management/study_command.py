@@ -35,13 +35,12 @@ class StudyCommand(PlatformCommand):
         )
 
     def refuse_public_orders(self, study: Study, options: dict[str, Any]) -> None:
-        """More workers than those who came before the bundle: only if it is meant."""
-        if (warning := describe_public_orders(study)) and not options["orders_are_public"]:
-            raise CommandError(f"{warning} To go on all the same, add --orders-are-public.")
-
-    def warn_of_public_orders(self, study: Study) -> None:
-        if warning := describe_public_orders(study):
+        """More workers than those who came before the bundle: only if it is meant. A dry run brings none."""
+        warning = describe_public_orders(study)
+        if warning and options.get("dry_run"):
             self.stderr.write(f"Mind: {warning}")
+        elif warning and not options["orders_are_public"]:
+            raise CommandError(f"{warning} To go on all the same, add --orders-are-public.")
 
     def check_worker_page(self, offering: Offering, page_url: str) -> None:
         """Here nothing is spent, and a simulated crowd needs no server: that none runs yet is only said."""

@@ -59,10 +59,13 @@ class Publication(models.Model):
     stopped_at = models.DateTimeField(null=True)
     # When we heard that it is off the market with nobody at work on it: nothing more comes of it.
     closed_at = models.DateTimeField(null=True)
+    # When we were about to have it put back on offer, until the marketplace's word: it counts as open meanwhile.
+    reopening_at = models.DateTimeField(null=True)
     gone_at = models.DateTimeField(null=True)  # when we heard that the marketplace has it no longer
     retired_at = models.DateTimeField(null=True)  # when it was put up again, as another row
     round = models.PositiveSmallIntegerField(default=0)  # how often it was put up again before this row
-    places = models.PositiveSmallIntegerField(null=True)  # put up with so many assignments, if not with the HIT's own
+    # Put up with so many assignments, if not with the HIT's own. Once retired: how many were or can be handed in there.
+    places = models.PositiveSmallIntegerField(null=True)
     page_url = models.TextField(blank=True, default="")  # where it leads its workers to, if we know that
     refusal = models.TextField(blank=True)
 

@@ -35,6 +35,7 @@ class Submission(models.Model):
     problem = models.TextField(blank=True)  # why there are no ratings, where there are none
     collected_at = models.DateTimeField()
     decided_at = models.DateTimeField(null=True)  # when a person here approved or rejected it
+    rejecting_at = models.DateTimeField(null=True)  # when we were about to reject it, until the marketplace's word
 
     objects = SubmissionQuerySet.as_manager()
 

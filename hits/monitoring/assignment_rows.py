@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.db.models import Q
 
 from hits.access.pseudonyms import pseudonym
-from hits.budgeting.undecided import waiting_for_decision
+from hits.budgeting.undecided import IN_SHORT, waiting_for_decision
 from hits.collecting.active_times import counted_minutes
 from hits.models import Answer, Assignment, BonusCheck, HitItem, Offering, Study, Submission
 from hits.models.assignment import IS_CONFIRMED, AssignmentQuerySet
@@ -39,6 +39,7 @@ class AssignmentRow:
     state: str
     minutes: float | None  # active, as far as they count
     points: int  # as the work stands now, also before it is handed in
+    problem: str  # in short, why it has no ratings although it was handed in
 
 
 def find_assignments(offering: Offering, state: str = "", worker_id: str = "") -> AssignmentQuerySet:
@@ -67,6 +68,7 @@ def assignment_rows(study: Study, assignments: Sequence[Assignment]) -> list[Ass
             TO_DECIDE if _submission_key(one) in to_decide else state_of(one),
             minutes.get(one.pk),
             points.get(one.pk, 0),
+            _problem(one),
         )
         for one in assignments
     ]
@@ -88,6 +90,11 @@ def _points(rules: CheckpointPart, assignments: Sequence[Assignment]) -> dict[in
         final = passes(rules, value["areas"], golds[item])
         found[pk] = found.get(pk, 0) + wins_point(rules, final, first.get((pk, item), final))
     return found
+
+
+def _problem(assignment: Assignment) -> str:
+    submission = getattr(assignment, "submission", None)
+    return IN_SHORT.get(submission.problem, "without answers") if submission and submission.problem else ""
 
 
 def _submission_key(assignment: Assignment) -> int | None:

@@ -6,12 +6,11 @@ from datetime import datetime
 from statistics import quantiles
 
 from django.contrib.auth.models import User
-from django.db import transaction
 
 from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
-from hits.budgeting.budget import budget_of, refuse_over_budget
 from hits.budgeting.dues import mark
+from hits.budgeting.spending import within_budget
 from hits.budgeting.undecided import waiting_for_decision
 from hits.collecting.active_times import counted_minutes
 from hits.crowds.registry import fees_of
@@ -75,10 +74,13 @@ def propose_top_up(offering: Offering, hourly_cents: int) -> TopUp:
     return TopUp(offering, hourly_cents, each, list(waiting))
 
 
-@transaction.atomic
 def confirm_top_up(top_up: TopUp, by: User | None, now: datetime) -> None:
     """Into the ledger; the next sync pays. Refused above the study's budget."""
-    refuse_over_budget(budget_of(top_up.offering), top_up.total_cents, "This top-up", "Choose a lower rate.")
+    with within_budget(top_up.offering, "This top-up", "Choose a lower rate."):
+        _save_top_up(top_up, by, now)
+
+
+def _save_top_up(top_up: TopUp, by: User | None, now: datetime) -> None:
     reason = f"A top-up, since the HIT took longer than we thought. Thank you! {mark(Payment.Kind.TOP_UP)}"
     Payment.objects.bulk_create(
         [

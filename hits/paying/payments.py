@@ -16,7 +16,8 @@ from django.db import transaction
 from evalplatform.errors import EvalPlatformError
 from hits.access.pseudonyms import pseudonym
 from hits.budgeting.dues import dues, mark, submissions_without_dues
-from hits.budgeting.undecided import beyond_cap, waiting_for_decision
+from hits.budgeting.places import IN_FLIGHT
+from hits.budgeting.undecided import beyond_cap, empty_submissions, waiting_for_decision
 from hits.crowds.calling import THREADS, Met, carry_out
 from hits.crowds.contract import Market
 from hits.errors import MarketRefused, MarketUnavailable
@@ -105,8 +106,11 @@ def record_dues(offering: Offering, now: datetime) -> None:
 
 @transaction.atomic
 def approve_by_hand(submissions: Iterable[Submission], now: datetime, by: User | None = None) -> int:
-    """As a researcher asked for in the pages; the next run pays. Of one study. What was decided before stays so."""
-    waiting = [one for one in submissions if one.status == Status.SUBMITTED]
+    """As a researcher asked for in the pages; the next run pays. Of one study. What was decided before stays so, and so
+    does what somebody rejects in this moment."""
+    locked = Submission.objects.select_for_update(of=("self",)).filter(pk__in=[one.pk for one in submissions]).waiting()
+    locked = locked.exclude(rejecting_at__gt=now - IN_FLIGHT).select_related("assignment__hit__study")
+    waiting = list(locked.order_by("pk"))
     decided = Payment.objects.filter(submission__in=waiting, kind=Kind.REWARD).values_list("submission", flat=True)
     new = [one for one in waiting if one.pk not in set(decided)]
     if not new:
@@ -121,13 +125,44 @@ def approve_by_hand(submissions: Iterable[Submission], now: datetime, by: User |
 
 def reject(submission: Submission, reason: str, market: Market, by: User | None, now: datetime) -> None:
     """By hand only, with a reason that the worker reads. Nothing else here ever rejects."""
+    _check_reason(reason)
+    with transaction.atomic():
+        this = Submission.objects.select_for_update().get(pk=submission.pk)
+        if Payment.objects.paid().filter(submission=this, kind=Kind.REWARD).exists():
+            raise EvalPlatformError("This assignment was paid already; what is paid can't be taken back.")
+        Submission.objects.filter(pk=this.pk).update(rejecting_at=now)
+    _reject_there(submission, reason, market, by, now)
+
+
+def reject_empty(submission: Submission, reason: str, market: Market, by: User | None, now: datetime) -> bool:
+    """Only if it is as empty and undecided as when somebody looked, or else it is left alone: looked at anew, and held,
+    just before the call. From then on nobody approves it, and no answers come back to it, before the call's end."""
+    _check_reason(reason)
+    assignment = submission.assignment
+    with transaction.atomic():
+        Submission.objects.select_for_update().get(pk=submission.pk)
+        still = empty_submissions(assignment.offering).filter(pk=submission.pk)
+        if not still.exists():
+            return False
+        Submission.objects.filter(pk=submission.pk).update(rejecting_at=now)
+    _reject_there(submission, reason, market, by, now)
+    return True
+
+
+def _check_reason(reason: str) -> None:
     if not reason.strip():
         raise EvalPlatformError("Write a reason: the worker reads it, and it is the least that we owe them.")
-    if Payment.objects.paid().filter(submission=submission, kind=Kind.REWARD).exists():
-        raise EvalPlatformError("This assignment was paid already; what is paid can't be taken back.")
-    market.reject(submission.assignment.crowd_assignment_id, reason.strip())
+
+
+def _reject_there(submission: Submission, reason: str, market: Market, by: User | None, now: datetime) -> None:
+    this = Submission.objects.filter(pk=submission.pk)
+    try:
+        market.reject(submission.assignment.crowd_assignment_id, reason.strip())
+    except MarketRefused:
+        this.update(rejecting_at=None)
+        raise
     with transaction.atomic():
-        Submission.objects.filter(pk=submission.pk).update(status=Status.REJECTED, decided_at=now)
+        this.update(status=Status.REJECTED, decided_at=now, rejecting_at=None)
         Payment.objects.owed().filter(submission=submission).update(
             cancelled_at=now, refusal=f"rejected by hand: {reason.strip()}"
         )

@@ -8,12 +8,13 @@ from datetime import datetime
 import structlog
 from django.db import transaction
 
+from hits.budgeting.spending import within_budget
 from hits.crowds.calling import THREADS, Met, carry_out
 from hits.crowds.contract import Market
 from hits.crowds.registry import crowd_of
 from hits.errors import MarketRefused
 from hits.models import Event, Hit, Offering, Publication, PublishingRun
-from hits.publishing.publishing_plan import PublishingPlan, without_confirmed
+from hits.publishing.publishing_plan import PublishingPlan, without_confirmed, words_for_budget
 
 log = structlog.get_logger("hits.publishing")
 
@@ -39,6 +40,7 @@ def publish_hits(
 ) -> PublishingResult:
     """Publishes what the plan names. Whatever is on the marketplace already is adopted first.
 
+    The budget is looked at once more, by whatever stands now: the plan may have waited for a person's word.
     `on_progress` hears how many HITs were dealt with, also when it were none for some seconds.
     """
     offering, crowd = plan.offering, crowd_of(plan.offering)
@@ -132,9 +134,13 @@ def _note_strangers(offering: Offering, crowd_hit_ids: Collection[str], now: dat
         Event.objects.create(study=offering.study, at=now, actor=None, text=text)
 
 
-@transaction.atomic
 def _save_intents(plan: PublishingPlan, now: datetime) -> list[Publication]:
     """Returns the publications that are not confirmed yet. Two runs at once make one row a HIT."""
+    with within_budget(plan.offering, *words_for_budget(plan)):
+        return _save_publications(plan, now)
+
+
+def _save_publications(plan: PublishingPlan, now: datetime) -> list[Publication]:
     Publication.objects.bulk_create(
         [
             Publication(hit=hit, offering=plan.offering, wave=plan.wave, run=plan.run, intended_at=now)
@@ -145,6 +151,8 @@ def _save_intents(plan: PublishingPlan, now: datetime) -> list[Publication]:
     planned = {hit.pk for hit in plan.hits}
     unconfirmed = Publication.objects.filter(offering=plan.offering).unconfirmed()
     waiting = [one for one in unconfirmed.select_related("hit").order_by("hit__number") if one.hit_id in planned]
+    # What was refused is asked for again, and may be there from now on.
+    Publication.objects.filter(pk__in=[one.pk for one in waiting]).update(refusal="")
     if plan.run:
         _take_over([one for one in waiting if one.run_id != plan.run.pk], plan.run)
     return waiting

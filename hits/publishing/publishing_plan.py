@@ -94,11 +94,12 @@ def under_cap(plan: PublishingPlan, typed_cents: int | None) -> PublishingPlan:
 
 def check_budget(plan: PublishingPlan, budget_cents: int | None = None) -> None:
     """`budget_cents` is one for this occasion alone, beside the study's own."""
-    what, instead = (
-        f"Publishing {count_of(len(plan.hits), 'HIT')}",
-        "Publish fewer HITs at a time, or raise the budget.",
-    )
-    refuse_over_budget(plan.budget, plan.cost.total_cents, what, instead, budget_cents)
+    refuse_over_budget(plan.budget, plan.cost.total_cents, *words_for_budget(plan), budget_cents)
+
+
+def words_for_budget(plan: PublishingPlan) -> tuple[str, str]:
+    """What is refused above the budget, and what to do instead."""
+    return f"Publishing {count_of(len(plan.hits), 'HIT')}", "Publish fewer HITs at a time, or raise the budget."
 
 
 def check_funds(plan: PublishingPlan, market: Market, budget_cents: int | None = None) -> None:

@@ -8,10 +8,10 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from evalplatform.wording import count_of
-from hits.budgeting.budget import budget_of, cents_of, refuse_over_budget
-from hits.budgeting.places import closed_places
+from hits.budgeting.spending import within_budget
 from hits.crowds.calling import Met, carry_out
 from hits.crowds.contract import Market
+from hits.errors import MarketRefused
 from hits.models import Event, Offering, Publication, PublishingRun, Study
 from hits.publishing.creating import adopt_orphans
 from hits.publishing.publishing_plan import refuse_draft
@@ -51,16 +51,16 @@ def resume_study(
     refuse_draft(offering.study)
     design = offering.study.parsed_design
     lifetime = timedelta(days=design.crowd.lifetime_days)
-    stopped = Publication.objects.filter(offering=offering).stopped()
-    again_cents = cents_of(offering, closed_places(offering))
-    refuse_over_budget(
-        budget_of(offering),
-        *(again_cents, "Putting the HITs back on offer", "Leave them, or raise the budget first."),
-    )
+    what, instead = "Putting the HITs back on offer", "Leave them, or raise the budget first."
+    with within_budget(offering, what, instead):
+        stopped = list(Publication.objects.filter(offering=offering).stopped())
+        # Saved before the calls: should this process be killed after one, the HIT is on offer, and counts.
+        Publication.objects.filter(pk__in=[one.pk for one in stopped]).update(reopening_at=now())
     result = _change(
         stopped,
         lambda one: market.extend_hit(one.crowd_hit_id, now() + lifetime),
-        lambda: {"stopped_at": None, "closed_at": None},
+        lambda: {"stopped_at": None, "closed_at": None, "reopening_at": None},
+        if_refused={"reopening_at": None},
     )
     _note(
         offering.study,
@@ -81,13 +81,18 @@ def _change(
     publications: Iterable[Publication],
     call: Callable[[Publication], None],
     fields: Callable[[], dict[str, datetime | None]],
+    if_refused: dict[str, None] | None = None,
 ) -> StoppingResult:
     result = StoppingResult()
 
     def save(publication: Publication, _: None) -> None:
         result.changed += Publication.objects.filter(pk=publication.pk).update(**fields())
 
-    for _ in carry_out(list(publications), call, save, result):
+    def save_refusal(publication: Publication, _: MarketRefused) -> None:
+        if if_refused:
+            Publication.objects.filter(pk=publication.pk).update(**if_refused)
+
+    for _ in carry_out(list(publications), call, save, result, save_refusal):
         pass
     return result
 

@@ -6,23 +6,23 @@ the market first; what was handed in stays and counts, and who did it is not ser
 is retired and the new one saved in one step before the call, so a run that was killed goes on where it was.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from django.contrib.auth.models import User
-from django.db import transaction
 
 from evalplatform.wording import count_of
 from hits.budgeting.budget import budget_of
-from hits.budgeting.places import confirmed_places, submitted_counts
+from hits.budgeting.places import OPEN_STATUSES, confirmed_places, submitted_counts
+from hits.budgeting.spending import within_budget
 from hits.collecting.collect import find_hit
 from hits.crowds.contract import Market
 from hits.crowds.fees import Cost
 from hits.crowds.registry import fees_of
 from hits.designing.design_words import dollars
 from hits.errors import MarketRefused, MarketUnavailable
-from hits.models import Event, Hit, Offering, Publication, Replacement, Study
+from hits.models import Event, Hit, Offering, Publication, Replacement
 from hits.models.publication import PublicationQuerySet
 from hits.publishing.creating import publish_hits
 from hits.publishing.publishing_plan import PublishingPlan, check_funds
@@ -70,10 +70,13 @@ def put_up_again(
     if is_dry_run or not plan.hits:
         return result
     check_funds(plan, market, budget_cents)
-    for one in wanted if elsewhere else ():
-        market.expire_hit(one.publication.crowd_hit_id)
-        Publication.objects.filter(pk=one.publication.pk, stopped_at=None).update(stopped_at=now())
-    _save_intents(offering, wanted, now())
+    taken = {one.publication.pk: _take_off(market, one.publication, now()) for one in wanted if elsewhere}
+    what, instead = (
+        f"With what workers still hold of the old HITs, putting {count_of(len(plan.hits), 'HIT')} up again",
+        "They are off the market: run it again when a sync has found those done, or raise the budget.",
+    )
+    with within_budget(offering, what, instead, budget_cents):
+        _save_intents(offering, wanted, taken, now())
     published = publish_hits(plan, market, page_url, now)
     result.published = published.published + published.adopted
     result.refused, result.stopped_by = published.refused, published.stopped_by
@@ -130,6 +133,17 @@ def _is_gone(market: Market, publication: Publication) -> bool:
     return False
 
 
+def _take_off(market: Market, publication: Publication, now: datetime) -> int:
+    """How many of its assignments were, or can still be, handed in: workers finish what they hold, and are paid."""
+    market.expire_hit(publication.crowd_hit_id)
+    there = find_hit(market, publication.crowd_hit_id)
+    this = Publication.objects.filter(pk=publication.pk)
+    this.filter(stopped_at=None).update(stopped_at=now)
+    if there is None or there.status not in OPEN_STATUSES:
+        this.filter(closed_at=None).update(closed_at=now)
+    return there.max_assignments - there.available_count if there else 0
+
+
 def _interrupted(offering: Offering) -> Iterable[Wanted]:
     """Left by a run that was killed, or refused then."""
     begun = Publication.objects.filter(offering=offering, round__gt=0).unconfirmed()
@@ -151,14 +165,16 @@ def _plan(offering: Offering, wanted: list[Wanted]) -> PublishingPlan:
     )
 
 
-@transaction.atomic
-def _save_intents(offering: Offering, wanted: Iterable[Wanted], now: datetime) -> None:
-    """The old row is retired, and the new one begun, together. Of two runs at once, one finds it done."""
-    Study.objects.select_for_update().get(pk=offering.study.pk)
+def _save_intents(offering: Offering, wanted: Iterable[Wanted], taken: Mapping[int, int], now: datetime) -> None:
+    """The old row is retired, and the new one begun, together. Of two runs at once, one finds it done.
+
+    `taken`: how many assignments of an old HIT count for good, by its row; of one that was deleted there, nobody knows.
+    """
     known, submitted = confirmed_places(offering), submitted_counts(offering)
     for one in wanted:
         old = one.publication
-        if not Publication.objects.filter(pk=old.pk, retired_at=None).update(retired_at=now):
+        retired = {"retired_at": now, "places": taken.get(old.pk, old.places)}
+        if not Publication.objects.filter(pk=old.pk, retired_at=None).update(**retired):
             continue
         Publication.objects.create(
             hit=old.hit,

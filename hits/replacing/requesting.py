@@ -14,19 +14,28 @@ from datetime import datetime, timedelta
 from math import ceil
 
 from django.contrib.auth.models import User
-from django.db import transaction
 
 from evalplatform.wording import count_of
 from hits.budgeting.budget import Budget, budget_of
-from hits.budgeting.places import OPEN_STATUSES, confirmed_places, former_counts, note_places, submitted_counts
+from hits.budgeting.places import (
+    IN_FLIGHT,
+    OPEN_STATUSES,
+    confirmed_places,
+    former_counts,
+    note_places,
+    open_places,
+    submitted_counts,
+)
+from hits.budgeting.spending import spending
 from hits.collecting.collect import our_hits, our_publications
 from hits.crowds.calling import THREADS, Met, carry_out
 from hits.crowds.contract import Market, MarketHit
 from hits.crowds.registry import fees_of
 from hits.designing.design_words import dollars
 from hits.errors import MarketRefused
-from hits.models import Event, Hit, Offering, Publication, Replacement, ScreeningRun, Study, Submission
+from hits.models import Event, Hit, Offering, Publication, Replacement, ScreeningRun, Submission
 from hits.models.design import StudyDesign
+from hits.models.publication import PublicationQuerySet
 from hits.screening.keeping import first_rules
 
 FEWEST_DAYS_LEFT = timedelta(days=1)  # that a HIT with new assignments is on offer
@@ -57,6 +66,10 @@ class Request:
     def count(self) -> int:
         return self.replacement.added + self.replacement.reopened
 
+    @property
+    def unfilled_then(self) -> int:
+        return self.market_hit.pending_count + self.market_hit.available_count + self.replacement.added
+
 
 @dataclass
 class Replaced(Met):
@@ -82,12 +95,15 @@ def replace_lost_assignments(
     design = offering.study.parsed_design
     result = Replaced()
     wanted = _requests(offering, market, now(), result)
-    requests = list(_within_budget(design, budget_of(offering), wanted, budget_cents, result))
+    with spending(offering.study):
+        budget, counted = budget_of(offering), _counted_places(offering)
+        requests = list(_within_budget(design, budget, counted, wanted, budget_cents, result))
+        if not is_dry_run:
+            requests = [request for request in requests if _save_intent(request.replacement, by)]
     if is_dry_run:
         for request in requests:
             _count(design, request, result)
         return result
-    requests = _save_intents(offering.study, requests, by)
     expires_at = now() + timedelta(days=design.crowd.lifetime_days)
 
     def ask(request: Request) -> None:
@@ -96,7 +112,7 @@ def replace_lost_assignments(
     def save(request: Request, _: None) -> None:
         wanted = request.replacement
         Replacement.objects.filter(pk=wanted.pk).update(confirmed_at=now(), refusal="")
-        Publication.objects.filter(hit=wanted.hit, offering=offering).current().update(closed_at=None)
+        _current_publication(wanted).update(closed_at=None, reopening_at=None)
         _count(design, request, result)
 
     for _ in carry_out(requests, ask, save, result, _save_refusal, threads):
@@ -180,12 +196,15 @@ def _requests(offering: Offering, market: Market, now: datetime, result: Replace
 def _settle_intents(
     offering: Offering, listed: list[MarketHit], publications: dict[str, Publication], now: datetime
 ) -> None:
-    """Of runs that were killed. What the marketplace does not show was not done, and is asked for anew if need be."""
+    """Of runs that were killed. What the marketplace does not show was not done, and is asked for anew if need be.
+
+    A young intent is left alone, and counts: its run may be about to make the call.
+    """
     unconfirmed = Replacement.objects.unconfirmed().filter(offering=offering)
     if unconfirmed.exists():
         on_offer = [publications[one.crowd_hit_id].hit_id for one in listed if one.status in OPEN_STATUSES]
         unconfirmed.filter(added=0, hit__in=on_offer).update(confirmed_at=now)
-        unconfirmed.update(refusal=NOT_ASKED)
+        unconfirmed.filter(intended_at__lt=now - IN_FLIGHT).update(refusal=NOT_ASKED)
 
 
 def _request(
@@ -220,13 +239,20 @@ def _request(
 
 
 def _within_budget(
-    design: StudyDesign, budget: Budget, requests: Iterable[Request], given_cents: int | None, result: Replaced
+    design: StudyDesign,
+    budget: Budget,
+    counted: dict[int, int],
+    requests: Iterable[Request],
+    given_cents: int | None,
+    result: Replaced,
 ) -> Iterator[Request]:
-    """A HIT whole or not at all: what expired can only be reopened all at once."""
+    """A HIT whole or not at all: what expired can only be reopened all at once. What a run before has asked for, and
+    was killed, is `counted` in the budget already."""
     caps = [cap for cap in (given_cents, budget.cap_cents) if cap is not None]
     left = min(caps) - budget.committed_cents if caps else None
     for request in requests:
-        cents = _cents(design, request)
+        more = request.unfilled_then - counted.get(request.replacement.hit_id, 0)
+        cents = max(0, more) * _cents_each(design, request)
         if left is not None and cents > left:
             result.beyond_budget += request.count
         else:
@@ -234,26 +260,24 @@ def _within_budget(
             yield request
 
 
-def _cents(design: StudyDesign, request: Request) -> int:
+def _counted_places(offering: Offering) -> dict[int, int]:
+    """How many unfilled assignments of each HIT the budget holds money for."""
+    return {one.hit_id: one.count for one in open_places(offering) if not one.is_retired}
+
+
+def _cents_each(design: StudyDesign, request: Request) -> int:
     pay, wanted = design.pay, request.replacement
-    each = fees_of(wanted.offering).cents_per_assignment(pay.reward_cents, pay.bonus_cents, wanted.hit.assignments)
-    return request.count * each
+    return fees_of(wanted.offering).cents_per_assignment(pay.reward_cents, pay.bonus_cents, wanted.hit.assignments)
 
 
 # --- Intent, call, outcome -------------------------------------------------------------------------------------------
 
 
-@transaction.atomic
-def _save_intents(study: Study, requests: Iterable[Request], by: User | None) -> list[Request]:
-    """Those that are still to be asked for. One row for a number of assignments, also where it was refused before."""
-    Study.objects.select_for_update().get(pk=study.pk)  # two runs at once: one after the other
-    return [request for request in requests if _save_intent(request.replacement, by)]
-
-
 def _save_intent(wanted: Replacement, by: User | None) -> bool:
+    """Whether it is still to be asked for. One row for a number of assignments, also where it was refused before."""
     wanted.asked_by = by
     same = Replacement.objects.filter(hit=wanted.hit, offering=wanted.offering_id, places=wanted.places)
-    known = same.filter(added__gt=0).first() if wanted.added else None
+    known = (same.filter(added__gt=0) if wanted.added else same.filter(added=0).unconfirmed()).first()
     if known is None:
         wanted.save()
     elif known.confirmed_at is not None:
@@ -261,7 +285,13 @@ def _save_intent(wanted: Replacement, by: User | None) -> bool:
     else:
         wanted.pk = known.pk
         same.filter(pk=known.pk).update(refusal="", reopened=wanted.reopened, intended_at=wanted.intended_at)
+    # Its HIT may have been closed, which counts for nothing: from now on it may be on offer.
+    _current_publication(wanted).update(reopening_at=wanted.intended_at)
     return True
+
+
+def _current_publication(wanted: Replacement) -> PublicationQuerySet:
+    return Publication.objects.current().filter(hit=wanted.hit, offering=wanted.offering_id)
 
 
 def _ask(market: Market, request: Request, now: datetime, expires_at: datetime) -> None:
@@ -286,7 +316,7 @@ def _save_refusal(request: Request, refused: MarketRefused) -> None:
 def _count(design: StudyDesign, request: Request, result: Replaced) -> None:
     result.added += request.replacement.added
     result.reopened += request.replacement.reopened
-    result.cents += _cents(design, request)
+    result.cents += request.count * _cents_each(design, request)
 
 
 def describe_replaced(replaced: Replaced) -> list[str]:

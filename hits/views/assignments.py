@@ -24,6 +24,7 @@ from hits.monitoring import ledger
 from hits.monitoring.assignment_rows import STATES, TO_DECIDE, assignment_rows, find_assignments
 from hits.monitoring.worker_rows import flags_by_worker
 from hits.paying.payments import approve_by_hand, reject
+from hits.paying.payments import reject_empty as reject_if_empty
 from hits.views.answered_work import answered_dialogs
 from hits.views.refused import STATUS, Refused, refused_form
 from hits.views.study_pages import ATTEMPTS_WHILE_SOMEONE_WAITS, find_offering, surroundings, tells_refusals, user_of
@@ -50,7 +51,7 @@ def _render_list(request: HttpRequest, offering: Offering, refused: Refused | No
         "undecided": _undecided(offering).count() if _is_by_hand(offering.study) else 0,
         "to_decide": summarise_waiting(offering),
         "to_decide_state": TO_DECIDE,
-        "empty": empty_submissions(offering).count(),
+        "empty": list(empty_submissions(offering).values_list("pk", flat=True)),
         "refused": refused,
     }
     return render(request, "hits/assignments.html", context, status=STATUS if refused else 200)
@@ -129,31 +130,39 @@ def reject_assignment(request: HttpRequest, name: str, key: int) -> HttpResponse
 @require_http_methods(["GET", "POST"])
 @tells_refusals
 def reject_empty(request: HttpRequest, name: str) -> HttpResponse:
-    """All that came without answers and wait, with one reason: those that were shown, and no more."""
+    """With one reason, those that the page has shown as empty: each only if it still is, and no other."""
     offering = find_offering(request, name)
     if request.method == "GET":
         return _back_to_list(offering)
     check_may_change(offering)
-    empty = list(empty_submissions(offering).select_related("assignment__hit__study"))
+    shown = {key for key in request.POST.get("shown", "").split(",") if key}
+    empty = empty_submissions(offering).select_related("assignment__hit__study")
+    wanted = [submission for submission in empty if str(submission.pk) in shown]
     reason = request.POST.get("reason", "")
     done = 0
     try:
-        if request.POST.get("count") != str(len(empty)):
+        if not wanted:
             raise EvalPlatformError("Something has changed since you looked. Look again, and reject them then.")
         if request.POST.get("is_meant") != "yes":
             raise EvalPlatformError("Tick that you mean it: a rejection takes the worker's pay, and hurts their name.")
         market = open_crowd(offering, ATTEMPTS_WHILE_SOMEONE_WAITS)
-        for submission in empty:
-            reject(submission, reason, market, user_of(request), timezone.now())
-            done += 1
+        for submission in wanted:
+            done += reject_if_empty(submission, reason, market, user_of(request), timezone.now())
     except EvalPlatformError as error:
         # Each that is done is saved: the rest stays on the list, and the same form goes on with it.
         said = f"{count_of(done, 'submission is', 'submissions are')} rejected, and then: {error}" if done else error
         refused = refused_form("reject-empty", EvalPlatformError(str(said)), request.POST.dict(), "reject-empty-reason")
         return _render_list(request, offering, refused)
-    messages.success(
-        request, f"{count_of(done, 'submission is', 'submissions are')} rejected. Workers read your reason."
-    )
+    if done:
+        messages.success(
+            request, f"{count_of(done, 'submission is', 'submissions are')} rejected. Workers read your reason."
+        )
+    if left := len(shown) - done:
+        messages.info(
+            request,
+            f"{count_of(left, 'was', 'were')} decided, or had answers after all, since you looked, and "
+            f"{'is' if left == 1 else 'are'} left alone.",
+        )
     return _back_to_list(offering)
 
 

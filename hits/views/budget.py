@@ -10,9 +10,11 @@ from django.views.decorators.http import require_http_methods
 
 from evalplatform.errors import EvalPlatformError
 from hits.budgeting.budget import set_cap
+from hits.budgeting.spending import spending
 from hits.crowds.opening import check_may_change
 from hits.publishing.plan_words import cents_from_dollars
 from hits.views.monitor import back_to_monitor, render_monitor
+from hits.views.publishing_panel import refuse_unseen_budget
 from hits.views.refused import refused_form
 from hits.views.study_pages import find_offering, tells_refusals, user_of
 
@@ -29,11 +31,14 @@ def change_budget(request: HttpRequest, name: str) -> HttpResponse:
     check_may_change(offering)
     typed: dict[str, Any] = request.POST.dict()
     try:
-        cents = cents_from_dollars(str(typed.get("budget", "")).strip() or None, "The budget")
-        if cents is None and typed.get("is_meant") != "yes":
-            raise EvalPlatformError("Write an amount, or tick that there is to be no budget any more.")
+        with spending(offering.study):
+            if "budget_shown" in typed:  # a program that names none means what it says
+                refuse_unseen_budget(offering, typed, FIELD)
+            cents = cents_from_dollars(str(typed.get("budget", "")).strip() or None, "The budget")
+            if cents is None and typed.get("is_meant") != "yes":
+                raise EvalPlatformError("Write an amount, or tick that there is to be no budget any more.")
+            set_cap(offering, cents, user_of(request), timezone.now())
     except EvalPlatformError as error:
         return render_monitor(request, offering, refused_form("budget", error, typed, FIELD))
-    set_cap(offering, cents, user_of(request), timezone.now())
     messages.success(request, "The budget is changed. It holds for all that spends from now on.")
     return back_to_monitor(offering)

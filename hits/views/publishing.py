@@ -14,6 +14,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
 from hits.access.sharing import study_for
+from hits.budgeting.spending import spending
 from hits.crowds.opening import check_may_change, open_crowd, worker_page_url
 from hits.models import MarketEnvironment, Offering, PublishingRun
 from hits.publishing.plan_words import count_publications, describe_public_orders
@@ -80,6 +81,7 @@ def publish(request: HttpRequest, name: str) -> HttpResponse:
         messages.error(request, str(error))
         return redirect("study", name=name)
     try:
+        refuse_unseen_budget(offering, request.POST.dict())  # before all else that sends the form back
         worker_page_url(offering.environment)
         if (
             offering.environment == MarketEnvironment.PRODUCTION
@@ -96,9 +98,10 @@ def publish(request: HttpRequest, name: str) -> HttpResponse:
 def _request_run(request: HttpRequest, offering: Offering, typed: QueryDict) -> PublishingRun:
     fields = {name: str(value) for name, value in typed.items()}
     wave, budget_cents = wave_and_budget(fields)
-    refuse_unseen_budget(offering, fields)
-    check_budget_typed(plan_publishing(offering, wave), budget_cents)
-    return request_run(offering, wave, budget_cents, user_of(request), timezone.now())
+    with spending(offering.study):  # so that nobody changes the budget in between
+        refuse_unseen_budget(offering, fields)
+        check_budget_typed(plan_publishing(offering, wave), budget_cents)
+        return request_run(offering, wave, budget_cents, user_of(request), timezone.now())
 
 
 @require_POST

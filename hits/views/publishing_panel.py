@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from evalplatform.errors import EvalPlatformError
-from hits.budgeting.budget import typed_cap_cents
+from hits.budgeting.budget import CapChanged, refuse_unseen_cap, typed_cap_cents
 from hits.crowds.opening import is_local_market_open, offered_environments
 from hits.crowds.registry import crowd_of
 from hits.designing.design_words import describe_hourly_pay, dollars
@@ -25,8 +25,9 @@ from hits.views.waiting import wait_for
 HITS, BUDGET, TYPED_NAME = "publishing-hits", "publishing-budget", "typed-name"  # the fields' ids
 
 
-def publishing_panel(study: Study, query: QueryDict) -> dict[str, Any]:
-    """What `hits/_publishing.html` shows. `query` has what is typed, if something is."""
+def publishing_panel(study: Study, query: QueryDict, is_told: bool = False) -> dict[str, Any]:
+    """What `hits/_publishing.html` shows. `query` has what is typed, if something is; `is_told` if the page says that
+    the budget was changed meanwhile."""
     offering = chosen_offering(study, query)
     return {
         "environment": offering.environment,
@@ -34,7 +35,7 @@ def publishing_panel(study: Study, query: QueryDict) -> dict[str, Any]:
         "counts": count_publications(offering),
         "look_url": _look_url(offering),
         **run_context(offering),
-        **cost_context(offering, query),
+        **cost_context(offering, query, is_told),
     }
 
 
@@ -50,11 +51,14 @@ def run_context(offering: Offering) -> dict[str, Any]:
     }
 
 
-def cost_context(offering: Offering, query: Mapping[str, str]) -> dict[str, Any]:
+def cost_context(offering: Offering, query: Mapping[str, str], is_told: bool = False) -> dict[str, Any]:
     standing = budget_in_words(offering)
-    budget = standing if _is_unseen(standing, query) else query.get("budget", standing)
+    shown = query.get("budget_shown", "") if "budget" in query else standing
+    budget = query.get("budget", standing)
+    if budget.strip() in ("", shown) and shown != standing:
+        budget = shown = standing  # nothing was typed: the field had what stood before
     typed = {"hits": query.get("hits", ""), "budget": budget}
-    context: dict[str, Any] = {**typed, "standing_budget": standing}
+    context: dict[str, Any] = {**typed, "budget_shown": standing if is_told else shown}
     try:
         wave, budget_cents = wave_and_budget(typed)
         plan = plan_publishing(offering, wave)
@@ -94,19 +98,13 @@ def budget_in_words(offering: Offering) -> str:
     return "" if cents is None else f"{cents / 100:.2f}"
 
 
-def refuse_unseen_budget(offering: Offering, fields: Mapping[str, str]) -> None:
-    """An empty field takes a budget away only if its page has shown that budget: another one may have set it since."""
-    standing = budget_in_words(offering)
-    if _is_unseen(standing, fields):
-        raise FieldRefused(
-            BUDGET,
-            f"A budget of ${standing} was set meanwhile, and stands here now. Publish again to keep to it, or empty "
-            "the field to take it away.",
-        )
-
-
-def _is_unseen(standing: str, fields: Mapping[str, str]) -> bool:
-    return bool(standing) and not fields.get("budget", "").strip() and fields.get("budget_shown", "") != standing
+def refuse_unseen_budget(offering: Offering, fields: Mapping[str, str], field: str = BUDGET) -> None:
+    """A page changes a budget only if it has shown the one that stands: somebody may have set another since."""
+    try:
+        seen = cents_from_dollars(fields.get("budget_shown", "") or None, "What the page has shown as the budget")
+        refuse_unseen_cap(offering, seen)
+    except CapChanged as changed:
+        raise FieldRefused(field, str(changed)) from changed
 
 
 def _plan_rows(plan: PublishingPlan) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Replacements for what a study has lost: what they cost first, then a worker asks the marketplace for them."""
 
+import re
 from typing import Any
 from urllib.parse import urlencode
 
@@ -55,7 +56,7 @@ def replace_lost(request: HttpRequest, name: str) -> HttpResponse:
     budget = request.POST.get("budget_cents", "")
     try:
         check_may_change(offering)
-        if not budget.isdecimal():
+        if not re.fullmatch("[0-9]{1,15}", budget):
             raise EvalPlatformError("Look at what it costs first.")
         delay(
             replace_assignments_of_offering,

@@ -39,7 +39,7 @@ def render_study(request: HttpRequest, study: Study, refused: Refused | None = N
         "style": study.style_report if study.is_frozen else design and _style_of_draft(design, chosen),
         "page": Paginator(hits, HITS_PER_PAGE).get_page(request.GET.get("page")),
         "design": _design_rows(study),
-        "publishing": study.is_frozen and publishing_panel(study, request.POST if refused else request.GET),
+        "publishing": study.is_frozen and _publishing(request, study, refused),
         "memberships": study.memberships.select_related("user"),
         "can_invite": can_invite(study, user_of(request)),
         "refused": refused,
@@ -47,6 +47,11 @@ def render_study(request: HttpRequest, study: Study, refused: Refused | None = N
         "waits": waits_of(study),
     }
     return render(request, "hits/study.html", context, status=STATUS if refused else 200)
+
+
+def _publishing(request: HttpRequest, study: Study, refused: Refused | None) -> dict[str, Any]:
+    is_told = refused is not None and refused.form == "publishing"  # which looks at the budget before all else
+    return publishing_panel(study, request.POST if refused else request.GET, is_told)
 
 
 def _style_of_draft(design: StudyDesign, chosen: list[Selection]) -> dict[str, Any] | None:

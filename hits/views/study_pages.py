@@ -68,6 +68,8 @@ def tells_refusals(view: View) -> View:
 def back_to_study(request: HttpRequest, study: Study) -> HttpResponse:
     """With what was typed about money in the page's other forms, which comes along (frontend/src/keeping.ts)."""
     kept = {name: request.POST[name] for name in KEPT if request.POST.get(name)}
+    if "budget" in kept:
+        kept.setdefault("budget_shown", "")  # typed where no budget stood
     return redirect(f"{reverse('study', args=[study.name])}{f'?{urlencode(kept)}' if kept else ''}")
 
 

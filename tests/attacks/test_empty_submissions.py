@@ -182,9 +182,12 @@ def test_all_empty_ones_are_rejected_with_one_reason_and_one_confirmation(
     attack(0)
     sync(offering_for(study, "local"), market, now)
     address = "/studies/demo/assignments/reject-empty/"
-    whole = {"market": "local", "count": "7", "reason": "Nothing was handed in.", "is_meant": "yes"}
+    page = admin_client.get("/studies/demo/assignments/")
+    shown = ",".join(map(str, page.context["empty"]))
+    assert f'name="shown" value="{shown}"' in page.content.decode()
+    whole = {"market": "local", "shown": shown, "reason": "Nothing was handed in.", "is_meant": "yes"}
 
-    for less in ({"count": "6"}, {"is_meant": ""}, {"reason": " "}):
+    for less in ({"shown": ""}, {"is_meant": ""}, {"reason": " "}):
         refused = admin_client.post(address, {**whole, **less})
         assert refused.status_code == 422
         assert refused.context["refused"].typed["reason"] == {**whole, **less}["reason"]

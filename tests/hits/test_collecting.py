@@ -157,7 +157,7 @@ def test_a_copy_that_is_not_ours_is_not_believed(hit: Hit, market: MTurkMarket) 
     collected = run(hit, market)
 
     assert (collected.new, collected.without_answers) == (1, 1)
-    assert "neither we nor the marketplace" in Submission.objects.get().problem
+    assert "can't take for this worker's" in Submission.objects.get().problem
     assert Rating.objects.count() == 0
 
 
@@ -182,7 +182,7 @@ def test_what_could_not_be_read_under_another_key_comes_back_with_the_old_one(
     assert (submission.problem, submission.is_rebuilt) == ("", True)
     assert worker.assignment.submitted_at is not None
     assert Rating.objects.filter(submission=submission).count() == Rating.objects.count() == 43
-    assert "neither we nor the marketplace" in Submission.objects.get(assignment=empty.assignment).problem
+    assert "can't take for this worker's" in Submission.objects.get(assignment=empty.assignment).problem
 
 
 def test_an_assignment_that_changed_hands_counts_for_who_handed_it_in(hit: Hit, market: MTurkMarket) -> None:

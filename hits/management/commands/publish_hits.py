@@ -5,7 +5,8 @@ from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
 from evalplatform.wording import count_of
-from hits.budgeting.budget import set_cap
+from hits.budgeting.budget import refuse_unseen_cap, set_cap, typed_cap_cents
+from hits.budgeting.spending import spending
 from hits.crowds.opening import check_may_change, enter_market
 from hits.designing.design_words import dollars
 from hits.designing.study_files import get_study
@@ -45,6 +46,7 @@ top-ups too, until another is given. Production needs MTURK_ENVIRONMENT=producti
     def run(self, options: dict[str, Any]) -> None:
         offering = offering_for(get_study(options["study"]), options["environment"])
         budget_cents = cents_from_dollars(options["budget"], "--budget")
+        standing_cents = typed_cap_cents(offering)
         if options["hits"] is not None and options["hits"] < 1:
             raise CommandError("--hits must be at least 1.")
         plan = plan_publishing(offering, options["hits"])
@@ -52,7 +54,7 @@ top-ups too, until another is given. Production needs MTURK_ENVIRONMENT=producti
             self.stdout.write(
                 f"All HITs of {offering.study} are published on the {offering.environment} marketplace already."
             )
-            self._keep_budget(offering, budget_cents, options)
+            self._keep_budget(offering, budget_cents, standing_cents, options)
             return
         self.refuse_public_orders(offering.study, options)
         market, page_url = enter_market(offering)
@@ -67,7 +69,7 @@ top-ups too, until another is given. Production needs MTURK_ENVIRONMENT=producti
             self.stdout.write("Dry run: nothing is published.")
             return
         self._confirm(plan, options, budget_cents)
-        self._keep_budget(offering, budget_cents, options)
+        self._keep_budget(offering, budget_cents, standing_cents, options)
         with progress_bar() as progress:
             bar = progress.add_task("Publishing", total=len(plan.hits))
             result = publish_hits(plan, market, page_url, timezone.now, lambda count: progress.advance(bar, count))
@@ -75,11 +77,16 @@ top-ups too, until another is given. Production needs MTURK_ENVIRONMENT=producti
         Event.objects.create(study=offering.study, at=timezone.now(), actor=None, text=text)
         self._report(plan, result)
 
-    def _keep_budget(self, offering: Offering, cents: int | None, options: dict[str, Any]) -> None:
-        """Before anything is spent; without --budget, what was given before goes on holding."""
+    def _keep_budget(
+        self, offering: Offering, cents: int | None, seen_cents: int | None, options: dict[str, Any]
+    ) -> None:
+        """Before anything is spent; without --budget, what was given before goes on holding. Somebody may have changed
+        it while this command waited for an answer: that is not undone unseen."""
         if cents is not None and not options["dry_run"]:
             check_may_change(offering)
-            set_cap(offering, cents, None, timezone.now())
+            with spending(offering.study):
+                refuse_unseen_cap(offering, seen_cents)
+                set_cap(offering, cents, None, timezone.now())
             self.stdout.write(f"The budget on the {offering.environment} marketplace is {dollars(cents)} from now on.")
 
     def _report(self, plan: PublishingPlan, result: PublishingResult) -> None:

@@ -22,7 +22,8 @@ class Command(StudyCommand):
 
 These are HITs that somebody has deleted on the marketplace (a sync finds them); with --elsewhere, those that lead
 workers to another address than this server's PUBLIC_URL, and they are taken off the market first. Only what is missing
-is put up, for workers who have not done those dialogs. A run that was interrupted is simply started again."""
+is put up, for workers who have not done those dialogs. A run that was interrupted is simply started again.
+Once a bundle has revealed the card orders, it needs --orders-are-public."""
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study")
@@ -32,10 +33,11 @@ is put up, for workers who have not done those dialogs. A run that was interrupt
         )
         parser.add_argument("--budget", metavar="DOLLARS", help="refuse if the study could cost more in all")
         parser.add_argument("--dry-run", action="store_true", help="only show what would happen and what it costs")
+        self.add_public_orders_argument(parser)
 
     def run(self, options: dict[str, Any]) -> None:
         offering = offering_for(get_study(options["study"]), options["environment"])
-        self.warn_of_public_orders(offering.study)
+        self.refuse_public_orders(offering.study, options)
         budget_cents = cents_from_dollars(options["budget"], "--budget")
         market, page_url = enter_market(offering)
         self.check_worker_page(offering, page_url)

@@ -21,17 +21,19 @@ class Command(StudyCommand):
 
 Lost is what the study's own screening rules leave out (not an exploration), what was rejected by hand or came without
 answers, and what expired before anybody took it. A HIT can have nine assignments at most, and nothing is asked for
-above the study's budget or the given one. Run it again at any time: nothing is asked for twice."""
+above the study's budget or the given one. Run it again at any time: nothing is asked for twice. Once
+a bundle has revealed the card orders, it needs --orders-are-public."""
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study")
         parser.add_argument("--environment", choices=MarketEnvironment.values, default=MarketEnvironment.LOCAL)
         parser.add_argument("--budget", metavar="DOLLARS", help="as far as the study can't cost more than this in all")
         parser.add_argument("--dry-run", action="store_true", help="only show what would happen and what it costs")
+        self.add_public_orders_argument(parser)
 
     def run(self, options: dict[str, Any]) -> None:
         offering = offering_for(get_study(options["study"]), options["environment"])
-        self.warn_of_public_orders(offering.study)
+        self.refuse_public_orders(offering.study, options)
         budget_cents = cents_from_dollars(options["budget"], "--budget")
         replaced = replace_lost_assignments(
             *(offering, open_crowd(offering), timezone.now),
