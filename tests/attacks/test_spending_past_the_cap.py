@@ -286,8 +286,9 @@ def test_two_real_processes_at_once_stay_within_the_budget(stopped: Study, test_
 
 
 def test_a_hit_that_was_put_back_by_a_process_that_was_killed_counts(stopped: Study, market: MTurkMarket) -> None:
+    killed: Any = KilledAfter(market, "extend_hit")
     with pytest.raises(Killed):
-        resume_study(stopped, "local", KilledAfter(market, "extend_hit"), now)  # type: ignore[arg-type]
+        resume_study(offering_for(stopped, "local"), killed, now)
 
     assert budget_of(offering_for(stopped, "local")).committed_cents == HIT
     with pytest.raises(OverBudget):
@@ -316,8 +317,9 @@ def test_a_reopening_by_a_process_that_was_killed_counts_and_is_finished_by_the_
     set_cap(offering_for(study, "local"), HIT, None, now())
     later = Clock().now
 
+    killed: Any = KilledAfter(market, "extend_hit")
     with pytest.raises(Killed):
-        replace_lost_assignments(study, "local", KilledAfter(market, "extend_hit"), later)  # type: ignore[arg-type]
+        replace_lost_assignments(offering_for(study, "local"), killed, later)
 
     assert budget_of(offering_for(study, "local")).committed_cents == HIT
     with pytest.raises(OverBudget):
@@ -334,8 +336,9 @@ def test_an_assignment_asked_for_on_a_closed_hit_counts_from_the_intent_on(by_ha
     reject(Submission.objects.earliest("pk"), "It was empty.", market, None, now())
     before = budget_of(offering_for(by_hand, "local")).committed_cents
 
+    killed: Any = KilledAfter(market, "add_assignments")
     with pytest.raises(Killed):
-        replace_lost_assignments(by_hand, "local", KilledAfter(market, "add_assignments"), now)  # type: ignore[arg-type]
+        replace_lost_assignments(offering_for(by_hand, "local"), killed, now)
 
     assert budget_of(offering_for(by_hand, "local")).committed_cents == before + EACH
 
