@@ -18,8 +18,8 @@ from hits.api.researcher_schemas import CURSOR, MARKET, RatingPage
 from hits.models import HitItem, Rating, ScreeningRun, Study, Submission
 from hits.models.design import StudyDesign
 from hits.monitoring.worker_rows import find_worker
+from hits.protocols import protocol_of
 from hits.screening.keeping import first_rules, is_left_out, ratings_of
-from hits.stats.scales import score_of
 
 HUMAN = "human"
 FILTERS = [
@@ -29,7 +29,7 @@ FILTERS = [
     OpenApiParameter("worker", str, description="A pseudonym."),
     OpenApiParameter("page_size", int, description="Ratings on a page, 500 unless told and 2,000 at most."),
 ]
-OF_RATING = ("card", "place", "value")
+OF_RATING = ("card", "place", "criterion", "value")
 OF_ITEM = {
     "position": "position",
     "dataset": "dialog__dataset__name",
@@ -112,7 +112,8 @@ def _rows(study: Study, rows: Sequence[dict[str, Any]], run: ScreeningRun | None
     generators = dict(Candidate.objects.filter(pk__in=candidates).values_list("pk", "generator__name"))
     rules = first_rules(run, {key: one["worker_id"] for key, one in work.items()})
     names = {key: pseudonym(study, one.pop("worker_id")) for key, one in work.items()}
-    areas = [area.key for area in StudyDesign.model_validate(study.design).task.areas] if rows else []
+    criteria = protocol_of(StudyDesign.model_validate(study.design)).criteria if rows else []
+    scales = {one.name: one.scale for one in criteria}
     return [
         {
             "id": row["pk"],
@@ -121,7 +122,7 @@ def _rows(study: Study, rows: Sequence[dict[str, Any]], run: ScreeningRun | None
             **items[row["item"]],
             **{name: row[name] for name in OF_RATING},
             "generator": generators.get(row["candidate"]),
-            "score": score_of(areas.index(row["value"]), len(areas)),
+            "score": scales[row["criterion"]].score(row["value"]),
             "is_kept": row["submission"] not in rules,
             "excluded_by": rules.get(row["submission"]),
         }

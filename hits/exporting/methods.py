@@ -8,6 +8,7 @@ from hits.exporting.bundle_facts import Facts
 from hits.exporting.latex import escape
 from hits.models import Payment
 from hits.models.design import CheckpointPart
+from hits.protocols import protocol_of
 from hits.screening.fact_words import describe_facts
 from hits.stats.estimates import Estimate, Undefined
 
@@ -42,11 +43,8 @@ def _material(facts: Facts) -> Iterator[str]:
 
 def _task(facts: Facts) -> Iterator[str]:
     design = facts.design
-    areas = _listed([area.label for area in design.task.areas])
     yield (
-        f"Workers saw a dialog with the replies of all models side by side, in an order that changed between workers "
-        f"and without the models' names, and put each reply into one of {len(design.task.areas)} areas: {areas}. "
-        f"Identical replies were shown once. {how_replies_were_shown(facts)}"
+        f"{protocol_of(design).how_it_was_asked()} Identical replies were shown once. {how_replies_were_shown(facts)}"
     )
     yield (
         f"A HIT had {count_of(design.hits.dialogs_per_hit, 'dialog')} and was offered to "
@@ -123,7 +121,7 @@ def _quality(facts: Facts) -> Iterator[str]:
         return
     yield (
         f"In {count_of(checkpoints.per_hit, 'dialog')} of each HIT the human reply was hidden among the models' as a "
-        f"checkpoint; a worker who put it into {_listed(checkpoints.passing_areas, 'or')} won a bonus point. "
+        f"checkpoint; a worker who {protocol_of(facts.design).how_it_was_won()} won a bonus point. "
         f"{_what_counted(checkpoints)}"
     )
 

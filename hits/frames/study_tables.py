@@ -15,6 +15,7 @@ from hits.collecting.active_times import bounded_times, span_seconds
 from hits.frames.arrays import Array, as_times, category, only_known, places_in, read_columns
 from hits.models import Answer, BonusCheck, HitItem, Publication, Rating, Study, Submission
 from hits.models.design import StudyDesign
+from hits.protocols import protocol_of
 
 NO_CANDIDATE = 0
 
@@ -39,6 +40,9 @@ class StudyTables:
         self.study = study
         self.environment = environment
         self.design = StudyDesign.model_validate(study.design)
+        self.protocol = protocol_of(self.design)
+        self.criteria = [one.name for one in self.protocol.criteria]
+        self.values = list(dict.fromkeys(value for one in self.protocol.criteria for value in one.scale.values))
         self.name_worker = name_worker or (lambda worker_id: pseudonym(study, worker_id))
         self.between = between
 
@@ -53,10 +57,20 @@ class StudyTables:
         hits = self.confirmed.order_by().values("assignment__hit")
         return found.filter(hit__in=hits) if self.between else found
 
+    @cached_property
+    def scores(self) -> Array:
+        """By criterion and value; 0 for what is not on a criterion's scale, and so never found with it."""
+        found = np.zeros((len(self.criteria), len(self.values)), np.int8)
+        for number, criterion in enumerate(self.protocol.criteria):
+            for value, score in zip(criterion.scale.values, criterion.scale.scores, strict=True):
+                found[number, self.values.index(value)] = score
+        return found
+
     def ratings(self) -> dict[str, Array]:
         """Joins only choose the rows: to read joined columns as well would cost as much again."""
-        areas = [When(value=area.key, then=number) for number, area in enumerate(self.design.task.areas)]
         bare: Field[int, int] = Field()  # as a number field, Django would call a function on each value
+        value = Case(*(When(value=name, then=code) for code, name in enumerate(self.values)), output_field=bare)
+        asked = Case(*(When(criterion=name, then=code) for code, name in enumerate(self.criteria)), output_field=bare)
         candidate = Coalesce("candidate_id", Value(NO_CANDIDATE), output_field=bare)
         found = Rating.objects.filter(
             submission__assignment__hit__study=self.study, submission__assignment__environment=self.environment
@@ -64,12 +78,13 @@ class StudyTables:
         if self.between:
             found = found.filter(submission__pk__range=self.between)
         return read_columns(
-            found.values_list("submission_id", "item_id", "card", "place", candidate, Case(*areas, output_field=bare)),
+            found.values_list("submission_id", "item_id", "card", "place", candidate, asked, value),
             submission=np.int64,
             item=np.int64,
             card=np.int16,
             place=np.int16,
             candidate=np.int64,
+            criterion=np.int8,
             value=np.int8,
         )
 
@@ -169,14 +184,16 @@ class StudyTables:
         return {**rows, "active_ms": times[0], "hidden_ms": times[1]}
 
     def human_replies(self) -> dict[str, Array]:
-        """For each answered checkpoint, the area of the human reply and the whole answer."""
-        found = Rating.objects.filter(submission__in=self.confirmed, candidate=None)
+        """For each answered checkpoint, what was said of the human reply, and the whole answer."""
+        found = Rating.objects.filter(
+            submission__in=self.confirmed, candidate=None, criterion=self.protocol.checkpoint_criterion
+        )
         answer = Answer.objects.filter(assignment=OuterRef("submission__assignment"), item=OuterRef("item"))
         rows = found.order_by("submission", "item").values_list(
             "submission_id", "item_id", "value", Subquery(answer.values("value"))
         )
         return only_known(
-            read_columns(rows, submission=np.int64, item=np.int64, area=object, answer=object),
+            read_columns(rows, submission=np.int64, item=np.int64, value=object, answer=object),
             self.submissions["submission"],
         )
 

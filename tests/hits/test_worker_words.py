@@ -9,6 +9,7 @@ from django.test import Client
 from hits.batching.building import build_hits
 from hits.designing.study_files import create_study
 from hits.models import Hit, Study, design_texts
+from hits.protocols import areas_texts
 from hits.serving.work_refusals import WORDS, Refusal, incomplete_words, limit_words
 from tests.conftest import DEMO, ROOT
 from tests.hits.working import Worker, publish
@@ -27,7 +28,11 @@ def previewed(**settings: Any) -> dict[str, Any]:
 
 
 def test_the_default_texts_say_nothing_that_another_dataset_makes_untrue() -> None:
-    texts = [value for name, value in vars(design_texts).items() if name.isupper() and isinstance(value, str)]
+    texts = [
+        value
+        for name, value in {**vars(design_texts), **vars(areas_texts)}.items()
+        if name.isupper() and isinstance(value, str)
+    ]
     said = " ".join(texts).lower()
 
     for untrue in ("film", "subtitle", "each was written by a chatbot", "english", "empathy"):

@@ -56,7 +56,7 @@ export class BonusPanel {
   }
 
   private get isUnchanged(): boolean {
-    return isSame(this.bonus.checked, this.dialog.answer.areas);
+    return isSame(this.bonus.checked?.areas ?? null, this.dialog.answer.areas);
   }
 
   get canCheck(): boolean {
@@ -107,7 +107,7 @@ export class BonusPanel {
 
 /** Whether the last check passed, and nothing has moved since. */
 export function hasWon({ bonus, answer }: Dialog): boolean {
-  return bonus !== null && bonus.passed && !bonus.is_lost && isSame(bonus.checked, answer.areas);
+  return bonus !== null && bonus.passed && !bonus.is_lost && isSame(bonus.checked?.areas ?? null, answer.areas);
 }
 
 function isSame(checked: Placements | null, areas: Placements): boolean {

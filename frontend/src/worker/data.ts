@@ -23,7 +23,7 @@ export interface Answer {
 export interface Bonus {
   attempts: number;
   attempts_left: number | null;
-  checked: Placements | null;
+  checked: { areas: Placements } | null;
   passed: boolean;
   /** The study counts the first check, which did not pass. */
   is_lost: boolean;
