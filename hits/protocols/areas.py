@@ -3,11 +3,11 @@
 A page sends `{"areas": {"0": "good", ...}}` by places; the same is stored by cards.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from hits.errors import DesignProblem
 from hits.models.cards import Card
@@ -99,11 +99,8 @@ class Areas(Protocol[AreasDesign]):
     def page_settings(self) -> dict[str, Any]:
         return {"areas": [area.model_dump() for area in self.design.task.areas]}
 
-    def read(self, sent: Mapping[str, Any], card_order: Sequence[int]) -> Value:
-        try:
-            by_place = AreasSent.model_validate(sent).areas
-        except ValidationError:
-            raise InvalidAnswer("This is no placement of replies.") from None
+    def value_of(self, sent: AreasSent, card_order: Sequence[int]) -> Value:
+        by_place = sent.areas
         if not set(by_place.values()) <= set(self.scale.values) or any(int(one) >= len(card_order) for one in by_place):
             raise InvalidAnswer("This dialog has other replies, or the study has other areas.")
         return {"areas": {str(card_order[int(place)]): area for place, area in by_place.items()}}

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Generic, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from evalplatform.errors import EvalPlatformError
 from hits.errors import DesignProblem
@@ -106,9 +106,17 @@ class Protocol(ABC, Generic[Design]):
     def page_settings(self) -> dict[str, Any]:
         """What the worker's page needs beside the dialogs and the common texts."""
 
-    @abstractmethod
     def read(self, sent: Mapping[str, Any], card_order: Sequence[int]) -> Value:
         """The value to store. Raises InvalidAnswer. It may be incomplete: pages save as people work."""
+        try:
+            parsed = self.sent_class.model_validate(sent)
+        except ValidationError:
+            raise InvalidAnswer(f"This is no answer as {self.name} has them.") from None
+        return self.value_of(parsed, card_order)
+
+    @abstractmethod
+    def value_of(self, sent: Any, card_order: Sequence[int]) -> Value:
+        """Of what has the shape of `sent_class`. Raises InvalidAnswer where it does not fit the dialog or the study."""
 
     @abstractmethod
     def show(self, value: Value | None, card_order: Sequence[int]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ whether a value makes sense is for `hits.designing.design_problems` to say, whic
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, get_args
 
 from django.http import QueryDict
@@ -23,11 +24,6 @@ LISTS_OF_TABLES = (
 Reader = Callable[[QueryDict, str], Any]
 
 SMALLEST_DESIGN = {"name": "x", "datasets": [{"name": "x", "dialogs": 1}], "generators": ["x"]}
-NOTHING_YET: dict[str, Any] = {"name": "", "datasets": [], "generators": []}
-DEFAULTS = {
-    protocol: StudyDesign.model_validate({**SMALLEST_DESIGN, "protocol": protocol}).as_json() | NOTHING_YET
-    for protocol in PROTOCOLS
-}
 
 RULE_DEFAULTS = {model().rule: model().model_dump() for model in get_args(get_args(ScreeningRule)[0])}
 
@@ -92,10 +88,16 @@ def in_short(value: Any) -> Any:
     return f"{value:g}" if isinstance(value, float) else value
 
 
+@lru_cache
+def _defaults(protocol: str) -> dict[str, Any]:
+    design = StudyDesign.model_validate({**SMALLEST_DESIGN, "protocol": protocol})
+    return design.as_json() | {"name": "", "datasets": [], "generators": []}
+
+
 def get_setting(settings: Mapping[str, Any], path: str) -> Any:
     """What the draft holds, or else the default."""
     found: Any = settings
-    default: Any = DEFAULTS[protocol_in(settings).name]
+    default: Any = _defaults(protocol_in(settings).name)
     for part in path.split("."):
         found = found.get(part) if isinstance(found, Mapping) else None
         default = default.get(part) if isinstance(default, Mapping) else None
