@@ -24,7 +24,7 @@ class ShownCard:
 
     @property
     def letter(self) -> str:
-        """As the worker's page names it (`letterOf` in frontend/src/worker/pieces.ts): A to Z, then AA."""
+        """As the worker's page names it (`letterOf` in frontend/src/worker/letters.ts): A to Z, then AA."""
         rest, letters = self.place, ""
         while rest:
             rest, last = divmod(rest - 1, 26)

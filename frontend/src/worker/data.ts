@@ -1,29 +1,23 @@
 // What the server puts on the page, and what the page and the server tell each other afterwards.
 
-export interface Area {
-  key: string;
-  label: string;
-}
+import type { Fields } from "./protocols/contract";
 
-/** Active milliseconds in the dialog, the card's place, and the area ("" is none). */
-export type Move = [ms: number, place: number, area: string];
+/** Active milliseconds in the dialog, the card's place, and what was chosen ("" is nothing). */
+export type Move = [ms: number, place: number, choice: string];
 
-/** The area's key by the card's place. */
-export type Placements = Record<string, string>;
-
+/** Beside these stand the protocol's own fields. */
 export interface Answer {
   revision: number;
-  areas: Placements;
   active_ms: number;
   hidden_ms: number;
   moves: Move[];
 }
 
-/** What the last check said, and of which placement. Of any other one the page knows nothing. */
+/** What the last check said, and of which answer. Of any other one the page knows nothing. */
 export interface Bonus {
   attempts: number;
   attempts_left: number | null;
-  checked: { areas: Placements } | null;
+  checked: Fields | null;
   passed: boolean;
   /** The study counts the first check, which did not pass. */
   is_lost: boolean;
@@ -40,7 +34,6 @@ export interface Dialog {
 
 export interface WarmUpReply {
   text: string;
-  areas: string[];
   praise: string;
   hint: string;
 }
@@ -74,7 +67,6 @@ export interface PageData {
   token: string;
   title: string;
   question: string;
-  areas: Area[];
   // Made from Markdown and sanitised by the server.
   welcome: string;
   instructions: string;
@@ -117,8 +109,4 @@ export interface CheckAnswer {
 
 export function readPageData(): PageData {
   return JSON.parse(document.getElementById("hit")?.textContent ?? "") as PageData;
-}
-
-export function unplacedCount(dialog: Dialog): number {
-  return dialog.cards.filter((_, place) => dialog.answer.areas[place] === undefined).length;
 }

@@ -2,6 +2,7 @@
 import type { CheckAnswer, DialogSave, DialogSaved, PageData, SaveBody, Submission } from "./data";
 import { Line, type OnWaiting } from "./line";
 import { merge } from "./merging";
+import type { Protocol } from "./protocols/contract";
 import { type Endpoint, Refusal } from "./requests";
 import { type Conflict, recover, saveOf, UnsentStore } from "./unsent";
 
@@ -35,6 +36,7 @@ export class Saver {
 
   constructor(
     private readonly data: PageData,
+    private readonly protocol: Protocol,
     private readonly events: SavingEvents,
   ) {
     this.store = new UnsentStore(data.token);
@@ -47,7 +49,7 @@ export class Saver {
   resume(): Conflict[] {
     const found: Conflict[] = [];
     this.store.takeOver((unsent) => {
-      const { positions, conflicts } = recover(this.data, unsent);
+      const { positions, conflicts } = recover(this.protocol, this.data, unsent);
       this.data.step = unsent.step;
       if (unsent.hasAgreed) {
         this.agree();
@@ -94,7 +96,7 @@ export class Saver {
     return this.line.inTurn(() => this.sendAll()).catch(() => undefined);
   }
 
-  /** Asks for a bonus point. The placement is saved with it. */
+  /** Asks for a bonus point. The answer is saved with it. */
   check(position: number, onWaiting: OnWaiting): Promise<CheckAnswer> {
     return this.line.inTurnAloud(onWaiting, async () => {
       await this.sendAll();
@@ -205,7 +207,8 @@ export class Saver {
       this.acknowledged[position] = sent;
       return [];
     }
-    const { answer, problem, isNews, isTheirNews, clashes } = merge([base, sent], saveOf(dialog, position), result);
+    const mine = saveOf(dialog, position);
+    const { answer, problem, isNews, isTheirNews, clashes } = merge(this.protocol, [base, sent], mine, result);
     dialog.answer = answer;
     dialog.problem = problem;
     dialog.bonus = result.bonus ?? dialog.bonus;
