@@ -1,5 +1,6 @@
 // A HIT of two dialogs with three replies each, as the server puts it on the page.
-import type { Dialog, DialogSave, PageData } from "../src/worker/data";
+import type { Dialog, PageData } from "../src/generated/page";
+import type { DialogSave } from "../src/worker/data";
 
 export const AREAS = [
   { key: "good", label: "Good" },

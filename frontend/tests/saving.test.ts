@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { PageData } from "../src/worker/data";
+import type { PageData } from "../src/generated/page";
 import { areasProtocol } from "../src/worker/protocols/areas";
 import type { Refusal } from "../src/worker/requests";
 import { Saver } from "../src/worker/saving";

@@ -1,6 +1,7 @@
 // Bonus Validate: whether the placement of a checkpoint would win its point, as the server says. What wins is where the
 // replies are in the end; the page knows only what was checked, and says so.
-import type { Bonus, CheckAnswer, Dialog } from "./data";
+import type { BonusOut, Dialog } from "../generated/page";
+import type { CheckAnswer } from "./data";
 import { count, h, modestButton, say } from "./dom";
 import type { OnWaiting } from "./line";
 import type { Protocol } from "./protocols/contract";
@@ -25,7 +26,7 @@ export class BonusPanel {
   constructor(
     private readonly protocol: Protocol,
     private readonly dialog: Dialog,
-    private bonus: Bonus,
+    private bonus: BonusOut,
     whatCounts: string,
     private readonly actions: BonusActions,
   ) {

@@ -1,7 +1,8 @@
 // One conversation: read it, sort the replies, perhaps win a point.
 import { BonusPanel } from "./bonus_panel";
 import { conversation } from "./conversation";
-import type { CheckAnswer, Dialog, PageData } from "./data";
+import type { Dialog, PageData } from "../generated/page";
+import type { CheckAnswer } from "./data";
 import { count, h, quoted } from "./dom";
 import type { OnWaiting } from "./line";
 import type { Protocol } from "./protocols/contract";

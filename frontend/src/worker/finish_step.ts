@@ -1,5 +1,5 @@
 // The last page: a word to the researchers if one likes, and Submit.
-import type { Dialog, PageData, Submission } from "./data";
+import type { Dialog, PageData, SubmitOut } from "../generated/page";
 import { button, h, say } from "./dom";
 import type { OnWaiting } from "./line";
 import type { Protocol } from "./protocols/contract";
@@ -11,8 +11,8 @@ const LONGEST_FEEDBACK = 5000;
 export interface FinishActions {
   onFeedback(): void;
   goToDialog(position: number): void;
-  submit(onWaiting: OnWaiting): Promise<Submission>;
-  onSubmitted(submission: Submission): void;
+  submit(onWaiting: OnWaiting): Promise<SubmitOut>;
+  onSubmitted(submission: SubmitOut): void;
 }
 
 export function finishStep(protocol: Protocol, data: PageData, actions: FinishActions): Step {

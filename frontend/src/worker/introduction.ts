@@ -1,5 +1,5 @@
 // What a worker is told before the work, in the preview and on the first page: nothing is kept for the small print.
-import type { Facts, PageData } from "./data";
+import type { Facts, PageData } from "../generated/page";
 import { count, h, prose } from "./dom";
 import type { Protocol } from "./protocols/contract";
 

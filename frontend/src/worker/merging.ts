@@ -1,5 +1,6 @@
 // The same dialog in two tabs: what each has done holds. The protocol says what that means for the answer itself.
-import type { Answer, DialogSave } from "./data";
+import type { Answer } from "../generated/page";
+import type { DialogSave } from "./data";
 import type { Protocol } from "./protocols/contract";
 
 const MOST_MOVES = 200;

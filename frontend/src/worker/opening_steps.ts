@@ -1,6 +1,6 @@
 // The instructions, with a warm-up that answers each reply in words and counts for nothing.
 import { conversation } from "./conversation";
-import type { PageData } from "./data";
+import type { PageData } from "../generated/page";
 import { count, h, modestButton, prose, quoted, say } from "./dom";
 import type { Fields, Protocol } from "./protocols/contract";
 import type { Step } from "./shell";

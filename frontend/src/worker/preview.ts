@@ -1,6 +1,6 @@
 // Before a worker accepts: everything to decide by, and nothing that can be written or sent.
 import { conversation } from "./conversation";
-import type { PageData } from "./data";
+import type { PageData } from "../generated/page";
 import { h, prose, quoted } from "./dom";
 import { introduction } from "./introduction";
 import type { Protocol } from "./protocols/contract";

@@ -1,5 +1,6 @@
 // Everything that the worker does goes to the server from here, one request at a time, latest state per dialog.
-import type { CheckAnswer, DialogSave, DialogSaved, PageData, SaveBody, Submission } from "./data";
+import type { PageData, SubmitOut } from "../generated/page";
+import type { CheckAnswer, DialogSave, DialogSaved, SaveBody } from "./data";
 import { Line, type OnWaiting } from "./line";
 import { merge } from "./merging";
 import type { Protocol } from "./protocols/contract";
@@ -115,14 +116,14 @@ export class Saver {
   }
 
   /** One attempt only: the worker is there to press again. */
-  submit(onWaiting: OnWaiting): Promise<Submission> {
+  submit(onWaiting: OnWaiting): Promise<SubmitOut> {
     return this.line.inTurnAloud(onWaiting, async () => {
       await this.sendAll();
       // All of it, though it is saved: what this page hands to the marketplace is what it shows, whoever else has
       // submitted with the same ids.
       const dialogs = this.data.dialogs.map(saveOf);
       const body = { feedback: this.data.feedback, dialogs };
-      const submission = await this.line.once<Submission>("submit", body).catch((error: unknown) => {
+      const submission = await this.line.once<SubmitOut>("submit", body).catch((error: unknown) => {
         const conflict = error instanceof Refusal ? error.dialog?.position : undefined;
         return this.failed(error, dialogs.find((one) => one.position === conflict));
       });

@@ -1,5 +1,6 @@
 // What the server has not confirmed yet, kept over a reload or a crash. Browsers may deny storage in another site's frame.
-import type { Dialog, DialogSave, PageData, SaveBody } from "./data";
+import type { Dialog, PageData } from "../generated/page";
+import type { DialogSave, SaveBody } from "./data";
 import { merge } from "./merging";
 import type { Protocol } from "./protocols/contract";
 

@@ -1,5 +1,5 @@
 // The first page: what it is about, and the worker's own yes or no. In short for those who know it.
-import type { PageData } from "./data";
+import type { PageData } from "../generated/page";
 import { button, h, say } from "./dom";
 import { factList, introduction } from "./introduction";
 import type { Protocol } from "./protocols/contract";

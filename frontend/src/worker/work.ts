@@ -1,7 +1,7 @@
 // The way through a HIT: which step is shown, what is saved when, and what another tab or a refusal changes.
 import { hasWon } from "./bonus_panel";
 import { Clock } from "./clock";
-import type { Dialog, PageData } from "./data";
+import type { Dialog, PageData } from "../generated/page";
 import { type DialogStep, dialogStep } from "./dialog_step";
 import { button, h, prose } from "./dom";
 import { finishStep } from "./finish_step";

@@ -1,5 +1,5 @@
 // Areas: all replies to a dialog side by side, each moved as a card into one of a few areas. hits/protocols/areas.py
-import type { PageData, WarmUpReply } from "../data";
+import type { PageData, WarmUpReply } from "../../generated/page";
 import { count, h } from "../dom";
 import { Board } from "./areas/board";
 import { type Area, keyHint, makeArea, makeCard, type Placements } from "./areas/pieces";

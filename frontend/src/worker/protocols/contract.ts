@@ -1,6 +1,6 @@
 // What a protocol must do on the worker's page, so that shell, saving, clock and notices need not know how people are
 // asked. Its Python half is hits/protocols/contract.py.
-import type { WarmUpReply } from "../data";
+import type { WarmUpReply } from "../../generated/page";
 
 /**
  * A protocol's own part of an answer: fields that stand beside revision, times and moves, by the cards' places. Only the
