@@ -122,19 +122,19 @@ def _quality(facts: Facts) -> Iterator[str]:
     yield (
         f"In {count_of(checkpoints.per_hit, 'dialog')} of each HIT the human reply was hidden among the models' as a "
         f"checkpoint; a worker who {protocol_of(facts.design).how_it_was_won()} won a bonus point. "
-        f"{_what_counted(checkpoints)}"
+        f"{_what_counted(checkpoints, protocol_of(facts.design).answer_noun)}"
     )
 
 
-def _what_counted(checkpoints: CheckpointPart) -> str:
+def _what_counted(checkpoints: CheckpointPart, answer: str) -> str:
     if checkpoints.feedback == "after submission":
-        return "The placement that was submitted counted, and workers heard of their points only then."
+        return f"The {answer} that was submitted counted, and workers heard of their points only then."
     most = f"at most {_times(checkpoints.max_attempts)}" if checkpoints.max_attempts else "as often as they liked"
-    asked = f"Workers could ask {most} whether a placement would win"
+    asked = f"Workers could ask {most} whether a {answer} would win"
     if checkpoints.counts == "final":
-        return f"{asked}; what counted was the placement that they submitted, whether they asked or not."
+        return f"{asked}; what counted was the {answer} that they submitted, whether they asked or not."
     return (
-        f"{asked}; what counted was the placement at which they first asked, provided that the submitted one passed "
+        f"{asked}; what counted was the {answer} at which they first asked, provided that the submitted one passed "
         f"as well, or the submitted one where they never asked."
     )
 

@@ -91,6 +91,8 @@ class Areas(Protocol[AreasDesign]):
         OwnSetting("task.areas", "Areas in order, one a line", "labels", "key: what the worker reads"),
         OwnSetting("checkpoints.passing_areas", "Passed when the human reply is put into", "words"),
     )
+    answer_noun = "placement"
+    still_missing = ("Still without a place", "place them")
     fitting_setting = OwnSetting("areas", "belongs into", "words")
 
     def problems(self) -> list[DesignProblem]:
@@ -147,6 +149,23 @@ class Areas(Protocol[AreasDesign]):
     @property
     def _passing_in_order(self) -> list[str]:
         return [self.scale.values[level] for level in self.passing_levels]
+
+    def what_counts(self) -> str:
+        rules = self.design.checkpoints
+        if rules.feedback == "after submission":
+            return (
+                "What counts is where the replies are when you submit. How many points you have won is told after that."
+            )
+        if rules.counts == "final":
+            return (
+                "What counts is where the replies are when you submit. Bonus Validate tells you whether the point "
+                "would be yours; you need not press it."
+            )
+        return (
+            "What counts is where the replies are when you first press Bonus Validate, and the point is yours if the "
+            "human reply is still well placed when you submit. If you never press it, only where the replies are then "
+            "counts."
+        )
 
     def how_it_was_won(self) -> str:
         return f"put it into {_listed(self.passing_values, 'or')}"

@@ -89,6 +89,8 @@ class Protocol(ABC, Generic[Design]):
     design_class: ClassVar[type[StudyDesign]]  # with the settings that only this protocol has
     sent_class: ClassVar[type[Sent]]
     own_settings: ClassVar[Sequence[OwnSetting]]
+    answer_noun: ClassVar[str]  # what an answer to a dialog is called in the methods section
+    still_missing: ClassVar[tuple[str, str]]  # "Still without a place" ... "please place them"
     fitting_setting: ClassVar[OwnSetting]  # of a reply of the warm-up: which answers fit it
 
     def __init__(self, design: Design) -> None:
@@ -174,6 +176,10 @@ class Protocol(ABC, Generic[Design]):
     @abstractmethod
     def how_to_win(self) -> str:
         """When a checkpoint's point is the worker's: "... and the point is yours when you ..." ."""
+
+    @abstractmethod
+    def what_counts(self) -> str:
+        """For workers, before the first check: which answer decides about a point (hits.protocols.checkpoints)."""
 
     @abstractmethod
     def how_it_was_won(self) -> str:

@@ -22,23 +22,8 @@ def bonus_rule(protocol: Protocol[Any], bonus_dialogs: int) -> str:
         which = f"all {bonus_dialogs}" if needed >= bonus_dialogs else f"at least {needed} of the {bonus_dialogs}"
         win = f"Win {which} points"
     return (
-        f"{carries}, and the point is yours when {protocol.how_to_win()}. {what_counts(design)} "
+        f"{carries}, and the point is yours when {protocol.how_to_win()}. {protocol.what_counts()} "
         f"{win} and we pay {dollars(design.pay.bonus_cents)} on top."
-    )
-
-
-def what_counts(design: StudyDesign) -> str:
-    rules = design.checkpoints
-    if rules.feedback == "after submission":
-        return "What counts is where the replies are when you submit. How many points you have won is told after that."
-    if rules.counts == "final":
-        return (
-            "What counts is where the replies are when you submit. Bonus Validate tells you whether the point would be "
-            "yours; you need not press it."
-        )
-    return (
-        "What counts is where the replies are when you first press Bonus Validate, and the point is yours if the human "
-        "reply is still well placed when you submit. If you never press it, only where the replies are then counts."
     )
 
 

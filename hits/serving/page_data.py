@@ -12,7 +12,7 @@ from hits.models import Answer, Assignment
 from hits.models.design import StudyDesign
 from hits.protocols import Protocol
 from hits.serving.bonus import Checks, can_check
-from hits.serving.bonus_words import bonus_rule, what_counts
+from hits.serving.bonus_words import bonus_rule
 from hits.serving.frozen import FrozenHit, FrozenItem
 from hits.serving.statements import answers_of, checks_of, has_submitted_before
 
@@ -128,7 +128,7 @@ def _facts(hit: FrozenHit) -> dict[str, Any]:
         "approval": _approval(design),
         "bonus": dollars(design.pay.bonus_cents) if has_bonus else "",
         "bonus_rule": bonus_rule(hit.study.protocol, bonus_dialogs) if has_bonus else "",
-        "what_counts": what_counts(design) if bonus_dialogs else "",
+        "what_counts": hit.study.protocol.what_counts() if bonus_dialogs else "",
         "bonus_dialogs": bonus_dialogs,
         "max_hits": design.crowd.max_hits_per_worker,
     }

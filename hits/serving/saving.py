@@ -79,7 +79,7 @@ def check_bonus(ticket: Ticket, dialog: DialogState, attempt: int, now: datetime
             raise WorkRefused(Refusal.INVALID)
         value = _value(hit, dialog, item.order(assignment.turn))
         if missing := hit.study.protocol.missing(value, item.card_count):
-            raise _incomplete([(item.position, missing)])
+            raise _incomplete(hit, [(item.position, missing)])
         checks = Checks(rules, checks_of(assignment))
         known = checks.of_item(item.pk)
         saved = _save_dialog(hit, assignment, dialog, now)
@@ -272,7 +272,7 @@ def _value(hit: FrozenHit, dialog: DialogState, card_order: Sequence[int]) -> Va
 
 def _check_is_complete(hit: FrozenHit, answers: Mapping[int, Answer]) -> None:
     if missing := _missing(hit, answers):
-        raise _incomplete(missing)
+        raise _incomplete(hit, missing)
 
 
 def _missing(hit: FrozenHit, answers: Mapping[int, Answer]) -> list[tuple[int, int]]:
@@ -282,9 +282,9 @@ def _missing(hit: FrozenHit, answers: Mapping[int, Answer]) -> list[tuple[int, i
     return [(item.position, missing[item.pk]) for item in hit.items if item.pk in missing]
 
 
-def _incomplete(missing: Sequence[tuple[int, int]]) -> WorkRefused:
+def _incomplete(hit: FrozenHit, missing: Sequence[tuple[int, int]]) -> WorkRefused:
     return WorkRefused(
         Refusal.INCOMPLETE,
-        incomplete_words(missing),
+        incomplete_words(missing, hit.study.protocol.still_missing),
         missing=[{"position": position, "cards": count} for position, count in missing],
     )

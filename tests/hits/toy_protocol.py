@@ -53,6 +53,8 @@ class Stars(Protocol[StarsDesign]):
     design_class = StarsDesign
     sent_class = StarsSent
     own_settings = ()
+    answer_noun = "rating"
+    still_missing = ("Still without stars", "give them")
     fitting_setting = OwnSetting("stars", "deserves", "words")
     checkpoint_criterion = "empathy"
     passing_values = ("3", "2")
@@ -106,6 +108,9 @@ class Stars(Protocol[StarsDesign]):
 
     def how_to_win(self) -> str:
         return "you give it two stars or more"
+
+    def what_counts(self) -> str:
+        return "What counts are the stars that you submit."
 
     def how_it_was_won(self) -> str:
         return "gave it two stars or more"
