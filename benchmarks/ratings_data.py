@@ -2,7 +2,6 @@
 
 import random
 import sys
-from typing import Any
 
 import django
 
@@ -14,6 +13,7 @@ from benchmarks.batching_data import make_data  # noqa: E402
 from hits.batching.building import build_hits  # noqa: E402
 from hits.designing.study_files import create_study  # noqa: E402
 from hits.frames.built_frames import AREAS, AT  # noqa: E402
+from hits.models.cards import Card  # noqa: E402
 from simulated_crowd.filling import Done, fill  # noqa: E402
 
 HITS_AT_ONCE = 50
@@ -36,7 +36,7 @@ def main() -> None:
         fill(work, rng)
 
 
-def _judge(card: dict[str, Any], rng: random.Random) -> str:
+def _judge(card: Card, rng: random.Random) -> str:
     return rng.choice(AREAS)
 
 

@@ -16,7 +16,8 @@ from hits.designing.study_files import read_study_file
 from hits.frames.built_frames import build_ratings, build_submissions
 from hits.frames.study_frames import Frames
 from hits.models.design import StudyDesign
-from hits.protocols.points import is_moved, passes, wins_point
+from hits.protocols import Value, protocol_of
+from hits.protocols.checkpoints import wins_point
 from simulated_crowd.channels import Reply
 from simulated_crowd.judging import Judge, Writers
 from simulated_crowd.knowing import KnownDialog
@@ -28,7 +29,8 @@ from simulated_crowd.worker_types import WorkerType
 
 DESIGN = StudyDesign.model_validate(read_study_file(Path(__file__).parent.parent / "examples" / "meed2.toml"))
 NO_SECRET = b"a benchmark, which nobody searches"
-AREAS = [area.key for area in DESIGN.task.areas]
+PROTOCOL = protocol_of(DESIGN)
+AREAS = list(PROTOCOL.scale.values)
 OF_CHECKPOINTS = ("points", "first_points", "attempts", "won_checks", "moved_checks")
 
 BY_PLACE = WorkerType("by-place", attention=0, minutes=6, introduction_seconds=10)
@@ -63,7 +65,7 @@ def simulate_frames(crowd: Crowd, hit_count: int) -> SimulatedFrames:
 
 def _work(stint: Stint, truth: Truth, turn: int) -> "_Page":
     page = _Page(_dialogs_of(stint.opening.number), turn)
-    visit = Visit(page, _judge(stint.worker, truth), DESIGN, page.dialogs, stint.pace)
+    visit = Visit(page, _judge(stint.worker, truth), PROTOCOL, page.dialogs, stint.pace)
     visit.open("/work/")
     if stint.worker.type.name == SHUFFLING.name:
         page.validate_everything_as_good()
@@ -85,7 +87,7 @@ class _ByPlace(Judge):
     _last: KnownDialog | None = None
     _place = 0
 
-    def area(self, dialog: KnownDialog, writers: Writers) -> int:
+    def level(self, dialog: KnownDialog, writers: Writers) -> int:
         self._place = self._place + 1 if dialog is self._last else 0
         self._last = dialog
         return (0, 1, 2, 2, 0)[self._place]
@@ -94,16 +96,16 @@ class _ByPlace(Judge):
 class _Lines(Judge):
     """All of a dialog in one area, another time in another."""
 
-    def area(self, dialog: KnownDialog, writers: Writers) -> int:
+    def level(self, dialog: KnownDialog, writers: Writers) -> int:
         return order_key(*self.worker.key, dialog.external_id)[0] % len(AREAS)
 
 
 class _Copying(Judge):
     """Accounts of one person, whose opinions they all send."""
 
-    def area(self, dialog: KnownDialog, writers: Writers) -> int:
+    def level(self, dialog: KnownDialog, writers: Writers) -> int:
         person = SimulatedWorker(-1, COPYING, self.worker.seed)
-        return Judge(person, self._truth, len(AREAS)).area(dialog, writers)
+        return Judge(person, self._truth, len(AREAS)).level(dialog, writers)
 
 
 # --- The page --------------------------------------------------------------------------------------------------------
@@ -133,7 +135,7 @@ class _Page:
     turn: int
     site: str = ""
     states: dict[int, dict[str, Any]] = field(default_factory=dict)
-    checks: dict[int, list[dict[str, str]]] = field(default_factory=dict)  # placements
+    checks: dict[int, list[Value]] = field(default_factory=dict)  # placements
 
     def whole_stint(self) -> AbstractContextManager[object]:
         return nullcontext()
@@ -165,13 +167,13 @@ class _Page:
         }
 
     def _check(self, said: dict[str, Any]) -> dict[str, Any]:
-        self.checks.setdefault(said["position"], []).append(said["areas"])
-        passed = self._passes(said["position"], said["areas"])
+        self.checks.setdefault(said["position"], []).append({"areas": said["areas"]})
+        passed = self._passes(said["position"], {"areas": said["areas"]})
         return {"revision": 1, "bonus": {"attempts_left": None, "passed": passed, "is_lost": False}}
 
-    def _passes(self, position: int, areas: Mapping[str, str]) -> bool:
+    def _passes(self, position: int, value: Value) -> bool:
         gold = self.order(position).index(len(self.dialogs[position].writers) - 1)
-        return passes(DESIGN.checkpoints, areas, gold)
+        return PROTOCOL.passes(value, gold)
 
     def validate_everything_as_good(self) -> None:
         """Once at each checkpoint, before the work."""
@@ -198,12 +200,12 @@ class _Page:
 
     def _checkpoint(self, position: int) -> tuple[int, ...]:
         """As hits.frames.submissions_frame counts it: point, first point, attempts, won by a check, moved after it."""
-        final, checks = self.states[position]["areas"], self.checks.get(position, [])
+        final, checks = {"areas": self.states[position]["areas"]}, self.checks.get(position, [])
         is_passed = self._passes(position, final)
         first = self._passes(position, checks[0]) if checks else is_passed
         won = [checked for checked in checks if self._passes(position, checked)]
         is_won = wins_point(DESIGN.checkpoints, is_passed, first)
-        return is_won, first, len(checks), bool(won), bool(won) and is_moved(won[-1], final)
+        return is_won, first, len(checks), bool(won), bool(won) and PROTOCOL.is_redone(won[-1], final)
 
 
 def _frames(ratings: list[tuple[Any, ...]], submissions: list[tuple[Any, ...]]) -> Frames:

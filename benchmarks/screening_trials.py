@@ -239,13 +239,13 @@ class _Page:
 
 def _print_afterthoughts(dice: random.Random) -> None:
     from hits.models.design import MovedAfterCheck
-    from hits.protocols.points import MOVED_SHARE
+    from hits.protocols.areas import REDONE_SHARE
 
     rule = MovedAfterCheck()
     print(f"\nof workers who change cards after a check, moved_after_check (share {rule.share}) names")
     print(f"{'by how many checkpoints they won':32}" + "".join(f"{count:>10}" for count in (3, 9, 30)))
     for chance in (0.05, 0.1, 0.2, 2 / 3):
-        shares = [_named_share(chance, count, rule.share, MOVED_SHARE, dice) for count in (3, 9, 30)]
+        shares = [_named_share(chance, count, rule.share, REDONE_SHARE, dice) for count in (3, 9, 30)]
         label = f"{chance:.0%} of them" if chance < 0.5 else "all of them anew, at random"
         print(f"{label:32}" + "".join(f"{share:>10.2%}" for share in shares))
 

@@ -359,7 +359,7 @@ class _HandedIn:
         for answer in assignment.answers.all():
             for place, card in enumerate(answer.card_order):
                 cards = items[answer.item_id].cards[card]
-                for candidate in [*cards["candidates"], *([None] if cards["gold"] else [])]:
+                for candidate in cards.writers:
                     ratings[answer.item_id, candidate, card, place, answer.value["areas"][str(card)]] += 1
         won = sum(area in ("good", "okay") for (_, candidate, *_, area) in ratings if candidate is None)
         return cls(ratings, won >= assignment.hit.study.design["pay"]["bonus_points"], assignment.hit_id)

@@ -19,7 +19,7 @@ Rooms
 Beside them, each importing only those above it
     stats         pure functions on frames; no Django
     models        tables: fields, constraints, QuerySets
-    protocols     how people are asked, and when a point is won
+    protocols     how people are asked, what their answers mean, and when a point is won
     access        owners, members, tokens, pseudonyms
     crowds        where workers come from: one closed folder for each outside service
 

@@ -6,4 +6,7 @@ class HitsConfig(AppConfig):
     verbose_name = "HITs"
 
     def ready(self) -> None:
-        from hits import background  # noqa: F401  # listens to Celery's signals
+        from hits import (
+            background,  # noqa: F401  # listens to Celery's signals
+            protocols,  # noqa: F401  # each adds the designs of its studies to StudyDesign
+        )

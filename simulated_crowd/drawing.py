@@ -120,7 +120,7 @@ def _areas(rng: np.random.Generator, drawing: Drawing, kinds: Integers, crew: In
     attention = np.array([one.attention for one in habits], np.float32)[kinds][:, :, None, None]
     looks_away = rng.random(area.shape, dtype=np.float32) >= attention
     area = np.where(looks_away, rng.integers(0, len(AREAS), area.shape, dtype=np.int8), area)
-    favours = np.array([one.has_favourite_area for one in habits])[kinds][:, :, None, None]
+    favours = np.array([one.has_favourite_level for one in habits])[kinds][:, :, None, None]
     favourite = rng.integers(0, len(AREAS), size.workers, dtype=np.int8)[crew][:, :, None, None]
     return np.where(favours, favourite, area)
 

@@ -12,12 +12,13 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from hits.models import Answer, Assignment, BonusCheck, Hit, HitItem, Rating, Submission, offering_for
+from hits.models.cards import Card
+from hits.protocols import Protocol, protocol_of
 
 MINUTES = 12
-PASSES = ("good", "okay")
 BATCH = 5_000
 
-Judge = Callable[[dict[str, Any], random.Random], str]  # a card -> the area that it is put into
+Judge = Callable[[Card, random.Random], str]  # a card -> what is said of it, one of the protocol's values
 
 
 @dataclass(frozen=True)
@@ -59,53 +60,57 @@ def fill(work: Sequence[Done], rng: random.Random, environment: str = "local") -
         )
         for assignment in assignments
     )
+    protocol = protocol_of(work[0].hit.study.parsed_design)
     answers = [
-        _answer(submission, item, one.judge, rng)
+        _answer(protocol, submission, item, one.judge, rng)
         for one, submission in zip(work, submissions, strict=True)
         for item in one.hit.items.all()
     ]
     Answer.objects.bulk_create(answers, BATCH)
-    BonusCheck.objects.bulk_create((_check(one) for one in answers if one.item.is_checkpoint), BATCH)
+    checks = (
+        _check(one, protocol.passes(one.value, gold)) for one in answers if (gold := one.item.gold_card) is not None
+    )
+    BonusCheck.objects.bulk_create(checks, BATCH)
     by_assignment = {submission.assignment_id: submission for submission in submissions}
-    ratings = (rating for one in answers for rating in _ratings(by_assignment[one.assignment_id], one))
+    ratings = (rating for one in answers for rating in _ratings(protocol, by_assignment[one.assignment_id], one))
     Rating.objects.bulk_create(ratings, BATCH)
 
 
-def _answer(submission: Submission, item: HitItem, judge: Judge, rng: random.Random) -> Answer:
+def _answer(protocol: Protocol[Any], submission: Submission, item: HitItem, judge: Judge, rng: random.Random) -> Answer:
+    order = rng.sample(range(len(item.cards)), len(item.cards))
+    levels = [protocol.scale.values.index(judge(card, rng)) for card in item.cards]
     return Answer(
         assignment_id=submission.assignment_id,
         item=item,
-        card_order=rng.sample(range(len(item.cards)), len(item.cards)),
-        value={"areas": {str(number): judge(card, rng) for number, card in enumerate(item.cards)}},
+        card_order=order,
+        value=protocol.read(protocol.sent_by([levels[card] for card in order]), order),
         active_ms=rng.randrange(30_000, 90_000),
         saved_at=submission.submitted_at,
     )
 
 
-def _check(answer: Answer) -> BonusCheck:
+def _check(answer: Answer, is_won: bool) -> BonusCheck:
     """The worker checks once, at the end."""
-    gold = next(number for number, card in enumerate(answer.item.cards) if card["gold"])
     return BonusCheck(
         assignment_id=answer.assignment_id,
         item=answer.item,
         attempt=1,
         value=answer.value,
-        is_won=answer.value["areas"][str(gold)] in PASSES,
+        is_won=is_won,
         active_ms=20_000,
         checked_at=answer.saved_at,
     )
 
 
-def _ratings(submission: Submission, answer: Answer) -> Iterator[Rating]:
-    """One for each model that a card stands for."""
-    for place, number in enumerate(answer.card_order):
-        card = answer.item.cards[number]
-        for candidate in [*card["candidates"], *([None] if card["gold"] else [])]:
-            yield Rating(
-                submission=submission,
-                item=answer.item,
-                candidate_id=candidate,
-                card=number,
-                place=place,
-                value=answer.value["areas"][str(number)],
-            )
+def _ratings(protocol: Protocol[Any], submission: Submission, answer: Answer) -> Iterator[Rating]:
+    for one in protocol.judgements(answer.value, answer.card_order, answer.item.cards):
+        yield Rating(
+            submission=submission,
+            item=answer.item,
+            card=one.card,
+            place=one.place,
+            criterion=one.criterion,
+            candidate_id=one.candidate,
+            opponent_id=one.opponent,
+            value=one.value,
+        )

@@ -5,7 +5,7 @@ The model is that of hits.stats.power, with one difference: a worker's severity 
     z = sqrt(a) D[dialog] + sqrt(b) R[dialog, writers] + sqrt(c) W[worker]
         + sqrt(1 - a - b - c) e[worker, dialog, writers]
 
-z is standard normal, so the shares hold exactly, whatever the effects. Where a worker does not look, any area will do.
+z is standard normal, so the shares hold exactly, whatever the effects. Where a worker does not look, any level will do.
 """
 
 import math
@@ -21,21 +21,21 @@ Writers = tuple[str, ...]
 
 
 class Judge:
-    """One worker's opinions. Areas are numbers, the best is 0."""
+    """One worker's opinions, as levels of the protocol's scale: the best is 0."""
 
-    def __init__(self, worker: SimulatedWorker, truth: Truth, area_count: int) -> None:
+    def __init__(self, worker: SimulatedWorker, truth: Truth, level_count: int) -> None:
         self.worker = worker
         self._truth = truth
-        self._area_count = area_count
+        self._level_count = level_count
 
-    def area(self, dialog: KnownDialog, writers: Writers) -> int:
+    def level(self, dialog: KnownDialog, writers: Writers) -> int:
         habits, card = self.worker.type, (dialog.dataset, dialog.external_id, *writers)
-        if habits.has_favourite_area:
+        if habits.has_favourite_level:
             return self._favourite
         if not happens(habits.attention, *self.worker.key, "looks at", *card):
-            return int(uniform(*self.worker.key, "anywhere", *card) * self._area_count)
+            return int(uniform(*self.worker.key, "anywhere", *card) * self._level_count)
         opinion = self.opinion(dialog, writers)
-        cuts = self._truth.cuts(dialog.dataset, writers, self._area_count)
+        cuts = self._truth.cuts(dialog.dataset, writers, self._level_count)
         return sum(opinion <= _quantile(1 - cut) for cut in cuts)
 
     def opinion(self, dialog: KnownDialog, writers: Writers) -> float:
@@ -54,7 +54,7 @@ class Judge:
 
     @cached_property
     def _favourite(self) -> int:
-        return int(uniform(*self.worker.key, "favourite") * self._area_count)
+        return int(uniform(*self.worker.key, "favourite") * self._level_count)
 
 
 @lru_cache(maxsize=10_000)

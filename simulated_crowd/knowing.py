@@ -24,9 +24,9 @@ def known_dialogs(design: StudyDesign, hit_pk: int) -> list[KnownDialog]:
     for item in items:
         writers = {}
         for card in item.cards:
-            of_card = [candidates[pk] for pk in card["candidates"]]
+            of_card = [candidates[pk] for pk in card.candidates]
             text = of_card[0].display_text if of_card else item.dialog.display_gold
-            names = [candidate.generator.name for candidate in of_card] + [HUMAN] * card["gold"]
+            names = [candidate.generator.name for candidate in of_card] + [HUMAN] * card.is_gold
             writers[design.shown(text)] = tuple(sorted(names))
         known.append(KnownDialog(item.dialog.dataset.name, item.dialog.external_id, writers))
     return known

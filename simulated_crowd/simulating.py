@@ -17,6 +17,7 @@ from django.urls import reverse
 
 from evalplatform.errors import EvalPlatformError
 from hits.models import Study
+from hits.protocols import protocol_of
 from localturk import working
 from localturk.clock import Clock
 from localturk.models import TurkAssignment, TurkHit, WorkerAccount
@@ -89,6 +90,7 @@ class _Run:
         self.work = SimulatedWork(crowd)
         self._study = study
         self._design = study.parsed_design
+        self._protocol = protocol_of(self._design)
         self._crowd = crowd
         self._channel = channel
         self._on_progress = on_progress
@@ -159,8 +161,8 @@ class _Run:
 
     def _work_on_page(self, assignment: TurkAssignment, stint: Stint) -> dict[str, list[str]]:
         """What the page then hands in to the marketplace."""
-        judge = Judge(stint.worker, self._crowd.truth, len(self._design.task.areas))
-        visit = Visit(self._channel, judge, self._design, self._known_dialogs(stint.opening.hit_pk), stint.pace)
+        judge = Judge(stint.worker, self._crowd.truth, len(self._protocol.scale.values))
+        visit = Visit(self._channel, judge, self._protocol, self._known_dialogs(stint.opening.hit_pk), stint.pace)
         visit.open(self._page_path(assignment))
         visit.work_through(stint.dialog_count)
         if stint.ending != Ending.SUBMITTED:

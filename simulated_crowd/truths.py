@@ -1,4 +1,4 @@
-"""What is true of the replies: which share of careful ratings puts them into each area, best area first.
+"""What is true of the replies: which share of careful ratings gives them each level of the scale, best first.
 
 A truth is a TOML file: truths/table5.toml is one of the two that come along. What it does not mention has its defaults.
 """
@@ -20,7 +20,7 @@ HUMAN = ""  # as whose reply: no generator has this name
 def _shares(values: tuple[float, ...]) -> tuple[float, ...]:
     total = sum(values)
     if len(values) < 2 or not all(value >= 0 for value in values) or not abs(total - 1) <= 0.01:
-        raise ValueError("must be shares of the areas, best first, which add up to 1, like [0.3, 0.3, 0.4]")
+        raise ValueError("must be shares of the levels, best first, which add up to 1, like [0.3, 0.3, 0.4]")
     return tuple(value / total for value in values)
 
 
@@ -57,9 +57,9 @@ class Truth(DatasetTruth):
             return here.human or self.human
         return here.generators.get(writer) or self.generators.get(writer) or here.default or self.default
 
-    def cuts(self, dataset: str, writers: Sequence[str], area_count: int) -> list[float]:
+    def cuts(self, dataset: str, writers: Sequence[str], level_count: int) -> list[float]:
         """Of a card. One that stands for several is one reply, and so as good as they are on average."""
-        columns = zip(*(cuts_of(self.shares(dataset, writer), area_count) for writer in writers), strict=True)
+        columns = zip(*(cuts_of(self.shares(dataset, writer), level_count) for writer in writers), strict=True)
         return [sum(column) / len(writers) for column in columns]
 
     def unmentioned(self, datasets: Iterable[str], generators: Iterable[str]) -> list[str]:
@@ -72,19 +72,19 @@ class Truth(DatasetTruth):
         return [name for name in generators if name not in self.generators and not is_mentioned(name)]
 
 
-def cuts_of(shares: Sequence[float], area_count: int) -> list[float]:
-    """The shares of ratings above each border between areas, from the best down.
+def cuts_of(shares: Sequence[float], level_count: int) -> list[float]:
+    """The shares of ratings above each border between levels, from the best down.
 
-    For as many areas as there are shares these are their running sums. For another number of areas, whatever lies
+    For as many levels as there are shares these are their running sums. For another number of levels, whatever lies
     between them is spread evenly.
     """
     sums = [0.0]
     for share in shares:
         sums.append(sums[-1] + share)
     cuts = []
-    for border in range(1, area_count):
-        whole, part = divmod(border * len(shares), area_count)
-        rest = part / area_count * shares[whole] if part else 0.0
+    for border in range(1, level_count):
+        whole, part = divmod(border * len(shares), level_count)
+        rest = part / level_count * shares[whole] if part else 0.0
         cuts.append(min(1.0, sums[whole] + rest))
     return cuts
 

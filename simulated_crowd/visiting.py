@@ -1,4 +1,4 @@
-"""A simulated worker at our page: opens it, places the cards of each dialog, asks for the bonus, and submits."""
+"""A simulated worker at our page: opens it, judges the cards of each dialog, asks for the bonus, and submits."""
 
 import json
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from typing import Any
 from django.utils.html import json_script
 
 from evalplatform.errors import EvalPlatformError
-from hits.models.design import StudyDesign
+from hits.protocols import Protocol
 from simulated_crowd.channels import Channel, Reply
 from simulated_crowd.dice import uniform
 from simulated_crowd.judging import Judge, Writers
@@ -31,7 +31,7 @@ class TurnedAway(Exception):
 class Visit:
     channel: Channel
     judge: Judge
-    design: StudyDesign
+    protocol: Protocol[Any]
     dialogs: Sequence[KnownDialog]
     pace: Pace
     _unsent: list[dict[str, Any]] = field(default_factory=list)
@@ -79,7 +79,7 @@ class Visit:
 
 
 class _DialogVisit:
-    """One dialog: cards are known by their places, areas by their keys."""
+    """One dialog. Cards are known by their places; opinions are levels of the protocol's scale."""
 
     def __init__(self, visit: Visit, data: dict[str, Any], position: int) -> None:
         self._visit = visit
@@ -87,15 +87,14 @@ class _DialogVisit:
         self._data = data
         self._position = position
         self._known = visit.dialogs[position]
-        self._keys = [area.key for area in visit.design.task.areas]
-        self._passing = [key for key in self._keys if key in visit.design.checkpoints.passing_areas]
+        self._passing = visit.protocol.passing_levels
         self._cards = [self._writers(text) for text in data["cards"]]
-        self._areas = [self._keys[visit.judge.area(self._known, card)] for card in self._cards]
+        self._levels = [visit.judge.level(self._known, card) for card in self._cards]
         self._revision: int = data["answer"]["revision"]
         self._active_ms = visit.pace.active_ms[position]
         self._moves = [
-            [int(self._active_ms * (0.2 + 0.5 * (place + 1) / len(self._areas))), place, area]
-            for place, area in enumerate(self._areas)
+            [int(self._active_ms * (0.2 + 0.5 * (place + 1) / len(self._levels))), place, self._name_of(level)]
+            for place, level in enumerate(self._levels)
         ]
 
     def work(self) -> bool:
@@ -109,7 +108,7 @@ class _DialogVisit:
         return {
             "position": self._position,
             "revision": self._revision,
-            "areas": {str(place): area for place, area in enumerate(self._areas)},
+            **self._visit.protocol.sent_by(self._levels),
             "active_ms": int(self._active_ms * time_share),
             "hidden_ms": self._visit.pace.hidden_ms[self._position],
             "moves": self._moves,
@@ -128,12 +127,12 @@ class _DialogVisit:
             place = self._second_thought(attempt)
             if place is None:
                 return
-            self._areas[place] = self._passing[0 if self._worker.type.is_hunting else -1]
-            self._moves.append([int(self._active_ms * time_share), place, self._areas[place]])
+            self._levels[place] = self._passing[0 if self._worker.type.is_hunting else -1]
+            self._moves.append([int(self._active_ms * time_share), place, self._name_of(self._levels[place])])
 
     def _second_thought(self, attempt: int) -> int | None:
         """The place of a card that is now put where the human reply should be; None to leave it at that."""
-        doubtful = [place for place, area in enumerate(self._areas) if area not in self._passing]
+        doubtful = [place for place, level in enumerate(self._levels) if level not in self._passing]
         if not doubtful:
             return None
         if self._worker.type.is_hunting:
@@ -142,6 +141,9 @@ class _DialogVisit:
         if attempt > 1 or not self._happens(self._worker.type.retry_chance, "thinks again"):
             return None
         return max(doubtful, key=lambda place: self._visit.judge.opinion(self._known, self._cards[place]))
+
+    def _name_of(self, level: int) -> str:
+        return str(self._visit.protocol.scale.values[level])
 
     def _writers(self, text: str) -> Writers:
         if text not in self._known.writers:

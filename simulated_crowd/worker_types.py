@@ -15,7 +15,7 @@ class WorkerType:
     minutes: float
     introduction_seconds: float
     longest_minutes: float = 60
-    has_favourite_area: bool = False  # for every card
+    has_favourite_level: bool = False  # for every card
     check_chance: float = 1  # of asking for the bonus point at all
     retry_chance: float = 0  # of a second thought when the point was not won
     is_hunting: bool = False  # for the point, until it is won
@@ -28,7 +28,7 @@ CAREFUL = WorkerType("careful", attention=1, minutes=11, introduction_seconds=40
 HASTY = WorkerType("hasty", attention=0.5, minutes=2.5, introduction_seconds=6, longest_minutes=4.5, check_chance=0.9)
 RANDOM = WorkerType("random", attention=0, minutes=4, introduction_seconds=8, check_chance=0.7, hidden_chance=0.15)
 SAME_ANSWER = WorkerType(
-    "same-answer", attention=0, minutes=3, introduction_seconds=6, has_favourite_area=True, check_chance=0.7
+    "same-answer", attention=0, minutes=3, introduction_seconds=6, has_favourite_level=True, check_chance=0.7
 )
 BONUS_HUNTING = WorkerType("bonus-hunting", attention=0.25, minutes=5, introduction_seconds=10, is_hunting=True)
 

@@ -58,7 +58,7 @@ def test_the_demo_does_its_work_and_run_again_serves_its_pages_until_it_is_stopp
     assert "0 rewards and 0 bonuses paid" in second
     assert len(re.findall(r"  tiny-\S+ on example-\w+: \d+ of 20 answered", first)) == 6
     assert second.count("trained before") == 2
-    assert second.count("0 reply scores and 0 figures computed.") == 3
+    assert second.count("0 reply scores and 0 values of models computed.") == 3
     assert "Built 3 HITs with 30 items, 9 of them checkpoints." in first
     counts = re.findall(r"  example-\w+: 20 dialogs, 20 with a human reply, 1[0-2]\d replies by 6 models", second)
     assert len(counts) == 3

@@ -17,8 +17,8 @@ from hits.api.researcher import ERRORS, ResearcherView
 from hits.api.researcher_schemas import CURSOR, MARKET, RatingPage
 from hits.models import HitItem, Offering, Rating, ScreeningRun, Study, Submission
 from hits.monitoring.worker_rows import find_worker
+from hits.protocols import protocol_of
 from hits.screening.keeping import first_rules, is_left_out, ratings_of
-from hits.stats.scales import score_of
 
 HUMAN = "human"
 FILTERS = [
@@ -28,7 +28,7 @@ FILTERS = [
     OpenApiParameter("worker", str, description="A pseudonym."),
     OpenApiParameter("page_size", int, description="Ratings on a page, 500 unless told and 2,000 at most."),
 ]
-OF_RATING = ("card", "place", "value")
+OF_RATING = ("card", "place", "criterion", "value")
 OF_ITEM = {
     "position": "position",
     "dataset": "dialog__dataset__name",
@@ -110,7 +110,8 @@ def _rows(study: Study, rows: Sequence[dict[str, Any]], run: ScreeningRun | None
     generators = dict(Candidate.objects.filter(pk__in=candidates).values_list("pk", "generator__name"))
     rules = first_rules(run, {key: one["worker_id"] for key, one in work.items()})
     names = {key: pseudonym(study, one.pop("worker_id")) for key, one in work.items()}
-    areas = [area.key for area in study.parsed_design.task.areas] if rows else []
+    criteria = protocol_of(study.parsed_design).criteria if rows else []
+    scales = {one.name: one.scale for one in criteria}
     return [
         {
             "id": row["pk"],
@@ -119,7 +120,7 @@ def _rows(study: Study, rows: Sequence[dict[str, Any]], run: ScreeningRun | None
             **items[row["item"]],
             **{name: row[name] for name in OF_RATING},
             "generator": generators.get(row["candidate"]),
-            "score": score_of(areas.index(row["value"]), len(areas)),
+            "score": scales[row["criterion"]].score(row["value"]),
             "is_kept": row["submission"] not in rules,
             "excluded_by": rules.get(row["submission"]),
         }

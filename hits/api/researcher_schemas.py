@@ -75,8 +75,9 @@ class RatingOut(BaseModel):
     card: int
     place: int = Field(description="Where the card stood on the page, from 0.")
     generator: str | None = Field(description="None for the human reply.")
-    value: str = Field(description="The key of the area that the card was put in.")
-    score: int = Field(description="3, 2, 1 for the first, second and last of three areas.")
+    criterion: str = Field(description="What was asked about.")
+    value: str = Field(description="What was said, as the study's protocol names it: with areas, the area's key.")
+    score: int = Field(description="The value as a number, higher is better: 3, 2, 1 for three areas.")
     submitted_at: datetime
     is_kept: bool = Field(description="Whether the current screening leaves it in.")
     excluded_by: str | None = Field(description="The first rule that leaves it out.")

@@ -176,7 +176,7 @@ def _states(dialogs: Sequence[DialogIn]) -> list[DialogState]:
         DialogState(
             one.position,
             one.revision,
-            one.areas,
+            one.sent,
             one.active_ms,
             one.hidden_ms,
             [list(move) for move in one.moves],

@@ -4,6 +4,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from hits.protocols import PROTOCOLS
+
 MOST_MILLISECONDS = 10**9
 MOST_MOVES = 200
 
@@ -14,9 +16,6 @@ def _storable(text: str) -> str:
 
 
 Milliseconds = Annotated[int, Field(ge=0, le=MOST_MILLISECONDS)]
-Place = Annotated[str, Field(pattern=r"^(0|[1-9][0-9]?)$")]
-AreaKey = Annotated[str, Field(max_length=30, pattern=r"^[a-z][a-z0-9_]*$")]
-Areas = Annotated[dict[Place, AreaKey], Field(max_length=100)]
 Move = tuple[Milliseconds, Annotated[int, Field(ge=0, le=99)], Annotated[str, Field(pattern=r"^[a-z0-9_]{0,30}$")]]
 Moves = Annotated[list[Move], Field(max_length=MOST_MOVES)]
 Position = Annotated[int, Field(ge=0, le=99)]
@@ -28,16 +27,33 @@ class Schema(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
+def _with_answers(schema: dict[str, Any]) -> None:
+    """Describes what the study's protocol adds: each protocol has fields of its own."""
+    schema["additionalProperties"] = False
+    for protocol in PROTOCOLS.values():
+        answer = protocol.sent_class.model_json_schema()
+        schema["properties"] |= answer["properties"]
+        if len(PROTOCOLS) == 1:
+            schema["required"] += answer["required"]
+
+
 class DialogIn(Schema):
-    """Cards by their places on the page; times and moves from the beginning of the dialog."""
+    """The answer by the cards' places on the page, in the fields of the study's protocol; times and moves from the
+    beginning of the dialog."""
+
+    model_config = ConfigDict(extra="allow", strict=True, json_schema_extra=_with_answers)
 
     position: Position
     revision: Revision = Field(description="The revision that the page saw last, 0 for none.")
-    areas: Areas
     active_ms: Milliseconds = 0
     hidden_ms: Milliseconds = 0
     moves: Moves = []
     problem: Annotated[str, Field(max_length=1000), AfterValidator(_storable)] = ""
+
+    @property
+    def sent(self) -> dict[str, Any]:
+        """Not read yet: hits.serving asks the study's protocol, which refuses what it does not know."""
+        return self.model_extra or {}
 
 
 class SaveIn(Schema):
@@ -59,12 +75,13 @@ class SubmitIn(Schema):
 
 
 class DialogOut(BaseModel):
-    """With a conflict, also what is stored: another tab has said it meanwhile."""
+    """With a conflict, also what is stored, in the protocol's fields: another tab has said it meanwhile."""
+
+    model_config = ConfigDict(extra="allow")
 
     position: int
     revision: int
     conflict: bool
-    areas: dict[str, str] | None = None
     active_ms: int | None = None
     hidden_ms: int | None = None
     moves: list[Any] | None = None
@@ -78,7 +95,7 @@ class SaveOut(BaseModel):
 class BonusOut(BaseModel):
     attempts: int
     attempts_left: int | None
-    checked: dict[str, str] | None = Field(description="The placement that was checked last, by place.")
+    checked: dict[str, Any] | None = Field(description="The answer that was checked last, in the protocol's fields.")
     passed: bool = Field(description="Whether that one would win the point if it stays as it is.")
     is_lost: bool = Field(description="The study counts the first check, and it did not pass.")
 

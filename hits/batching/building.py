@@ -24,6 +24,7 @@ from hits.designing.sizing import BatchSize, size_of_batches
 from hits.designing.study_files import checked_design
 from hits.designing.summarising import check_study_style
 from hits.models import Hit, HitItem, Study
+from hits.models.cards import Card
 from hits.models.design import StudyDesign
 
 BLOCKS_AT_ONCE = 100
@@ -38,15 +39,15 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Card:
-    """What a worker moves: a text, the candidates that it stands for, and whether it is the human reply."""
+class NewCard:
+    """A card before it is stored: with its text, and with the candidates that it stands for."""
 
     text: str
     candidates: tuple[Candidate, ...]
     is_gold: bool
 
-    def as_json(self) -> dict[str, Any]:
-        return {"candidates": [candidate.pk for candidate in self.candidates], "gold": self.is_gold}
+    def stored(self) -> Card:
+        return Card(tuple(candidate.pk for candidate in self.candidates), self.is_gold)
 
 
 @dataclass(frozen=True)
@@ -116,7 +117,7 @@ def checkpoints_of(design: StudyDesign, block: Sequence[Place]) -> set[int]:
     return set(sorted(eligible, key=draw)[: design.checkpoints.per_hit])
 
 
-def make_cards(design: StudyDesign, candidates: Sequence[Candidate], gold: str | None) -> list[Card]:
+def make_cards(design: StudyDesign, candidates: Sequence[Candidate], gold: str | None) -> list[NewCard]:
     """One card for each text that workers can tell apart; in the order of the candidates, a gold of its own last."""
     texts: dict[str, str] = {}
     merged: dict[str, list[Candidate]] = {}
@@ -131,7 +132,7 @@ def make_cards(design: StudyDesign, candidates: Sequence[Candidate], gold: str |
         gold_key = _without_spaces(shown)
         texts.setdefault(gold_key, shown)
         merged.setdefault(gold_key, [])
-    return [Card(text, tuple(merged[key]), key == gold_key) for key, text in texts.items()]
+    return [NewCard(text, tuple(merged[key]), key == gold_key) for key, text in texts.items()]
 
 
 def _pack(design: StudyDesign, selections: Sequence[Selection]) -> list[Place]:
@@ -187,7 +188,7 @@ def _write_blocks(
                     position=position,
                     dialog=dialog,
                     is_checkpoint=position in checkpoints,
-                    cards=[card.as_json() for card in cards],
+                    cards=[card.stored() for card in cards],
                 )
                 for hit in block_hits
             ]

@@ -46,8 +46,8 @@ def item_line(design: StudyDesign, block: int, item: HitItem, candidates: Mappin
             "checkpoint": item.is_checkpoint,
             "cards": [
                 {
-                    "candidates": [_candidate_entry(design, candidates[pk]) for pk in card["candidates"]],
-                    "gold": card["gold"],
+                    "candidates": [_candidate_entry(design, candidates[pk]) for pk in card.candidates],
+                    "gold": card.is_gold,
                 }
                 for card in item.cards
             ],
@@ -57,7 +57,7 @@ def item_line(design: StudyDesign, block: int, item: HitItem, candidates: Mappin
 
 def candidates_of(items: Sequence[HitItem]) -> dict[int, Candidate]:
     """The candidates on the items' cards, with their generators."""
-    pks = {pk for item in items for card in item.cards for pk in card["candidates"]}
+    pks = {pk for item in items for card in item.cards for pk in card.candidates}
     return Candidate.objects.select_related("generator").in_bulk(pks)
 
 

@@ -10,7 +10,8 @@ from hits.crowds.registry import fees_of
 from hits.models import Offering, Payment, Rating, Submission
 from hits.models.design import StudyDesign
 from hits.models.submission import SubmissionQuerySet
-from hits.protocols.points import wins_point
+from hits.protocols import protocol_of
+from hits.protocols.checkpoints import is_won
 
 Kind = Payment.Kind
 
@@ -53,15 +54,18 @@ def dues(offering: Offering, submission: Submission, now: datetime, is_reward_al
 
 
 def bonus_points(design: StudyDesign, submission: Submission) -> int:
-    """By the placement that the study counts. Work without answers has no ratings, and so no points."""
+    """By the attempt that the study counts. Work without answers has no ratings, and so no points."""
     prefetch_related_objects([submission], *FOR_POINTS)  # nothing, where it was done for many at once
-    rules = design.checkpoints
+    protocol = protocol_of(design)
     first_checks: dict[int, bool] = {}
     for check in submission.assignment.bonus_checks.all():
         first_checks.setdefault(check.item_id, check.is_won)
     human: list[Rating] = getattr(submission, "human_ratings")  # noqa: B009 - mypy knows no prefetched names
-    final = {rating.item_id: rating.value in rules.passing_areas for rating in human}
-    return sum(wins_point(rules, is_in, first_checks.get(item, is_in)) for item, is_in in final.items())
+    return sum(
+        is_won(design.checkpoints, rating.value in protocol.passing_values, first_checks.get(rating.item_id))
+        for rating in human
+        if rating.criterion == protocol.checkpoint_criterion
+    )
 
 
 def mark(kind: str) -> str:

@@ -6,7 +6,7 @@ to our pages counts; answers that we have lost come back from the marketplace's 
 changes nothing.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -20,9 +20,10 @@ from hits.crowds.calling import THREADS, call_in_threads
 from hits.crowds.contract import Market, MarketAssignment, MarketHit
 from hits.crowds.registry import crowd_of
 from hits.errors import MarketRefused
-from hits.models import Answer, Assignment, Event, HitItem, Offering, Payment, Publication, Rating, Submission
+from hits.models import Answer, Assignment, Event, Offering, Payment, Publication, Rating, Submission
 from hits.models.assignment import AssignmentQuerySet
 from hits.models.submission import SubmissionQuerySet
+from hits.protocols.contract import missing_work
 from hits.serving.assignment_tokens import CopyOf
 from hits.serving.copies import copy_of, read_copy, rebuild_answers, says_the_same
 from hits.serving.frozen import FrozenHit, frozen_hit
@@ -261,8 +262,8 @@ def _settle_answers(hit: FrozenHit, submission: Submission, answer_xml: str) -> 
 
 
 def _are_complete(hit: FrozenHit, answers: Mapping[int, Answer]) -> bool:
-    placed = {item_pk: len(answer.value["areas"]) for item_pk, answer in answers.items()}
-    return all(placed.get(item.pk) == item.card_count for item in hit.items)
+    values = {item_pk: answer.value for item_pk, answer in answers.items()}
+    return not missing_work(hit.study.protocol, hit.card_counts, values)
 
 
 def rebuild_again(offering: Offering, now: datetime) -> int:
@@ -298,26 +299,21 @@ def _rebuild(hit: FrozenHit, submission_pk: int, now: datetime) -> bool:
 
 
 def _save_ratings(hit: FrozenHit, submission: Submission) -> None:
-    cards = dict(HitItem.objects.filter(hit=hit.pk).values_list("pk", "cards"))
-    answers = Answer.objects.filter(assignment=submission.assignment_id)
+    cards = {item.pk: item.cards for item in hit.items}
     Rating.objects.bulk_create(
-        rating for answer in answers for rating in _ratings_of(submission, answer, cards[answer.item_id])
+        Rating(
+            submission=submission,
+            item_id=answer.item_id,
+            card=one.card,
+            place=one.place,
+            criterion=one.criterion,
+            candidate_id=one.candidate,
+            opponent_id=one.opponent,
+            value=one.value,
+        )
+        for answer in Answer.objects.filter(assignment=submission.assignment_id)
+        for one in hit.study.protocol.judgements(answer.value, answer.card_order, cards[answer.item_id])
     )
-
-
-def _ratings_of(submission: Submission, answer: Answer, cards: Sequence[dict[str, object]]) -> Iterator[Rating]:
-    for place, number in enumerate(answer.card_order):
-        card = cards[number]
-        candidates: Sequence[int | None] = card["candidates"]
-        for candidate in [*candidates, *([None] if card["gold"] else [])]:
-            yield Rating(
-                submission=submission,
-                item_id=answer.item_id,
-                candidate_id=candidate,
-                card=number,
-                place=place,
-                value=answer.value["areas"][str(number)],
-            )
 
 
 # --- What the marketplace does not have ------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from hits.designing.selecting import Selection, fill_blocks, missing_replies, se
 from hits.designing.sizing import size_of_batches
 from hits.errors import DesignProblem, InvalidStudy
 from hits.models.design import StudyDesign, TooFewPoints
+from hits.protocols import protocol_in, protocol_of
 
 MOST_IDS_SHOWN = 5
 
@@ -92,7 +93,8 @@ def _read(settings: Mapping[str, Any]) -> tuple[StudyDesign | None, list[DesignP
         return StudyDesign.model_validate(settings), []
     except ValidationError as error:
         errors = error.errors()
-    problems = [_problem(details) for details in errors]
+    design_class = protocol_in(settings).design_class
+    problems = [_problem(details, design_class) for details in errors]
     readable = settings
     for details in errors:
         readable = _without(readable, details["loc"])
@@ -113,7 +115,7 @@ def _without(settings: Any, location: tuple[Any, ...]) -> Any:
     return kept
 
 
-def _problem(details: Any) -> DesignProblem:
+def _problem(details: Any, design_class: type[StudyDesign]) -> DesignProblem:
     field = ".".join(str(part + 1) if isinstance(part, int) else part for part in details["loc"])
     message = details["msg"].removeprefix("Value error, ")
     if details["type"] == "missing":
@@ -123,7 +125,7 @@ def _problem(details: Any) -> DesignProblem:
     elif details["type"] in ("float_parsing", "float_type"):
         message = f"{details['input']!r} is not a number; write it as 0.5"
     elif details["type"] == "extra_forbidden":
-        message = f"is not a setting{_suggestion(details['loc'])}"
+        message = f"is not a setting{_suggestion(details['loc'], design_class)}"
     elif field == "name":
         message = "use small letters, digits and hyphens, beginning with a letter or digit"
     elif details["type"] == "string_pattern_mismatch":
@@ -131,14 +133,14 @@ def _problem(details: Any) -> DesignProblem:
     return DesignProblem(field or "study", message)
 
 
-def _suggestion(location: tuple[Any, ...]) -> str:
-    known = _names_at(location[:-1])
+def _suggestion(location: tuple[Any, ...], design_class: type[StudyDesign]) -> str:
+    known = _names_at(location[:-1], design_class)
     found = difflib.get_close_matches(str(location[-1]), known, n=1)
     return f"; did you mean {found[0]}?" if found else f"; known are {', '.join(known)}" if known else ""
 
 
-def _names_at(location: tuple[Any, ...]) -> list[str]:
-    part: Any = StudyDesign
+def _names_at(location: tuple[Any, ...], design_class: type[StudyDesign]) -> list[str]:
+    part: Any = design_class
     for step in location:
         if isinstance(step, int) or step not in part.model_fields:
             return []
@@ -150,29 +152,16 @@ def _names_at(location: tuple[Any, ...]) -> list[str]:
 
 def _contradictions(design: StudyDesign) -> list[DesignProblem]:
     problems = []
-    areas = [area.key for area in design.task.areas]
     datasets = [part.name for part in design.datasets]
-    for field, names in (("datasets", datasets), ("generators", design.generators), ("task.areas", areas)):
+    for field, names in (("datasets", datasets), ("generators", design.generators)):
         if twice := sorted({name for name in names if names.count(name) > 1}):
             problems.append(DesignProblem(field, f"{', '.join(twice)} is there twice; name each once"))
-    problems += _unknown_areas(design, areas)
+    problems += protocol_of(design).problems()
     problems += _impossible_checkpoints(design, datasets)
-    problems += _impossible_bonus(design, areas)
+    problems += _impossible_bonus(design)
     problems += _impossible_screening(design)
     problems += _impossible_time(design)
     return problems
-
-
-def _unknown_areas(design: StudyDesign, areas: list[str]) -> list[DesignProblem]:
-    used = {"checkpoints.passing_areas": design.checkpoints.passing_areas}
-    for number, reply in enumerate(design.warm_up.replies, 1):
-        used[f"warm_up.replies.{number}.areas"] = reply.areas
-    return [
-        DesignProblem(field, f"{name!r} is no area of this study; its areas are {', '.join(areas)}")
-        for field, names in used.items()
-        for name in names
-        if name not in areas
-    ]
 
 
 def _impossible_checkpoints(design: StudyDesign, datasets: list[str]) -> list[DesignProblem]:
@@ -199,7 +188,7 @@ def _impossible_checkpoints(design: StudyDesign, datasets: list[str]) -> list[De
     ]
 
 
-def _impossible_bonus(design: StudyDesign, areas: list[str]) -> list[DesignProblem]:
+def _impossible_bonus(design: StudyDesign) -> list[DesignProblem]:
     """A bonus that nobody can win, or that nobody can miss, is a mistake."""
     pay, checkpoints = design.pay, design.checkpoints
     if not pay.bonus_cents:
@@ -213,14 +202,6 @@ def _impossible_bonus(design: StudyDesign, areas: list[str]) -> list[DesignProbl
     if not pay.bonus_points:
         return [
             DesignProblem("pay.bonus_points", "is 0, so everyone gets the bonus; ask for a point, or raise the reward")
-        ]
-    if not checkpoints.passing_areas:
-        return [DesignProblem("checkpoints.passing_areas", "is empty, so no checkpoint can be passed; name an area")]
-    if set(areas) <= set(checkpoints.passing_areas):
-        return [
-            DesignProblem(
-                "checkpoints.passing_areas", "names every area, so no checkpoint can be missed; leave one out"
-            )
         ]
     return []
 

@@ -33,6 +33,7 @@ from hits.exporting.report_latex import latex_tables
 from hits.frames.ratings_frame import rating_chunks
 from hits.frames.study_tables import confirmed_submissions
 from hits.models import Offering, ScreeningRun
+from hits.protocols import protocol_of
 from hits.screening.funnel import Funnel, funnel_of
 from hits.screening.keeping import submissions_by_rule
 from hits.screening.kept_mask import mark_exclusions
@@ -108,7 +109,7 @@ def write_ratings_of(offering: Offering, folder: Path, pseudonyms: str = "") -> 
         ratings=rows,
         datasets=[part.name for part in design.datasets],
         generators=design.generators,
-        values=[area.key for area in design.task.areas],
+        values=list(protocol_of(design).scale.values),
         rules=list(named),
         metrics=metrics,
         is_screened=run is not None,

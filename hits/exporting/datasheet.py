@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from evalplatform.wording import count_of
 from hits.exporting.bundle_facts import Facts
 from hits.exporting.methods import how_replies_were_shown, methods_paragraph
+from hits.protocols import protocol_of
 from hits.stats.estimates import Estimate, Undefined
 
 TO_FILL_IN = "**[to be filled in by the researchers]**"
@@ -137,15 +138,12 @@ def _criterion() -> Questions:
 
 
 def _elicitation(facts: Facts) -> Questions:
-    task = facts.design.task
+    task, protocol = facts.design.task, protocol_of(facts.design)
     yield "4.3.1", "Name of the criterion", TO_FILL_IN
     yield "4.3.2", "Definition given to evaluators", "In the instructions, verbatim:\n\n" + _quoted(task.instructions)
-    yield "4.3.3", "Size of the scale", str(len(task.areas))
-    yield "4.3.4", "Its values", ", ".join(area.label for area in task.areas)
-    yield (
-        *("4.3.5", "How it is presented"),
-        "other: areas, into which replies are moved as cards by mouse, finger or keyboard; each card into exactly one",
-    )
+    yield "4.3.3", "Size of the scale", str(len(protocol.scale.values))
+    yield "4.3.4", "Its values", ", ".join(protocol.scale.labels)
+    yield "4.3.5", "How it is presented", protocol.instrument()
     yield "4.3.6", "If there is no instrument: the task", "N/A"
     yield "4.3.7", "Question shown with each assessment", "Verbatim:\n\n" + _quoted(task.question)
     yield "4.3.8", "Form of elicitation", "direct quality estimation, of several replies side by side"

@@ -8,6 +8,7 @@ from hits.exporting.bundle_facts import Facts
 from hits.exporting.latex import escape
 from hits.models import Payment
 from hits.models.design import CheckpointPart
+from hits.protocols import protocol_of
 from hits.screening.fact_words import describe_facts
 from hits.stats.estimates import Estimate, Undefined
 
@@ -42,11 +43,8 @@ def _material(facts: Facts) -> Iterator[str]:
 
 def _task(facts: Facts) -> Iterator[str]:
     design = facts.design
-    areas = _listed([area.label for area in design.task.areas])
     yield (
-        f"Workers saw a dialog with the replies of all models side by side, in an order that changed between workers "
-        f"and without the models' names, and put each reply into one of {len(design.task.areas)} areas: {areas}. "
-        f"Identical replies were shown once. {how_replies_were_shown(facts)}"
+        f"{protocol_of(design).how_it_was_asked()} Identical replies were shown once. {how_replies_were_shown(facts)}"
     )
     yield (
         f"A HIT had {count_of(design.hits.dialogs_per_hit, 'dialog')} and was offered to "
@@ -123,20 +121,20 @@ def _quality(facts: Facts) -> Iterator[str]:
         return
     yield (
         f"In {count_of(checkpoints.per_hit, 'dialog')} of each HIT the human reply was hidden among the models' as a "
-        f"checkpoint; a worker who put it into {_listed(checkpoints.passing_areas, 'or')} won a bonus point. "
-        f"{_what_counted(checkpoints)}"
+        f"checkpoint; a worker who {protocol_of(facts.design).how_it_was_won()} won a bonus point. "
+        f"{_what_counted(checkpoints, protocol_of(facts.design).answer_noun)}"
     )
 
 
-def _what_counted(checkpoints: CheckpointPart) -> str:
+def _what_counted(checkpoints: CheckpointPart, answer: str) -> str:
     if checkpoints.feedback == "after submission":
-        return "The placement that was submitted counted, and workers heard of their points only then."
+        return f"The {answer} that was submitted counted, and workers heard of their points only then."
     most = f"at most {_times(checkpoints.max_attempts)}" if checkpoints.max_attempts else "as often as they liked"
-    asked = f"Workers could ask {most} whether a placement would win"
+    asked = f"Workers could ask {most} whether a {answer} would win"
     if checkpoints.counts == "final":
-        return f"{asked}; what counted was the placement that they submitted, whether they asked or not."
+        return f"{asked}; what counted was the {answer} that they submitted, whether they asked or not."
     return (
-        f"{asked}; what counted was the placement at which they first asked, provided that the submitted one passed "
+        f"{asked}; what counted was the {answer} at which they first asked, provided that the submitted one passed "
         f"as well, or the submitted one where they never asked."
     )
 

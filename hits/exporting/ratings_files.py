@@ -16,7 +16,7 @@ from hits.exporting.columns import described
 from hits.screening.kept_mask import EXCLUDED_BY
 
 FILES = ("ratings.csv", "ratings.jsonl", "ratings.parquet")
-TEXTS = ("worker", "dataset", "dialog", "generator", "value", "label")
+TEXTS = ("worker", "dataset", "dialog", "generator", "criterion", "value", "label")
 BOOLEANS = ("is_checkpoint", "is_first_of_card", "is_human", "is_kept")
 TYPES = {"assignment": "int64", "active_ms": "int64", "hidden_ms": "int64", "hit": "int32", "block": "int32"}
 MAY_BE_EMPTY = {"generator", "label"}  # of human replies, and where no label was predicted

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from hits.protocols import OVERALL
 from hits.stats.scales import score_of
 
 AREAS = ("good", "okay", "bad")
@@ -62,6 +63,7 @@ def build_ratings(columns: Mapping[str, Any], values: Sequence[str] = AREAS) -> 
         "candidate": dialog * len(models) + card + 1,
         "generator": named(card, models),
         "is_gold": False,
+        "criterion": OVERALL,
         "value": named(place, values),
         "score": score_of(place, len(values)),
         "active_ms": 0,
@@ -69,7 +71,9 @@ def build_ratings(columns: Mapping[str, Any], values: Sequence[str] = AREAS) -> 
         "submitted_at": AT,
     }
     given = {name: column for name, column in columns.items() if name != "value"}
-    return _typed(filled | given, len(place), _OF_RATINGS, ("worker", "dataset", "external_id", "generator"))
+    return _typed(
+        filled | given, len(place), _OF_RATINGS, ("worker", "dataset", "external_id", "generator", "criterion")
+    )
 
 
 def build_submissions(columns: Mapping[str, Any]) -> pd.DataFrame:

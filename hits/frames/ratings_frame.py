@@ -1,8 +1,8 @@
 """The ratings frame: one row for each reply that was judged in a submission.
 
 Rows are in the order of submission, position and card. A card that stands for several models has a row for each of
-them; `is_first_of_card` picks one. `rating_chunks` gives the same rows piece by piece, in memory that does not grow
-with the study.
+them, and for each criterion; `is_first_of_card` picks one of the models. `rating_chunks` gives the same rows piece by
+piece, in memory that does not grow with the study.
 
     submission        int64     the Submission's key
     worker            category  a pseudonym (hits.access.pseudonyms)
@@ -18,8 +18,9 @@ with the study.
     candidate         int64     the Candidate's key; 0 for the human reply
     generator         category  in the design's order; missing for the human reply
     is_gold           bool      True for the human reply
-    value             category  the area's key, in the design's order
-    score             int8      the value's score (hits.stats.scales): 3, 2, 1 for three areas
+    criterion         category  what was asked about, in the protocol's order
+    value             category  what was said, in the order of the protocol's scale, best first
+    score             int8      its score on that scale, higher is better: 3, 2, 1 for three areas
     active_ms         int64     how long the worker looked at the dialog, bounded by what the clocks allow; 0 if the
                                 page did not measure it
     hidden_ms         int64     how long the dialog stood open in a hidden tab, bounded likewise
@@ -37,7 +38,6 @@ from generation.models import Candidate
 from hits.frames.arrays import Array, category, only_known, places_in, read_columns
 from hits.frames.study_tables import NO_CANDIDATE, NameWorker, StudyTables, confirmed_submissions
 from hits.models import HitItem, Offering, Study
-from hits.stats.scales import score_of
 
 SUBMISSIONS_AT_ONCE = 500
 OF_HIT = ("hit", "block", "wave")
@@ -79,11 +79,11 @@ def _labels(items: QuerySet[HitItem], candidates: Array) -> Any:
 
 
 def ratings_from(tables: StudyTables) -> pd.DataFrame:
-    design, submissions, items, times = tables.design, tables.submissions, tables.items, tables.times
+    submissions, items, times = tables.submissions, tables.items, tables.times
     rows = only_known(tables.ratings(), submissions["submission"])
     by_submission = places_in(submissions["submission"], rows["submission"])
     by_item = places_in(items["item"], rows["item"])
-    order = np.lexsort([rows["candidate"], rows["card"], items["position"][by_item], by_submission])
+    order = np.lexsort([rows["candidate"], rows["criterion"], rows["card"], items["position"][by_item], by_submission])
     rows = {name: column[order] for name, column in rows.items()}
     by_submission, by_item = by_submission[order], by_item[order]
     of_submission = {name: submissions[name].take(by_submission) for name in ("worker", *OF_HIT, "submitted_at")}
@@ -97,12 +97,13 @@ def ratings_from(tables: StudyTables) -> pd.DataFrame:
             **{name: items[name].take(by_item) for name in OF_ITEM},
             "card": rows["card"],
             "place": rows["place"],
-            "is_first_of_card": changes(by_submission, by_item, rows["card"]),
+            "is_first_of_card": changes(by_submission, by_item, rows["card"], rows["criterion"]),
             "candidate": rows["candidate"],
             "generator": tables.generators_of(rows["candidate"]),
             "is_gold": rows["candidate"] == NO_CANDIDATE,
-            "value": category(rows["value"], [area.key for area in design.task.areas]),
-            "score": score_of(rows["value"], len(design.task.areas)).astype(np.int8),
+            "criterion": category(rows["criterion"], tables.criteria),
+            "value": category(rows["value"], tables.values),
+            "score": tables.scores[rows["criterion"], rows["value"]],
             "active_ms": np.append(times["active_ms"], 0)[of_answer],
             "hidden_ms": np.append(times["hidden_ms"], 0)[of_answer],
             "submitted_at": of_submission["submitted_at"],

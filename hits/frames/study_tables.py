@@ -14,6 +14,7 @@ from hits.access.pseudonyms import pseudonym
 from hits.collecting.active_times import bounded_times, span_seconds
 from hits.frames.arrays import Array, as_times, category, only_known, places_in, read_columns
 from hits.models import Answer, BonusCheck, HitItem, Offering, Publication, Rating, Submission
+from hits.protocols import protocol_of
 
 NO_CANDIDATE = 0
 
@@ -36,6 +37,9 @@ class StudyTables:
         """`between` has the keys of the first and the last submission, if only some are wanted."""
         self.offering, self.study = offering, offering.study
         self.design = offering.study.parsed_design
+        self.protocol = protocol_of(self.design)
+        self.criteria = [one.name for one in self.protocol.criteria]
+        self.values = list(dict.fromkeys(value for one in self.protocol.criteria for value in one.scale.values))
         self.name_worker = name_worker or (lambda worker_id: pseudonym(offering.study, worker_id))
         self.between = between
 
@@ -50,21 +54,32 @@ class StudyTables:
         hits = self.confirmed.order_by().values("assignment__hit")
         return found.filter(hit__in=hits) if self.between else found
 
+    @cached_property
+    def scores(self) -> Array:
+        """By criterion and value; 0 for what is not on a criterion's scale, and so never found with it."""
+        found = np.zeros((len(self.criteria), len(self.values)), np.int8)
+        for number, criterion in enumerate(self.protocol.criteria):
+            for value, score in zip(criterion.scale.values, criterion.scale.scores, strict=True):
+                found[number, self.values.index(value)] = score
+        return found
+
     def ratings(self) -> dict[str, Array]:
         """Joins only choose the rows: to read joined columns as well would cost as much again."""
-        areas = [When(value=area.key, then=number) for number, area in enumerate(self.design.task.areas)]
         bare: Field[int, int] = Field()  # as a number field, Django would call a function on each value
+        value = Case(*(When(value=name, then=code) for code, name in enumerate(self.values)), output_field=bare)
+        asked = Case(*(When(criterion=name, then=code) for code, name in enumerate(self.criteria)), output_field=bare)
         candidate = Coalesce("candidate_id", Value(NO_CANDIDATE), output_field=bare)
         found = Rating.objects.filter(submission__assignment__offering=self.offering)
         if self.between:
             found = found.filter(submission__pk__range=self.between)
         return read_columns(
-            found.values_list("submission_id", "item_id", "card", "place", candidate, Case(*areas, output_field=bare)),
+            found.values_list("submission_id", "item_id", "card", "place", candidate, asked, value),
             submission=np.int64,
             item=np.int64,
             card=np.int16,
             place=np.int16,
             candidate=np.int64,
+            criterion=np.int8,
             value=np.int8,
         )
 
@@ -164,14 +179,16 @@ class StudyTables:
         return {**rows, "active_ms": times[0], "hidden_ms": times[1]}
 
     def human_replies(self) -> dict[str, Array]:
-        """For each answered checkpoint, the area of the human reply and the whole answer."""
-        found = Rating.objects.filter(submission__in=self.confirmed, candidate=None)
+        """For each answered checkpoint, what was said of the human reply, and the whole answer."""
+        found = Rating.objects.filter(
+            submission__in=self.confirmed, candidate=None, criterion=self.protocol.checkpoint_criterion
+        )
         answer = Answer.objects.filter(assignment=OuterRef("submission__assignment"), item=OuterRef("item"))
         rows = found.order_by("submission", "item").values_list(
             "submission_id", "item_id", "value", Subquery(answer.values("value"))
         )
         return only_known(
-            read_columns(rows, submission=np.int64, item=np.int64, area=object, answer=object),
+            read_columns(rows, submission=np.int64, item=np.int64, value=object, answer=object),
             self.submissions["submission"],
         )
 

@@ -7,7 +7,7 @@ dialogs           int16     how many were answered
 active_seconds    float     the sum over the dialogs; hidden_seconds likewise
 work_seconds      float     active_seconds; if nothing was measured, the longest that the clocks allow
 checkpoints       int16     how many the HIT has
-points            int16     bonus points (hits.protocols.points)
+points            int16     bonus points (hits.protocols.checkpoints)
 first_points      int16     checkpoints that passed at the first check, or in the end where there was none
 attempts          int16     how often Bonus Validate was pressed, at all checkpoints together
 won_checks        int16     checkpoints at which some check passed
@@ -23,7 +23,7 @@ import pandas as pd
 from hits.frames.arrays import Array
 from hits.frames.study_tables import StudyTables
 from hits.models import Offering
-from hits.protocols.points import is_moved, wins_point
+from hits.protocols.checkpoints import wins_point
 
 
 def submissions_frame(offering: Offering) -> pd.DataFrame:
@@ -52,7 +52,7 @@ def _checkpoints(tables: StudyTables) -> pd.DataFrame:
     key = ["submission", "item"]
     rules = tables.design.checkpoints
     frame = pd.DataFrame(tables.human_replies()).set_index(key)
-    final = frame.pop("area").isin(rules.passing_areas)
+    final = frame.pop("value").isin(tables.protocol.passing_values)
     checks = pd.DataFrame(tables.checks())
     of_items = checks.groupby(key)
     first = of_items["is_won"].first().reindex(frame.index).fillna(final).astype(bool)
@@ -63,7 +63,7 @@ def _checkpoints(tables: StudyTables) -> pd.DataFrame:
     frame["attempts"] = of_items.size().reindex(frame.index, fill_value=0)
     frame["won_checks"] = has_won
     triples = zip(has_won, won, frame.pop("answer"), strict=True)
-    moved = [has and is_moved(checked["areas"], answer["areas"]) for has, checked, answer in triples]
+    moved = [has and tables.protocol.is_redone(checked, answer) for has, checked, answer in triples]
     frame["moved_checks"] = np.array(moved, np.bool_)
     return frame.astype(np.int16)
 

@@ -94,10 +94,9 @@ class Assignment(models.Model):
 class Answer(models.Model):
     """What a worker said about one item, and in which order the cards stood before them.
 
-    `value` belongs to the study's protocol: `{"areas": {"0": "good", ...}}` by the card's place in `HitItem.cards`.
-    Likert ratings and comparisons are other keys of the same column, so that they need no migration of what exists.
-    `moves` is a list of [active milliseconds, place on the page, area]. Times are as the page told them: what counts of
-    them is said by hits.collecting.active_times.
+    `value` belongs to the study's protocol (hits.protocols), by the cards' numbers in `HitItem.cards`.
+    `moves` is a list of [active milliseconds, place on the page, what was chosen]. Times are as the page told
+    them: what counts of them is said by hits.collecting.active_times.
     """
 
     assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="answers")
@@ -122,7 +121,7 @@ class Answer(models.Model):
 
 class BonusCheck(models.Model):
     """A press of Bonus Validate: which placement was checked, when, and whether it would win. It is feedback and
-    evidence; what wins is the placement (hits.protocols.points). Append-only."""
+    evidence; what wins is the placement (hits.protocols.checkpoints). Append-only."""
 
     assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="bonus_checks")
     item = models.ForeignKey(HitItem, on_delete=models.PROTECT, related_name="bonus_checks")

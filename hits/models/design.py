@@ -4,9 +4,10 @@ The same shape as a study file (docs/studies.md); money is dollars there and int
 """
 
 import re
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from hashlib import sha256
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
     AfterValidator,
@@ -14,9 +15,13 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    ModelWrapValidatorHandler,
     PlainSerializer,
     StringConstraints,
+    ValidationError,
+    model_validator,
 )
+from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from generation.tidying import tidy_reply
 from hits.models import design_texts
@@ -112,9 +117,8 @@ class HitPart(Part):
 class CheckpointPart(Part):
     per_hit: int = Field(3, ge=0, le=100)
     datasets: list[Name] = []
-    passing_areas: list[Name] = ["good", "okay"]
     max_attempts: int = Field(0, ge=0, le=100)  # of Bonus Validate; 0: as many as one likes
-    counts: Literal["final", "first check"] = "final"  # which placement wins the point (hits.protocols.points)
+    counts: Literal["final", "first check"] = "final"  # which placement wins the point (hits.protocols.checkpoints)
     feedback: Literal["at once", "after submission"] = "at once"  # by Bonus Validate, or points at the end
 
 
@@ -140,24 +144,18 @@ class CrowdPart(Part):
     frame_height: Annotated[int, AfterValidator(_frame_height)] = Field(0, ge=0, le=5000)
 
 
-class Area(Part):
-    key: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,29}$")]
-    label: Name
-
-
 class TaskPart(Part):
+    """A protocol adds what it asks with, and has its own words where these are not true of it."""
+
     # The first three go to the marketplace, which takes no longer ones.
     title: Annotated[Text, Field(max_length=128)] = design_texts.TITLE
-    description: Annotated[Text, Field(max_length=2000)] = design_texts.DESCRIPTION
+    description: Annotated[Text, Field(max_length=2000)]
     keywords: Annotated[Text, Field(max_length=1000)] = design_texts.KEYWORDS
-    question: Text = design_texts.QUESTION
+    question: Text
     reply_style: Literal["tidied", "as written"] = "tidied"  # generation/tidying.py says what is evened out
-    areas: list[Area] = Field(
-        default=[Area(key=key, label=key.title()) for key in ("good", "okay", "bad")], min_length=2
-    )
-    welcome: Text = design_texts.WELCOME
-    instructions: Text = design_texts.INSTRUCTIONS
-    consent: Text = design_texts.CONSENT
+    welcome: Text
+    instructions: Text
+    consent: Text
     contact: Text = design_texts.CONTACT
     # Who asks, as workers read it: a group, a university. Empty: the page points to the marketplace's own name.
     requester: Annotated[str, StringConstraints(max_length=200, strip_whitespace=True), AfterValidator(_printable)] = ""
@@ -171,17 +169,16 @@ class TaskPart(Part):
 
 
 class WarmUpReply(Part):
+    """A protocol adds which answer fits."""
+
     text: Text
-    areas: list[Name] = Field(min_length=1)
     praise: Text = "Good choice."
-    hint: Text = "Perhaps another area?"
+    hint: Text = "Perhaps another one?"
 
 
 class WarmUpPart(Part):
     context: list[Text] = Field(default=design_texts.WARM_UP_CONTEXT, min_length=1)
-    replies: list[WarmUpReply] = Field(
-        default=[WarmUpReply.model_validate(reply) for reply in design_texts.WARM_UP_REPLIES], min_length=1
-    )
+    replies: Sequence[WarmUpReply]
 
 
 class SameAnswer(Part):
@@ -301,19 +298,42 @@ ScreeningRule = Annotated[
 
 
 class StudyDesign(Part):
+    """What all designs have. Each protocol has a class of its own (hits.protocols), which `model_validate` finds by the
+    setting `protocol`; without it, the protocol that is registered first."""
+
+    of_protocol: ClassVar[dict[str, type["StudyDesign"]]] = {}
+
     name: Annotated[str, Field(pattern=NAME_PATTERN)]
     seed: int = Field(2021, ge=0, le=2**53)
-    protocol: Literal["areas"] = "areas"
+    protocol: str
     datasets: list[DatasetPart] = Field(min_length=1)
     generators: list[Name] = Field(min_length=1, max_length=20)
     data: DataPolicy = DataPolicy()
     hits: HitPart = HitPart()
-    checkpoints: CheckpointPart = CheckpointPart()
+    checkpoints: CheckpointPart
     pay: PayPart = PayPart()
     crowd: CrowdPart = CrowdPart()
-    task: TaskPart = TaskPart()
-    warm_up: WarmUpPart = WarmUpPart()
+    task: TaskPart
+    warm_up: WarmUpPart
     screening: list[ScreeningRule] = [SameAnswer(), HastyWithoutPoints(), TooFewPoints()]
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **_: Any) -> None:
+        StudyDesign.of_protocol[cls.model_fields["protocol"].default] = cls
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _as_its_protocol_has_it(cls, settings: Any, read: ModelWrapValidatorHandler["StudyDesign"]) -> "StudyDesign":
+        if cls is not StudyDesign or isinstance(settings, StudyDesign):
+            return read(settings)
+        first = next(iter(cls.of_protocol))
+        name = settings.get("protocol", first) if isinstance(settings, Mapping) else first
+        if not isinstance(name, str) or name not in cls.of_protocol:
+            words = f"{name!r} is no protocol; known are {', '.join(cls.of_protocol)}"
+            said = PydanticCustomError("protocol", "{words}", {"words": words})
+            error = InitErrorDetails(type=said, loc=("protocol",), input=name)
+            raise ValidationError.from_exception_data(cls.__name__, [error])
+        return cls.of_protocol[name].model_validate(settings)
 
     def shown(self, reply: str) -> str:
         """A reply as this study's workers read it."""

@@ -1,4 +1,4 @@
-"""What a worker reads unless the study says otherwise. Markdown where it is long.
+"""What a worker reads unless the study says otherwise, whatever the protocol; its own words stand with each protocol.
 
 These words are true of any data: they say nothing about where the conversations come from, and not who wrote which
 reply, since one may be by a person. What differs from study to study (who asks, pay, time, approval, bonus) the page
@@ -8,72 +8,16 @@ says from the settings, in hits.serving.page_data.
 import re
 
 
-def _flowing(text: str) -> str:
+def flowing(text: str) -> str:
     """Paragraphs on one line each: the line breaks here are for this file's readers only."""
     return re.sub(r"(?<!\n)\n(?![\n-])", " ", text).strip()
 
 
 TITLE = "Rate replies in short conversations"
-DESCRIPTION = "Read short conversations and sort the replies that could come next, by how well they fit."
 KEYWORDS = "chatbot, conversation, reply, rating, research"
-QUESTION = "Does each reply fit the conversation so far, and the feelings in it? Put it into one of the areas."
-
-WELCOME = _flowing("""
-Thank you for your interest. In this HIT you help us find out which chatbots answer well: you read short conversations
-and sort replies that could come next, by whether they fit what was said before and the feelings behind it.
-""")
-
-INSTRUCTIONS = _flowing("""
-Each task shows a conversation between two speakers. Speaker 1 is on the left, speaker 2 on the right. Below it are
-several replies that could come next. Most were written by chatbots; one may be by a person.
-
-- **Good**: it fits the conversation and the feelings in it.
-- **Okay**: it is acceptable, but bland or slightly off.
-- **Bad**: it does not fit, contradicts what was said, or makes no sense.
-
-Several replies may go into the same area. Judge each on its own merits; there is no right number of good ones.
-
-Where a conversation carries a bonus point, one of its replies was written by a person, and the point is yours when you
-have put that one into a fitting area. So sort as carefully as always; there is nothing else to do for it.
-""")
-
-CONSENT = _flowing("""
-Your answers are used for research and published without your worker ID. We also record how long each conversation
-takes, when the page is in the background, and how replies are moved; and, until the marketplace has confirmed your
-work, an unreadable form of your internet address, against forged visits. Taking part is voluntary; you may return the
-HIT at any time, and returning does not count against you.
-""")
-
 CONTACT = "Write to us through the marketplace's contact form if anything is unclear or goes wrong."
 
 WARM_UP_CONTEXT = [
     "You look worn out. Bad day?",
     "I've been packing since five. The movers come tomorrow, and half of the kitchen is still on the shelves.",
-]
-
-WARM_UP_REPLIES: list[dict[str, object]] = [
-    {
-        "text": "That sounds exhausting. Shall I come over and wrap some plates?",
-        "areas": ["good"],
-        "praise": "Yes: it notices the tiredness and offers help.",
-        "hint": "It notices the tiredness and offers help. Could it be better than that?",
-    },
-    {
-        "text": "Moving is a lot of work.",
-        "areas": ["okay", "good"],
-        "praise": "Right: true and friendly, if a bit bland.",
-        "hint": "It is bland, but it fits.",
-    },
-    {
-        "text": "Congratulations on the new shelves!",
-        "areas": ["bad"],
-        "praise": "Right: nobody said anything about new shelves.",
-        "hint": "Did anyone get new shelves?",
-    },
-    {
-        "text": "I've been packing since five since five since five.",
-        "areas": ["bad"],
-        "praise": "Right: it only repeats, and not even well.",
-        "hint": "Read it once more: does it answer anything?",
-    },
 ]

@@ -1,7 +1,10 @@
+from collections.abc import Sequence
+
 from django.db import models
 from django.db.models import Q
 
 from generation.models import Dialog
+from hits.models.cards import Card, CardsField, gold_card
 from hits.models.study import Study
 
 
@@ -32,17 +35,16 @@ class Hit(models.Model):
 class HitItem(models.Model):
     """A dialog at a position in a HIT, with its cards.
 
-    `cards` is a list in canonical order (the design's generators, a gold of its own last). Each card is
-    `{"candidates": [ids of the candidates that it stands for], "gold": whether it is the human reply}`. Opaque ids, the
-    order on the page and the texts are made when a worker opens it. `content_hash` is that of its line in
-    the study's manifest, which covers every text of it.
+    `cards` are in canonical order: the design's generators, a human reply of its own last. Their order on the page and
+    their texts are made when a worker opens it. `content_hash` is that of its line in the study's manifest, which
+    covers every text of it.
     """
 
     hit = models.ForeignKey(Hit, on_delete=models.PROTECT, related_name="items")
     position = models.PositiveSmallIntegerField()
     dialog = models.ForeignKey(Dialog, on_delete=models.PROTECT, related_name="+")
     is_checkpoint = models.BooleanField()
-    cards = models.JSONField()
+    cards: "models.Field[Sequence[Card], Sequence[Card]]" = CardsField()
     content_hash = models.CharField(max_length=64)
 
     class Meta:
@@ -54,3 +56,7 @@ class HitItem(models.Model):
 
     def __str__(self) -> str:
         return f"{self.hit} item {self.position}"
+
+    @property
+    def gold_card(self) -> int | None:
+        return gold_card(self.cards)

@@ -1,5 +1,5 @@
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 
 from generation.models import Candidate
 from hits.models.assignment import Assignment
@@ -46,7 +46,9 @@ class Submission(models.Model):
 class Rating(models.Model):
     """One reply, judged by one worker. A card that stands for several candidates makes a row for each of them.
 
-    `candidate` is empty for the human reply. `value` belongs to the protocol: an area's key. Append-only.
+    `candidate` is empty for the human reply. `value` is one of the protocol's scale for this criterion. In a
+    comparison, `opponent` is the reply that it was compared with; a comparison with the human reply is stored as the
+    human reply's, so that no opponent always means that nothing was compared. Append-only.
     """
 
     submission = models.ForeignKey(Submission, on_delete=models.PROTECT, related_name="ratings")
@@ -54,17 +56,37 @@ class Rating(models.Model):
     candidate = models.ForeignKey(Candidate, null=True, on_delete=models.PROTECT, related_name="ratings")
     card = models.PositiveSmallIntegerField()  # in HitItem.cards
     place = models.PositiveSmallIntegerField()  # where it stood on the page
+    criterion = models.CharField(max_length=30, default="overall")  # what was asked about
     value = models.CharField(max_length=30)
+    opponent = models.ForeignKey(Candidate, null=True, on_delete=models.PROTECT, related_name="+")
 
     class Meta:
+        # One for each of the four cases, since NULLs are never equal to each other in SQLite.
         constraints = [
             models.UniqueConstraint(
-                fields=["submission", "item", "candidate"],
-                condition=Q(candidate__isnull=False),
+                fields=["submission", "item", "criterion", "candidate"],
+                condition=Q(candidate__isnull=False, opponent=None),
                 name="one_rating_per_submission_and_candidate",
             ),
             models.UniqueConstraint(
-                fields=["submission", "item"], condition=Q(candidate=None), name="one_rating_of_the_human_reply"
+                fields=["submission", "item", "criterion"],
+                condition=Q(candidate=None, opponent=None),
+                name="one_rating_of_the_human_reply",
+            ),
+            models.UniqueConstraint(
+                fields=["submission", "item", "criterion", "candidate", "opponent"],
+                condition=Q(candidate__isnull=False, opponent__isnull=False),
+                name="one_rating_per_submission_and_comparison",
+            ),
+            models.UniqueConstraint(
+                fields=["submission", "item", "criterion", "opponent"],
+                condition=Q(candidate=None, opponent__isnull=False),
+                name="one_rating_per_comparison_with_the_human_reply",
+            ),
+            models.CheckConstraint(condition=~Q(criterion=""), name="rating_has_a_criterion"),
+            models.CheckConstraint(
+                condition=Q(opponent=None) | Q(candidate=None) | ~Q(candidate=F("opponent")),
+                name="rating_compares_two_replies",
             ),
         ]
 

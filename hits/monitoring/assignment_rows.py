@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.db.models import Q
 
@@ -10,8 +11,9 @@ from hits.budgeting.undecided import IN_SHORT, waiting_for_decision
 from hits.collecting.active_times import counted_minutes
 from hits.models import Answer, Assignment, BonusCheck, HitItem, Offering, Study, Submission
 from hits.models.assignment import IS_CONFIRMED, AssignmentQuerySet
-from hits.models.design import CheckpointPart
-from hits.protocols.points import passes, wins_point
+from hits.models.cards import gold_card
+from hits.protocols import Protocol, protocol_of
+from hits.protocols.checkpoints import is_won
 
 Ending = Assignment.Ending
 Status = Submission.Status
@@ -55,7 +57,7 @@ def find_assignments(offering: Offering, state: str = "", worker_id: str = "") -
 
 def assignment_rows(study: Study, assignments: Sequence[Assignment]) -> list[AssignmentRow]:
     minutes = counted_minutes(assignments)
-    points = _points(study.parsed_design.checkpoints, assignments)
+    points = _points(protocol_of(study.parsed_design), assignments)
     to_decide = {
         pk
         for one in {one.offering_id: one.offering for one in assignments}.values()
@@ -74,21 +76,19 @@ def assignment_rows(study: Study, assignments: Sequence[Assignment]) -> list[Ass
     ]
 
 
-def _points(rules: CheckpointPart, assignments: Sequence[Assignment]) -> dict[int, int]:
+def _points(protocol: Protocol[Any], assignments: Sequence[Assignment]) -> dict[int, int]:
     """From the answers rather than the ratings, which come with the marketplace's word."""
     items = HitItem.objects.filter(hit__in={one.hit_id for one in assignments}, is_checkpoint=True)
-    golds = {
-        pk: next(number for number, card in enumerate(cards) if card["gold"])
-        for pk, cards in items.values_list("pk", "cards")
-    }
+    golds = {pk: gold_card(cards) for pk, cards in items.values_list("pk", "cards")}
     keys = [one.pk for one in assignments]
     first_checks = BonusCheck.objects.filter(assignment__in=keys, attempt=1)
     first = {(pk, item): is_won for pk, item, is_won in first_checks.values_list("assignment", "item", "is_won")}
     found: dict[int, int] = {}
     answers = Answer.objects.filter(assignment__in=keys, item__is_checkpoint=True)
     for pk, item, value in answers.values_list("assignment", "item", "value"):
-        final = passes(rules, value["areas"], golds[item])
-        found[pk] = found.get(pk, 0) + wins_point(rules, final, first.get((pk, item), final))
+        if (gold := golds[item]) is not None:
+            final = protocol.passes(value, gold)
+            found[pk] = found.get(pk, 0) + is_won(protocol.design.checkpoints, final, first.get((pk, item)))
     return found
 
 

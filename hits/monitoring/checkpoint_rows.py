@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from django.db.models import Count, OuterRef, Subquery
 
 from hits.models import BonusCheck, Offering, Rating
-from hits.protocols.points import wins_point
+from hits.protocols import protocol_of
+from hits.protocols.checkpoints import is_won, passes_at_first
 from hits.stats.intervals import wilson_interval
 
 
 @dataclass(frozen=True)
 class Passed:
-    """`won` by the placement that the study counts; `won_at_first` by the one at the first check, or the final one
+    """`won` by the attempt that the study counts; `won_at_first` by the one at the first check, or the final one
     where there was none: who finds the human reply by trial wins more than at first."""
 
     checkpoints: int = 0
@@ -43,7 +44,9 @@ class Passed:
 def passed_by_worker(offering: Offering, worker_id: str | None = None) -> dict[str, Passed]:
     """By the marketplace's own ids."""
     worker = "submission__assignment__crowd_worker_id"
+    protocol = protocol_of(offering.study.parsed_design)
     human = Rating.objects.filter(
+        criterion=protocol.checkpoint_criterion,
         submission__assignment__offering=offering,
         submission__problem="",
         candidate=None,
@@ -53,13 +56,12 @@ def passed_by_worker(offering: Offering, worker_id: str | None = None) -> dict[s
     first_check = BonusCheck.objects.filter(
         assignment=OuterRef("submission__assignment"), item=OuterRef("item"), attempt=1
     )
-    # The database only counts how often each case happened; what wins is said by hits.protocols.points.
+    # The database only counts how often each case happened; what wins is said by hits.protocols.checkpoints.
     cases = human.annotate(first=Subquery(first_check.values("is_won"))).order_by().values(worker, "value", "first")
-    rules = offering.study.parsed_design.checkpoints
+    rules = protocol.design.checkpoints
     found: dict[str, Passed] = {}
-    for who, area, first, count in cases.annotate(count=Count("pk")).values_list(worker, "value", "first", "count"):
-        final = area in rules.passing_areas
-        at_first = final if first is None else first
-        passed = Passed(count, count * wins_point(rules, final, at_first), count * at_first)
+    for who, value, first, count in cases.annotate(count=Count("pk")).values_list(worker, "value", "first", "count"):
+        final = value in protocol.passing_values
+        passed = Passed(count, count * is_won(rules, final, first), count * passes_at_first(final, first))
         found[who] = found.get(who, Passed()) + passed
     return found

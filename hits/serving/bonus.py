@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from hits.models import Answer, BonusCheck
 from hits.models.design import CheckpointPart
-from hits.protocols.points import passes, wins_point
+from hits.protocols.checkpoints import is_lost, is_won
 from hits.serving.frozen import FrozenHit, FrozenItem
 
 
@@ -30,17 +30,17 @@ class Checks:
 
     def is_lost(self, item_pk: int) -> bool:
         """Whether no final placement can win the point any more. The worker knows it: they saw what the check said."""
-        return any(not wins_point(self._rules, True, check.is_won) for check in self.of_item(item_pk)[:1])
+        return is_lost(self._rules, self._first(item_pk))
 
     def points(self, hit: FrozenHit, answers: Mapping[int, Answer]) -> int:
-        return sum(self._is_won(item, answers.get(item.pk)) for item in hit.items)
+        return sum(
+            is_won(self._rules, hit.study.protocol.passes(answers[item.pk].value, item.gold_card), self._first(item.pk))
+            for item in hit.items
+            if item.gold_card is not None and item.pk in answers
+        )
 
-    def _is_won(self, item: FrozenItem, answer: Answer | None) -> bool:
-        if item.gold_card is None or answer is None:
-            return False
-        final = passes(self._rules, answer.value["areas"], item.gold_card)
-        first = next((check.is_won for check in self.of_item(item.pk)), final)
-        return wins_point(self._rules, final, first)
+    def _first(self, item_pk: int) -> bool | None:
+        return next((check.is_won for check in self.of_item(item_pk)), None)
 
 
 def can_check(rules: CheckpointPart, item: FrozenItem) -> bool:

@@ -1,16 +1,17 @@
 """What a worker reads about bonus points: beforehand, beside Bonus Validate, and after submitting."""
 
+from typing import Any
+
 from hits.designing.design_words import dollars
 from hits.models.design import StudyDesign
+from hits.protocols import Protocol
 
 POINTS_LATER = "Your bonus points are counted when the marketplace has confirmed your work."
 
 
-def bonus_rule(design: StudyDesign, bonus_dialogs: int) -> str:
+def bonus_rule(protocol: Protocol[Any], bonus_dialogs: int) -> str:
     """Before the first dialog: what wins a point, what counts, and what the points are worth."""
-    rules, needed = design.checkpoints, design.pay.bonus_points
-    labels = [area.label for area in design.task.areas if area.key in rules.passing_areas]
-    where = " or ".join(labels)
+    design, needed = protocol.design, protocol.design.pay.bonus_points
     if bonus_dialogs == 1:
         carries = "One of the conversations carries a bonus point: one of its replies was written by a human"
         win = "Win it"
@@ -21,23 +22,8 @@ def bonus_rule(design: StudyDesign, bonus_dialogs: int) -> str:
         which = f"all {bonus_dialogs}" if needed >= bonus_dialogs else f"at least {needed} of the {bonus_dialogs}"
         win = f"Win {which} points"
     return (
-        f"{carries}, and the point is yours when you put it into {where}. {what_counts(design)} "
+        f"{carries}, and the point is yours when {protocol.how_to_win()}. {protocol.what_counts()} "
         f"{win} and we pay {dollars(design.pay.bonus_cents)} on top."
-    )
-
-
-def what_counts(design: StudyDesign) -> str:
-    rules = design.checkpoints
-    if rules.feedback == "after submission":
-        return "What counts is where the replies are when you submit. How many points you have won is told after that."
-    if rules.counts == "final":
-        return (
-            "What counts is where the replies are when you submit. Bonus Validate tells you whether the point would be "
-            "yours; you need not press it."
-        )
-    return (
-        "What counts is where the replies are when you first press Bonus Validate, and the point is yours if the human "
-        "reply is still well placed when you submit. If you never press it, only where the replies are then counts."
     )
 
 

@@ -8,22 +8,30 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from hits.models import Answer, Assignment, BonusCheck
-from hits.protocols.points import passes
+from hits.protocols import InvalidAnswer
 from hits.serving.assignment_tokens import CopyOf, is_our_copy, sign_copy
 from hits.serving.bonus import Checks
 from hits.serving.frozen import FrozenHit
-from hits.serving.page_data import answer_of, by_card, by_place
+from hits.serving.page_data import answer_of
 
 
-class CheckCopy(BaseModel):
-    areas: dict[str, str]
+class Copied(BaseModel):
+    """What is beside these fields was sent by the page, and belongs to the protocol."""
+
+    model_config = ConfigDict(extra="allow")
+
+    @property
+    def sent(self) -> dict[str, Any]:
+        return self.model_extra or {}
+
+
+class CheckCopy(Copied):
     active_ms: int
     at: datetime
 
 
-class DialogCopy(BaseModel):
+class DialogCopy(Copied):
     revision: int
-    areas: dict[str, str]
     active_ms: int
     hidden_ms: int
     moves: list[Any]
@@ -49,17 +57,18 @@ class AnswersCopy(BaseModel):
 
 def write_copy(hit: FrozenHit, assignment: Assignment, answers: Mapping[int, Answer], checks: Checks) -> dict[str, str]:
     """The fields of the form. Cards by their places: it passes through the worker's browser."""
+    protocol = hit.study.protocol
     copy: dict[str, Any] = {
         "version": 1,
         "turn": assignment.turn,
         "feedback": assignment.feedback,
         "dialogs": [
             {
-                **answer_of(answers[item.pk]),
+                **answer_of(protocol, answers[item.pk]),
                 "problem": answers[item.pk].problem,
                 "checks": [
                     {
-                        "areas": by_place(answers[item.pk].card_order, check.value["areas"]),
+                        **protocol.show(check.value, answers[item.pk].card_order),
                         "active_ms": check.active_ms,
                         "at": check.checked_at.isoformat(),
                     }
@@ -97,18 +106,21 @@ def read_copy(hit: FrozenHit, whose: CopyOf, fields: dict[str, str]) -> AnswersC
 
 def _fits(hit: FrozenHit, copy: AnswersCopy) -> bool:
     """Ours always do, unless the database was restored to another study: and no copy may ever end a sync."""
-    areas = {area.key for area in hit.study.design.task.areas}
-    return len(copy.dialogs) == len(hit.items) and all(
-        placed.keys() <= {str(place) for place in range(item.card_count)} and set(placed.values()) <= areas
-        for item, dialog in zip(hit.items, copy.dialogs, strict=True)
-        for placed in (dialog.areas, *(check.areas for check in dialog.checks))
-    )
+    if len(copy.dialogs) != len(hit.items):
+        return False
+    try:
+        for item, dialog in zip(hit.items, copy.dialogs, strict=True):
+            for copied in (dialog, *dialog.checks):
+                hit.study.protocol.read(copied.sent, item.shuffled)
+    except InvalidAnswer:
+        return False
+    return True
 
 
 def rebuild_answers(hit: FrozenHit, assignment: Assignment, copy: AnswersCopy) -> None:
     """Puts back what the copy says, instead of whatever answers are there. Checks are evidence: those that are there
     stay, too, since a copy of answers that were sent again has none."""
-    rules = hit.study.design.checkpoints
+    protocol = hit.study.protocol
     # The copy has cards by their places, in the order that its own page showed. The row may have another turn: it is
     # made anew when the page is opened after our database was restored.
     assignment.turn = copy.turn
@@ -124,7 +136,7 @@ def rebuild_answers(hit: FrozenHit, assignment: Assignment, copy: AnswersCopy) -
             assignment=assignment,
             item_id=item.pk,
             card_order=order,
-            value={"areas": by_card(order, dialog.areas)},
+            value=protocol.read(dialog.sent, order),
             revision=dialog.revision,
             active_ms=dialog.active_ms,
             hidden_ms=dialog.hidden_ms,
@@ -134,12 +146,12 @@ def rebuild_answers(hit: FrozenHit, assignment: Assignment, copy: AnswersCopy) -
         )
         checks = {check.checked_at: check for check in known_checks if check.item_id == item.pk}
         for told in dialog.checks:
-            areas = by_card(order, told.areas)
+            value = protocol.read(told.sent, order)
             checks[told.at] = BonusCheck(
                 assignment=assignment,
                 item_id=item.pk,
-                value={"areas": areas},
-                is_won=item.gold_card is not None and passes(rules, areas, item.gold_card),
+                value=value,
+                is_won=item.gold_card is not None and protocol.passes(value, item.gold_card),
                 active_ms=told.active_ms,
                 checked_at=told.at,
             )
@@ -151,7 +163,7 @@ def rebuild_answers(hit: FrozenHit, assignment: Assignment, copy: AnswersCopy) -
 def says_the_same(hit: FrozenHit, copy: AnswersCopy, answers: Mapping[int, Answer]) -> bool:
     """Whether these rows, which are complete, are what the copy says."""
     return all(
-        answers[item.pk].value["areas"] == by_card(item.order(copy.turn), dialog.areas)
+        answers[item.pk].value == hit.study.protocol.read(dialog.sent, item.order(copy.turn))
         and answers[item.pk].problem == dialog.problem
         for item, dialog in zip(hit.items, copy.dialogs, strict=True)
     )

@@ -16,7 +16,9 @@ from hits.batching.card_orders import shuffle_cards, turn_cards
 from hits.crowds.registry import USUAL_FEES
 from hits.designing.markdown import render_markdown
 from hits.models import Hit, HitItem, Offering, Study
+from hits.models.cards import Card, gold_card
 from hits.models.design import StudyDesign
+from hits.protocols import Protocol, protocol_of
 
 MOST_KEPT = 2048
 
@@ -29,6 +31,7 @@ class FrozenStudy:
     pk: int
     key: UUID
     design: StudyDesign
+    protocol: Protocol[Any]
     order_secret: bytes = field(repr=False)
     welcome: SafeString
     instructions: SafeString
@@ -43,7 +46,7 @@ class FrozenItem:
     dataset: str
     external_id: str
     turns: list[str]
-    cards: tuple[tuple[int, ...], ...]  # the candidates that each stands for; none for a gold of its own
+    cards: tuple[Card, ...]
     texts: tuple[str, ...]  # as shown, of each card
     gold_card: int | None  # set where the item is a checkpoint
     shuffled: tuple[int, ...]  # the cards as the first turn shows them
@@ -67,6 +70,11 @@ class FrozenHit:
     assignments: int
     items: tuple[FrozenItem, ...]
 
+    @property
+    def card_counts(self) -> dict[int, int]:
+        """By the items' keys."""
+        return {item.pk: item.card_count for item in self.items}
+
 
 @lru_cache(maxsize=64)
 def frozen_study(key: UUID) -> FrozenStudy:
@@ -77,6 +85,7 @@ def frozen_study(key: UUID) -> FrozenStudy:
         study.pk,
         study.key,
         design,
+        protocol_of(design),
         secret_of(study),
         render_markdown(task.welcome),
         render_markdown(task.instructions),
@@ -120,7 +129,7 @@ def _load_hit(study_key: UUID, number: int) -> FrozenHit:
     rows = HitItem.objects.filter(hit__study=study.pk, hit__number=number).order_by("position")
     values = list(
         rows.values_list(
-            *("hit", "hit__block", "hit__assignments", "pk", "position", "cards", "is_checkpoint"),
+            *("hit", "hit__block", "hit__assignments", "pk", "position", "cards"),
             *("dialog__dataset__name", "dialog__external_id", "dialog__turns", "dialog__gold"),
         )
     )
@@ -137,18 +146,17 @@ def _load_hit(study_key: UUID, number: int) -> FrozenHit:
 
 
 def _items(study: FrozenStudy, rows: list[tuple[Any, ...]]) -> tuple[FrozenItem, ...]:
-    shown = {candidates[0] for row in rows for card in row[5] if (candidates := card["candidates"])}
+    shown = {card.candidates[0] for row in rows for card in row[5] if card.candidates}
     texts = dict(Candidate.objects.filter(pk__in=shown).values_list("pk", "display_text"))
     return tuple(_item(study, row, texts) for row in rows)
 
 
 def _item(study: FrozenStudy, row: tuple[Any, ...], texts: dict[int, str]) -> FrozenItem:
-    _, _, _, pk, position, cards, is_checkpoint, dataset, external_id, turns, gold = row
-    gold_card = next(number for number, card in enumerate(cards) if card["gold"]) if is_checkpoint else None
-    candidates = tuple(tuple(card["candidates"]) for card in cards)
-    shown = tuple(study.design.shown(texts[pks[0]] if pks else display_text(gold, turns)) for pks in candidates)
+    _, _, _, pk, position, cards, dataset, external_id, turns, gold = row
+    found = (texts[card.candidates[0]] if card.candidates else display_text(gold, turns) for card in cards)
+    shown = tuple(map(study.design.shown, found))
     shuffled = tuple(shuffle_cards(study.order_secret, dataset, external_id, len(cards)))
-    return FrozenItem(pk, position, dataset, external_id, turns, candidates, shown, gold_card, shuffled)
+    return FrozenItem(pk, position, dataset, external_id, turns, cards, shown, gold_card(cards), shuffled)
 
 
 def _hits_of_block(study: FrozenStudy, pk: int, number: int, block: int) -> tuple[int, ...]:

@@ -10,8 +10,9 @@ from hits.designing.design_words import dollars
 from hits.designing.sizing import hourly_pay_cents
 from hits.models import Answer, Assignment
 from hits.models.design import StudyDesign
+from hits.protocols import Protocol
 from hits.serving.bonus import Checks, can_check
-from hits.serving.bonus_words import bonus_rule, what_counts
+from hits.serving.bonus_words import bonus_rule
 from hits.serving.frozen import FrozenHit, FrozenItem
 from hits.serving.statements import answers_of, checks_of, has_submitted_before
 
@@ -48,7 +49,7 @@ def work_page(hit: FrozenHit, assignment: Assignment, token: str, seconds_used: 
                 "turns": item.turns,
                 "cards": [item.texts[card] for card in item.order(assignment.turn)],
                 "has_bonus": can_check(rules, item),
-                "answer": answer_of(answers.get(item.pk)),
+                "answer": answer_of(hit.study.protocol, answers.get(item.pk)),
                 "bonus": bonus_of(hit, item, assignment, checks) if can_check(rules, item) else None,
                 "problem": answers[item.pk].problem if item.pk in answers else "",
             }
@@ -60,13 +61,13 @@ def work_page(hit: FrozenHit, assignment: Assignment, token: str, seconds_used: 
     }
 
 
-def answer_of(answer: Answer | None) -> dict[str, Any]:
-    """By places, as the page knows the cards."""
+def answer_of(protocol: Protocol[Any], answer: Answer | None) -> dict[str, Any]:
+    """By places, as the page knows the cards. The protocol's own fields stand beside the common ones."""
     if answer is None:
-        return {"revision": 0, "areas": {}, "active_ms": 0, "hidden_ms": 0, "moves": []}
+        return {"revision": 0, **protocol.show(None, ()), "active_ms": 0, "hidden_ms": 0, "moves": []}
     return {
         "revision": answer.revision,
-        "areas": by_place(answer.card_order, answer.value["areas"]),
+        **protocol.show(answer.value, answer.card_order),
         "active_ms": answer.active_ms,
         "hidden_ms": answer.hidden_ms,
         "moves": answer.moves,
@@ -83,18 +84,10 @@ def bonus_of(hit: FrozenHit, item: FrozenItem, assignment: Assignment, checks: C
     return {
         "attempts": len(known),
         "attempts_left": checks.attempts_left(item.pk),
-        "checked": by_place(order, known[-1].value["areas"]) if known else None,
+        "checked": hit.study.protocol.show(known[-1].value, order) if known else None,
         "passed": bool(known) and known[-1].is_won,
         "is_lost": checks.is_lost(item.pk),
     }
-
-
-def by_place(card_order: list[int], areas_by_card: dict[str, str]) -> dict[str, str]:
-    return {str(place): areas_by_card[str(card)] for place, card in enumerate(card_order) if str(card) in areas_by_card}
-
-
-def by_card(card_order: list[int], areas_by_place: dict[str, str]) -> dict[str, str]:
-    return {str(card_order[int(place)]): area for place, area in areas_by_place.items()}
 
 
 def _texts(hit: FrozenHit) -> dict[str, Any]:
@@ -102,7 +95,7 @@ def _texts(hit: FrozenHit) -> dict[str, Any]:
     return {
         "title": design.task.title,
         "question": design.task.question,
-        "areas": [area.model_dump() for area in design.task.areas],
+        **study.protocol.page_settings(),
         "welcome": study.welcome,
         "instructions": study.instructions,
         "consent": study.consent,
@@ -134,8 +127,8 @@ def _facts(hit: FrozenHit) -> dict[str, Any]:
         "hourly": dollars(hourly_pay_cents(design)),
         "approval": _approval(design),
         "bonus": dollars(design.pay.bonus_cents) if has_bonus else "",
-        "bonus_rule": bonus_rule(design, bonus_dialogs) if has_bonus else "",
-        "what_counts": what_counts(design) if bonus_dialogs else "",
+        "bonus_rule": bonus_rule(hit.study.protocol, bonus_dialogs) if has_bonus else "",
+        "what_counts": hit.study.protocol.what_counts() if bonus_dialogs else "",
         "bonus_dialogs": bonus_dialogs,
         "max_hits": design.crowd.max_hits_per_worker,
     }

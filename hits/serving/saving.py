@@ -11,14 +11,15 @@ from django.db import transaction
 from hits.crowds.contract import Word
 from hits.crowds.registry import CROWDS, crowd_of
 from hits.models import Answer, Assignment, BonusCheck
-from hits.protocols.points import passes
+from hits.protocols import InvalidAnswer, Value
+from hits.protocols.contract import missing_work
 from hits.serving.assignment_tokens import Ticket, completion_code
 from hits.serving.bonus import Checks, can_check
 from hits.serving.bonus_words import POINTS_LATER, points_told
 from hits.serving.copies import write_copy
 from hits.serving.frozen import FrozenHit, FrozenItem, frozen_hit, frozen_offering
 from hits.serving.opening import check_is_open
-from hits.serving.page_data import answer_of, bonus_of, by_card
+from hits.serving.page_data import answer_of, bonus_of
 from hits.serving.statements import (
     add_answer,
     answer_to,
@@ -36,11 +37,12 @@ from hits.serving.work_refusals import Refusal, WorkRefused, incomplete_words
 
 @dataclass(frozen=True)
 class DialogState:
-    """What a page says about one dialog; cards by their places, times and moves from the beginning of the dialog."""
+    """What a page says about one dialog. `sent` belongs to the protocol; times and moves are from the beginning of the
+    dialog."""
 
     position: int
     revision: int  # the one that the page saw last
-    areas: Mapping[str, str]
+    sent: Mapping[str, Any]
     active_ms: int = 0
     hidden_ms: int = 0
     moves: Sequence[Any] = field(default_factory=list)
@@ -75,11 +77,9 @@ def check_bonus(ticket: Ticket, dialog: DialogState, attempt: int, now: datetime
         rules = hit.study.design.checkpoints
         if item.gold_card is None or not can_check(rules, item):
             raise WorkRefused(Refusal.INVALID)
-        areas = _checked_areas(hit, item, dialog.areas)
-        if len(areas) < item.card_count:
-            raise _incomplete([(item.position, item.card_count - len(areas))])
-        order = item.order(assignment.turn)
-        value = {"areas": by_card(order, areas)}
+        value = _value(hit, dialog, item.order(assignment.turn))
+        if missing := hit.study.protocol.missing(value, item.card_count):
+            raise _incomplete(hit, [(item.position, missing)])
         checks = Checks(rules, checks_of(assignment))
         known = checks.of_item(item.pk)
         saved = _save_dialog(hit, assignment, dialog, now)
@@ -96,7 +96,7 @@ def check_bonus(ticket: Ticket, dialog: DialogState, attempt: int, now: datetime
                 item_id=item.pk,
                 attempt=attempt,
                 value=value,
-                is_won=passes(rules, value["areas"], item.gold_card),
+                is_won=hit.study.protocol.passes(value, item.gold_card),
                 active_ms=dialog.active_ms,
                 checked_at=now,
             )
@@ -232,11 +232,11 @@ def _save_dialog(hit: FrozenHit, assignment: Assignment, dialog: DialogState, no
     order, value = new.card_order, new.value
     if dialog.revision == 0 and add_answer(new):
         return {"position": dialog.position, "revision": 1, "conflict": False}
-    stored = answer_to(assignment, item.pk) or Answer(card_order=order, value={"areas": {}}, revision=0)
+    stored = answer_to(assignment, item.pk) or Answer(card_order=order, value=hit.study.protocol.nothing(), revision=0)
     is_same = stored.value == value and stored.problem == dialog.problem
     if dialog.revision != stored.revision and not is_same:
         conflict = {"position": dialog.position, "conflict": True, "problem": stored.problem}
-        return {**conflict, **answer_of(stored)}
+        return {**conflict, **answer_of(hit.study.protocol, stored)}
     if not is_same or dialog.active_ms > stored.active_ms:
         new.revision = stored.revision = stored.revision + 1
         new.active_ms = max(stored.active_ms, dialog.active_ms)
@@ -252,7 +252,7 @@ def _answer(hit: FrozenHit, assignment: Assignment, dialog: DialogState, now: da
         assignment=assignment,
         item_id=item.pk,
         card_order=order,
-        value={"areas": by_card(order, _checked_areas(hit, item, dialog.areas))},
+        value=_value(hit, dialog, order),
         revision=dialog.revision + 1,
         active_ms=dialog.active_ms,
         hidden_ms=dialog.hidden_ms,
@@ -268,32 +268,28 @@ def _item(hit: FrozenHit, position: int) -> FrozenItem:
     return hit.items[position]
 
 
-def _checked_areas(hit: FrozenHit, item: FrozenItem, areas: Mapping[str, str]) -> dict[str, str]:
-    known = {area.key for area in hit.study.design.task.areas}
-    places = {str(place) for place in range(item.card_count)}
-    if not (areas.keys() <= places and set(areas.values()) <= known):
-        raise WorkRefused(Refusal.INVALID)
-    return dict(areas)
+def _value(hit: FrozenHit, dialog: DialogState, card_order: Sequence[int]) -> Value:
+    try:
+        return hit.study.protocol.read(dialog.sent, card_order)
+    except InvalidAnswer:
+        raise WorkRefused(Refusal.INVALID) from None
 
 
 def _check_is_complete(hit: FrozenHit, answers: Mapping[int, Answer]) -> None:
     if missing := _missing(hit, answers):
-        raise _incomplete(missing)
+        raise _incomplete(hit, missing)
 
 
 def _missing(hit: FrozenHit, answers: Mapping[int, Answer]) -> list[tuple[int, int]]:
-    """Positions of dialogs, and how many of their cards have no place."""
-    placed = {item_pk: len(answer.value["areas"]) for item_pk, answer in answers.items()}
-    return [
-        (item.position, item.card_count - placed.get(item.pk, 0))
-        for item in hit.items
-        if placed.get(item.pk, 0) < item.card_count
-    ]
+    """Positions of dialogs, and how many of their replies have no answer."""
+    values = {item_pk: answer.value for item_pk, answer in answers.items()}
+    missing = missing_work(hit.study.protocol, hit.card_counts, values)
+    return [(item.position, missing[item.pk]) for item in hit.items if item.pk in missing]
 
 
-def _incomplete(missing: Sequence[tuple[int, int]]) -> WorkRefused:
+def _incomplete(hit: FrozenHit, missing: Sequence[tuple[int, int]]) -> WorkRefused:
     return WorkRefused(
         Refusal.INCOMPLETE,
-        incomplete_words(missing),
+        incomplete_words(missing, hit.study.protocol.still_missing),
         missing=[{"position": position, "cards": count} for position, count in missing],
     )

@@ -139,10 +139,12 @@ def limit_words(limit: int) -> str:
     )
 
 
-def incomplete_words(missing: Sequence[tuple[int, int]]) -> str:
-    """INCOMPLETE with what is missing: positions of conversations, and how many of their replies have no place."""
+def incomplete_words(missing: Sequence[tuple[int, int]], still_missing: tuple[str, str]) -> str:
+    """INCOMPLETE with what is missing: positions of conversations, and how many of their replies have no answer. The
+    protocol says what that is, and what to do."""
+    what, do_it = still_missing
     parts = [f"{count_of(count, 'reply', 'replies')} of conversation {position + 1}" for position, count in missing]
-    return f"Still without a place: {', '.join(parts)}. Nothing is lost: please place them, and submit again."
+    return f"{what}: {', '.join(parts)}. Nothing is lost: please {do_it}, and submit again."
 
 
 class WorkRefused(EvalPlatformError):

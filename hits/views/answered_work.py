@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from generation.models import Candidate
 from hits.batching.card_orders import card_order
 from hits.collecting.active_times import CountedTime, counted_times
 from hits.models import Answer, Assignment, BonusCheck, HitItem
-from hits.models.design import Area, StudyDesign
+from hits.protocols import Protocol, Scale, protocol_of
 from hits.views.worker_preview import PreviewCard, PreviewTurn, preview_card, preview_turns
 
 
@@ -18,11 +19,11 @@ class ShownCard:
     place: int
     card: PreviewCard
     is_gold: bool
-    area: str  # its key; empty if it was not placed
+    value: str | None  # what the worker said of it
 
     @property
     def letter(self) -> str:
-        """As the worker's page names it (`letterOf` in frontend/src/worker/pieces.ts): A to Z, then AA."""
+        """As the worker's page names it (`letterOf` in frontend/src/worker/letters.ts): A to Z, then AA."""
         rest, letters = self.place, ""
         while rest:
             rest, last = divmod(rest - 1, 26)
@@ -31,7 +32,9 @@ class ShownCard:
 
 
 @dataclass(frozen=True)
-class AreaWithCards:
+class CardsOfValue:
+    """The cards of which a worker said the same."""
+
     label: str
     cards: list[ShownCard]
 
@@ -40,7 +43,7 @@ class AreaWithCards:
 class Attempt:
     number: int
     is_won: bool
-    gold_area: str
+    said_of_gold: str
     active_seconds: float
 
 
@@ -48,7 +51,7 @@ class Attempt:
 class AnsweredDialog:
     item: HitItem
     turns: list[PreviewTurn]
-    areas: list[AreaWithCards]  # as the study has them; last, if there are any, the cards that were not placed
+    values: list[CardsOfValue]  # in the scale's order; last, if there are any, the cards without an answer
     attempts: list[Attempt]
     active_seconds: float
     hidden_seconds: float
@@ -62,9 +65,9 @@ class AnsweredDialog:
 
 
 def answered_dialogs(assignment: Assignment) -> list[AnsweredDialog]:
-    design = assignment.hit.study.parsed_design
+    protocol = protocol_of(assignment.hit.study.parsed_design)
     items = list(HitItem.objects.filter(hit=assignment.hit_id).select_related("dialog__dataset"))
-    keys = [key for item in items for card in item.cards for key in card["candidates"]]
+    keys = [key for item in items for card in item.cards for key in card.candidates]
     candidates = Candidate.objects.select_related("generator").in_bulk(keys)
     answers = {answer.item_id: answer for answer in Answer.objects.filter(assignment=assignment)}
     checks: dict[int, list[BonusCheck]] = {}
@@ -75,7 +78,7 @@ def answered_dialogs(assignment: Assignment) -> list[AnsweredDialog]:
         _answered(
             item,
             assignment,
-            design,
+            protocol,
             candidates,
             answers.get(item.pk),
             checks.get(item.pk, []),
@@ -88,24 +91,24 @@ def answered_dialogs(assignment: Assignment) -> list[AnsweredDialog]:
 def _answered(
     item: HitItem,
     assignment: Assignment,
-    design: StudyDesign,
+    protocol: Protocol[Any],
     candidates: dict[int, Candidate],
     answer: Answer | None,
     checks: Sequence[BonusCheck],
     time: CountedTime,
 ) -> AnsweredDialog:
-    cards = [preview_card(design, card, item.dialog, candidates) for card in item.cards]
-    placed = answer.value["areas"] if answer else {}
+    cards = [preview_card(protocol.design, card, item.dialog, candidates) for card in item.cards]
+    said = {number: protocol.value_of_card(answer.value, number) for number in range(len(cards))} if answer else {}
     order = answer.card_order if answer else _order(item, assignment)
     shown = [
-        ShownCard(place, cards[number], item.cards[number]["gold"], placed.get(str(number), ""))
+        ShownCard(place, cards[number], item.cards[number].is_gold, said.get(number))
         for place, number in enumerate(order, start=1)
     ]
     return AnsweredDialog(
         item=item,
         turns=preview_turns(item.dialog.turns),
-        areas=_by_area(design.task.areas, shown),
-        attempts=[_attempt(item, check, design.task.areas, time) for check in checks],
+        values=_by_value(protocol.scale, shown),
+        attempts=[_attempt(item, check, protocol, time) for check in checks],
         active_seconds=time.active_ms / 1000,
         hidden_seconds=time.hidden_ms / 1000,
         move_count=len(answer.moves) if answer else 0,
@@ -120,14 +123,13 @@ def _order(item: HitItem, assignment: Assignment) -> list[int]:
     return card_order(secret, dialog.dataset.name, dialog.external_id, len(item.cards), assignment.turn)
 
 
-def _by_area(areas: Sequence[Area], shown: Sequence[ShownCard]) -> list[AreaWithCards]:
-    found = [AreaWithCards(area.label, [one for one in shown if one.area == area.key]) for area in areas]
-    rest = [one for one in shown if not one.area]
-    return [*found, AreaWithCards("Not placed", rest)] if rest else found
+def _by_value(scale: Scale, shown: Sequence[ShownCard]) -> list[CardsOfValue]:
+    found = [CardsOfValue(scale.label(value), [one for one in shown if one.value == value]) for value in scale.values]
+    rest = [one for one in shown if one.value is None]
+    return [*found, CardsOfValue("Not placed", rest)] if rest else found
 
 
-def _attempt(item: HitItem, check: BonusCheck, areas: Sequence[Area], time: CountedTime) -> Attempt:
-    gold = next(number for number, card in enumerate(item.cards) if card["gold"])
-    key = check.value["areas"].get(str(gold), "")
-    label = next((area.label for area in areas if area.key == key), "nowhere")
-    return Attempt(check.attempt, check.is_won, label, min(check.active_ms, time.active_ms) / 1000)
+def _attempt(item: HitItem, check: BonusCheck, protocol: Protocol[Any], time: CountedTime) -> Attempt:
+    value = None if item.gold_card is None else protocol.value_of_card(check.value, item.gold_card)
+    said = "nowhere" if value is None else protocol.scale.label(value)
+    return Attempt(check.attempt, check.is_won, said, min(check.active_ms, time.active_ms) / 1000)

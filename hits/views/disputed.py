@@ -13,7 +13,7 @@ from generation.models import Candidate, Dialog
 from hits.access.pseudonyms import pseudonym
 from hits.analysing.kept_results import find_results
 from hits.models import HitItem, Offering
-from hits.models.design import Area
+from hits.protocols import Scale, protocol_of
 from hits.screening.keeping import kept_ratings
 from hits.views.study_pages import find_offering, surroundings
 from hits.views.worker_preview import PreviewCard, PreviewTurn, preview_card, preview_turns
@@ -30,7 +30,7 @@ class Said:
 @dataclass(frozen=True)
 class DisputedCard:
     card: PreviewCard
-    areas: list[tuple[str, list[Said]]]  # the area's label, and who put the card there
+    values: list[tuple[str, list[Said]]]  # each value's label, and who said it of the card
 
 
 @dataclass(frozen=True)
@@ -61,10 +61,9 @@ def _dialogs(offering: Offering, disputed: Sequence[dict[str, Any]]) -> list[Dis
     items = HitItem.objects.filter(hit__study=offering.study, dialog__in=keys).select_related("dialog__dataset")
     by_dialog = {item.dialog_id: item for item in items.order_by("-pk")}
     found = [card for item in by_dialog.values() for card in item.cards]
-    candidates = Candidate.objects.select_related("generator").in_bulk(
-        [pk for card in found for pk in card["candidates"]]
-    )
+    candidates = Candidate.objects.select_related("generator").in_bulk([pk for card in found for pk in card.candidates])
     design = offering.study.parsed_design
+    scale = protocol_of(design).scale
     said = _said(offering, keys)
     return [
         DisputedDialog(
@@ -74,7 +73,7 @@ def _dialogs(offering: Offering, disputed: Sequence[dict[str, Any]]) -> list[Dis
             [
                 DisputedCard(
                     preview_card(design, card, item.dialog, candidates),
-                    _by_area(design.task.areas, said, item.dialog_id, number),
+                    _by_value(scale, said, item.dialog_id, number),
                 )
                 for number, card in enumerate(item.cards)
             ],
@@ -88,8 +87,8 @@ _Saying = dict[tuple[int, int, str], dict[int, Said]]
 
 
 def _said(offering: Offering, dialogs: Sequence[int]) -> _Saying:
-    """Who put a card where, by dialog, card and area, then by assignment: a card that stands for several models has
-    several ratings, but was put there once."""
+    """Who said what of a card, by dialog, card and value, then by assignment: a card that stands for several models has
+    several ratings, but was judged once."""
     ratings = kept_ratings(offering).filter(item__dialog__in=dialogs)
     found: _Saying = {}
     columns = ("item__dialog", "card", "value", "submission__assignment", "submission__assignment__crowd_worker_id")
@@ -99,5 +98,5 @@ def _said(offering: Offering, dialogs: Sequence[int]) -> _Saying:
     return found
 
 
-def _by_area(areas: Sequence[Area], said: _Saying, dialog: int, card: int) -> list[tuple[str, list[Said]]]:
-    return [(area.label, list(said.get((dialog, card, area.key), {}).values())) for area in areas]
+def _by_value(scale: Scale, said: _Saying, dialog: int, card: int) -> list[tuple[str, list[Said]]]:
+    return [(scale.label(value), list(said.get((dialog, card, value), {}).values())) for value in scale.values]

@@ -7,19 +7,23 @@ whether a value makes sense is for `hits.designing.design_problems` to say, whic
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, get_args
 
 from django.http import QueryDict
 
 from hits.models.design import ScreeningRule, StudyDesign
+from hits.protocols import PROTOCOLS, protocol_in
+from hits.protocols.contract import OwnSetting
 
-LISTS_OF_TABLES = ("datasets", "task.areas", "warm_up.replies", "screening")
+LISTS_OF_TABLES = (
+    *("datasets", "warm_up.replies", "screening"),
+    *(one.path for protocol in PROTOCOLS.values() for one in protocol.own_settings if one.kind == "labels"),
+)
 
 Reader = Callable[[QueryDict, str], Any]
 
-DEFAULTS: dict[str, Any] = StudyDesign.model_validate(
-    {"name": "x", "datasets": [{"name": "x", "dialogs": 1}], "generators": ["x"]}
-).as_json() | {"name": "", "datasets": [], "generators": []}
+SMALLEST_DESIGN = {"name": "x", "datasets": [{"name": "x", "dialogs": 1}], "generators": ["x"]}
 
 RULE_DEFAULTS = {model().rule: model().model_dump() for model in get_args(get_args(ScreeningRule)[0])}
 
@@ -31,22 +35,25 @@ class SettingField:
     kind: str = "text"
     help: str = ""
     choices: Sequence[tuple[str, str]] = ()
+    fitting: OwnSetting | None = None  # of the warm-up's replies: how the protocol says which answers fit
 
     @property
     def template(self) -> str:
         simple = {"text", "number", "money", "words"}
-        long = {"markdown", "lines", "areas"}
+        long = {"markdown", "lines", "labels"}
         return f"hits/fields/{'input' if self.kind in simple else 'textarea' if self.kind in long else self.kind}.html"
 
     def read(self, post: QueryDict) -> Any:
+        if self.fitting is not None:
+            return _warm_up_replies(post, self.path, self.fitting.path)
         return READERS[self.kind](post, self.path)
 
     def is_unchanged(self, post: QueryDict, settings: Mapping[str, Any]) -> bool:
         """Whether the form says nothing new: a field can't show every line break and digit that a file can hold."""
         value = get_setting(settings, self.path)
         read = self.read(post)
-        if self.kind == "warm_up_replies":
-            return _replies_in_short(read) == _replies_in_short(value)
+        if self.fitting is not None:
+            return _replies_in_short(read, self.fitting.path) == _replies_in_short(value, self.fitting.path)
         if self.kind == "screening":
             return _rules_by_name(read) == _rules_by_name(value)
         if self.kind not in ("many", "dataset_counts"):
@@ -61,8 +68,8 @@ class SettingField:
         return "" if value is None else in_short(value)
 
 
-def _replies_in_short(replies: list[Any]) -> list[list[str]]:
-    return [[_collapsed(reply.get(name)) for name in ("text", "areas", "praise", "hint")] for reply in replies]
+def _replies_in_short(replies: list[Any], fitting: str) -> list[list[str]]:
+    return [[_collapsed(reply.get(name)) for name in ("text", fitting, "praise", "hint")] for reply in replies]
 
 
 def _rules_by_name(rules: list[Any]) -> dict[str, dict[str, Any]]:
@@ -81,10 +88,16 @@ def in_short(value: Any) -> Any:
     return f"{value:g}" if isinstance(value, float) else value
 
 
+@lru_cache
+def _defaults(protocol: str) -> dict[str, Any]:
+    design = StudyDesign.model_validate({**SMALLEST_DESIGN, "protocol": protocol})
+    return design.as_json() | {"name": "", "datasets": [], "generators": []}
+
+
 def get_setting(settings: Mapping[str, Any], path: str) -> Any:
     """What the draft holds, or else the default."""
     found: Any = settings
-    default: Any = DEFAULTS
+    default: Any = _defaults(protocol_in(settings).name)
     for part in path.split("."):
         found = found.get(part) if isinstance(found, Mapping) else None
         default = default.get(part) if isinstance(default, Mapping) else None
@@ -138,7 +151,7 @@ def _words(post: QueryDict, path: str) -> list[str]:
     return _text(post, path).replace(",", " ").split()
 
 
-def _areas(post: QueryDict, path: str) -> list[dict[str, str]]:
+def _labels(post: QueryDict, path: str) -> list[dict[str, str]]:
     pairs = [line.partition(":") for line in _lines(post, path)]
     return [{"key": key.strip(), "label": label.strip() or key.strip()} for key, _, label in pairs]
 
@@ -151,11 +164,11 @@ def _dataset_counts(post: QueryDict, path: str) -> list[dict[str, Any]]:
     ]
 
 
-def _warm_up_replies(post: QueryDict, path: str) -> list[dict[str, Any]]:
-    columns = [_all(post, f"{path}.{name}") for name in ("text", "areas", "praise", "hint")]
+def _warm_up_replies(post: QueryDict, path: str, fitting: str) -> list[dict[str, Any]]:
+    columns = [_all(post, f"{path}.{name}") for name in ("text", fitting, "praise", "hint")]
     replies = [
-        {"text": text.strip(), "areas": areas.replace(",", " ").split(), "praise": praise.strip(), "hint": hint.strip()}
-        for text, areas, praise, hint in zip(*columns, strict=False)
+        {"text": text.strip(), fitting: fits.replace(",", " ").split(), "praise": praise.strip(), "hint": hint.strip()}
+        for text, fits, praise, hint in zip(*columns, strict=False)
         if text.strip()
     ]
     return [{name: value for name, value in reply.items() if value} for reply in replies]
@@ -172,7 +185,7 @@ def _screening(post: QueryDict, path: str) -> list[dict[str, Any]]:
 WRITERS: dict[str, Callable[[list[Any]], str]] = {
     "words": lambda value: ", ".join(map(str, value)),
     "lines": lambda value: "\n".join(map(str, value)),
-    "areas": lambda value: "\n".join(f"{area.get('key', '')}: {area.get('label', '')}" for area in value),
+    "labels": lambda value: "\n".join(f"{one.get('key', '')}: {one.get('label', '')}" for one in value),
 }
 
 READERS: dict[str, Reader] = {
@@ -184,8 +197,7 @@ READERS: dict[str, Reader] = {
     "many": _all,
     "lines": _lines,
     "words": _words,
-    "areas": _areas,
+    "labels": _labels,
     "dataset_counts": _dataset_counts,
-    "warm_up_replies": _warm_up_replies,
     "screening": _screening,
 }

@@ -103,7 +103,7 @@ def show_hit(request: HttpRequest, name: str, number: int) -> HttpResponse:
     context = {
         "study": study,
         "hit": hit,
-        "texts": preview_texts(design.task),
+        "texts": preview_texts(design),
         "items": preview_hit(hit, design),
         "previous_number": number - 1,
         "next_number": number + 1,

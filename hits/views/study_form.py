@@ -20,9 +20,10 @@ from hits.designing.study_files import save_draft
 from hits.designing.summarising import Summary, summarise
 from hits.errors import DesignProblem, StudyFrozen
 from hits.models import BackgroundJob, Study
-from hits.models.design import StudyDesign, TaskPart, WarmUpPart
+from hits.models.design import StudyDesign
+from hits.protocols import protocol_in
 from hits.tasks import plan_size_of_study
-from hits.views.setting_fields import SettingField, set_setting
+from hits.views.setting_fields import SMALLEST_DESIGN, SettingField, set_setting
 from hits.views.study_form_rows import dataset_rows, screening_rows, warm_up_rows
 from hits.views.study_steps import STEPS, Step
 from hits.views.waiting import wait_for_job
@@ -46,7 +47,7 @@ def edit_study(request: HttpRequest, name: str, step: str) -> HttpResponse:
         "step": current,
         "steps": [{"step": one, "problem_count": sum(one.owns(problem) for problem in problems)} for one in STEPS],
         "problems": [problem for problem in problems if current.owns(problem)],
-        "fields": [_field_row(field, study, problems) for field in current.fields()],
+        "fields": [_field_row(field, study, problems) for field in current.fields(protocol_in(study.design))],
         "next_step": STEPS[STEPS.index(current) + 1] if current is not STEPS[-1] else None,
         **_extras(study, current, checked),
     }
@@ -136,7 +137,7 @@ def _typed(post: QueryDict, study: Study, step_key: str) -> dict[str, Any]:
     """The draft with what is typed in this step."""
     settings = dict(study.design)
     step = next(one for one in STEPS if one.key == step_key)
-    for field in step.fields():
+    for field in step.fields(protocol_in(settings)):
         if not field.is_unchanged(post, settings):
             settings = set_setting(settings, field.path, field.read(post))
     return settings
@@ -153,8 +154,8 @@ def _summary_of(settings: dict[str, Any], checked: DraftCheck) -> Summary | None
 def _preview(settings: dict[str, Any]) -> dict[str, Any] | None:
     """None while what is typed makes no valid task."""
     try:
-        task = TaskPart.model_validate(settings.get("task", {}))
-        warm_up = WarmUpPart.model_validate(settings.get("warm_up", {}))
+        parts = {name: settings[name] for name in ("protocol", "task", "warm_up") if name in settings}
+        design = StudyDesign.model_validate({**SMALLEST_DESIGN, **parts})
     except ValidationError:
         return None
-    return {"texts": preview_texts(task), "item": preview_warm_up(warm_up)}
+    return {"texts": preview_texts(design), "item": preview_warm_up(design)}

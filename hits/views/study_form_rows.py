@@ -6,6 +6,7 @@ from typing import Any, get_args
 from generation.counting import count_datasets
 from generation.models import Dataset
 from hits.models.design import ScreeningRule
+from hits.protocols import protocol_in
 from hits.views.setting_fields import get_setting, in_short
 
 SPARE_REPLIES = 2
@@ -45,8 +46,9 @@ def dataset_rows(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def warm_up_rows(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
-    replies = [{**reply, "areas": _as_list(reply.get("areas"))} for reply in get_setting(settings, "warm_up.replies")]
-    return [*replies, *[{"areas": []}] * SPARE_REPLIES]
+    fitting = protocol_in(settings).fitting_setting.path
+    replies = [{**reply, "fits": _as_list(reply.get(fitting))} for reply in get_setting(settings, "warm_up.replies")]
+    return [*replies, *[{"fits": []}] * SPARE_REPLIES]
 
 
 def _as_list(value: Any) -> list[Any]:

@@ -2,10 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from generation.models import Dataset, Generator
 from hits.errors import DesignProblem
+from hits.protocols import Protocol
 from hits.views.setting_fields import SettingField
+
+ProtocolClass = type[Protocol[Any]]
 
 
 @dataclass(frozen=True)
@@ -14,13 +18,13 @@ class Step:
     title: str
     lead: str
     prefixes: tuple[str, ...]
-    fields: Callable[[], list[SettingField]]
+    fields: Callable[[ProtocolClass], list[SettingField]]  # of a draft with this protocol
 
     def owns(self, problem: DesignProblem) -> bool:
         return any(problem.field == prefix or problem.field.startswith(f"{prefix}.") for prefix in self.prefixes)
 
 
-def _data_fields() -> list[SettingField]:
+def _data_fields(protocol: ProtocolClass) -> list[SettingField]:
     return [
         SettingField("datasets", "How many dialogs of each dataset", "dataset_counts"),
         SettingField("seed", "Seed", "number", "The same seed gives the same HITs on any machine."),
@@ -39,17 +43,17 @@ def _data_fields() -> list[SettingField]:
     ]
 
 
-def _generator_fields() -> list[SettingField]:
+def _generator_fields(protocol: ProtocolClass) -> list[SettingField]:
     names = [(name, name) for name in Generator.objects.values_list("name", flat=True)]
     return [SettingField("generators", "Whose replies are rated", "many", choices=names)]
 
 
-def _task_fields() -> list[SettingField]:
+def _task_fields(protocol: ProtocolClass) -> list[SettingField]:
     return [
         SettingField("task.title", "Title on the marketplace"),
         SettingField("task.description", "Description on the marketplace"),
         SettingField("task.keywords", "Keywords on the marketplace", help="separated by commas"),
-        SettingField("task.question", "Question above the areas"),
+        SettingField("task.question", "Question above the replies"),
         SettingField(
             "task.reply_style",
             "Replies are shown",
@@ -58,11 +62,11 @@ def _task_fields() -> list[SettingField]:
             "the human ones too.",
             choices=[("tidied", "tidied"), ("as written", "as they were written")],
         ),
-        SettingField("task.areas", "Areas in order, one a line", "areas", "key: what the worker reads"),
+        *_own_fields(protocol, "task."),
         SettingField("task.welcome", "Welcome", "markdown"),
         SettingField("task.instructions", "Instructions", "markdown"),
         SettingField("warm_up.context", "Warm-up conversation, one turn a line", "lines"),
-        SettingField("warm_up.replies", "Warm-up replies", "warm_up_replies"),
+        SettingField("warm_up.replies", "Warm-up replies", "warm_up_replies", fitting=protocol.fitting_setting),
         SettingField("task.consent", "Consent", "markdown"),
         SettingField("task.contact", "Contact", "markdown"),
         SettingField("task.requester", "Who asks", help="Your group and university, as workers read it."),
@@ -70,15 +74,23 @@ def _task_fields() -> list[SettingField]:
     ]
 
 
+def _own_fields(protocol: ProtocolClass, prefix: str) -> list[SettingField]:
+    return [
+        SettingField(one.path, one.label, one.kind, one.help)
+        for one in protocol.own_settings
+        if one.path.startswith(prefix)
+    ]
+
+
 def _dataset_names() -> list[tuple[str, str]]:
     return [(name, name) for name in Dataset.objects.values_list("name", flat=True)]
 
 
-def _checkpoint_fields() -> list[SettingField]:
+def _checkpoint_fields(protocol: ProtocolClass) -> list[SettingField]:
     return [
         SettingField("checkpoints.per_hit", "Checkpoints a HIT", "number"),
         SettingField("checkpoints.datasets", "Taken from these datasets", "many", choices=_dataset_names()),
-        SettingField("checkpoints.passing_areas", "Passed when the human reply is put into", "words"),
+        *_own_fields(protocol, "checkpoints."),
         SettingField(
             "checkpoints.max_attempts",
             "Presses of Bonus Validate at most, a dialog",
@@ -101,7 +113,7 @@ def _checkpoint_fields() -> list[SettingField]:
     ]
 
 
-def _crowd_fields() -> list[SettingField]:
+def _crowd_fields(protocol: ProtocolClass) -> list[SettingField]:
     return [
         SettingField("crowd.countries", "Countries", "words", "ISO codes, separated by commas; none: everywhere"),
         SettingField("crowd.min_approved", "Approved assignments at least", "number"),
@@ -114,7 +126,7 @@ def _crowd_fields() -> list[SettingField]:
     ]
 
 
-def _plan_fields() -> list[SettingField]:
+def _plan_fields(protocol: ProtocolClass) -> list[SettingField]:
     return [
         SettingField("hits.dialogs", "Dialogs a HIT", "number"),
         SettingField("hits.assignments", "Workers for each dialog", "number"),

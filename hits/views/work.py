@@ -43,7 +43,12 @@ def show_hit(request: HttpRequest, study_key: UUID, number: int) -> HttpResponse
             raise WorkRefused(Refusal.OUTSIDE_MARKETPLACE)
         page = preview_page(hit) if visit.is_preview else _work(request, hit, study_key, visit)
         task = hit.study.design.task
-        context = {"title": task.title, "language": task.language, "data": as_json_in_html(page)}
+        context = {
+            "title": task.title,
+            "language": task.language,
+            "protocol": hit.study.design.protocol,
+            "data": as_json_in_html(page),
+        }
         response = render(request, "work/hit.html", context)
     except WorkRefused as refused:
         response = _refuse(request, refused)

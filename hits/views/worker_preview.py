@@ -1,7 +1,7 @@
 """The worker's page as the researcher's pages show it: the same texts and cards, without the controls."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from django.utils.safestring import SafeString
 
@@ -9,7 +9,9 @@ from generation.models import Candidate, Dialog
 from hits.batching.card_orders import card_order
 from hits.designing.markdown import render_markdown
 from hits.models import Hit, HitItem
-from hits.models.design import Area, StudyDesign, TaskPart, WarmUpPart
+from hits.models.cards import Card
+from hits.models.design import StudyDesign
+from hits.protocols import protocol_of
 
 
 @dataclass(frozen=True)
@@ -36,17 +38,18 @@ class PreviewItem:
 @dataclass(frozen=True)
 class PreviewTexts:
     question: str
-    areas: list[Area]
+    labels: Sequence[str]  # of the scale
     welcome: SafeString
     instructions: SafeString
     consent: SafeString
     contact: SafeString
 
 
-def preview_texts(task: TaskPart) -> PreviewTexts:
+def preview_texts(design: StudyDesign) -> PreviewTexts:
+    task = design.task
     return PreviewTexts(
         task.question,
-        task.areas,
+        protocol_of(design).scale.labels,
         render_markdown(task.welcome),
         render_markdown(task.instructions),
         render_markdown(task.consent),
@@ -54,15 +57,16 @@ def preview_texts(task: TaskPart) -> PreviewTexts:
     )
 
 
-def preview_warm_up(warm_up: WarmUpPart) -> PreviewItem:
-    cards = [PreviewCard(reply.text, f"belongs into {' or '.join(reply.areas)}") for reply in warm_up.replies]
-    return PreviewItem("Warm-up", preview_turns(warm_up.context), cards, is_checkpoint=False)
+def preview_warm_up(design: StudyDesign) -> PreviewItem:
+    protocol = protocol_of(design)
+    cards = [PreviewCard(reply.text, protocol.fitting_answer(reply)) for reply in design.warm_up.replies]
+    return PreviewItem("Warm-up", preview_turns(design.warm_up.context), cards, is_checkpoint=False)
 
 
 def preview_hit(hit: Hit, design: StudyDesign) -> list[PreviewItem]:
     """The items as the first worker of these dialogs will see them."""
     items = list(hit.items.select_related("dialog__dataset"))
-    pks = [pk for item in items for card in item.cards for pk in card["candidates"]]
+    pks = [pk for item in items for card in item.cards for pk in card.candidates]
     candidates = Candidate.objects.select_related("generator").in_bulk(pks)
     return [_preview_item(item, len(items), design, candidates) for item in items]
 
@@ -81,13 +85,11 @@ def _preview_item(item: HitItem, item_count: int, design: StudyDesign, candidate
     )
 
 
-def preview_card(
-    design: StudyDesign, card: dict[str, Any], dialog: Dialog, candidates: dict[int, Candidate]
-) -> PreviewCard:
-    found = [candidates[pk] for pk in card["candidates"]]
+def preview_card(design: StudyDesign, card: Card, dialog: Dialog, candidates: dict[int, Candidate]) -> PreviewCard:
+    found = [candidates[pk] for pk in card.candidates]
     names = [candidate.generator.name for candidate in found]
     text = found[0].display_text if found else dialog.display_gold
-    return PreviewCard(design.shown(text), ", ".join([*names, "human reply"] if card["gold"] else names))
+    return PreviewCard(design.shown(text), ", ".join([*names, "human reply"] if card.is_gold else names))
 
 
 def preview_turns(texts: list[str]) -> list[PreviewTurn]:

@@ -63,7 +63,7 @@ def seen_by(worker: Worker) -> list[Seen]:
             item.dialog.external_id,
             copy["turn"],
             _order_of(worker, item, dialog["cards"]),
-            item.is_checkpoint and item.cards[-1]["gold"],
+            item.is_checkpoint and item.cards[-1].is_gold,
         )
         for item, dialog in zip(items, worker.data["dialogs"], strict=True)
     ]

@@ -94,7 +94,7 @@ def test_the_worker_s_page_and_the_cost_follow_what_is_typed(researcher_page: Pa
     create_study(DEMO, User.objects.get())
     page.goto("/studies/demo/edit/task/")
 
-    page.get_by_label("Question above the areas").fill("Is it kind?")
+    page.get_by_label("Question above the replies").fill("Is it kind?")
     preview = page.get_by_label("The worker's page")
     expect(preview.get_by_text("Is it kind?")).to_be_visible()
     page.get_by_label("Instructions (Markdown)").fill("<script>alert(1)</script> **bold** [x](javascript:alert(1))")

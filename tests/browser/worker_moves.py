@@ -185,7 +185,7 @@ def stored_placements() -> dict[int, dict[str, str]]:
     for answer in Answer.objects.select_related("item__dialog", "item__hit__study").order_by("item__position"):
         design = answer.item.hit.study.parsed_design
         texts = [
-            design.shown(candidates[card["candidates"][0]].display_text if card["candidates"] else gold)
+            design.shown(candidates[card.candidates[0]].display_text if card.candidates else gold)
             for gold in [answer.item.dialog.display_gold]
             for card in answer.item.cards
         ]

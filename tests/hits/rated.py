@@ -2,10 +2,10 @@
 
 import random
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from generation.models import Candidate
 from hits.models import Publication, Study, offering_for
+from hits.models.cards import Card
 from simulated_crowd.filling import Done, Judge, fill
 
 BEGUN_AT = datetime(2026, 11, 16, 8, tzinfo=UTC)
@@ -34,14 +34,14 @@ def rate(study: Study, hits: int = 6, workers: int = 4, seed: int = 1) -> None:
 
 
 def _careful(generators: dict[int, str]) -> Judge:
-    def judge(card: dict[str, Any], rng: random.Random) -> str:
-        keys = card["candidates"]
-        rank = 0 if card["gold"] or not keys else 1 + BEST_FIRST.index(generators[keys[0]])
+    def judge(card: Card, rng: random.Random) -> str:
+        keys = card.candidates
+        rank = 0 if card.is_gold or not keys else 1 + BEST_FIRST.index(generators[keys[0]])
         weights = [8 - 1.5 * rank, 3, 1 + 1.5 * rank]
         return rng.choices(["good", "okay", "bad"], weights)[0]
 
     return judge
 
 
-def _careless(card: dict[str, Any], rng: random.Random) -> str:
+def _careless(card: Card, rng: random.Random) -> str:
     return "good"

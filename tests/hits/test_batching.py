@@ -297,7 +297,7 @@ def _layout(study: Study) -> Iterator[str]:
     names = dict(Candidate.objects.values_list("pk", "generator__name"))
     items = HitItem.objects.filter(hit__study=study).select_related("hit", "dialog")
     for item in items.order_by("hit__number", "position"):
-        cards = [[sorted(names[pk] for pk in card["candidates"]), card["gold"]] for card in item.cards]
+        cards = [[sorted(names[pk] for pk in card.candidates), card.is_gold] for card in item.cards]
         yield json.dumps([item.hit.number, item.position, item.dialog.external_id, item.is_checkpoint, cards])
 
 
@@ -322,15 +322,15 @@ def test_each_hit_of_the_demo_is_even_and_has_its_checkpoints(demo_study: Study)
         assert len(checkpoints) == 3
         assert all(item.dialog.dataset.name == "example-empathetic" for item in checkpoints)
         for item in items:
-            assert sum(card["gold"] for card in item.cards) == item.is_checkpoint
-            assert len([pk for card in item.cards for pk in card["candidates"]]) == 4
+            assert sum(card.is_gold for card in item.cards) == item.is_checkpoint
+            assert len([pk for card in item.cards for pk in card.candidates]) == 4
 
 
 def test_merged_cards_keep_all_generators_in_the_built_hits(demo_study: Study) -> None:
     build_hits(demo_study)
 
     merged = HitItem.objects.get(dialog__external_id="emotional-017")
-    assert sorted(len(card["candidates"]) for card in merged.cards) == [1, 1, 2]
+    assert sorted(len(card.candidates) for card in merged.cards) == [1, 1, 2]
 
 
 def test_many_assignments_become_hits_of_one_block_with_the_same_dialogs(example_corpus: None) -> None:
@@ -395,7 +395,7 @@ def test_real_outputs_of_five_models_keep_every_rating_after_merging(shared_data
     names = dict(Candidate.objects.values_list("pk", "generator__name"))
     merged = 0
     for item in HitItem.objects.filter(hit__study=study):
-        on_cards = [names[pk] for card in item.cards for pk in card["candidates"]]
+        on_cards = [names[pk] for card in item.cards for pk in card.candidates]
         assert sorted(on_cards) == sorted(generators)
-        merged += any(len(card["candidates"]) > 1 for card in item.cards)
+        merged += any(len(card.candidates) > 1 for card in item.cards)
     assert merged > 10

@@ -18,6 +18,7 @@ from hits.designing.study_files import copy_study, create_study, get_study, read
 from hits.designing.summarising import summarise, summarise_frozen
 from hits.errors import InvalidStudy, StudyFrozen
 from hits.models import Study
+from hits.protocols import protocol_of
 from tests.conftest import DEMO, ROOT
 
 EXAMPLES = ROOT / "examples"
@@ -38,7 +39,7 @@ def test_the_paper_s_experiment_is_the_example_to_the_letter() -> None:
     assert len(design.generators) == 4
     assert (design.hits.dialogs_per_hit, design.hits.assignments) == (10, 4)
     assert (design.checkpoints.per_hit, design.checkpoints.datasets) == (3, ["ED"])
-    assert design.checkpoints.passing_areas == ["good", "okay"]
+    assert protocol_of(design).passing_values == ["good", "okay"]
     assert (design.pay.reward_cents, design.pay.bonus_cents, design.pay.bonus_points) == (40, 10, 3)
     assert design.crowd.countries == ["US", "AU", "NZ", "GB", "CA"]
     assert (design.crowd.min_approved, design.crowd.min_approval_percent) == (100, 95)

@@ -215,12 +215,12 @@ def test_an_assignment_is_shown_as_its_worker_saw_and_answered_it(
     context = researcher_client.get(f"/studies/demo/assignments/{worker.assignment.pk}/").context
     page = text_of(researcher_client, f"assignments/{worker.assignment.pk}/")
 
-    good, okay, bad = context["dialogs"][0].areas
+    good, okay, bad = context["dialogs"][0].values
     assert [(shown.place, shown.card.text) for shown in good.cards] == list(enumerate(cards, 1))[1::2]
     assert [(shown.place, shown.card.text) for shown in bad.cards] == list(enumerate(cards, 1))[::2]
     assert not okay.cards
-    assert {shown.card.note for area in (good, bad) for shown in area.cards} >= {"generic", "parrot"}
-    assert [(one.is_won, one.gold_area) for one in context["dialogs"][position].attempts] == [
+    assert {shown.card.note for value in (good, bad) for shown in value.cards} >= {"generic", "parrot"}
+    assert [(one.is_won, one.said_of_gold) for one in context["dialogs"][position].attempts] == [
         (False, "Bad"),
         (True, "Okay"),
     ]

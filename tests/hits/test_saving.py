@@ -105,8 +105,8 @@ def test_a_check_says_whether_the_placement_passes_and_which_one_it_was(worker: 
     won = worker.check(position, second, attempt=2, revision=1).json()
 
     known = {"attempts_left": None, "is_lost": False}
-    assert lost["bonus"] == {"attempts": 1, "checked": first, "passed": False, **known}
-    assert won["bonus"] == {"attempts": 2, "checked": second, "passed": True, **known}
+    assert lost["bonus"] == {"attempts": 1, "checked": {"areas": first}, "passed": False, **known}
+    assert won["bonus"] == {"attempts": 2, "checked": {"areas": second}, "passed": True, **known}
     assert won.keys() == {"position", "revision", "conflict", "bonus"}
     assert worker.open().data["dialogs"][position]["bonus"] == won["bonus"]
     assert list(BonusCheck.objects.values_list("attempt", "is_won")) == [(1, False), (2, True)]

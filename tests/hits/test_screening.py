@@ -72,14 +72,14 @@ def hand_in(
         areas = {str(card): area(item.position, card) for card in range(len(item.cards))}
         won = len(checks) < points
         if item.is_checkpoint:
-            gold = next(number for number, card in enumerate(item.cards) if card["gold"])
+            gold = item.gold_card
             areas[str(gold)] = "good" if won else "bad"
         about = {"assignment": assignment, "item": item, "value": {"areas": areas}}
         answers.append(Answer(**about, card_order=list(range(len(areas))), active_ms=minutes * 5000, saved_at=end))
         if item.is_checkpoint:
             checks.append(BonusCheck(**about, attempt=1, is_won=won, active_ms=0, checked_at=BEGIN))
         for number_of_card, card in enumerate(item.cards):
-            for candidate in [*card["candidates"], *([None] if card["gold"] else [])]:
+            for candidate in card.writers:
                 where = {"card": number_of_card, "place": number_of_card, "value": areas[str(number_of_card)]}
                 ratings.append(Rating(submission=submission, item=item, candidate_id=candidate, **where))
     Answer.objects.bulk_create(answers)

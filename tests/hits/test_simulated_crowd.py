@@ -61,7 +61,7 @@ def test_all_that_the_crowd_hands_in_is_collected_completely(demo_study: Study, 
     assert work.refused == {"not qualified": 1}
     assert collect(offering_for(demo_study, "local"), market, now()) == Collected(new=24)
     assert Assignment.objects.filter(submission=None, taken_over_at=None).count() == 0
-    replies = sum(len(card["candidates"]) + card["gold"] for item in HitItem.objects.all() for card in item.cards)
+    replies = sum(len(card.candidates) + card.is_gold for item in HitItem.objects.all() for card in item.cards)
     assert Rating.objects.count() == 4 * replies
 
 
@@ -86,7 +86,7 @@ def test_the_seed_says_who_comes_and_what_they_say() -> None:
 
     def said(crowd: Crowd) -> list[int]:
         dialog = KnownDialog("ED", "some", {})
-        return [Judge(worker, TRUTH, area_count=3).area(dialog, ("parrot",)) for worker in crowd.workers]
+        return [Judge(worker, TRUTH, level_count=3).level(dialog, ("parrot",)) for worker in crowd.workers]
 
     assert one.workers == again.workers
     assert said(one) == said(again) != said(other)
@@ -100,10 +100,10 @@ def test_careful_ratings_have_the_shares_of_the_truth_and_workers_differ() -> No
     goods: Counter[int] = Counter()
 
     for worker in Crowd(100, truth, {CAREFUL: 1}).workers:
-        judge = Judge(worker, truth, area_count=3)
+        judge = Judge(worker, truth, level_count=3)
         for number in range(20):
             for writer in writers:
-                area = judge.area(KnownDialog("ED", f"dialog {number}-{worker.number}", {}), (writer,))
+                area = judge.level(KnownDialog("ED", f"dialog {number}-{worker.number}", {}), (writer,))
                 counts[writer][area] += 1
                 goods[worker.number] += area == 0
 
@@ -220,7 +220,7 @@ def test_a_truth_of_ones_own_is_a_file_with_defaults(tmp_path: Path) -> None:
 
     assert [truth.shares(dataset, "parrot") for dataset in ("ED", "OS")] == [(0.2, 0.8), (0.1, 0.9)]
     assert (truth.shares("ED", "other"), truth.shares("ED", HUMAN)) == ((0.5, 0.5), (1, 0))
-    assert truth.cuts("ED", ("other", "parrot"), area_count=2) == pytest.approx([0.35])
+    assert truth.cuts("ED", ("other", "parrot"), level_count=2) == pytest.approx([0.35])
     assert (truth.effects.worker, truth.effects.dialog) == (0.3, 0.1)
     assert truth.unmentioned(["ED"], ["parrot", "other"]) == ["other"]
 
@@ -247,13 +247,13 @@ def test_studies_with_other_areas_get_the_truth_spread_over_them() -> None:
     truth = Truth(default=(0.2, 0.3, 0.5))
     workers = Crowd(100, truth, {CAREFUL: 1}).workers
 
-    def share_of_best(area_count: int) -> float:
+    def share_of_best(level_count: int) -> float:
         areas = [
-            Judge(worker, truth, area_count).area(KnownDialog("ED", f"{number}-{worker.number}", {}), ("any",))
+            Judge(worker, truth, level_count).level(KnownDialog("ED", f"{number}-{worker.number}", {}), ("any",))
             for worker in workers
             for number in range(8)
         ]
-        assert set(areas) == set(range(area_count))
+        assert set(areas) == set(range(level_count))
         return areas.count(0) / len(areas)
 
     assert share_of_best(3) == pytest.approx(0.2, abs=0.05)

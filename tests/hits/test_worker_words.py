@@ -9,6 +9,8 @@ from django.test import Client
 from hits.batching.building import build_hits
 from hits.designing.study_files import create_study
 from hits.models import Hit, Study, design_texts
+from hits.protocols import areas_texts
+from hits.protocols.areas import Areas
 from hits.serving.work_refusals import WORDS, Refusal, incomplete_words, limit_words
 from tests.conftest import DEMO, ROOT
 from tests.hits.working import Worker, publish
@@ -27,7 +29,11 @@ def previewed(**settings: Any) -> dict[str, Any]:
 
 
 def test_the_default_texts_say_nothing_that_another_dataset_makes_untrue() -> None:
-    texts = [value for name, value in vars(design_texts).items() if name.isupper() and isinstance(value, str)]
+    texts = [
+        value
+        for name, value in {**vars(design_texts), **vars(areas_texts)}.items()
+        if name.isupper() and isinstance(value, str)
+    ]
     said = " ".join(texts).lower()
 
     for untrue in ("film", "subtitle", "each was written by a chatbot", "english", "empathy"):
@@ -68,7 +74,9 @@ def test_one_point_and_one_hit_are_told_as_one(example_corpus: None) -> None:
     assert facts["bonus_rule"].startswith("One of the conversations carries a bonus point")
     assert "all 1" not in facts["bonus_rule"]
     assert "1 HIT of this study" in limit_words(1)
-    assert "1 reply of conversation 1, 2 replies of conversation 3" in incomplete_words([(0, 1), (2, 2)])
+    assert "1 reply of conversation 1, 2 replies of conversation 3" in incomplete_words(
+        [(0, 1), (2, 2)], Areas.still_missing
+    )
 
 
 def test_every_refusal_says_what_happened_whether_it_is_paid_and_what_to_do() -> None:

@@ -97,7 +97,8 @@ class Worker:
     def gold_place(self, position: int) -> int:
         """Known to the tests only."""
         item = self.hit.items.get(position=position)
-        gold = next(number for number, card in enumerate(item.cards) if card["gold"])
+        gold = item.gold_card
+        assert gold is not None
         texts = [self.card_text(item, card) for card in range(len(item.cards))]
         place: int = self.data["dialogs"][position]["cards"].index(texts[gold])
         return place
@@ -105,7 +106,7 @@ class Worker:
     def card_text(self, item: Any, card: int) -> str:
         from generation.models import Candidate
 
-        pks = item.cards[card]["candidates"]
+        pks = item.cards[card].candidates
         text = Candidate.objects.get(pk=pks[0]).display_text if pks else item.dialog.display_gold
         return self.hit.study.parsed_design.shown(text)
 

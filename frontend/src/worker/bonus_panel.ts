@@ -1,17 +1,15 @@
 // Bonus Validate: whether the placement of a checkpoint would win its point, as the server says. What wins is where the
 // replies are in the end; the page knows only what was checked, and says so.
-import { type Bonus, type CheckAnswer, type Dialog, type Placements, unplacedCount } from "./data";
+import type { BonusOut, Dialog } from "../generated/page";
+import type { CheckAnswer } from "./data";
 import { count, h, modestButton, say } from "./dom";
 import type { OnWaiting } from "./line";
+import type { Protocol } from "./protocols/contract";
 import { Refusal } from "./requests";
 
 // Each fits the two lines that are kept for it.
-const READY = "All sorted: see whether the point would be yours.";
 const WON = "The bonus point is yours if it stays like this.";
-const MOVED = "Moved since the check: where replies are when you submit counts.";
 const LOST = "This point is gone: the first check counts.";
-const NOT_YET = "Not yet. You may move replies and validate again.";
-const NO_MORE = "Not like this. Where replies are when you submit still counts.";
 
 export interface BonusActions {
   check(onWaiting: OnWaiting): Promise<CheckAnswer>;
@@ -26,8 +24,9 @@ export class BonusPanel {
   private words = "";
 
   constructor(
+    private readonly protocol: Protocol,
     private readonly dialog: Dialog,
-    private bonus: Bonus,
+    private bonus: BonusOut,
     whatCounts: string,
     private readonly actions: BonusActions,
   ) {
@@ -46,8 +45,8 @@ export class BonusPanel {
     this.bonus = this.dialog.bonus ?? this.bonus;
     const { attempts_left: left } = this.bonus;
     // Its place is kept while it is hidden, so that nothing jumps when the last reply is placed.
-    this.element.toggleAttribute("data-waiting", unplacedCount(this.dialog) > 0);
-    this.element.toggleAttribute("data-won", hasWon(this.dialog));
+    this.element.toggleAttribute("data-waiting", this.missing > 0);
+    this.element.toggleAttribute("data-won", hasWon(this.protocol, this.dialog));
     this.button.setAttribute("aria-disabled", String(!this.canCheck));
     say(this.attempts, left === null || this.bonus.is_lost ? "" : left === 0 ? "No checks left." : `${count(left, "check")} left.`);
     if (!this.isChecking) {
@@ -56,7 +55,11 @@ export class BonusPanel {
   }
 
   private get isUnchanged(): boolean {
-    return isSame(this.bonus.checked, this.dialog.answer.areas);
+    return this.bonus.checked !== null && this.protocol.isSame(this.bonus.checked, this.dialog.answer);
+  }
+
+  private get missing(): number {
+    return this.protocol.missing(this.dialog.answer, this.dialog.cards.length);
   }
 
   get canCheck(): boolean {
@@ -68,12 +71,12 @@ export class BonusPanel {
       return LOST;
     }
     if (this.bonus.checked === null) {
-      return unplacedCount(this.dialog) === 0 ? READY : "";
+      return this.missing === 0 ? this.protocol.words.ready : "";
     }
     if (!this.isUnchanged) {
-      return MOVED;
+      return this.protocol.words.changed;
     }
-    return this.bonus.passed ? WON : this.bonus.attempts_left === 0 ? NO_MORE : NOT_YET;
+    return this.bonus.passed ? WON : this.bonus.attempts_left === 0 ? this.protocol.words.noMore : this.protocol.words.tryAgain;
   }
 
   /** The same words are not said again with every move. */
@@ -85,7 +88,7 @@ export class BonusPanel {
   }
 
   private async validate(): Promise<void> {
-    if (!this.canCheck || unplacedCount(this.dialog) > 0) {
+    if (!this.canCheck || this.missing > 0) {
       return;
     }
     this.isChecking = true;
@@ -106,14 +109,7 @@ export class BonusPanel {
 }
 
 /** Whether the last check passed, and nothing has moved since. */
-export function hasWon({ bonus, answer }: Dialog): boolean {
-  return bonus !== null && bonus.passed && !bonus.is_lost && isSame(bonus.checked, answer.areas);
-}
-
-function isSame(checked: Placements | null, areas: Placements): boolean {
-  return checked !== null && Object.keys(checked).every((place) => checked[place] === areas[place]);
-}
-
-export function missingPlaces(unplaced: number): string {
-  return unplaced === 0 ? "" : `${count(unplaced, "reply still has", "replies still have")} no place.`;
+export function hasWon(protocol: Protocol, { bonus, answer }: Dialog): boolean {
+  const checked = bonus !== null && bonus.passed && !bonus.is_lost ? bonus.checked : null;
+  return checked !== null && protocol.isSame(checked, answer);
 }

@@ -1,10 +1,11 @@
 // One conversation: read it, sort the replies, perhaps win a point.
-import { Board } from "./board";
-import { BonusPanel, missingPlaces } from "./bonus_panel";
+import { BonusPanel } from "./bonus_panel";
 import { conversation } from "./conversation";
-import { type CheckAnswer, type Dialog, type PageData, unplacedCount } from "./data";
+import type { Dialog, PageData } from "../generated/page";
+import type { CheckAnswer } from "./data";
 import { count, h, quoted } from "./dom";
 import type { OnWaiting } from "./line";
+import type { Protocol } from "./protocols/contract";
 import type { Step } from "./shell";
 
 const MOST_MOVES = 200;
@@ -25,24 +26,29 @@ export interface DialogStep extends Step {
   refresh(): void;
 }
 
-export function dialogStep(data: PageData, dialog: Dialog, position: number, actions: DialogActions): DialogStep {
-  const board = new Board({
-    areas: data.areas,
+export function dialogStep(
+  protocol: Protocol,
+  data: PageData,
+  dialog: Dialog,
+  position: number,
+  actions: DialogActions,
+): DialogStep {
+  const task = protocol.makeTask({
     texts: dialog.cards,
-    placements: () => dialog.answer.areas,
-    onMove: (place, area) => {
+    fields: () => dialog.answer,
+    onMove: (place, choice) => {
       actions.lap();
-      // The first moves tell the most, and where a reply ended is in the areas.
+      // The first moves tell the most, and where it ended is in the answer.
       if (dialog.answer.moves.length < MOST_MOVES) {
-        dialog.answer.moves.push([dialog.answer.active_ms, place, area]);
+        dialog.answer.moves.push([dialog.answer.active_ms, place, choice]);
       }
       bonus?.refresh();
       actions.onChange();
     },
     onDone: actions.goOn,
-    whenDone: () => `All are placed: press Next or Enter${bonus?.canCheck ? "; Bonus Validate first, if you like" : ""}.`,
+    whenDone: () => `${protocol.words.allDone}: press Next or Enter${bonus?.canCheck ? "; Bonus Validate first, if you like" : ""}.`,
   });
-  const bonus = dialog.bonus === null ? null : new BonusPanel(dialog, dialog.bonus, data.facts.what_counts, actions);
+  const bonus = dialog.bonus === null ? null : new BonusPanel(protocol, dialog, dialog.bonus, data.facts.what_counts, actions);
   const problem = problemBox(dialog, actions.onChange);
   const place = `Conversation ${position + 1} of ${data.dialogs.length}, with ${count(dialog.turns.length, "turn")}, stands above the replies.`;
   const question = quoted("p", "question", data.question);
@@ -54,16 +60,16 @@ export function dialogStep(data: PageData, dialog: Dialog, position: number, act
       "div",
       { class: "task" },
       h("div", { class: "task-reading" }, conversation(dialog.turns), question, h("p", { id: "place", hidden: true }, place)),
-      board.element,
+      task.element,
       bonus?.element ?? null,
       problem.element,
     ),
-    noticePlace: board.foot,
-    missing: () => missingPlaces(unplacedCount(dialog)),
-    begin: () => board.begin("place question"),
-    leave: () => board.destroy(),
+    noticePlace: task.noticePlace,
+    missing: () => protocol.missingWords(protocol.missing(dialog.answer, dialog.cards.length)),
+    begin: () => task.begin("place question"),
+    leave: () => task.destroy(),
     refresh: () => {
-      board.refresh();
+      task.refresh();
       problem.refresh();
       bonus?.refresh();
     },

@@ -1,7 +1,8 @@
 // The last page: a word to the researchers if one likes, and Submit.
-import { type Dialog, type PageData, type Submission, unplacedCount } from "./data";
-import { button, count, h, say } from "./dom";
+import type { Dialog, PageData, SubmitOut } from "../generated/page";
+import { button, h, say } from "./dom";
 import type { OnWaiting } from "./line";
+import type { Protocol } from "./protocols/contract";
 import { Refusal } from "./requests";
 import type { Step } from "./shell";
 
@@ -10,11 +11,11 @@ const LONGEST_FEEDBACK = 5000;
 export interface FinishActions {
   onFeedback(): void;
   goToDialog(position: number): void;
-  submit(onWaiting: OnWaiting): Promise<Submission>;
-  onSubmitted(submission: Submission): void;
+  submit(onWaiting: OnWaiting): Promise<SubmitOut>;
+  onSubmitted(submission: SubmitOut): void;
 }
 
-export function finishStep(data: PageData, actions: FinishActions): Step {
+export function finishStep(protocol: Protocol, data: PageData, actions: FinishActions): Step {
   const result = h("p", { class: "message", role: "status" });
   const feedback = h("textarea", { id: "feedback", rows: 4, maxlength: LONGEST_FEEDBACK, dir: "auto" });
   feedback.value = data.feedback;
@@ -28,7 +29,7 @@ export function finishStep(data: PageData, actions: FinishActions): Step {
     if (isSubmitting) {
       return;
     }
-    if (unfinished(data.dialogs).length > 0) {
+    if (unfinished(protocol, data.dialogs).length > 0) {
       say(result, "Some conversations are not finished yet: see above.");
       return;
     }
@@ -53,7 +54,7 @@ export function finishStep(data: PageData, actions: FinishActions): Step {
       { class: "panel" },
       h("h2", {}, "Thank you"),
       h("p", {}, "You may still go back and change what you like. Submit hands your work over, and then it stays as it is."),
-      unfinishedList(data.dialogs, actions.goToDialog),
+      unfinishedList(protocol, data.dialogs, actions.goToDialog),
       h("label", { for: "feedback" }, "Anything that you would like to tell us? (optional)"),
       feedback,
     ),
@@ -67,23 +68,23 @@ export function finishStep(data: PageData, actions: FinishActions): Step {
   return { heading: "Finish", content, action, missing: () => "", leave: () => undefined };
 }
 
-function unfinished(dialogs: Dialog[]): [position: number, unplaced: number][] {
+function unfinished(protocol: Protocol, dialogs: Dialog[]): [position: number, missing: number][] {
   return dialogs
-    .map((dialog, position): [number, number] => [position, unplacedCount(dialog)])
-    .filter(([, unplaced]) => unplaced > 0);
+    .map((dialog, position): [number, number] => [position, protocol.missing(dialog.answer, dialog.cards.length)])
+    .filter(([, missing]) => missing > 0);
 }
 
-function unfinishedList(dialogs: Dialog[], goToDialog: (position: number) => void): HTMLElement | null {
-  const missing = unfinished(dialogs);
-  if (missing.length === 0) {
+function unfinishedList(protocol: Protocol, dialogs: Dialog[], goToDialog: (position: number) => void): HTMLElement | null {
+  const found = unfinished(protocol, dialogs);
+  if (found.length === 0) {
     return null;
   }
-  const rows = missing.map(([position, unplaced]) =>
+  const rows = found.map(([position, missing]) =>
     h(
       "li",
       {},
       button(`Conversation ${position + 1}`, "button-link", () => goToDialog(position)),
-      `: ${count(unplaced, "reply", "replies")} without a place`,
+      `: ${protocol.unfinishedWords(missing)}`,
     ),
   );
   return h("div", { class: "note note-warning" }, h("p", {}, "Before you submit, please finish:"), h("ul", {}, ...rows));

@@ -1,13 +1,14 @@
 // What a worker is told before the work, in the preview and on the first page: nothing is kept for the small print.
-import type { Facts, PageData } from "./data";
+import type { Facts, PageData } from "../generated/page";
 import { count, h, prose } from "./dom";
+import type { Protocol } from "./protocols/contract";
 
-export function introduction(data: PageData): HTMLElement {
+export function introduction(protocol: Protocol, data: PageData): HTMLElement {
   return h(
     "div",
     { class: "introduction" },
     h("section", { class: "panel" }, h("h2", {}, data.title), prose(data.welcome)),
-    h("section", { class: "panel" }, h("h2", {}, "In short"), factList(data.facts)),
+    h("section", { class: "panel" }, h("h2", {}, "In short"), factList(protocol, data.facts)),
     h("section", { class: "panel" }, h("h2", {}, "Your consent"), prose(data.consent), consentHint(data)),
     h("section", { class: "panel" }, h("h2", {}, "Questions and problems"), prose(data.contact)),
   );
@@ -17,11 +18,11 @@ function consentHint(data: PageData): HTMLElement | false {
   return data.mode === "preview" && h("p", { class: "hint" }, "You are asked whether you agree once you have accepted the HIT.");
 }
 
-export function factList(facts: Facts, isShort = false): HTMLElement {
+export function factList(protocol: Protocol, facts: Facts, isShort = false): HTMLElement {
   const pay = `${facts.reward}, which is ${facts.hourly} an hour at this pace`;
   const rows: [string, string][] = [
     ["Who asks", facts.requester],
-    ["Work", `${count(facts.dialogs, "short conversation")}, the replies of each sorted into areas`],
+    ["Work", `${count(facts.dialogs, "short conversation")}, ${protocol.words.work}`],
     ["Time", `about ${count(facts.expected_minutes, "minute")}; you have up to ${count(facts.time_limit_minutes, "minute")}`],
     ["Pay", facts.bonus === "" ? pay : `${pay}; ${facts.bonus} more with the bonus`],
     ["Approval", facts.approval],

@@ -2,6 +2,7 @@
 import "../styles/worker.css";
 import { readPageData } from "./data";
 import { showPreview } from "./preview";
+import { protocolOf } from "./protocols/registry";
 import { showSubmitted } from "./submitting";
 import { Work } from "./work";
 
@@ -40,11 +41,12 @@ function isServed(): boolean {
 
 function begin(root: HTMLElement, orExplain: (build: () => void) => void): void {
   const data = readPageData();
+  const protocol = protocolOf(root.dataset["protocol"] ?? "", data);
   if (data.mode === "preview") {
-    showPreview(root, data);
+    showPreview(root, protocol, data);
   } else if (data.submission !== null && data.mode === "submitted") {
     showSubmitted(root, data.submission, false);
   } else {
-    new Work(root, data, orExplain).start();
+    new Work(root, protocol, data, orExplain).start();
   }
 }

@@ -1,5 +1,7 @@
-// The same dialog in two tabs: what each has moved holds. Where both moved the same card, the server's is the newest.
-import type { Answer, DialogSave, Placements } from "./data";
+// The same dialog in two tabs: what each has done holds. The protocol says what that means for the answer itself.
+import type { Answer } from "../generated/page";
+import type { DialogSave } from "./data";
+import type { Protocol } from "./protocols/contract";
 
 const MOST_MOVES = 200;
 const LONGEST_PROBLEM = 1000;
@@ -11,35 +13,17 @@ export interface Merged {
   isNews: boolean;
   /** Something of theirs that this page did not show: not what it sent itself and never heard of. */
   isTheirNews: boolean;
-  /** Places of cards that both have moved, to different areas. */
+  /** Places of replies to which both have given different answers. */
   clashes: number[];
 }
 
-/**
- * `known` is what the server has had from us: first the last that it acknowledged, then what was sent since, which may
- * have arrived without our hearing of it.
- */
-export function merge(known: [DialogSave, ...DialogSave[]], mine: DialogSave, theirs: DialogSave): Merged {
-  const areas: Placements = {};
-  const clashes: number[] = [];
-  let isTheirNews = false;
-  for (const place of new Set([...Object.keys(mine.areas), ...Object.keys(theirs.areas)])) {
-    const [ours, newest] = [mine.areas[place], theirs.areas[place]];
-    const isMovedHere = known.some((one) => one.areas[place] !== ours);
-    const isMovedThere = known.every((one) => one.areas[place] !== newest);
-    isTheirNews ||= isMovedThere && ours !== newest;
-    if (isMovedHere && isMovedThere && ours !== newest) {
-      clashes.push(Number(place));
-    }
-    const area = isMovedHere && !isMovedThere ? ours : newest;
-    if (area !== undefined) {
-      areas[place] = area;
-    }
-  }
+/** `known` is what the server has had from us: see Protocol.merge. */
+export function merge(protocol: Protocol, known: [DialogSave, ...DialogSave[]], mine: DialogSave, theirs: DialogSave): Merged {
+  const merged = protocol.merge(known, mine, theirs);
   const base = known[0];
   const answer = {
+    ...merged.fields,
     revision: theirs.revision,
-    areas,
     active_ms: theirs.active_ms + Math.max(0, mine.active_ms - base.active_ms),
     hidden_ms: theirs.hidden_ms + Math.max(0, mine.hidden_ms - base.hidden_ms),
     moves: [...theirs.moves, ...mine.moves.slice(base.moves.length)].slice(0, MOST_MOVES),
@@ -49,13 +33,7 @@ export function merge(known: [DialogSave, ...DialogSave[]], mine: DialogSave, th
   // Nothing that was typed is thrown away.
   const typed = isTypedThere && theirs.problem !== mine.problem ? `${theirs.problem}\n${mine.problem}` : mine.problem;
   const problem = isTypedHere ? typed.slice(0, LONGEST_PROBLEM) : theirs.problem;
-  isTheirNews ||= isTypedThere && theirs.problem !== mine.problem;
-  return { answer, problem, isNews: !isSame({ areas, problem }, theirs), isTheirNews, clashes };
-}
-
-type Content = Pick<DialogSave, "areas" | "problem">;
-
-function isSame(one: Content, other: Content): boolean {
-  const places = new Set([...Object.keys(one.areas), ...Object.keys(other.areas)]);
-  return one.problem === other.problem && [...places].every((place) => one.areas[place] === other.areas[place]);
+  const isTheirNews = merged.isTheirNews || (isTypedThere && theirs.problem !== mine.problem);
+  const isNews = problem !== theirs.problem || !protocol.isSame(merged.fields, theirs);
+  return { answer, problem, isNews, isTheirNews, clashes: merged.clashes };
 }

@@ -1,42 +1,40 @@
 // The instructions, with a warm-up that answers each reply in words and counts for nothing.
-import { Board } from "./board";
 import { conversation } from "./conversation";
-import type { PageData, Placements } from "./data";
+import type { PageData } from "../generated/page";
 import { count, h, modestButton, prose, quoted, say } from "./dom";
-import { keyHint } from "./pieces";
+import type { Fields, Protocol } from "./protocols/contract";
 import type { Step } from "./shell";
 
 const nothing = (): string => "";
 
-export function instructionsStep(data: PageData, placements: Placements, goOn: () => void): Step {
+export function instructionsStep(protocol: Protocol, data: PageData, fields: Fields, goOn: () => void): Step {
   const { turns, replies } = data.warm_up;
   const result = h("p", { class: "message", role: "status" });
   const button = modestButton("Validate", "button button-quiet", () => validate());
   let isExplained = false;
+  const isComplete = (): boolean => protocol.missing(fields, replies.length) === 0;
   // On Validate itself, reached by the tab key, Enter validates again.
   const howToGoOn = (): string =>
-    board.unsortedCount === 0 && document.activeElement !== button ? "Next or Enter" : "Next";
-  const board = new Board({
-    areas: data.areas,
+    isComplete() && document.activeElement !== button ? "Next or Enter" : "Next";
+  const task = protocol.makeTask({
     texts: replies.map((reply) => reply.text),
-    placements: () => placements,
+    fields: () => fields,
     onMove: () => {
       isExplained = false;
       say(result, "");
     },
     // Enter looks at the replies first, and goes on when there is nothing new to look at.
     onDone: () => (isExplained ? goOn() : validate()),
-    whenDone: () => `All are placed: press ${isExplained ? howToGoOn() : "Validate or Enter"}.`,
+    whenDone: () => `${protocol.words.allDone}: press ${isExplained ? howToGoOn() : "Validate or Enter"}.`,
   });
 
   const validate = (): void => {
     let fitting = 0;
     isExplained = true;
     replies.forEach((reply, place) => {
-      const area = placements[place];
-      const isFitting = area !== undefined && reply.areas.includes(area);
-      fitting += Number(isFitting);
-      board.note(place, area === undefined ? "Not placed yet." : isFitting ? reply.praise : reply.hint, isFitting);
+      const isFitting = protocol.fits(reply, fields, place);
+      fitting += Number(isFitting ?? false);
+      task.note(place, isFitting === null ? protocol.words.notYet : isFitting ? reply.praise : reply.hint, isFitting ?? false);
     });
     say(
       result,
@@ -45,8 +43,8 @@ export function instructionsStep(data: PageData, placements: Placements, goOn: (
         : `${fitting} of ${count(replies.length, "reply fits", "replies fit")} so far. ` +
             `Move any reply and validate again, as often as you like, or go on with ${howToGoOn()}.`,
     );
-    if (board.unsortedCount === 0) {
-      board.sayWhatIsLeft();
+    if (isComplete()) {
+      task.sayWhatIsLeft();
     }
   };
 
@@ -73,15 +71,15 @@ export function instructionsStep(data: PageData, placements: Placements, goOn: (
       { class: "panel" },
       h("h2", {}, "Warm-up"),
       h("p", {}, "Try it here. It does not count, and Validate explains each reply."),
-      keyHint(data.areas),
+      protocol.howTo(),
       h(
         "div",
         { class: "task" },
         h("div", { class: "task-reading" }, conversation(turns), quoted("p", "question", data.question)),
-        board.element,
+        task.element,
         h("div", { class: "validate" }, button, result),
       ),
     ),
   );
-  return { heading: "Instructions", content, hasInstructions: true, missing: nothing, leave: () => board.destroy() };
+  return { heading: "Instructions", content, hasInstructions: true, missing: nothing, leave: () => task.destroy() };
 }

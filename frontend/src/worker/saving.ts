@@ -1,7 +1,9 @@
 // Everything that the worker does goes to the server from here, one request at a time, latest state per dialog.
-import type { CheckAnswer, DialogSave, DialogSaved, PageData, SaveBody, Submission } from "./data";
+import type { PageData, SubmitOut } from "../generated/page";
+import type { CheckAnswer, DialogSave, DialogSaved, SaveBody } from "./data";
 import { Line, type OnWaiting } from "./line";
 import { merge } from "./merging";
+import type { Protocol } from "./protocols/contract";
 import { type Endpoint, Refusal } from "./requests";
 import { type Conflict, recover, saveOf, UnsentStore } from "./unsent";
 
@@ -35,6 +37,7 @@ export class Saver {
 
   constructor(
     private readonly data: PageData,
+    private readonly protocol: Protocol,
     private readonly events: SavingEvents,
   ) {
     this.store = new UnsentStore(data.token);
@@ -47,7 +50,7 @@ export class Saver {
   resume(): Conflict[] {
     const found: Conflict[] = [];
     this.store.takeOver((unsent) => {
-      const { positions, conflicts } = recover(this.data, unsent);
+      const { positions, conflicts } = recover(this.protocol, this.data, unsent);
       this.data.step = unsent.step;
       if (unsent.hasAgreed) {
         this.agree();
@@ -94,7 +97,7 @@ export class Saver {
     return this.line.inTurn(() => this.sendAll()).catch(() => undefined);
   }
 
-  /** Asks for a bonus point. The placement is saved with it. */
+  /** Asks for a bonus point. The answer is saved with it. */
   check(position: number, onWaiting: OnWaiting): Promise<CheckAnswer> {
     return this.line.inTurnAloud(onWaiting, async () => {
       await this.sendAll();
@@ -113,14 +116,14 @@ export class Saver {
   }
 
   /** One attempt only: the worker is there to press again. */
-  submit(onWaiting: OnWaiting): Promise<Submission> {
+  submit(onWaiting: OnWaiting): Promise<SubmitOut> {
     return this.line.inTurnAloud(onWaiting, async () => {
       await this.sendAll();
       // All of it, though it is saved: what this page hands to the marketplace is what it shows, whoever else has
       // submitted with the same ids.
       const dialogs = this.data.dialogs.map(saveOf);
       const body = { feedback: this.data.feedback, dialogs };
-      const submission = await this.line.once<Submission>("submit", body).catch((error: unknown) => {
+      const submission = await this.line.once<SubmitOut>("submit", body).catch((error: unknown) => {
         const conflict = error instanceof Refusal ? error.dialog?.position : undefined;
         return this.failed(error, dialogs.find((one) => one.position === conflict));
       });
@@ -205,7 +208,8 @@ export class Saver {
       this.acknowledged[position] = sent;
       return [];
     }
-    const { answer, problem, isNews, isTheirNews, clashes } = merge([base, sent], saveOf(dialog, position), result);
+    const mine = saveOf(dialog, position);
+    const { answer, problem, isNews, isTheirNews, clashes } = merge(this.protocol, [base, sent], mine, result);
     dialog.answer = answer;
     dialog.problem = problem;
     dialog.bonus = result.bonus ?? dialog.bonus;

@@ -1,12 +1,12 @@
 // Our server has the answers; now the marketplace gets them, by a form of its own as it asks for. This can be repeated.
-import type { Submission } from "./data";
+import type { SubmitOut } from "../generated/page";
 import { button, h, say } from "./dom";
 
 const SECONDS_TO_SEE_THE_CODE = 1;
 // The marketplace's own page comes next: what is said of the points must be read before. A reload shows it again.
 const SECONDS_TO_READ_THE_POINTS = 4;
 
-export function showSubmitted(root: HTMLElement, submission: Submission, isFirstTime: boolean): void {
+export function showSubmitted(root: HTMLElement, submission: SubmitOut, isFirstTime: boolean): void {
   const heading = h("h1", { class: "step-heading", tabindex: -1 }, "Your answers are safe");
   const status = h("p", { role: "status" });
   const words = isFirstTime
@@ -46,7 +46,7 @@ export function showSubmitted(root: HTMLElement, submission: Submission, isFirst
   }
 }
 
-function handOver({ action, fields }: Submission): void {
+function handOver({ action, fields }: SubmitOut): void {
   const inputs = Object.entries(fields).map(([name, value]) => h("input", { type: "hidden", name, value }));
   const form = h("form", { method: "post", action, hidden: true }, ...inputs);
   document.body.append(form);

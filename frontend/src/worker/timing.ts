@@ -1,5 +1,5 @@
 // How long a worker looks at a dialog, and how long it stands open in a hidden tab. Both are named in the consent.
-import type { Answer } from "./data";
+import type { Answer } from "../generated/page";
 
 export class Stopwatch {
   private answer: (() => Answer) | null = null;

@@ -1,6 +1,8 @@
 // What the server has not confirmed yet, kept over a reload or a crash. Browsers may deny storage in another site's frame.
-import type { Dialog, DialogSave, PageData, SaveBody } from "./data";
+import type { Dialog, PageData } from "../generated/page";
+import type { DialogSave, SaveBody } from "./data";
 import { merge } from "./merging";
+import type { Protocol } from "./protocols/contract";
 
 export interface Unsent {
   step: string;
@@ -63,7 +65,7 @@ export interface Recovered {
 }
 
 /** Puts unsent work back into the page, together with what the server has got from another tab meanwhile. */
-export function recover(data: PageData, unsent: Unsent): Recovered {
+export function recover(protocol: Protocol, data: PageData, unsent: Unsent): Recovered {
   const recovered: Recovered = { positions: [], conflicts: [] };
   const attempted = unsent.attempted?.dialogs ?? [];
   const latest = new Map([...attempted, ...unsent.dialogs].map((save) => [save.position, save]));
@@ -74,7 +76,7 @@ export function recover(data: PageData, unsent: Unsent): Recovered {
     }
     const at = (one: DialogSave): boolean => one.position === position;
     const onServer = saveOf(dialog, position);
-    const merged = merge([unsent.acknowledged.find(at) ?? onServer, ...attempted.filter(at)], mine, onServer);
+    const merged = merge(protocol, [unsent.acknowledged.find(at) ?? onServer, ...attempted.filter(at)], mine, onServer);
     dialog.answer = merged.answer;
     dialog.problem = merged.problem;
     if (merged.isNews) {

@@ -1,13 +1,14 @@
 // The first page: what it is about, and the worker's own yes or no. In short for those who know it.
-import type { PageData } from "./data";
+import type { PageData } from "../generated/page";
 import { button, h, say } from "./dom";
 import { factList, introduction } from "./introduction";
+import type { Protocol } from "./protocols/contract";
 import type { Step } from "./shell";
 
 const DECLINED =
   "That is fine, and no answers were kept. Please return the HIT on the marketplace: that does not count against you.";
 
-export function welcomeStep(data: PageData, onAgree: () => void): Step {
+export function welcomeStep(protocol: Protocol, data: PageData, onAgree: () => void): Step {
   const answer = h("p", { class: "message", role: "status" });
   const action = h(
     "div",
@@ -16,13 +17,13 @@ export function welcomeStep(data: PageData, onAgree: () => void): Step {
     button("I do not agree", "button button-quiet", () => say(answer, DECLINED)),
     button("I agree and begin", "button", onAgree),
   );
-  const content = data.is_returning ? shortIntroduction(data) : introduction(data);
+  const content = data.is_returning ? shortIntroduction(protocol, data) : introduction(protocol, data);
   const heading = data.is_returning ? "Welcome back" : "Welcome";
   // Who has agreed, and comes back to this page, goes on with Next.
   return { heading, content, missing: () => "", leave: () => undefined, ...(data.has_agreed ? {} : { action }) };
 }
 
-function shortIntroduction(data: PageData): HTMLElement {
+function shortIntroduction(protocol: Protocol, data: PageData): HTMLElement {
   return h(
     "div",
     { class: "step-parts" },
@@ -31,8 +32,8 @@ function shortIntroduction(data: PageData): HTMLElement {
       { class: "panel" },
       h("h2", {}, data.title),
       h("p", {}, "You know this from an earlier HIT. The task and the consent are the same; you agree for each HIT."),
-      factList(data.facts, true),
+      factList(protocol, data.facts, true),
     ),
-    h("details", { class: "in-full" }, h("summary", {}, "The introduction and the consent in full"), introduction(data)),
+    h("details", { class: "in-full" }, h("summary", {}, "The introduction and the consent in full"), introduction(protocol, data)),
   );
 }

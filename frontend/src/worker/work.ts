@@ -1,14 +1,15 @@
 // The way through a HIT: which step is shown, what is saved when, and what another tab or a refusal changes.
 import { hasWon } from "./bonus_panel";
 import { Clock } from "./clock";
-import type { PageData, Placements } from "./data";
+import type { Dialog, PageData } from "../generated/page";
 import { type DialogStep, dialogStep } from "./dialog_step";
 import { button, h, prose } from "./dom";
 import { finishStep } from "./finish_step";
 import { introduction } from "./introduction";
+import { letterOf } from "./letters";
 import { isFinal, showNotice } from "./notices";
 import { instructionsStep } from "./opening_steps";
-import { letterOf } from "./pieces";
+import type { Fields, Protocol } from "./protocols/contract";
 import type { Refusal } from "./requests";
 import { Saver } from "./saving";
 import { Shell, type Step } from "./shell";
@@ -17,37 +18,57 @@ import { Stopwatch } from "./timing";
 import type { Conflict } from "./unsent";
 import { welcomeStep } from "./welcome_step";
 
-const FIRST_DIALOG = 2;
+/** A place on the way through the HIT. Where the worker is, is saved by its name. */
+interface Stop {
+  name: string;
+  make(): Step;
+}
 
 export class Work {
-  private readonly names: string[];
+  private readonly welcome: Stop;
+  private readonly instructions: Stop;
+  private readonly dialogs: Stop[];
+  /** All of them in order. */
+  private readonly stops: Stop[];
   private readonly shell: Shell;
   private readonly saver: Saver;
   private readonly stopwatch = new Stopwatch();
   private readonly clock: Clock;
-  private readonly warmUp: Placements = {};
+  private readonly warmUp: Fields;
   private step: Step | null = null;
   private dialogShown: { position: number; step: DialogStep } | null = null;
 
   constructor(
     private readonly root: HTMLElement,
+    private readonly protocol: Protocol,
     private readonly data: PageData,
     /** Does it, and leaves words that help where it fails. */
     private readonly orExplain: (build: () => void) => void,
   ) {
-    this.names = ["welcome", "instructions", ...data.dialogs.map((_, position) => `dialog-${position}`), "finish"];
+    this.warmUp = protocol.empty();
+    this.welcome = { name: "welcome", make: () => welcomeStep(protocol, data, () => this.agree()) };
+    this.instructions = {
+      name: "instructions",
+      make: () => instructionsStep(protocol, data, this.warmUp, () => this.next()),
+    };
+    this.dialogs = data.dialogs.map((dialog, position) => ({
+      name: `dialog-${position}`,
+      make: () => this.makeDialogStep(dialog, position),
+    }));
+    const finish = { name: "finish", make: () => this.makeFinishStep() };
+    this.stops = [this.welcome, this.instructions, ...this.dialogs, finish];
     this.clock = new Clock(data.seconds_used, data.seconds_allowed);
-    const instructions = instructionsDialog(data);
+    const instructions = instructionsDialog(protocol, data);
     this.shell = new Shell(root, {
       title: data.title,
       clock: this.clock.element,
       hasPoints: data.dialogs.some((dialog) => dialog.bonus !== null),
       onInstructions: () => instructions.showModal(),
-      onBack: () => this.goTo(this.index - 1),
+      onBack: () => this.goTo(this.stops[this.index - 1]),
       onNext: () => this.next(),
     });
     root.append(instructions);
-    this.saver = new Saver(data, {
+    this.saver = new Saver(data, protocol, {
       onState: (state, detail) => this.shell.showSaveState(state, detail),
       onConflict: (conflicts) => this.showBoth(conflicts),
       onRefusal: (refusal) => this.refused(refusal),
@@ -59,7 +80,7 @@ export class Work {
     const conflicts = this.saver.resume();
     this.showPoints();
     this.shell.showSaveState("saved", "");
-    this.goTo(this.data.has_agreed ? Math.max(0, this.index) : 0);
+    this.goTo(this.data.has_agreed ? this.stops[this.index] : this.welcome);
     // A save now is refused, with words that say what happened, whether it is paid and what to do.
     this.clock.start(this.shell.announce, () => this.saveBeforeLeaving());
     if (conflicts.length > 0) {
@@ -79,25 +100,26 @@ export class Work {
   }
 
   private get index(): number {
-    return this.names.indexOf(this.data.step);
+    return this.stops.findIndex((stop) => stop.name === this.data.step);
   }
 
   private next(): void {
     const missing = this.step?.missing() ?? "";
     if (missing === "") {
-      this.goTo(this.index + 1);
+      this.goTo(this.stops[this.index + 1]);
     } else {
       this.shell.tell(missing);
     }
   }
 
-  private goTo(index: number): void {
+  /** Without a stop, to where everything begins. */
+  private goTo(stop: Stop = this.welcome): void {
     this.orExplain(() => {
       const isFirst = this.step === null;
       this.leaveStep();
-      this.data.step = this.names[index] ?? "welcome";
-      this.step = this.makeStep(index);
-      this.shell.show(this.step, index, this.names.length - 1, isFirst);
+      this.data.step = stop.name;
+      this.step = stop.make();
+      this.shell.show(this.step, this.index, this.stops.length - 1, isFirst);
     });
     void this.saver.flush();
   }
@@ -111,30 +133,13 @@ export class Work {
     }
   }
 
-  private makeStep(index: number): Step {
-    switch (this.names[index]) {
-      case "welcome":
-        return welcomeStep(this.data, () => this.agree());
-      case "instructions":
-        return instructionsStep(this.data, this.warmUp, () => this.next());
-      case "finish":
-        return this.makeFinishStep();
-      default:
-        return this.makeDialogStep(index - FIRST_DIALOG);
-    }
-  }
-
   private agree(): void {
     this.saver.agree();
-    this.goTo(this.data.is_returning ? FIRST_DIALOG : 1);
+    this.goTo(this.data.is_returning ? this.dialogs[0] : this.instructions);
   }
 
-  private makeDialogStep(position: number): Step {
-    const dialog = this.data.dialogs[position];
-    if (dialog === undefined) {
-      return welcomeStep(this.data, () => this.agree());
-    }
-    const step = dialogStep(this.data, dialog, position, {
+  private makeDialogStep(dialog: Dialog, position: number): Step {
+    const step = dialogStep(this.protocol, this.data, dialog, position, {
       goOn: () => this.next(),
       onChange: () => {
         this.shell.tell("");
@@ -155,9 +160,9 @@ export class Work {
   }
 
   private makeFinishStep(): Step {
-    return finishStep(this.data, {
+    return finishStep(this.protocol, this.data, {
       onFeedback: () => this.saver.feedbackChanged(),
-      goToDialog: (position) => this.goTo(position + FIRST_DIALOG),
+      goToDialog: (position) => this.goTo(this.dialogs[position]),
       submit: (onWaiting) => this.saver.submit(onWaiting),
       onSubmitted: (submission) => showSubmitted(this.root, submission, true),
     });
@@ -185,14 +190,14 @@ export class Work {
       clashes.map((place) => `reply ${letterOf(place)} of conversation ${position + 1}`),
     );
     return clashes.length === 0
-      ? "Replies were moved in another tab, too: what was done in both is shown."
-      : `Moved in another tab, too: ${clashes.join(", ")}. The newest is shown.`;
+      ? this.protocol.words.changedElsewhere
+      : `${this.protocol.words.clashed}: ${clashes.join(", ")}. The newest is shown.`;
   }
 
   /** Those that a check promised and that still stand as they were checked: the server tells no others. */
   private showPoints(): void {
     const hasChecked = this.data.dialogs.some((dialog) => (dialog.bonus?.attempts ?? 0) > 0);
-    this.shell.showPoints(hasChecked ? this.data.dialogs.filter(hasWon).length : null, this.data.facts.bonus_dialogs);
+    this.shell.showPoints(hasChecked ? this.data.dialogs.filter((dialog) => hasWon(this.protocol, dialog)).length : null, this.data.facts.bonus_dialogs);
   }
 
   private refused(refusal: Refusal): void {
@@ -210,13 +215,13 @@ export class Work {
   }
 }
 
-function instructionsDialog(data: PageData): HTMLDialogElement {
+function instructionsDialog(protocol: Protocol, data: PageData): HTMLDialogElement {
   const dialog = h("dialog", { class: "sheet", "aria-label": "Instructions" });
   const close = button("Close", "button button-quiet button-small", () => dialog.close());
   dialog.append(
     h("div", { class: "sheet-head" }, h("h2", {}, "Instructions"), close),
     prose(data.instructions),
-    introduction(data),
+    introduction(protocol, data),
   );
   return dialog;
 }

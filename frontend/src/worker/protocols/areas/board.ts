@@ -1,9 +1,20 @@
 // Cards and areas: moved by the buttons on a card, by keys, or by dragging. Every move can be undone.
 import { BoardInput, blur } from "./board_input";
-import type { Area, Placements } from "./data";
-import { button, count, h, say } from "./dom";
+import { button, count, h, say } from "../../dom";
+import { letterOf } from "../../letters";
+import type { Task } from "../contract";
 import { type DropTarget, enableDragging } from "./dragging";
-import { countedReplies, letterOf, makeArea, makeBarTarget, makeCard, makeTray, UNSORTED, type Zone } from "./pieces";
+import {
+  type Area,
+  countedReplies,
+  makeArea,
+  makeBarTarget,
+  makeCard,
+  makeTray,
+  type Placements,
+  UNSORTED,
+  type Zone,
+} from "./pieces";
 
 export interface BoardOptions {
   areas: Area[];
@@ -17,10 +28,10 @@ export interface BoardOptions {
   whenDone(): string;
 }
 
-export class Board {
+export class Board implements Task {
   readonly element: HTMLElement;
   /** Stays in sight: what was moved, and on a narrow screen the areas' names. */
-  readonly foot: HTMLElement;
+  readonly noticePlace: HTMLElement;
   private readonly cards: HTMLElement[];
   private readonly zones: Zone[];
   private readonly areas = h("div", { class: "areas" });
@@ -41,7 +52,7 @@ export class Board {
     this.areas.append(...areas.map((area) => area.element));
     this.zones = [tray, ...areas];
     this.barTargets = options.areas.map((area, index) => makeBarTarget(area, index, () => this.show(area.key)));
-    this.foot = h(
+    this.noticePlace = h(
       "div",
       { class: "board-foot" },
       h("div", { class: "moved" }, this.said, this.undoButton),
@@ -51,7 +62,7 @@ export class Board {
       "div",
       { class: "board" },
       h("div", { class: "board-tray" }, tray.element),
-      h("div", { class: "board-side" }, this.foot, this.areas),
+      h("div", { class: "board-side" }, this.noticePlace, this.areas),
     );
     const intents = {
       areaOfDigit: (digit: number) => this.zones[digit]?.area,
@@ -92,7 +103,7 @@ export class Board {
     }
   }
 
-  get unsortedCount(): number {
+  private get unsortedCount(): number {
     return this.cards.filter((_, place) => this.areaOf(place) === UNSORTED).length;
   }
 

@@ -1,6 +1,14 @@
 // What the board and the preview's picture of it are made of.
-import type { Area } from "./data";
-import { count, h, quoted } from "./dom";
+import { count, h, quoted } from "../../dom";
+import { letterOf } from "../../letters";
+
+export interface Area {
+  key: string;
+  label: string;
+}
+
+/** The area's key by the card's place. */
+export type Placements = Record<string, string>;
 
 /** In place of an area's key. */
 export const UNSORTED = "";
@@ -15,12 +23,6 @@ export interface Zone {
   element: HTMLElement;
   cards: HTMLElement;
   count: HTMLElement;
-}
-
-/** A, B, …, Z, AA: digits are the areas' keys. */
-export function letterOf(place: number): string {
-  const last = String.fromCharCode(65 + (place % 26));
-  return place < 26 ? last : letterOf(Math.floor(place / 26) - 1) + last;
 }
 
 /**

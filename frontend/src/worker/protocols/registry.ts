@@ -1,0 +1,16 @@
+// The protocols that a study may have, by the names of hits/protocols. One line each.
+import type { PageData } from "../../generated/page";
+import { areasProtocol } from "./areas";
+import type { Protocol } from "./contract";
+
+const PROTOCOLS: Record<string, (data: PageData) => Protocol> = {
+  areas: areasProtocol,
+};
+
+export function protocolOf(name: string, data: PageData): Protocol {
+  const make = PROTOCOLS[name];
+  if (make === undefined) {
+    throw new Error(`This page does not know the protocol ${name}.`);
+  }
+  return make(data);
+}

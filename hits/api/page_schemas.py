@@ -1,0 +1,86 @@
+"""What the worker's page is given when it opens. `manage.py write_page_types` makes the page's own types from these."""
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from hits.api.worker_schemas import BonusOut, SubmitOut
+
+
+class WithProtocol(BaseModel):
+    """Beside these fields stand those of the study's protocol."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+class Answer(WithProtocol):
+    revision: int
+    active_ms: int
+    hidden_ms: int
+    moves: list[tuple[int, int, str]] = Field(
+        description='Active milliseconds in the dialog, the card\'s place, and what was chosen ("" is nothing).'
+    )
+
+
+class Dialog(BaseModel):
+    turns: list[str]
+    cards: list[str]
+    has_bonus: bool
+    answer: Answer
+    bonus: BonusOut | None
+    problem: str
+
+
+class WarmUpReply(WithProtocol):
+    text: str
+    praise: str
+    hint: str
+
+
+class WarmUp(BaseModel):
+    turns: list[str]
+    replies: list[WarmUpReply]
+
+
+class Facts(BaseModel):
+    requester: str
+    dialogs: int
+    expected_minutes: float
+    time_limit_minutes: int
+    reward: str
+    hourly: str
+    approval: str
+    bonus: str
+    bonus_rule: str
+    what_counts: str
+    bonus_dialogs: int
+    max_hits: int
+
+
+class PageData(WithProtocol):
+    mode: Literal["preview", "work", "submitted"]
+    token: str
+    title: str
+    question: str
+    welcome: str = Field(description="Made from Markdown and sanitised by the server, as the next three are.")
+    instructions: str
+    consent: str
+    contact: str
+    consent_version: str
+    has_agreed: bool
+    is_returning: bool = Field(description="The worker has handed in a HIT of this study before.")
+    facts: Facts
+    warm_up: WarmUp
+    dialogs: list[Dialog]
+    step: str
+    seconds_used: float
+    seconds_allowed: int
+    feedback: str
+    submission: SubmitOut | None
+
+
+def schema_of_page() -> dict[str, Any]:
+    """As OpenAPI describes them: a name and a JSON schema each."""
+    found = PageData.model_json_schema(mode="serialization")
+    definitions: dict[str, Any] = found.pop("$defs")
+    return {**definitions, PageData.__name__: found}

@@ -1,0 +1,231 @@
+"""Areas: all replies to a dialog side by side, each moved as a card into one of a few areas, best first.
+
+A page sends `{"areas": {"0": "good", ...}}` by places; the same is stored by cards.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from hits.errors import DesignProblem
+from hits.models.cards import Card
+from hits.models.design import CheckpointPart, Name, Part, StudyDesign, TaskPart, Text, WarmUpPart, WarmUpReply
+from hits.protocols import areas_texts
+from hits.protocols.contract import (
+    OVERALL,
+    Criterion,
+    InvalidAnswer,
+    Judgement,
+    OwnSetting,
+    Protocol,
+    Scale,
+    Sent,
+    Value,
+)
+from hits.stats.scales import score_of
+
+# A dialog counts as sorted anew when at least this share of its cards stands elsewhere than at the passed check.
+# Someone who improves one reply of five after a check does not come near it; sorting five anew at random does in 95 of
+# 100.
+REDONE_SHARE = 0.4
+
+# --- Settings --------------------------------------------------------------------------------------------------------
+
+Key = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,29}$")]
+
+
+class Area(Part):
+    key: Key
+    label: Name
+
+
+class AreasTask(TaskPart):
+    description: Annotated[Text, Field(max_length=2000)] = areas_texts.DESCRIPTION
+    question: Text = areas_texts.QUESTION
+    welcome: Text = areas_texts.WELCOME
+    instructions: Text = areas_texts.INSTRUCTIONS
+    consent: Text = areas_texts.CONSENT
+    areas: list[Area] = Field(
+        default=[Area(key=key, label=key.title()) for key in ("good", "okay", "bad")], min_length=2
+    )
+
+
+class AreasCheckpoints(CheckpointPart):
+    passing_areas: list[Name] = ["good", "okay"]
+
+
+class AreasWarmUpReply(WarmUpReply):
+    areas: list[Name] = Field(min_length=1)
+    hint: Text = "Perhaps another area?"
+
+
+class AreasWarmUp(WarmUpPart):
+    replies: list[AreasWarmUpReply] = Field(
+        default=[AreasWarmUpReply.model_validate(reply) for reply in areas_texts.WARM_UP_REPLIES], min_length=1
+    )
+
+
+class AreasDesign(StudyDesign):
+    protocol: Literal["areas"] = "areas"
+    checkpoints: AreasCheckpoints = AreasCheckpoints()
+    task: AreasTask = AreasTask()
+    warm_up: AreasWarmUp = AreasWarmUp()
+
+
+# --- Answers ---------------------------------------------------------------------------------------------------------
+
+Place = Annotated[str, Field(pattern=r"^(0|[1-9][0-9]?)$")]
+
+
+class AreasSent(Sent):
+    areas: Annotated[dict[Place, Key], Field(max_length=100)] = Field(description="The area's key by the card's place.")
+
+
+class Areas(Protocol[AreasDesign]):
+    name = "areas"
+    design_class = AreasDesign
+    sent_class = AreasSent
+    own_settings = (
+        OwnSetting("task.areas", "Areas in order, one a line", "labels", "key: what the worker reads"),
+        OwnSetting("checkpoints.passing_areas", "Passed when the human reply is put into", "words"),
+    )
+    answer_noun = "placement"
+    still_missing = ("Still without a place", "place them")
+    fitting_setting = OwnSetting("areas", "belongs into", "words")
+
+    def problems(self) -> list[DesignProblem]:
+        return [*_same_twice(self.design), *_unknown_areas(self.design), *_bonus_for_nothing(self.design)]
+
+    def page_settings(self) -> dict[str, Any]:
+        return {"areas": [area.model_dump() for area in self.design.task.areas]}
+
+    def value_of(self, sent: AreasSent, card_order: Sequence[int]) -> Value:
+        by_place = sent.areas
+        if not set(by_place.values()) <= set(self.scale.values) or any(int(one) >= len(card_order) for one in by_place):
+            raise InvalidAnswer("This dialog has other replies, or the study has other areas.")
+        return {"areas": {str(card_order[int(place)]): area for place, area in by_place.items()}}
+
+    def show(self, value: Value | None, card_order: Sequence[int]) -> dict[str, Any]:
+        by_card = value["areas"] if value else {}
+        return {
+            "areas": {str(place): by_card[str(card)] for place, card in enumerate(card_order) if str(card) in by_card}
+        }
+
+    def missing(self, value: Value | None, card_count: int) -> int:
+        return card_count - len(value["areas"]) if value else card_count
+
+    def passes(self, value: Value, gold_card: int) -> bool:
+        return self.value_of_card(value, gold_card) in self.passing_values
+
+    @property
+    def passing_values(self) -> Sequence[str]:
+        return self.design.checkpoints.passing_areas
+
+    def is_redone(self, checked: Value, final: Value) -> bool:
+        before: dict[str, str] = checked["areas"]
+        moved: int = sum(final["areas"].get(card) != area for card, area in before.items())
+        return moved >= REDONE_SHARE * len(before)
+
+    @cached_property
+    def criteria(self) -> Sequence[Criterion]:
+        areas = self.design.task.areas
+        scores = tuple(score_of(place, len(areas)) for place in range(len(areas)))
+        return [Criterion(OVERALL, Scale(tuple(one.key for one in areas), tuple(one.label for one in areas), scores))]
+
+    def judgements(self, value: Value, card_order: Sequence[int], cards: Sequence[Card]) -> Iterator[Judgement]:
+        for place, number in enumerate(card_order):
+            for candidate in cards[number].writers:
+                yield Judgement(number, place, candidate, value["areas"][str(number)])
+
+    def value_of_card(self, value: Value, card: int) -> str | None:
+        area: str | None = value["areas"].get(str(card))
+        return area
+
+    def how_to_win(self) -> str:
+        return f"you put it into {' or '.join(self.scale.label(value) for value in self._passing_in_order)}"
+
+    @property
+    def _passing_in_order(self) -> list[str]:
+        return [self.scale.values[level] for level in self.passing_levels]
+
+    def what_counts(self) -> str:
+        rules = self.design.checkpoints
+        if rules.feedback == "after submission":
+            return (
+                "What counts is where the replies are when you submit. How many points you have won is told after that."
+            )
+        if rules.counts == "final":
+            return (
+                "What counts is where the replies are when you submit. Bonus Validate tells you whether the point "
+                "would be yours; you need not press it."
+            )
+        return (
+            "What counts is where the replies are when you first press Bonus Validate, and the point is yours if the "
+            "human reply is still well placed when you submit. If you never press it, only where the replies are then "
+            "counts."
+        )
+
+    def how_it_was_won(self) -> str:
+        return f"put it into {_listed(self.passing_values, 'or')}"
+
+    def fitting_answer(self, reply: WarmUpReply) -> str:
+        areas = reply.areas if isinstance(reply, AreasWarmUpReply) else []
+        return f"belongs into {' or '.join(areas)}"
+
+    def how_it_was_asked(self) -> str:
+        return (
+            "Workers saw a dialog with the replies of all models side by side, in an order that changed between "
+            "workers and without the models' names, and put each reply into one of "
+            f"{len(self.scale.labels)} areas: {_listed(self.scale.labels, 'and')}."
+        )
+
+    def instrument(self) -> str:
+        how = "replies are moved as cards by mouse, finger or keyboard; each card into exactly one"
+        return f"other: areas, into which {how}"
+
+    def sent_by(self, levels: Sequence[int]) -> dict[str, Any]:
+        return {"areas": {str(place): self.scale.values[level] for place, level in enumerate(levels)}}
+
+
+def _listed(names: Sequence[str], last: str) -> str:
+    *most, end = names
+    return f"{', '.join(most)} {last} {end}" if most else end
+
+
+# --- Settings that contradict themselves -----------------------------------------------------------------------------
+
+
+def _keys(design: AreasDesign) -> list[str]:
+    return [area.key for area in design.task.areas]
+
+
+def _same_twice(design: AreasDesign) -> Iterator[DesignProblem]:
+    keys = _keys(design)
+    if twice := sorted({key for key in keys if keys.count(key) > 1}):
+        yield DesignProblem("task.areas", f"{', '.join(twice)} is there twice; name each once")
+
+
+def _unknown_areas(design: AreasDesign) -> Iterator[DesignProblem]:
+    keys = _keys(design)
+    used = {"checkpoints.passing_areas": design.checkpoints.passing_areas}
+    for number, reply in enumerate(design.warm_up.replies, 1):
+        used[f"warm_up.replies.{number}.areas"] = reply.areas
+    for field, names in used.items():
+        for name in names:
+            if name not in keys:
+                yield DesignProblem(field, f"{name!r} is no area of this study; its areas are {', '.join(keys)}")
+
+
+def _bonus_for_nothing(design: AreasDesign) -> Iterator[DesignProblem]:
+    """A bonus that nobody can win, or that nobody can miss, is a mistake."""
+    passing = design.checkpoints.passing_areas
+    if not design.pay.bonus_cents:
+        return
+    if not passing:
+        yield DesignProblem("checkpoints.passing_areas", "is empty, so no checkpoint can be passed; name an area")
+    elif set(_keys(design)) <= set(passing):
+        yield DesignProblem(
+            "checkpoints.passing_areas", "names every area, so no checkpoint can be missed; leave one out"
+        )

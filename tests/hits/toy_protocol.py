@@ -1,0 +1,129 @@
+"""Stars: each reply gets one to three of them for each of two criteria. A protocol of tests, from one file."""
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Any, Literal
+
+from hits.errors import DesignProblem
+from hits.models.cards import Card
+from hits.models.design import CheckpointPart, StudyDesign, TaskPart, WarmUpPart, WarmUpReply
+from hits.protocols.contract import (
+    Criterion,
+    InvalidAnswer,
+    Judgement,
+    OwnSetting,
+    Protocol,
+    Scale,
+    Sent,
+    Value,
+)
+
+SCALE = Scale(("3", "2", "1"), ("three stars", "two stars", "one star"), (3, 2, 1))
+
+
+class StarsTask(TaskPart):
+    description: str = "Give stars."
+    question: str = "How many?"
+    welcome: str = "Welcome."
+    instructions: str = "Give stars to each reply."
+    consent: str = "You agree."
+
+
+class StarsReply(WarmUpReply):
+    stars: list[str] = ["3"]
+
+
+class StarsWarmUp(WarmUpPart):
+    replies: list[StarsReply] = [StarsReply(text="Oh no!")]
+
+
+class StarsDesign(StudyDesign):
+    protocol: Literal["stars"] = "stars"
+    checkpoints: CheckpointPart = CheckpointPart()
+    task: StarsTask = StarsTask()
+    warm_up: StarsWarmUp = StarsWarmUp()
+
+
+class StarsSent(Sent):
+    stars: dict[str, dict[str, str]]  # by criterion, then by place
+
+
+class Stars(Protocol[StarsDesign]):
+    name = "stars"
+    design_class = StarsDesign
+    sent_class = StarsSent
+    own_settings = ()
+    answer_noun = "rating"
+    still_missing = ("Still without stars", "give them")
+    fitting_setting = OwnSetting("stars", "deserves", "words")
+    checkpoint_criterion = "empathy"
+    passing_values = ("3", "2")
+
+    def problems(self) -> list[DesignProblem]:
+        return []
+
+    def page_settings(self) -> dict[str, Any]:
+        return {"criteria": [one.name for one in self.criteria]}
+
+    def value_of(self, sent: StarsSent, card_order: Sequence[int]) -> Value:
+        stars = sent.stars
+        if any(value not in SCALE.values for values in stars.values() for value in values.values()):
+            raise InvalidAnswer("These are no stars.")
+        by_card = {
+            name: {str(card_order[int(place)]): one for place, one in said.items()} for name, said in stars.items()
+        }
+        return {"stars": by_card}
+
+    def show(self, value: Value | None, card_order: Sequence[int]) -> dict[str, Any]:
+        stars = value["stars"] if value else {}
+        shown = {
+            name: {str(place): said[str(card)] for place, card in enumerate(card_order) if str(card) in said}
+            for name, said in stars.items()
+        }
+        return {"stars": shown}
+
+    def missing(self, value: Value | None, card_count: int) -> int:
+        said = [set(value["stars"].get(one.name, ())) if value else set() for one in self.criteria]
+        return card_count - len(set.intersection(*said))
+
+    def passes(self, value: Value, gold_card: int) -> bool:
+        return value["stars"]["empathy"].get(str(gold_card)) in self.passing_values
+
+    def is_redone(self, checked: Value, final: Value) -> bool:
+        return checked != final
+
+    @cached_property
+    def criteria(self) -> Sequence[Criterion]:
+        return [Criterion("empathy", SCALE), Criterion("fluency", SCALE)]
+
+    def judgements(self, value: Value, card_order: Sequence[int], cards: Sequence[Card]) -> Iterator[Judgement]:
+        for place, number in enumerate(card_order):
+            for candidate in cards[number].writers:
+                for one in self.criteria:
+                    yield Judgement(number, place, candidate, value["stars"][one.name][str(number)], one.name)
+
+    def value_of_card(self, value: Value, card: int) -> str | None:
+        found: str | None = value["stars"]["empathy"].get(str(card))
+        return found
+
+    def how_to_win(self) -> str:
+        return "you give it two stars or more"
+
+    def what_counts(self) -> str:
+        return "What counts are the stars that you submit."
+
+    def how_it_was_won(self) -> str:
+        return "gave it two stars or more"
+
+    def fitting_answer(self, reply: WarmUpReply) -> str:
+        return "deserves three stars"
+
+    def how_it_was_asked(self) -> str:
+        return "Workers gave stars."
+
+    def instrument(self) -> str:
+        return "stars"
+
+    def sent_by(self, levels: Sequence[int]) -> dict[str, Any]:
+        said = {str(place): SCALE.values[level] for place, level in enumerate(levels)}
+        return {"stars": {one.name: said for one in self.criteria}}
