@@ -117,9 +117,12 @@ def test_a_paid_study_of_hostile_names_has_results_and_a_bundle_that_holds(
 def _rename(study: Study, names: dict[str, str]) -> None:
     for old, new in names.items():
         Generator.objects.filter(name=old).update(name=new)
-    Dataset.objects.filter(name="example-emotional").update(name="+1 set")
-    study.design["generators"] = list(names.values())
-    study.design["datasets"][0]["name"] = "+1 set"
+    names_of = {"example-emotional": "+1 set"}
+    for old, new in names_of.items():
+        Dataset.objects.filter(name=old).update(name=new)
+    design = {**study.design, "generators": list(names.values())}
+    design["datasets"] = [{**part, "name": names_of.get(part["name"], part["name"])} for part in design["datasets"]]
+    study.design = design
     study.save()
 
 
