@@ -38,6 +38,8 @@ def test_the_demo_does_its_work_and_run_again_serves_its_pages_until_it_is_stopp
         second = log.read_text()
         address = re.findall(r"health +(http://127\.0\.0\.1:\d+/health/)", second)[0]
         wait_until(lambda: _are_all_parts_well(address), "health of all parts")
+        # Only a scheduler writes it; without one nothing is collected, although the monitor promises it.
+        wait_until(lambda: any(tmp_path.glob("celerybeat-schedule*")), "the scheduler")
     finally:
         demo.send_signal(signal.SIGTERM)
         assert demo.wait(timeout=30) == 0
