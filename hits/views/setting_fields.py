@@ -14,7 +14,7 @@ from django.http import QueryDict
 
 from hits.models.design import ScreeningRule, StudyDesign
 from hits.protocols import PROTOCOLS, protocol_in
-from hits.protocols.contract import OwnSetting
+from hits.protocols.protocol import OwnSetting
 
 LISTS_OF_TABLES = (
     *("datasets", "warm_up.replies", "screening"),
