@@ -9,6 +9,7 @@ def repeating_tokens(sequences: Tensor, size: int) -> Pairs | None:
     """The (row, token) pairs for which `sequences` [rows, tokens], followed by that token, would have an n-gram of that
     size twice.
 
+    >>> import torch
     >>> repeating_tokens(torch.tensor([[7, 8, 9, 7, 8]]), size=3)
     (tensor([0]), tensor([9]))
     """

@@ -14,7 +14,7 @@ from django.http import QueryDict
 
 from hits.models.design import StudyDesign
 from hits.protocols import PROTOCOLS, protocol_in
-from hits.protocols.contract import OwnSetting
+from hits.protocols.protocol import OwnSetting
 from hits.screening.rules import every_rule
 
 LISTS_OF_TABLES = (

@@ -18,7 +18,7 @@ from hits.crowds.registry import CROWDS, arrival
 from hits.models import Hit, Study
 from hits.serving.assignment_tokens import Ticket, sign_token
 from hits.serving.frozen import FrozenHit, frozen_hit
-from hits.serving.opening import open_assignment
+from hits.serving.opening_assignments import open_assignment
 from hits.serving.page_data import as_json_in_html, preview_page, submitted_page, work_page
 from hits.serving.saving import handed_in
 from hits.serving.work_refusals import Refusal, WorkRefused

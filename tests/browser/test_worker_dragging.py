@@ -107,6 +107,29 @@ def test_in_a_low_window_all_areas_are_in_sight_while_a_card_is_dragged(open_dia
     assert scrolled(page) == 0
 
 
+def test_a_card_dropped_where_it_was_comes_into_sight(open_dialog: OpenDialog) -> None:
+    page = open_dialog()
+    page.set_viewport_size({"width": 1366, "height": 600})
+    for place in range(8):
+        page.keyboard.press(str(1 + place % 3))
+        expect(zone(page, placed_area(place)).locator(card_at(page, place))).to_be_visible()
+    drag_by_mouse(page, card_at(page, 5), zone(page, "good"))  # nothing is open to be read then
+    cards = zone(page, "good").locator(".zone-cards")
+    card = cards.locator("[data-card]").first
+    cards.evaluate("box => { box.scrollTop = 15 }")
+    expect(card).not_to_be_in_viewport(ratio=0.9)
+
+    box = card.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 60, box["y"] + box["height"] - 10)
+    page.mouse.down()
+    page.mouse.move(*middle(zone(page, "good").locator(".zone-label")), steps=3)
+    expect(card).to_have_attribute("data-carried", "")
+    page.mouse.up()
+
+    expect(card).to_be_in_viewport(ratio=0.9)
+
+
 @pytest.mark.parametrize("context", [PHONE, NARROW], indirect=True, ids=["390", "320"])
 def test_a_whole_dialog_by_finger_through_the_buttons(open_dialog: OpenDialog) -> None:
     page = open_dialog()

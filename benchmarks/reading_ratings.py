@@ -1,6 +1,6 @@
 """How long a study's ratings take from the database into frames, how much memory that needs, and how both grow.
 
-python -m benchmarks.ratings_frame [--ratings 100000 1000000]
+python -m benchmarks.reading_ratings [--ratings 100000 1000000]
 
 The paper's design on synthetic dialogs with random answers, each size in a process and a new SQLite database of its
 own. Times are of the processor, on one core: they stay about the same while the machine does other work. Making the
