@@ -5,7 +5,7 @@ python -m benchmarks.validity [--studies 400]
 Dialogs, replies and workers have effects on ratings (hits.stats.power, Effects), and few workers do most of the work.
 Printed are: how often 95 % intervals hold the truth; how often the corrected tests find a difference where there is
 none; the power beside what the planner promised; how often the Bradley-Terry ranking is in the true order; and how
-many of table 5's figures lie within their intervals when that table is the truth and spammers are among the workers.
+many of table 5's numbers lie within their intervals when that table is the truth and spammers are among the workers.
 Truths that have no formula (alpha, superiority, strengths) are those of one study that is a thousand times as large.
 """
 
@@ -49,7 +49,7 @@ TABLE5 = read_truth("table5")
 EVERY = every_rule()
 PAPER = [rule for rule in EVERY if rule.is_default]
 POWER_AT = (Setting(dialogs=100, raters=4), 0.10)
-TABLE5_STUDIES = 60  # a study's 36 figures share their workers, so that few studies say little
+TABLE5_STUDIES = 60  # a study's 36 numbers share their workers, so that few studies say little
 FIRST_SEED = 1001  # the constants of hits.stats.clusters were chosen looking at seeds 1 to 300
 
 
@@ -190,7 +190,7 @@ def _order(over: Callable[..., list[Any]]) -> list[str]:
 
 
 def _within(seed: int) -> tuple[float, float]:
-    """The share of table 5's 36 figures within their intervals: with everybody's ratings, and after screening."""
+    """The share of table 5's 36 numbers within their intervals: with everybody's ratings, and after screening."""
     generators = list(TABLE5.datasets["OS"].generators)
     size = StudySize(dict.fromkeys(TABLE5.datasets, 2000), generators, 240, checkpoint_dataset="ED")
     frames = draw_frames(Drawing(size, TABLE5, USUAL_SHARES), seed)
@@ -215,7 +215,7 @@ def _share_within(ratings: CodedRatings) -> float:
 
 def _table5(over: Callable[..., list[Any]]) -> list[str]:
     everything, screened = np.mean(over(_within, TABLE5_STUDIES), axis=0)
-    print(f"\nTable 5's 36 figures within their intervals, {TABLE5_STUDIES} studies of 6,000 dialogs, 14 % spammers")
+    print(f"\nTable 5's 36 numbers within their intervals, {TABLE5_STUDIES} studies of 6,000 dialogs, 14 % spammers")
     print(f"  {'with everybody':36}{everything:>8.1%}")
     return _told(
         "screened by the paper's rules", f"{screened:.1%}", screened >= LEAST_WITHIN, f"at least {LEAST_WITHIN:.0%}"

@@ -17,7 +17,7 @@ class Forecast:
     seconds_left: float = 0.0
     _at_first: int | None = None
     _answering_since: tuple[datetime, int] | None = field(default=None, repr=False)
-    _kept: tuple[datetime, float] | None = field(default=None, repr=False)
+    _first_forecast: tuple[datetime, float] | None = field(default=None, repr=False)
 
     def note(self, counts: RunCounts, now: datetime) -> None:
         if self._at_first is None:
@@ -33,17 +33,17 @@ class Forecast:
         self.per_second = (counts.done - before) / (now - since).total_seconds()
         self.seconds_left = left / self.per_second
         first_share = self._at_first + FIRST_SHARE * (counts.total - self._at_first)
-        if self._kept is None and left and counts.done >= first_share:
-            self._kept = (now, self.seconds_left)
+        if self._first_forecast is None and left and counts.done >= first_share:
+            self._first_forecast = (now, self.seconds_left)
 
     def describe(self, counts: RunCounts, now: datetime) -> str:
         elapsed = (now - self.began_at).total_seconds()
         done = counts.done - (self._at_first or 0)
         rate = f"{done / elapsed:.3g} a second" if done and elapsed else "None in this run"
         text = f"{rate}, {clock_time(elapsed)} in all."
-        if self._kept is not None:
-            kept_at, predicted = self._kept
-            took = (now - kept_at).total_seconds()
+        if self._first_forecast is not None:
+            forecast_at, predicted = self._first_forecast
+            took = (now - forecast_at).total_seconds()
             text += (
                 f" After a tenth, {clock_time(predicted)} were predicted for the rest, which took {clock_time(took)}."
             )

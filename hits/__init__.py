@@ -12,7 +12,7 @@ Rooms
     frames        the one crossing from rows to pandas
     screening     named rules -> Exclusions with reasons; which ratings are kept
     replacing     what was lost -> more assignments; HITs put up again
-    analysing     frames -> results and their figures, computed in the background and kept
+    analysing     frames -> results and their figures, computed in the background and stored
     exporting     everything -> one reproducible bundle
     monitoring    how a running study does; reads only
 

@@ -28,7 +28,7 @@ from transformers.utils import logging
 from generation.corpora.import_records import DialogRecord
 from generation.emotions import EMOTIONS, INTENTS, LABEL_IDS, LABELS, NEUTRAL
 from generation.errors import CheckpointRefused, DataRefused, TrainingRefused, first_line
-from generation.networks.preparing import describe_tokenizer, kept_tokenizer
+from generation.networks.preparing import describe_tokenizer, tokenizer_of_run
 from generation.networks.tokenizing import BEGIN, END, SPECIAL_TOKENS, load_tokenizer, train_tokenizer
 from generation.training.objective import Batch, Objective, Scored, score_labels
 from generation.training.ordering import Indices
@@ -215,7 +215,7 @@ class EmotionClassifierFamily:
         if not plan.start:
             texts = (text for text, _ in labelled_texts(plan.data.training_records()))
             sizes = {name: plan.sizes.get(name, size) for name, size in _SIZES.items()}
-            return EmotionClassifier.start_from_scratch(kept_tokenizer(self, plan, world, texts), **sizes)
+            return EmotionClassifier.start_from_scratch(tokenizer_of_run(self, plan, world, texts), **sizes)
         try:
             return EmotionClassifier.start_from(plan.start)
         except Exception as error:  # the library raises whatever it meets

@@ -29,7 +29,7 @@ def prepare_generator(
     start = load_checkpoint(Path(plan.start)) if plan.start else None
     taken = taken_parts(family, plan)
     parts = {**_inherited_parts(family, plan, start), **taken}
-    tokenizer = start.tokenizer if start else kept_tokenizer(family, plan, world, _spoken_texts(plan))
+    tokenizer = start.tokenizer if start else tokenizer_of_run(family, plan, world, _spoken_texts(plan))
     config = config_for(family, plan, start, tokenizer)
     training, validation = pair_examples(plan, tokenizer, config, say, PairExamples, needs_labels)
     torch.manual_seed(plan.seed)
@@ -70,20 +70,20 @@ def _inherited_parts(family: Family, plan: Plan, start: Checkpoint | None) -> di
     }
 
 
-def kept_tokenizer(family: HasTokenizer, plan: Plan, world: World, texts: Iterable[str]) -> Tokenizer:
+def tokenizer_of_run(family: HasTokenizer, plan: Plan, world: World, texts: Iterable[str]) -> Tokenizer:
     """Keep the tokenizer in the run's folder, so that a resumed run has the same one and need not train it again."""
-    kept = plan.run_folder / "tokenizer.json"
-    is_resumed = kept.exists() and (plan.run_folder / STATE).exists()
+    saved = plan.run_folder / "tokenizer.json"
+    is_resumed = saved.exists() and (plan.run_folder / STATE).exists()
     if world.is_first and not is_resumed:
         if plan.tokenizer:
             tokenizer = family.load_tokenizer(plan.tokenizer)
         else:
             tokenizer = family.train_tokenizer(texts, plan.vocabulary_size)
-        new = kept.with_suffix(".new")
+        new = saved.with_suffix(".new")
         tokenizer.save(str(new))
-        new.replace(kept)
+        new.replace(saved)
     world.wait()
-    return family.load_tokenizer(kept)
+    return family.load_tokenizer(saved)
 
 
 def describe_tokenizer(family: HasTokenizer, plan: Plan) -> str:

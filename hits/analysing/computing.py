@@ -13,9 +13,9 @@ from evalplatform.errors import in_one_line
 from hits.analysing.analysis import analyse
 from hits.analysing.disputed_dialogs import most_disputed
 from hits.analysing.figures.all_figures import Picture, pictures
-from hits.analysing.kept_results import source_of
 from hits.analysing.results import Results
 from hits.analysing.serialising import results_as_json
+from hits.analysing.stored_results import source_of
 from hits.analysing.study_analysis import study_frame
 from hits.models import Offering, ScreeningRun, StudyResults
 from hits.screening.funnel import funnel_of

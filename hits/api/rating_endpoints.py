@@ -16,9 +16,10 @@ from hits.access.pseudonyms import pseudonym
 from hits.api.researcher import ERRORS, ResearcherView
 from hits.api.researcher_schemas import CURSOR, MARKET, RatingPage
 from hits.models import HitItem, Offering, Rating, ScreeningRun, Study, Submission
+from hits.models.submission import RatingQuerySet
 from hits.monitoring.worker_rows import find_worker
 from hits.protocols import protocol_of
-from hits.screening.keeping import first_rules, is_left_out, ratings_of
+from hits.screening.keeping import first_rules
 
 HUMAN = "human"
 FILTERS = [
@@ -63,7 +64,7 @@ class RatingListView(ResearcherView):
         """Lists the ratings that the marketplace has confirmed, in the order in which they were collected."""
         offering = self.offering(request, key)
         run = ScreeningRun.objects.current(offering)
-        found = _filtered(ratings_of(offering), request, offering, run)
+        found = _filtered(Rating.objects.confirmed(offering), request, offering, run)
         pages = RatingPages()
         # What belongs to them is looked up for the page alone: joining nine tables leaves too much to a planner that
         # does not know yet how full they are.
@@ -73,8 +74,8 @@ class RatingListView(ResearcherView):
 
 
 def _filtered(
-    ratings: QuerySet[Rating], request: Request, offering: Offering, run: ScreeningRun | None
-) -> QuerySet[Rating]:
+    ratings: RatingQuerySet, request: Request, offering: Offering, run: ScreeningRun | None
+) -> RatingQuerySet:
     asked, study = request.query_params, offering.study
     if "dataset" in asked:
         ratings = ratings.filter(item__dialog__dataset__name=_one_of(asked["dataset"], "dataset", _datasets(study)))
@@ -84,7 +85,7 @@ def _filtered(
         ratings = ratings.filter(candidate=None) if name == HUMAN else ratings.filter(candidate__generator__name=name)
     if "kept" in asked:
         is_kept = _one_of(asked["kept"].lower(), "kept", ["true", "false"]) == "true"
-        ratings = ratings.exclude(is_left_out(run)) if is_kept else ratings.filter(is_left_out(run))
+        ratings = ratings.kept(run) if is_kept else ratings.left_out(run)
     if "worker" in asked:
         worker_id = find_worker(offering, asked["worker"])
         if worker_id is None:

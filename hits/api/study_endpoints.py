@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from hits.access.sharing import visible_studies
-from hits.analysing.kept_results import find_results, refresh_results, source_of
+from hits.analysing.stored_results import find_results, refresh_results, source_of
 from hits.api.researcher import ERRORS, ResearcherView
 from hits.api.researcher_schemas import CURSOR, MARKET, ProgressOut, ResultsOut, StudyDetailOut, StudyOut, StudyPage
 from hits.budgeting.budget import budget_of

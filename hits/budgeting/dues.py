@@ -57,9 +57,8 @@ def bonus_points(design: StudyDesign, submission: Submission) -> int:
     """By the attempt that the study counts. Work without answers has no ratings, and so no points."""
     prefetch_related_objects([submission], *FOR_POINTS)  # nothing, where it was done for many at once
     protocol = protocol_of(design)
-    first_checks: dict[int, bool] = {}
-    for check in submission.assignment.bonus_checks.all():
-        first_checks.setdefault(check.item_id, check.is_won)
+    checks = submission.assignment.bonus_checks.all()  # prefetched, and so not filtered by the database
+    first_checks = {check.item_id: check.is_won for check in checks if check.is_first}
     human: list[Rating] = getattr(submission, "human_ratings")  # noqa: B009 - mypy knows no prefetched names
     return sum(
         is_won(design.checkpoints, rating.value in protocol.passing_values, first_checks.get(rating.item_id))

@@ -9,8 +9,6 @@ delay is over.
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Count
-
 from hits.models import Offering, Study, Submission
 from hits.models.submission import SubmissionQuerySet
 
@@ -66,8 +64,7 @@ def beyond_cap(offering: Offering) -> set[int]:
     """
     limit = _cap(offering.study)
     ours = _submissions(offering)
-    busy = ours.values("assignment__crowd_worker_id").annotate(count=Count("pk")).filter(count__gt=limit)
-    workers = list(busy.values_list("assignment__crowd_worker_id", flat=True))
+    workers = list(ours.busiest_workers(limit + 1))
     if not workers:
         return set()
     in_ledger = set(ours.filter(payments__kind="reward").values_list("pk", flat=True))

@@ -1,6 +1,6 @@
 """Makes a study's bundle in the background: exports it, packs it into one file, puts that into place.
 
-In: a study and a marketplace. Out: the file of kept_bundles. Guaranteed: the same bundle gives the same file; an
+In: a study and a marketplace. Out: the file of stored_bundles. Guaranteed: the same bundle gives the same file; an
 older file stays until the new one is complete.
 """
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from evalplatform.errors import in_one_line
 from hits.exporting.bundles import export_bundle
-from hits.exporting.kept_bundles import bundle_file, bundle_source
+from hits.exporting.stored_bundles import bundle_file, bundle_source
 from hits.models import Offering, StudyBundle
 
 FAILED = (

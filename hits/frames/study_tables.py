@@ -22,7 +22,7 @@ NameWorker = Callable[[str], str]
 
 
 def confirmed_submissions(offering: Offering) -> QuerySet[Submission]:
-    return Submission.objects.filter(assignment__offering=offering, problem="")
+    return Submission.objects.filter(assignment__offering=offering).with_answers()
 
 
 class StudyTables:

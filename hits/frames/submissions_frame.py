@@ -23,7 +23,7 @@ import pandas as pd
 from hits.frames.arrays import Array
 from hits.frames.study_tables import StudyTables
 from hits.models import Offering
-from hits.protocols.checkpoints import wins_point
+from hits.protocols.checkpoints import passes_at_first, wins_point
 
 
 def submissions_frame(offering: Offering) -> pd.DataFrame:
@@ -55,7 +55,9 @@ def _checkpoints(tables: StudyTables) -> pd.DataFrame:
     final = frame.pop("value").isin(tables.protocol.passing_values)
     checks = pd.DataFrame(tables.checks())
     of_items = checks.groupby(key)
-    first = of_items["is_won"].first().reindex(frame.index).fillna(final).astype(bool)
+    first_check = of_items["is_won"].first().astype(object).reindex(frame.index)
+    told = first_check.where(first_check.notna(), None)
+    first = pd.Series(list(map(passes_at_first, final, told)), index=frame.index, dtype=bool)
     won = checks[checks["is_won"]].groupby(key)["value"].last().reindex(frame.index)
     has_won = won.notna()
     frame["points"] = wins_point(rules, final, first)

@@ -7,6 +7,7 @@ from hits.models.hit import Hit, HitItem
 from hits.models.offering import Offering
 
 IS_CONFIRMED = Q(confirmed_at__isnull=False)
+FIRST_ATTEMPT = 1  # checks of an item are numbered from here
 IS_ONLY_VISITED = Q(confirmed_at=None, visited_from__gt="")
 
 
@@ -119,6 +120,12 @@ class Answer(models.Model):
         return f"{self.item} by {self.assignment}"
 
 
+class BonusCheckQuerySet(models.QuerySet["BonusCheck"]):
+    def first_attempts(self) -> "BonusCheckQuerySet":
+        """What hits.protocols.checkpoints calls the first check."""
+        return self.filter(attempt=FIRST_ATTEMPT)
+
+
 class BonusCheck(models.Model):
     """A press of Bonus Validate: which placement was checked, when, and whether it would win. It is feedback and
     evidence; what wins is the placement (hits.protocols.checkpoints). Append-only."""
@@ -131,6 +138,8 @@ class BonusCheck(models.Model):
     active_ms = models.PositiveIntegerField()
     checked_at = models.DateTimeField()
 
+    objects = BonusCheckQuerySet.as_manager()
+
     class Meta:
         ordering = ["attempt"]
         constraints = [
@@ -139,3 +148,7 @@ class BonusCheck(models.Model):
 
     def __str__(self) -> str:
         return f"attempt {self.attempt} at {self.item} by {self.assignment}"
+
+    @property
+    def is_first(self) -> bool:
+        return self.attempt == FIRST_ATTEMPT

@@ -52,7 +52,7 @@ class StudyResults(MadeByWorker):
 
 
 class StudyBundle(MadeByWorker):
-    """The bundle itself is a file (hits.exporting.kept_bundles)."""
+    """The bundle itself is a file (hits.exporting.stored_bundles)."""
 
     offering = models.ForeignKey(Offering, on_delete=models.CASCADE, related_name="bundles")
     made_at = models.DateTimeField(null=True)

@@ -1,9 +1,15 @@
+from typing import TYPE_CHECKING
+
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import Count, F, Q
 
 from generation.models import Candidate
 from hits.models.assignment import Assignment
 from hits.models.hit import HitItem
+from hits.models.offering import Offering
+
+if TYPE_CHECKING:
+    from hits.models.exclusion import ScreeningRun
 
 
 class SubmissionQuerySet(models.QuerySet["Submission"]):
@@ -14,6 +20,16 @@ class SubmissionQuerySet(models.QuerySet["Submission"]):
     def undecided(self) -> "SubmissionQuerySet":
         """Waiting, and not in the ledger either: nobody and nothing has approved it yet."""
         return self.waiting().exclude(payments__kind="reward")
+
+    def with_answers(self) -> "SubmissionQuerySet":
+        """Those that have ratings: what frames, screening and results count."""
+        return self.filter(problem="")
+
+    def busiest_workers(self, least: int) -> dict[str, int]:
+        """How many HITs each worker has handed in, of those with at least so many: what a study's cap is about. What
+        they have in hand comes on top when they ask for another (hits.serving.statements)."""
+        counted = self.order_by().values("assignment__crowd_worker_id").annotate(count=Count("pk"))
+        return dict(counted.filter(count__gte=least).values_list("assignment__crowd_worker_id", "count"))
 
 
 class Submission(models.Model):
@@ -43,6 +59,27 @@ class Submission(models.Model):
         return f"submission of {self.assignment}"
 
 
+class RatingQuerySet(models.QuerySet["Rating"]):
+    def confirmed(self, offering: Offering) -> "RatingQuerySet":
+        """All that the crowd has confirmed: the same as in hits.frames."""
+        # As `with_answers` has it, but by a join: a subquery would be slow for millions of ratings.
+        return self.filter(submission__assignment__offering=offering, submission__problem="")
+
+    def kept(self, run: "ScreeningRun | None") -> "RatingQuerySet":
+        """What this screening leaves in; everything without one. hits.screening.kept_mask says the same of frames."""
+        return self.exclude(_is_left_out(run)) if run else self
+
+    def left_out(self, run: "ScreeningRun | None") -> "RatingQuerySet":
+        return self.filter(_is_left_out(run)) if run else self.none()
+
+
+def _is_left_out(run: "ScreeningRun") -> Q:
+    """An exclusion names the rating's submission, or its worker: then all their submissions, also later ones."""
+    workers = run.exclusions.filter(submission=None).order_by().values("crowd_worker_id")
+    submissions = run.exclusions.exclude(submission=None).order_by().values("submission")
+    return Q(submission__assignment__crowd_worker_id__in=workers) | Q(submission__in=submissions)
+
+
 class Rating(models.Model):
     """One reply, judged by one worker. A card that stands for several candidates makes a row for each of them.
 
@@ -59,6 +96,8 @@ class Rating(models.Model):
     criterion = models.CharField(max_length=30, default="overall")  # what was asked about
     value = models.CharField(max_length=30)
     opponent = models.ForeignKey(Candidate, null=True, on_delete=models.PROTECT, related_name="+")
+
+    objects = RatingQuerySet.as_manager()
 
     class Meta:
         # One for each of the four cases, since NULLs are never equal to each other in SQLite.

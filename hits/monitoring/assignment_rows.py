@@ -81,7 +81,7 @@ def _points(protocol: Protocol[Any], assignments: Sequence[Assignment]) -> dict[
     items = HitItem.objects.filter(hit__in={one.hit_id for one in assignments}, is_checkpoint=True)
     golds = {pk: gold_card(cards) for pk, cards in items.values_list("pk", "cards")}
     keys = [one.pk for one in assignments]
-    first_checks = BonusCheck.objects.filter(assignment__in=keys, attempt=1)
+    first_checks = BonusCheck.objects.filter(assignment__in=keys).first_attempts()
     first = {(pk, item): is_won for pk, item, is_won in first_checks.values_list("assignment", "item", "is_won")}
     found: dict[int, int] = {}
     answers = Answer.objects.filter(assignment__in=keys, item__is_checkpoint=True)

@@ -45,19 +45,13 @@ def passed_by_worker(offering: Offering, worker_id: str | None = None) -> dict[s
     """By the marketplace's own ids."""
     worker = "submission__assignment__crowd_worker_id"
     protocol = protocol_of(offering.study.parsed_design)
-    human = Rating.objects.filter(
-        criterion=protocol.checkpoint_criterion,
-        submission__assignment__offering=offering,
-        submission__problem="",
-        candidate=None,
-    )
+    human = Rating.objects.confirmed(offering).filter(criterion=protocol.checkpoint_criterion, candidate=None)
     if worker_id is not None:
         human = human.filter(submission__assignment__crowd_worker_id=worker_id)
-    first_check = BonusCheck.objects.filter(
-        assignment=OuterRef("submission__assignment"), item=OuterRef("item"), attempt=1
-    )
+    of_item = BonusCheck.objects.filter(assignment=OuterRef("submission__assignment"), item=OuterRef("item"))
     # The database only counts how often each case happened; what wins is said by hits.protocols.checkpoints.
-    cases = human.annotate(first=Subquery(first_check.values("is_won"))).order_by().values(worker, "value", "first")
+    first_check = Subquery(of_item.first_attempts().values("is_won"))
+    cases = human.annotate(first=first_check).order_by().values(worker, "value", "first")
     rules = protocol.design.checkpoints
     found: dict[str, Passed] = {}
     for who, value, first, count in cases.annotate(count=Count("pk")).values_list(worker, "value", "first", "count"):

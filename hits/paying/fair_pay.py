@@ -70,7 +70,7 @@ def propose_top_up(offering: Offering, hourly_cents: int) -> TopUp:
     if each <= 0:
         raise EvalPlatformError(f"The median worker gets {dollars(pay.hourly_cents)} an hour already.")
     waiting = _submissions(offering).exclude(payments__kind=Payment.Kind.TOP_UP)
-    waiting = waiting.filter(problem="").exclude(pk__in=waiting_for_decision(offering))
+    waiting = waiting.with_answers().exclude(pk__in=waiting_for_decision(offering))
     return TopUp(offering, hourly_cents, each, list(waiting))
 
 
@@ -108,5 +108,5 @@ def _submissions(offering: Offering) -> SubmissionQuerySet:
 
 
 def _minutes(offering: Offering) -> list[float]:
-    confirmed = _submissions(offering).filter(problem="").defer("answer_xml")
+    confirmed = _submissions(offering).with_answers().defer("answer_xml")
     return sorted(counted_minutes([one.assignment for one in confirmed.select_related("assignment")]).values())

@@ -11,7 +11,6 @@ from datetime import datetime
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Count
 
 from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
@@ -72,25 +71,20 @@ def unblock(offering: Offering, worker_id: str, reason: str, by: User | None, no
 
 def _cap(offering: Offering, now: datetime) -> int:
     limit = offering.study.parsed_design.crowd.max_hits_per_worker
-    counts = (
-        Submission.objects.filter(assignment__offering=offering)
-        .values("assignment__crowd_worker_id")
-        .annotate(count=Count("pk"))
-        .filter(count__gte=limit)
-    )
+    done = Submission.objects.filter(assignment__offering=offering).busiest_workers(limit)
     capped = set(
         Standing.objects.active().filter(offering=offering, kind=Kind.CAP).values_list("crowd_worker_id", flat=True)
     )
     new = [
         Standing(
             offering=offering,
-            crowd_worker_id=row["assignment__crowd_worker_id"],
+            crowd_worker_id=worker_id,
             kind=Kind.CAP,
-            reason=f"{count_of(row['count'], 'HIT')} done, and the study allows {limit}",
+            reason=f"{count_of(count, 'HIT')} done, and the study allows {limit}",
             made_at=now,
         )
-        for row in counts
-        if row["assignment__crowd_worker_id"] not in capped
+        for worker_id, count in done.items()
+        if worker_id not in capped
     ]
     Standing.objects.bulk_create(new, ignore_conflicts=True)
     return len(new)

@@ -1,37 +1,16 @@
-"""Which ratings the results leave out: the one place that reads exclusions.
+"""Which rules leave which submissions out.
 
-In: a screening run, or none. Out: conditions on ratings, and the rules against each submission. Guaranteed: an
-exclusion of a worker counts for all their submissions, also for those that came after the screening; without a run,
-everything is kept. No pandas, because pages and the API ask too: hits.screening.kept_mask does the same for frames.
+In: a screening run, or none. Out: the rules against each submission. Guaranteed: an exclusion of a worker counts for
+all their submissions, also for those that came after the screening; without a run, everything is kept. No pandas,
+because pages and the API ask too. Ratings are asked for with `Rating.objects.kept(run)`, frames with `kept_mask`.
 """
 
 from collections.abc import Iterator, Mapping
 
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 
-from hits.models import Offering, Rating, ScreeningRun, Submission
-
-
-def ratings_of(offering: Offering) -> QuerySet[Rating]:
-    """All ratings that the marketplace has confirmed: the same as in hits.frames."""
-    return Rating.objects.filter(
-        submission__assignment__offering=offering,
-        submission__problem="",
-    )
-
-
-def kept_ratings(offering: Offering) -> QuerySet[Rating]:
-    """What counts by the current screening."""
-    return ratings_of(offering).exclude(is_left_out(ScreeningRun.objects.current(offering)))
-
-
-def is_left_out(run: ScreeningRun | None) -> Q:
-    """A condition on ratings: an exclusion names their worker or their submission."""
-    if run is None:
-        return Q(pk__in=[])
-    workers = run.exclusions.filter(submission=None).order_by().values("crowd_worker_id")
-    submissions = run.exclusions.exclude(submission=None).order_by().values("submission")
-    return Q(submission__assignment__crowd_worker_id__in=workers) | Q(submission__in=submissions)
+from hits.models import ScreeningRun, Submission
+from hits.models.submission import SubmissionQuerySet
 
 
 def first_rules(run: ScreeningRun | None, work: Mapping[int, str] | None = None) -> dict[int, str]:
@@ -58,7 +37,7 @@ def rule_names(run: ScreeningRun | None) -> list[str]:
 def unscreened_count(run: ScreeningRun) -> int:
     """How many submissions have come in since the screening. Their workers may be left out, but nobody has looked at
     these submissions themselves."""
-    return _submissions(run).filter(problem="").count() - int(run.funnel["received"]["assignments"])
+    return _submissions(run).with_answers().count() - int(run.funnel["received"]["assignments"])
 
 
 def _named(run: ScreeningRun | None, work: Mapping[int, str] | None = None) -> Iterator[tuple[str, int]]:
@@ -78,5 +57,5 @@ def _named(run: ScreeningRun | None, work: Mapping[int, str] | None = None) -> I
             yield rule, one
 
 
-def _submissions(run: ScreeningRun) -> QuerySet[Submission]:
+def _submissions(run: ScreeningRun) -> SubmissionQuerySet:
     return Submission.objects.filter(assignment__offering=run.offering_id)

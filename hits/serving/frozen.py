@@ -1,4 +1,4 @@
-"""What never changes once a study is frozen, kept at hand: a save needs little, and needs it fast."""
+"""What never changes once a study is frozen, cached: a save needs little, and needs it fast."""
 
 from collections import OrderedDict
 from dataclasses import dataclass, field
@@ -20,9 +20,9 @@ from hits.models.cards import Card, gold_card
 from hits.models.design import StudyDesign
 from hits.protocols import Protocol, protocol_of
 
-MOST_KEPT = 2048
+MOST_CACHED = 2048
 
-_kept: OrderedDict[tuple[UUID, int], "FrozenHit"] = OrderedDict()
+_cached: OrderedDict[tuple[UUID, int], "FrozenHit"] = OrderedDict()
 _lock = Lock()
 
 
@@ -120,8 +120,8 @@ def secret_of(study: Study) -> bytes:
 def frozen_hit(study_key: UUID, number: int) -> FrozenHit:
     """Loaded once, for its openings and the saves that follow. Raises Hit.DoesNotExist or Study.DoesNotExist."""
     with _lock:
-        kept = _kept.get((study_key, number))
-    return _load_hit(study_key, number) if kept is None else kept
+        cached = _cached.get((study_key, number))
+    return _load_hit(study_key, number) if cached is None else cached
 
 
 def _load_hit(study_key: UUID, number: int) -> FrozenHit:
@@ -139,9 +139,9 @@ def _load_hit(study_key: UUID, number: int) -> FrozenHit:
     items = _items(study, values)
     hit = FrozenHit(pk, study, number, block, _hits_of_block(study, pk, number, block), assignments, items)
     with _lock:
-        _kept[study_key, number] = hit
-        if len(_kept) > MOST_KEPT:
-            _kept.popitem(last=False)
+        _cached[study_key, number] = hit
+        if len(_cached) > MOST_CACHED:
+            _cached.popitem(last=False)
     return hit
 
 

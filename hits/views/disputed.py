@@ -11,10 +11,9 @@ from django.views.decorators.http import require_GET
 
 from generation.models import Candidate, Dialog
 from hits.access.pseudonyms import pseudonym
-from hits.analysing.kept_results import find_results
-from hits.models import HitItem, Offering
+from hits.analysing.stored_results import find_results
+from hits.models import HitItem, Offering, Rating, ScreeningRun
 from hits.protocols import Scale, protocol_of
-from hits.screening.keeping import kept_ratings
 from hits.views.study_pages import find_offering, surroundings
 from hits.views.worker_preview import PreviewCard, PreviewTurn, preview_card, preview_turns
 
@@ -89,7 +88,8 @@ _Saying = dict[tuple[int, int, str], dict[int, Said]]
 def _said(offering: Offering, dialogs: Sequence[int]) -> _Saying:
     """Who said what of a card, by dialog, card and value, then by assignment: a card that stands for several models has
     several ratings, but was judged once."""
-    ratings = kept_ratings(offering).filter(item__dialog__in=dialogs)
+    kept = Rating.objects.confirmed(offering).kept(ScreeningRun.objects.current(offering))
+    ratings = kept.filter(item__dialog__in=dialogs)
     found: _Saying = {}
     columns = ("item__dialog", "card", "value", "submission__assignment", "submission__assignment__crowd_worker_id")
     for dialog, card, value, assignment, worker_id in ratings.order_by("pk").values_list(*columns):

@@ -7,7 +7,7 @@ from localturk.models.worker import WorkerAccount
 
 
 class QualificationTypeQuerySet(models.QuerySet["QualificationType"]):
-    def kept(self) -> "QualificationTypeQuerySet":
+    def undeleted(self) -> "QualificationTypeQuerySet":
         return self.filter(deleted_at=None)
 
 

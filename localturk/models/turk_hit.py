@@ -40,7 +40,7 @@ class HitTypeRequirement(models.Model):
 
 
 class TurkHitQuerySet(models.QuerySet["TurkHit"]):
-    def kept(self) -> "TurkHitQuerySet":
+    def undisposed(self) -> "TurkHitQuerySet":
         return self.exclude(status=TurkHit.Status.DISPOSED)
 
     def assignable(self) -> "TurkHitQuerySet":

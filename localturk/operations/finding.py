@@ -50,7 +50,7 @@ def find_worker(worker_id: str) -> WorkerAccount:
 
 
 def find_qualification_type(qualification_type_id: str) -> QualificationType:
-    kind = QualificationType.objects.kept().filter(qualification_type_id=qualification_type_id).first()
+    kind = QualificationType.objects.undeleted().filter(qualification_type_id=qualification_type_id).first()
     if kind is None:
         raise does_not_exist("QualificationType", qualification_type_id)
     return kind

@@ -13,7 +13,7 @@ from localturk.rendering import hit_shape
 
 @operation("ListHITs")
 def list_hits(params: Params, now: datetime) -> Answer:
-    return _listed(TurkHit.objects.kept(), params, "hits")
+    return _listed(TurkHit.objects.undisposed(), params, "hits")
 
 
 @operation("ListReviewableHITs")
@@ -31,7 +31,7 @@ def list_hits_for_qualification_type(params: Params, now: datetime) -> Answer:
     wanted = params["QualificationTypeId"]
     if wanted not in SYSTEM_QUALIFICATION_TYPES:
         find_qualification_type(wanted)
-    hits = TurkHit.objects.kept().filter(hit_type__requirements__qualification_type_id=wanted)
+    hits = TurkHit.objects.undisposed().filter(hit_type__requirements__qualification_type_id=wanted)
     return _listed(hits, params, f"hits of {wanted}")
 
 

@@ -59,7 +59,7 @@ def get_qualification_type(params: Params, now: datetime) -> Answer:
 @operation("ListQualificationTypes")
 def list_qualification_types(params: Params, now: datetime) -> Answer:
     query = params.get("Query", "")
-    kinds = QualificationType.objects.kept()
+    kinds = QualificationType.objects.undeleted()
     if query:
         kinds = kinds.filter(Q(name__icontains=query) | Q(keywords__icontains=query) | Q(description__icontains=query))
     page, counts = page_of(kinds, params, f"qualification types {query[:40]}")

@@ -66,7 +66,7 @@ def score(dataset: Dataset, *names: str) -> ScoringCounts:
     return score_candidates(dataset, generators_in(dataset, names), with_slow=False)
 
 
-def figures_of(name: str) -> dict[str, float]:
+def values_of(name: str) -> dict[str, float]:
     scores = GeneratorScore.objects.filter(generator__name=name).order_by("pk")
     return dict(scores.values_list("metric", "value"))
 
@@ -75,11 +75,11 @@ def test_an_imported_models_replies_are_scored_once(dataset: Dataset) -> None:
     first = score(dataset)
     second = score(dataset)
 
-    figures = figures_of("guesser")
+    values = values_of("guesser")
     words = "i'm so sorry . i'm so happy ! hi , hi !".split()
-    assert figures["distinct_1"] == pytest.approx(len(set(words)) / len(words))
-    assert figures["emotion_top_1"] == pytest.approx(2 / 3)
-    assert not {"emotion_top_2", "label_f1", "perplexity", "similarity"} & set(figures)
+    assert values["distinct_1"] == pytest.approx(len(set(words)) / len(words))
+    assert values["emotion_top_1"] == pytest.approx(2 / 3)
+    assert not {"emotion_top_2", "label_f1", "perplexity", "similarity"} & set(values)
     by_dialog = dict(CandidateScore.objects.values_list("candidate__dialog__external_id", "value"))
     assert by_dialog.keys() == {"1", "2"}  # without a gold there is nothing to compare with
     assert by_dialog["1"] == pytest.approx(100)  # but for case and spaces, which workers do not see either
@@ -109,14 +109,14 @@ def test_a_generator_that_can_is_asked_how_likely_the_gold_is(dataset: Dataset) 
 
     golds = [len(dialog.gold.split()) for dialog in Dialog.objects.with_gold()]
     losses = [(words * math.log(4) + math.log(2)) / (words + 1) for words in golds]
-    figures = figures_of("toy")
-    assert figures["perplexity"] == pytest.approx(math.exp(sum(losses) / 3))
+    values = values_of("toy")
+    assert values["perplexity"] == pytest.approx(math.exp(sum(losses) / 3))
     total = sum(words * math.log(4) + math.log(2) for words in golds)
-    assert figures["perplexity_by_token"] == pytest.approx(math.exp(total / sum(words + 1 for words in golds)))
-    assert figures["label_recall"] == pytest.approx(2 / 3)
-    assert figures["label_precision"] == pytest.approx((1 / 2 + 0 + 1) / 3)
+    assert values["perplexity_by_token"] == pytest.approx(math.exp(total / sum(words + 1 for words in golds)))
+    assert values["label_recall"] == pytest.approx(2 / 3)
+    assert values["label_precision"] == pytest.approx((1 / 2 + 0 + 1) / 3)
     ranks = [1, 2, 3, 4]  # sad, proud, lonely, joyful: what the toy always says
-    assert [figures[f"emotion_top_{most}"] for most in (1, 2, 5)] == [sum(r <= m for r in ranks) / 4 for m in (1, 2, 5)]
+    assert [values[f"emotion_top_{most}"] for most in (1, 2, 5)] == [sum(r <= m for r in ranks) / 4 for m in (1, 2, 5)]
 
 
 @pytest.mark.usefixtures("toy_kind")
@@ -126,8 +126,8 @@ def test_a_generator_that_is_gone_lacks_perplexity_and_nothing_else(dataset: Dat
     counts = score(dataset)
 
     assert counts.problems == ["gone can't be loaded, so that its perplexity stays unknown. There is no folder gone."]
-    assert "bleu_4" in figures_of("gone")
-    assert "perplexity" not in figures_of("gone")
+    assert "bleu_4" in values_of("gone")
+    assert "perplexity" not in values_of("gone")
 
 
 @pytest.mark.usefixtures("toy_kind")
@@ -182,7 +182,7 @@ def test_a_perplexity_that_was_counted_in_another_way_is_not_shown_and_computed_
     toy = register("toy")
     answer_with(toy, dataset)
     score(dataset, "toy")
-    now = figures_of("toy")["perplexity"]
+    now = values_of("toy")["perplexity"]
     GeneratorScore.objects.filter(metric__startswith="perplexity").update(version="1", value=190.4)
     CandidateScore.objects.filter(metric__startswith="gold").update(version="1")
 

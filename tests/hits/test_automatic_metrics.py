@@ -9,7 +9,7 @@ from django.core.management import call_command
 from pandas.testing import assert_series_equal
 
 from generation.models import Candidate, CandidateScore, Dataset, Generator, GeneratorScore
-from hits.analysing.kept_results import source_of
+from hits.analysing.stored_results import source_of
 from hits.analysing.study_analysis import analyse_study, study_frame
 from hits.exporting.bundle_check import check_bundle
 from hits.exporting.bundles import export_bundle

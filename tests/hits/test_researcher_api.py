@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from hits.access.api_tokens import make_token
 from hits.access.pseudonyms import pseudonym
-from hits.analysing.kept_results import source_of
+from hits.analysing.stored_results import source_of
 from hits.models import ApiToken, Rating, Study, StudyResults, offering_for
 from hits.screening.screening_runs import screen
 from tests.hits.rated import rate

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from hits.analysing.computing import compute_results
 from hits.analysing.disputed_dialogs import most_disputed
-from hits.analysing.kept_results import refresh_results
+from hits.analysing.stored_results import refresh_results
 from hits.frames.ratings_frame import ratings_frame
 from hits.models import Assignment, ScreeningRun, Study, StudyResults, offering_for
 from hits.screening.screening_runs import screen

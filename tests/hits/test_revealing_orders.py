@@ -18,7 +18,7 @@ from hits.exporting.about import read_about
 from hits.exporting.bundle_check import check_bundle
 from hits.exporting.bundles import export_bundle
 from hits.exporting.hashing import write_hashes
-from hits.exporting.kept_bundles import bundle_source
+from hits.exporting.stored_bundles import bundle_source
 from hits.models import Answer, Study, offering_for
 from hits.publishing.stopping import stop_study
 from localturk.models import TurkHit

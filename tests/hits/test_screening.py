@@ -34,7 +34,7 @@ from hits.models import (
 )
 from hits.monitoring.assignment_rows import assignment_rows
 from hits.monitoring.checkpoint_rows import passed_by_worker
-from hits.screening.keeping import first_rules, kept_ratings, unscreened_count
+from hits.screening.keeping import first_rules, unscreened_count
 from hits.screening.kept_mask import kept_mask, rules_in
 from hits.screening.paper_rules import SameAnswer, TooFewPoints
 from hits.screening.screening_runs import parse_rules, screen, undo
@@ -274,7 +274,9 @@ def test_what_is_kept_is_said_once_in_the_frame_the_rows_and_the_numbers(worked:
     screened = screen(offering_for(worked, "local"), now())
 
     frame = study_frame(offering_for(worked, "local"))
-    assert kept_mask(frame).sum() == kept_ratings(offering_for(worked, "local")).count() == screened.funnel.kept.ratings
+    ratings = Rating.objects.confirmed(offering_for(worked, "local"))
+    assert kept_mask(frame).sum() == ratings.kept(screened.run).count() == screened.funnel.kept.ratings
+    assert ratings.left_out(screened.run).count() == ratings.count() - screened.funnel.kept.ratings
     assert rules_in(frame) == ["same_answer", "hasty_without_points", "too_few_points"]
     assert Counter(first_rules(screened.run).values()) == {
         "same_answer": 1,

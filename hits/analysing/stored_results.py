@@ -26,7 +26,7 @@ def source_of(offering: Offering) -> str:
     """A hash that changes when results would: ratings are append-only and come with their submission. Empty if there
     are no ratings."""
     submissions = Submission.objects.filter(assignment__offering=offering)
-    counts = submissions.filter(problem="").aggregate(count=Count("pk"), last=Max("pk"))
+    counts = submissions.with_answers().aggregate(count=Count("pk"), last=Max("pk"))
     if not counts["count"]:
         return ""
     run = ScreeningRun.objects.current(offering)

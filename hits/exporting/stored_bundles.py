@@ -11,7 +11,7 @@ from pathlib import Path
 from django.conf import settings
 from django.contrib.auth.models import User
 
-from hits.analysing.kept_results import Send, ask_once, source_of
+from hits.analysing.stored_results import Send, ask_once, source_of
 from hits.budgeting.places import revealed_secret
 from hits.models import Event, Offering, StudyBundle
 
