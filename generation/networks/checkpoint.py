@@ -1,4 +1,6 @@
-"""In: a network, its tokenizer and other named parts. Out: a checkpoint folder, and the networks again.
+"""Write a network into a checkpoint folder, and load it again.
+
+In: a network, its tokenizer and other named parts. Out: a checkpoint folder, and the networks again.
 Guaranteed: nothing is unpickled; a folder is complete or absent; what does not fit together is refused."""
 
 import json

@@ -1,4 +1,6 @@
-"""In: turns and replies as text. Out: the token ids that Transformers take, and text again. Guaranteed: training and
+"""Turn text into the token ids that Transformers take, and token ids into text.
+
+In: turns and replies as text. Out: the token ids that Transformers take, and text again. Guaranteed: training and
 answering build the same input, `<s> u1 </s></s> u2 </s>`, because both do it here."""
 
 from collections.abc import Iterable, Sequence
