@@ -20,8 +20,8 @@ from hits.budgeting.budget import typed_cap_cents
 from hits.crowds.mturk.client import MTurkMarket
 from hits.designing.study_files import create_study
 from hits.models import Assignment, Event, Payment, Publication, Standing, Study, Submission, offering_for
-from hits.models.design import StraightLines
 from hits.monitoring.progress import submissions_per_hour
+from hits.screening.pattern_rules import StraightLines
 from hits.screening.screening_runs import screen
 from hits.syncing import sync
 from hits.tasks import (
