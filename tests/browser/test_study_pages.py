@@ -2,7 +2,6 @@
 
 import re
 
-import pytest
 from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 from pytest_django import Settings
@@ -15,8 +14,6 @@ from hits.models import PublishingRun, Study
 from hits.tasks import publish_hits_of_run
 from tests.browser.conftest import CheckAccessibility
 from tests.conftest import ROOT
-
-pytestmark = pytest.mark.once  # on PostgreSQL, Django's client asks for these pages
 
 DEMO = read_study_file(ROOT / "examples" / "demo.toml")
 
