@@ -30,7 +30,7 @@ from typing import Any
 
 import psycopg
 
-from benchmarks.import_speed_data import CANDIDATES, DIALOGS, KINDS, Kind
+from benchmarks.importing_data import CANDIDATES, DIALOGS, KINDS, Kind
 from tests.servers import postgresql
 
 ROOT = Path(__file__).resolve().parent.parent

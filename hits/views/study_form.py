@@ -154,7 +154,7 @@ def _summary_of(settings: dict[str, Any], checked: DraftCheck) -> Summary | None
 
 def _preview(settings: dict[str, Any]) -> str | None:
     """Return the worker's page of this draft; None while what is typed makes no valid task."""
-    task = {name: settings[name] for name in ("protocol", "task", "warm_up") if name in settings}
+    task: dict[str, Any] = {name: settings[name] for name in ("protocol", "task", "warm_up") if name in settings}
     # The whole draft, for its pay and size; while another step of it has problems, this step's part with defaults.
     for tried in (settings, {**SMALLEST_DESIGN, **task}):
         with suppress(ValidationError):
