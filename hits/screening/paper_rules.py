@@ -15,9 +15,10 @@ from hits.screening.findings import FEWEST_DIALOGS, Finding, counts_by_worker, f
 def same_answer(frames: Frames, rule: SameAnswer) -> list[Finding]:
     """ "The same answer": one and the same area. "For almost all dialogs": for at least `share` of all cards of the
     worker in all HITs, 95 % unless the study says otherwise (the paper has no number). A card counts once, also when
-    several models wrote it. Workers who answered fewer than five dialogs are not judged.
+    several models wrote it. Of two replies that are compared, the answer is which place is preferred. Workers who
+    answered fewer than five dialogs are not judged.
     """
-    areas = counts_by_worker(frames.cards, "value")
+    areas = counts_by_worker(frames.cards_by_place, "value")
     dialogs = frames.answers.groupby("worker", observed=True).size()
     total = areas.sum(axis=1)
     facts = pd.DataFrame({"share": areas.max(axis=1) / total, "area": areas.idxmax(axis=1), "cards": total})

@@ -38,7 +38,17 @@ def apply_rules(frames: Frames, rules: Sequence[ScreeningRule]) -> list[list[Fin
     """The findings of each rule. Each sees all of the work, so their order changes the counting, never the outcome."""
     if frames.ratings.empty:
         return [[] for _ in rules]
-    return [RULES[type(rule)](frames, rule) for rule in rules]
+    parts = frames.by_criterion
+    return [_found_by_all([RULES[type(rule)](part, rule) for part in parts]) for rule in rules]
+
+
+def _found_by_all(found: list[list[Finding]]) -> list[Finding]:
+    """A rule looks at one criterion at a time, since different questions have different answers, and leaves out only
+    what it finds with each of them: with ten criteria, chance alone would find ten times as many. The evidence is that
+    of the main criterion."""
+    first, *others = found
+    keys = [{(one.worker, one.submission) for one in some} for some in others]
+    return [one for one in first if all((one.worker, one.submission) in some for some in keys)]
 
 
 def find_flags(frames: Frames, named: Sequence[ScreeningRule]) -> dict[str, list[Finding]]:
