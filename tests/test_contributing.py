@@ -17,6 +17,12 @@ from generation.models import Candidate, Dialog, GeneratorScore
 from generation.networks import families
 from generation.networks.families import FAMILIES
 from generation.registry import KINDS
+from hits.batching.building import build_hits
+from hits.designing.study_files import create_study
+from hits.exporting.bundle_check import check_bundle
+from hits.models import Rating
+from hits.protocols import PROTOCOLS
+from tests.conftest import DEMO
 from tests.generation.scripted_runs import make_dialogs
 
 GUIDE = (Path(__file__).resolve().parent.parent / "CONTRIBUTING.md").read_text()
@@ -105,3 +111,22 @@ def test_the_file_and_line_of_a_format_read_a_file(monkeypatch: pytest.MonkeyPat
 
     dialog = Dialog.objects.get()
     assert (dialog.turns, dialog.gold, dialog.external_id) == (["I passed!"], "Well done!", "line 1")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_file_and_line_of_a_protocol_make_one_that_is_answered_and_exported(
+    example_corpus: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    module, line = follow("A protocol", "hits.protocols.thumbs", monkeypatch)
+    (protocol,) = eval(f"[{line}]", vars(module))
+    monkeypatch.setitem(PROTOCOLS, protocol.name, protocol)
+    study = create_study({**DEMO, "protocol": "thumbs"})
+    build_hits(study)
+
+    call_command("publish_hits", "demo", hits=2, yes=True)
+    call_command("simulate_crowd", "demo", seed=7)
+    call_command("sync_hits", "demo")
+    call_command("export_study", "demo", out=tmp_path / "bundle")
+
+    assert set(Rating.objects.values_list("value", flat=True)) == {"up", "down"}
+    assert check_bundle(tmp_path / "bundle") == []
