@@ -20,8 +20,11 @@ from generation.models import Candidate, Dialog, GeneratorScore
 from generation.networks import families
 from generation.networks.families import FAMILIES
 from generation.registry import KINDS
+from hits.batching.building import build_hits
 from hits.designing.study_files import create_study
-from hits.models import Exclusion, Study, offering_for
+from hits.exporting.bundle_check import check_bundle
+from hits.models import Exclusion, Rating, Study, offering_for
+from hits.protocols import PROTOCOLS
 from hits.screening.rule_tables import with_rule_tables
 from hits.screening.rules import RULES
 from hits.screening.screening_runs import parse_rules, screen
@@ -142,3 +145,22 @@ def test_the_file_and_line_of_a_rule_screen_a_study_and_stand_in_form_docs_and_e
     assert 'value="silent" checked> Leaves out workers who did at least so many assignments' in " ".join(form.split())
     table = with_rule_tables("<!-- rules: further --><!-- end of rules -->")
     assert "| `silent` | `assignments` 2 | Leaves out workers" in table
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_file_and_line_of_a_protocol_make_one_that_is_answered_and_exported(
+    example_corpus: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    module, line = follow("A protocol", "hits.protocols.thumbs", monkeypatch)
+    (protocol,) = eval(f"[{line}]", vars(module))
+    monkeypatch.setitem(PROTOCOLS, protocol.name, protocol)
+    study = create_study({**DEMO, "protocol": "thumbs"})
+    build_hits(study)
+
+    call_command("publish_hits", "demo", hits=2, yes=True)
+    call_command("simulate_crowd", "demo", seed=7)
+    call_command("sync_hits", "demo")
+    call_command("export_study", "demo", out=tmp_path / "bundle")
+
+    assert set(Rating.objects.values_list("value", flat=True)) == {"up", "down"}
+    assert check_bundle(tmp_path / "bundle") == []
