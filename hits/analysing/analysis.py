@@ -1,4 +1,4 @@
-"""From a frame to results.
+"""Compute all results of a ratings frame: which statistics, of which ratings.
 
 The frame is that of hits.frames, or one with fewer columns (imported_ratings). It must have `worker`, `dialog`,
 `dataset`, `generator`, `value` and `score`. It may have `card`, `place`, `position`, `wave`, `submitted_at`,
