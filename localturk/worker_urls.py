@@ -1,3 +1,5 @@
+"""The addresses of the marketplace's worker pages."""
+
 from django.urls import path
 
 from localturk import sign_in_views, worker_views
@@ -11,6 +13,6 @@ urlpatterns = [
     path("hits/<slug:hit_id>/accept/", worker_views.accept_hit, name="market-accept"),
     path("work/<slug:assignment_id>/", worker_views.work, name="market-work"),
     path("work/<slug:assignment_id>/return/", worker_views.return_hit, name="market-return"),
-    # turkSubmitTo + /mturk/externalSubmit: the path is MTurk's.
+    # Pages post to turkSubmitTo + /mturk/externalSubmit, so this path is MTurk's.
     path("mturk/externalSubmit", worker_views.external_submit, name="market-submit"),
 ]

@@ -1,3 +1,5 @@
+"""The operation GetAccountBalance."""
+
 from datetime import datetime
 
 from localturk.funds import get_account
