@@ -102,7 +102,7 @@ docs/generating.md has their settings."""
     def _open_run(self, generator: Generator, dataset: Dataset) -> GenerationRun | None:
         run = open_run(generator, dataset)
         if run is not None:
-            self.stdout.write(f"Going on with what was begun {run.started_at:%d %B, %H:%M} UTC.")
+            self.stdout.write(f"Going on with what was begun {run.requested_at:%d %B, %H:%M} UTC.")
         return run
 
     def _carry_out(self, run: GenerationRun, options: dict[str, Any]) -> None:
