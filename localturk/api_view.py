@@ -1,3 +1,5 @@
+"""The Requester API as a view of this web server: it passes each call on to wire.py."""
+
 import socket
 
 from django.contrib.auth.decorators import login_not_required

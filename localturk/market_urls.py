@@ -1,3 +1,5 @@
+"""Addresses of the marketplace's own pages: where its workers sign in, find HITs and work."""
+
 from django.urls import path
 
 from localturk import sign_in_views, worker_views

@@ -86,7 +86,7 @@ def _send(dataset: Dataset) -> None:
 
 @require_GET
 def show_style_check(request: HttpRequest, pk: int) -> HttpResponse:
-    """The style panel alone. It reloads itself every second while a check is running."""
+    """Render the style panel alone. It reloads itself every second while a check is running."""
     dataset = get_object_or_404(Dataset, pk=pk)
     context = {"dataset": dataset, "can_change": can_change(request.user, dataset), **style_wait(dataset)}
     return render(request, "generation/_style_check.html", context)

@@ -1,3 +1,5 @@
+"""Qualification types, who has which, and who has asked for one."""
+
 from django.db import models
 from django.db.models import Q
 

@@ -1,3 +1,5 @@
+"""The requester's balance."""
+
 from datetime import datetime
 
 from localturk.funds import get_account

@@ -1,3 +1,5 @@
+"""Blocking workers, and lifting blocks."""
+
 from datetime import datetime
 
 from localturk.models import WorkerBlock

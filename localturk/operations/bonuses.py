@@ -1,3 +1,5 @@
+"""Sending bonuses, and listing those that were sent."""
+
 from datetime import datetime
 from decimal import Decimal
 

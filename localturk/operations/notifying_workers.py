@@ -1,3 +1,5 @@
+"""Messages from the requester to workers."""
+
 from datetime import datetime
 
 from localturk.models import TurkAssignment, WorkerAccount, WorkerMessage

@@ -1,3 +1,5 @@
+"""The list of operations that are offered, and of those that are not, with the reason."""
+
 from collections.abc import Callable
 from datetime import datetime
 from typing import Any
