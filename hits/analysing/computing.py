@@ -9,6 +9,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
+from evalplatform.background_work import showing_life
 from evalplatform.errors import in_one_line
 from hits.analysing.analysis import analyse
 from hits.analysing.disputed_dialogs import most_disputed
@@ -27,14 +28,15 @@ FAILED = "The computation failed. The log of the background process has the deta
 def compute_results(offering: Offering, now: Callable[[], datetime]) -> None:
     rows = StudyResults.objects.filter(offering=offering)
     StudyResults.objects.get_or_create(offering=offering)
-    rows.update(started_at=now())
+    rows.note_start(now())
     source = source_of(offering)  # before anything is read
     # A failure counts as done too, or a waiting page would request the same computation again and again.
-    done = {"source": source, "requested_at": None, "started_at": None}
     try:
-        rows.update(**_computed(offering), **done, problem="", computed_at=now())
+        with showing_life(rows, now):
+            computed = _computed(offering)
+        rows.update(**computed, source=source, problem="", computed_at=now(), finished_at=now())
     except Exception as error:
-        rows.update(**done, problem=in_one_line(error) or FAILED)
+        rows.update(source=source, problem=in_one_line(error) or FAILED, finished_at=now())
         if in_one_line(error) is None:
             raise
 
