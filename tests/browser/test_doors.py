@@ -67,7 +67,7 @@ def test_what_is_someone_else_s_is_shown_without_buttons(
     expect(page.get_by_role("button", name="Answer them")).to_have_count(0)
     check_accessibility(page)
     page.goto(f"/datasets/{Dataset.objects.all()[0].pk}/")
-    expect(page.get_by_text("Its owner, ben, can have it checked.")).to_be_visible()
+    expect(page.get_by_text("Its owner, ben, can check it.")).to_be_visible()
     check_accessibility(page)
     page.goto("/health/")
     expect(page.get_by_text("none is running")).to_be_visible()

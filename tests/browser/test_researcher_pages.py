@@ -70,7 +70,7 @@ def test_automatic_metrics_can_be_read_on_every_device(
 
     expect(page.get_by_role("table", name="Predicted labels").get_by_role("row")).to_have_count(5)
     expect(page.get_by_text("Distinct falls with their number")).to_be_visible()
-    page.get_by_text("What the columns of this table say").first.click()
+    page.get_by_text("What the columns mean").first.click()
     expect(page.get_by_text("Distinct-1, different words")).to_be_visible()
     check_accessibility(page)
 

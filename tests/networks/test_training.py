@@ -134,7 +134,7 @@ def test_mistakes_are_one_line(run: Run, tmp_path: Path, data: Path) -> None:
     with pytest.raises(DataRefused, match=r"training data of .* no conversation in it has two turns"):
         run("transformer", "silent", training=tmp_path / "silent.jsonl")
     (tmp_path / "strange.jsonl").write_text(data.read_text().replace('"neutral"', '"peckish"'))
-    with pytest.raises(DataRefused, match="a label 'peckish', which is none of the 41"):
+    with pytest.raises(DataRefused, match="a label 'peckish', which is not one of the 41"):
         run("meed2", "strange", training=tmp_path / "strange.jsonl")
     with pytest.raises(CommandError, match="--batch-size must be above 0"):
         call_command("train_generator", "transformer", data=[str(data)], out=tmp_path / "x", batch_size=0)
