@@ -1,11 +1,14 @@
 """What the browser gets: the whole HIT at once, in this worker's order, and nothing that tells who wrote what."""
 
 import json
+from dataclasses import asdict
 from typing import Any
 
 from django.utils.safestring import SafeString, mark_safe
 
 from evalplatform.wording import count_of
+from hits.crowds.crowd_words import CrowdWords
+from hits.crowds.registry import crowd_of
 from hits.designing.design_words import dollars
 from hits.designing.sizing import hourly_pay_cents
 from hits.models import Answer, Assignment
@@ -16,8 +19,6 @@ from hits.serving.bonus_words import bonus_rule
 from hits.serving.frozen import FrozenHit, FrozenItem
 from hits.serving.statements import answers_of, checks_of, has_submitted_before
 
-UNNAMED_REQUESTER = "A research project; the marketplace shows the requester's name beside this HIT"
-
 
 def as_json_in_html(page: dict[str, Any]) -> SafeString:
     """What Django's json_script writes, without its walk through every character of all the dialogs."""
@@ -25,13 +26,13 @@ def as_json_in_html(page: dict[str, Any]) -> SafeString:
     return mark_safe(text.replace("&", "\\u0026").replace("<", "\\u003C").replace(">", "\\u003E"))  # noqa: S308
 
 
-def preview_page(hit: FrozenHit) -> dict[str, Any]:
-    return {**_texts(hit), "mode": "preview", "token": "", "dialogs": [], "step": "welcome", "seconds_used": 0}
+def preview_page(hit: FrozenHit, words: CrowdWords) -> dict[str, Any]:
+    return {**_texts(hit, words), "mode": "preview", "token": "", "dialogs": [], "step": "welcome", "seconds_used": 0}
 
 
-def submitted_page(hit: FrozenHit, submission: dict[str, Any]) -> dict[str, Any]:
+def submitted_page(hit: FrozenHit, words: CrowdWords, submission: dict[str, Any]) -> dict[str, Any]:
     """No dialogs, no answers, and no token with which they could be asked for."""
-    return {**preview_page(hit), "mode": "submitted", "submission": submission}
+    return {**preview_page(hit, words), "mode": "submitted", "submission": submission}
 
 
 def work_page(hit: FrozenHit, assignment: Assignment, token: str, seconds_used: float) -> dict[str, Any]:
@@ -39,7 +40,7 @@ def work_page(hit: FrozenHit, assignment: Assignment, token: str, seconds_used: 
     rules = hit.study.design.checkpoints
     checks = Checks(rules, checks_of(assignment))
     return {
-        **_texts(hit),
+        **_texts(hit, crowd_of(assignment.offering).words),
         "mode": "work",
         "token": token,
         "has_agreed": assignment.consented_at is not None,
@@ -90,9 +91,10 @@ def bonus_of(hit: FrozenHit, item: FrozenItem, assignment: Assignment, checks: C
     }
 
 
-def _texts(hit: FrozenHit) -> dict[str, Any]:
+def _texts(hit: FrozenHit, words: CrowdWords) -> dict[str, Any]:
     study, design = hit.study, hit.study.design
     return {
+        "crowd": asdict(words),
         "title": design.task.title,
         "question": design.task.question,
         **study.protocol.page_settings(),
@@ -103,7 +105,7 @@ def _texts(hit: FrozenHit) -> dict[str, Any]:
         "has_agreed": False,
         "is_returning": False,
         "contact": study.contact,
-        "facts": _facts(hit),
+        "facts": _facts(hit, words),
         "warm_up": {
             "turns": design.warm_up.context,
             "replies": [reply.model_dump() for reply in design.warm_up.replies],
@@ -114,18 +116,18 @@ def _texts(hit: FrozenHit) -> dict[str, Any]:
     }
 
 
-def _facts(hit: FrozenHit) -> dict[str, Any]:
+def _facts(hit: FrozenHit, words: CrowdWords) -> dict[str, Any]:
     design = hit.study.design
     bonus_dialogs = sum(item.gold_card is not None for item in hit.items)
     has_bonus = bool(design.pay.bonus_cents and bonus_dialogs)
     return {
-        "requester": design.task.requester or UNNAMED_REQUESTER,
+        "requester": design.task.requester or words.requester,
         "dialogs": len(hit.items),
         "expected_minutes": design.pay.expected_minutes,
         "time_limit_minutes": design.crowd.time_limit_minutes,
         "reward": dollars(design.pay.reward_cents),
         "hourly": dollars(hourly_pay_cents(design)),
-        "approval": _approval(design),
+        "approval": _approval(design, words),
         "bonus": dollars(design.pay.bonus_cents) if has_bonus else "",
         "bonus_rule": bonus_rule(hit.study.protocol, bonus_dialogs) if has_bonus else "",
         "what_counts": hit.study.protocol.what_counts() if bonus_dialogs else "",
@@ -134,15 +136,15 @@ def _facts(hit: FrozenHit) -> dict[str, Any]:
     }
 
 
-def _approval(design: StudyDesign) -> str:
+def _approval(design: StudyDesign, words: CrowdWords) -> str:
     days = design.crowd.auto_approval_days
     when = {
         "at once": "at once, when your complete work has reached us",
         "after a delay": f"{count_of(design.pay.approval_delay_hours, 'hour')} after you submit",
         "by hand": (
-            f"by a person, at the latest {count_of(days, 'day')} after you submit: then the marketplace approves it"
+            f"by a person, at the latest {count_of(days, 'day')} after you submit: {words.approved_by_itself}"
             if days
-            else "at once, by the marketplace"
+            else words.approved_at_once
         ),
     }[design.pay.approval]
     return f"{when}; how you rate the replies never leads to a rejection"

@@ -45,7 +45,7 @@ function begin(root: HTMLElement, orExplain: (build: () => void) => void): void 
   if (data.mode === "preview") {
     showPreview(root, protocol, data);
   } else if (data.submission !== null && data.mode === "submitted") {
-    showSubmitted(root, data.submission, false);
+    showSubmitted(root, data.crowd, data.submission, false);
   } else {
     new Work(root, protocol, data, orExplain).start();
   }
