@@ -60,7 +60,9 @@ class Facts(BaseModel):
 
 class PageData(WithProtocol):
     crowd: CrowdWords = Field(description="What the worker's crowd calls things, and says of coming and going.")
-    mode: Literal["preview", "work", "submitted"]
+    mode: Literal["preview", "work", "submitted", "shown"] = Field(
+        description="Shown is for the researcher's eyes: it has one dialog or none, and nothing of it can be changed."
+    )
     token: str
     title: str
     question: str

@@ -30,8 +30,7 @@ from hits.api.worker_schemas import (
     SubmitOut,
 )
 from hits.crowds.crowd_words import CrowdWords
-from hits.crowds.registry import CROWDS
-from hits.models import USUAL_CROWD
+from hits.crowds.registry import CROWDS, USUAL_WORDS
 from hits.serving.assignment_tokens import Ticket, read_token
 from hits.serving.saving import DialogState, check_bonus, save_dialogs, submit
 from hits.serving.visit_limits import MinuteCounter
@@ -195,7 +194,7 @@ def _crowd_words(request: Request) -> CrowdWords:
     try:
         return CROWDS[_ticket(request).visit.crowd].words
     except WorkRefused:
-        return CROWDS[USUAL_CROWD].words
+        return USUAL_WORDS
 
 
 def _refusal(error: WorkRefused, crowd: CrowdWords) -> Response:

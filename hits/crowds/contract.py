@@ -19,7 +19,7 @@ from django.http import HttpRequest
 from hits.crowds.abilities import Abilities, Environment
 from hits.crowds.crowd_words import CrowdWords
 from hits.crowds.fees import Fees
-from hits.models import Assignment, Offering, Submission
+from hits.models import Assignment, Offering, Submission, place_name
 
 # --- What a crowd tells us -------------------------------------------------------------------------------------------
 
@@ -94,6 +94,10 @@ class Visit:
     worker_id: str
     hit_id: str = ""  # empty where the crowd names none: then the page's own address does
     submit_to: str = ""  # where the work is handed in, if the visit says so; the crowd has checked that it may
+
+    @property
+    def place(self) -> str:
+        return place_name(self.crowd, self.environment)
 
     @property
     def has_sound_ids(self) -> bool:

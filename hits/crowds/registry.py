@@ -14,8 +14,8 @@ CROWDS: dict[str, Crowd] = {
     "mturk": MTurk(),
 }
 
-# A design is sized and priced before anybody says where it is offered.
-USUAL_FEES = CROWDS[USUAL_CROWD].fees
+# A design is sized, priced and shown before anybody says where it is offered.
+USUAL_FEES, USUAL_WORDS = CROWDS[USUAL_CROWD].fees, CROWDS[USUAL_CROWD].words
 
 
 @dataclass(frozen=True)

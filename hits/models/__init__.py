@@ -4,7 +4,7 @@ from hits.models.background_job import BackgroundJob, SchedulerBeat
 from hits.models.event import Event
 from hits.models.exclusion import Exclusion, ScreeningRun
 from hits.models.hit import Hit, HitItem
-from hits.models.offering import USUAL_CROWD, Offering, offering_for, place_name
+from hits.models.offering import USUAL_CROWD, Offering, offering_for, place_name, split_place
 from hits.models.payment import Payment
 from hits.models.publication import Publication
 from hits.models.publishing_run import PublishingRun
@@ -43,4 +43,5 @@ __all__ = [
     "Submission",
     "offering_for",
     "place_name",
+    "split_place",
 ]

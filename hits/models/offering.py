@@ -42,6 +42,12 @@ def place_name(crowd: str, environment: str) -> str:
     return environment if crowd == USUAL_CROWD else f"{crowd}.{environment}"
 
 
+def split_place(place: str) -> tuple[str, str]:
+    """Return the crowd and the environment that a place's name stands for."""
+    crowd, _, environment = place.rpartition(".")
+    return crowd or USUAL_CROWD, environment
+
+
 def offering_for(study: Study, place: str) -> Offering:
     """Return the study's offering there, and make its row if nobody has asked for it before.
 
@@ -49,9 +55,9 @@ def offering_for(study: Study, place: str) -> Offering:
     and everything behind them takes the offering. It stands with the table because every edge and the worker's page
     need it, and because a row without content may be made by whoever asks first.
     """
-    crowd, _, environment = place.rpartition(".")
+    crowd, environment = split_place(place)
     offering, _ = Offering.objects.select_related("study").get_or_create(
-        study=study, crowd=crowd or USUAL_CROWD, environment=environment, defaults={}
+        study=study, crowd=crowd, environment=environment, defaults={}
     )
     offering.study = study  # the very object that the caller has, with what it has parsed
     return offering

@@ -1,6 +1,7 @@
 """A crowd is one folder and a line of the registry: no room has to know it, also where nothing is as on MTurk."""
 
 import io
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -168,7 +169,7 @@ def test_what_the_crowd_cant_do_is_refused_later_too(
     submission = Submission.objects.get()
     Submission.objects.update(status="Submitted")
 
-    refused = [
+    refused: list[Callable[[], object]] = [
         lambda: reject(submission, "No.", market, None, now()),
         lambda: resume_study(offering, market, now),
         lambda: replace_lost_assignments(offering, market, now),

@@ -68,7 +68,8 @@ export interface Facts {
 export interface PageData {
   /** What the worker's crowd calls things, and says of coming and going. */
   crowd: CrowdWords;
-  mode: "preview" | "work" | "submitted";
+  /** Shown is for the researcher's eyes: it has one dialog or none, and nothing of it can be changed. */
+  mode: "preview" | "work" | "submitted" | "shown";
   token: string;
   title: string;
   question: string;

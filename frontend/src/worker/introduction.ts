@@ -15,7 +15,7 @@ export function introduction(protocol: Protocol, data: PageData): HTMLElement {
 }
 
 function consentHint(data: PageData): HTMLElement | false {
-  return data.mode === "preview" && h("p", { class: "hint" }, data.crowd.asked_later);
+  return data.mode !== "work" && h("p", { class: "hint" }, data.crowd.asked_later);
 }
 
 export function factList(protocol: Protocol, { facts, crowd }: PageData, isShort = false): HTMLElement {

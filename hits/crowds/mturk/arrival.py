@@ -7,7 +7,7 @@ from django.conf import settings
 from django.http import HttpRequest
 
 from hits.crowds.contract import HandBack, Preview, Sites, Visit, Way
-from hits.crowds.mturk.environments import LOCAL, MTURK
+from hits.crowds.mturk.mturk_environments import LOCAL, MTURK
 from hits.models import Assignment
 
 WORKER_SITES = {"sandbox": "https://workersandbox.mturk.com", "production": "https://worker.mturk.com"}

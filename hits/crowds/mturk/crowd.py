@@ -15,8 +15,8 @@ from hits.crowds.mturk.answer_xml import fields_of
 from hits.crowds.mturk.arrival import NOT_AVAILABLE, WORKER_SITES, form_for, sites_of, visit_of
 from hits.crowds.mturk.client import ENDPOINTS, MTurkMarket, boto_client
 from hits.crowds.mturk.costs import MTurkFees
-from hits.crowds.mturk.environments import ENVIRONMENTS, LOCAL, MTURK
 from hits.crowds.mturk.holding import ask_holder
+from hits.crowds.mturk.mturk_environments import ENVIRONMENTS, LOCAL, MTURK
 from hits.crowds.mturk.mturk_words import MTURKS_WORDS
 from hits.models import Assignment, Offering
 from localturk import in_process

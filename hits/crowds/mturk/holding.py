@@ -14,8 +14,8 @@ from django.conf import settings
 
 from hits.crowds.contract import CANT_TELL, Held, Word
 from hits.crowds.mturk.client import sign_local_call
-from hits.crowds.mturk.environments import LOCAL
-from localturk import holding as localturk
+from hits.crowds.mturk.mturk_environments import LOCAL
+from localturk import telling_holders as localturk
 from localturk.clock import Clock
 from localturk.lifecycle import settle
 
