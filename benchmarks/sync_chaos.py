@@ -471,7 +471,7 @@ def _make_study(name: str, rng: random.Random) -> "Study":
     from django.utils import timezone
 
     from hits.batching.building import build_hits
-    from hits.crowds.mturk.crowd import MTurk
+    from hits.crowds.mturk.crowd import connect
     from hits.designing.study_files import create_study, read_study_file
     from hits.models import Study, offering_for
     from hits.publishing.creating import publish_hits
@@ -490,7 +490,7 @@ def _make_study(name: str, rng: random.Random) -> "Study":
     build_hits(create_study(settings))
     study = Study.objects.get(name=name)
     url = "http://127.0.0.1:8000/work"
-    publish_hits(plan_publishing(offering_for(study, "local")), MTurk().connect("local"), url, timezone.now)
+    publish_hits(plan_publishing(offering_for(study, "local")), connect(), url, timezone.now)
     return study
 
 

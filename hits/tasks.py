@@ -54,7 +54,7 @@ def sync_published_studies() -> None:
         try:
             check_may_change(offering)
         except EvalPlatformError as error:
-            log.info("not synced", study=offering.study.name, environment=offering.environment, reason=str(error))
+            log.info("not synced", study=offering.study.name, environment=offering.place, reason=str(error))
         else:
             sync_hits_of_offering.delay(offering.pk)
 
@@ -85,13 +85,13 @@ def sync_hits_of_offering(offering_id: int, user_id: int | None = None) -> None:
         market = open_crowd(offering)
         synced = sync(offering, market, timezone.now, is_asked_for=user_id is not None)
     except EvalPlatformError as error:
-        _answer(offering, user_id, f"the sync on {offering.environment} ended early: {error}")
+        _answer(offering, user_id, f"the sync on {offering.place} ended early: {error}")
         raise
-    _answer(offering, user_id, f"synced on {offering.environment}: {describe_sync(synced)}")
+    _answer(offering, user_id, f"synced on {offering.place}: {describe_sync(synced)}")
     log.info(
         "synced",
         study=offering.study.name,
-        environment=offering.environment,
+        environment=offering.place,
         new=synced.collected.new,
         paid_cents=synced.paid.cents,
     )
@@ -107,7 +107,7 @@ def replace_assignments_of_offering(offering_id: int, budget_cents: int | None, 
         _answer(
             offering,
             user_id,
-            f"asked for replacements on {offering.environment}, and not all were to be had: {trouble}",
+            f"asked for replacements on {offering.place}, and not all were to be had: {trouble}",
         )
 
 
@@ -119,11 +119,11 @@ def put_hits_up_again(offering_id: int, elsewhere: bool, user_id: int | None) ->
         check_worker_page(offering, page_url)
         done = put_up_again(offering, market, page_url, timezone.now, by, elsewhere=elsewhere)
     except EvalPlatformError as error:
-        _answer(offering, user_id, f"put no HITs up again on {offering.environment}: {error}")
+        _answer(offering, user_id, f"put no HITs up again on {offering.place}: {error}")
         raise
     troubles = [str(done.stopped_by)] if done.stopped_by else [*done.refused]
     for trouble in troubles:
-        _answer(offering, user_id, f"put HITs up again on {offering.environment}, and not all of them: {trouble}")
+        _answer(offering, user_id, f"put HITs up again on {offering.place}, and not all of them: {trouble}")
 
 
 @shared_task(base=JobTask)
@@ -137,7 +137,7 @@ def screen_work_of_offering(offering_id: int, user_id: int | None = None) -> Non
         _answer(offering, user_id, f"the work on {offering.environment} was not screened: {error}")
         raise
     if not screened.is_new:
-        _answer(offering, user_id, f"screened the work on {offering.environment} again: nothing has changed")
+        _answer(offering, user_id, f"screened the work on {offering.place} again: nothing has changed")
 
 
 @shared_task(base=JobTask)

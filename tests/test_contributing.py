@@ -1,6 +1,7 @@
 """CONTRIBUTING.md shows how to add things: each test does what its section says, and nothing more."""
 
 import ast
+import io
 import json
 import re
 import sys
@@ -21,6 +22,7 @@ from generation.networks import families
 from generation.networks.families import FAMILIES
 from generation.registry import KINDS
 from hits.batching.building import build_hits
+from hits.crowds.registry import CROWDS
 from hits.designing.study_files import create_study
 from hits.exporting.bundle_check import check_bundle
 from hits.models import Exclusion, Rating, Study, offering_for
@@ -31,6 +33,8 @@ from hits.screening.screening_runs import parse_rules, screen
 from tests.conftest import DEMO
 from tests.generation.scripted_runs import make_dialogs
 from tests.hits.test_screening import hand_in
+from tests.hits.toy_crowd import ToyCrowd
+from tests.hits.working import Worker
 
 GUIDE = (Path(__file__).resolve().parent.parent / "CONTRIBUTING.md").read_text()
 
@@ -164,3 +168,29 @@ def test_the_file_and_line_of_a_protocol_make_one_that_is_answered_and_exported(
 
     assert set(Rating.objects.values_list("value", flat=True)) == {"up", "down"}
     assert check_bundle(tmp_path / "bundle") == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_file_and_line_of_a_crowd_bring_workers_and_send_them_back(
+    monkeypatch: pytest.MonkeyPatch, example_corpus: None
+) -> None:
+    """What the guide leaves out of the contract is the toy crowd's."""
+    module, line = follow("A crowd", "hits.crowds.lab", monkeypatch)
+    whole = type("LabCrowd", (module.LabCrowd, ToyCrowd), {})
+    [(name, crowd)] = eval(f"{{{line}}}", {"LabCrowd": whole}).items()
+    monkeypatch.setitem(CROWDS, name, crowd)
+    study = create_study({**DEMO, "crowd": {"countries": [], "min_approved": 0, "min_approval_percent": 0}})
+    build_hits(study)
+
+    call_command("publish_hits", "demo", crowd=name, stdout=io.StringIO(), stderr=io.StringIO())
+    worker = LabWorker(study.hits.get(number=0)).open()
+    submission = worker.submit().json()
+
+    assert (submission["way"], submission["action"]) == ("redirect", "https://lab.example.org/done?visit=v-1")
+    assert LabWorker(worker.hit).open(look="1").data["mode"] == "preview"
+    assert worker.visit(participant="").status_code == 403
+
+
+class LabWorker(Worker):
+    def parameters(self, **others: str) -> dict[str, str]:
+        return {"participant": "ann", "visit": "v-1", **others}

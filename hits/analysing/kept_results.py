@@ -30,7 +30,7 @@ def source_of(offering: Offering) -> str:
     facts = [
         __version__,
         offering.study.manifest_hash,
-        offering.environment,
+        offering.place,
         *counts.values(),
         run and run.pk,
         _last_score(offering.study),

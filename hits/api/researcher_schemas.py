@@ -7,8 +7,10 @@ from uuid import UUID
 from drf_spectacular.utils import OpenApiParameter
 from pydantic import BaseModel, Field
 
+from hits.crowds.registry import all_places
+
 MARKET = OpenApiParameter(
-    "market", str, enum=["local", "sandbox", "production"], description="Else the last one that it was published on."
+    "market", str, enum=list(all_places()), description="Else the last one that it was published on."
 )
 CURSOR = OpenApiParameter("cursor", str, description="From `next` or `previous` of another page.")
 

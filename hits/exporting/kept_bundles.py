@@ -17,7 +17,7 @@ from hits.models import Event, Offering, StudyBundle
 
 
 def bundle_file(offering: Offering) -> Path:
-    return Path(settings.VAR_DIR) / "bundles" / f"{offering.study.key}-{offering.environment}.zip"
+    return Path(settings.VAR_DIR) / "bundles" / f"{offering.study.key}-{offering.place}.zip"
 
 
 def find_bundle(offering: Offering) -> StudyBundle:
@@ -36,6 +36,4 @@ def request_bundle(offering: Offering, send: Send, by: User | None, now: datetim
     StudyBundle.objects.get_or_create(offering=offering)
     row = StudyBundle.objects.filter(offering=offering)
     if row.request_once(lambda: send(offering), now):
-        Event.objects.create(
-            study=offering.study, at=now, actor=by, text=f"asked for a bundle ({offering.environment})"
-        )
+        Event.objects.create(study=offering.study, at=now, actor=by, text=f"asked for a bundle ({offering.place})")

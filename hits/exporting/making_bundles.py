@@ -40,7 +40,7 @@ def make_bundle(offering: Offering, now: Callable[[], datetime]) -> None:
 def _write(offering: Offering, file: Path) -> None:
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=file.parent) as place:
-        folder = Path(place) / f"{offering.study.name}-{offering.environment}"
+        folder = Path(place) / f"{offering.study.name}-{offering.place}"
         export_bundle(offering, folder)
         packed = Path(place) / "bundle.zip"
         _pack(folder, packed)

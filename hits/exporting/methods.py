@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from evalplatform.wording import count_of
+from hits.crowds.registry import all_places
 from hits.designing.design_words import dollars
 from hits.exporting.bundle_facts import Facts
 from hits.exporting.latex import escape
@@ -11,12 +12,6 @@ from hits.models.design import CheckpointPart
 from hits.protocols import protocol_of
 from hits.screening.fact_words import describe_facts
 from hits.stats.estimates import Estimate, Undefined
-
-PLACES = {
-    "local": "a marketplace that runs on the researchers' own machine",
-    "sandbox": "Amazon Mechanical Turk's sandbox",
-    "production": "Amazon Mechanical Turk",
-}
 
 
 def methods_markdown(facts: Facts) -> str:
@@ -71,7 +66,7 @@ def _crowd(facts: Facts) -> Iterator[str]:
         wanted.append(f"have at least {crowd.min_approved:,} approved HITs")
     if crowd.min_approval_percent:
         wanted.append(f"have an approval rate of at least {crowd.min_approval_percent} %")
-    place = PLACES[facts.marketplace]
+    place = all_places()[facts.marketplace].environment.described
     yield f"Workers were recruited on {place}" + (f" and had to {_listed(wanted)}." if wanted else ".")
     yield (
         f"{count_of(facts.workers, 'worker')} handed in {count_of(facts.submissions, 'assignment')}{_dates(facts)}; "

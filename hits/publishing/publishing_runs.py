@@ -14,7 +14,7 @@ from evalplatform.wording import count_of
 from hits.budgeting.budget import set_cap
 from hits.crowds.contract import Market
 from hits.errors import MarketUnavailable
-from hits.models import Event, MarketEnvironment, Offering, PublishingRun, Study, offering_for
+from hits.models import Event, Offering, PublishingRun, Study, offering_for
 from hits.publishing.creating import PublishingResult, publish_hits, settle_plan
 from hits.publishing.page_check import check_worker_page
 from hits.publishing.publishing_plan import check_budget, check_funds, plan_publishing, under_cap
@@ -49,7 +49,7 @@ def request_run(
     plan = under_cap(plan_publishing(offering, most_hits), budget_cents)
     if not plan.hits:
         raise EvalPlatformError(
-            f"All HITs of {offering.study} are published on the {offering.environment} marketplace already."
+            f"All HITs of {offering.study} are published on the {offering.place} marketplace already."
         )
     check_budget(plan)
     run = PublishingRun(
@@ -62,11 +62,11 @@ def request_run(
         with transaction.atomic():
             run.save()
             set_cap(offering, budget_cents, requested_by, now)
-            text = f"asked for {count_of(len(plan.hits), 'HIT')} to be published on the {offering.environment} market"
+            text = f"asked for {count_of(len(plan.hits), 'HIT')} to be published on the {offering.place} market"
             Event.objects.create(study=offering.study, at=now, actor=requested_by, text=text)
     except IntegrityError:
         raise EvalPlatformError(
-            f"{offering.study} is being published on the {offering.environment} marketplace already."
+            f"{offering.study} is being published on the {offering.place} marketplace already."
         ) from None
     return run
 
@@ -83,14 +83,15 @@ def request_again(offering: Offering, send: Callable[[PublishingRun], None], now
         PublishingRun.objects.filter(pk=run.pk).request_once(lambda: send(run), now)
 
 
-def last_offering(study: Study, environments: Collection[str]) -> Offering:
-    """Return where someone last asked for the study to be published, of these environments; the local one if nobody
-    has asked yet. With one query, since every page of a study begins with it."""
-    ours = Offering.objects.filter(study=study, environment__in=environments).annotate(last_run=Max("publishing_runs"))
-    last_runs: dict[Offering, int] = {one: one.last_run or 0 for one in ours}
-    last = max(last_runs, key=lambda one: (last_runs[one], one.environment == MarketEnvironment.LOCAL), default=None)
-    if last is None or not (last_runs[last] or last.environment == MarketEnvironment.LOCAL):
-        return offering_for(study, MarketEnvironment.LOCAL)
+def last_offering(study: Study, places: Collection[str]) -> Offering:
+    """Return where someone last asked for the study to be published, of these places; the first of them if nobody has
+    asked yet. With one query, since every page of a study begins with it."""
+    first = next(iter(places))
+    ours = Offering.objects.filter(study=study).annotate(last_run=Max("publishing_runs"))
+    last_runs: dict[Offering, int] = {one: one.last_run or 0 for one in ours if one.place in places}
+    last = max(last_runs, key=lambda one: (last_runs[one], one.place == first), default=None)
+    if last is None or not (last_runs[last] or last.place == first):
+        return offering_for(study, first)
     last.study = study
     return last
 

@@ -88,7 +88,7 @@ def write_copy(hit: FrozenHit, assignment: Assignment, answers: Mapping[int, Ans
 def copy_of(hit: FrozenHit, assignment: Assignment) -> CopyOf:
     return CopyOf(
         *(hit.study.key, hit.number),
-        *(assignment.offering.environment, assignment.crowd_assignment_id, assignment.crowd_worker_id),
+        *(assignment.offering.place, assignment.crowd_assignment_id, assignment.crowd_worker_id),
     )
 
 

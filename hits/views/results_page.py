@@ -67,7 +67,7 @@ def compute_again(request: HttpRequest, name: str) -> HttpResponse:
         refresh_results(offering, send_results_task, timezone.now(), is_forced=True)
     except EvalPlatformError as error:
         messages.error(request, str(error))
-    return redirect(f"{reverse('results', args=[offering.study.name])}?{urlencode({'market': offering.environment})}")
+    return redirect(f"{reverse('results', args=[offering.study.name])}?{urlencode({'market': offering.place})}")
 
 
 def send_results_task(offering: Offering) -> None:

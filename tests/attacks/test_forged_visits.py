@@ -12,6 +12,7 @@ from django.utils import timezone
 from rest_framework.request import Request
 
 from hits.api.worker_endpoints import PerAssignmentAndAddress, WorkerView
+from hits.crowds.contract import Visit
 from hits.crowds.mturk.client import MTurkMarket
 from hits.designing.study_files import create_study
 from hits.models import Assignment, Hit, Publication, Study, offering_for
@@ -403,7 +404,7 @@ def test_calls_are_limited_by_address_whatever_assignments_are_invented(example_
 
     def is_allowed(number: int, address: str) -> bool:
         request = Request(RequestFactory().post("/work/api/save/", REMOTE_ADDR=address))
-        request.auth = Ticket(study_key, 0, "mturk", "sandbox", f"INVENTED{number}", "F", "HIT", SANDBOX)
+        request.auth = Ticket(study_key, 0, Visit("mturk", "sandbox", f"INVENTED{number}", "F", "HIT", SANDBOX))
         return throttle.allow_request(request, WorkerView())
 
     answers = (is_allowed(number, "203.0.113.78") for number in range(6100))

@@ -15,7 +15,7 @@ from playwright.sync_api import FrameLocator, Page, expect
 from pytest_django import Settings
 
 from evalplatform.urls import urlpatterns as own_urlpatterns
-from hits.crowds.mturk.crowd import MTurk
+from hits.crowds.mturk.crowd import connect
 from hits.crowds.mturk.qualifications import crowd_requirements
 from hits.crowds.mturk.question import external_question
 from hits.crowds.mturk.types import HitTypeSpec, NewHit
@@ -58,7 +58,7 @@ urlpatterns = [*own_urlpatterns, path("task/", show_task)]
 def publish_hit(live_server_url: str, settings: Settings) -> PublishHit:
     settings.ROOT_URLCONF = "tests.browser.test_local_marketplace"
     ensure_worker_accounts()
-    market = MTurk().connect("local")
+    market = connect()
 
     def publish(min_approved: int = 0, assignments: int = 1, token: str = "one", guarded: str = "Accept") -> TurkHit:
         asked = crowd_requirements(["US", "GB"], min_approved, 95 if min_approved else 0)
@@ -115,7 +115,7 @@ def test_a_worker_previews_accepts_returns_submits_and_is_paid(
         ("good", "b"),
         ("feedback", "fine &amp; good"),
     ]
-    market = MTurk().connect("local")
+    market = connect()
     market.approve(done.assignment_id, "Well done <3")
     market.send_bonus(done.worker.worker_id, done.assignment_id, 25, "Three points", "bonus")
     page.reload()
@@ -182,7 +182,7 @@ def test_a_rehearsal_shows_what_is_hidden_from_a_worker_and_why(
 def test_each_refusal_to_accept_has_its_own_words(
     page: Page, publish_hit: PublishHit, check_accessibility: CheckAccessibility
 ) -> None:
-    market, now = MTurk().connect("local"), Clock().now()
+    market, now = connect(), Clock().now()
     alice, clare = (WorkerAccount.objects.get(name=name) for name in ("Alice", "Clare"))
     taken, held, done, over, barred = (publish_hit(token=name) for name in ("taken", "held", "done", "over", "barred"))
     accept(clare, taken, now)

@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
 from hits.access.pseudonyms import pseudonym
-from hits.crowds.mturk.crowd import MTurk
+from hits.crowds.mturk.crowd import connect
 from hits.designing.study_files import create_study, read_study_file
 from hits.models import Publication, Study, offering_for
 from hits.tasks import screen_work_of_offering, sync_hits_of_offering
@@ -36,7 +36,7 @@ def test_a_researcher_watches_a_study_and_looks_into_a_workers_answers(
     study = create_study({**DEMO, "pay": {"approval": "by hand", "budget": "100.00"}}, User.objects.get())
     snapshots.build(study)
     study.refresh_from_db()
-    publish(study, MTurk().connect("local"))
+    publish(study, connect())
     name = work(study, 0, "good")
     work(study, 1, "bad")
     page.goto("/studies/demo/")
@@ -91,7 +91,7 @@ def test_a_researcher_watches_a_study_and_looks_into_a_workers_answers(
 def test_a_researcher_decides_about_empty_work_and_puts_a_deleted_hit_up_again(
     researcher_page: Page, check_accessibility: CheckAccessibility
 ) -> None:
-    page, market = researcher_page, MTurk().connect("local")
+    page, market = researcher_page, connect()
     study = create_study({**DEMO, "pay": {"budget": "100.00"}}, User.objects.get())
     snapshots.build(study)
     study.refresh_from_db()

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from hits.crowds.registry import CROWDS
 from hits.designing.study_files import create_study
 from hits.models import Hit, Study, design_texts
 from hits.protocols import areas_texts
@@ -16,6 +17,7 @@ from tests.conftest import DEMO, ROOT
 from tests.hits.working import Worker, publish
 
 PREVIEW = {"assignment_id": "ASSIGNMENT_ID_NOT_AVAILABLE", "worker_id": ""}
+MTURKS = CROWDS["mturk"].words
 ENDS_THE_WORK = [refusal for refusal, words in WORDS.items() if words.heading]
 
 
@@ -73,7 +75,7 @@ def test_one_point_and_one_hit_are_told_as_one(example_corpus: None) -> None:
 
     assert facts["bonus_rule"].startswith("One of the conversations carries a bonus point")
     assert "all 1" not in facts["bonus_rule"]
-    assert "1 HIT of this study" in limit_words(1)
+    assert "1 HIT of this study" in limit_words(1, MTURKS)
     assert "1 reply of conversation 1, 2 replies of conversation 3" in incomplete_words(
         [(0, 1), (2, 2)], Areas.still_missing
     )
@@ -82,7 +84,7 @@ def test_one_point_and_one_hit_are_told_as_one(example_corpus: None) -> None:
 def test_every_refusal_says_what_happened_whether_it_is_paid_and_what_to_do() -> None:
     assert set(WORDS) == set(Refusal)
     for refusal in ENDS_THE_WORK:
-        words = WORDS[refusal]
+        words = WORDS[refusal].of_crowd(MTURKS)
         assert re.search(r"\bpaid\b", words.message), refusal
         assert re.search(r"[Pp]lease |[Oo]pen (it|this HIT) again|you can go on", words.message), refusal
         assert words.can_open_again or "return" in words.message or "open" in words.message, refusal
@@ -93,7 +95,7 @@ def test_no_refusal_has_a_second_wording_in_the_page() -> None:
 
     for refusal in ENDS_THE_WORK:
         assert refusal not in scripts
-        assert WORDS[refusal].heading not in scripts
+        assert WORDS[refusal].of_crowd(MTURKS).heading not in scripts
 
 
 @pytest.mark.django_db
@@ -104,7 +106,7 @@ def test_a_refusal_comes_to_the_page_with_all_its_words(demo_study: Study) -> No
 
     said = worker.save(0, {"0": "good"}).json()
 
-    words = WORDS[Refusal.ALREADY_SUBMITTED]
+    words = WORDS[Refusal.ALREADY_SUBMITTED].of_crowd(MTURKS)
     assert said == {
         "code": "already-submitted",
         "heading": words.heading,
