@@ -1,4 +1,4 @@
-"""Read-only pages for the raw rows. Nothing can be changed here: raw data is append-only."""
+"""Show the raw rows of generation in Django's admin. They can't be changed there, because raw data is append-only."""
 
 from typing import Any
 

@@ -71,7 +71,7 @@ def show_dialog(request: HttpRequest, pk: int) -> HttpResponse:
 def request_style_check(request: HttpRequest, pk: int) -> HttpResponse:
     dataset = get_object_or_404(Dataset, pk=pk)
     refuse_unless(can_change(request.user, dataset))
-    # Noted before it is sent: a quick process may be done before we are.
+    # Note the request before sending it: a quick process may finish the check before this line would run.
     Dataset.objects.filter(pk=pk).update(style_requested_at=timezone.now())
     try:
         check_style_of_dataset.delay(dataset.pk)
@@ -83,14 +83,14 @@ def request_style_check(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_GET
 def show_style_check(request: HttpRequest, pk: int) -> HttpResponse:
-    """The style panel alone. It reloads itself every second while a check is running."""
+    """Render the style panel alone. It reloads itself every second while a check is running."""
     dataset = get_object_or_404(Dataset, pk=pk)
     context = {"dataset": dataset, "can_change": can_change(request.user, dataset), **style_wait(dataset)}
     return render(request, "generation/_style_check.html", context)
 
 
 def style_wait(dataset: Dataset) -> dict[str, Any]:
-    """Return whether a requested check waits for a process that is not running."""
+    """Say whether a requested check waits because no background process is running, and which command starts one."""
     is_alone = dataset.style_requested_at is not None and not is_anyone_listening()
     return {"is_alone": is_alone, "command": process_commands.WORKER}
 

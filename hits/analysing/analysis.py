@@ -1,4 +1,4 @@
-"""From a frame to results.
+"""Compute all results of a ratings frame: which statistics, of which ratings.
 
 The frame is that of hits.frames, or one with fewer columns (imported_ratings). It must have `worker`, `dialog`,
 `dataset`, `generator`, `value` and `score`. It may have `card`, `place`, `position`, `wave`, `submitted_at`,
@@ -25,7 +25,7 @@ from hits.stats.bradley_terry import rank_generators
 from hits.stats.coded_ratings import HUMAN, CodedRatings, code_ratings
 from hits.stats.comparing import compare_generators
 from hits.stats.dependence import dependences
-from hits.stats.metrics import metric_correlations
+from hits.stats.metric_correlations import metric_correlations
 from hits.stats.outcomes import Agreement, Labels, ShareRow
 from hits.stats.proportions import human_row, quick_rows, table_rows
 from hits.stats.reply_labels import label_distributions

@@ -1,4 +1,4 @@
-"""A study's own results."""
+"""Compute a study's results: its frame, screened and with its metrics, through `analyse`."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""A study -> its HITs, frozen.
+"""Deal a study's dialogs into HITs, place the checkpoints, put replies on cards, and freeze the study.
 
 In: a draft with a design that the data can fill. Out: Hit and HitItem rows, and the study's manifest with its hash.
 Guaranteed: all or nothing, once only, and the same study gives the same HITs byte for byte, on any database. Only the

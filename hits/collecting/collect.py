@@ -1,4 +1,4 @@
-"""What the marketplace confirms -> Submission and Rating rows.
+"""Ask the crowd what was handed in, and store it as Submissions with their Ratings.
 
 In: a study's published HITs and a market. Out: a Submission with its Ratings for each assignment that the marketplace
 has, all or nothing each; and for each that it does not have, what became of it. Guaranteed: nothing that was only said
@@ -23,7 +23,7 @@ from hits.errors import MarketRefused
 from hits.models import Answer, Assignment, Event, Offering, Payment, Publication, Rating, Submission
 from hits.models.assignment import AssignmentQuerySet
 from hits.models.submission import SubmissionQuerySet
-from hits.protocols.contract import missing_work
+from hits.protocols.protocol import missing_work
 from hits.serving.assignment_tokens import CopyOf
 from hits.serving.copies import copy_of, read_copy, rebuild_answers, says_the_same
 from hits.serving.frozen import FrozenHit, frozen_hit

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations, product
 
 from hits.models.cards import Card
-from hits.protocols.contract import Criterion, Judgement
+from hits.protocols.protocol import Criterion, Judgement
 
 
 def compare_cards(

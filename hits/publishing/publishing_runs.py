@@ -1,4 +1,4 @@
-"""Publishing that was asked for in the pages: requested there, carried out by a worker, followed by whoever looks."""
+"""Publishing from the pages: requested there, carried out by a background process, followed by whoever looks."""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass

@@ -9,7 +9,7 @@ from hits.errors import DesignProblem
 from hits.models.cards import Card
 from hits.models.design import CheckpointPart, StudyDesign, TaskPart, WarmUpPart, WarmUpReply
 from hits.protocols.compared_cards import compare_cards
-from hits.protocols.contract import Criterion, InvalidAnswer, Judgement, OwnSetting, Protocol, Scale, Sent, Value
+from hits.protocols.protocol import Criterion, InvalidAnswer, Judgement, OwnSetting, Protocol, Scale, Sent, Value
 
 SCALE = Scale(("win", "tie", "loss"), ("better", "as good", "worse"), (1, 0, -1))
 SIDES = ("first", "both", "second")  # by place on the page: for the reply at the first, the values of SCALE
