@@ -354,14 +354,17 @@ class _HandedIn:
 
     @classmethod
     def of(cls, assignment: "Assignment") -> "_HandedIn":
+        from hits.protocols import protocol_of
+
+        protocol = protocol_of(assignment.hit.study.parsed_design)
         items = {item.pk: item for item in assignment.hit.items.all()}
         ratings: Counter[Any] = Counter()
         for answer in assignment.answers.all():
             for place, card in enumerate(answer.card_order):
                 cards = items[answer.item_id].cards[card]
                 for candidate in cards.writers:
-                    ratings[answer.item_id, candidate, card, place, answer.value["areas"][str(card)]] += 1
-        won = sum(area in ("good", "okay") for (_, candidate, *_, area) in ratings if candidate is None)
+                    ratings[answer.item_id, candidate, card, place, protocol.value_of_card(answer.value, card)] += 1
+        won = sum(value in protocol.passing_values for (_, candidate, *_, value) in ratings if candidate is None)
         return cls(ratings, won >= assignment.hit.study.design["pay"]["bonus_points"], assignment.hit_id)
 
 

@@ -156,18 +156,19 @@ def _exclusions(facts: Facts) -> Iterator[str]:
 
 
 def _agreement(facts: Facts) -> Iterator[str]:
-    if not facts.results.main.agreement:
-        return
-    first = facts.results.main.agreement[0]
-    ordinal, raw = first.alpha_ordinal, first.raw
-    if isinstance(ordinal, Undefined) or isinstance(raw, Undefined):
-        reason = ordinal.reason if isinstance(ordinal, Undefined) else "it has none"
-        yield f"Agreement is undefined: {reason}."
-        return
-    yield (
-        f"Workers agreed on the same reply with an ordinal Krippendorff's alpha of {_estimated(ordinal)} and in "
-        f"{100 * raw.value:.1f} % of the pairs of ratings."
-    )
+    criteria = [one for one in facts.results.criteria if one.agreement]
+    for one in criteria:
+        ordinal, raw = one.agreement[0].alpha_ordinal, one.agreement[0].raw
+        about = f" on {one.criterion}" if len(criteria) > 1 else ""
+        if isinstance(ordinal, Undefined) or isinstance(raw, Undefined):
+            reason = ordinal.reason if isinstance(ordinal, Undefined) else "it has none"
+            yield f"Agreement{about} is undefined: {reason}."
+            continue
+        same = "two replies" if one.is_comparison else "reply"
+        yield (
+            f"Workers agreed{about} on the same {same} with an ordinal Krippendorff's alpha of {_estimated(ordinal)} "
+            f"and in {100 * raw.value:.1f} % of the pairs of ratings."
+        )
 
 
 def _software(facts: Facts) -> Iterator[str]:

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from hits.protocols import OVERALL
+from hits.protocols import OVERALL, usual_protocol
 from hits.stats.scales import score_of
 
-AREAS = ("good", "okay", "bad")
+VALUES = usual_protocol().scale.values
 AT = datetime(2026, 11, 16, 8, tzinfo=UTC)
 
 _INTEGERS = {"hit": np.int32, "block": np.int32, "wave": np.int32}
@@ -35,7 +35,7 @@ _OF_SUBMISSIONS = {
 }
 
 
-def build_ratings(columns: Mapping[str, Any], values: Sequence[str] = AREAS) -> pd.DataFrame:
+def build_ratings(columns: Mapping[str, Any], values: Sequence[str] = VALUES) -> pd.DataFrame:
     """`columns` must have `submission`, `worker`, `dialog`, `card` and `value`, which is the place on the scale, 0 for
     the best. Categories may come as such, or as names.
 

@@ -25,6 +25,12 @@ def protocol_of(design: StudyDesign) -> Protocol[Any]:
     return PROTOCOLS[design.protocol](design)
 
 
+def usual_protocol() -> Protocol[Any]:
+    """The first protocol with its default settings: for ratings that are made up without a study."""
+    needed = {"name": "any", "datasets": [{"name": "any", "dialogs": 1}], "generators": ["any"]}
+    return protocol_of(StudyDesign.model_validate(needed))
+
+
 def protocol_in(settings: Mapping[str, Any]) -> type[Protocol[Any]]:
     """Of a draft, which may hold anything: the one that it names, or else the first."""
     return PROTOCOLS.get(str(settings.get("protocol")), next(iter(PROTOCOLS.values())))
@@ -41,4 +47,5 @@ __all__ = [
     "Value",
     "protocol_in",
     "protocol_of",
+    "usual_protocol",
 ]

@@ -42,9 +42,10 @@ check_bundle checks a bundle."""
             self.stdout.write(f"Wrote {about.ratings:,} ratings, and nothing of what they say, to {options['out']}.")
             return
         bundle = export_bundle(offering, options["out"], options["pseudonyms"])
-        size = bundle.results.main.size
+        sizes = [one.size for one in bundle.results.criteria]
+        counting = sum(size.ratings + size.human_ratings for size in sizes)
         files = sum(path.is_file() for path in bundle.folder.rglob("*"))
         self.stdout.write(
-            f"Wrote {bundle.about.ratings:,} ratings, of which {size.ratings + size.human_ratings:,} count, and what "
+            f"Wrote {bundle.about.ratings:,} ratings, of which {counting:,} count, and what "
             f"they say: {files} files in {bundle.folder}."
         )
