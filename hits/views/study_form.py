@@ -62,7 +62,8 @@ def _field_row(field: SettingField, study: Study, problems: list[DesignProblem])
     if field.kind == "many":  # the chosen ones first and in their order, which is the order that is saved again
         order = {name: place for place, name in enumerate(value)}
         choices.sort(key=lambda choice: order.get(choice[0], len(order)))
-    own = [problem.message for problem in problems if problem.field == field.path]
+    # A problem of one entry of a list (datasets.0.name) stands at the list.
+    own = [one.message for one in problems if one.field == field.path or one.field.startswith(f"{field.path}.")]
     return {"field": field, "value": value, "choices": choices, "problems": own}
 
 
@@ -156,8 +157,7 @@ def _preview(settings: dict[str, Any]) -> str | None:
     """Return the worker's page of this draft; None while what is typed makes no valid task."""
     task: dict[str, Any] = {name: settings[name] for name in ("protocol", "task", "warm_up") if name in settings}
     # The whole draft, for its pay and size; while another step of it has problems, this step's part with defaults.
-    smallest = {**SMALLEST_DESIGN, **task}
-    for tried in (settings, smallest):
+    for tried in (settings, SMALLEST_DESIGN | task):
         with suppress(ValidationError):
             return frame_of_draft(StudyDesign.model_validate(tried))
     return None

@@ -42,7 +42,7 @@ def test_the_form_gives_the_same_study_as_the_file(
     expect(page.get_by_role("heading", level=1)).to_have_text("Task")
     check_accessibility(page)
     page.get_by_role("button", name="Save and go on").click()
-    expect(page.get_by_text("name the datasets to take them from")).to_be_visible()
+    expect(page.locator(".field-problem", has_text="name the datasets to take them from")).to_be_visible()
     page.get_by_label("example-empathetic").check()
     check_accessibility(page)
     page.get_by_role("button", name="Save and go on").click()
@@ -77,14 +77,30 @@ def test_a_draft_keeps_what_is_typed_right_or_wrong_and_says_what_to_solve(
     page.get_by_label("Countries").fill("US, UK")
     page.get_by_label("Approved assignments at least").fill("many")
     page.get_by_role("button", name="Save and go on").click()
-    page.get_by_role("link", name=re.compile("Crowd 2 to solve")).click()
+    page.get_by_role("button", name=re.compile("Crowd 2 to solve")).click()
 
-    expect(page.get_by_text("'UK' is no country's code")).to_be_visible()
+    expect(page.locator(".field-problem", has_text="'UK' is no country's code")).to_be_visible()
     expect(page.get_by_label("Approved assignments at least")).to_have_value("many")
     check_accessibility(page)
     page.goto("/studies/demo/")
     expect(page.get_by_text("2 things to solve before the HITs can be built")).to_be_visible()
     expect(page.get_by_role("button", name="Build")).to_have_count(0)
+
+
+def test_a_tab_saves_what_is_typed_and_enter_goes_on(researcher_page: Page) -> None:
+    page = researcher_page
+    create_study(DEMO, User.objects.get())
+    page.goto("/studies/demo/edit/data/")
+
+    page.get_by_label("Seed").fill("77")
+    page.get_by_role("button", name="Crowd", exact=True).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Crowd")
+    page.get_by_label("HITs a worker may do at most").fill("3")
+    page.get_by_label("HITs a worker may do at most").press("Enter")
+
+    expect(page.get_by_role("heading", level=1)).to_have_text("Plan and cost")
+    design = Study.objects.get().design
+    assert (design["seed"], design["crowd"]["max_hits_per_worker"]) == (77, 3)
 
 
 def test_the_worker_s_page_and_the_cost_follow_what_is_typed(researcher_page: Page) -> None:
