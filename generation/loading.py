@@ -1,7 +1,7 @@
-"""The generators that this process keeps loaded.
+"""Load generators into this process's memory, and unload the one used longest ago if memory runs out.
 
 In: a Generator row. Out: its loaded network. Guaranteed: it is exactly the version that was registered; it is loaded
-once and stays loaded while it and its settings are in use; if memory runs out, the one used longest ago goes first.
+once and stays loaded while it and its settings are in use.
 """
 
 from collections import OrderedDict
@@ -32,12 +32,11 @@ class LoadedGenerator:
         return self.kind.answer(contexts, seeds)
 
     def answer_each(self, questions: Iterator[tuple[Context, int]]) -> Iterator[tuple[int, Answer] | None]:
-        """For kinds that have this method."""
+        """Answer questions one by one. Call this only if the kind has `answer_each`."""
         return cast(AnswersEach, self.kind).answer_each(questions, self.batch_size)
 
     def halve(self) -> bool:
-        """Halve the batch for good, because the next one would need as much memory. Return False if it can't
-        be halved."""
+        """Halve the batch size for good, because the next batch would need as much memory. Return False if it is 1."""
         self.batch_size, before = max(1, self.batch_size // 2), self.batch_size
         free_memory()
         return self.batch_size < before
@@ -63,7 +62,8 @@ class Loader:
         return self._loaded[generator.version]
 
     def _follow_settings(self, generator: Generator) -> None:
-        """The settings differ in speed only, or it would be another version. Another batch size needs no loading."""
+        """Take over changed settings. They can differ in speed only, or this would be another version. A new batch size
+        needs no loading; for anything else, the generator is dropped and loaded again."""
         loaded = self._loaded[generator.version]
         if own_settings(loaded.settings) != own_settings(generator.settings):
             self._drop(generator.version)
@@ -74,7 +74,7 @@ class Loader:
     def _load(self, generator: Generator) -> LoadedGenerator:
         kind = load_kind(generator.kind)
         settings = check_generator(generator.kind, generator.checkpoint, generator.settings)
-        # By the settings as they were stored: a later release may know more of them.
+        # Hash the settings as they were stored: a later release may know more of them.
         if version_of(generator.kind, generator.checkpoint, generator.settings) != generator.version:
             raise CheckpointRefused(
                 f"The checkpoint of {generator} has changed since it was registered. Register it under another name."

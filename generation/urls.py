@@ -1,3 +1,5 @@
+"""The addresses of the researcher's pages about datasets and models."""
+
 from django.urls import path
 
 from generation.views import datasets, generator_pages

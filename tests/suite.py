@@ -1,4 +1,4 @@
-"""The whole suite, as `make test` runs it: on SQLite, and what touches the database again on PostgreSQL.
+"""The whole suite, as `make test` runs it: on SQLite, and what tests/repeated.py lists again on PostgreSQL.
 
 Two lanes side by side, because many tests wait for processes, browsers and brokers: SQLite in one; in the other the
 networks, in a process of their own so that torch is imported once and not by each, and then PostgreSQL. What the second
@@ -21,13 +21,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO
 
+from tests.repeated import REPEATED
+
 CORES = min(len(os.sched_getaffinity(0)), 8)
 PYTEST = [sys.executable, "-m", "pytest"]
 NETWORKS = [*PYTEST, "tests/networks"]
 SPREAD = [*PYTEST, "--dist", "worksteal", "--ignore", "tests/networks"]
 ON_SQLITE = [*SPREAD, "-n", str(max(CORES, 2)), "-m", "not postgresql"]
-# The statistics know no database; importing what they are compared with takes seconds.
-ON_POSTGRESQL = [*SPREAD, "-n", str(max(CORES // 2, 1)), "-m", "not once", "--ignore", "tests/hits/stats"]
+# Only these files: importing all others takes longer than many tests.
+ON_POSTGRESQL = [*SPREAD, "-n", str(max(CORES // 2, 1)), "-m", "not once", *REPEATED]
 WITH_A_SERVER = [sys.executable, "-m", "tests.servers", "postgresql", "--"]
 
 SOME_TESTS_FAILED = 1  # pytest's exit code; others say that it was stopped, or could not read the tests

@@ -1,5 +1,6 @@
 """A test that fails once out of thousands does not make the suite red, and is named; one that fails again does."""
 
+import ast
 import os
 import sys
 from collections.abc import Callable
@@ -7,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import ROOT
+from tests.repeated import REPEATED
 from tests.suite import MOST_TRIED_AGAIN, PYTEST, Pass, try_failed_again
 
 FAILS_THE_FIRST_TIME = """
@@ -93,3 +96,10 @@ def test_a_server_that_does_not_start_is_red(run_pass: RunPass) -> None:
 
     assert try_failed_again([one]) == []
     assert not one.is_green
+
+
+def test_what_is_repeated_on_postgresql_is_there() -> None:
+    for path, listed in REPEATED.items():
+        parts = ast.parse((ROOT / path).read_text()).body
+        tests = {part.name for part in parts if isinstance(part, ast.FunctionDef)}
+        assert isinstance(listed, str) or listed.keys() <= tests, f"tests/repeated.py lists what is not in {path}"

@@ -1,4 +1,4 @@
-"""The researcher's pages about generators, which the pages call models: what they are, and letting them answer."""
+"""The researcher's pages about generators, which the pages call models: what they are, their runs and failures."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -49,7 +49,7 @@ def list_generators(request: HttpRequest) -> HttpResponse:
 @require_GET
 def show_generator(request: HttpRequest, pk: int) -> HttpResponse:
     generator = get_object_or_404(Generator, pk=pk)
-    datasets = _left_by_dataset(generator) if generator.can_answer else []
+    datasets = _count_left_by_dataset(generator) if generator.can_answer else []
     context = {
         "generator": generator,
         "settings": sorted(generator.settings.items()),
@@ -57,16 +57,16 @@ def show_generator(request: HttpRequest, pk: int) -> HttpResponse:
         "datasets": datasets,
         "can_change": can_change(request.user, generator),
         "is_anything_left": any(dataset["left"] for dataset in datasets),
-        **_runs(request.user, generator),
+        **_list_runs(request.user, generator),
     }
     return render(request, "generation/generator.html", context)
 
 
 @require_GET
 def show_runs(request: HttpRequest, pk: int) -> HttpResponse:
-    """The runs alone. They reload themselves while one of them is going on."""
+    """Render the runs alone. They reload themselves while one of them is going on."""
     generator = get_object_or_404(Generator, pk=pk)
-    return render(request, "generation/_runs.html", {"generator": generator, **_runs(request.user, generator)})
+    return render(request, "generation/_runs.html", {"generator": generator, **_list_runs(request.user, generator)})
 
 
 @require_GET
@@ -92,25 +92,25 @@ def generate(request: HttpRequest, pk: int) -> HttpResponse:
         dataset = get_object_or_404(Dataset, pk=int(dataset_id))
         user = request.user if isinstance(request.user, User) else None
         run = request_run(generator, dataset, user)
-        _send(run)
+        _send_or_finish(run)
     except EvalPlatformError as error:
         messages.error(request, str(error))
-    return _back(generator.pk)
+    return _redirect_to_generator(generator.pk)
 
 
 @require_POST
 def pause(request: HttpRequest, pk: int) -> HttpResponse:
-    return _change(request, pk, pause_run)
+    return _steer_run(request, pk, pause_run)
 
 
 @require_POST
 def cancel(request: HttpRequest, pk: int) -> HttpResponse:
-    return _change(request, pk, cancel_run)
+    return _steer_run(request, pk, cancel_run)
 
 
 @require_POST
 def resume(request: HttpRequest, pk: int) -> HttpResponse:
-    """For a paused run, and for one whose processes seem dead. If they are alive after all, that does no harm."""
+    """Resume a paused run, or one whose processes seem dead. If they are alive after all, that does no harm."""
     run = _run_to_steer(request, pk)
     resume_run(run, timezone.now())
     try:
@@ -118,7 +118,7 @@ def resume(request: HttpRequest, pk: int) -> HttpResponse:
     except EvalPlatformError as error:
         pause_run(run, timezone.now())
         messages.error(request, str(error))
-    return _back(run.generator_id)
+    return _redirect_to_generator(run.generator_id)
 
 
 def _run_to_steer(request: HttpRequest, pk: int) -> GenerationRun:
@@ -127,13 +127,13 @@ def _run_to_steer(request: HttpRequest, pk: int) -> GenerationRun:
     return run
 
 
-def _change(request: HttpRequest, pk: int, act: Callable[[GenerationRun, datetime], None]) -> HttpResponse:
+def _steer_run(request: HttpRequest, pk: int, act: Callable[[GenerationRun, datetime], None]) -> HttpResponse:
     run = _run_to_steer(request, pk)
     act(run, timezone.now())
-    return _back(run.generator_id)
+    return _redirect_to_generator(run.generator_id)
 
 
-def _send(run: GenerationRun) -> None:
+def _send_or_finish(run: GenerationRun) -> None:
     try:
         send_chunks(undone_chunks(run))
     except EvalPlatformError as error:
@@ -141,11 +141,11 @@ def _send(run: GenerationRun) -> None:
         raise
 
 
-def _back(generator_id: int) -> HttpResponse:
+def _redirect_to_generator(generator_id: int) -> HttpResponse:
     return redirect("generator", pk=generator_id)
 
 
-def _left_by_dataset(generator: Generator) -> list[dict[str, Any]]:
+def _count_left_by_dataset(generator: Generator) -> list[dict[str, Any]]:
     totals = Dataset.objects.annotate(total=Count("dialogs")).values_list("pk", "name", "total")
     answered = dict(generator.runs.values_list("dataset").annotate(Count("candidates")))
     return [
@@ -154,14 +154,14 @@ def _left_by_dataset(generator: Generator) -> list[dict[str, Any]]:
     ]
 
 
-def _runs(user: Requester, generator: Generator) -> dict[str, Any]:
+def _list_runs(user: Requester, generator: Generator) -> dict[str, Any]:
     found = generator.runs.select_related("dataset", "requested_by", "generator").order_by("-pk")
-    runs = [_row(run) | {"can_steer": can_steer(user, run)} for run in found[:RUNS_SHOWN]]
+    runs = [_describe_run(run) | {"can_steer": can_steer(user, run)} for run in found[:RUNS_SHOWN]]
     goes_on = any(row["is_generated"] and row["run"].finished_at is None for row in runs)
     return {"runs": runs, "goes_on": goes_on, "older_count": max(0, found.count() - RUNS_SHOWN)}
 
 
-def _row(run: GenerationRun) -> dict[str, Any]:
+def _describe_run(run: GenerationRun) -> dict[str, Any]:
     now = timezone.now()
     if run.dialog_count is None:
         return {"run": run, "is_generated": False, "candidate_count": run.candidates.count()}

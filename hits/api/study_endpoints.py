@@ -59,7 +59,7 @@ class ProgressView(ResearcherView):
         offering = self.offering(request, key)
         progress = asdict(count_progress(offering))
         money = _money(offering) if offering.study.is_frozen else _NO_MONEY
-        return Response({"market": offering.environment, **progress, **money})
+        return Response({"market": offering.place, **progress, **money})
 
 
 class ResultsView(ResearcherView):
@@ -80,7 +80,7 @@ class ResultsView(ResearcherView):
             row = refresh_results(offering, send_results_task, timezone.now())
         state = _state(row)
         body = {
-            "market": offering.environment,
+            "market": offering.place,
             "state": state,
             "computed_at": row.computed_at,
             "problem": row.problem,
@@ -119,7 +119,7 @@ def _state(row: StudyResults) -> str:
     source = source_of(row.offering)
     if not source:
         return "nothing rated"
-    if row.requested_at is not None:
+    if row.is_under_way:
         return "being computed"
     if row.problem:
         return "failed"

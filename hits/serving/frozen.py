@@ -1,4 +1,4 @@
-"""What never changes once a study is frozen, cached: a save needs little, and needs it fast."""
+"""What a save needs of a frozen study, remembered in this process, since it never changes."""
 
 from collections import OrderedDict
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ from generation.models import Candidate
 from hits.batching.card_orders import shuffle_cards, turn_cards
 from hits.crowds.registry import USUAL_FEES
 from hits.designing.markdown import render_markdown
-from hits.models import Hit, HitItem, Offering, Study
+from hits.models import Hit, HitItem, Offering, Study, split_place
 from hits.models.cards import Card, gold_card
 from hits.models.design import StudyDesign
 from hits.protocols import Protocol, protocol_of
@@ -79,32 +79,32 @@ class FrozenHit:
 @lru_cache(maxsize=64)
 def frozen_study(key: UUID) -> FrozenStudy:
     study = Study.objects.frozen().get(key=key)
-    design = study.parsed_design
+    return _with_texts(study.pk, key, study.parsed_design, secret_of(study))
+
+
+def drafted_study(design: StudyDesign) -> FrozenStudy:
+    """Return what a page needs of a study that is still being designed. It has no row, no key and no secret."""
+    return _with_texts(0, UUID(int=0), design, b"")
+
+
+def _with_texts(pk: int, key: UUID, design: StudyDesign, secret: bytes) -> FrozenStudy:
     task = design.task
-    return FrozenStudy(
-        study.pk,
-        study.key,
-        design,
-        protocol_of(design),
-        secret_of(study),
-        render_markdown(task.welcome),
-        render_markdown(task.instructions),
-        render_markdown(task.consent),
-        render_markdown(task.contact),
-    )
+    texts = (render_markdown(text) for text in (task.welcome, task.instructions, task.consent, task.contact))
+    return FrozenStudy(pk, key, design, protocol_of(design), secret, *texts)
 
 
 @lru_cache(maxsize=256)
-def _known_offering(study_key: UUID, crowd: str, environment: str) -> Offering:
+def _known_offering(study_key: UUID, place: str) -> Offering:
+    crowd, environment = split_place(place)
     # What may change of it (its address, what was seen there) is left out.
     ours = Offering.objects.only("study_id", "crowd", "environment")
     return ours.get(study__key=study_key, crowd=crowd, environment=environment)
 
 
-def frozen_offering(study_key: UUID, crowd: str, environment: str) -> Offering | None:
+def frozen_offering(study_key: UUID, place: str) -> Offering | None:
     """Return the study's offering there, or None where nothing of it was ever offered."""
     try:
-        return _known_offering(study_key, crowd, environment)
+        return _known_offering(study_key, place)
     except Offering.DoesNotExist:
         return None
 

@@ -39,7 +39,7 @@ def open_assignment(
         return known
     # Before anything is locked: it may take a while. At every opening, and not with every save: who has returned the
     # HIT since must not go on working for nothing. What was confirmed before is remembered where nobody answers now.
-    held = crowd_of(offering).ask_holder(offering.environment, visit.hit_id, visit.assignment_id, visit.worker_id)
+    held = crowd_of(offering).ask_holder(visit)
     if known is None:
         return _open_new(hit, offering, visit, held, address, now)
     if known.confirmed_at is not None and held.word != Word.DOES_NOT and _refusal(hit.study, known, now) is None:
@@ -67,7 +67,7 @@ def time_limit(study: FrozenStudy) -> timedelta:
 
 def _offering(hit: FrozenHit, visit: Visit) -> Offering:
     """The one that the visit comes from, if this HIT was published there under the id that the visit names."""
-    offering = frozen_offering(hit.study.key, visit.crowd, visit.environment)
+    offering = frozen_offering(hit.study.key, visit.place)
     if offering is None or not is_published(hit.pk, offering, visit.hit_id):
         raise WorkRefused(Refusal.OUTSIDE_MARKETPLACE)
     return offering
@@ -128,7 +128,7 @@ def _check_may_begin(
         raise WorkRefused(Refusal.STOPPED)
     limit = hit.study.design.crowd.max_hits_per_worker
     if sum(counts for _, counts in others) >= limit:
-        raise WorkRefused(Refusal.LIMIT_REACHED, limit_words(limit))
+        raise WorkRefused(Refusal.LIMIT_REACHED, limit_words(limit, crowd_of(offering).words))
 
 
 def _check_has_room(hit: FrozenHit, offering: Offering, handed_in: int) -> None:

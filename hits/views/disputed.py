@@ -9,13 +9,13 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from generation.models import Candidate, Dialog
+from generation.models import Dialog
 from hits.access.pseudonyms import pseudonym
 from hits.analysing.stored_results import find_results
 from hits.models import HitItem, Offering, Rating, ScreeningRun
-from hits.protocols import Scale, protocol_of
+from hits.protocols import Criterion, protocol_of
+from hits.views.card_writers import candidates_of, text_of, writers_of
 from hits.views.study_pages import find_offering, surroundings
-from hits.views.worker_preview import PreviewCard, PreviewTurn, preview_card, preview_turns
 
 DIALOGS_PER_PAGE = 10
 
@@ -28,14 +28,15 @@ class Said:
 
 @dataclass(frozen=True)
 class DisputedCard:
-    card: PreviewCard
+    text: str
+    writers: str
     values: list[tuple[str, list[Said]]]  # each value's label, and who said it of the card
 
 
 @dataclass(frozen=True)
 class DisputedDialog:
     dialog: Dialog
-    turns: list[PreviewTurn]
+    turns: list[tuple[int, str]]  # the speaker, from 1, and what they say
     apart: float
     cards: list[DisputedCard]
 
@@ -59,20 +60,20 @@ def _dialogs(offering: Offering, disputed: Sequence[dict[str, Any]]) -> list[Dis
     keys = [one["dialog"] for one in disputed]
     items = HitItem.objects.filter(hit__study=offering.study, dialog__in=keys).select_related("dialog__dataset")
     by_dialog = {item.dialog_id: item for item in items.order_by("-pk")}
-    found = [card for item in by_dialog.values() for card in item.cards]
-    candidates = Candidate.objects.select_related("generator").in_bulk([pk for card in found for pk in card.candidates])
+    candidates = candidates_of(by_dialog.values())
     design = offering.study.parsed_design
-    scale = protocol_of(design).scale
+    criteria = protocol_of(design).criteria
     said = _said(offering, keys)
     return [
         DisputedDialog(
             item.dialog,
-            preview_turns(item.dialog.turns),
+            [(1 + place % 2, text) for place, text in enumerate(item.dialog.turns)],
             one["apart"],
             [
                 DisputedCard(
-                    preview_card(design, card, item.dialog, candidates),
-                    _by_value(scale, said, item.dialog_id, number),
+                    text_of(design, card, item.dialog, candidates),
+                    writers_of(card, candidates),
+                    [one for asked in criteria for one in _by_value(asked, said, (item.dialog_id, number), criteria)],
                 )
                 for number, card in enumerate(item.cards)
             ],
@@ -82,21 +83,29 @@ def _dialogs(offering: Offering, disputed: Sequence[dict[str, Any]]) -> list[Dis
     ]
 
 
-_Saying = dict[tuple[int, int, str], dict[int, Said]]
+_Saying = dict[tuple[int, int, str, str], dict[int, Said]]
 
 
 def _said(offering: Offering, dialogs: Sequence[int]) -> _Saying:
-    """Who said what of a card, by dialog, card and value, then by assignment: a card that stands for several models has
-    several ratings, but was judged once."""
+    """Who said what of a card, by dialog, card, criterion and value, then by assignment: a card that stands for
+    several models has several ratings, but was judged once."""
     kept = Rating.objects.confirmed(offering).kept(ScreeningRun.objects.current(offering))
     ratings = kept.filter(item__dialog__in=dialogs)
     found: _Saying = {}
-    columns = ("item__dialog", "card", "value", "submission__assignment", "submission__assignment__crowd_worker_id")
-    for dialog, card, value, assignment, worker_id in ratings.order_by("pk").values_list(*columns):
+    key = ("item__dialog", "card", "criterion", "value")
+    columns = (*key, "submission__assignment", "submission__assignment__crowd_worker_id")
+    for *about, assignment, worker_id in ratings.order_by("pk").values_list(*columns):
+        dialog, card, criterion, value = about
         said = Said(pseudonym(offering.study, worker_id), assignment)
-        found.setdefault((dialog, card, value), {})[assignment] = said
+        found.setdefault((dialog, card, criterion, value), {})[assignment] = said
     return found
 
 
-def _by_value(scale: Scale, said: _Saying, dialog: int, card: int) -> list[tuple[str, list[Said]]]:
-    return [(scale.label(value), list(said.get((dialog, card, value), {}).values())) for value in scale.values]
+def _by_value(
+    asked: Criterion, said: _Saying, card: tuple[int, int], criteria: Sequence[Criterion]
+) -> list[tuple[str, list[Said]]]:
+    prefix = f"{asked.name}: " if len(criteria) > 1 else ""
+    return [
+        (prefix + asked.scale.label(value), list(said.get((*card, asked.name, value), {}).values()))
+        for value in asked.scale.values
+    ]

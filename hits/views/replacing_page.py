@@ -1,4 +1,4 @@
-"""Replacements for what a study has lost: what they cost first, then a worker asks the marketplace for them."""
+"""Replacements for what a study has lost: the page shows their cost, then a background process asks for them."""
 
 import re
 from typing import Any
@@ -64,18 +64,18 @@ def replace_lost(request: HttpRequest, name: str) -> HttpResponse:
             int(budget),
             user.pk if user else None,
         )
-        text = f"asked for replacements of what was lost ({offering.environment})"
+        text = f"asked for replacements of what was lost ({offering.place})"
         note_event(offering.study, text, user, timezone.now())
         messages.info(request, "Asked for. How far it is, and what comes of it, is said below.")
     except EvalPlatformError as error:
         messages.error(request, str(error))
-    return redirect(f"{reverse('monitor', args=[offering.study.name])}?{urlencode({'market': offering.environment})}")
+    return redirect(f"{reverse('monitor', args=[offering.study.name])}?{urlencode({'market': offering.place})}")
 
 
 def again_panel(offering: Offering) -> list[dict[str, Any]]:
     """HITs that can be put up again, as far as we know: deleted on the marketplace, and leading to another address."""
     try:
-        page_url = worker_page_url(offering.environment)
+        page_url = worker_page_url(offering)
     except EvalPlatformError:
         return []  # nothing can be put up from here
     elsewhere = hits_elsewhere(offering, page_url)
@@ -108,12 +108,12 @@ def put_up(request: HttpRequest, name: str) -> HttpResponse:
         if (which, cents) not in offers:
             raise EvalPlatformError("Something has changed since you looked. Look again, and put them up then.")
         delay(put_hits_up_again, offering, which == "elsewhere", user.pk if user else None)
-        text = f"asked for {count_of(offers[which, cents]['count'], 'HIT')} to be put up again ({offering.environment})"
+        text = f"asked for {count_of(offers[which, cents]['count'], 'HIT')} to be put up again ({offering.place})"
         note_event(offering.study, text, user, timezone.now())
         messages.info(request, "They are put up again in the background. What came of it is said under Lately.")
     except EvalPlatformError as error:
         messages.error(request, str(error))
-    return redirect(f"{reverse('monitor', args=[offering.study.name])}?{urlencode({'market': offering.environment})}")
+    return redirect(f"{reverse('monitor', args=[offering.study.name])}?{urlencode({'market': offering.place})}")
 
 
 def _proposal(offering: Offering) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """The study form: six steps that save drafts, a live preview of the worker's page, live cost, and the planner."""
 
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
@@ -12,8 +13,9 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from pydantic import ValidationError
 
 from evalplatform.errors import EvalPlatformError
+from evalplatform.listeners import is_anyone_listening
 from hits.access.sharing import study_for
-from hits.background import send
+from hits.background import send_once
 from hits.designing.design_problems import DraftCheck, check_draft
 from hits.designing.plan_questions import describe, is_quick, plan, question_of
 from hits.designing.study_files import save_draft
@@ -24,10 +26,10 @@ from hits.models.design import StudyDesign
 from hits.protocols import protocol_in
 from hits.tasks import plan_size_of_study
 from hits.views.setting_fields import SMALLEST_DESIGN, SettingField, set_setting
+from hits.views.shown_pages import frame_of_draft
 from hits.views.study_form_rows import dataset_rows, screening_rows, warm_up_rows
 from hits.views.study_steps import STEPS, Step
 from hits.views.waiting import wait_for_job
-from hits.views.worker_preview import preview_texts, preview_warm_up
 
 ASK_AGAIN_AFTER = timedelta(minutes=1)
 
@@ -60,7 +62,8 @@ def _field_row(field: SettingField, study: Study, problems: list[DesignProblem])
     if field.kind == "many":  # the chosen ones first and in their order, which is the order that is saved again
         order = {name: place for place, name in enumerate(value)}
         choices.sort(key=lambda choice: order.get(choice[0], len(order)))
-    own = [problem.message for problem in problems if problem.field == field.path]
+    # A problem of one entry of a list (datasets.0.name) stands at the list.
+    own = [one.message for one in problems if one.field == field.path or one.field.startswith(f"{field.path}.")]
     return {"field": field, "value": value, "choices": choices, "problems": own}
 
 
@@ -112,12 +115,11 @@ def show_plan(request: HttpRequest, name: str) -> HttpResponse:
 def _plan_job(study: Study, difference: str) -> BackgroundJob:
     """The last one for this question, unless it failed a while ago."""
     question = question_of(study, difference)
-    jobs = study.background_jobs.filter(question=question).exclude(
-        Q(finished_at__lt=timezone.now() - ASK_AGAIN_AFTER) & ~Q(problem="")
-    )
-    if not jobs.exists():
-        send(plan_size_of_study, study, difference, question=question)
-    return jobs.latest("pk")
+    jobs = study.background_jobs.exclude(requested_at=None).filter(question=question)
+    last = jobs.exclude(Q(finished_at__lt=timezone.now() - ASK_AGAIN_AFTER) & ~Q(problem="")).first()
+    if last is not None and (last.finished_at or not is_anyone_listening()):
+        return last  # the page asks every few seconds: where nobody listens, messages must not pile up
+    return send_once(plan_size_of_study, study, difference, question=question)
 
 
 def _save(request: HttpRequest, study: Study, step: Step) -> HttpResponse:
@@ -151,11 +153,11 @@ def _summary_of(settings: dict[str, Any], checked: DraftCheck) -> Summary | None
     return None if checked.problems else summarise(StudyDesign.model_validate(settings), checked.selections)
 
 
-def _preview(settings: dict[str, Any]) -> dict[str, Any] | None:
-    """None while what is typed makes no valid task."""
-    try:
-        parts = {name: settings[name] for name in ("protocol", "task", "warm_up") if name in settings}
-        design = StudyDesign.model_validate({**SMALLEST_DESIGN, **parts})
-    except ValidationError:
-        return None
-    return {"texts": preview_texts(design), "item": preview_warm_up(design)}
+def _preview(settings: dict[str, Any]) -> str | None:
+    """Return the worker's page of this draft; None while what is typed makes no valid task."""
+    task: dict[str, Any] = {name: settings[name] for name in ("protocol", "task", "warm_up") if name in settings}
+    # The whole draft, for its pay and size; while another step of it has problems, this step's part with defaults.
+    for tried in (settings, SMALLEST_DESIGN | task):
+        with suppress(ValidationError):
+            return frame_of_draft(StudyDesign.model_validate(tried))
+    return None

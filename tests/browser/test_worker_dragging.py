@@ -27,7 +27,6 @@ from tests.browser.worker_moves import (
 PHONE: Any = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 NARROW: Any = {"viewport": {"width": 320, "height": 640}, "has_touch": True, "is_mobile": True}
 
-pytestmark = pytest.mark.once  # nothing here is about the database
 on_a_phone = pytest.mark.parametrize("context", [PHONE], indirect=True, ids=["phone"])
 
 

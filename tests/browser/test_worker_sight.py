@@ -11,6 +11,7 @@ from tests.browser.worker_moves import (
     AREAS,
     FRAME,
     Place,
+    agree,
     begin,
     card_at,
     expect_saved,
@@ -28,8 +29,6 @@ ZOOMED_200: Any = {"viewport": {"width": 683, "height": 325}, "device_scale_fact
 USUAL: Any = {"viewport": {"width": 1366, "height": 768}}
 PHONE: Any = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 NARROW: Any = {"viewport": {"width": 320, "height": 640}, "has_touch": True, "is_mobile": True}
-
-pytestmark = pytest.mark.once  # nothing here is about the database
 
 
 def in_windows(**windows: Any) -> pytest.MarkDecorator:
@@ -245,3 +244,19 @@ def is_on_top(element: Locator) -> bool:
             }"""
         )
     )
+
+
+@in_windows(phone=PHONE, narrow=NARROW)
+def test_the_areas_names_at_a_phone_s_edge_never_cover_the_instructions(
+    page: Page, offer_eight: Publish, work_url: WorkUrl
+) -> None:
+    page.goto(work_url(offer_eight()))
+    agree(page)
+    expect(page.get_by_role("heading", level=1)).to_have_text("Instructions")
+    names = page.get_by_role("group", name="Areas")
+
+    expect(names).to_be_hidden()
+    page.locator(".board-tray").scroll_into_view_if_needed()
+    expect(names).to_be_visible()
+    page.get_by_role("heading", level=1).scroll_into_view_if_needed()
+    expect(names).to_be_hidden()

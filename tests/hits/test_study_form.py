@@ -104,7 +104,6 @@ def test_names_with_commas_and_spaces_survive_the_form(researcher_client: Client
     assert parse_design(Study.objects.get().design) == parse_design(given)
 
 
-@pytest.mark.once
 @pytest.mark.usefixtures("example_corpus")
 @pytest.mark.parametrize(
     "design",

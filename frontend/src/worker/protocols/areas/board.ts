@@ -72,6 +72,7 @@ export class Board implements Task {
     };
     this.input = new BoardInput(this.element, intents, this.listening.signal);
     this.startDragging();
+    this.watchSight();
     this.refresh();
   }
 
@@ -247,6 +248,15 @@ export class Board implements Task {
     } else {
       say(this.said, `${count(this.unsortedCount, "reply", "replies")} left.`);
     }
+  }
+
+  /** On a narrow screen the areas' names stand at its lower edge, but not over the instructions above the board. */
+  private watchSight(): void {
+    const watch = new IntersectionObserver((seen) =>
+      this.element.toggleAttribute("data-away", seen.every((one) => !one.isIntersecting)),
+    );
+    watch.observe(this.element);
+    this.listening.signal.addEventListener("abort", () => watch.disconnect());
   }
 
   private startDragging(): void {
