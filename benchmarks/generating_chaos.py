@@ -1,4 +1,4 @@
-"""Generation whose workers and broker are killed over and over: has every dialog exactly one candidate in the end?
+"""Generation whose processes and broker are killed over and over: has every dialog exactly one candidate in the end?
 
 python -m benchmarks.generating_chaos [--dialogs 2000] [--kills 40] [--seed 1] [--database-url ...]
 

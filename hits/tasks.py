@@ -131,7 +131,11 @@ def screen_work_of_offering(offering_id: int, user_id: int | None = None) -> Non
     from hits.screening.screening_runs import screen  # pandas comes with it, which web processes do without
 
     offering = _offering(offering_id)
-    screened = screen(offering, timezone.now(), by=_user(user_id))
+    try:
+        screened = screen(offering, timezone.now(), by=_user(user_id))
+    except EvalPlatformError as error:
+        _answer(offering, user_id, f"the work on {offering.environment} was not screened: {error}")
+        raise
     if not screened.is_new:
         _answer(offering, user_id, f"screened the work on {offering.environment} again: nothing has changed")
 

@@ -1,4 +1,4 @@
-"""A submitted form as QuestionFormAnswers, the XML in which MTurk hands it to the requester."""
+"""Write a submitted form as QuestionFormAnswers, the XML in which MTurk gives it to the requester."""
 
 import re
 from xml.etree.ElementTree import Element, SubElement, tostring
@@ -9,17 +9,18 @@ ADDED_BY_THE_FRAME = "assignmentId"
 
 
 def answers_xml(fields: dict[str, list[str]]) -> str:
-    """One Answer for each value, so that names which come several times lose none. Other characters become U+FFFD."""
+    """Return the XML. It has one Answer for each value, also of a name with several values. Characters that XML does
+    not allow become U+FFFD."""
     root = Element("QuestionFormAnswers", xmlns=NAMESPACE)
     for name, values in fields.items():
         if name == ADDED_BY_THE_FRAME:
             continue
         for value in values:
             answer = SubElement(root, "Answer")
-            SubElement(answer, "QuestionIdentifier").text = _legal(name)
-            SubElement(answer, "FreeText").text = _legal(value)
+            SubElement(answer, "QuestionIdentifier").text = _replace_illegal(name)
+            SubElement(answer, "FreeText").text = _replace_illegal(value)
     return tostring(root, encoding="unicode", xml_declaration=False)
 
 
-def _legal(text: str) -> str:
+def _replace_illegal(text: str) -> str:
     return NOT_IN_XML.sub("\ufffd", text)

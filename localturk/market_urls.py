@@ -1,4 +1,4 @@
-"""Addresses of the marketplace's own pages: where its workers sign in, find HITs and work."""
+"""The addresses of the marketplace's worker pages."""
 
 from django.urls import path
 
@@ -13,6 +13,6 @@ urlpatterns = [
     path("hits/<slug:hit_id>/accept/", worker_views.accept_hit, name="market-accept"),
     path("work/<slug:assignment_id>/", worker_views.work, name="market-work"),
     path("work/<slug:assignment_id>/return/", worker_views.return_hit, name="market-return"),
-    # turkSubmitTo + /mturk/externalSubmit: the path is MTurk's.
+    # Pages post to turkSubmitTo + /mturk/externalSubmit, so this path is MTurk's.
     path("mturk/externalSubmit", worker_views.external_submit, name="market-submit"),
 ]

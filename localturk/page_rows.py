@@ -1,4 +1,4 @@
-"""What the worker's pages show in words: offers, queue, past work and the clock."""
+"""Prepare the rows of the marketplace's worker pages in words: offers, queue, past work and the clock."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,7 +13,7 @@ from localturk.working import Refusal, next_hit, offers
 
 REQUESTER = "EvalPlatform, on this computer"
 MOST_PAST_ROWS = 50
-IN_WORDS = {"Submitted": "submitted, waits for approval", "Approved": "approved", "Rejected": "rejected"} | {
+IN_WORDS = {"Submitted": "submitted, waiting for approval", "Approved": "approved", "Rejected": "rejected"} | {
     "Returned": "returned by you",
     "Abandoned": "went back: the time was over",
 }
@@ -103,17 +103,18 @@ def worker_row(worker: WorkerAccount) -> WorkerRow:
 
 
 def offer_rows(worker: WorkerAccount, now: datetime) -> list[OfferRow]:
-    """Those that the worker does not qualify for too: one learns here why."""
+    """Return all offers, also those for which the worker does not qualify, because the page says why."""
     rows = []
     for offer in offers(worker, now, qualified_only=False):
-        # None when another worker took the last one in this moment.
+        # There is no HIT if another worker has just taken the last one.
         if hit := next_hit(worker, offer.hit_type):
             rows.append(offer_row(worker, hit, offer.refusal, offer.can_preview, offer.hit_count))
     return rows
 
 
 def hidden_rows(worker: WorkerAccount) -> list[HiddenRow]:
-    """What MTurk would not even show to this worker. A researcher who rehearses must see why nothing is there."""
+    """Return HITs that MTurk would not even show to this worker. A researcher who rehearses must see why the list is
+    empty."""
     standing, on_offer = standing_of(worker), TurkHit.objects.assignable().filter(hit_type=OuterRef("pk"))
     return [
         HiddenRow(kind.title, requirement_rows(worker, kind))
@@ -155,14 +156,14 @@ def queue_rows(worker: WorkerAccount, now: datetime) -> list[QueueRow]:
             one.assignment_id,
             one.hit.hit_type.title,
             money(one.hit.hit_type.reward_cents),
-            duration_words(_whole_minutes(int((one.deadline_at - now).total_seconds()))),
+            duration_words(_round_to_minutes(int((one.deadline_at - now).total_seconds()))),
         )
         for one in held.order_by("deadline_at")
     ]
 
 
 def past_rows(worker: WorkerAccount) -> list[PastRow]:
-    """The latest first, and of a long history those only."""
+    """Return the worker's past work, the latest first. Only the latest rows of a long history are returned."""
     done = worker.assignments.exclude(status=TurkAssignment.Status.ACCEPTED).select_related("hit__hit_type")
     done = done.prefetch_related("bonus_payments").order_by("-pk")
     return [
@@ -190,18 +191,18 @@ def money(cents: int) -> str:
 
 
 def clock_text(seconds: int) -> str:
-    """65 -> "01:05", 3725 -> "1:02:05": as the running clock writes it."""
+    """Return seconds as the running clock on the page writes them: 65 is "01:05", 3725 is "1:02:05"."""
     minutes_and_seconds = f"{seconds // 60 % 60:02}:{seconds % 60:02}"
     return f"{seconds // 3600}:{minutes_and_seconds}" if seconds >= 3600 else minutes_and_seconds
 
 
-def _whole_minutes(seconds: int) -> int:
-    """Seconds are told in the last minute only: the queue's page does not count down."""
+def _round_to_minutes(seconds: int) -> int:
+    """Round down to minutes, except in the last one: the queue's page does not count down, so seconds would mislead."""
     return seconds if seconds < 60 else seconds // 60 * 60
 
 
 def duration_words(seconds: int) -> str:
-    """In the two largest units: "1 day 2 hours", "30 minutes", "45 seconds"."""
+    """Return the duration in its two largest units: "1 day 2 hours", "30 minutes", "45 seconds"."""
     units = [("day", 86_400), ("hour", 3600), ("minute", 60), ("second", 1)]
     parts, rest = [], max(seconds, 0)
     for name, size in units:

@@ -1,4 +1,4 @@
-"""UniqueRequestToken: the same token within 24 hours is refused, after that it is forgotten."""
+"""Refuse a UniqueRequestToken that was used in the last 24 hours; after that it is forgotten."""
 
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -18,7 +18,8 @@ class TokenKind(StrEnum):
 
 
 def use_token(kind: TokenKind, token: str | None, made: str, now: datetime) -> None:
-    """In the transaction that makes `made`, and before it: of two calls at once, the second waits and is refused."""
+    """Note that the token is used. Call this in the transaction that creates `made`, before it does: if two calls come
+    at once, the second waits and is refused."""
     if token is None:
         return
     try:
@@ -34,6 +35,6 @@ def _already_used(kind: TokenKind, earlier: RequestToken) -> RequestError:
     if kind == TokenKind.HIT:
         message = f"A HIT was already created with this UniqueRequestToken: HIT {earlier.made}"
         return RequestError("AWS.MechanicalTurk.HitAlreadyExists", message)
-    # AWS documents "an error with a message containing the request ID", but no code: this one is our guess.
+    # AWS documents "an error with a message containing the request ID", but no code. This one is our guess.
     message = f"This UniqueRequestToken was already used, by request {earlier.made}"
     return RequestError("AWS.MechanicalTurk.DuplicateRequest", message)

@@ -1,4 +1,4 @@
-"""The Requester API at the wire: JSON in, JSON out, whatever carries it.
+"""Answer calls to the Requester API: JSON in, JSON out, over whatever transport.
 
 In: an operation's name and the bytes of a request. Out: status, headers and bytes as MTurk would answer. Guaranteed:
 an operation acts wholly or not at all; ConnectionDropped is raised only after it acted.
@@ -38,14 +38,14 @@ _one_writer = threading.Lock()
 
 
 def operation_of(target: str | None) -> str:
-    """From the header X-Amz-Target; an unknown one becomes an error later, in the shape of the wire."""
+    """Return the operation's name from the header X-Amz-Target. An unknown one is answered with an error later."""
     return (target or "").removeprefix(TARGET_PREFIX)
 
 
 def handle_call(call: Call) -> Response:
-    """For what comes over a network: its signature is looked at first."""
+    """Answer a call that came over a network, if its signature is right."""
     try:
-        check_signature(call, timezone.now())  # the real time: the marketplace's own may have been moved
+        check_signature(call, timezone.now())  # by the real time, because the marketplace's may have been moved
     except NotSigned as refused:
         return _refuse(refused)
     return handle(operation_of(call.headers.get("x-amz-target")), call.body)
@@ -56,7 +56,8 @@ def handle(target_operation: str, body: bytes, now: datetime | None = None) -> R
     struck = faults.strike(target_operation)
     kinds = {fault.kind for fault in struck}
     latency = sum(fault.amount for fault in struck if fault.kind == Kind.LATENCY) / 1000
-    # Half on the way here and half on the way back, so that a client may die on either; the work itself is in it.
+    # Wait half of the latency before the work and half after it, so that a client may die on either way. The time of
+    # the work itself is part of the latency.
     _wait_until(arrived + latency / 2)
     now = now or Clock().now()
     with faults.lying(struck, now):
@@ -72,7 +73,7 @@ def _wait_until(moment: float) -> None:
     if seconds <= 0:
         return
     if connection.vendor != "sqlite" and not connection.in_atomic_block:
-        connection.close()  # back to the pool: others may use it meanwhile
+        connection.close()  # gives it back to the pool, where others may use it meanwhile
     time.sleep(seconds)
 
 
@@ -95,41 +96,42 @@ def _raise_before_acting(kinds: set[str]) -> None:
 
 def _act(operation: str, body: bytes, now: datetime) -> dict[str, Any]:
     if operation == telling_holders.OPERATION:
-        return _tell_holder(_read(body), now)
-    params = checked_params(operation, _read(body))
+        return _tell_holder(_parse_body(body), now)
+    params = checked_params(operation, _parse_body(body))
     if operation in NOT_OFFERED:
         message = f"{operation} is not offered by the local marketplace: {NOT_OFFERED[operation]}."
         raise RequestError(UNKNOWN_OPERATION, message)
-    with _turn():
+    with _one_writer_at_a_time():
         settle(now)
         with transaction.atomic():
             return OPERATIONS[operation](params, now)
 
 
 def _tell_holder(params: dict[str, Any], now: datetime) -> dict[str, Any]:
-    """Not of the Requester API, so botocore's model does not know its parameters."""
+    """Answer our own operation GetHolder. botocore's model does not know it, so its parameters are checked here."""
     hit_id, assignment_id, worker_id = (params.get(name) for name in ("HITId", "AssignmentId", "WorkerId"))
     if not (isinstance(hit_id, str) and isinstance(assignment_id, str) and isinstance(worker_id, str)):
         raise RequestError("AWS.MissingParameters", "GetHolder needs HITId, AssignmentId and WorkerId.")
-    with _turn():
+    with _one_writer_at_a_time():
         settle(now)
         return telling_holders.tell_holder(hit_id, assignment_id, worker_id, now)
 
 
-def _turn() -> AbstractContextManager[object]:
-    """SQLite has one writer. Left to itself, those who wait sleep for longer and longer; a lock wakes them at once."""
+def _one_writer_at_a_time() -> AbstractContextManager[object]:
+    """Let one thread write at a time on SQLite, which allows one writer only. Without this lock, waiting writers would
+    sleep for longer and longer; the lock wakes them at once."""
     if connection.vendor != "sqlite" or connection.in_atomic_block:
         return nullcontext()
     return _one_writer
 
 
-def _read(body: bytes) -> dict[str, Any]:
+def _parse_body(body: bytes) -> dict[str, Any]:
     try:
         params = json.loads(body or b"{}")
-    except (ValueError, RecursionError):  # the second from brackets in brackets without end
+    except (ValueError, RecursionError):  # RecursionError comes from brackets that are nested too deep
         params = None
     if not isinstance(params, dict):
-        raise RequestError("SerializationException", "The request is no JSON object.")
+        raise RequestError("SerializationException", "The request is not a JSON object.")
     return params
 
 

@@ -1,5 +1,6 @@
-"""Who holds an assignment: the local marketplace's own extension. MTurk has no such operation, and tells of an
-assignment only once it is submitted; another crowd may be able to answer the same question.
+"""Tell whether a worker holds an assignment. This operation is our own; MTurk has none like it.
+
+MTurk shows an assignment only once it is submitted. Another crowd may be able to answer the same question.
 
 In: the ids that a page was opened with. Out: whether that worker accepted that assignment of that HIT and has not given
 it back, and for how long they have had it, by this marketplace's own clock.
@@ -15,7 +16,8 @@ HELD, NOT_HELD, UNKNOWN_HIT = "Held", "NotHeld", "UnknownHIT"
 
 
 def tell_holder(crowd_hit_id: str, assignment_id: str, worker_id: str, now: datetime) -> dict[str, Any]:
-    """Whoever asks has to have the time settled before (`lifecycle.settle`), so that what ran out is given back."""
+    """Return the answer. The caller must call `lifecycle.settle` first, so that assignments whose time is over are
+    given back."""
     held = TurkAssignment.objects.live().filter(
         assignment_id=assignment_id, worker__worker_id=worker_id, hit__hit_id=crowd_hit_id
     )

@@ -17,7 +17,7 @@ from hits.analysing.figures.all_figures import Picture, pictures
 from hits.analysing.kept_results import source_of
 from hits.analysing.results import Results
 from hits.analysing.serialising import results_as_json
-from hits.analysing.study_analysis import study_frame
+from hits.analysing.study_analysis import scales_of, study_frame
 from hits.models import Offering, ScreeningRun, StudyResults
 from hits.screening.funnel import funnel_of
 from hits.screening.kept_mask import kept_mask
@@ -43,7 +43,7 @@ def compute_results(offering: Offering, now: Callable[[], datetime]) -> None:
 
 def _computed(offering: Offering) -> dict[str, Any]:
     frame = study_frame(offering)
-    results = analyse(frame)
+    results = analyse(frame, scales=scales_of(offering.study))
     return {
         "results": results_as_json(results),
         "figures": {

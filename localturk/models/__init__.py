@@ -1,4 +1,4 @@
-"""The marketplace's own tables. Nothing outside localturk reads them: the project sees what the Requester API says."""
+"""The marketplace's own tables. Nothing outside localturk reads them; the project uses the Requester API."""
 
 from localturk.models.account import Account, LedgerEntry, RequestToken
 from localturk.models.qualification import Qualification, QualificationRequest, QualificationType

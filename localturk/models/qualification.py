@@ -1,4 +1,4 @@
-"""Qualification types, who has which, and who has asked for one."""
+"""Tables of qualification types, of workers' qualifications, and of requests for them."""
 
 from django.db import models
 from django.db.models import Q
@@ -7,7 +7,7 @@ from localturk.models.worker import WorkerAccount
 
 
 class QualificationTypeQuerySet(models.QuerySet["QualificationType"]):
-    def kept(self) -> "QualificationTypeQuerySet":
+    def undeleted(self) -> "QualificationTypeQuerySet":
         return self.filter(deleted_at=None)
 
 

@@ -1,3 +1,5 @@
+"""Tables of assignments and of the bonuses that were paid for them."""
+
 from django.db import models
 from django.db.models import Q
 
@@ -9,18 +11,18 @@ IS_LIVE = Q(status__in=["Accepted", "Submitted", "Approved", "Rejected"])
 
 class TurkAssignmentQuerySet(models.QuerySet["TurkAssignment"]):
     def live(self) -> "TurkAssignmentQuerySet":
-        """Held or done, as opposed to given back."""
+        """Return assignments that a worker holds or has done, as opposed to those given back."""
         return self.filter(IS_LIVE)
 
     def handed_in(self) -> "TurkAssignmentQuerySet":
-        """What the Requester API shows: it knows no assignment before it is submitted."""
+        """Return the assignments that the Requester API shows: those that were submitted."""
         return self.filter(status__in=["Submitted", "Approved", "Rejected"])
 
 
 class TurkAssignment(models.Model):
     """One acceptance of a HIT by a worker.
 
-    An id that was given back may come back to another worker, as on MTurk, so it is unique among the live ones only.
+    As on MTurk, an id that was given back may be given to another worker, so it is unique among live assignments only.
     """
 
     class Status(models.TextChoices):

@@ -1,9 +1,11 @@
+"""Tables of HITs and HIT types."""
+
 from django.db import models
 from django.db.models import F, Q
 
 
 class HitType(models.Model):
-    """What HITs have in common. Equal parameters give equal fingerprints, and so the same HIT type."""
+    """The parameters that many HITs share. Equal parameters have equal fingerprints, and so are the same HIT type."""
 
     hit_type_id = models.CharField(max_length=64, unique=True)
     hit_group_id = models.CharField(max_length=64)
@@ -30,7 +32,7 @@ class HitType(models.Model):
 
 
 class HitTypeRequirement(models.Model):
-    """Which qualification types a HIT type asks for: an index over its requirements."""
+    """A qualification type that a HIT type requires. This table is an index of the requirements."""
 
     hit_type = models.ForeignKey(HitType, on_delete=models.CASCADE, related_name="requirements")
     qualification_type_id = models.CharField(max_length=64, db_index=True)
@@ -40,7 +42,7 @@ class HitTypeRequirement(models.Model):
 
 
 class TurkHitQuerySet(models.QuerySet["TurkHit"]):
-    def kept(self) -> "TurkHitQuerySet":
+    def undeleted(self) -> "TurkHitQuerySet":
         return self.exclude(status=TurkHit.Status.DISPOSED)
 
     def assignable(self) -> "TurkHitQuerySet":
@@ -50,8 +52,8 @@ class TurkHitQuerySet(models.QuerySet["TurkHit"]):
 class TurkHit(models.Model):
     """A HIT with its counters.
 
-    The status follows from the counters and the time. It is stored all the same, because listing by it must not cost
-    more with every HIT; `lifecycle` keeps it true.
+    The status follows from the counters and the time. It is stored all the same, so that listing HITs by status does
+    not get slower with every HIT; `lifecycle` updates it.
     """
 
     class Status(models.TextChoices):

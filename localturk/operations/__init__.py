@@ -1,4 +1,4 @@
-"""Every operation of the Requester API by its name: `(params, now) -> answer`, run in one transaction.
+"""The operations of the Requester API, by name: functions `(params, now) -> answer`, each run in one transaction.
 
 Importing this package fills the registry.
 """

@@ -1,4 +1,4 @@
-"""The requester's balance."""
+"""The operation GetAccountBalance."""
 
 from datetime import datetime
 

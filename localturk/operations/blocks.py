@@ -1,4 +1,4 @@
-"""Blocking workers, and lifting blocks."""
+"""Operations that block workers, unblock them, and list blocks."""
 
 from datetime import datetime
 
@@ -11,7 +11,7 @@ from localturk.rendering import block_shape
 
 @operation("CreateWorkerBlock")
 def create_worker_block(params: Params, now: datetime) -> Answer:
-    """Again with another reason, it replaces the reason: AWS is silent on this."""
+    """Block a worker. If they are blocked already, the new reason replaces the old one. AWS does not document this."""
     worker = find_worker(params["WorkerId"])
     WorkerBlock.objects.update_or_create(worker=worker, defaults={"reason": params["Reason"], "blocked_at": now})
     return {}

@@ -1,4 +1,4 @@
-"""Who has which qualification, and who asked for one."""
+"""Operations that grant and revoke workers' qualifications, and answer requests for them."""
 
 from datetime import datetime
 
@@ -19,7 +19,7 @@ def associate_qualification(params: Params, now: datetime) -> Answer:
     worker = find_worker(params["WorkerId"])
     grant(kind, worker, params.get("IntegerValue", 1), now)
     if params.get("SendNotification", True):
-        _tell(worker, f"You have been granted the qualification {kind.name}", "", now)
+        _send_message(worker, f"You have been granted the qualification {kind.name}", "", now)
     return {}
 
 
@@ -35,7 +35,7 @@ def disassociate_qualification(params: Params, now: datetime) -> Answer:
     qualification = _find_granted(kind, worker)
     qualification.status = Qualification.Status.REVOKED
     qualification.save()
-    _tell(worker, f"Your qualification {kind.name} has been revoked", params.get("Reason", ""), now)
+    _send_message(worker, f"Your qualification {kind.name} has been revoked", params.get("Reason", ""), now)
     return {}
 
 
@@ -50,7 +50,7 @@ def _find_granted(kind: QualificationType | None, worker: WorkerAccount | None) 
     owned = Qualification.objects.select_related("qualification_type", "worker")
     qualification = owned.filter(qualification_type=kind, worker=worker).first() if kind and worker else None
     if qualification is None:
-        message = "You requested a Qualification that does not exist."  # MTurk's words, for whatever is unknown of it
+        message = "You requested a Qualification that does not exist."  # MTurk says this whatever is unknown
         raise RequestError("AWS.MechanicalTurk.QualificationDoesNotExist", message)
     if qualification.status != Qualification.Status.GRANTED:
         raise wrong_state("Qualification", "Granted", qualification.status)
@@ -80,7 +80,7 @@ def list_qualification_requests(params: Params, now: datetime) -> Answer:
 @operation("AcceptQualificationRequest")
 def accept_qualification_request(params: Params, now: datetime) -> Answer:
     request = _find_pending(params["QualificationRequestId"])
-    _close(request, QualificationRequest.Status.GRANTED)
+    _close_request(request, QualificationRequest.Status.GRANTED)
     grant(request.qualification_type, request.worker, params.get("IntegerValue"), now)
     return {}
 
@@ -88,9 +88,9 @@ def accept_qualification_request(params: Params, now: datetime) -> Answer:
 @operation("RejectQualificationRequest")
 def reject_qualification_request(params: Params, now: datetime) -> Answer:
     request = _find_pending(params["QualificationRequestId"])
-    _close(request, QualificationRequest.Status.REJECTED)
+    _close_request(request, QualificationRequest.Status.REJECTED)
     subject = f"Your request for the qualification {request.qualification_type.name} was rejected"
-    _tell(request.worker, subject, params.get("Reason", ""), now)
+    _send_message(request.worker, subject, params.get("Reason", ""), now)
     return {}
 
 
@@ -104,10 +104,10 @@ def _find_pending(request_id: str) -> QualificationRequest:
     return request
 
 
-def _close(request: QualificationRequest, status: QualificationRequest.Status) -> None:
+def _close_request(request: QualificationRequest, status: QualificationRequest.Status) -> None:
     request.status = status
     request.save()
 
 
-def _tell(worker: WorkerAccount, subject: str, text: str, now: datetime) -> None:
+def _send_message(worker: WorkerAccount, subject: str, text: str, now: datetime) -> None:
     WorkerMessage.objects.create(worker=worker, subject=subject[:200], text=text, sent_at=now)

@@ -1,4 +1,4 @@
-"""Messages from the requester to workers."""
+"""The operation NotifyWorkers."""
 
 from datetime import datetime
 
@@ -10,22 +10,24 @@ JUDGED = (TurkAssignment.Status.APPROVED, TurkAssignment.Status.REJECTED)
 
 @operation("NotifyWorkers")
 def notify_workers(params: Params, now: datetime) -> Answer:
-    """Reaches those whose work was approved or rejected here. Who is not reached is in the answer, not an error."""
+    """Send a message to workers whose work was approved or rejected here. The answer lists the others; that is no
+    error.
+    """
     failures = []
     for worker_id in params["WorkerIds"]:
         worker = WorkerAccount.objects.filter(worker_id=worker_id, assignments__status__in=JUDGED).first()
         if worker is None:
-            failures.append(_failure(worker_id))
+            failures.append(_describe_failure(worker_id))
         else:
-            _send(worker, params, now)
+            _send_message(worker, params, now)
     return {"NotifyWorkersFailureStatuses": failures}
 
 
-def _send(worker: WorkerAccount, params: Params, now: datetime) -> None:
+def _send_message(worker: WorkerAccount, params: Params, now: datetime) -> None:
     WorkerMessage.objects.create(worker=worker, subject=params["Subject"], text=params["MessageText"], sent_at=now)
 
 
-def _failure(worker_id: str) -> dict[str, str]:
+def _describe_failure(worker_id: str) -> dict[str, str]:
     return {
         "NotifyWorkersFailureCode": "HardFailure",
         "NotifyWorkersFailureMessage": "You have not approved or rejected work of this worker.",

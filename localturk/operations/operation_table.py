@@ -1,4 +1,4 @@
-"""The list of operations that are offered, and of those that are not, with the reason."""
+"""Register operations of the Requester API by name, and list those that the local marketplace does not offer."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -10,7 +10,7 @@ Operation = Callable[[Params, datetime], Answer]
 
 OPERATIONS: dict[str, Operation] = {}
 NOT_OFFERED = {
-    "GetFileUploadURL": "file uploads belong to QuestionForm answers, which nobody can give here",
+    "GetFileUploadURL": "file uploads belong to QuestionForm, which workers can't answer here",
     "ListReviewPolicyResultsForHIT": "review policies are not run here",
     "SendTestEventNotification": "there are no queues to notify",
     "UpdateNotificationSettings": "there are no queues to notify",

@@ -1,4 +1,4 @@
-"""What workers handed in, and the requester's verdict on it."""
+"""Operations on submitted assignments: list, get, approve and reject them."""
 
 from datetime import datetime, timedelta
 
@@ -29,7 +29,7 @@ def list_assignments(params: Params, now: datetime) -> Answer:
 def get_assignment(params: Params, now: datetime) -> Answer:
     assignment = find_assignment(params["AssignmentId"])
     if assignment.status == Status.ACCEPTED:
-        # "Reviewable" is MTurk's own word here for Submitted, and what clients look for.
+        # MTurk says "Reviewable" here for Submitted, and clients look for that word.
         raise wrong_state("Assignment", "Reviewable,Approved,Rejected", assignment.status)
     return {"Assignment": assignment_shape(assignment), "HIT": hit_shape(assignment.hit)}
 

@@ -101,13 +101,13 @@ def test_a_worker_previews_accepts_returns_submits_and_is_paid(
     page.get_by_role("link", name="HITs and queue").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("HITs for Alice")
     check_accessibility(page)
-    page.get_by_role("link", name="Go on").click()
+    page.get_by_role("link", name="Continue").click()
     frame(page).get_by_role("button", name="Submit").click()
     expect(frame(page).get_by_role("heading", name="Thank you, your work is submitted")).to_be_visible()
     expect(page.get_by_text("Submitted", exact=True)).to_be_visible()
     frame(page).get_by_role("link", name="To HITs and queue").click()
 
-    expect(page.get_by_role("row", name=re.compile("submitted, waits for approval"))).to_contain_text("$0.80")
+    expect(page.get_by_role("row", name=re.compile("submitted, waiting for approval"))).to_contain_text("$0.80")
     assert tiles(page) == {"approved": "$0.00", "waiting for approval": "$0.80", "bonuses": "$0.00"}
     done = hit.assignments.get(status="Submitted")
     assert re.findall("<QuestionIdentifier>(.*?)</.*?<FreeText>(.*?)</", done.answer) == [
@@ -230,7 +230,7 @@ def test_an_assignment_that_is_not_held_any_more_says_why(
     expect(page.locator(FRAME)).to_be_visible()
     for assignment_id, heading in [
         (returned, "You returned this HIT"),
-        (done, "This is submitted already"),
+        (done, "This is already submitted"),
         (hers, "This assignment belongs to another worker"),
     ]:
         page.goto(f"/market/work/{assignment_id}/")
@@ -249,7 +249,7 @@ def test_the_answer_to_a_submission_is_accessible_outside_of_the_frame_too(
     for assignment_id, heading in [
         ("UNKNOWN", "This assignment is not known"),
         (held, "Thank you, your work is submitted"),
-        (held, "This is submitted already"),
+        (held, "This is already submitted"),
     ]:
         page.goto(f"/task/?assignmentId={assignment_id}&workerId=any&turkSubmitTo=/market")
         page.get_by_role("button", name="Submit").click()
@@ -266,7 +266,7 @@ def test_work_that_comes_too_late_or_twice_is_told_so_in_the_frame(page: Page, p
 
     submit(mine.assignment_id, mine.worker, {"answer": ["from another tab"]}, Clock().now())
     frame(page).get_by_role("button", name="Submit").click()
-    expect(frame(page).get_by_role("heading", level=1)).to_have_text("This is submitted already")
+    expect(frame(page).get_by_role("heading", level=1)).to_have_text("This is already submitted")
     mine.refresh_from_db()
     assert "from another tab" in mine.answer
     become(page, "Clare")
