@@ -50,21 +50,21 @@ def simulate_frames(crowd: Crowd, hit_count: int) -> SimulatedFrames:
     pasts = {worker.worker_id: Past() for worker in crowd.workers}
     limits = Limits(DESIGN.crowd.max_hits_per_worker, DESIGN.crowd.time_limit_minutes * 60)
     stints = list(plan_stints(openings, crowd.workers, pasts, limits))
-    turns: dict[int, int] = {}
+    rotations: dict[int, int] = {}
     ratings: list[tuple[Any, ...]] = []
     submissions: list[tuple[Any, ...]] = []
     for number, stint in enumerate(one for one in stints if one.ending == Ending.SUBMITTED):
         hit = stint.opening.number
-        page = _work(stint, crowd.truth, turns.setdefault(hit, 0))
-        turns[hit] += 1
+        page = _work(stint, crowd.truth, rotations.setdefault(hit, 0))
+        rotations[hit] += 1
         ratings += page.rating_rows(number, stint)
         submissions.append(page.submission_row(number, stint))
     types = {worker.worker_id: worker.type.name for worker in crowd.workers}
     return SimulatedFrames(_frames(ratings, submissions), types)
 
 
-def _work(stint: Stint, truth: Truth, turn: int) -> "_Page":
-    page = _Page(_dialogs_of(stint.opening.number), turn)
+def _work(stint: Stint, truth: Truth, rotation: int) -> "_Page":
+    page = _Page(_dialogs_of(stint.opening.number), rotation)
     visit = Visit(page, _judge(stint.worker, truth), PROTOCOL, page.dialogs, stint.pace)
     visit.open("/work/")
     if stint.worker.type.name == SHUFFLING.name:
@@ -132,7 +132,7 @@ class _Page:
     """Says what our own page would say, and remembers what it heard."""
 
     dialogs: Sequence[KnownDialog]
-    turn: int
+    rotation: int
     site: str = ""
     states: dict[int, dict[str, Any]] = field(default_factory=dict)
     checks: dict[int, list[Value]] = field(default_factory=dict)  # placements
@@ -142,7 +142,7 @@ class _Page:
 
     def order(self, position: int) -> list[int]:
         dialog = self.dialogs[position]
-        return card_order(NO_SECRET, dialog.dataset, dialog.external_id, len(dialog.writers), self.turn)
+        return card_order(NO_SECRET, dialog.dataset, dialog.external_id, len(dialog.writers), self.rotation)
 
     def send(self, method: str, path: str, body: bytes = b"", headers: Mapping[str, str] | None = None) -> Reply:
         if method == "GET":

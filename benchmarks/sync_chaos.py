@@ -244,7 +244,7 @@ class _Round:
                 crowd_assignment_id=assignment_id,
                 crowd_worker_id=worker_id,
                 defaults={
-                    **{"hit_id": handed_in.hit_pk, "turn": self.rng.randrange(3)},
+                    **{"hit_id": handed_in.hit_pk, "rotation": self.rng.randrange(3)},
                     **{"opened_at": now, "held_at": now},
                 },
             )

@@ -42,7 +42,7 @@ def fill(work: Sequence[Done], rng: random.Random, place: str = "local") -> None
             offering=offerings[one.hit.study_id],
             crowd_assignment_id=one.key,
             crowd_worker_id=one.worker_id,
-            turn=one.opening_rank,
+            rotation=one.opening_rank,
             opened_at=one.begun_at,
             held_at=one.begun_at,
             submitted_at=one.begun_at + timedelta(minutes=MINUTES),

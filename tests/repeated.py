@@ -23,9 +23,9 @@ REPEATED: dict[str, str | dict[str, str]] = {
     "tests/attacks/test_copies_from_elsewhere.py": CONSTRAINTS,
     "tests/attacks/test_failing_surroundings.py": STATEMENTS,
     "tests/attacks/test_forged_visits.py": {
-        "test_forged_visits_between_real_ones_change_nobody_s_turn": STATEMENTS,
-        "test_turns_that_nobody_confirms_are_spread_and_leave_out_what_confirmed_work_has": STATEMENTS,
-        "test_who_gives_a_hit_back_leaves_their_turn_to_the_next": STATEMENTS,
+        "test_forged_visits_between_real_ones_change_nobody_s_rotation": STATEMENTS,
+        "test_rotations_that_nobody_confirms_are_spread_and_leave_out_what_confirmed_work_has": STATEMENTS,
+        "test_who_gives_a_hit_back_leaves_their_rotation_to_the_next": STATEMENTS,
     },
     "tests/attacks/test_hasty_rejections.py": LOCKS,
     "tests/attacks/test_hostile_text.py": TEXT,

@@ -1,8 +1,8 @@
 """The order of the cards on a worker's page, from a secret that each study draws when it is frozen.
 
-In: the study's secret, a dialog's name, the worker's turn. Out: which card stands at which place. Guaranteed: the same
-in, the same out, on any machine; who does not have the secret learns nothing of one dialog's order from all others.
-The manifest carries a commitment to the secret, so that a bundle which reveals it can be checked by anyone.
+In: the study's secret, a dialog's name, the worker's rotation. Out: which card stands at which place. Guaranteed: the
+same in, the same out, on any machine; who does not have the secret learns nothing of one dialog's order from all
+others. The manifest carries a commitment to the secret, so that a bundle which reveals it can be checked by anyone.
 """
 
 import hashlib
@@ -32,12 +32,13 @@ def shuffle_cards(secret: bytes, dataset: str, external_id: str, card_count: int
     return sorted(range(card_count), key=lambda card: secret_number(secret, "card", dataset, external_id, card))
 
 
-def turn_cards(shuffled: list[int], turn: int) -> list[int]:
-    """Rotates by one place a turn: over as many turns as there are cards, each card stands at each place once."""
-    start = turn % len(shuffled)
+def rotate_cards(shuffled: list[int], rotation: int) -> list[int]:
+    """Move every card by so many places: over as many rotations as there are cards, each card stands at each place
+    once."""
+    start = rotation % len(shuffled)
     return shuffled[start:] + shuffled[:start]
 
 
-def card_order(secret: bytes, dataset: str, external_id: str, card_count: int, turn: int) -> list[int]:
-    """The card at each place, for the worker who has this turn of the dialog."""
-    return turn_cards(shuffle_cards(secret, dataset, external_id, card_count), turn)
+def card_order(secret: bytes, dataset: str, external_id: str, card_count: int, rotation: int) -> list[int]:
+    """The card at each place, for the worker who has this rotation."""
+    return rotate_cards(shuffle_cards(secret, dataset, external_id, card_count), rotation)

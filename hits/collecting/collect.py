@@ -220,7 +220,7 @@ def _assignment(hit: FrozenHit, publication: Publication, found: MarketAssignmen
     ids = found.crowd_assignment_id, found.crowd_worker_id
     whose = CopyOf(hit.study.key, hit.number, publication.offering.place, *ids)
     copy = read_copy(hit, whose, crowd_of(publication.offering).fields_of(found.answer))
-    seen = {"hit_id": hit.pk, "turn": copy.turn if copy else 0, "opened_at": found.accepted_at}
+    seen = {"hit_id": hit.pk, "rotation": copy.rotation if copy else 0, "opened_at": found.accepted_at}
     assignment, _ = Assignment.objects.select_for_update().get_or_create(
         offering=publication.offering,
         crowd_assignment_id=found.crowd_assignment_id,
@@ -256,7 +256,7 @@ def _settle_answers(hit: FrozenHit, submission: Submission, answer_xml: str) -> 
         assignment.submitted_at = submission.submitted_at
     assignment.ended_as = ""
     assignment.ended_at = None
-    assignment.save(update_fields=["turn", "feedback", "submitted_at", "ended_as", "ended_at"])
+    assignment.save(update_fields=["rotation", "feedback", "submitted_at", "ended_as", "ended_at"])
 
 
 def _are_complete(hit: FrozenHit, answers: Mapping[int, Answer]) -> bool:

@@ -34,7 +34,7 @@ class Assignment(models.Model):
     offering = models.ForeignKey(Offering, on_delete=models.PROTECT, related_name="assignments", db_index=False)
     crowd_assignment_id = models.CharField(max_length=64)
     crowd_worker_id = models.CharField(max_length=64)
-    turn = models.PositiveIntegerField()  # by how many places the cards are rotated, from 0
+    rotation = models.PositiveIntegerField()  # by how many places the cards are rotated, from 0
     opened_at = models.DateTimeField()
     # Since when the time runs: since the worker accepted, where the marketplace says when that was, else since our page
     # was opened. Anew when the same worker accepts it again.

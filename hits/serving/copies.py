@@ -49,7 +49,7 @@ class AnswersCopy(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     version: int
-    turn: int
+    rotation: int
     feedback: str
     dialogs: list[DialogCopy]
     consent: ConsentCopy | None = None
@@ -60,7 +60,7 @@ def write_copy(hit: FrozenHit, assignment: Assignment, answers: Mapping[int, Ans
     protocol = hit.study.protocol
     copy: dict[str, Any] = {
         "version": 1,
-        "turn": assignment.turn,
+        "rotation": assignment.rotation,
         "feedback": assignment.feedback,
         "dialogs": [
             {
@@ -121,9 +121,9 @@ def rebuild_answers(hit: FrozenHit, assignment: Assignment, copy: AnswersCopy) -
     """Puts back what the copy says, instead of whatever answers are there. Checks are evidence: those that are there
     stay, too, since a copy of answers that were sent again has none."""
     protocol = hit.study.protocol
-    # The copy has cards by their places, in the order that its own page showed. The row may have another turn: it is
-    # made anew when the page is opened after our database was restored.
-    assignment.turn = copy.turn
+    # The copy has cards by their places, in the order that its own page showed. The row may have another rotation: it
+    # is made anew when the page is opened after our database was restored.
+    assignment.rotation = copy.rotation
     if copy.consent is not None and assignment.consented_at is None:
         assignment.consented_at, assignment.consent_version = copy.consent.at, copy.consent.version
         assignment.save(update_fields=["consented_at", "consent_version"])
@@ -131,7 +131,7 @@ def rebuild_answers(hit: FrozenHit, assignment: Assignment, copy: AnswersCopy) -
     BonusCheck.objects.filter(assignment=assignment).delete()
     Answer.objects.filter(assignment=assignment).delete()
     for item, dialog in zip(hit.items, copy.dialogs, strict=True):
-        order = item.order(assignment.turn)
+        order = item.order(assignment.rotation)
         Answer.objects.create(
             assignment=assignment,
             item_id=item.pk,
@@ -163,7 +163,7 @@ def rebuild_answers(hit: FrozenHit, assignment: Assignment, copy: AnswersCopy) -
 def says_the_same(hit: FrozenHit, copy: AnswersCopy, answers: Mapping[int, Answer]) -> bool:
     """Whether these rows, which are complete, are what the copy says."""
     return all(
-        answers[item.pk].value == hit.study.protocol.read(dialog.sent, item.order(copy.turn))
+        answers[item.pk].value == hit.study.protocol.read(dialog.sent, item.order(copy.rotation))
         and answers[item.pk].problem == dialog.problem
         for item, dialog in zip(hit.items, copy.dialogs, strict=True)
     )

@@ -12,7 +12,7 @@ from django.utils.safestring import SafeString
 from evalplatform.errors import EvalPlatformError
 from generation.display import display_text
 from generation.models import Candidate
-from hits.batching.card_orders import shuffle_cards, turn_cards
+from hits.batching.card_orders import rotate_cards, shuffle_cards
 from hits.crowds.registry import USUAL_FEES
 from hits.designing.markdown import render_markdown
 from hits.models import Hit, HitItem, Offering, Study, split_place
@@ -49,15 +49,15 @@ class FrozenItem:
     cards: tuple[Card, ...]
     texts: tuple[str, ...]  # as shown, of each card
     gold_card: int | None  # set where the item is a checkpoint
-    shuffled: tuple[int, ...]  # the cards as the first turn shows them
+    shuffled: tuple[int, ...]  # the cards as the first rotation shows them
 
     @property
     def card_count(self) -> int:
         return len(self.cards)
 
-    def order(self, turn: int) -> list[int]:
-        """The cards in the order in which the worker with this turn sees them: the card at each place."""
-        return turn_cards(list(self.shuffled), turn)
+    def order(self, rotation: int) -> list[int]:
+        """The cards in the order in which the worker with this rotation sees them: the card at each place."""
+        return rotate_cards(list(self.shuffled), rotation)
 
 
 @dataclass(frozen=True)

@@ -105,7 +105,7 @@ def _open_new(hit: FrozenHit, offering: Offering, visit: Visit, held: Held, addr
         offering=offering,
         crowd_assignment_id=visit.assignment_id,
         crowd_worker_id=visit.worker_id,
-        turn=_turn(hit, visit, {turn for _, turn, _ in of_block}, is_confirmed),
+        rotation=_rotation(hit, visit, {rotation for _, rotation, _ in of_block}, is_confirmed),
         opened_at=now,
         held_at=now - held.held_for,
         confirmed_at=now if is_confirmed else None,
@@ -149,17 +149,18 @@ def _places(hit: FrozenHit, offering: Offering) -> int:
     return max(hit.assignments, *standing.values_list("places", flat=True), 0)
 
 
-def _turn(hit: FrozenHit, visit: Visit, taken: Collection[int], is_confirmed: bool) -> int:
-    """By how many places the cards are rotated: one of the block's turns that no confirmed work has.
+def _rotation(hit: FrozenHit, visit: Visit, taken: Collection[int], is_confirmed: bool) -> int:
+    """By how many places the cards are rotated: one of the block's rotations that no confirmed work has.
 
-    For whom the crowd confirms, the first one: so the block's workers get each turn once, and who gives a HIT back
-    leaves their turn to the next. For the others, one that the secret draws: if visits that may be forged took turns
-    one after the other, a stranger could choose by their number which turn the next worker gets.
+    For whom the crowd confirms, the first one: so the block's workers get each rotation once, and who gives a HIT back
+    leaves theirs to the next. For the others, one that the secret draws: if visits that may be forged took rotations
+    one after the other, a stranger could choose by their number which rotation the next worker gets.
     """
-    turns = max(hit.study.design.hits.assignments, len(taken) + 1)
-    free = [turn for turn in range(turns) if turn not in taken]
+    rotations = max(hit.study.design.hits.assignments, len(taken) + 1)
+    free = [rotation for rotation in range(rotations) if rotation not in taken]
     if is_confirmed:
         return free[0]
+    # "turn" is what the draw was called first: another word would draw others.
     return free[secret_number(hit.study.order_secret, "turn", visit.assignment_id, visit.worker_id) % len(free)]
 
 

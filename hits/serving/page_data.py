@@ -60,7 +60,7 @@ def shown_pages(hit: FrozenHit, assignment: Assignment | None) -> list[dict[str,
     as the first worker of these dialogs will see it."""
     answers = {} if assignment is None else answers_of(assignment)
     checks = Checks(hit.study.design.checkpoints, [] if assignment is None else checks_of(assignment))
-    seen = assignment or Assignment(turn=0)
+    seen = assignment or Assignment(rotation=0)
     words = USUAL_WORDS if assignment is None else crowd_of(assignment.offering).words
     return [
         {
@@ -88,7 +88,7 @@ def _dialog(
     has_bonus = can_check(hit.study.design.checkpoints, item)
     return {
         "turns": item.turns,
-        "cards": [item.texts[card] for card in item.order(assignment.turn)],
+        "cards": [item.texts[card] for card in item.order(assignment.rotation)],
         "has_bonus": has_bonus,
         "answer": answer_of(hit.study.protocol, answer),
         "bonus": bonus_of(hit, item, assignment, checks) if has_bonus else None,
@@ -115,7 +115,7 @@ def bonus_of(hit: FrozenHit, item: FrozenItem, assignment: Assignment, checks: C
     Never whether the cards as they are now would win: that would be a check that nobody counts.
     """
     known = checks.of_item(item.pk)
-    order = item.order(assignment.turn)
+    order = item.order(assignment.rotation)
     return {
         "attempts": len(known),
         "attempts_left": checks.attempts_left(item.pk),

@@ -77,7 +77,7 @@ def check_bonus(ticket: Ticket, dialog: DialogState, attempt: int, now: datetime
         rules = hit.study.design.checkpoints
         if item.gold_card is None or not can_check(rules, item):
             raise WorkRefused(Refusal.INVALID)
-        value = _value(hit, dialog, item.order(assignment.turn))
+        value = _value(hit, dialog, item.order(assignment.rotation))
         if missing := hit.study.protocol.missing(value, item.card_count):
             raise _incomplete(hit, [(item.position, missing)])
         checks = Checks(rules, checks_of(assignment))
@@ -250,7 +250,7 @@ def _save_dialog(hit: FrozenHit, assignment: Assignment, dialog: DialogState, no
 
 def _answer(hit: FrozenHit, assignment: Assignment, dialog: DialogState, now: datetime) -> Answer:
     item = _item(hit, dialog.position)
-    order = item.order(assignment.turn)
+    order = item.order(assignment.rotation)
     return Answer(
         assignment=assignment,
         item_id=item.pk,

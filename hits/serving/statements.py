@@ -115,16 +115,17 @@ def find_others_in_hand(offering: Offering, assignment_id: str, worker_id: str) 
 
 
 def confirmed_of_hits(offering: Offering, hit_pks: Sequence[int], held_after: datetime) -> list[tuple[int, int, bool]]:
-    """Of what the marketplace has confirmed and is in hand or handed in: its HIT, its turn, whether it is handed in.
+    """Of what the marketplace has confirmed and is in hand or handed in: its HIT, rotation, whether it is handed in.
 
     What was handed in to us alone, and not to the marketplace, is none of it once we know that.
     """
     marks = ", ".join(["%s"] * len(hit_pks))
-    statement = f"""SELECT hit_id, turn, submitted_at IS NOT NULL FROM hits_assignment
+    statement = f"""SELECT hit_id, rotation, submitted_at IS NOT NULL FROM hits_assignment
         WHERE hit_id IN ({marks}) AND offering_id = %s AND confirmed_at IS NOT NULL AND ended_as = ''
         AND (submitted_at IS NOT NULL OR taken_over_at IS NULL AND held_at > %s)"""  # noqa: S608
     return [
-        (hit, turn, bool(is_in)) for hit, turn, is_in in _execute(statement, *hit_pks, offering.pk, _moment(held_after))
+        (hit, rotation, bool(is_in))
+        for hit, rotation, is_in in _execute(statement, *hit_pks, offering.pk, _moment(held_after))
     ]
 
 

@@ -98,7 +98,7 @@ def _answered(
 def _order(item: HitItem, assignment: Assignment) -> list[int]:
     """Before anything is saved: as the page would show it."""
     secret, dialog = bytes.fromhex(assignment.hit.study.order_secret), item.dialog
-    return card_order(secret, dialog.dataset.name, dialog.external_id, len(item.cards), assignment.turn)
+    return card_order(secret, dialog.dataset.name, dialog.external_id, len(item.cards), assignment.rotation)
 
 
 def _attempt(item: HitItem, check: BonusCheck, protocol: Protocol[Any], time: CountedTime) -> Attempt:

@@ -22,29 +22,29 @@ SEEDS = range(3000)  # of which a default is one, and which any laptop searches 
 Order = Callable[[int, str, str, int, int], list[int]]
 
 
-def seeded_order(seed: int, dataset: str, external_id: str, card_count: int, turn: int) -> list[int]:
+def seeded_order(seed: int, dataset: str, external_id: str, card_count: int, rotation: int) -> list[int]:
     """As card orders were made before each study drew a secret: from the seed and public names."""
     shuffled = sorted(range(card_count), key=lambda card: order_key(seed, "card", dataset, external_id, card))
-    start = turn % card_count
+    start = rotation % card_count
     return shuffled[start:] + shuffled[:start]
 
 
 @dataclass(frozen=True)
 class Seen:
-    """A dialog as a worker saw it: public names, the turn from their copy, and, by the test's knowledge, its truth."""
+    """A dialog as a worker saw it: public names, the rotation from their copy, and its truth, which the test knows."""
 
     dataset: str
     external_id: str
-    turn: int
+    rotation: int
     order: list[int]
     has_gold: bool
 
     def is_guessed(self, order: Order, seed: int) -> bool:
-        return order(seed, self.dataset, self.external_id, len(self.order), self.turn) == self.order
+        return order(seed, self.dataset, self.external_id, len(self.order), self.rotation) == self.order
 
     def gold_is_guessed(self, order: Order, seed: int) -> bool:
         """The human reply is the last card by number: who knows the order knows its place."""
-        guessed = order(seed, self.dataset, self.external_id, len(self.order), self.turn)
+        guessed = order(seed, self.dataset, self.external_id, len(self.order), self.rotation)
         return guessed.index(len(guessed) - 1) == self.order.index(len(self.order) - 1)
 
 
@@ -61,7 +61,7 @@ def seen_by(worker: Worker) -> list[Seen]:
         Seen(
             item.dialog.dataset.name,
             item.dialog.external_id,
-            copy["turn"],
+            copy["rotation"],
             _order_of(worker, item, dialog["cards"]),
             item.is_checkpoint and item.cards[-1].is_gold,
         )
@@ -80,8 +80,8 @@ def with_seeded_orders(seen: Sequence[Seen], seed: int) -> list[Seen]:
         Seen(
             one.dataset,
             one.external_id,
-            one.turn,
-            seeded_order(seed, one.dataset, one.external_id, len(one.order), one.turn),
+            one.rotation,
+            seeded_order(seed, one.dataset, one.external_id, len(one.order), one.rotation),
             one.has_gold,
         )
         for one in seen

@@ -110,23 +110,23 @@ def test_who_has_returned_a_hit_does_not_go_on_working_for_nothing(hit: Hit) -> 
     assert code_of(worker.visit(hitId=Publication.objects.get(hit=hit).crowd_hit_id)) == "not-held"
 
 
-def test_forged_visits_between_real_ones_change_nobody_s_turn(hit: Hit) -> None:
-    turns = []
+def test_forged_visits_between_real_ones_change_nobody_s_rotation(hit: Hit) -> None:
+    rotations = []
     for account in people()[:4]:
         for number in range(5):
             forged(hit, f"F{number}", f"{account.worker_id}{number}")
-        turns.append(CrowdWorker(hit, account).assignment.turn)
+        rotations.append(CrowdWorker(hit, account).assignment.rotation)
 
-    assert turns == [0, 1, 2, 3]
+    assert rotations == [0, 1, 2, 3]
 
 
-def test_who_gives_a_hit_back_leaves_their_turn_to_the_next(hit: Hit) -> None:
+def test_who_gives_a_hit_back_leaves_their_rotation_to_the_next(hit: Hit) -> None:
     alice, bruno, chen = people()[:3]
     first = CrowdWorker(hit, alice)
-    assert CrowdWorker(hit, bruno).assignment.turn == 1
+    assert CrowdWorker(hit, bruno).assignment.rotation == 1
     first.give_back()
 
-    assert CrowdWorker(hit, chen).assignment.turn == 0
+    assert CrowdWorker(hit, chen).assignment.rotation == 0
 
 
 def test_a_former_holder_can_not_throw_the_rightful_one_out(hit: Hit) -> None:
@@ -251,22 +251,22 @@ def test_no_number_of_forged_visits_changes_the_order_that_a_worker_sees(example
     assert MTurkWorker(hit, "ALICE", "REAL").open().data["dialogs"] == alone
 
 
-def test_turns_that_nobody_confirms_are_spread_and_leave_out_what_confirmed_work_has(example_corpus: None) -> None:
+def test_rotations_that_nobody_confirms_are_spread_and_leave_out_what_confirmed_work_has(example_corpus: None) -> None:
     hit = on_mturk()[0]
     Assignment.objects.create(
         hit=hit,
         offering=offering_for(hit.study, "sandbox"),
         crowd_assignment_id="DONE",
         crowd_worker_id="DONE",
-        turn=2,
+        rotation=2,
         opened_at=timezone.now(),
         held_at=timezone.now(),
         submitted_at=timezone.now(),
         confirmed_at=timezone.now(),
     )
-    turns = [MTurkWorker(hit, f"W{n}", f"A{n}", f"198.51.{n}.1").open().assignment.turn for n in range(40)]
+    rotations = [MTurkWorker(hit, f"W{n}", f"A{n}", f"198.51.{n}.1").open().assignment.rotation for n in range(40)]
 
-    assert set(turns) == {0, 1, 3}
+    assert set(rotations) == {0, 1, 3}
 
 
 def test_an_address_opens_so_many_pages_an_hour_and_other_addresses_go_on(example_corpus: None) -> None:
@@ -297,7 +297,7 @@ def _forge_rows(hit: Hit, count: int, visited_from: str, **others: Any) -> None:
                 "offering": offering,
                 "crowd_assignment_id": f"ROW{hit.number}-{number}-{len(others)}",
                 "crowd_worker_id": f"ROW{number}",
-                "turn": 0,
+                "rotation": 0,
                 "opened_at": now,
                 "held_at": now,
                 "visited_from": visited_from,
@@ -434,7 +434,7 @@ def test_an_opening_costs_the_same_at_2400_forged_rows_of_any_kind_as_at_4(examp
             offering=offering,
             crowd_assignment_id="MANY",
             crowd_worker_id=f"SAME-ID-{number}",
-            turn=0,
+            rotation=0,
             opened_at=now,
             held_at=now,
             taken_over_at=now,  # by the next one, but for the last

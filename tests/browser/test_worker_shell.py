@@ -277,7 +277,7 @@ def test_who_has_done_a_hit_of_the_study_begins_in_one_click(
         offering=this.offering,
         crowd_assignment_id="EARLIER",
         crowd_worker_id=this.crowd_worker_id,
-        turn=1,
+        rotation=1,
         opened_at=this.opened_at,
         held_at=this.held_at,
         submitted_at=this.opened_at,

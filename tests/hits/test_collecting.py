@@ -131,12 +131,12 @@ def test_a_form_of_before_a_restore_counts_in_its_own_order_though_the_page_was_
 
     worker.open()  # the first to come now, so that its cards stand in another order
     worker.check(position, worker.all_in(position, "okay"))
-    assert worker.assignment.turn != before[0]
+    assert worker.assignment.rotation != before[0]
     worker.hand_in(fields)
     assert run(hit, market).rebuilt == 1
 
-    turn, answers, checks = _everything_about(worker)
-    assert [turn, answers] == before[:2]
+    rotation, answers, checks = _everything_about(worker)
+    assert [rotation, answers] == before[:2]
     assert checks[0] == before[2][0]  # the check that was made after the restore stays, too
     assert len(checks) == 2
 
@@ -145,7 +145,7 @@ def _everything_about(worker: CrowdWorker) -> list[Any]:
     fields = ("item", "card_order", "value", "active_ms", "hidden_ms", "moves", "problem")
     answers = Answer.objects.filter(assignment=worker.assignment).order_by("item").values_list(*fields)
     checks = BonusCheck.objects.filter(assignment=worker.assignment).order_by("item", "attempt")
-    return [worker.assignment.turn, list(answers), list(checks.values_list("item", "attempt", "value", "is_won"))]
+    return [worker.assignment.rotation, list(answers), list(checks.values_list("item", "attempt", "value", "is_won"))]
 
 
 def test_a_copy_that_is_not_ours_is_not_believed(hit: Hit, market: MTurkMarket) -> None:

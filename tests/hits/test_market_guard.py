@@ -88,7 +88,7 @@ def study(bare_study: Study) -> Study:
                 offering=offering,
                 crowd_assignment_id=f"ASSIGNMENT{number}",
                 crowd_worker_id="WORKER",
-                turn=0,
+                rotation=0,
                 opened_at=now(),
                 held_at=now(),
             )

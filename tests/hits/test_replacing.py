@@ -92,7 +92,7 @@ def test_workers_are_served_the_additional_assignments_in_further_turns_and_no_m
 
     work(hit, 1, market, skip=4)
 
-    assert sorted(Submission.objects.values_list("assignment__turn", flat=True)) == [0, 1, 2, 3, 4]
+    assert sorted(Submission.objects.values_list("assignment__rotation", flat=True)) == [0, 1, 2, 3, 4]
     assert Submission.objects.filter(problem="").count() == 5
     assert unsettled_offerings() == [offering_for(hit.study, "local")]  # for the approvals by hand
     assert budget_of(offering_for(hit.study, "local")).open_cents == 0

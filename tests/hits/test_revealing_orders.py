@@ -100,7 +100,7 @@ def test_who_has_a_bundle_can_freeze_the_same_study_with_the_same_orders(
     assert again.order_secret == worked.order_secret
     for answer in Answer.objects.select_related("assignment", "item__dialog__dataset"):
         dialog = answer.item.dialog
-        names = (dialog.dataset.name, dialog.external_id, len(answer.item.cards), answer.assignment.turn)
+        names = (dialog.dataset.name, dialog.external_id, len(answer.item.cards), answer.assignment.rotation)
         assert card_order(bytes.fromhex(again.order_secret), *names) == answer.card_order
 
 

@@ -226,7 +226,7 @@ def test_a_submission_carries_the_answers_so_that_ours_can_be_rebuilt(worker: Wo
 
     copy = json.loads(fields["answers"])
     assert (fields["assignmentId"], copy["feedback"]) == ("ASSIGNMENT1", "Nice task!")
-    assert copy["turn"] == worker.assignment.turn
+    assert copy["rotation"] == worker.assignment.rotation
     assert [one["areas"] for one in copy["dialogs"]] == [one["areas"] for one in dialogs]
     assert [len(one["checks"]) for one in copy["dialogs"]] == [number == position for number in range(10)]
 

@@ -59,7 +59,7 @@ def hand_in(
     hit, end = Hit.objects.get(study=study, number=number), BEGIN + timedelta(minutes=minutes)
     assignment = Assignment.objects.create(
         hit=hit, offering=offering_for(study, environment), crowd_assignment_id=f"{worker}-{number}",
-        crowd_worker_id=worker, turn=0, opened_at=BEGIN, held_at=BEGIN, submitted_at=end,
+        crowd_worker_id=worker, rotation=0, opened_at=BEGIN, held_at=BEGIN, submitted_at=end,
     )  # fmt: skip
     submission = Submission.objects.create(
         assignment=assignment, status="Submitted", accepted_at=BEGIN, submitted_at=end,
