@@ -170,7 +170,7 @@ def test_a_rehearsal_shows_what_is_hidden_from_a_worker_and_why(
     hit = publish_hit(min_approved=100, guarded="DiscoverPreviewAndAccept")
     become(page, "Gita")
 
-    expect(page.get_by_text("Nothing is on offer to Gita now.")).to_be_visible()
+    expect(page.get_by_text("There are no HITs for Gita now.")).to_be_visible()
     hidden = page.get_by_role("region", name="Hidden from Gita")
     expect(hidden.get_by_role("heading", level=3)).to_have_text(TITLE)
     expect(hidden.get_by_role("listitem").filter(has_text="approval rate (%) at least 95")).to_contain_text("not met")
