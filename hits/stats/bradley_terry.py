@@ -24,6 +24,7 @@ from hits.stats.answers import Answers, answers_of
 from hits.stats.clusters import interval_of, spread_of
 from hits.stats.coded_ratings import CodedRatings
 from hits.stats.estimates import Estimate, Undefined
+from hits.stats.inverting import pseudo_inverse
 from hits.stats.outcomes import Ranked, Ranking
 
 Floats = npt.NDArray[np.float64]
@@ -69,7 +70,7 @@ def fit(counts: Floats) -> tuple[Floats, float]:
         gradient, information = _derivatives(counts, found)
         step = np.zeros(size + 1)
         # The strengths' sum is free: the pseudo-inverse leaves it at 0.
-        step[free] = np.linalg.pinv(information[np.ix_(free, free)], hermitian=True) @ gradient[free]
+        step[free] = pseudo_inverse(information[np.ix_(free, free)]) @ gradient[free]
         while (better := _log_likelihood(counts, found + step)) < likelihood - SMALL * abs(likelihood):
             step /= 2
         found, likelihood = found + step, better
@@ -162,7 +163,7 @@ def _influences(outcomes: _Outcomes, strengths: Floats, log_ties: float) -> Floa
     free = np.arange(size + 1 if np.isfinite(log_ties) else size)
     _, information = _derivatives(outcomes.counts, found)
     inverse = np.zeros((size + 1, size + 1))
-    inverse[np.ix_(free, free)] = np.linalg.pinv(information[np.ix_(free, free)], hermitian=True)
+    inverse[np.ix_(free, free)] = pseudo_inverse(information[np.ix_(free, free)])
     influences = np.zeros((outcomes.codes.shape[1], size))
     for (first, second), codes in zip(outcomes.pairs, outcomes.codes, strict=True):
         chances, directions = _probabilities(found, first, second), _directions(size, first, second)

@@ -19,6 +19,7 @@ import pandas as pd
 from hits.stats.clusters import Clusters, interval_of, joint_spread
 from hits.stats.coded_ratings import NOT_FOR_COMPARISONS, CodedRatings, Codes
 from hits.stats.estimates import Estimate, Undefined
+from hits.stats.inverting import pseudo_inverse
 from hits.stats.outcomes import Dependence, Level
 from hits.stats.sign_flips import holm
 
@@ -135,7 +136,7 @@ def _level_effects(
 
     shares = by_level(adjusting.cell, cells) / np.maximum(adjusting.counts, 1)[:, None]  # of the levels in each cell
     products = np.diag(counts) - (shares.T * adjusting.counts) @ shares
-    inverse = np.linalg.pinv(products, hermitian=True)
+    inverse = pseudo_inverse(products)
     slopes = inverse @ np.bincount(level, weights=scores, minlength=levels)  # scores' means in the cells are 0
     rest = scores - slopes[level] + (shares @ slopes)[adjusting.cell]
     centring = np.eye(levels) - counts / counts.sum()  # rows: a level less the mean of all ratings
