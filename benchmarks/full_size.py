@@ -60,7 +60,7 @@ def _play(hit_count: int) -> dict[str, Any]:
 
     from benchmarks.batching_data import make_data
     from hits.batching.building import build_hits
-    from hits.crowds.mturk.crowd import MTurk
+    from hits.crowds.mturk.crowd import connect
     from hits.designing.study_files import create_study
     from hits.models import Study, offering_for
     from hits.publishing.creating import publish_hits
@@ -77,7 +77,7 @@ def _play(hit_count: int) -> dict[str, Any]:
     call_command("migrate", verbosity=0)
     seconds: dict[str, Any] = {}
     print(f"\n{hit_count:,} HITs, {ASSIGNMENTS * hit_count:,} assignments", flush=True)
-    market = MTurk().connect("local")
+    market = connect()
     with _stage("Importing and building", seconds):
         build_hits(create_study(make_data(10 * hit_count)))
         study = Study.objects.get()

@@ -1,4 +1,4 @@
-"""Generation whose workers and broker are killed over and over: has every dialog exactly one candidate in the end?
+"""Generation whose processes and broker are killed over and over: has every dialog exactly one candidate in the end?
 
 python -m benchmarks.generating_chaos [--dialogs 2000] [--kills 40] [--seed 1] [--database-url ...]
 
@@ -164,7 +164,7 @@ def _is_finished(run: "GenerationRun") -> bool:
 def _is_quiet(run: "GenerationRun") -> bool:
     from django.utils import timezone
 
-    return (timezone.now() - (run.seen_at or run.started_at)).total_seconds() > 10
+    return (timezone.now() - (run.seen_at or run.requested_at)).total_seconds() > 10
 
 
 def _count_waiting() -> int:

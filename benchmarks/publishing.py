@@ -126,7 +126,7 @@ def _publish_ours(url: str, count: int) -> float:
     plan = plan_publishing(offering_for(Study.objects.get(), "local"))
     market = MTurkMarket(boto_client(url, has_own_credentials=False), calls_per_second=1000)
     started = time.perf_counter()
-    publish_hits(plan, market, "http://127.0.0.1:8000/work", timezone.now, threads=THREADS)
+    publish_hits(plan, market, "http://127.0.0.1:8000/work", timezone.now)
     return time.perf_counter() - started
 
 

@@ -75,13 +75,13 @@ def _play(rng: random.Random, server: Server, count: int) -> "Chaos":
 
 class Chaos:
     def __init__(self, rng: random.Random, server: Server) -> None:
-        from hits.crowds.mturk.crowd import MTurk
+        from hits.crowds.mturk.crowd import connect
 
         self._rng = rng
         self.tally: Counter[str] = Counter()
         self.problems: list[str] = []
         self._played: list[Study] = []
-        self._market = MTurk().connect("local")
+        self._market = connect()
         self._strangers_before = self._make_strangers()
         self._server = server
         self._churn = Churn()
@@ -169,7 +169,7 @@ class Chaos:
         """Of another project, and of another machine that runs the same design in the same account."""
         from dataclasses import replace
 
-        from hits.crowds.mturk.crowd import hit_type_of
+        from hits.crowds.mturk.client import hit_type_of
         from hits.crowds.mturk.question import external_question
         from hits.crowds.mturk.types import NewHit
         from hits.models.design import StudyDesign

@@ -12,7 +12,7 @@ from django.core.management import call_command  # noqa: E402
 from benchmarks.batching_data import make_data  # noqa: E402
 from hits.batching.building import build_hits  # noqa: E402
 from hits.designing.study_files import create_study  # noqa: E402
-from hits.frames.built_frames import AREAS, AT  # noqa: E402
+from hits.frames.built_frames import AT, VALUES  # noqa: E402
 from hits.models.cards import Card  # noqa: E402
 from simulated_crowd.filling import Done, fill  # noqa: E402
 
@@ -37,7 +37,7 @@ def main() -> None:
 
 
 def _judge(card: Card, rng: random.Random) -> str:
-    return rng.choice(AREAS)
+    return rng.choice(VALUES)
 
 
 if __name__ == "__main__":

@@ -122,7 +122,7 @@ def _print_way(name: str, way: Way, dice: random.Random) -> None:
     from django.utils import timezone
 
     from hits.collecting.collect import collect
-    from hits.crowds.mturk.crowd import MTurk
+    from hits.crowds.mturk.crowd import connect
     from hits.frames.study_frames import study_frames
     from hits.frames.submissions_frame import submissions_frame
     from hits.models import offering_for
@@ -137,7 +137,7 @@ def _print_way(name: str, way: Way, dice: random.Random) -> None:
     for account in accounts.values():
         for hit in study.hits.all():
             _work(hit, account, way, dice, tally)
-    collect(offering_for(study, "local"), MTurk().connect("local"), timezone.now())
+    collect(offering_for(study, "local"), connect(), timezone.now())
     frames = study_frames(offering_for(study, "local"))
     sums = frames.submissions[["points", "first_points", "checkpoints", "attempts"]].sum()
     named = {rule: len({one.worker for one in found}) for rule, found in find_flags(frames, []).items()}
@@ -153,7 +153,7 @@ def _publish(name: str) -> "Study":
     from django.utils import timezone
 
     from hits.batching.building import build_hits
-    from hits.crowds.mturk.crowd import MTurk
+    from hits.crowds.mturk.crowd import connect
     from hits.crowds.opening import worker_page_url
     from hits.designing.study_files import create_study, read_study_file
     from hits.models import offering_for
@@ -165,7 +165,10 @@ def _publish(name: str) -> "Study":
     build_hits(study)
     study.refresh_from_db()
     publish_hits(
-        plan_publishing(offering_for(study, "local")), MTurk().connect("local"), worker_page_url("local"), timezone.now
+        plan_publishing(offering_for(study, "local")),
+        connect(),
+        worker_page_url(offering_for(study, "local")),
+        timezone.now,
     )
     return study
 
@@ -238,8 +241,8 @@ class _Page:
 
 
 def _print_afterthoughts(dice: random.Random) -> None:
-    from hits.models.design import MovedAfterCheck
     from hits.protocols.areas import REDONE_SHARE
+    from hits.screening.attention_rules import MovedAfterCheck
 
     rule = MovedAfterCheck()
     print(f"\nof workers who change cards after a check, moved_after_check (share {rule.share}) names")

@@ -354,14 +354,17 @@ class _HandedIn:
 
     @classmethod
     def of(cls, assignment: "Assignment") -> "_HandedIn":
+        from hits.protocols import protocol_of
+
+        protocol = protocol_of(assignment.hit.study.parsed_design)
         items = {item.pk: item for item in assignment.hit.items.all()}
         ratings: Counter[Any] = Counter()
         for answer in assignment.answers.all():
             for place, card in enumerate(answer.card_order):
                 cards = items[answer.item_id].cards[card]
                 for candidate in cards.writers:
-                    ratings[answer.item_id, candidate, card, place, answer.value["areas"][str(card)]] += 1
-        won = sum(area in ("good", "okay") for (_, candidate, *_, area) in ratings if candidate is None)
+                    ratings[answer.item_id, candidate, card, place, protocol.value_of_card(answer.value, card)] += 1
+        won = sum(value in protocol.passing_values for (_, candidate, *_, value) in ratings if candidate is None)
         return cls(ratings, won >= assignment.hit.study.design["pay"]["bonus_points"], assignment.hit_id)
 
 
@@ -471,7 +474,7 @@ def _make_study(name: str, rng: random.Random) -> "Study":
     from django.utils import timezone
 
     from hits.batching.building import build_hits
-    from hits.crowds.mturk.crowd import MTurk
+    from hits.crowds.mturk.crowd import connect
     from hits.designing.study_files import create_study, read_study_file
     from hits.models import Study, offering_for
     from hits.publishing.creating import publish_hits
@@ -490,7 +493,7 @@ def _make_study(name: str, rng: random.Random) -> "Study":
     build_hits(create_study(settings))
     study = Study.objects.get(name=name)
     url = "http://127.0.0.1:8000/work"
-    publish_hits(plan_publishing(offering_for(study, "local")), MTurk().connect("local"), url, timezone.now)
+    publish_hits(plan_publishing(offering_for(study, "local")), connect(), url, timezone.now)
     return study
 
 

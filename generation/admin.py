@@ -1,4 +1,4 @@
-"""Read-only pages for the raw rows. Nothing can be changed here: raw data is append-only."""
+"""Show the raw rows of generation in Django's admin. They can't be changed there, because raw data is append-only."""
 
 from typing import Any
 
@@ -43,7 +43,7 @@ class DialogAdmin(ReadOnlyAdmin):
 
 @admin.register(GenerationRun)
 class GenerationRunAdmin(ReadOnlyAdmin):
-    list_display = ["generator", "dataset", "origin", "started_at", "finished_at"]
+    list_display = ["generator", "dataset", "origin", "requested_at", "finished_at"]
     list_select_related = True
 
 

@@ -1,3 +1,5 @@
+"""Tell Django about the app `generation`."""
+
 from django.apps import AppConfig
 
 

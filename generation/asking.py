@@ -1,4 +1,4 @@
-"""Ask a generator, and decide whose fault it is if it does not answer.
+"""Ask a generator for replies, and decide whether the dialog or the server is at fault if none comes.
 
 In: a loaded generator and a feed of questions. Out: replies that can be saved, and failures with their reason, as they
 arrive. Guaranteed: an error belongs to the dialog that caused it; if a server answers no dialog at all,
@@ -22,7 +22,8 @@ from generation.thoughts import NOTHING_BUT_THOUGHTS, split_thoughts
 
 log = structlog.get_logger("generation.asking")
 
-# Unanswered dialogs in a row, beside those that are under way at once, until a server is said to be away.
+# So many dialogs in a row, beside those that were asked at the same time, must stay unanswered before we say that the
+# server is down.
 MOST_UNANSWERED = 3
 
 Answered = list[tuple[Question, Reply]]
@@ -31,19 +32,20 @@ Answered = list[tuple[Question, Reply]]
 def ask(chunk: GenerationChunk, loaded: LoadedGenerator, feed: QuestionFeed) -> Iterator[Answered]:
     """Yield what can be saved as it arrives, and now and then an empty list while a slow server is working."""
     doubt = _Doubt(loaded.batch_size + MOST_UNANSWERED)
-    answers = _one_by_one if hasattr(loaded.kind, "answer_each") else _in_batches
+    answers = _ask_one_by_one if hasattr(loaded.kind, "answer_each") else _ask_in_batches
     for asked in answers(loaded, feed, doubt):
         yield [settled for one in asked for settled in doubt.settle(one)]
         if doubt.is_over:
             feed.stop()
     if doubt.faults:
-        # Nobody is left to ask. A dialog that has failed before, while others were answered, is at fault again.
+        # No dialog is left that could show whether the server is up. A dialog that failed before, while others were
+        # answered, is taken to be at fault again.
         dialogs = [question.dialog for question, _ in doubt.faults]
         failed_before = set(chunk.run.failures.filter(dialog__in=dialogs).values_list("dialog", flat=True))
         unexplained = [fault for question, fault in doubt.faults if question.dialog.pk not in failed_before]
         if unexplained:
             raise unexplained[-1]
-        yield [(question, _failure(fault)) for question, fault in doubt.faults]
+        yield [(question, _make_failure(fault)) for question, fault in doubt.faults]
 
 
 @dataclass(frozen=True)
@@ -73,21 +75,25 @@ class _Doubt:
         if not isinstance(asked.answer, GeneratorUnavailable):
             self.answer_count += 1
             blamed, self.faults = self.faults, []
-            return [(asked.question, _as_reply(asked.answer)), *((one, _failure(fault)) for one, fault in blamed)]
+            return [
+                (asked.question, _make_reply(asked.answer)),
+                *((one, _make_failure(fault)) for one, fault in blamed),
+            ]
         if self.answer_count > asked.answers_before:
-            return [(asked.question, _failure(asked.answer))]
+            return [(asked.question, _make_failure(asked.answer))]
         self.faults.append((asked.question, asked.answer))
         return []
 
 
-def _one_by_one(loaded: LoadedGenerator, feed: QuestionFeed, doubt: _Doubt) -> Iterator[list[_Asked]]:
+def _ask_one_by_one(loaded: LoadedGenerator, feed: QuestionFeed, doubt: _Doubt) -> Iterator[list[_Asked]]:
     asked: list[tuple[Question, int]] = []
 
     def questions() -> Iterator[tuple[Context, int]]:
-        # As soon as there is doubt, the shortest: the longest contexts, which come first, may be too much for it.
+        # Long contexts come first, and the server may fail because they are too long. So once it has failed, ask the
+        # shortest ones.
         while taken := feed.take(shortest=bool(doubt.faults)):
             asked.append((taken[0], doubt.answer_count))
-            yield _context(taken[0].dialog, loaded), taken[0].seed
+            yield _make_context(taken[0].dialog, loaded), taken[0].seed
 
     answered: set[int] = set()
     for found in loaded.answer_each(questions()):
@@ -97,12 +103,12 @@ def _one_by_one(loaded: LoadedGenerator, feed: QuestionFeed, doubt: _Doubt) -> I
         number, answer = found
         answered.add(number)
         yield [_Asked(asked[number][0], answer, asked[number][1])]
-    # A kind's mistake is a failure like others, and nothing to be asked for over and over.
+    # A kind that forgets a question has a bug. Record a failure, or the dialog would be asked again for ever.
     forgotten = [question for number, (question, _) in enumerate(asked) if number not in answered]
-    yield [_Asked(question, ValueError("its kind gave no answer"), 0) for question in forgotten]
+    yield [_Asked(question, ValueError("its kind of generator gave no answer"), 0) for question in forgotten]
 
 
-def _in_batches(loaded: LoadedGenerator, feed: QuestionFeed, doubt: _Doubt) -> Iterator[list[_Asked]]:
+def _ask_in_batches(loaded: LoadedGenerator, feed: QuestionFeed, doubt: _Doubt) -> Iterator[list[_Asked]]:
     while batch := feed.take(loaded.batch_size, shortest=bool(doubt.faults)):
         yield from _answer_batch(loaded, batch, doubt)
 
@@ -114,7 +120,7 @@ def _answer_batch(loaded: LoadedGenerator, batch: list[Question], doubt: _Doubt)
         answers: Sequence[Answer] = []
         before = doubt.answer_count
         try:
-            answers = loaded.answer([_context(one.dialog, loaded) for one in part], [one.seed for one in part])
+            answers = loaded.answer([_make_context(one.dialog, loaded) for one in part], [one.seed for one in part])
         except Exception as error:
             if isinstance(error, EvalPlatformError) and not isinstance(error, GeneratorUnavailable):
                 raise
@@ -131,16 +137,16 @@ def _answer_batch(loaded: LoadedGenerator, batch: list[Question], doubt: _Doubt)
         batch = rest
 
 
-def _as_reply(answer: Answer) -> Reply:
-    """With nothing in it that can't be stored, whatever its kind took from a library or a server."""
+def _make_reply(answer: Answer) -> Reply:
+    """Turn an answer into a reply that the database can store, whatever its kind got from a library or a server."""
     if not isinstance(answer, Reply):
-        return _failure(answer)
+        return _make_failure(answer)
     texts = (answer.text, answer.label, answer.failure, answer.thoughts)
     text, label, failure, thoughts = map(storable, texts)
-    return _checked(replace(answer, text=text, label=label, failure=failure, thoughts=thoughts))
+    return _check_reply(replace(answer, text=text, label=label, failure=failure, thoughts=thoughts))
 
 
-def _context(dialog: Dialog, loaded: LoadedGenerator) -> Context:
+def _make_context(dialog: Dialog, loaded: LoadedGenerator) -> Context:
     return Context(
         turns=tuple(dialog.turns),
         turn_labels=tuple(dialog.turn_labels),
@@ -149,8 +155,8 @@ def _context(dialog: Dialog, loaded: LoadedGenerator) -> Context:
     )
 
 
-def _checked(reply: Reply) -> Reply:
-    """Turn a reply that can't be shown to a worker into a failure, whatever the kind says. Thoughts are not shown."""
+def _check_reply(reply: Reply) -> Reply:
+    """Separate the reply from its thoughts, and turn a reply that can't be shown to a worker into a failure."""
     if reply.failure:
         return reply
     text, thoughts = split_thoughts(reply.text)
@@ -161,12 +167,12 @@ def _checked(reply: Reply) -> Reply:
         checked_text(text, "the reply")
     except BadRecord as bad:
         return replace(reply, text="", failure=f"not text: {bad}")
-    if "\ufffd" in text:  # what a decoder makes of bytes that are no characters
+    if "\ufffd" in text:  # decoders write this character for bytes that are not valid text
         return replace(reply, text="", failure="not text: it has bytes that are no characters")
     return replace(reply, text=text, thoughts=thoughts)
 
 
-def _failure(error: Exception) -> Reply:
+def _make_failure(error: Exception) -> Reply:
     if isinstance(error, EvalPlatformError):
         return Reply("", failure=storable(str(error)))
     if is_out_of_memory(error):

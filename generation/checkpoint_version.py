@@ -1,6 +1,7 @@
-"""The version of a generator's checkpoint folder, and whether its files are complete.
+"""Compute the version of a generator's checkpoint folder, and check that its files are complete.
 
-Nothing here loads weights, and nothing anywhere unpickles them: the header of a safetensors file says what it holds.
+Nothing here loads weights: the header of a safetensors file says what it holds. Weights are never unpickled anywhere,
+because a pickle can run any code.
 """
 
 import hashlib
@@ -12,13 +13,13 @@ from typing import Any
 
 from generation.errors import CheckpointRefused
 
-# What is never read: words and pictures for people, code, logs, and weights in other formats, which may be as large as
-# the rest together.
+# Files that no generator reads, so that they don't belong to its version: texts and pictures for people, code, logs,
+# and weights in other formats, which may be as large as everything else together.
 INERT_NAME = re.compile(r"(licen[cs]e|notice|events\.out\.tfevents|thumbs\.db)", re.IGNORECASE)
 INERT_SUFFIXES = set(
     ".md .py .pyc .log .png .jpg .svg .pdf .bin .pt .pth .h5 .msgpack .onnx .onnx_data .gguf .ot .tflite".split()
 )
-# How quickly an answer comes, never which: another value makes no other generator.
+# These change how quickly a reply comes, never the reply itself, so changing one does not make another generator.
 SETTINGS_ABOUT_SPEED = {"batch_size", "requests_per_minute", "timeout_seconds", "attempts", "key_variable"}
 MOST_HEADER_BYTES = 100_000_000  # the format's own limit
 
@@ -30,7 +31,7 @@ def version_of(kind: str, checkpoint: str, settings: dict[str, Any]) -> str:
     name.
     """
     folder = Path(checkpoint)
-    content: Any = _hashes_of(folder) if checkpoint and folder.is_dir() else checkpoint
+    content: Any = _hash_files(folder) if checkpoint and folder.is_dir() else checkpoint
     deciding = {name: value for name, value in settings.items() if name not in SETTINGS_ABOUT_SPEED}
     described = json.dumps({"kind": kind, "settings": deciding, "checkpoint": content}, sort_keys=True)
     return hashlib.sha256(described.encode()).hexdigest()
@@ -41,7 +42,7 @@ def read_config(folder: Path) -> dict[str, Any]:
     try:
         config = json.loads(path.read_bytes())
     except OSError:
-        raise CheckpointRefused(f"{folder} is no checkpoint: it has no config.json.") from None
+        raise CheckpointRefused(f"{folder} is not a checkpoint: it has no config.json.") from None
     except ValueError:
         raise CheckpointRefused(f"{path} is broken: it is not JSON.") from None
     if not isinstance(config, dict):
@@ -57,7 +58,7 @@ def check_weights(folder: Path) -> None:
         advice = " Its weights are pickled: save them as safetensors." if has_pickles else ""
         raise CheckpointRefused(f"{folder} has no weights in safetensors files.{advice}")
     for index in folder.glob("*.safetensors.index.json"):
-        if missing := _named_by(index) - {file.name for file in files}:
+        if missing := _list_named_files(index) - {file.name for file in files}:
             raise CheckpointRefused(f"{folder} is not complete: {min(missing)} is missing.")
     for file in files:
         check_safetensors(file)
@@ -82,16 +83,16 @@ def check_safetensors(path: Path) -> None:
         raise CheckpointRefused(f"{path} is broken: it has {path.stat().st_size:,} bytes instead of {expected:,}.")
 
 
-def _named_by(index: Path) -> set[str]:
+def _list_named_files(index: Path) -> set[str]:
     try:
         return set(json.loads(index.read_bytes())["weight_map"].values())
     except (ValueError, KeyError, TypeError, AttributeError):
         raise CheckpointRefused(f"{index} is broken.") from None
 
 
-def _hashes_of(folder: Path) -> dict[str, str]:
+def _hash_files(folder: Path) -> dict[str, str]:
     files = {file.relative_to(folder): file for file in sorted(folder.rglob("*")) if file.is_file()}
-    return {name.as_posix(): _hash_of(file) for name, file in files.items() if not _is_inert(name)}
+    return {name.as_posix(): _hash_file(file) for name, file in files.items() if not _is_inert(name)}
 
 
 def _is_inert(name: Path) -> bool:
@@ -99,6 +100,6 @@ def _is_inert(name: Path) -> bool:
     return is_hidden or bool(INERT_NAME.match(name.name)) or name.suffix in INERT_SUFFIXES
 
 
-def _hash_of(path: Path) -> str:
+def _hash_file(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,4 +1,4 @@
-"""What a generator is asked, and what it answers."""
+"""Define the context that a generator gets and the reply that it gives back."""
 
 from dataclasses import dataclass
 
@@ -17,10 +17,10 @@ class Context:
 class Reply:
     text: str  # "" if there is a failure
     label: str = ""  # the predicted (or forced) emotion or intent
-    score: float | None = None  # each kind has its own, for instance log-probability / length^penalty
+    score: float | None = None  # its meaning depends on the kind, for instance log-probability / length^penalty
     turns_cut: int = 0  # how many of the oldest turns did not fit
     failure: str = ""  # why there is no text: "empty", "endless", "not text", or a sentence
-    thoughts: str = ""  # of a reasoning model; they are stored, and never shown to workers
+    thoughts: str = ""  # what a reasoning model wrote before its reply; stored, and never shown to workers
 
 
-Answer = Reply | Exception  # GeneratorUnavailable means that the server did not answer this one
+Answer = Reply | Exception  # GeneratorUnavailable means that the server did not answer this question

@@ -1,4 +1,4 @@
-"""Counts of dialogs, gold replies, and candidates by each generator, with a fixed number of queries each."""
+"""Count dialogs, gold replies and each generator's candidates for the pages, with a fixed number of queries."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -32,8 +32,10 @@ class DatasetCounts:
 
 @dataclass(frozen=True)
 class Arrival:
-    """The runs of one file for one dataset, or one run that was answered here. Most files hold replies of several
-    generators."""
+    """One line of the home page's list of new candidates: an imported file, or a run that was answered here.
+
+    An imported file has one run for each of its generators; they are shown as one arrival.
+    """
 
     dataset: Dataset
     origin: str
@@ -49,7 +51,7 @@ def count_datasets(datasets: Iterable[Dataset]) -> list[DatasetCounts]:
     gold_counts = dict(dialogs.with_gold().values_list("dataset").annotate(Count("pk")))
     coverage: dict[int, list[Coverage]] = {dataset.pk: [] for dataset in datasets}
     generators = Generator.objects.in_bulk()
-    # By run, not by dialog: a run knows its dataset, so no candidate has to be joined with its dialog.
+    # Count by run, not by dialog: a run knows its dataset, so no candidate has to be joined with its dialog.
     runs = GenerationRun.objects.filter(dataset__in=datasets).values_list("dataset", "generator")
     for dataset_id, generator_id, count in runs.annotate(Count("candidates")).order_by("generator__name"):
         answered = Coverage(generators[generator_id], count, dialog_counts.get(dataset_id, 0))
@@ -75,6 +77,6 @@ def recent_arrivals(most: int) -> list[Arrival]:
 
 
 def count_emotions(dataset: Dataset) -> list[tuple[str, int]]:
-    """Return them with the most frequent first."""
+    """Return each emotion with its number of dialogs, the most frequent first."""
     counts = dataset.dialogs.exclude(emotion="").values_list("emotion").annotate(total=Count("pk"))
     return list(counts.order_by("-total", "emotion"))

@@ -1,4 +1,4 @@
-"""Where generators run: on the GPU that this process may use, or on the CPU with the right number of threads."""
+"""Choose where generators run: on the GPU that this process may use, or on the CPU with the right number of threads."""
 
 import os
 import platform
@@ -15,7 +15,10 @@ NAMED = ("torch", "transformers", "tokenizers")
 
 
 def choose_device(wanted: str, threads: int) -> str:
-    """`wanted` is "auto" or what torch calls a device. `threads` counts on a CPU; 0 takes all cores that we may use."""
+    """Return the name of the device, and set the number of threads if it is the CPU.
+
+    `wanted` is "auto" or torch's name of a device. With 0 `threads`, torch takes all cores that we may use.
+    """
     import torch
 
     device = ("cuda" if torch.cuda.is_available() else "cpu") if wanted == "auto" else wanted
@@ -25,28 +28,28 @@ def choose_device(wanted: str, threads: int) -> str:
 
 
 def best_dtype(device: str) -> "torch.dtype":
-    """Use bfloat16 where the hardware computes with it. A CPU is slower with it than without."""
+    """Return bfloat16 if the GPU computes with it, else float32. A CPU is slower with bfloat16 than without."""
     import torch
 
     return torch.bfloat16 if device.startswith("cuda") and gpu_has_bfloat16() else torch.float32
 
 
 def gpu_has_bfloat16() -> bool:
-    """Older GPUs accept bfloat16, too, but emulate it, which is slower than float32."""
+    """Return whether the GPU computes with bfloat16. Older ones emulate it, which is slower than float32."""
     import torch
 
     return bool(torch.cuda.is_bf16_supported(including_emulation=False))
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """On a GPU torch has its own error; on a CPU it is Python's, or a RuntimeError with these words."""
+    """Return whether memory ran out. torch has its own error for a GPU, and no class of its own for a CPU."""
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
         return True
     return isinstance(error, RuntimeError) and "can't allocate memory" in str(error)
 
 
 def free_memory() -> None:
-    """Return the memory that torch keeps for later to the GPU."""
+    """Give the GPU back the memory that torch holds in reserve."""
     torch = sys.modules.get("torch")
     if torch is not None and torch.cuda.is_available():
         torch.cuda.empty_cache()

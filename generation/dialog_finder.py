@@ -1,4 +1,5 @@
-"""Find the dialog that a reply belongs to: by its id, or by the exact context if it has no id; never by a guess."""
+"""Find the dialog that an imported reply belongs to: by its id or, without one, by the exact context; never by
+guess."""
 
 from collections.abc import Iterable
 

@@ -1,8 +1,10 @@
-"""What a generator wrote -> what a worker reads. The raw text is kept beside it.
+"""Turn what a generator wrote into what a worker reads: join tokens, and restore capitals, where they are missing.
 
-Published models often give lower-case, space-tokenised text ("i do n't know , helen ."). Shown beside a human reply
-that tells the gold from the candidates at a glance, so such text, and only such text, is joined and capitalised.
-Own code: Moses' detokeniser leaves "do n't" apart and nothing well-kept truecases without a trained model.
+Published models often give lower-case, space-tokenised text ("i do n't know , helen ."). Beside a human reply it would
+show at a glance which one is the gold. So such text, and only such text, is joined and capitalised. The raw text stays
+stored beside it.
+We wrote this ourselves because Moses' detokeniser leaves "do n't" apart, and because no maintained library restores
+capitals without a trained model.
 """
 
 import re
@@ -42,7 +44,7 @@ _ALWAYS_CAPITALISED = {
     """.split()
 }
 
-# Never names, however a chat writes them ("lol My bad").
+# These are never names, however a chat writes them ("lol My bad").
 _FUNCTION_WORDS = set(
     """
     a all also always am an and any anyway are as at be because been but by can did do does for from go good got had
@@ -54,7 +56,8 @@ _FUNCTION_WORDS = set(
 
 
 def display_text(raw: str, context: Iterable[str] = ()) -> str:
-    """
+    """Return the text as a worker reads it. Names get their capitals from the context.
+
     >>> display_text("i do n't know , helen . did you ask ?", ["Hi, this is Helen!"])
     "I don't know, Helen. Did you ask?"
     >>> display_text("I don't know...  maybe?")
@@ -62,11 +65,11 @@ def display_text(raw: str, context: Iterable[str] = ()) -> str:
     """
     if not looks_tokenised(raw):
         return raw
-    return _truecase(_detokenise(raw), _names_in(tuple(context)))
+    return _truecase(_detokenise(raw), _find_names(tuple(context)))
 
 
 def looks_tokenised(text: str) -> bool:
-    """True if the text is lower-case throughout (except for abbreviations) and has its punctuation apart, or none."""
+    """Return whether the text is in lower case (except for abbreviations) and no punctuation mark touches a word."""
     small = _ABBREVIATION.sub("", text)
     if small != small.lower():
         return False
@@ -97,9 +100,9 @@ def _capitalise(word: str, capitalised: dict[str, str]) -> str:
 
 
 @lru_cache(maxsize=64)  # a dialog's candidates come one after the other
-def _names_in(context: tuple[str, ...]) -> dict[str, str]:
-    """Return words that the context capitalises within a sentence and never writes small. Most likely they
-    are names."""
+def _find_names(context: tuple[str, ...]) -> dict[str, str]:
+    """Return the words that the context capitalises inside a sentence and never writes in lower case: most likely
+    names."""
     names: dict[str, str] = {}
     small: set[str] = set()
     for turn in context:

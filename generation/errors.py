@@ -1,4 +1,4 @@
-"""What can be wrong with a generator. Each message is one line for the researcher and says what to do."""
+"""The errors of generators and of training. Each message is one line for the researcher and says what to do."""
 
 from evalplatform.errors import EvalPlatformError
 

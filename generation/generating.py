@@ -1,4 +1,4 @@
-"""Fill in the missing candidates of a chunk's dialogs.
+"""Answer the dialogs of a chunk, and save a candidate or a failure for each.
 
 In: a chunk of a run, and a way to get its generator. Out: candidates, and failures with their reason. Guaranteed: even
 if a process is killed, or a message arrives twice, no dialog gets two candidates of a generator and none is left out;
@@ -30,7 +30,7 @@ MOST_REASON_CHARACTERS = 500
 TRY_AGAIN_AFTER = timedelta(minutes=1)
 SOMEONE_ELSE_FOR = timedelta(minutes=1)
 
-# What a database, or its driver, says of a value that it does not take: not that it is away.
+# A database or its driver raises these for a value that it can't store, never for a lost connection.
 NOT_SAVED = (DataError, IntegrityError, ValueError, TypeError, OverflowError)
 
 log = structlog.get_logger("generation.generating")
@@ -42,9 +42,9 @@ OnProgress = Callable[[], None]
 def answer_chunk(
     chunk: GenerationChunk, get_generator: GetGenerator, now: Now, on_progress: OnProgress = lambda: None
 ) -> bool:
-    """Return True if nothing is left to do now: the chunk is done, or its run is paused or over.
+    """Answer what is still open, and return whether we are through: the chunk is done, or its run is paused or over.
 
-    Raises GeneratorUnavailable, to be tried again later. A generator that can't be loaded ends its run.
+    GeneratorUnavailable is raised if the caller should try again later. A generator that can't be loaded ends its run.
     """
     run = chunk.run
     if chunk.done_at:
@@ -53,16 +53,17 @@ def answer_chunk(
     if not goes_on(run):
         return True
     from_the_end = _note_start(chunk, now())
-    if chunk.starts >= MOST_STARTS:  # before its generator is loaded: that may be what kills
-        # A context that kills its process each time must not do so for ever.
-        _fail(chunk, f"its background processes ended {chunk.starts} times without an answer", now())
+    if chunk.starts >= MOST_STARTS:
+        # A context that kills its process each time must not do so for ever. This is checked before the generator is
+        # loaded, because loading may be what kills the process.
+        _fail_open_questions(chunk, f"its background processes ended {chunk.starts} times without an answer", now())
         return True
     try:
         loaded = get_generator(run.generator)
-        is_done = _answer_all(chunk, loaded, now, on_progress, from_the_end)
+        is_done = _answer_open_questions(chunk, loaded, now, on_progress, from_the_end)
     except GeneratorUnavailable as unavailable:
         _forget_start(chunk)
-        _note_away(run, unavailable, now())
+        _note_server_away(run, unavailable, now())
         raise
     except EvalPlatformError as error:
         finish_run(run, now(), outcome=str(error))
@@ -73,10 +74,10 @@ def answer_chunk(
 
 
 def give_up(chunk: GenerationChunk, unavailable: GeneratorUnavailable, since: datetime, now: datetime) -> None:
-    """Called after the last retry. If other chunks of the run were answered since the first try, only this chunk's
-    dialogs fail."""
+    """Stop after the last retry. If other chunks of the run were answered since the first try, only the dialogs of
+    this chunk fail; else the whole run ends."""
     if chunk.run.candidates.filter(created_at__gte=since).exists():
-        _fail(chunk, str(unavailable), now)
+        _fail_open_questions(chunk, str(unavailable), now)
     else:
         finish_run(chunk.run, now, f"Given up: {unavailable}")
 
@@ -84,7 +85,7 @@ def give_up(chunk: GenerationChunk, unavailable: GeneratorUnavailable, since: da
 # --- A chunk ---------------------------------------------------------------------------------------------------------
 
 
-def _answer_all(
+def _answer_open_questions(
     chunk: GenerationChunk, loaded: LoadedGenerator, now: Now, on_progress: OnProgress, from_the_end: bool
 ) -> bool:
     """Return False if time ran out, or if the run was paused or ended."""
@@ -95,7 +96,7 @@ def _answer_all(
         for answered in ask(chunk, loaded, feed):
             seconds, began = perf_counter() - began, perf_counter()
             if answered:
-                _save(chunk, loaded, answered, seconds / len(answered), now())
+                _save_answers(chunk, loaded, answered, seconds / len(answered), now())
                 on_progress()
             else:
                 _note_alive(chunk, now())
@@ -107,29 +108,31 @@ def _answer_all(
 # --- Rows ------------------------------------------------------------------------------------------------------------
 
 
-def _save(
+def _save_answers(
     chunk: GenerationChunk,
     loaded: LoadedGenerator,
     answered: Answered,
     seconds: float,
     now: datetime,
 ) -> None:
-    """Save one by one if the database refuses something: that is then a failure of its dialog, and the others, which
-    are paid for, are saved."""
+    """Save all answers or, if the database refuses one of them, each alone: the others may have cost money, and are
+    saved; the refused one becomes a failure of its dialog."""
     try:
-        _write(chunk, loaded, answered, seconds, now)
+        _write_rows(chunk, loaded, answered, seconds, now)
     except NOT_SAVED as error:
         if len(answered) == 1:
             log.warning("not_saved", dialog=answered[0][0].dialog.pk, error=type(error).__name__)
             failure = Reply("", failure=f"its answer can't be saved: {first_line(error)}")
-            _write(chunk, loaded, [(answered[0][0], failure)], seconds, now)
+            _write_rows(chunk, loaded, [(answered[0][0], failure)], seconds, now)
             return
         for one in answered:
-            _save(chunk, loaded, [one], seconds, now)
+            _save_answers(chunk, loaded, [one], seconds, now)
 
 
-def _write(chunk: GenerationChunk, loaded: LoadedGenerator, answered: Answered, seconds: float, now: datetime) -> None:
-    """Keep what another process has saved meanwhile: it is the same."""
+def _write_rows(
+    chunk: GenerationChunk, loaded: LoadedGenerator, answered: Answered, seconds: float, now: datetime
+) -> None:
+    """Add the rows. A row that another process has added meanwhile stays: it is the same, because seeds are fixed."""
     run = chunk.run
     candidates = [
         Candidate(
@@ -170,7 +173,7 @@ def _failure_row(run: GenerationRun, question: Question, reason: str) -> Generat
     )
 
 
-def _fail(chunk: GenerationChunk, reason: str, now: datetime) -> None:
+def _fail_open_questions(chunk: GenerationChunk, reason: str, now: datetime) -> None:
     for _ in range(MOST_ATTEMPTS):
         rows = [_failure_row(chunk.run, question, reason) for question in open_questions(chunk)]
         GenerationFailure.objects.bulk_create(rows, ignore_conflicts=True)
@@ -178,24 +181,27 @@ def _fail(chunk: GenerationChunk, reason: str, now: datetime) -> None:
 
 
 def _note_start(chunk: GenerationChunk, now: datetime) -> bool:
-    """Return whether another process was at this chunk a moment ago, because a message arrived twice or a process was
-    just killed. The newcomer then begins at the other end, so that both ask the same dialog only where they meet."""
+    """Count this start, and return whether another process worked on the chunk a moment ago.
+
+    That happens if a message arrives twice, or a process was just killed. The second process then begins at the other
+    end, so that both ask the same dialog only where they meet.
+    """
     with transaction.atomic():
         row = GenerationChunk.objects.select_for_update().filter(pk=chunk.pk)
         seen_at = row.values_list("seen_at", flat=True).get()
         row.update(starts=F("starts") + 1, seen_at=now)
-    GenerationRun.objects.unfinished().filter(pk=chunk.run_id).update(seen_at=now)
+    GenerationRun.objects.filter(pk=chunk.run_id).note_start(now)
     return seen_at is not None and now - seen_at < SOMEONE_ELSE_FOR
 
 
 def _note_alive(chunk: GenerationChunk, now: datetime) -> None:
-    """A server may take minutes. Note that we are alive, so that nobody takes the chunk for lost and sends it again."""
+    """Note that we are alive. A server may take minutes, and a chunk that seems lost would be sent again."""
     GenerationChunk.objects.filter(pk=chunk.pk).update(seen_at=now)
-    GenerationRun.objects.unfinished().filter(pk=chunk.run_id).update(seen_at=now)
+    GenerationRun.objects.filter(pk=chunk.run_id).note_life(now)
 
 
-def _note_away(run: GenerationRun, unavailable: GeneratorUnavailable, now: datetime) -> None:
-    """Note it for all chunks of the run: for the next minute, one that found the server down is enough."""
+def _note_server_away(run: GenerationRun, unavailable: GeneratorUnavailable, now: datetime) -> None:
+    """Note that the server is away, for all chunks of the run, so that the others don't ask it in the next minute."""
     GenerationRun.objects.unfinished().filter(pk=run.pk).update(
         outcome=storable(f"{str(unavailable).rstrip('.')}."),
         seen_at=now,
@@ -205,7 +211,8 @@ def _note_away(run: GenerationRun, unavailable: GeneratorUnavailable, now: datet
 
 
 def _forget_start(chunk: GenerationChunk) -> None:
-    """Note that the process survived this start. Nothing is left to forget if something was saved since."""
+    """Take back the count of this start, because the process survived it. Saving an answer has already reset it to
+    0."""
     GenerationChunk.objects.filter(pk=chunk.pk, starts__gt=0).update(starts=F("starts") - 1)
 
 

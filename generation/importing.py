@@ -1,4 +1,4 @@
-"""Files -> dialogs and candidates.
+"""Import dialogs and candidates from files, and report what was added, known already or refused.
 
 In: a file, and where its lines belong. Out: rows, and counts of what was added, known and refused, each refusal with
 its line and reason. Guaranteed: a bad line never stops the rest, nothing is ever overwritten, the same file again adds
@@ -39,7 +39,7 @@ class ImportCounts:
     known: int = 0
     rejected: int = 0
     conflicts: int = 0
-    datasets: set[str] = field(default_factory=set)  # in which something was added
+    datasets: set[str] = field(default_factory=set)  # those to which something was added
 
 
 @dataclass
@@ -53,7 +53,7 @@ class ImportOptions:
 def import_dialogs(
     path: Path, dataset_name: str, format: str | None = None, options: ImportOptions | None = None
 ) -> ImportCounts:
-    name = _checked_name(dataset_name)
+    name = _check_name(dataset_name)
     return _import(
         path,
         lambda on_bytes: read_dialog_file(path, dialog_format(path, format), on_bytes),
@@ -113,10 +113,10 @@ def _import(
     options: ImportOptions,
 ) -> ImportCounts:
     report = _Report(options)
-    # Whole-file transaction only where the whole file may have to be undone; else each batch is its own.
+    # One transaction for the whole file only if all of it may have to be undone; else each batch has its own.
     with transaction.atomic() if options.strict or options.dry_run else nullcontext():
         try:
-            for batch in _batches(read(report.read), report):
+            for batch in _make_batches(read(report.read), report):
                 _add_safely(add, batch, report)
         except OSError as error:
             raise EvalPlatformError(f"{path} can't be read: {error.strerror}.") from error
@@ -128,7 +128,7 @@ def _import(
     return counts
 
 
-def _batches(records: Iterator[Record | Problem], report: _Report) -> Iterator[list[Record]]:
+def _make_batches(records: Iterator[Record | Problem], report: _Report) -> Iterator[list[Record]]:
     batch: list[Record] = []
     first_byte = report.bytes_read
     for record in records:
@@ -136,7 +136,7 @@ def _batches(records: Iterator[Record | Problem], report: _Report) -> Iterator[l
             report.problem(record)
         else:
             batch.append(record)
-        # By bytes as well: a line may be a megabyte, and memory must not depend on the file.
+        # Limit the bytes as well: a line may be a megabyte, and memory must not depend on the file.
         if batch and (len(batch) >= BATCH_SIZE or report.bytes_read - first_byte > BATCH_BYTES):
             yield batch
             batch, first_byte = [], report.bytes_read
@@ -161,7 +161,7 @@ def _add_safely(add: Callable[[list[Record]], _Outcome], batch: list[Record], re
         report.problem(problem)
 
 
-def _checked_name(name: str) -> str:
+def _check_name(name: str) -> str:
     try:
         return checked_name(name, "The dataset's name")
     except BadRecord as bad:
@@ -186,7 +186,7 @@ def _add_dialogs(dataset_name: str, file_name: str, batch: list[DialogRecord]) -
             stored[record.external_id] = dialog
             new.append(dialog)
             outcome.datasets.add(dataset_name)
-        elif difference := _difference(known, record):
+        elif difference := _find_difference(known, record):
             outcome.problems.append(Problem(record.line, f"{record.external_id}: {difference}", is_conflict=True))
         else:
             outcome.known += 1
@@ -210,7 +210,7 @@ def _dialog_row(dataset: Dataset, file_name: str, record: DialogRecord) -> Dialo
     )
 
 
-def _difference(known: Dialog, record: DialogRecord) -> str:
+def _find_difference(known: Dialog, record: DialogRecord) -> str:
     """Say where the line contradicts the stored dialog. A field that the line leaves out is no contradiction."""
     pairs = {
         "context": (known.turns, record.turns),
@@ -244,7 +244,7 @@ class _CandidateImporter:
             raise EvalPlatformError(f"There is no dataset named {dataset_name!r}; import its dialogs first.")
 
     def add(self, batch: list[CandidateRecord]) -> _Outcome:
-        # Anew for each batch: a batch that was undone takes the generators and runs that it made with it.
+        # Look these up again for each batch: a batch that is undone also undoes the generators and runs that it added.
         self._generators: dict[str, Generator] = {}
         self._runs: dict[tuple[int, int], GenerationRun] = {}
         outcome = _Outcome()
@@ -262,7 +262,7 @@ class _CandidateImporter:
                 stored[dialog.pk, generator.pk] = record.text, record.label
                 new.append(self._candidate_row(record, dialog, generator))
                 outcome.datasets.add(self._dataset_name or record.dataset)
-            elif difference := _reply_difference(known, record):
+            elif difference := _find_reply_difference(known, record):
                 reason = f"{dialog.external_id}: {difference} is stored, and a stored reply is never changed"
                 outcome.problems.append(Problem(record.line, reason, is_conflict=True))
             else:
@@ -286,8 +286,8 @@ class _CandidateImporter:
         return found
 
     def _stored_replies(self, found: list[tuple[CandidateRecord, Dialog]]) -> dict[tuple[int, int], _TextAndLabel]:
-        """Return replies by dialog and generator, of this batch's generators only: there may be any number
-        of others."""
+        """Return the stored replies by dialog and generator. Only this batch's generators are read: a dialog may have
+        replies of any number of others."""
         candidates = Candidate.objects.filter(
             dialog__in={dialog.pk for _, dialog in found},
             generator__in={self._generator(record.generator).pk for record, _ in found},
@@ -322,7 +322,7 @@ class _CandidateImporter:
         return self._runs[key]
 
 
-def _reply_difference(known: _TextAndLabel, record: CandidateRecord) -> str:
+def _find_reply_difference(known: _TextAndLabel, record: CandidateRecord) -> str:
     """Say where the line contradicts the stored reply. A label that the line leaves out is no contradiction."""
     text, label = known
     if text != record.text:

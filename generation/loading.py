@@ -1,7 +1,7 @@
-"""The generators that this process keeps loaded.
+"""Load generators into this process's memory, and unload the one used longest ago if memory runs out.
 
 In: a Generator row. Out: its loaded network. Guaranteed: it is exactly the version that was registered; it is loaded
-once and kept while it and its settings are in use; if memory runs out, the one used longest ago goes first.
+once and stays loaded while it and its settings are in use.
 """
 
 from collections import OrderedDict
@@ -17,7 +17,7 @@ from generation.generators.kinds import AnswersEach, GeneratorKind
 from generation.models import Generator
 from generation.registry import check_generator, load_kind, own_settings
 
-MOST_KEPT = 4
+MOST_LOADED = 4
 
 
 @dataclass
@@ -32,12 +32,11 @@ class LoadedGenerator:
         return self.kind.answer(contexts, seeds)
 
     def answer_each(self, questions: Iterator[tuple[Context, int]]) -> Iterator[tuple[int, Answer] | None]:
-        """For kinds that have this method."""
+        """Answer questions one by one. Call this only if the kind has `answer_each`."""
         return cast(AnswersEach, self.kind).answer_each(questions, self.batch_size)
 
     def halve(self) -> bool:
-        """Halve the batch for good, because the next one would need as much memory. Return False if it can't
-        be halved."""
+        """Halve the batch size for good, because the next batch would need as much memory. Return False if it is 1."""
         self.batch_size, before = max(1, self.batch_size // 2), self.batch_size
         free_memory()
         return self.batch_size < before
@@ -46,35 +45,36 @@ class LoadedGenerator:
 class Loader:
     def __init__(self, device: str = "auto", threads: int = 0) -> None:
         self._device, self._threads = device, threads
-        self._kept: OrderedDict[str, LoadedGenerator] = OrderedDict()
+        self._loaded: OrderedDict[str, LoadedGenerator] = OrderedDict()
 
     @property
     def versions(self) -> list[str]:
-        return list(self._kept)
+        return list(self._loaded)
 
     def get(self, generator: Generator) -> LoadedGenerator:
-        if generator.version in self._kept:
+        if generator.version in self._loaded:
             self._follow_settings(generator)
-        if generator.version not in self._kept:
-            while len(self._kept) >= MOST_KEPT:
+        if generator.version not in self._loaded:
+            while len(self._loaded) >= MOST_LOADED:
                 self._drop_oldest()
-            self._kept[generator.version] = self._load(generator)
-        self._kept.move_to_end(generator.version)
-        return self._kept[generator.version]
+            self._loaded[generator.version] = self._load(generator)
+        self._loaded.move_to_end(generator.version)
+        return self._loaded[generator.version]
 
     def _follow_settings(self, generator: Generator) -> None:
-        """The settings differ in speed only, or it would be another version. Another batch size needs no loading."""
-        kept = self._kept[generator.version]
-        if own_settings(kept.settings) != own_settings(generator.settings):
+        """Take over changed settings. They can differ in speed only, or this would be another version. A new batch size
+        needs no loading; for anything else, the generator is dropped and loaded again."""
+        loaded = self._loaded[generator.version]
+        if own_settings(loaded.settings) != own_settings(generator.settings):
             self._drop(generator.version)
-        elif kept.settings != generator.settings:
+        elif loaded.settings != generator.settings:
             settings = check_generator(generator.kind, generator.checkpoint, generator.settings)
-            kept.batch_size, kept.settings = settings["batch_size"], generator.settings
+            loaded.batch_size, loaded.settings = settings["batch_size"], generator.settings
 
     def _load(self, generator: Generator) -> LoadedGenerator:
         kind = load_kind(generator.kind)
         settings = check_generator(generator.kind, generator.checkpoint, generator.settings)
-        # By the settings as they were stored: a later release may know more of them.
+        # Hash the settings as they were stored: a later release may know more of them.
         if version_of(generator.kind, generator.checkpoint, generator.settings) != generator.version:
             raise CheckpointRefused(
                 f"The checkpoint of {generator} has changed since it was registered. Register it under another name."
@@ -94,13 +94,13 @@ class Loader:
             except Exception as error:
                 if not is_out_of_memory(error):
                     raise
-                if not self._kept:
+                if not self._loaded:
                     raise CheckpointRefused(f"{generator} does not fit into the memory of {device}.") from error
             self._drop_oldest()  # outside of the handler, whose traceback holds what was loaded so far
 
     def _drop_oldest(self) -> None:
-        self._drop(next(iter(self._kept)))
+        self._drop(next(iter(self._loaded)))
 
     def _drop(self, version: str) -> None:
-        del self._kept[version]
+        del self._loaded[version]
         free_memory()

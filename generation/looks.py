@@ -1,7 +1,8 @@
-"""What can be seen of a reply without reading it, as numbers: its length, case, punctuation and spacing.
+"""Measure what one sees of a reply without reading it: its length, case, punctuation and spacing.
 
-Each look has words for a reply that has more of it than the others, and for one that has less. `kind` says what would
-help if it gives the human reply away: generation/tidying.py evens out "typing", but not "length" and "manner".
+Each look has words for replies that have more of it than the others, and for those that have less. `kind` says what
+would help if a look gives the human reply away: generation/tidying.py evens out "typing", but not "length" and
+"manner".
 """
 
 import math
@@ -25,7 +26,8 @@ class Look:
     unit: str  # "%": the share of replies that have it; else what is counted
 
     def of(self, text: str) -> float:
-        """Return the look as the classifier sees it: a tenfold length is one step, not ten."""
+        """Return the value that the classifier gets. Counts go in as log(1 + count): ten times the length is one
+        step."""
         value = self.measure(text)
         return value if self.unit == "%" else math.log1p(value)
 

@@ -1,13 +1,13 @@
-"""The rows of generation: datasets of dialogs, generators, and the candidates that generators gave to dialogs.
+"""The tables of generation: datasets, dialogs, generators, candidates, runs, failures and automatic scores.
 
-Dialogs and candidates are append-only: their texts are what workers saw, and a frozen study's hash covers them. So are
-generators: another checkpoint or another setting is another generator, with another name.
+Dialogs and candidates are append-only: their texts are what workers saw, and a frozen study's hash covers them.
+Generators are, too: another checkpoint or another setting is another generator, with another name.
 """
 
 import hashlib
 import json
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from django.conf import settings
@@ -15,11 +15,11 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Cast
 
+from evalplatform.background_work import BackgroundWork, BackgroundWorkQuerySet
 from generation.display import display_text
 
 MOST_SEARCH_WORDS = 20
-MOST_WORD_CHARACTERS = 1000  # a longer one is looked for by its beginning: SQLite takes no pattern of 50,000 bytes
-QUIET_AFTER = timedelta(minutes=2)
+MOST_WORD_CHARACTERS = 1000  # only the beginning of a longer word is searched: SQLite refuses patterns of 50,000 bytes
 
 
 class Dataset(models.Model):
@@ -28,7 +28,6 @@ class Dataset(models.Model):
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="datasets"
     )
     style_findings = models.JSONField(null=True, editable=False)
-    style_requested_at = models.DateTimeField(null=True, editable=False)
     style_checked_at = models.DateTimeField(null=True, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -40,17 +39,29 @@ class Dataset(models.Model):
         return self.name
 
 
+class StyleCheck(BackgroundWork):
+    """That someone asked for a dataset's style check. What was found last stands with the dataset."""
+
+    dataset = models.OneToOneField(Dataset, on_delete=models.CASCADE, related_name="style_check")
+    problem = models.TextField(blank=True)
+
+    objects = BackgroundWorkQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return f"style check of {self.dataset}"
+
+
 class DialogQuerySet(models.QuerySet["Dialog"]):
     def with_gold(self) -> "DialogQuerySet":
         return self.exclude(gold="")
 
     def containing(self, words: str) -> "DialogQuerySet":
-        """Return dialogs that have every one of the words: in a turn, the gold or the situation, or as id or
-        emotion."""
+        """Return the dialogs that contain every one of the words, each in a turn, the gold or the situation, or as the
+        id or emotion."""
         found = self.annotate(turns_text=Cast("turns", models.TextField()))
         for whole_word in words.replace("\0", " ").split()[:MOST_SEARCH_WORDS]:
             word = whole_word[:MOST_WORD_CHARACTERS]
-            in_json = json.dumps(word, ensure_ascii=False)[1:-1]  # as the column's text writes it: " is \"
+            in_json = json.dumps(word, ensure_ascii=False)[1:-1]  # as it is written in the JSON column: " is \"
             found = found.filter(
                 Q(turns_text__icontains=in_json)
                 | Q(gold__icontains=word)
@@ -69,9 +80,10 @@ class PlainJSONEncoder(json.JSONEncoder):
 
 
 class Dialog(models.Model):
-    """A context of alternating turns (speaker 1 begins) that waits for a reply, and perhaps a human reply to it."""
+    """A context of alternating turns (speaker 1 begins) that is to be answered, perhaps with a human reply (the
+    gold)."""
 
-    # Without an index of its own: both indexes below begin with it. Likewise the candidates' dialog.
+    # No index of its own, because both indexes below begin with it. The same holds for Candidate.dialog.
     dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="dialogs", db_index=False)
     external_id = models.CharField(max_length=200)
     turns = models.JSONField(encoder=PlainJSONEncoder)
@@ -98,7 +110,7 @@ class Dialog(models.Model):
 
     @property
     def display_gold(self) -> str:
-        """The gold as a card shows it: tidied like the candidates beside it, if it needs that."""
+        """Return the gold as a card shows it, with capitals and spacing restored like those of the candidates."""
         return display_text(self.gold, self.turns)
 
 
@@ -114,7 +126,7 @@ class Generator(models.Model):
     IMPORTED = "imported"
 
     name = models.CharField(max_length=100, unique=True)
-    kind = models.CharField(max_length=50, default=IMPORTED)  # or one of generation/registry.py
+    kind = models.CharField(max_length=50, default=IMPORTED)  # or one of the kinds in generation/registry.py
     checkpoint = models.CharField(max_length=500, blank=True)  # a folder, or a name that the kind understands
     settings = models.JSONField(default=dict, encoder=PlainJSONEncoder)
     version = models.CharField(max_length=64, blank=True)  # SHA-256 of kind, settings and the checkpoint's content
@@ -138,7 +150,7 @@ class Generator(models.Model):
         return self.kind != self.IMPORTED
 
 
-class GenerationRunQuerySet(models.QuerySet["GenerationRun"]):
+class GenerationRunQuerySet(BackgroundWorkQuerySet["GenerationRun"]):
     def generated(self) -> "GenerationRunQuerySet":
         return self.exclude(dialog_count=None)
 
@@ -149,8 +161,8 @@ class GenerationRunQuerySet(models.QuerySet["GenerationRun"]):
         return self.generated().unfinished().filter(paused_at=None)
 
 
-class GenerationRun(models.Model):
-    """Candidates of one generator for one dataset that arrive together: from one file, or answered here in chunks."""
+class GenerationRun(BackgroundWork):
+    """A set of candidates by one generator for one dataset: imported from one file, or answered here in chunks."""
 
     GENERATED = "answered here"  # the origin of a run whose candidates come from no file
 
@@ -160,21 +172,19 @@ class GenerationRun(models.Model):
     requested_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="generation_runs"
     )
-    dialog_count = models.PositiveIntegerField(null=True)  # that it is to answer; of an import nobody knows
-    started_at = models.DateTimeField(auto_now_add=True)
-    seen_at = models.DateTimeField(null=True)  # the last sign of life of those who answer
-    away_since = models.DateTimeField(null=True)  # its server did not answer anybody since
-    next_try_at = models.DateTimeField(null=True)  # of a server that is away
+    dialog_count = models.PositiveIntegerField(null=True)  # how many dialogs it has to answer; None for an import
+    requested_at = models.DateTimeField(auto_now_add=True)
+    away_since = models.DateTimeField(null=True)  # the generator's server has answered nothing since then
+    next_try_at = models.DateTimeField(null=True)  # when a server that is away is asked again
     paused_at = models.DateTimeField(null=True)
     cancelled_at = models.DateTimeField(null=True)
-    finished_at = models.DateTimeField(null=True)
     outcome = models.TextField(blank=True)
 
     objects = GenerationRunQuerySet.as_manager()
 
     class Meta:
         constraints = [
-            # A run that was killed is gone on with, not begun beside.
+            # A run that was killed is continued; no second one may begin beside it.
             models.UniqueConstraint(
                 fields=["generator", "dataset", "origin"],
                 condition=Q(finished_at=None),
@@ -186,10 +196,7 @@ class GenerationRun(models.Model):
         return f"{self.generator} on {self.dataset} from {self.origin}"
 
     def is_quiet(self, now: datetime) -> bool:
-        """True if the run should be going on but no process has reported for a while: it may be dead, or none is
-        running."""
-        is_going_on = self.finished_at is None and self.paused_at is None
-        return is_going_on and now - (self.seen_at or self.started_at) > QUIET_AFTER
+        return self.paused_at is None and super().is_quiet(now)
 
 
 class GenerationChunkQuerySet(models.QuerySet["GenerationChunk"]):
@@ -198,12 +205,12 @@ class GenerationChunkQuerySet(models.QuerySet["GenerationChunk"]):
 
 
 class GenerationChunk(models.Model):
-    """Some dialogs that are to be answered, as one message to a background process. The candidates are the outcome."""
+    """Some dialogs of a run that one message asks a background process to answer."""
 
     run = models.ForeignKey(GenerationRun, on_delete=models.PROTECT, related_name="chunks", db_index=False)
     number = models.PositiveIntegerField()
     dialog_ids = models.JSONField()
-    starts = models.PositiveSmallIntegerField(default=0)  # since something was saved; too many, and it is given up
+    starts = models.PositiveSmallIntegerField(default=0)  # since the last saved answer; after too many, it is given up
     seen_at = models.DateTimeField(null=True)
     done_at = models.DateTimeField(null=True)
 
@@ -219,7 +226,7 @@ class GenerationChunk(models.Model):
 class Candidate(models.Model):
     """One reply by one generator. `text` is what it wrote; `display_text` is what a worker reads.
 
-    The fields after `predicted_label` are known for replies that were made here, and not for imported ones.
+    The fields after `predicted_label` are filled for replies that were made here, not for imported ones.
     """
 
     dialog = models.ForeignKey(Dialog, on_delete=models.PROTECT, related_name="candidates", db_index=False)
@@ -227,9 +234,9 @@ class Candidate(models.Model):
     run = models.ForeignKey(GenerationRun, on_delete=models.PROTECT, related_name="candidates")
     text = models.TextField()
     display_text = models.TextField()
-    thoughts = models.TextField(blank=True, default="")  # of a reasoning model: neither shown to workers nor scored
+    thoughts = models.TextField(blank=True, default="")  # a reasoning model's; neither shown to workers nor scored
     predicted_label = models.CharField(max_length=50, blank=True)
-    score = models.FloatField(null=True)  # what its kind calls so
+    score = models.FloatField(null=True)  # its meaning depends on the generator's kind
     seed = models.BigIntegerField(null=True)
     seconds = models.FloatField(null=True)  # its share of the time that its batch took
     turns_cut = models.PositiveSmallIntegerField(null=True)  # oldest turns of the context that the model could not take
@@ -247,12 +254,12 @@ class Candidate(models.Model):
 
 
 class GenerationFailure(models.Model):
-    """A generator was asked and gave nothing that can be shown, and why. It is asked once more in the same run."""
+    """Why a generator gave no reply to a dialog that can be shown. It is asked once more in the same run."""
 
     dialog = models.ForeignKey(Dialog, on_delete=models.PROTECT, related_name="failures", db_index=False)
     generator = models.ForeignKey(Generator, on_delete=models.PROTECT, related_name="failures")
     run = models.ForeignKey(GenerationRun, on_delete=models.PROTECT, related_name="failures")
-    attempt = models.PositiveSmallIntegerField()  # counted over all runs: each has a seed of its own
+    attempt = models.PositiveSmallIntegerField()  # counted over all runs, because each attempt has its own seed
     reason = models.CharField(max_length=500)
     seed = models.BigIntegerField()
     created_at = models.DateTimeField(auto_now_add=True)
@@ -267,7 +274,7 @@ class GenerationFailure(models.Model):
 
 
 class CandidateScore(models.Model):
-    """What an automatic metric says about one reply. If the way of computing it changes, so does the version."""
+    """The value of an automatic metric for one reply. `version` changes whenever the metric is computed differently."""
 
     candidate = models.ForeignKey(Candidate, on_delete=models.CASCADE, related_name="scores", db_index=False)
     metric = models.CharField(max_length=50)
@@ -286,15 +293,15 @@ class CandidateScore(models.Model):
 
 
 class GeneratorScore(models.Model):
-    """What an automatic metric says about all replies of a generator to a dataset. Candidates are never deleted, so
-    their count says which replies these were."""
+    """The value of an automatic metric for all replies of a generator to a dataset. Candidates are never deleted, so
+    their count tells which replies were scored."""
 
     generator = models.ForeignKey(Generator, on_delete=models.CASCADE, related_name="scores", db_index=False)
     dataset = models.ForeignKey(Dataset, on_delete=models.CASCADE, related_name="scores")
     metric = models.CharField(max_length=50)
     version = models.CharField(max_length=100)
     candidate_count = models.PositiveIntegerField()
-    scored_count = models.PositiveIntegerField()  # of these: those with a gold or a label, where the metric needs one
+    scored_count = models.PositiveIntegerField()  # those with a gold or a label, if the metric needs one; else all
     value = models.FloatField()
     created_at = models.DateTimeField(auto_now_add=True)
 

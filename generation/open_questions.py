@@ -1,4 +1,4 @@
-"""The dialogs of a chunk that still have to be asked.
+"""Hand out the dialogs of a chunk that a generator still has to answer, each with its seed.
 
 In: a chunk. Out: its dialogs that have neither a candidate nor the most failures allowed, one after the other.
 Guaranteed: a dialog is looked up again before it is handed out, so that whatever another process has answered meanwhile
@@ -16,14 +16,14 @@ from django.db.models import Count
 from generation.models import Candidate, Dialog, GenerationChunk, GenerationFailure, GenerationRun, Generator
 from generation.run_requests import failed_dialogs
 
-MOST_TIME = timedelta(minutes=5)  # at a chunk, before it is put back for whoever is next
+MOST_TIME = timedelta(minutes=5)  # a process works so long on a chunk, then puts it back into the queue
 
 Now = Callable[[], datetime]
 
 
 @dataclass(frozen=True)
 class Question:
-    """A dialog that is to be answered. `attempt` counts from 0, over all runs."""
+    """A dialog that is to be answered. `attempt` counts from 1, over all runs."""
 
     dialog: Dialog
     attempt: int
@@ -31,14 +31,15 @@ class Question:
 
 
 def seed_of(generator: Generator, dialog: Dialog, attempt: int) -> int:
-    """The same version and dialog have the same seed in any database. 48 bits fit into every server's JSON."""
+    """Return a seed that depends on version, dialog and attempt only, so that it is the same in any database. It has
+    48 bits, which every server's JSON can hold."""
     named = f"{generator.version} {dialog.context_key} {dialog.external_id} {attempt}"
     return int.from_bytes(hashlib.sha256(named.encode()).digest()[:6])
 
 
 def open_questions(chunk: GenerationChunk) -> list[Question]:
-    """Return them in the chunk's order, by length. Failures of earlier runs change the seed, but do not count as
-    failures."""
+    """Return the chunk's open questions in its order, the longest contexts first. Failures in earlier runs count for
+    the attempt, and so change the seed, but use up no attempt of this run."""
     generator = chunk.run.generator
     failures = GenerationFailure.objects.filter(generator=generator, dialog__in=chunk.dialog_ids)
     tries = dict(failures.values_list("dialog").annotate(Count("pk")))
@@ -64,7 +65,7 @@ class QuestionFeed:
         self.is_cut_short = False
 
     def take(self, count: int = 1, shortest: bool = False) -> list[Question]:
-        """Hand out the longest contexts first, or the shortest if asked to: those are the likeliest to be answered."""
+        """Hand out the longest contexts first, or the shortest if asked to, since those are most likely answered."""
         if self._waiting and (self._now() > self._until or not goes_on(self._run)):
             self.is_cut_short = True
             self._waiting.clear()
@@ -74,13 +75,13 @@ class QuestionFeed:
             wanted = [self._waiting.pop() if is_end else self._waiting.popleft()]
             while self._waiting and len(taken) + len(wanted) < count:
                 wanted.append(self._waiting.pop() if is_end else self._waiting.popleft())
-            taken += self._still_open(wanted)
+            taken += self._drop_settled(wanted)
         return taken
 
     def stop(self) -> None:
         self._waiting.clear()
 
-    def _still_open(self, questions: list[Question]) -> list[Question]:
+    def _drop_settled(self, questions: list[Question]) -> list[Question]:
         dialogs = [question.dialog.pk for question in questions]
         of_generator = {"generator": self._run.generator_id, "dialog__in": dialogs}
         answered = set(Candidate.objects.filter(**of_generator).values_list("dialog", flat=True))

@@ -1,7 +1,7 @@
-"""Who owns datasets, models and runs. Everyone on the server reads and uses them; their owners change them.
+"""Decide who may change datasets, models and runs. Everyone on the server may read and use them.
 
-Superusers run the server and may change everything. What has no owner (made by a command without --owner, or whose
-owner's account was deleted) only they can change, as with studies.
+Owners change what is theirs. Superusers run the server and may change everything. What has no owner (because a command
+made it without --owner, or because the owner's account was deleted) can be changed by superusers only, as with studies.
 """
 
 from django.contrib.auth.models import AnonymousUser, User
@@ -19,7 +19,7 @@ def can_change(user: Requester, thing: Dataset | Generator) -> bool:
 
 
 def can_steer(user: Requester, run: GenerationRun) -> bool:
-    """Return whether the user may pause, resume and cancel a run: they asked for it, or own the model."""
+    """Return whether the user may pause, resume and cancel a run, because they requested it or own the model."""
     return can_change(user, run.generator) or (run.requested_by_id is not None and run.requested_by_id == user.pk)
 
 
@@ -39,6 +39,6 @@ def find_owner(name: str | None) -> User | None:
 
 
 def give_owner(things: QuerySet[Dataset] | QuerySet[Generator], owner: User | None) -> None:
-    """Give them to the user where they have no owner. `manage.py set_owner` hands over what somebody owns."""
+    """Make the user the owner of those things that have none. `manage.py set_owner` hands over what somebody owns."""
     if owner is not None:
         things.filter(owner=None).update(owner=owner)

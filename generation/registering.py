@@ -1,4 +1,4 @@
-"""A name, a kind, a checkpoint and settings -> a generator that can answer.
+"""Register a generator: a name, a kind, a checkpoint and settings become a Generator that can answer.
 
 In: the options of a command, or a small TOML file. Out: a Generator row. Guaranteed: kind, checkpoint and settings are
 checked first; a name stands for the same version for ever, so that registering it again changes nothing.
@@ -25,26 +25,26 @@ class Registration:
 
 
 def register_generator(registration: Registration) -> Generator:
-    name = _checked_name(registration.name)
-    checkpoint = _as_stored(registration.checkpoint)
+    name = _check_name(registration.name)
+    checkpoint = _resolve_folder(registration.checkpoint)
     settings = check_generator(registration.kind, checkpoint, registration.settings)
     version = version_of(registration.kind, checkpoint, settings)
     defaults = {"kind": registration.kind, "checkpoint": checkpoint, "settings": settings, "version": version}
     generator, is_new = Generator.objects.get_or_create(name=name, defaults=defaults)
     if not is_new and generator.version != version:
         raise EvalPlatformError(
-            f"There is a model named {name!r} with another {_difference(generator, registration.kind, settings)}; "
+            f"There is a model named {name!r} with another {_find_difference(generator, registration.kind, settings)}; "
             "a model never changes, so give this one a name of its own."
         )
     if not is_new and (generator.settings, generator.checkpoint) != (settings, checkpoint):
-        # The same content elsewhere, or settings that are about speed alone.
+        # The same content was moved to another folder, or only settings about speed differ.
         generator.settings, generator.checkpoint = settings, checkpoint
         generator.save(update_fields=["settings", "checkpoint"])
     return generator
 
 
 def read_registration(path: Path) -> Registration:
-    """A relative checkpoint folder is looked up from the file's own folder."""
+    """Read a generator from a TOML file. A relative checkpoint folder is looked up from the file's own folder."""
     try:
         values = tomllib.loads(path.read_text())
     except OSError as error:
@@ -66,26 +66,26 @@ def parse_setting(text: str) -> tuple[str, Any]:
     """Read `beams=4` or `system="Be kind."`: the value is TOML or, failing that, plain text."""
     name, equals, value = text.partition("=")
     if not equals or not name.strip():
-        raise EvalPlatformError(f"{text!r} is no setting: write NAME=VALUE.")
+        raise EvalPlatformError(f"{text!r} is not a setting: write NAME=VALUE.")
     try:
         return name.strip(), tomllib.loads(f"value = {value}")["value"]
     except tomllib.TOMLDecodeError:
         return name.strip(), value.strip()
 
 
-def _checked_name(name: str) -> str:
+def _check_name(name: str) -> str:
     try:
         return checked_name(name, "The model's name")
     except BadRecord as bad:
         raise EvalPlatformError(f"{bad}.") from None
 
 
-def _as_stored(checkpoint: str) -> str:
+def _resolve_folder(checkpoint: str) -> str:
     """Store a folder by its full path: background processes may run in another folder than this command."""
     return str(Path(checkpoint).resolve()) if checkpoint and Path(checkpoint).is_dir() else checkpoint
 
 
-def _difference(stored: Generator, kind: str, settings: dict[str, Any]) -> str:
+def _find_difference(stored: Generator, kind: str, settings: dict[str, Any]) -> str:
     if stored.kind != kind:
         return f"kind ({stored.kind})"
     for name, value in settings.items():

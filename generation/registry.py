@@ -1,4 +1,4 @@
-"""The one list of generator kinds. A kind's module is imported when it is first asked for, and torch when it loads."""
+"""List the kinds of generators. A kind's module is imported when it is first asked for, and torch when it loads."""
 
 from importlib import import_module
 from typing import Any
@@ -43,7 +43,7 @@ def check_generator(kind_name: str, checkpoint: str, settings: dict[str, Any]) -
         raise SettingsRefused(f"The kind {kind_name} can't be told which label to answer with (forced_label).")
     if common["forced_label"] and common["forced_label"] not in obeyed:
         raise SettingsRefused(
-            f"No reply can have the label {common['forced_label']!r}; it is none of the {len(obeyed)}."
+            f"No reply can have the label {common['forced_label']!r}; it is not one of the {len(obeyed)} labels."
         )
     return {**common, **kind.check(checkpoint, own_settings(settings))}
 

@@ -1,4 +1,4 @@
-"""Request candidates: choose the dialogs of a run, pause, resume and cancel it, and say how far it is.
+"""Request candidates: choose the dialogs of a run, pause, resume and cancel it, and count how far it is.
 
 In: a generator and a dataset. Out: a run with its chunks, saved before any work begins. Guaranteed: a run covers only
 dialogs that have no candidate of the generator, and at most one run of a generator and dataset is unfinished.
@@ -25,7 +25,7 @@ RATE_WINDOW = timedelta(minutes=2)
 
 
 class NothingToAnswer(EvalPlatformError):
-    """Every dialog has a candidate of this generator already."""
+    """Every dialog already has a candidate by this generator."""
 
 
 def request_run(
@@ -39,10 +39,10 @@ def request_run(
         raise EvalPlatformError(f"{generator} only has imported replies: there is nothing to ask.")
     if open_run(generator, dataset):
         raise EvalPlatformError(f"{generator} is answering {dataset} already.")
-    ids = _longest_first(_missing(generator, dataset), most_dialogs)
+    ids = _sort_longest_first(_unanswered_dialogs(generator, dataset), most_dialogs)
     if not ids:
         raise NothingToAnswer(f"{generator} has answered every dialog of {dataset}.")
-    chunks = _mixed([ids[start : start + chunk_size] for start in range(0, len(ids), chunk_size)])
+    chunks = _mix_lengths([ids[start : start + chunk_size] for start in range(0, len(ids), chunk_size)])
     try:
         with transaction.atomic():
             run = GenerationRun.objects.create(
@@ -67,12 +67,12 @@ def open_run(generator: Generator, dataset: Dataset) -> GenerationRun | None:
 
 
 def pause_run(run: GenerationRun, now: datetime) -> None:
-    """Processes that are answering finish their present batch."""
+    """Pause a run. Processes that are answering finish their present batch."""
     GenerationRun.objects.going_on().filter(pk=run.pk).update(paused_at=now)
 
 
 def resume_run(run: GenerationRun, now: datetime) -> None:
-    """The chunks must be sent again: messages that arrived during the pause were dropped."""
+    """Resume a run. The caller must send its chunks again: messages that arrived during the pause were dropped."""
     GenerationRun.objects.unfinished().filter(pk=run.pk).update(
         paused_at=None, seen_at=now, outcome="", away_since=None, next_try_at=None
     )
@@ -80,7 +80,7 @@ def resume_run(run: GenerationRun, now: datetime) -> None:
 
 
 def cancel_run(run: GenerationRun, now: datetime) -> None:
-    """Answers are kept. The rest can be asked for again, in a new run."""
+    """Cancel a run. Its answers stay, and the rest can be requested in a new run."""
     finish_run(run, now, cancelled_at=now)
 
 
@@ -90,8 +90,8 @@ def finish_run(run: GenerationRun, now: datetime, outcome: str = "", cancelled_a
 
 
 def finish_if_done(run: GenerationRun, now: datetime) -> bool:
-    """Check this whenever a run is taken up: the process that did its last chunk may have been killed before
-    noting it."""
+    """Finish a run that has no open chunk left. Call this whenever a run is taken up: the process that did its last
+    chunk may have been killed before it could finish the run."""
     is_done = not run.chunks.undone().exists()
     if is_done:
         finish_run(run, now)
@@ -107,7 +107,7 @@ class RunCounts:
     total: int
     answered: int
     failed: int  # asked twice, without a reply to show
-    per_second: float | None  # lately
+    per_second: float | None  # over the last two minutes
 
     @property
     def done(self) -> int:
@@ -123,12 +123,12 @@ def count_run(run: GenerationRun, now: datetime) -> RunCounts:
         total=run.dialog_count or 0,
         answered=run.candidates.count(),
         failed=failed_dialogs(run).count(),
-        per_second=None if run.finished_at or run.paused_at else _rate(run, now),
+        per_second=None if run.finished_at or run.paused_at else _recent_rate(run, now),
     )
 
 
 def failed_dialogs(run: GenerationRun) -> models.QuerySet[Any, int]:
-    """Return ids of dialogs that were asked as often as allowed and have no candidate."""
+    """Return the ids of dialogs that were asked as often as allowed and have no candidate."""
     asked = run.failures.values("dialog").annotate(times=Count("pk")).filter(times__gte=MOST_ATTEMPTS)
     answered = Candidate.objects.filter(dialog=OuterRef("dialog"), generator=run.generator_id)
     return asked.exclude(Exists(answered)).values_list("dialog", flat=True)
@@ -141,24 +141,25 @@ def count_failures(run: GenerationRun) -> dict[str, int]:
     return dict(Counter(reasons.values()).most_common())
 
 
-def _missing(generator: Generator, dataset: Dataset) -> models.QuerySet[Dialog]:
+def _unanswered_dialogs(generator: Generator, dataset: Dataset) -> models.QuerySet[Dialog]:
     answered = Candidate.objects.filter(dialog=OuterRef("pk"), generator=generator)
     return Dialog.objects.filter(~Exists(answered), dataset=dataset)
 
 
-def _longest_first(dialogs: models.QuerySet[Dialog], most: int | None) -> list[int]:
-    """Contexts of similar length fill a batch best. The longest come first, so that memory runs out at once
-    or never."""
+def _sort_longest_first(dialogs: models.QuerySet[Dialog], most: int | None) -> list[int]:
+    """Return ids of dialogs by length of their context, since contexts of similar length waste least of a batch. The
+    longest come first, so that memory runs out at once or never."""
     if most is not None:
         dialogs = dialogs.filter(pk__in=dialogs.order_by("pk").values("pk")[:most])
     length = Length(Cast("turns", models.TextField()))
     return list(dialogs.order_by(length.desc(), "pk").values_list("pk", flat=True))
 
 
-def _mixed(chunks: list[list[int]]) -> list[list[int]]:
-    """The longest contexts first, then all lengths by turns: what the first took tells what the rest will take.
+def _mix_lengths(chunks: list[list[int]]) -> list[list[int]]:
+    """Put the chunk with the longest contexts first, then mix all lengths, so that the rate of the first chunks
+    predicts how long the rest will take.
 
-    >>> _mixed([[90], [80], [70], [60], [50]])
+    >>> _mix_lengths([[90], [80], [70], [60], [50]])
     [[90], [70], [50], [80], [60]]
     """
     golden = (5**0.5 - 1) / 2  # its multiples fall evenly into the unit interval, however many there are
@@ -166,8 +167,11 @@ def _mixed(chunks: list[list[int]]) -> list[list[int]]:
     return [*chunks[:1], *(chunks[place] for place in places)]
 
 
-def _rate(run: GenerationRun, now: datetime) -> float | None:
-    """Return candidates per second over those saved lately. A whole batch is saved at once."""
+def _recent_rate(run: GenerationRun, now: datetime) -> float | None:
+    """Return candidates per second in the last two minutes.
+
+    A whole batch is saved at once. The first batch of the window only marks its beginning and is not counted.
+    """
     lately = run.candidates.filter(created_at__gte=now - RATE_WINDOW)
     span = lately.aggregate(first=Min("created_at"), last=Max("created_at"), count=Count("pk"))
     if not span["count"] or span["last"] - span["first"] < timedelta(seconds=1):

@@ -1,24 +1,27 @@
-"""Could a worker pick out the human reply by its looks alone?
+"""Check whether a worker could pick out the human reply by its looks alone.
 
 A small classifier that sees nothing but looks (generation/looks.py) learns on some of the dialogs which of the replies
 is the human one, and guesses on the others. If it is right clearly more often than chance, checkpoints measure eyesight
-instead of judgement. It is checked on the texts as workers read them.
+instead of judgement. It gets the texts as workers read them.
 
-The classifier is a conditional logit: within a dialog, P(reply is human) is proportional to exp(w . looks). It is
-fitted by its likelihood with a ridge penalty, and judged by five-fold cross-validation over dialogs: no dialog is
-guessed by weights that have seen it. Own code on numpy and scipy: the web process has no scikit-learn, and
-scikit-learn has no conditional logit.
+The classifier is a conditional logit (McFadden, 1974): within a dialog, P(reply is human) is proportional to
+exp(w . looks). It is fitted by its likelihood with a ridge penalty, and judged by five-fold cross-validation over
+dialogs: no dialog is guessed with weights that were fitted on it. We wrote it on numpy and scipy because scikit-learn
+has no conditional logit.
 """
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from typing import Any
 
 import numpy as np
 from django.utils import timezone
 
+from evalplatform.background_work import showing_life
+from evalplatform.errors import in_one_line
 from generation.looks import LOOKS, Look
-from generation.models import Dataset, Dialog
+from generation.models import Dataset, Dialog, StyleCheck
 from generation.tidying import tidy_reply
 
 NOTABLE_EXCESS = 0.10
@@ -27,13 +30,14 @@ MOST_DIALOGS = 1_000
 FOLDS = 5
 RIDGE = 1.0
 MOST_GIVEAWAYS = 4
+FAILED = "The check failed. The background process's log has the details; tell whoever runs this server."
 
 Texts = tuple[str, Sequence[str]]  # the gold, and the candidates, of one dialog
 
 
 @dataclass(frozen=True)
 class Giveaway:
-    """A look in which the human replies differ from the models' on average, and how."""
+    """A look in which human replies differ from the models' on average, with words that say how."""
 
     words: str
     kind: str
@@ -111,7 +115,7 @@ ADVICE = {
 
 def check_style(dialogs: Iterable[Texts]) -> StyleReport:
     """Measure how well looks tell each dialog's gold from its candidates, all as shown, and which looks do."""
-    groups = [[gold, *others] for gold, others in map(_different, dialogs) if others]
+    groups = [[gold, *others] for gold, others in map(_drop_repeated, dialogs) if others]
     if len(groups) < FEWEST_DIALOGS:
         return StyleReport(len(groups))
     table = _Table(groups)
@@ -119,33 +123,53 @@ def check_style(dialogs: Iterable[Texts]) -> StyleReport:
     hits = np.zeros(len(groups))
     for fold in range(FOLDS):
         hits[folds == fold] = table.hits(table.fit(folds != fold), folds == fold)
-    return _report(hits, table.chance, _giveaways(groups, table))
+    return _make_report(hits, table.chance, _find_giveaways(groups, table))
 
 
 def check_on_other_half(dialogs: Iterable[Texts]) -> StyleReport:
-    """The same, but learn on every other dialog and judge once on the rest."""
-    groups = [[gold, *others] for gold, others in map(_different, dialogs) if others]
+    """Do the same as check_style, but learn on every other dialog and judge once, on the rest."""
+    groups = [[gold, *others] for gold, others in map(_drop_repeated, dialogs) if others]
     table = _Table(groups)
     is_learnt = np.arange(len(groups)) % 2 == 0
-    return _report(table.hits(table.fit(is_learnt), ~is_learnt), table.chance, _giveaways(groups, table))
+    return _make_report(table.hits(table.fit(is_learnt), ~is_learnt), table.chance, _find_giveaways(groups, table))
+
+
+def request_style_check(dataset: Dataset, send: Callable[[Dataset], None], now: datetime) -> None:
+    """Ask a background process for the check, unless someone else has."""
+    StyleCheck.objects.get_or_create(dataset=dataset)
+    StyleCheck.objects.filter(dataset=dataset).request_once(lambda: send(dataset), now)
+
+
+def carry_out_style_check(dataset: Dataset, now: Callable[[], datetime]) -> None:
+    """Check what was asked for. A failure ends it, too: the page must not wait for ever."""
+    row = StyleCheck.objects.filter(dataset=dataset)
+    row.note_start(now())
+    try:
+        with showing_life(row, now):
+            check_dataset_style(dataset)
+    except Exception as error:
+        row.note_end(now(), problem=in_one_line(error) or FAILED)
+        if in_one_line(error) is None:
+            raise
+    else:
+        row.note_end(now(), problem="")
 
 
 def check_dataset_style(dataset: Dataset) -> StyleReport:
     """Check up to MOST_DIALOGS dialogs of the dataset, tidied as studies show them, and store the findings."""
     texts = [
         (dialog.display_gold, [candidate.display_text for candidate in dialog.candidates.all()])
-        for dialog in _checked_dialogs(dataset)
+        for dialog in _choose_dialogs(dataset)
     ]
-    report = check_style(_shown(texts, tidy_reply))
+    report = check_style(_show_texts(texts, tidy_reply))
     as_written = check_style(texts)
     dataset.style_findings = report.as_json() | {"as_written": as_written.sentence if as_written.is_notable else ""}
     dataset.style_checked_at = timezone.now()
-    dataset.style_requested_at = None
-    dataset.save(update_fields=["style_findings", "style_checked_at", "style_requested_at"])
+    dataset.save(update_fields=["style_findings", "style_checked_at"])
     return report
 
 
-def _checked_dialogs(dataset: Dataset) -> Iterable[Dialog]:
+def _choose_dialogs(dataset: Dataset) -> Iterable[Dialog]:
     return (
         Dialog.objects.with_gold()
         .filter(dataset=dataset, candidates__isnull=False)
@@ -155,12 +179,12 @@ def _checked_dialogs(dataset: Dataset) -> Iterable[Dialog]:
     )
 
 
-def _shown(dialogs: Iterable[Texts], show: Callable[[str], str]) -> list[Texts]:
+def _show_texts(dialogs: Iterable[Texts], show: Callable[[str], str]) -> list[Texts]:
     return [(show(gold), [show(text) for text in candidates]) for gold, candidates in dialogs]
 
 
-def _different(texts: Texts) -> tuple[str, list[str]]:
-    """Equal replies are one card."""
+def _drop_repeated(texts: Texts) -> tuple[str, list[str]]:
+    """Drop repeated texts, since equal replies are one card."""
     gold, candidates = texts
     return gold, sorted(set(candidates) - {gold})
 
@@ -178,7 +202,7 @@ class _Table:
 
     def fit(self, is_chosen: np.ndarray) -> np.ndarray:
         """Return the weights, fitted on the chosen dialogs."""
-        from scipy.optimize import minimize  # here: it takes a second, and most processes never need it
+        from scipy.optimize import minimize  # imported here: it takes a second, and most processes never need it
 
         rows, sizes = self.rows[is_chosen[self._group_of_row]], self.sizes[is_chosen]
         starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
@@ -189,7 +213,7 @@ class _Table:
             exponentials = np.exp(scores - np.repeat(largest, sizes))
             totals = np.add.reduceat(exponentials, starts)
             shares = exponentials / np.repeat(totals, sizes)
-            shares[starts] -= 1  # minus the truth: the gradient by the scores
+            shares[starts] -= 1  # gradient by the scores: predicted share minus 1 for the human reply, minus 0 else
             likelihood = np.sum(scores[starts] - largest - np.log(totals))
             return float(RIDGE * weights @ weights / 2 - likelihood), rows.T @ shares + RIDGE * weights
 
@@ -209,19 +233,20 @@ class _Table:
 
 
 def _row(text: str) -> list[float]:
-    # The square of the length: a human reply may be told by being neither short nor long.
+    # The square of the length is there because human replies may stand out by being neither short nor long.
     return [look.of(text) for look in LOOKS] + [LOOKS[0].of(text) ** 2]
 
 
-def _report(hits: np.ndarray, chance: float, giveaways: tuple[Giveaway, ...]) -> StyleReport:
+def _make_report(hits: np.ndarray, chance: float, giveaways: tuple[Giveaway, ...]) -> StyleReport:
     from scipy.stats import binomtest
 
     interval = binomtest(round(float(hits.sum())), len(hits)).proportion_ci(method="wilson")
     return StyleReport(len(hits), chance, float(hits.mean()), float(interval.low), float(interval.high), giveaways)
 
 
-def _giveaways(groups: Sequence[Sequence[str]], table: _Table) -> tuple[Giveaway, ...]:
-    """Return the looks that raise the human replies' scores most, by weight times difference, from a twentieth on."""
+def _find_giveaways(groups: Sequence[Sequence[str]], table: _Table) -> tuple[Giveaway, ...]:
+    """Return the looks that raise the scores of human replies most: a look's weight times its mean difference, if that
+    is more than a twentieth of all that raises them."""
     weights = table.fit(np.ones(len(groups), dtype=bool))
     is_gold = np.zeros(len(table.rows), dtype=bool)
     is_gold[np.cumsum(table.sizes) - table.sizes] = True

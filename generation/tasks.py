@@ -1,4 +1,7 @@
-"""Thin Celery tasks: fetch by id, then call the room. Generation uses the queue `gpu`, everything else `default`."""
+"""Celery tasks of generation: answer chunks, send lost ones again, check a dataset's style.
+
+They fetch a row by its id and call the code that does the work. Answering uses the queue `gpu`, all else `default`.
+"""
 
 from collections.abc import Iterable
 from functools import cache
@@ -8,15 +11,14 @@ from celery import Task, current_app, shared_task
 from django.conf import settings
 from django.db import DatabaseError
 from django.utils import timezone
-from kombu.exceptions import OperationalError
 
-from evalplatform.errors import EvalPlatformError
+from evalplatform.background_work import send_task
 from generation.errors import GeneratorUnavailable
 from generation.generating import TRY_AGAIN_AFTER, answer_chunk, give_up
 from generation.loading import Loader
 from generation.models import Dataset, GenerationChunk, GenerationRun
 from generation.run_requests import finish_if_done, undone_chunks
-from generation.style_check import check_dataset_style
+from generation.style_check import carry_out_style_check
 
 log = structlog.get_logger("generation.tasks")
 
@@ -28,16 +30,13 @@ MOST_PASSES = 3
 
 @shared_task
 def check_style_of_dataset(dataset_id: int) -> None:
-    check_dataset_style(Dataset.objects.get(pk=dataset_id))
+    carry_out_style_check(Dataset.objects.get(pk=dataset_id), timezone.now)
 
 
 def send_chunks(chunk_ids: Iterable[int]) -> None:
-    """Send a message for each chunk. One too many does no harm: it finds its chunk done."""
-    try:
-        for chunk_id in chunk_ids:
-            answer_chunk_of_run.delay(chunk_id)
-    except OperationalError:
-        raise EvalPlatformError("It can't start: the broker does not answer. See the Health page.") from None
+    """Send a message for each chunk. A message too many does no harm, since its chunk is then found done."""
+    for chunk_id in chunk_ids:
+        send_task(answer_chunk_of_run, chunk_id)
 
 
 @shared_task(
@@ -47,14 +46,14 @@ def send_chunks(chunk_ids: Iterable[int]) -> None:
     default_retry_delay=TRY_AGAIN_SECONDS,
 )
 def answer_chunk_of_run(self: Task, chunk_id: int, passes: int = 0) -> None:
-    """The message stays with the broker until the chunk is done, so that a killed process's chunk goes to
-    another one."""
+    """Answer a chunk. The broker holds the message until the chunk is done, so that another process gets it if this
+    one is killed."""
     chunk = GenerationChunk.objects.select_related("run__generator").get(pk=chunk_id)
     if passes < MOST_PASSES and _should_pass_on(chunk):
         answer_chunk_of_run.delay(chunk_id, passes + 1)
         return
     try:
-        _spare_a_server_that_is_away(chunk.run)
+        _limit_tries_of_server(chunk.run)
         is_through = answer_chunk(chunk, _loader().get, timezone.now)
     except GeneratorUnavailable as unavailable:
         chunk.run.refresh_from_db()
@@ -68,8 +67,9 @@ def answer_chunk_of_run(self: Task, chunk_id: int, passes: int = 0) -> None:
         answer_chunk_of_run.delay(chunk_id)
 
 
-def _spare_a_server_that_is_away(run: GenerationRun) -> None:
-    """Let one chunk ask it again each minute. When all of them asked, each with its own tries, giving up took hours."""
+def _limit_tries_of_server(run: GenerationRun) -> None:
+    """Let only one chunk of the run ask a server that is away, once a minute. When every chunk asked, each with its own
+    retries, it took hours to give up."""
     now = timezone.now()
     if run.next_try_at is None or run.finished_at is not None:
         return
@@ -80,9 +80,10 @@ def _spare_a_server_that_is_away(run: GenerationRun) -> None:
 
 @shared_task
 def send_lost_chunks() -> None:
-    """Run each minute by Celery's beat, for a broker that lost messages or holds those of a dead process back for long.
+    """Send the chunks of quiet runs again. Celery's beat runs this each minute, because a broker may lose messages, or
+    hold back those of a dead process for long.
 
-    It acts only if the queue is empty: a run may wait behind others for hours, and need not be sent again.
+    Chunks are sent only if the queue is empty: a run may just wait behind others for hours.
     """
     for run in GenerationRun.objects.going_on():
         finish_if_done(run, timezone.now())
@@ -104,7 +105,8 @@ def count_waiting() -> int:
 def _should_pass_on(chunk: GenerationChunk) -> bool:
     """Return whether a chunk of a generator that is loaded here waits further back in the queue.
 
-    A generator's chunks thus go where it is loaded. A chunk is passed on a few times at most: that message may be lost.
+    If so, this chunk goes back to the queue, for a process that has its generator loaded. A chunk is passed on a few
+    times at most, because the message of the other one may have been lost.
     """
     loaded = _loader().versions
     if not loaded or chunk.run.generator.version in loaded:
@@ -115,5 +117,5 @@ def _should_pass_on(chunk: GenerationChunk) -> bool:
 
 @cache
 def _loader() -> Loader:
-    """One for this process, so that its generators stay loaded between chunks."""
+    """Return this process's only loader, so that generators stay loaded between chunks."""
     return Loader(settings.GENERATOR_DEVICE, settings.GENERATOR_THREADS)

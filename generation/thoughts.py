@@ -1,4 +1,4 @@
-"""Separate what a reasoning model thinks from what it answers. Workers read only the answer.
+"""Separate what a reasoning model thinks (<think>...</think> and the like) from its reply. Workers read only the reply.
 
 In: a text as a model wrote it. Out: the reply, and the thoughts. Guaranteed: text between marks of thinking, after a
 mark that is never closed, or before an end without a beginning (chat templates write the beginning themselves), is
@@ -10,27 +10,28 @@ from collections.abc import Iterable, Iterator
 
 NOTHING_BUT_THOUGHTS = "nothing but thoughts"
 
-# What tags of thinking are called, alone or as one of several words: longcat_think, thought_process, scratch_pad.
+# Names of thinking tags, alone or as one of several words: longcat_think, thought_process, scratch_pad.
 _WORD = (
     r"(?:think|thinking|thoughts?|reasoning|reflection|scratch_?pad|inner_monologue|analysis|inner_prefix|rationale)"
 )
 _NAME = rf"(?:(?:[a-z]{{1,20}}[_-])?{_WORD}(?:[_-][a-z]{{1,20}})?|cot|reason)"
-# As it is, escaped for HTML, or in the full width of East Asian fonts.
+# Brackets may be plain, escaped for HTML, or in the full width of East Asian fonts.
 _LEFT, _RIGHT = "(?:<|&lt;|＜)", "(?:>|&gt;|＞)"
 
-# Marks that open and close thoughts, and who writes so. An end alone ends a thought that nothing opened.
+# Marks that open and close thoughts, and which models write them. A closing mark alone closes a thought that the chat
+# template opened.
 _FORMS = (
-    # Hunyuan, whose tag has a number that no text has by chance; Claude's own
+    # Hunyuan, whose tag has a number that occurs in no other text; Claude
     (r"<think_never_used_\w{1,40}>|<antThinking>", r"</think_never_used_\w{1,40}>|</antThinking>"),
-    # Solar, which then begins anew
+    # Solar, which closes its thoughts by beginning a new message
     (rf"<\|{_WORD}\|>", rf"<\|/{_WORD}\|>|<\|begin\|>assistant<\|content\|>"),
     # Sky-T1 and OpenThinker (<|begin_of_thought|>), Cohere (<|START_THINKING|>)
     (rf"<\|?(?:begin|start)_(?:of_)?{_WORD}\|?>", rf"<\|?end_(?:of_)?{_WORD}\|?>"),
-    # (<think_start>)
+    # Tags such as <think_start>
     (rf"<\|?{_WORD}_(?:begin|start)\|?>", rf"<\|?{_WORD}_end\|?>"),
     # Magistral
     (r"(?-i:\[THINK(?:ING)?\])", r"(?-i:\[/THINK(?:ING)?\])"),
-    # The same in small letters, which a person may write, too: it opens only what is closed
+    # The same in small letters. A person may write that, too, so it counts only if it is closed later.
     (r"(?P<weak>\[think(?:ing)?\])", r"\[/think(?:ing)?\]"),
     # Kimi
     (r"◁think▷", r"◁/think▷"),
@@ -48,7 +49,7 @@ _FORMS = (
 )
 _MARK = re.compile("|".join(f"(?P<end_{number}>{end})|{start}" for number, (start, end) in enumerate(_FORMS)), re.I)
 
-# Thoughts as a whole, at the beginning of a text, and who writes so. What follows is the reply.
+# Whole thoughts at the beginning of a text, and which models write them. What follows is the reply.
 _WHOLE = tuple(
     re.compile(rf"\s*{start}(?P<thought>.*?)(?:{end}|\Z)", re.I | re.S)
     for start, end in (
@@ -60,7 +61,8 @@ _WHOLE = tuple(
         (r"```(?:thinking|thoughts?|reasoning)[ \t]*\n", r"\n```"),
     )
 )
-# Prompts that ask for thoughts teach labels. Both have to begin a line: "Thought: ..." alone may be a reply.
+# Labels that prompts ask for ("Thought: ... Answer: ..."). Both have to begin a line: "Thought: ..." alone may be a
+# reply.
 _LABELLED = re.compile(
     r"\s*\**(?:thoughts?|thinking|reasoning|analysis)(?::\**|\**:)(?P<thought>.*?)"
     r"\n[ \t]{0,8}\**(?:final )?(?:response|answer|reply|final)(?::\**|\**:)",
@@ -70,15 +72,16 @@ _ZERO_WIDTH = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
 # OpenAI's "harmony": channels of which only the one named final is for the reader.
 _CHANNEL = re.compile(r"<\|channel\|>\s?(?P<name>\w{1,20})(?:[^<]{0,100}(?:<\|constrain\|>\w{1,20})?<\|message\|>)?")
 _HARMONY = re.compile(r"<\|(?:start|end|return|call|channel|message)\|>(?:assistant(?=<\||$))?")
-# The same after a decoder dropped the marks: "analysisBe kind.assistantfinalOh no!". No English word begins or goes on
-# so, and a reply that begins with the word "analysis" is left alone.
+# The same after a decoder dropped the marks: "analysisBe kind.assistantfinalOh no!". No English text looks like that. A
+# reply that begins with the word "analysis" is left alone.
 _BARE_CHANNEL = re.compile(r"assistant(?:\n(?=(?:final|analysis|commentary)\n))?(?P<name>final|analysis|commentary)")
 _BARE_START = re.compile(
     r"\s*(?:(?P<glued>analysis|commentary)(?=[^\W_])|(?P<apart>analysis|commentary)\b|(?P<final>final)(?=[A-Z][a-z' ]))"
 )
-# Gemma's, dropped: where these thoughts end can't be told any more, so nothing of the text is shown.
+# Gemma's thoughts after a decoder dropped the marks: nobody can tell where they end, so nothing of the text is shown.
 _BARE_THOUGHT = re.compile(r"\s*thought\n")
-# What some models put around the answer that follows: tags that a text may have by itself, and marks that none has.
+# Some models put these around the answer after their thoughts: tags that a reply may also contain by itself, and marks
+# that none does.
 _TAG = r"(?:answer|response|final_answer|output)"
 _ANSWER = re.compile(rf"</?{_TAG}>|<\|(?:begin|end)_of_(?:solution|box)\|>|<\|(?:START|END)_RESPONSE\|>|<\|im_end\|>")
 _ALL_ANSWER = re.compile(rf"\s*(?:<\|begin_of_box\|>(.*)<\|end_of_box\|>|<({_TAG})>(.*)</\2>)\s*", re.S)
@@ -86,7 +89,7 @@ _QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "«": "»",
 
 
 def split_thoughts(text: str, begins_in_thought: bool = False) -> tuple[str, str]:
-    """(reply, thoughts), both stripped where there is anything to tell apart; else the text as it is.
+    """Return (reply, thoughts), both stripped, or the text as it is and "" if it holds no thoughts.
 
     >>> split_thoughts("<think>Be kind.</think> Oh no!")
     ('Oh no!', 'Be kind.')
@@ -99,20 +102,20 @@ def split_thoughts(text: str, begins_in_thought: bool = False) -> tuple[str, str
     >>> split_thoughts('What does "<think>" mean?')
     ('What does "<think>" mean?', '')
     """
-    text = _with_marks_in_sight(text)
-    text, of_whole = (text, []) if begins_in_thought else _after_whole_thoughts(text)
-    channels = _channels(text, begins_in_thought)
-    before_marks = _joined([*of_whole, *(part for name, part in channels if name != "final")])
+    text = _reveal_hidden_marks(text)
+    text, of_whole = (text, []) if begins_in_thought else _split_leading_thoughts(text)
+    channels = _split_channels(text, begins_in_thought)
+    before_marks = _join_parts([*of_whole, *(part for name, part in channels if name != "final")])
     if channels:
-        text, begins_in_thought = _joined(part for name, part in channels if name == "final"), False
+        text, begins_in_thought = _join_parts(part for name, part in channels if name == "final"), False
     said: list[str] = []
     thought: list[str] = []
     place, is_thinking, has_marks = 0, begins_in_thought, begins_in_thought
-    for mark in _marks(text):
+    for mark in _find_marks(text):
         has_marks = True
         part, place = text[place : mark.start()], mark.end()
         if _is_end(mark):
-            # Of an end without a beginning: all that came before it was thought.
+            # After an end without a beginning, all that came before it was thought.
             thought += [part] if is_thinking else [*said, part]
             said = said if is_thinking else []
             is_thinking = False
@@ -120,34 +123,34 @@ def split_thoughts(text: str, begins_in_thought: bool = False) -> tuple[str, str
             (thought if is_thinking else said).append(part)
             is_thinking = True
     if not has_marks:
-        return _within_its_tags(text), before_marks
+        return _unwrap_answer(text), before_marks
     (thought if is_thinking else said).append(text[place:])
-    return _joined(_ANSWER.sub("", part) for part in said), _joined([before_marks, *thought])
+    return _join_parts(_ANSWER.sub("", part) for part in said), _join_parts([before_marks, *thought])
 
 
 def is_open_thought(prompt: str) -> bool:
-    """Return whether a prompt, as some chat templates write it, ends inside of thoughts that the model continues."""
-    marks = [(mark.end(), not _is_end(mark)) for mark in _strong_marks(prompt)]
+    """Return whether a prompt ends inside of thoughts that the model continues, as some chat templates make it."""
+    marks = [(mark.end(), not _is_end(mark)) for mark in _find_all_marks(prompt)]
     marks += [(channel.end(), channel["name"] != "final") for channel in _CHANNEL.finditer(prompt)]
     end, is_open = max(marks, default=(0, False))
     return is_open and not prompt[end:].strip()
 
 
 def has_marks(text: str) -> bool:
-    return any(True for _ in _strong_marks(text)) or bool(_CHANNEL.search(text))
+    return any(True for _ in _find_all_marks(text)) or bool(_CHANNEL.search(text))
 
 
-def _marks(text: str) -> Iterator[re.Match[str]]:
-    """Return the marks that are not quoted. If only an end is quoted, its quotation marks may belong to the thought
-    before it and the reply after it, so it counts; unless a beginning was quoted, too."""
+def _find_marks(text: str) -> Iterator[re.Match[str]]:
+    """Return the marks that are not quoted. A closing mark between quotation marks counts, because they may belong to
+    the thought before it and the reply after it; unless an opening mark was quoted before."""
     counts = dict.fromkeys(_QUOTES, 0)
     place, has_quoted = 0, False
-    for mark in _strong_marks(text):
+    for mark in _find_all_marks(text):
         for quote in counts:
             counts[quote] += text.count(quote, place, mark.start())
         place = mark.start()
         before, after = text[place - 1 : place], text[mark.end() : mark.end() + 1]
-        # A quotation mark that is the same at both ends opens if it is an odd one.
+        # A quotation mark that looks the same at both ends opens if an odd number of them has been seen.
         is_opened = before in _QUOTES and (_QUOTES[before] != before or counts[before] % 2 == 1)
         if is_opened and after == _QUOTES[before] and (has_quoted or not _is_end(mark)):
             has_quoted = True
@@ -155,7 +158,7 @@ def _marks(text: str) -> Iterator[re.Match[str]]:
             yield mark
 
 
-def _strong_marks(text: str) -> Iterator[re.Match[str]]:
+def _find_all_marks(text: str) -> Iterator[re.Match[str]]:
     lowered = text.lower()
     last_end = max(lowered.rfind("[/think]"), lowered.rfind("[/thinking]"))
     return (mark for mark in _MARK.finditer(text) if not mark["weak"] or mark.start() < last_end)
@@ -165,16 +168,16 @@ def _is_end(mark: re.Match[str]) -> bool:
     return (mark.lastgroup or "").startswith("end_")
 
 
-def _with_marks_in_sight(text: str) -> str:
-    """Without characters of no width, if marks are hidden by them."""
+def _reveal_hidden_marks(text: str) -> str:
+    """Remove zero-width characters if they hide marks."""
     bare = text.translate(_ZERO_WIDTH)
     if len(bare) == len(text) or len(_MARK.findall(bare)) == len(_MARK.findall(text)):
         return text
     return bare
 
 
-def _after_whole_thoughts(text: str) -> tuple[str, list[str]]:
-    """What follows the thoughts with which it begins, and these."""
+def _split_leading_thoughts(text: str) -> tuple[str, list[str]]:
+    """Return the text that follows the thoughts at its beginning, and these thoughts."""
     place, thoughts = 0, []
     while found := next((one for pattern in (*_WHOLE, _LABELLED) if (one := pattern.match(text, place))), None):
         place = found.end()
@@ -182,20 +185,20 @@ def _after_whole_thoughts(text: str) -> tuple[str, list[str]]:
     return (text[place:].strip() if thoughts else text), thoughts
 
 
-def _within_its_tags(text: str) -> str:
-    """Of a text that stands in them as a whole. Where thoughts came before, they are taken away wherever they are."""
+def _unwrap_answer(text: str) -> str:
+    """Remove answer tags that enclose the whole text. (After thoughts, the caller removes them wherever they are.)"""
     found = _ALL_ANSWER.fullmatch(text)
     return (found[1] if found[1] is not None else found[3]).strip() if found else text
 
 
-def _channels(text: str, begins_in_thought: bool) -> list[tuple[str, str]]:
+def _split_channels(text: str, begins_in_thought: bool) -> list[tuple[str, str]]:
     """Return (name, text) of each channel, if the text has channels."""
     if marks := list(_CHANNEL.finditer(text)):
-        # What comes before a final word, and was opened by the template, was thought.
+        # What comes before a final channel was opened by the chat template, and was thought.
         is_thought = begins_in_thought or marks[0]["name"] == "final"
         return [
             (name, _HARMONY.sub("", part))
-            for name, part in _parts_between(text, marks, "analysis" if is_thought else "final")
+            for name, part in _split_at_marks(text, marks, "analysis" if is_thought else "final")
         ]
     if _BARE_THOUGHT.match(text):
         return [("thought", _BARE_THOUGHT.sub("", text, count=1))]
@@ -205,10 +208,10 @@ def _channels(text: str, begins_in_thought: bool) -> list[tuple[str, str]]:
         marks = [start, *(mark for mark in marks if mark.start() >= start.end())]
     if not any(mark.re is _BARE_START or mark["name"] == "final" for mark in marks):
         return []
-    return _parts_between(text, marks, "analysis")
+    return _split_at_marks(text, marks, "analysis")
 
 
-def _parts_between(text: str, marks: list[re.Match[str]], before: str) -> list[tuple[str, str]]:
+def _split_at_marks(text: str, marks: list[re.Match[str]], before: str) -> list[tuple[str, str]]:
     parts = [(before, text[: marks[0].start()])]
     ends = [mark.start() for mark in marks[1:]] + [len(text)]
     for mark, end in zip(marks, ends, strict=True):
@@ -217,5 +220,5 @@ def _parts_between(text: str, marks: list[re.Match[str]], before: str) -> list[t
     return parts
 
 
-def _joined(parts: Iterable[str]) -> str:
+def _join_parts(parts: Iterable[str]) -> str:
     return "\n".join(part.strip() for part in parts if part.strip())

@@ -34,10 +34,11 @@ class MarketUnavailable(EvalPlatformError):
 
 class MarketRefused(EvalPlatformError):
     """The crowd said no, with its own code and words. The run goes on without this one, unless the crowd's folder says
-    that it is about the account: then the next call would meet the same."""
+    that it is about the account: then the next call would meet the same. `is_gone`: the HIT does not exist there."""
 
-    def __init__(self, code: str, message: str, is_about_account: bool = False) -> None:
+    def __init__(self, code: str, message: str, is_about_account: bool = False, is_gone: bool = False) -> None:
         self.code = code
         self.message = message
         self.is_about_account = is_about_account
+        self.is_gone = is_gone
         super().__init__(f"The marketplace refused ({code}): {message}")

@@ -6,7 +6,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from evalplatform.errors import EvalPlatformError
-from hits.background import note_scheduler
+from hits.background import JobTask, note_scheduler
 from hits.batching.building import build_hits
 from hits.batching.manifest_files import is_large, write_manifest
 from hits.crowds.opening import check_may_change, enter_market, open_crowd
@@ -26,7 +26,7 @@ TRY_AGAIN_SECONDS = 60
 MOST_RETRIES = 10
 
 
-@shared_task
+@shared_task(base=JobTask)
 def build_hits_of_study(study_id: int) -> None:
     study = Study.objects.get(pk=study_id)
     build_hits(study)
@@ -54,7 +54,7 @@ def sync_published_studies() -> None:
         try:
             check_may_change(offering)
         except EvalPlatformError as error:
-            log.info("not synced", study=offering.study.name, environment=offering.environment, reason=str(error))
+            log.info("not synced", study=offering.study.name, environment=offering.place, reason=str(error))
         else:
             sync_hits_of_offering.delay(offering.pk)
 
@@ -65,19 +65,19 @@ def note_that_scheduler_runs() -> None:
     note_scheduler(timezone.now())
 
 
-@shared_task(bind=True)
+@shared_task(bind=True, base=JobTask)
 def plan_size_of_study(self: Task, study_id: int, difference: str) -> None:
     """For a study that is too large to be simulated while a page waits. The answer is kept with the question."""
     answer = describe(plan(Study.objects.get(pk=study_id), difference))
     BackgroundJob.objects.filter(task_id=self.request.id).update(answer=answer)
 
 
-@shared_task
+@shared_task(base=JobTask)
 def write_manifest_of_study(study_id: int) -> None:
     write_manifest(Study.objects.get(pk=study_id))
 
 
-@shared_task
+@shared_task(base=JobTask)
 def sync_hits_of_offering(offering_id: int, user_id: int | None = None) -> None:
     """`user_id` is whoever asked for it in the pages, and finds the outcome in the event log."""
     offering = _offering(offering_id)
@@ -85,19 +85,19 @@ def sync_hits_of_offering(offering_id: int, user_id: int | None = None) -> None:
         market = open_crowd(offering)
         synced = sync(offering, market, timezone.now, is_asked_for=user_id is not None)
     except EvalPlatformError as error:
-        _answer(offering, user_id, f"the sync on {offering.environment} ended early: {error}")
+        _answer(offering, user_id, f"the sync on {offering.place} ended early: {error}")
         raise
-    _answer(offering, user_id, f"synced on {offering.environment}: {describe_sync(synced)}")
+    _answer(offering, user_id, f"synced on {offering.place}: {describe_sync(synced)}")
     log.info(
         "synced",
         study=offering.study.name,
-        environment=offering.environment,
+        environment=offering.place,
         new=synced.collected.new,
         paid_cents=synced.paid.cents,
     )
 
 
-@shared_task
+@shared_task(base=JobTask)
 def replace_assignments_of_offering(offering_id: int, budget_cents: int | None, user_id: int | None) -> None:
     offering, by = _offering(offering_id), _user(user_id)
     market = open_crowd(offering)
@@ -107,7 +107,7 @@ def replace_assignments_of_offering(offering_id: int, budget_cents: int | None, 
         _answer(
             offering,
             user_id,
-            f"asked for replacements on {offering.environment}, and not all were to be had: {trouble}",
+            f"asked for replacements on {offering.place}, and not all were to be had: {trouble}",
         )
 
 
@@ -119,24 +119,28 @@ def put_hits_up_again(offering_id: int, elsewhere: bool, user_id: int | None) ->
         check_worker_page(offering, page_url)
         done = put_up_again(offering, market, page_url, timezone.now, by, elsewhere=elsewhere)
     except EvalPlatformError as error:
-        _answer(offering, user_id, f"put no HITs up again on {offering.environment}: {error}")
+        _answer(offering, user_id, f"put no HITs up again on {offering.place}: {error}")
         raise
     troubles = [str(done.stopped_by)] if done.stopped_by else [*done.refused]
     for trouble in troubles:
-        _answer(offering, user_id, f"put HITs up again on {offering.environment}, and not all of them: {trouble}")
+        _answer(offering, user_id, f"put HITs up again on {offering.place}, and not all of them: {trouble}")
 
 
-@shared_task
+@shared_task(base=JobTask)
 def screen_work_of_offering(offering_id: int, user_id: int | None = None) -> None:
     from hits.screening.screening_runs import screen  # pandas comes with it, which web processes do without
 
     offering = _offering(offering_id)
-    screened = screen(offering, timezone.now(), by=_user(user_id))
+    try:
+        screened = screen(offering, timezone.now(), by=_user(user_id))
+    except EvalPlatformError as error:
+        _answer(offering, user_id, f"the work on {offering.environment} was not screened: {error}")
+        raise
     if not screened.is_new:
-        _answer(offering, user_id, f"screened the work on {offering.environment} again: nothing has changed")
+        _answer(offering, user_id, f"screened the work on {offering.place} again: nothing has changed")
 
 
-@shared_task
+@shared_task(base=JobTask)
 def undo_screening_of_offering(offering_id: int, user_id: int | None = None) -> None:
     from hits.screening.screening_runs import undo
 
@@ -161,13 +165,13 @@ def make_bundle_of_offering(offering_id: int) -> None:
     make_bundle(_offering(offering_id), timezone.now)
 
 
-@shared_task
+@shared_task(base=JobTask)
 def stop_hits_of_offering(offering_id: int, user_id: int | None = None) -> None:
     offering = _offering(offering_id)
     stop_study(offering, open_crowd(offering), timezone.now, _user(user_id))
 
 
-@shared_task
+@shared_task(base=JobTask)
 def resume_hits_of_offering(offering_id: int, user_id: int | None = None) -> None:
     offering = _offering(offering_id)
     resume_study(offering, open_crowd(offering), timezone.now, _user(user_id))

@@ -1,3 +1,5 @@
+"""Tell Django about the app `localturk`."""
+
 from django.apps import AppConfig
 
 

@@ -1,4 +1,7 @@
-"""The marketplace's time: the real one, moved as far as someone asked. In a table, so that all processes agree."""
+"""Tell the marketplace's time, which tests can move ahead of the real one.
+
+How far it is ahead is stored in a table, so that all processes agree.
+"""
 
 from datetime import datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""What a worker earned here."""
+"""Sum up what a worker has earned on this marketplace."""
 
 from dataclasses import dataclass
 
@@ -24,7 +24,7 @@ class Earnings:
 
 
 def earnings(worker: WorkerAccount) -> Earnings:
-    """In this marketplace; what the worker did before is no money here."""
+    """Return the worker's earnings on this marketplace. Work that the account brought along earned nothing here."""
     paid = dict(LedgerEntry.objects.filter(worker=worker).values_list("kind").annotate(cents=Sum("amount_cents")))
     here = TurkAssignment.objects.filter(worker=worker)
     counts = dict(here.values_list("status").annotate(count=Count("pk")))

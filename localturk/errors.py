@@ -1,12 +1,12 @@
-"""What the marketplace answers instead of a result.
+"""The errors that the marketplace answers with, with MTurk's codes and messages.
 
-Codes are those of Amazon's own SDKs and documentation unless a comment says that they are a guess; the wording of the
-messages follows what MTurk was seen to say, because clients look for it there.
+Codes are those of Amazon's SDKs and documentation, unless a comment says that they are a guess. Messages follow what
+MTurk was seen to answer, because clients look for these words.
 """
 
 
 class TurkError(Exception):
-    """An error in the shape of the wire: HTTP status, type, message, TurkErrorCode."""
+    """An error as it goes over the wire: HTTP status, type, message and TurkErrorCode."""
 
     status = 400
     type = "RequestError"
@@ -39,7 +39,7 @@ class Throttled(TurkError):
 
 
 class ConnectionDropped(Exception):
-    """No answer at all: each transport shows it in its own way."""
+    """The client gets no answer at all. Each transport does this in its own way."""
 
 
 def does_not_exist(what: str, identifier: str) -> RequestError:
@@ -48,13 +48,15 @@ def does_not_exist(what: str, identifier: str) -> RequestError:
 
 
 def wrong_state(what: str, allowed: str, current: str) -> RequestError:
-    """`what` is Assignment, HIT, Qualification or QualificationRequest."""
+    """Make the error for an operation that the present status does not allow. `what` is Assignment, HIT, Qualification
+    or QualificationRequest."""
     message = f"This operation can be called with a status of: {allowed}. The current status is: {current}."
     return RequestError(f"AWS.MechanicalTurk.Invalid{what}State", message)
 
 
 def undeletable(current: str) -> RequestError:
-    """MTurk's own words, which Dallinger looks for, also where the state is right and an assignment is not judged."""
+    """Make the error for a HIT that can't be deleted. Dallinger looks for these words of MTurk, which also come if the
+    state is right but an assignment is neither approved nor rejected."""
     message = (
         f"This HIT is currently in the state '{current}'.  "
         "This operation can be called with a status of: Reviewing, Reviewable"

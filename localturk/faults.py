@@ -1,16 +1,17 @@
-"""Faults on request: what a client must survive, made repeatable.
+"""Make the marketplace behave badly on request, and repeatably, to test what a client must survive.
 
-throttle            more than `amount` calls a second are answered with ThrottlingException (a bucket of one second)
+throttle            above `amount` calls a second, the answer is ThrottlingException (a bucket of one second)
 latency             every call takes `amount` milliseconds, if it would not take longer anyway
-fail-before         ServiceFault, and nothing was done
-drop-after          it was done, but the connection closes without an answer
-insufficient-funds  every operation that needs money is refused for want of it
+fail-before         the answer is ServiceFault, and nothing was done
+drop-after          the operation was done, but the connection closes without an answer
+insufficient-funds  every operation that needs money is refused because there is none
 list-lag            lists leave out what is younger than `amount` seconds
-offset-pages        pages of at most `amount` rows, by how many came before: when rows come or go between two pages,
-                    some are listed twice and others not at all
+offset-pages        lists have pages of at most `amount` rows, counted from the first row: if rows come or go between
+                    two pages, some rows are listed twice and others not at all
 
-Each may be limited to operations, to a probability (drawn from its seed) and to a number of times. Those of `add_fault`
-are rows, and strike in every process that serves this database; those of `add_process_fault` strike in this one only.
+A fault may be limited to operations, to a probability (drawn from its seed) and to a number of times. `add_fault`
+stores a row, and the fault strikes in every process that serves this database; one of `add_process_fault` strikes only
+here.
 """
 
 import random
@@ -41,7 +42,8 @@ _lock = threading.Lock()
 
 
 def add_fault(kind: str, amount: float = 0, **limits: Any) -> Fault:
-    """`limits`: operation (several separated by commas), probability, seed, times_left."""
+    """Add a fault for all processes. `limits` are operation (several separated by commas), probability, seed and
+    times_left."""
     return Fault.objects.create(kind=kind, amount=amount, **limits)
 
 
@@ -60,7 +62,7 @@ def clear_process_faults() -> None:
 
 @dataclass(frozen=True)
 class Lies:
-    """What the lists of a call leave out or shift."""
+    """What the lists of one call leave out, and the size of pages that shift."""
 
     none_after: datetime | None = None
     offset_page_size: int = 0
@@ -72,7 +74,7 @@ _lies: ContextVar[Lies] = ContextVar("lies", default=NO_LIES)
 
 @contextmanager
 def lying(struck: Iterable[Fault], now: datetime) -> Iterator[None]:
-    """For the one call that it was struck for."""
+    """Let lists lie, during one call, as the faults that strike it say."""
     amounts = {fault.kind: fault.amount for fault in struck}
     lag = amounts.get(Kind.LIST_LAG)
     none_after = None if lag is None else now - timedelta(seconds=lag)
@@ -88,9 +90,9 @@ def lies() -> Lies:
 
 
 def strike(operation: str) -> list[Fault]:
-    """Those that strike this call."""
+    """Return the faults that strike this call."""
     with _lock:
-        own = _striking(_process_faults, operation)
+        own = _select_striking(_process_faults, operation)
     return [*own, *_strike_shared(operation)]
 
 
@@ -99,13 +101,13 @@ def _strike_shared(operation: str) -> list[Fault]:
         return []
     with transaction.atomic():
         faults = list(Fault.objects.select_for_update().order_by("pk"))
-        striking = _striking(faults, operation)
+        striking = _select_striking(faults, operation)
         for fault in faults:
             fault.save()
     return striking
 
 
-def _striking(faults: Iterable[Fault], operation: str) -> list[Fault]:
+def _select_striking(faults: Iterable[Fault], operation: str) -> list[Fault]:
     return [fault for fault in faults if _concerns(fault, operation) and _strikes(fault)]
 
 
@@ -119,17 +121,18 @@ def _concerns(fault: Fault, operation: str) -> bool:
 
 def _strikes(fault: Fault) -> bool:
     fault.call_count += 1
-    # A draw of its own for each call: the same seed gives the same faults, whatever was restarted in between.
+    # Each call has its own draw, so that the same seed gives the same faults even if a process is restarted.
     draw = random.Random(f"{fault.seed} {fault.call_count}").random()  # noqa: S311
-    if draw >= fault.probability or (fault.kind == Kind.THROTTLE and not _bucket_is_empty(fault)):
+    if draw >= fault.probability or (fault.kind == Kind.THROTTLE and not _find_bucket_empty(fault)):
         return False
     if fault.times_left is not None:
         fault.times_left -= 1
     return True
 
 
-def _bucket_is_empty(fault: Fault) -> bool:
-    """Takes one call out of the bucket, if there is one. Real time, whatever the marketplace's clock says."""
+def _find_bucket_empty(fault: Fault) -> bool:
+    """Take one call out of the bucket, if one is left, and return whether none was. The bucket fills by real time,
+    whatever the marketplace's clock says."""
     now, most = time.time(), max(1.0, fault.amount)
     since = now - (fault.bucket_filled_at or now)
     level = most if fault.bucket_level is None else min(most, fault.bucket_level + since * fault.amount)

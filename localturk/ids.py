@@ -1,4 +1,4 @@
-"""Ids that look like MTurk's. Random, unless a test seeds them."""
+"""Make ids that look like MTurk's. They are random, unless a test seeds them."""
 
 import contextlib
 import random
@@ -13,7 +13,7 @@ _system = random.SystemRandom()
 
 
 def new_id(length: int = 30) -> str:
-    """MTurk's HITs, HIT types, assignments and qualification types begin with a 3."""
+    """Return a new id. MTurk's ids of HITs, HIT types, assignments and qualification types begin with a 3."""
     source = _source.get() or _system
     return "3" + "".join(source.choices(ALPHABET, k=length - 1))
 

@@ -1,7 +1,8 @@
-"""How HITs and assignments change state. Every change of a HIT goes through `refresh`, under the lock of its row.
+"""Change the state of HITs and assignments: approve, reject, give back, and whatever is due by time.
 
-In: a HIT that was changed, or the time. Out: true counters, status and held money. Guaranteed: whatever time brings
-about (abandoned, approved automatically, expired) happens once, when something is next read, dated when it was due.
+In: a HIT that was changed, or the time. Out: true counters, status and held money. Guaranteed: changes that are due by
+time (abandoned, approved automatically, expired) happen once, when something is next read, and are dated when they were
+due. Every change of a HIT goes through `refresh`, under the lock of its row.
 """
 
 from collections.abc import Callable
@@ -21,7 +22,8 @@ ANYTHING_DUE = """
 
 
 def settle(now: datetime) -> None:
-    """Brings about what is due. One look at three indexes when nothing is, which is nearly always."""
+    """Make all changes that are due by time. If none is, which is nearly always so, this costs one look at three
+    indexes."""
     if not _is_anything_due(now):
         return
     late = TurkAssignment.objects.filter(status=Status.ACCEPTED, deadline_at__lte=now)
@@ -37,22 +39,24 @@ def settle(now: datetime) -> None:
 
 
 def _is_anything_due(now: datetime) -> bool:
-    # By hand, because every call to the marketplace begins with it, and the ORM takes longer than the database.
+    # The SQL is written by hand, because every call to the marketplace begins with it, and the ORM would take longer
+    # than the database.
     with connection.cursor() as cursor:
         cursor.execute(ANYTHING_DUE, [connection.ops.adapt_datetimefield_value(now)] * 3)
         return cursor.fetchone() is not None
 
 
 def lock_hit(pk: int) -> TurkHit:
-    """For the rest of the transaction. The HIT first, then its assignment: one order for all, so none deadlock."""
+    """Lock a HIT for the rest of the transaction. Everyone locks the HIT first and then its assignment, so that nobody
+    deadlocks."""
     return TurkHit.objects.select_for_update(of=("self",)).select_related("hit_type").get(pk=pk)
 
 
 def refresh(hit: TurkHit, now: datetime) -> None:
-    """Makes status and held money follow from the counters, and saves the HIT."""
-    hit.status = _status(hit, now)
+    """Update status and held money from the counters, and save the HIT."""
+    hit.status = _find_status(hit, now)
     hit.is_reviewing = hit.status == TurkHit.Status.REVIEWING
-    to_hold = _assignments_to_hold(hit, now)
+    to_hold = _count_assignments_to_hold(hit, now)
     if to_hold > hit.held_count:
         funds.hold((to_hold - hit.held_count) * funds.cost_cents(hit))
     elif to_hold < hit.held_count:
@@ -61,7 +65,7 @@ def refresh(hit: TurkHit, now: datetime) -> None:
     hit.save()
 
 
-def _status(hit: TurkHit, now: datetime) -> TurkHit.Status:
+def _find_status(hit: TurkHit, now: datetime) -> TurkHit.Status:
     if hit.status == TurkHit.Status.DISPOSED:
         return TurkHit.Status.DISPOSED
     if hit.available_count and hit.expires_at > now:
@@ -71,14 +75,15 @@ def _status(hit: TurkHit, now: datetime) -> TurkHit.Status:
     return TurkHit.Status.REVIEWING if hit.is_reviewing else TurkHit.Status.REVIEWABLE
 
 
-def _assignments_to_hold(hit: TurkHit, now: datetime) -> int:
+def _count_assignments_to_hold(hit: TurkHit, now: datetime) -> int:
     if hit.status == TurkHit.Status.DISPOSED:
         return 0
     return hit.pending_count + hit.submitted_count + (hit.available_count if hit.expires_at > now else 0)
 
 
 def approve(hit: TurkHit, assignment: TurkAssignment, now: datetime, settled_at: datetime | None = None) -> None:
-    """From Submitted, with the money that was held for it; `settled_at` where that is not now."""
+    """Approve a submitted assignment, and pay it with the money that was held for it. `settled_at` is the date of an
+    automatic approval."""
     paid_at = settled_at or now
     funds.pay_held(funds.cost_cents(hit))
     hit.held_count -= 1
@@ -89,7 +94,7 @@ def approve(hit: TurkHit, assignment: TurkAssignment, now: datetime, settled_at:
 
 
 def approve_rejected(hit: TurkHit, assignment: TurkAssignment, now: datetime) -> None:
-    """Nothing is held for a rejected assignment any more, so this one may fail for want of funds."""
+    """Approve a rejected assignment. No money is held for it any more, so funds may be insufficient."""
     funds.pay(funds.cost_cents(hit))
     assignment.rejected_at = None
     _record_approval(hit, assignment, now)
@@ -132,7 +137,7 @@ def _settle_assignment(
 ) -> None:
     with transaction.atomic():
         hit = lock_hit(hit_pk)
-        # Another process may have been faster.
+        # Another process may have made the change meanwhile.
         if assignment := TurkAssignment.objects.filter(pk=pk, status=status).first():
             act(hit, assignment, now)
 

@@ -1,4 +1,4 @@
-"""MTurk's documented limits that its service model does not know."""
+"""Check MTurk's documented limits that botocore's service model does not contain: lengths, ranges, requirements."""
 
 from decimal import Decimal
 from typing import Any
@@ -58,7 +58,7 @@ def _check_range(name: str, value: int, least: int, most: int) -> None:
 
 
 def _check_money(name: str, value: str) -> None:
-    # The model's pattern, checked before, lets through digits with at most two decimals only.
+    # The service model's pattern was checked before, so these are digits with at most two decimals.
     if not 0 < Decimal(value) <= MOST_MONEY:
         raise RequestError("AWS.ParameterOutOfRange", f"{name} is {value}; it must be above 0 and up to {MOST_MONEY}.")
 
@@ -66,14 +66,14 @@ def _check_money(name: str, value: str) -> None:
 def _check_requirements(requirements: list[dict[str, Any]]) -> None:
     if len(requirements) > MOST_REQUIREMENTS:
         raise invalid(
-            "QualificationRequirements", f"has {len(requirements)} entries, at most {MOST_REQUIREMENTS} may be."
+            "QualificationRequirements", f"has {len(requirements)} entries; at most {MOST_REQUIREMENTS} are allowed."
         )
     for requirement in requirements:
-        if problem := _problem_of(requirement):
+        if problem := _find_problem(requirement):
             raise invalid(f"The requirement of {requirement['QualificationTypeId']}", problem)
 
 
-def _problem_of(requirement: dict[str, Any]) -> str | None:
+def _find_problem(requirement: dict[str, Any]) -> str | None:
     comparator = requirement["Comparator"]
     integers, locales = requirement.get("IntegerValues", []), requirement.get("LocaleValues", [])
     count = len(integers) + len(locales)
@@ -88,7 +88,7 @@ def _problem_of(requirement: dict[str, Any]) -> str | None:
     if comparator not in WITHOUT_VALUES + WITH_SEVERAL_VALUES and count != 1:
         return f"has {count} values, {comparator} needs one."
     if len(locales) > MOST_LOCALES or len(integers) > MOST_INTEGERS:
-        return f"has too many values: at most {MOST_LOCALES} locales or {MOST_INTEGERS} integers may be."
+        return f"has too many values: at most {MOST_LOCALES} locales or {MOST_INTEGERS} integers are allowed."
     if locales and comparator not in FOR_LOCALES:
         return f"compares locales with {comparator}."
     return None

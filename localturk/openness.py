@@ -1,8 +1,8 @@
-"""Whether the marketplace can be reached through this web server at all."""
+"""Decide whether the local marketplace can be reached through this web server at all."""
 
 from django.conf import settings
 
 
 def is_open() -> bool:
-    """While it is switched on, and no other marketplace is in use."""
+    """Return whether it is switched on and no other marketplace is in use."""
     return settings.LOCAL_MARKET and settings.MTURK_ENVIRONMENT == "local"

@@ -1,7 +1,8 @@
-"""Pages by key: a page costs the same whether it is the first or the thousandth.
+"""Cut lists into pages with NextToken. A page begins after the last row of the one before.
 
-Every page with a row on it has a NextToken, so the last page is an empty one. AWS promises a token only where more
-follows, but Mephisto, oTree and many a script written for MTurk end with a KeyError otherwise.
+So a page costs the same whether it is the first or the thousandth. Every page with a row on it has a NextToken, so the
+last page is empty. AWS promises a token only if more rows follow, but without one Mephisto, oTree and many scripts for
+MTurk end with a KeyError.
 """
 
 import base64
@@ -14,7 +15,7 @@ from django.db.models import Model, QuerySet
 from localturk.errors import invalid
 from localturk.faults import lies
 
-DEFAULT_PAGE_SIZE = 10  # as MTurk does, when MaxResults is not given
+DEFAULT_PAGE_SIZE = 10  # MTurk's own, if MaxResults is not given
 HAPPENED = {"TurkHit": "created_at", "TurkAssignment": "submitted_at", "BonusPayment": "granted_at"}
 
 M = TypeVar("M", bound=Model)
@@ -23,7 +24,8 @@ M = TypeVar("M", bound=Model)
 def page_of(
     rows: QuerySet[M], params: dict[str, Any], scope: str, newest_first: bool = False
 ) -> tuple[list[M], dict[str, Any]]:
-    """The rows of this page, and the answer's NumResults and NextToken. `scope` names the listing with its filters."""
+    """Return the rows of this page, and the answer's NumResults and NextToken. `scope` names the list and its filters,
+    so that a token of another list is refused."""
     size = params.get("MaxResults", DEFAULT_PAGE_SIZE)
     lie = lies()
     if lie.none_after is not None and rows.model.__name__ in HAPPENED:
@@ -43,7 +45,7 @@ def page_of(
 
 
 def _page_by_offset(rows: QuerySet[M], token: str, scope: str, size: int) -> tuple[list[M], dict[str, Any]]:
-    """The fault offset-pages: as many a marketplace pages that does not do it by key."""
+    """Return a page by the number of rows before it, as marketplaces do that shift rows (the fault offset-pages)."""
     start = _read_token(token, f"offsets of {scope}") if token else 0
     page = list(rows[start : start + size])
     counts: dict[str, Any] = {"NumResults": len(page)}

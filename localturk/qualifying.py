@@ -1,7 +1,7 @@
-"""Whether a worker meets a HIT's requirements.
+"""Decide whether a worker meets a HIT's requirements, and put requirements into words.
 
 A worker without the qualification meets DoesNotExist and nothing else; for NotEqualTo and NotIn that is our guess.
-Someone without any history has 100 % approved.
+Someone without any history has an approval rate of 100 %.
 """
 
 import operator
@@ -43,13 +43,13 @@ WORDS = {
     "Exists": "has been granted",
     "DoesNotExist": "has not been granted",
     "In": "is one of",
-    "NotIn": "is none of",
+    "NotIn": "is not one of",
 }
 
 
 @dataclass(frozen=True)
 class Standing:
-    """What requirements look at, read once for a worker: values by qualification type (None where it has no value)."""
+    """What requirements ask about a worker, read once. `values` are by qualification type; None if it has no value."""
 
     country: str
     subdivision: str
@@ -93,7 +93,7 @@ def standing_of(worker: WorkerAccount) -> Standing:
 
 
 def judged_counts(worker: WorkerAccount) -> tuple[int, int]:
-    """Approved and rejected, before this marketplace and in it."""
+    """Return how many assignments were approved and rejected, before this marketplace and on it."""
     here = TurkAssignment.objects.filter(worker=worker)
     return (
         worker.approved_count + here.filter(status=TurkAssignment.Status.APPROVED).count(),
@@ -102,16 +102,16 @@ def judged_counts(worker: WorkerAccount) -> tuple[int, int]:
 
 
 def requirement_words(requirement: Requirement) -> str:
-    """As a worker reads it: "Location is one of US, CA"."""
+    """Return the requirement as a worker reads it: "Location is one of US, CA"."""
     locales = [
         "-".join(filter(None, [locale["Country"], locale.get("Subdivision")]))
         for locale in requirement.get("LocaleValues", [])
     ]
     values = ", ".join(locales or map(str, requirement.get("IntegerValues", [])))
-    return " ".join(filter(None, [_name(requirement), WORDS[requirement["Comparator"]], values]))
+    return " ".join(filter(None, [_find_name(requirement), WORDS[requirement["Comparator"]], values]))
 
 
-def _name(requirement: Requirement) -> str:
+def _find_name(requirement: Requirement) -> str:
     kind = requirement["QualificationTypeId"]
     if kind in SYSTEM_QUALIFICATION_TYPES:
         return SYSTEM_QUALIFICATION_TYPES[kind]
@@ -120,12 +120,12 @@ def _name(requirement: Requirement) -> str:
 
 
 def guards_discovery(requirement: Requirement) -> bool:
-    return _guarded(requirement) == "DiscoverPreviewAndAccept"
+    return _guarded_actions(requirement) == "DiscoverPreviewAndAccept"
 
 
 def guards_preview(requirement: Requirement) -> bool:
-    return _guarded(requirement) != "Accept"
+    return _guarded_actions(requirement) != "Accept"
 
 
-def _guarded(requirement: Requirement) -> str:
+def _guarded_actions(requirement: Requirement) -> str:
     return str(requirement.get("ActionsGuarded", "Accept"))

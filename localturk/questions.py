@@ -1,4 +1,4 @@
-"""The XML of a HIT's question: well-formed, of a kind that MTurk knows, and, where external, at an address it takes."""
+"""Parse and check the XML of a HIT's question, and find an external page's address and height in it."""
 
 import re
 from typing import Any
@@ -34,7 +34,7 @@ def check_question(params: dict[str, Any]) -> None:
 
 
 def parse_question(question: str) -> Element:
-    """Of a stored HIT, for the worker's page."""
+    """Parse the question of a stored HIT, for the worker's page."""
     return _parse(question)
 
 
@@ -43,7 +43,7 @@ def external_url(root: Element) -> str:
     parts = urlsplit(url)
     is_local = parts.scheme == "http" and parts.hostname in LOCAL_HOSTS
     if not parts.hostname or not (parts.scheme == "https" or is_local):
-        # MTurk takes https only; a plain address on this machine is what the local marketplace adds.
+        # MTurk accepts https only. The local marketplace also accepts http on this machine.
         raise invalid("ExternalURL", f"is {url!r}; it must begin with https://, or with http:// on this machine.")
     return url
 
@@ -62,7 +62,7 @@ def _parse(question: str) -> Element:
         raise _parse_error(str(error)) from None
     match = ROOT.fullmatch(root.tag)
     if match is None or match["kind"] != match["tag"]:
-        raise _parse_error(f"The root element is {root.tag}, no question with its XML namespace.")
+        raise _parse_error(f"The root element is {root.tag}, which is not a question with its XML namespace.")
     return root
 
 

@@ -1,4 +1,4 @@
-"""Why a worker can't have a HIT: one reason of several, each with its own words."""
+"""Decide whether a worker may preview or accept a HIT and, if not, say why."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,7 +21,7 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True)
 class Refusal:
-    """`requirement` is the one that is not met, in words, where that is the reason."""
+    """Why a worker is refused. `requirement` is the one that is not met, in words, if that is the reason."""
 
     reason: Reason
     message: str
@@ -39,7 +39,7 @@ def can_preview(worker: WorkerAccount, hit: TurkHit) -> Refusal | None:
 
 
 def can_accept(worker: WorkerAccount, hit: TurkHit, now: datetime) -> Refusal | None:
-    """Why not, or None. Of several reasons, first the one that no waiting changes."""
+    """Return why the worker can't accept the HIT, or None. Reasons that don't change by waiting come first."""
     if block := blocked(worker):
         return block
     live = TurkAssignment.objects.live().filter(worker=worker, hit=hit).first()

@@ -1,4 +1,4 @@
-"""Rows in the shapes of the service model. Members without a value are left out, as MTurk does."""
+"""Turn rows into the shapes of botocore's service model. Members without a value are left out, as MTurk does."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ def dollars(cents: int) -> str:
 
 def hit_shape(hit: TurkHit) -> Shape:
     kind = hit.hit_type
-    return _without_gaps(
+    return _drop_missing(
         HITId=hit.hit_id,
         HITTypeId=kind.hit_type_id,
         HITGroupId=kind.hit_group_id,
@@ -46,7 +46,7 @@ def hit_shape(hit: TurkHit) -> Shape:
 
 
 def assignment_shape(assignment: TurkAssignment) -> Shape:
-    return _without_gaps(
+    return _drop_missing(
         AssignmentId=assignment.assignment_id,
         WorkerId=assignment.worker.worker_id,
         HITId=assignment.hit.hit_id,
@@ -73,7 +73,7 @@ def bonus_shape(bonus: BonusPayment) -> Shape:
 
 
 def qualification_type_shape(kind: QualificationType) -> Shape:
-    return _without_gaps(
+    return _drop_missing(
         QualificationTypeId=kind.qualification_type_id,
         CreationTime=kind.created_at,
         Name=kind.name,
@@ -91,7 +91,7 @@ def qualification_type_shape(kind: QualificationType) -> Shape:
 
 
 def qualification_shape(qualification: Qualification) -> Shape:
-    return _without_gaps(
+    return _drop_missing(
         QualificationTypeId=qualification.qualification_type.qualification_type_id,
         WorkerId=qualification.worker.worker_id,
         GrantTime=qualification.granted_at,
@@ -101,7 +101,7 @@ def qualification_shape(qualification: Qualification) -> Shape:
 
 
 def request_shape(request: QualificationRequest) -> Shape:
-    return _without_gaps(
+    return _drop_missing(
         QualificationRequestId=request.request_id,
         QualificationTypeId=request.qualification_type.qualification_type_id,
         WorkerId=request.worker.worker_id,
@@ -115,5 +115,5 @@ def block_shape(block: WorkerBlock) -> Shape:
     return {"WorkerId": block.worker.worker_id, "Reason": block.reason}
 
 
-def _without_gaps(**members: Any) -> Shape:
+def _drop_missing(**members: Any) -> Shape:
     return {name: value for name, value in members.items() if value is not None}

@@ -1,11 +1,11 @@
-"""Worker accounts to work with: people from several countries and with several histories."""
+"""Create worker accounts to try the marketplace with: people with different countries and histories."""
 
 from localturk.models import WorkerAccount
 
-SIMULATED = "ASIM"  # how the ids of a simulated crowd's workers begin
+SIMULATED = "ASIM"  # the ids of a simulated crowd's workers begin with this
 
-# The paper's five countries are the US, Canada, the UK, Australia and New Zealand; its workers had 100 HITs and 95 %
-# approved. So Ines lives elsewhere, Finn has too few, Gita too many rejected, and Hugo nothing at all.
+# The paper asked for workers from the US, Canada, the UK, Australia and New Zealand with 100 approved HITs and an
+# approval rate of 95 %. So Ines lives elsewhere, Finn has too few, Gita too many rejected, and Hugo none at all.
 WORKERS = [
     ("A1ALICEQ8R2KZ7", "Alice", "US", "CA", 5230, 41),
     ("A2BRUNOT5WX3M9", "Bruno", "CA", "ON", 1204, 12),
@@ -20,11 +20,13 @@ WORKERS = [
 
 
 def ensure_worker_accounts() -> list[WorkerAccount]:
-    """Makes those that are missing; the others keep what happened to them."""
-    return [_ensure(*worker) for worker in WORKERS]
+    """Create the accounts that are missing, and leave the others as they are."""
+    return [_ensure_worker(*worker) for worker in WORKERS]
 
 
-def _ensure(worker_id: str, name: str, country: str, subdivision: str, approved: int, rejected: int) -> WorkerAccount:
+def _ensure_worker(
+    worker_id: str, name: str, country: str, subdivision: str, approved: int, rejected: int
+) -> WorkerAccount:
     fields = {
         "name": name,
         "country": country,

@@ -1,7 +1,8 @@
-"""The marketplace over HTTP, for any boto3 code with this as its endpoint_url.
+"""Serve the marketplace over HTTP, for any boto3 code that has it as endpoint_url.
 
-Calls must be signed with the keys in the settings. Without keys there, any will do, and the command serves this machine
-only."""
+Calls must be signed with the keys in the settings. If none are set, any signature will do, and the command serves this
+machine only.
+"""
 
 import socket
 import sys
@@ -12,25 +13,25 @@ from typing import Any
 from django.db import connection, connections
 
 from localturk.errors import ConnectionDropped
+from localturk.requester_api import Response, handle_call, operation_of
 from localturk.signatures import Call
-from localturk.wire import Response, handle_call, operation_of
 
 MOST_BYTES = 1_000_000
 
 
 class MarketplaceServer(ThreadingHTTPServer):
-    """A thread for each connection: botocore keeps its connections open, and must not keep others waiting."""
+    """Has a thread for each connection, because botocore's connections stay open and must not block others."""
 
     daemon_threads = True
     request_queue_size = 128
 
     def __init__(self, host: str, port: int, tell: Callable[[str], object] | None = None) -> None:
-        """`tell` hears of every call before it is answered: the operation and the HTTP status."""
+        """`tell` is called with a line for every call before it is answered: the operation and the HTTP status."""
         super().__init__((host, port), RequestHandler)
         self.tell = tell
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that was killed is no error of ours."""
+        """Ignore lost connections: a client that was killed is not our error."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)
 
@@ -39,7 +40,7 @@ class RequestHandler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
     server: MarketplaceServer
-    wbufsize = -1  # head and body in one packet: botocore would wait 40 ms for the second one otherwise
+    wbufsize = -1  # send head and body in one packet; otherwise botocore waits 40 ms for the second one
 
     def do_POST(self) -> None:
         length = int(self.headers.get("Content-Length") or 0)
@@ -59,14 +60,14 @@ class RequestHandler(BaseHTTPRequestHandler):
             self.close_connection = True
             self.connection.shutdown(socket.SHUT_RDWR)
         finally:
-            _hand_back_connection()
+            _give_connection_back()
 
     def finish(self) -> None:
         super().finish()
         connections.close_all()
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Quiet: hundreds of calls a minute are what it is for."""
+        """Log nothing, because there are hundreds of calls a minute."""
 
     def _tell(self, line: str) -> None:
         if self.server.tell:
@@ -82,7 +83,8 @@ class RequestHandler(BaseHTTPRequestHandler):
         self.wfile.flush()
 
 
-def _hand_back_connection() -> None:
-    """To the pool, which may be smaller than the number of clients. SQLite has none, and is slow to open."""
+def _give_connection_back() -> None:
+    """Give the database connection back to the pool, which may be smaller than the number of clients. SQLite has no
+    pool, and opening it is slow."""
     if connection.vendor != "sqlite":
         connection.close()

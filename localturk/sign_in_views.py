@@ -1,4 +1,4 @@
-"""Where workers must sign in: with their id and a password, which they choose through an invitation."""
+"""Pages on which workers sign in and out with id and password, and choose a password through an invitation."""
 
 from functools import wraps
 from typing import Any
@@ -65,7 +65,7 @@ def show_sign_in(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @sensitive_post_parameters("password")
 def accept_invitation(request: HttpRequest, token: str) -> HttpResponse:
-    """Looking uses nothing up: programs that look at links before people do must not."""
+    """Show the invitation, and use it only when a password is sent: mail programs may open a link before people do."""
     problem, invited = "", invited_worker(token, timezone.now())
     if request.method == "POST":
         try:

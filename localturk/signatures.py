@@ -1,7 +1,7 @@
-"""Who calls the Requester API: AWS's signatures (version 4), checked against the one pair of keys in the settings.
+"""Check the signature of a call (AWS version 4) against the pair of keys in the settings.
 
-A signature covers the operation, the whole body, the host and the time, so that a call which someone overheard can be
-repeated as it is for some minutes, and not be changed. botocore signs only; checking means computing the same again.
+A signature covers the operation, the whole body, the host and the time. Someone who overheard a call can repeat it for
+some minutes, but not change it. botocore can only sign, so we check by computing the same signature again.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ AUTHORIZATION = re.compile(
 
 
 class NotSigned(TurkError):
-    """With the codes that AWS has for it, which clients show to people."""
+    """The signature is missing or wrong. The codes are AWS's, because clients show them to people."""
 
     status = 403
 
@@ -36,7 +36,7 @@ class NotSigned(TurkError):
 
 @dataclass(frozen=True)
 class Call:
-    """An HTTP request as it came; `headers` by their names in small letters."""
+    """An HTTP request as it arrived. The names of `headers` are in lower case."""
 
     path: str
     headers: Mapping[str, str]
@@ -45,7 +45,8 @@ class Call:
 
 
 def check_signature(call: Call, now: datetime) -> None:
-    """Raises NotSigned. Without keys in the settings every call is welcome: then only this machine is served."""
+    """Raise NotSigned if the call is not signed with our keys. Without keys in the settings every call is accepted,
+    because then only this machine is served."""
     if not settings.LOCAL_MARKET_KEY_ID:
         return
     given = AUTHORIZATION.fullmatch(call.headers.get("authorization", "").strip())
@@ -56,7 +57,7 @@ def check_signature(call: Call, now: datetime) -> None:
     if not set(names) >= MUST_BE_SIGNED or not signed_at.startswith(given["day"]):
         raise NotSigned("IncompleteSignatureException", "Host, X-Amz-Date and X-Amz-Target must be signed.")
     is_known = hmac.compare_digest(given["key_id"].encode(), settings.LOCAL_MARKET_KEY_ID.encode())
-    expected = _signature(call, names, signed_at, given["scope"])
+    expected = _compute_signature(call, names, signed_at, given["scope"])
     if not is_known or not hmac.compare_digest(expected, given["signature"]):
         raise NotSigned("UnrecognizedClientException", "The key ID or the signature of this request is not right.")
     _check_time(signed_at, now)
@@ -66,13 +67,13 @@ def _check_time(signed_at: str, now: datetime) -> None:
     try:
         then = datetime.strptime(signed_at, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
     except ValueError:
-        raise NotSigned("IncompleteSignatureException", "X-Amz-Date is no time.") from None
+        raise NotSigned("IncompleteSignatureException", "X-Amz-Date is not a time.") from None
     if abs(now - then) > SKEW:
         message = f"Signed at {signed_at}, and here it is {now:%Y%m%dT%H%M%SZ}: more than five minutes apart."
         raise NotSigned("RequestExpired", message)
 
 
-def _signature(call: Call, names: list[str], signed_at: str, scope: str) -> str:
+def _compute_signature(call: Call, names: list[str], signed_at: str, scope: str) -> str:
     headers = "".join(f"{name}:{' '.join(call.headers.get(name, '').split())}\n" for name in names)
     body_hash = hashlib.sha256(call.body).hexdigest()
     canonical = "\n".join([call.method, call.path, "", headers, ";".join(names), body_hash])

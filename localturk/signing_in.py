@@ -1,8 +1,9 @@
-"""Who a worker of this marketplace is, in a browser.
+"""Tell which worker is in a browser: accounts, invitations, passwords and the cookie.
 
-In a rehearsal anyone may be any worker, and the cookie only remembers the choice. Where workers must sign in, an
-account is opened by an invitation: a link that works once, with which its worker chooses a password. Guaranteed: tokens
-and passwords are kept as hashes; of several uses of a link at once, one succeeds; another password ends all sessions.
+In a rehearsal anyone may be any worker, and the cookie only remembers the choice. If workers must sign in, an account
+is opened by an invitation: a link that works once, with which the worker chooses a password. Guaranteed: tokens and
+passwords are stored as hashes; if a link is used several times at once, one use succeeds; a new password ends all
+sessions.
 """
 
 import secrets
@@ -33,7 +34,7 @@ def new_account(name: str, country: str, approved_count: int = 0) -> WorkerAccou
 
 
 def invite_worker(worker: WorkerAccount, now: datetime) -> str:
-    """The token for a link. An earlier invitation ends; a password stays until the link is used."""
+    """Return the token for a link. It replaces an earlier invitation; a password stays until the link is used."""
     token = secrets.token_urlsafe(24)
     WorkerAccount.objects.filter(pk=worker.pk).update(invitation_hash=_hash(token), invited_at=now)
     return token
@@ -47,27 +48,27 @@ def invited_worker(token: str, now: datetime) -> WorkerAccount | None:
 def choose_password(token: str, password: str, now: datetime) -> WorkerAccount:
     worker = invited_worker(token, now)
     if worker is None:
-        raise EvalPlatformError("This invitation is used up or too old. Ask whoever sent it for another.")
+        raise EvalPlatformError("This invitation was used already or is too old. Ask the sender for another.")
     try:
         validate_password(password)
     except ValidationError as error:
         raise EvalPlatformError(" ".join(error.messages)) from None
     unused = WorkerAccount.objects.filter(pk=worker.pk, invitation_hash=_hash(token))
     if not unused.update(password=make_password(password), invitation_hash=""):
-        return choose_password(token, password, now)  # used in this very moment, which is said above
+        return choose_password(token, password, now)  # it was used just now, so this raises the error above
     worker.refresh_from_db()
     return worker
 
 
 def worker_with_password(request: HttpRequest, worker_id: str, password: str, now: datetime) -> WorkerAccount | None:
-    """None if they don't match. Raises TooManyAttempts."""
+    """Return the worker, or None if id and password don't match. Raise TooManyAttempts after too many failures."""
     worker_id = worker_id.strip()
     limits = [Limit("worker", worker_id, free=10, most_seconds=60)]
     if address := client_address(request):
         limits.append(Limit("address", address, free=20, most_seconds=300))
     begin_attempt(limits, now)
     worker = WorkerAccount.objects.filter(worker_id=worker_id.replace("\0", "")).exclude(password="").first()
-    # An unknown name takes as long as a known one.
+    # Checking an unknown id must take as long as a known one, or the time would tell which ids exist.
     if not check_password(password, worker.password if worker else make_password(secrets.token_urlsafe())):
         return None
     end_well(limits)
@@ -101,12 +102,12 @@ def forget_worker(response: HttpResponse) -> None:
 
 
 def _salt() -> str:
-    """A worker who was chosen in a rehearsal has not signed in."""
+    """Return a salt that depends on the mode, so that a worker chosen in a rehearsal does not count as signed in."""
     return "localturk.signed-in" if settings.MUST_WORKERS_SIGN_IN else "localturk.chosen"
 
 
 def _proof(worker: WorkerAccount) -> str:
-    """Another password makes another one."""
+    """Return a hash that changes with the password, so that a new password ends all sessions."""
     return _hash(worker.password)[:16]
 
 

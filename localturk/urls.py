@@ -1,3 +1,5 @@
+"""The address of the marketplace's Requester API."""
+
 from django.urls import path
 
 from localturk import api_view

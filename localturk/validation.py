@@ -1,6 +1,6 @@
-"""Requests against botocore's service model, with the bounds, patterns and choices that botocore itself lets through.
+"""Check the parameters of a call against botocore's service model, also bounds and patterns that botocore ignores.
 
-Which code MTurk gives for which kind of bad value is a guess: AWS documents the kinds of error, not their use.
+We guess which code MTurk gives for which bad value: AWS documents the codes, but not when they are used.
 """
 
 import functools
@@ -26,7 +26,7 @@ def service_model() -> ServiceModel:
 
 
 def checked_params(operation: str, params: dict[str, Any]) -> dict[str, Any]:
-    """The parameters with their timestamps read, or the error that the marketplace answers with."""
+    """Return the parameters with their timestamps parsed, or raise the error that the marketplace answers with."""
     if operation not in service_model().operation_names:
         raise RequestError(UNKNOWN_OPERATION, f"There is no operation {operation}.")
     shape = service_model().operation_model(operation).input_shape
@@ -34,21 +34,21 @@ def checked_params(operation: str, params: dict[str, Any]) -> dict[str, Any]:
         return {}
     try:
         report = ParamValidator().validate(params, shape)
-    except RuntimeError as error:  # botocore's word on a moment that no calendar has
+    except RuntimeError as error:  # botocore raises this for a time that no calendar has
         raise RequestError(INVALID_VALUE, str(error)) from None
     if report.has_errors():
-        raise _refusal(report.generate_report())
+        raise _make_error(report.generate_report())
     _check_metadata("", params, shape)
     check_limits(operation, params)
-    return {name: _read(value, shape.members[name]) for name, value in params.items()}
+    return {name: _parse_value(value, shape.members[name]) for name, value in params.items()}
 
 
-def _refusal(report: str) -> RequestError:
+def _make_error(report: str) -> RequestError:
     code = "AWS.MissingParameters" if "Missing required" in report else INVALID_VALUE
     return RequestError(code, report)
 
 
-def _read(value: Any, shape: Shape) -> Any:
+def _parse_value(value: Any, shape: Shape) -> Any:
     return parse_to_aware_datetime(value) if shape.type_name == "timestamp" else value
 
 

@@ -1,4 +1,4 @@
-"""The frame in which a worker sees a HIT: its address with MTurk's parameters, its height, and who may be in it."""
+"""Make the frame in which a worker sees a HIT: its address with MTurk's parameters, its height and its policy."""
 
 import re
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ ORIGIN = re.compile(r"https?://[A-Za-z0-9.-]+(:[0-9]+)?")
 
 @dataclass(frozen=True)
 class Frame:
-    """`height` in pixels; 0 stands for the height of the window."""
+    """A frame for an external page. `height` is in pixels; 0 stands for the height of the window."""
 
     url: str
     origin: str
@@ -23,12 +23,13 @@ class Frame:
 
     @property
     def policy(self) -> str:
-        """'self' for the answer to externalSubmit, which replaces the page in the frame."""
+        """Return the Content-Security-Policy. It allows 'self' because the answer to externalSubmit replaces the page
+        in the frame."""
         return f"{CONTENT_SECURITY_POLICY}; frame-src 'self' {self.origin}"
 
 
 def preview_frame(hit: TurkHit) -> Frame | None:
-    return _frame(hit, {"assignmentId": NOT_AVAILABLE, "hitId": hit.hit_id})
+    return _make_frame(hit, {"assignmentId": NOT_AVAILABLE, "hitId": hit.hit_id})
 
 
 def work_frame(assignment: TurkAssignment, submit_to: str) -> Frame | None:
@@ -38,11 +39,11 @@ def work_frame(assignment: TurkAssignment, submit_to: str) -> Frame | None:
         "workerId": assignment.worker.worker_id,
         "turkSubmitTo": submit_to,
     }
-    return _frame(assignment.hit, parameters)
+    return _make_frame(assignment.hit, parameters)
 
 
-def _frame(hit: TurkHit, parameters: dict[str, str]) -> Frame | None:
-    """None for other kinds of questions, and for addresses that a policy can't name."""
+def _make_frame(hit: TurkHit, parameters: dict[str, str]) -> Frame | None:
+    """Return the frame, or None for other kinds of questions, and for addresses that a policy can't name."""
     root = parse_question(hit.question)
     try:
         url = urlsplit(external_url(root))

@@ -1,7 +1,7 @@
-"""The worker's side in a browser: choose who you are, see what is on offer, preview, accept, work, return.
+"""The marketplace's worker pages: choose a worker, see offers, preview, accept, work, submit and return.
 
-These pages need no researcher's log-in, and exist while the marketplace is the local one. Where workers must sign in,
-that comes instead of the choice (sign_in_views.py).
+These pages need no researcher's log-in, and exist only while the marketplace is the local one. If workers must sign in,
+they do that instead of choosing a worker (sign_in_views.py).
 """
 
 from collections.abc import Callable
@@ -19,18 +19,18 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from evalplatform.middleware import CONTENT_SECURITY_POLICY
+from localturk import page_rows as rows
 from localturk import worker_notices as notices
-from localturk import worker_rows as rows
 from localturk.clock import Clock
 from localturk.lifecycle import settle
 from localturk.models import TurkAssignment, TurkHit, WorkerAccount
 from localturk.openness import is_open
+from localturk.page_rows import money
 from localturk.seeding import SIMULATED, ensure_worker_accounts
 from localturk.sign_in_views import show_sign_in
 from localturk.signing_in import remember_worker, worker_of
 from localturk.worker_frame import Frame, preview_frame, work_frame
 from localturk.worker_notices import Notice
-from localturk.worker_rows import money
 from localturk.working import (
     Reason,
     Refusal,
@@ -62,7 +62,7 @@ def market_page(view: View) -> View:
 
 
 def worker_page(view: WorkerView) -> View:
-    """For the worker that was chosen; without one, the choice comes first."""
+    """Call the view with the worker who was chosen or signed in; if there is none, go to that page first."""
 
     @market_page
     @wraps(view)
@@ -73,7 +73,7 @@ def worker_page(view: WorkerView) -> View:
         try:
             return view(request, worker, **ids)
         except ObjectDoesNotExist:
-            return _notice(request, worker, notices.NOT_FOUND)
+            return _show_notice(request, worker, notices.NOT_FOUND)
 
     return show
 
@@ -127,21 +127,21 @@ def show_hits(request: HttpRequest, worker: WorkerAccount) -> HttpResponse:
 def preview_hit(request: HttpRequest, worker: WorkerAccount, hit_id: str) -> HttpResponse:
     now = Clock().now()
     settle(now)
-    hit = _hit(hit_id)
+    hit = _find_hit(hit_id)
     if refusal := can_preview(worker, hit):
-        return _refuse(request, worker, hit, refusal)
+        return _show_refusal(request, worker, hit, refusal)
     context = {"offer": rows.offer_row(worker, hit, can_accept(worker, hit, now))}
-    return _framed(request, "localturk/preview.html", preview_frame(hit), {"worker": worker, **context})
+    return _show_framed(request, "localturk/preview.html", preview_frame(hit), {"worker": worker, **context})
 
 
 @worker_page
 @require_POST
 def accept_hit(request: HttpRequest, worker: WorkerAccount, hit_id: str) -> HttpResponse:
-    hit = _hit(hit_id)
+    hit = _find_hit(hit_id)
     try:
         assignment = accept(worker, hit, Clock().now())
     except Refused as refused:
-        return _refuse(request, worker, hit, refused.refusal)
+        return _show_refusal(request, worker, hit, refused.refusal)
     return redirect("market-work", assignment_id=assignment.assignment_id)
 
 
@@ -150,9 +150,9 @@ def accept_hit(request: HttpRequest, worker: WorkerAccount, hit_id: str) -> Http
 def work(request: HttpRequest, worker: WorkerAccount, assignment_id: str) -> HttpResponse:
     now = Clock().now()
     settle(now)
-    assignment = _assignment(assignment_id, worker)
-    if refusal := _why_not_held(assignment, worker):
-        return _notice(request, worker, refusal)
+    assignment = _find_assignment(assignment_id, worker)
+    if refusal := _find_refusal(assignment, worker):
+        return _show_notice(request, worker, refusal)
     kind = assignment.hit.hit_type
     context = {
         "worker": worker,
@@ -162,42 +162,43 @@ def work(request: HttpRequest, worker: WorkerAccount, assignment_id: str) -> Htt
         "clock": rows.clock_row(assignment, now),
     }
     submit_to = request.build_absolute_uri(reverse("market")).rstrip("/")
-    return _framed(request, "localturk/work.html", work_frame(assignment, submit_to), context)
+    return _show_framed(request, "localturk/work.html", work_frame(assignment, submit_to), context)
 
 
 @worker_page
 @require_http_methods(["GET", "HEAD", "POST"])
 def return_hit(request: HttpRequest, worker: WorkerAccount, assignment_id: str) -> HttpResponse:
-    """Asks first: what was done in the frame is lost with it."""
+    """Return a HIT, after asking, because the work in the frame is lost."""
     now = Clock().now()
     settle(now)
-    assignment = _assignment(assignment_id, worker)
-    if refusal := _why_not_held(assignment, worker):
-        return _notice(request, worker, refusal)
+    assignment = _find_assignment(assignment_id, worker)
+    if refusal := _find_refusal(assignment, worker):
+        return _show_notice(request, worker, refusal)
     if request.method != "POST":
         context = {"worker": worker, "assignment": assignment, "title": assignment.hit.hit_type.title}
         return render(request, "localturk/return.html", context)
     try:
         return_assignment(assignment_id, worker, now)
     except Refused as refused:
-        return _notice(request, worker, notices.NOT_HELD_NOW[refused.refusal.reason])
+        return _show_notice(request, worker, notices.NOT_HELD_NOW[refused.refusal.reason])
     return redirect("market-hits")
 
 
 # --- Small steps of these pages --------------------------------------------------------------------------------------
 
 
-def _hit(hit_id: str) -> TurkHit:
+def _find_hit(hit_id: str) -> TurkHit:
     return TurkHit.objects.select_related("hit_type").get(hit_id=hit_id)
 
 
-def _assignment(assignment_id: str, worker: WorkerAccount) -> TurkAssignment:
-    """The worker's own by that id, else whose it is now: an id that was given back may have come to someone else."""
+def _find_assignment(assignment_id: str, worker: WorkerAccount) -> TurkAssignment:
+    """Return the worker's own assignment with this id or, if there is none, the latest: an id that was given back may
+    have been given to someone else."""
     found = TurkAssignment.objects.filter(assignment_id=assignment_id).select_related("worker", "hit__hit_type")
     return found.filter(worker=worker).order_by("pk").last() or found.latest("pk")
 
 
-def _why_not_held(assignment: TurkAssignment, worker: WorkerAccount) -> Notice | None:
+def _find_refusal(assignment: TurkAssignment, worker: WorkerAccount) -> Notice | None:
     if assignment.worker != worker and settings.MUST_WORKERS_SIGN_IN:
         return notices.NOT_FOUND
     if assignment.worker != worker:
@@ -208,21 +209,21 @@ def _why_not_held(assignment: TurkAssignment, worker: WorkerAccount) -> Notice |
     return notices.NOT_HELD_NOW[reasons.get(assignment.status, Reason.ALREADY_DONE)]
 
 
-def _refuse(request: HttpRequest, worker: WorkerAccount, hit: TurkHit, refusal: Refusal) -> HttpResponse:
+def _show_refusal(request: HttpRequest, worker: WorkerAccount, hit: TurkHit, refusal: Refusal) -> HttpResponse:
     if refusal.reason == Reason.ALREADY_HELD:
-        # A second click on Accept: the worker gets what was asked for.
+        # This is a second click on Accept, so show the assignment that the first one brought.
         held = worker.assignments.live().get(hit=hit)
         return redirect("market-work", assignment_id=held.assignment_id)
     asked = rows.requirement_rows(worker, hit.hit_type) if refusal.reason == Reason.NOT_QUALIFIED else []
-    return _notice(request, worker, notices.ACCEPT_REFUSED[refusal.reason], requirements=asked)
+    return _show_notice(request, worker, notices.ACCEPT_REFUSED[refusal.reason], requirements=asked)
 
 
-def _notice(request: HttpRequest, worker: WorkerAccount, notice: Notice, **context: Any) -> HttpResponse:
+def _show_notice(request: HttpRequest, worker: WorkerAccount, notice: Notice, **context: Any) -> HttpResponse:
     context = {"worker": worker, "notice": notice, **context}
     return render(request, "localturk/notice.html", context, status=notice.status)
 
 
-def _framed(request: HttpRequest, template: str, frame: Frame | None, context: dict[str, Any]) -> HttpResponse:
+def _show_framed(request: HttpRequest, template: str, frame: Frame | None, context: dict[str, Any]) -> HttpResponse:
     response = render(request, template, {"frame": frame, **context})
     if frame is not None:
         response.headers["Content-Security-Policy"] = frame.policy
@@ -237,15 +238,15 @@ def _framed(request: HttpRequest, template: str, frame: Frame | None, context: d
 @xframe_options_sameorigin
 @require_POST
 def external_submit(request: HttpRequest) -> HttpResponse:
-    fields = _fields(request)
-    notice = notices.TOO_LARGE if fields is None else _submit(request, fields)
+    fields = _read_fields(request)
+    notice = notices.TOO_LARGE if fields is None else _submit_form(request, fields)
     response = render(request, "localturk/framed_notice.html", {"notice": notice}, status=notice.status)
     response.headers["Content-Security-Policy"] = IN_OUR_FRAME
     return response
 
 
-def _fields(request: HttpRequest) -> dict[str, list[str]] | None:
-    """All values of each name; None when it is too much. Files are left out, as MTurk takes none."""
+def _read_fields(request: HttpRequest) -> dict[str, list[str]] | None:
+    """Return all values of each field, or None if the form is too large. Files are left out, since MTurk takes none."""
     length = request.headers.get("Content-Length", "")
     if length.isdecimal() and int(length) > MOST_BYTES:
         _drain(request)
@@ -257,16 +258,17 @@ def _fields(request: HttpRequest) -> dict[str, list[str]] | None:
 
 
 def _drain(request: HttpRequest) -> None:
-    """A browser that is answered while it still sends shows a lost connection instead of the answer."""
+    """Read the rest of the request. A browser that is answered while it still sends shows a lost connection instead of
+    the answer."""
     for _ in range(100):
         if not request.read(MOST_BYTES):
             return
 
 
-def _submit(request: HttpRequest, fields: dict[str, list[str]]) -> Notice:
+def _submit_form(request: HttpRequest, fields: dict[str, list[str]]) -> Notice:
     assignment_id = fields.pop("assignmentId", [""])[-1].replace("\0", "")
     found = TurkAssignment.objects.filter(assignment_id=assignment_id).select_related("worker", "hit__hit_type")
-    # The latest: who returned it may not hand it in for the one who holds the same id now.
+    # Take the latest: a worker who returned the assignment must not submit it for the one who has the same id now.
     assignment = found.order_by("pk").last()
     is_theirs = not settings.MUST_WORKERS_SIGN_IN or (assignment and assignment.worker == worker_of(request))
     if assignment is None or not is_theirs:

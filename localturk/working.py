@@ -1,4 +1,4 @@
-"""The worker's side: what the pages and a simulated crowd call.
+"""Let a worker accept, return and submit assignments. The pages and a simulated crowd call this.
 
 In: a worker and a HIT. Out: an assignment, or Refused with the one reason that applies. Guaranteed: never more workers
 at a HIT than it has assignments, and no worker twice at the same HIT.
@@ -9,13 +9,13 @@ from datetime import datetime, timedelta
 from django.db import transaction
 
 from localturk import ids
-from localturk.answers import answers_xml
+from localturk.answers_xml import answers_xml
 from localturk.earning import Earnings, earnings
 from localturk.lifecycle import give_back, lock_hit, refresh, settle
 from localturk.models import QualificationRequest, QualificationType, TurkAssignment, TurkHit, WorkerAccount
-from localturk.offering import Offer, next_hit, offers
-from localturk.operations.qualifications import grant
+from localturk.operations.granted_qualifications import grant
 from localturk.refusals import Reason, Refusal, Refused, can_accept, can_preview
+from localturk.work_on_offer import Offer, next_hit, offers
 
 __all__ = [
     "Earnings",
@@ -57,15 +57,15 @@ def accept(worker: WorkerAccount, hit: TurkHit, now: datetime) -> TurkAssignment
 def return_assignment(assignment_id: str, worker: WorkerAccount, now: datetime) -> None:
     settle(now)
     with transaction.atomic():
-        hit, assignment = _held(assignment_id, worker)
+        hit, assignment = _find_held(assignment_id, worker)
         give_back(hit, assignment, Status.RETURNED, now, now)
 
 
 def submit(assignment_id: str, worker: WorkerAccount, fields: dict[str, list[str]], now: datetime) -> TurkAssignment:
-    """Keeps every field, one answer for each value of a name that comes several times."""
+    """Submit an assignment with all fields of the form; a field may have several values."""
     settle(now)
     with transaction.atomic():
-        hit, assignment = _held(assignment_id, worker)
+        hit, assignment = _find_held(assignment_id, worker)
         assignment.status = Status.SUBMITTED
         assignment.answer = answers_xml(fields)
         assignment.submitted_at = now
@@ -78,7 +78,8 @@ def submit(assignment_id: str, worker: WorkerAccount, fields: dict[str, list[str
 
 
 def request_qualification(worker: WorkerAccount, kind: QualificationType, now: datetime, answer: str = "") -> None:
-    """Granted at once where the type says so. A test is not scored here, whatever its answer key."""
+    """Request a qualification. It is granted at once if its type says so. Tests are not scored here, even if they have
+    an answer key."""
     request = QualificationRequest(
         request_id=ids.new_id(), qualification_type=kind, worker=worker, answer=answer, submitted_at=now
     )
@@ -89,8 +90,9 @@ def request_qualification(worker: WorkerAccount, kind: QualificationType, now: d
         request.save()
 
 
-def _held(assignment_id: str, worker: WorkerAccount) -> tuple[TurkHit, TurkAssignment]:
-    """The assignment that this worker works on, locked, or Refused: the id may be someone else's by now."""
+def _find_held(assignment_id: str, worker: WorkerAccount) -> tuple[TurkHit, TurkAssignment]:
+    """Return the assignment that this worker works on, and its HIT, locked. Raise Refused if the worker does not have
+    it any more: the id may be someone else's by now."""
     own = TurkAssignment.objects.filter(assignment_id=assignment_id, worker=worker)
     latest = own.order_by("-pk").first()
     if latest is None:
@@ -98,11 +100,11 @@ def _held(assignment_id: str, worker: WorkerAccount) -> tuple[TurkHit, TurkAssig
     hit = lock_hit(latest.hit_id)
     latest.refresh_from_db()
     if latest.status != Status.ACCEPTED:
-        raise Refused(_not_held_any_more(latest))
+        raise Refused(_explain_not_held(latest))
     return hit, latest
 
 
-def _not_held_any_more(assignment: TurkAssignment) -> Refusal:
+def _explain_not_held(assignment: TurkAssignment) -> Refusal:
     if assignment.status == Status.ABANDONED:
         return Refusal(Reason.TOO_LATE, "The time for this assignment is over.")
     if assignment.status == Status.RETURNED:
@@ -111,7 +113,7 @@ def _not_held_any_more(assignment: TurkAssignment) -> Refusal:
 
 
 def _free_assignment_id(hit: TurkHit) -> str | None:
-    """One that was given back: MTurk hands it to the next worker."""
+    """Return an assignment id that was given back, if there is one: MTurk gives it to the next worker."""
     live = TurkAssignment.objects.live().filter(hit=hit).values("assignment_id")
     back = TurkAssignment.objects.filter(hit=hit).exclude(assignment_id__in=live)
     return back.order_by("pk").values_list("assignment_id", flat=True).first()

@@ -5,14 +5,15 @@ Without this every simulated worker would be one who claims minutes in no time (
 
 from datetime import datetime, timedelta
 
-from hits.models import Answer, Assignment, MarketEnvironment
+from hits.models import USUAL_CROWD, Answer, Assignment
 from simulated_crowd.scheduling import Stint
 
 
 def date_work(assignment_id: str, stint: Stint, starts_at: datetime, ends_at: datetime) -> None:
     """Before the marketplace hears of it, so that nobody collects it with the real times."""
     assignments = Assignment.objects.filter(
-        offering__environment=MarketEnvironment.LOCAL,
+        offering__crowd=USUAL_CROWD,
+        offering__environment="local",
         crowd_assignment_id=assignment_id,
         crowd_worker_id=stint.worker.worker_id,
     )

@@ -16,8 +16,9 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.special import ndtri
 
-from hits.frames.built_frames import AREAS, AT, build_ratings, build_submissions, named
+from hits.frames.built_frames import AT, VALUES, build_ratings, build_submissions, named
 from hits.frames.study_frames import Frames
+from hits.protocols import usual_protocol
 from simulated_crowd.truths import HUMAN, Truth, cuts_of
 from simulated_crowd.worker_types import CAREFUL, WorkerType
 
@@ -26,7 +27,7 @@ Integers = npt.NDArray[np.integer[Any]]
 
 SECONDS_BETWEEN_SUBMISSIONS = 900
 HITS_AT_ONCE = 2000  # whose workers are chosen together
-PASSING = 2  # areas that win a checkpoint's point
+PASSING = usual_protocol().passing_levels  # with which the human reply wins a checkpoint's point
 
 
 @dataclass(frozen=True)
@@ -64,9 +65,9 @@ def draw_frames(drawing: Drawing, seed: int) -> Frames:
     crew = _crew(rng, size, drawing.activity)  # HIT x rater
     dataset = _deal(rng, size)  # HIT x position; -1 beyond the last dialog
     is_checkpoint = _checkpoints(rng, size, dataset)
-    area = _areas(rng, drawing, types[crew], crew, dataset)  # HIT x rater x position x card
+    level = _levels(rng, drawing, types[crew], crew, dataset)  # HIT x rater x position x card
     active = _active_ms(rng, list(drawing.shares), types, crew, size)
-    return _frames(rng, size, crew, types, list(drawing.shares), dataset, is_checkpoint, area, active)
+    return _frames(rng, size, crew, types, list(drawing.shares), dataset, is_checkpoint, level, active)
 
 
 def _counts(shares: Any, total: int) -> list[int]:
@@ -102,7 +103,7 @@ def _checkpoints(rng: np.random.Generator, size: StudySize, dataset: Integers) -
     return (keys < 2) & (keys.argsort(axis=1).argsort(axis=1) < size.checkpoints)
 
 
-def _areas(rng: np.random.Generator, drawing: Drawing, kinds: Integers, crew: Integers, dataset: Integers) -> Integers:
+def _levels(rng: np.random.Generator, drawing: Drawing, kinds: Integers, crew: Integers, dataset: Integers) -> Integers:
     """0 is the best. The last card is the human reply, drawn everywhere and used at checkpoints only."""
     size, effects = drawing.size, drawing.truth.effects
     hits, raters = crew.shape
@@ -115,20 +116,20 @@ def _areas(rng: np.random.Generator, drawing: Drawing, kinds: Integers, crew: In
     opinion = opinion + draw(effects.worker, size.workers)[crew][:, :, None, None]
     opinion = opinion + draw(effects.rest, hits, raters, *shape[2:])
     cuts = _cuts(drawing.truth, size)[:, dataset]  # border x HIT x position x card
-    area = sum((opinion <= border[:, None]).astype(np.int8) for border in cuts)
+    level = sum((opinion <= border[:, None]).astype(np.int8) for border in cuts)
     habits = list(drawing.shares)
     attention = np.array([one.attention for one in habits], np.float32)[kinds][:, :, None, None]
-    looks_away = rng.random(area.shape, dtype=np.float32) >= attention
-    area = np.where(looks_away, rng.integers(0, len(AREAS), area.shape, dtype=np.int8), area)
+    looks_away = rng.random(level.shape, dtype=np.float32) >= attention
+    level = np.where(looks_away, rng.integers(0, len(VALUES), level.shape, dtype=np.int8), level)
     favours = np.array([one.has_favourite_level for one in habits])[kinds][:, :, None, None]
-    favourite = rng.integers(0, len(AREAS), size.workers, dtype=np.int8)[crew][:, :, None, None]
-    return np.where(favours, favourite, area)
+    favourite = rng.integers(0, len(VALUES), size.workers, dtype=np.int8)[crew][:, :, None, None]
+    return np.where(favours, favourite, level)
 
 
 def _cuts(truth: Truth, size: StudySize) -> Floats:
-    """Below which opinion a card leaves each area: (border, dataset and one for none, card)."""
+    """Below which opinion a card leaves each level: (border, dataset and one for none, card)."""
     shares = [
-        [cuts_of(truth.shares(dataset, writer), len(AREAS)) for writer in (*size.generators, HUMAN)]
+        [cuts_of(truth.shares(dataset, writer), len(VALUES)) for writer in (*size.generators, HUMAN)]
         for dataset in (*size.datasets, "")
     ]
     cuts: Floats = ndtri(1 - np.array(shares, np.float64)).astype(np.float32)
@@ -155,21 +156,21 @@ def _frames(
     habits: Sequence[WorkerType],
     dataset: Integers,
     is_checkpoint: npt.NDArray[np.bool_],
-    area: Integers,
+    level: Integers,
     active: Integers,
 ) -> Frames:
     is_hunting = np.array([one.is_hunting for one in habits])[types[crew]]
-    first_passes = is_checkpoint[:, None] & (area[..., -1] < PASSING)
-    # Who hunts moves replies into the best area until the human one is among them: that is how it is handed in.
-    area[..., -1] = np.where(is_hunting[:, :, None] & is_checkpoint[:, None] & ~first_passes, 0, area[..., -1])
-    won = (is_checkpoint[:, None] & (area[..., -1] < PASSING)).sum(axis=2)
-    is_there = np.repeat((dataset >= 0)[:, :, None], area.shape[3], axis=2)
+    first_passes = is_checkpoint[:, None] & np.isin(level[..., -1], PASSING)
+    # Who hunts gives replies the best level until the human one is among them: that is how it is handed in.
+    level[..., -1] = np.where(is_hunting[:, :, None] & is_checkpoint[:, None] & ~first_passes, 0, level[..., -1])
+    won = (is_checkpoint[:, None] & np.isin(level[..., -1], PASSING)).sum(axis=2)
+    is_there = np.repeat((dataset >= 0)[:, :, None], level.shape[3], axis=2)
     is_there[:, :, -1] = is_checkpoint
-    is_row = np.broadcast_to(is_there[:, None], area.shape)
+    is_row = np.broadcast_to(is_there[:, None], level.shape)
     hit, rater, position, card = (codes.astype(np.int32) for codes in np.nonzero(is_row))
     submission = (hit * size.raters + rater).astype(np.int64)
     dialog = hit.astype(np.int64) * size.dialogs_per_hit + position
-    is_gold = card == area.shape[3] - 1
+    is_gold = card == level.shape[3] - 1
     names = [f"W-{number:06}" for number in range(size.workers)]
     ratings = build_ratings(
         {
@@ -186,11 +187,11 @@ def _frames(
             "candidate": np.where(is_gold, 0, dialog * len(size.generators) + card + 1),
             "generator": named(np.where(is_gold, -1, card), list(size.generators)),
             "is_gold": is_gold,
-            "value": area[is_row],
+            "value": level[is_row],
             "active_ms": active[hit, rater, position],
             "submitted_at": _times(submission),
         },
-        AREAS,
+        VALUES,
     )
     submissions = build_submissions(
         {

@@ -10,13 +10,13 @@ from datetime import datetime, timedelta
 from django.db.models import Count
 
 from evalplatform.errors import EvalPlatformError
-from hits.models import Assignment, MarketEnvironment, Publication, Study, offering_for
+from hits.models import Assignment, Publication, Study, offering_for
 from localturk.lifecycle import settle
 from localturk.models import TurkHit, WorkerAccount
 from simulated_crowd.people import SimulatedWorker
 from simulated_crowd.scheduling import Opening, Past
 
-LOCAL = MarketEnvironment.LOCAL
+LOCAL = "local"  # the usual crowd's emulation that runs here
 
 
 def ensure_accounts(workers: Sequence[SimulatedWorker]) -> dict[str, WorkerAccount]:

@@ -1,4 +1,4 @@
-"""Django's PostgreSQL, which asks a pooled connection whether it still works only if it may not.
+"""Django's PostgreSQL backend, which tests a pooled connection only if it may be broken.
 
 A server that goes away, or ends a connection, closes its side: then there is something to read. Django's own check
 (CONN_HEALTH_CHECKS) asks the server each time, one of the five times that a worker's save speaks with it.

@@ -1,4 +1,4 @@
-"""CSV, a reply a row: columns generator, reply, id or context (a JSON list), and perhaps dataset and label."""
+"""Read candidates from CSV, one reply a row: columns generator, reply, id or context, and perhaps dataset and label."""
 
 import csv
 import json
@@ -19,21 +19,21 @@ _NEEDED = {"generator", "reply"}
 
 def read_candidates(lines: Iterable[Line | Problem]) -> Iterator[CandidateRecord | Problem]:
     columns: list[str] | None = None
-    for found in _rows(lines):
+    for found in _read_rows(lines):
         if isinstance(found, Problem):
             yield found
             continue
         number, row = found
         if columns is None:
-            columns = _checked_columns(row)
+            columns = _check_columns(row)
             continue
         try:
-            yield _candidate(number, columns, row)
+            yield _make_candidate(number, columns, row)
         except BadRecord as bad:
             yield Problem(number, str(bad))
 
 
-def _rows(lines: Iterable[Line | Problem]) -> Iterator[tuple[int, list[str]] | Problem]:
+def _read_rows(lines: Iterable[Line | Problem]) -> Iterator[tuple[int, list[str]] | Problem]:
     """Yield rows with the number of the line on which they begin.
 
     A quotation mark that is never closed would swallow the rest of the file. A row that can't be finished is therefore
@@ -66,7 +66,7 @@ def _rows(lines: Iterable[Line | Problem]) -> Iterator[tuple[int, list[str]] | P
 
 
 def _parse(lines: list[Line]) -> list[str] | str | None:
-    """Return the row, or None while a quotation mark is open, or what is wrong with it."""
+    """Return the row, None while a quotation mark is open, or a text that says what is wrong with the row."""
     try:
         (row,) = csv.reader(["\n".join(line.text for line in lines)], strict=True)
     except csv.Error as error:
@@ -76,25 +76,25 @@ def _parse(lines: list[Line]) -> list[str] | str | None:
     return row
 
 
-def _checked_columns(row: list[str]) -> list[str]:
+def _check_columns(row: list[str]) -> list[str]:
     columns = [name.strip().lower() for name in row]
     if not set(columns) >= _NEEDED or not {"id", "context"} & set(columns):
         raise EvalPlatformError(
             f"The first line names the columns {', '.join(columns) or '(none)'}; "
-            "needed are generator, reply, and id or context."
+            "it needs generator, reply, and id or context."
         )
     return columns
 
 
-def _candidate(line: int, columns: list[str], row: list[str]) -> CandidateRecord:
+def _make_candidate(line: int, columns: list[str], row: list[str]) -> CandidateRecord:
     if len(row) != len(columns):
         raise BadRecord(f"the row has {len(row)} fields; the first line names {len(columns)} columns")
     values: dict[str, Any] = dict(zip(columns, row, strict=True))
-    context = _context(values["context"]) if values.get("context") else None
+    context = _parse_context(values["context"]) if values.get("context") else None
     return candidate_record(line, values, context, values["generator"], values["reply"], values.get("label"))
 
 
-def _context(text: str) -> Any:
+def _parse_context(text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):

@@ -1,10 +1,10 @@
-"""EmpatheticDialogues as published: a CSV that isn't one.
+"""Read EmpatheticDialogues as published: files named .csv that are not quite CSV.
 
 Every line has exactly 8 fields split by commas, commas in a text are written `_comma_`, and quotation marks mean
 nothing: a CSV parser that honours them loses rows. The lines of a conversation follow each other. Each turn of its
 listener (the even ones) makes a dialog, whose context is everything before it. Models are tested in the listener's role
-(Rashkin et al., section 3) but trained on every turn: a last turn of the speaker, which is in no context, is stored as
-`next_turn` of the dialog before it.
+(Rashkin et al., section 3) but trained on every turn. If the speaker has the last turn, it is in no context, so it is
+stored as `next_turn` of the dialog before it.
 """
 
 from collections.abc import Iterable, Iterator
@@ -33,7 +33,7 @@ def read_dialogs(lines: Iterable[Line | Problem]) -> Iterator[DialogRecord | Pro
     has_header = False
     for line in without_blanks(lines):
         if isinstance(line, Problem):
-            is_broken = True  # whichever conversation it belonged to now lacks a turn
+            is_broken = True  # the conversation that this line belonged to now lacks a turn
             yield line
             continue
         if not has_header:
@@ -41,7 +41,7 @@ def read_dialogs(lines: Iterable[Line | Problem]) -> Iterator[DialogRecord | Pro
             has_header = True
             continue
         try:
-            fields = _fields(line.text)
+            fields = _split_fields(line.text)
             if fields[0] != conversation.id:
                 yield from conversation.last_dialog()
                 conversation, is_broken = _Conversation(fields[0]), False
@@ -59,7 +59,7 @@ def _check_header(text: str) -> None:
         raise EvalPlatformError(f"Not a file of EmpatheticDialogues: its first line should be {HEADER}")
 
 
-def _fields(text: str) -> list[str]:
+def _split_fields(text: str) -> list[str]:
     fields = text.split(",")
     if len(fields) != 8:
         raise BadRecord(
@@ -69,7 +69,8 @@ def _fields(text: str) -> list[str]:
 
 
 class _Conversation:
-    """It holds a dialog back until it is known whether the speaker's turn after it is the last one."""
+    """Collects the turns of a conversation. It holds back each dialog until it knows whether the speaker's turn after
+    the dialog is the conversation's last one."""
 
     def __init__(self, id: str = "") -> None:
         self.id = id
@@ -77,7 +78,7 @@ class _Conversation:
         self._dialog: DialogRecord | None = None
 
     def add(self, line: int, fields: list[str]) -> Iterator[DialogRecord]:
-        """Add a turn. If it is the listener's, yield the dialog before the one that it makes."""
+        """Add a turn. A listener's turn completes a new dialog; yield the one before, which is finished now."""
         _, index, emotion, situation, _speaker, utterance, *_ = fields
         count = len(self._turns)
         if index != str(count + 1):

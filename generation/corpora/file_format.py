@@ -1,4 +1,4 @@
-"""What an import format is. Each has a file of its own and a line in FORMATS (corpora/formats.py)."""
+"""Define what an import format is. Each has a file of its own and a line in FORMATS (corpora/formats.py)."""
 
 import codecs
 from collections.abc import Callable, Iterable, Iterator
@@ -14,16 +14,16 @@ from generation.corpora.subtitle_text import SAMPLE_BYTES, wide_encoding
 PACKED = (b"\x1f\x8b", b"PK\x03\x04", b"BZh", b"\xfd7zX", b"\x28\xb5\x2f\xfd")  # gzip, zip, bzip2, xz, zstd
 
 Record = TypeVar("Record")
-OnBytes = Callable[[int], None]  # hears how much of the file was read since the last call
+OnBytes = Callable[[int], None]  # is called with the number of bytes that were read since the last call
 
 
 @dataclass(frozen=True)
 class FileFormat:
     """`read_dialogs` and `read_candidates` yield records, and problems with their line. One of them may be missing."""
 
-    name: str  # of the option --format
+    name: str  # the value of the option --format
     about: str  # for --help
-    suffixes: tuple[str, ...] = ()  # a file whose name ends so is taken for this format; the first is the usual one
+    suffixes: tuple[str, ...] = ()  # a file with one of these is read in this format; the first is the usual one
     read_dialogs: Callable[[Path, OnBytes], Iterator[DialogRecord | Problem]] | None = None
     read_candidates: Callable[[Path, OnBytes], Iterator[CandidateRecord | Problem]] | None = None
     is_assumed_for: Callable[[Path], bool] = lambda path: False  # where suffixes are not enough
@@ -35,7 +35,7 @@ class FileFormat:
 def by_lines(
     read: Callable[[Iterable[Line | Problem]], Iterator[Record | Problem]],
 ) -> Callable[[Path, OnBytes], Iterator[Record | Problem]]:
-    """Make a reader of numbered lines into one of a file."""
+    """Turn a reader of numbered lines into a reader of files."""
 
     def read_file(path: Path, on_bytes: OnBytes) -> Iterator[Record | Problem]:
         _refuse_other_files(path)
@@ -45,7 +45,7 @@ def by_lines(
 
 
 def _refuse_other_files(path: Path) -> None:
-    """Refuse files of which every line would be refused, for a reason that helps nobody."""
+    """Refuse a file at once whose every line would be refused with a reason that helps nobody."""
     if not path.is_file():
         return
     with path.open("rb") as file:

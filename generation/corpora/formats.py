@@ -1,6 +1,6 @@
-"""The one list of import formats. CONTRIBUTING.md says how to add one.
+"""List the import formats, and choose the one for a file. CONTRIBUTING.md says how to add one.
 
-Where none is named, the first format that fits a file's name is assumed.
+If a command names no format, the first one that fits the file's name is taken.
 """
 
 from collections.abc import Iterator
@@ -30,19 +30,19 @@ def candidate_formats() -> dict[str, FileFormat]:
 
 
 def describe_formats(formats: dict[str, FileFormat]) -> str:
-    """For --help: a line for each."""
+    """Return one line for each format, for --help."""
     return "\n".join(f"    {name}: {one.about}" for name, one in formats.items())
 
 
 def dialog_format(path: Path, name: str | None = None) -> str:
-    """Return the format that is named, or the one that the file's name says."""
+    """Return the name of the format: the one that is given, or the one that fits the file's name."""
     formats = dialog_formats()
-    found = name or _assumed(path, formats)
+    found = name or _guess_format(path, formats)
     if found is None:
         read = "; ".join(one.about for one in formats.values())
         raise EvalPlatformError(
-            f"{path.name} does not say what it is. Dialogs are read from {read}. If it is one of these, name it with "
-            "--format."
+            f"The name of {path.name} does not tell its format. Dialogs are read from {read}. If it is one of these, "
+            "name it with --format."
         )
     return found
 
@@ -58,16 +58,16 @@ def read_candidate_file(
     path: Path, format: str | None, on_bytes: OnBytes = lambda count: None
 ) -> Iterator[CandidateRecord | Problem]:
     formats = candidate_formats()
-    read = formats[format or _assumed(path, formats) or jsonl.FORMAT.name].read_candidates
+    read = formats[format or _guess_format(path, formats) or jsonl.FORMAT.name].read_candidates
     return read(path, on_bytes) if read else iter(())
 
 
 def bytes_to_read(path: Path) -> int:
-    """Return the size of the file, or of a folder's files."""
+    """Return the size of the file, or of all subtitle files in a folder."""
     if not path.is_dir():
         return path.stat().st_size
     return sum(file.stat().st_size for file in path.rglob("*") if is_subtitles(file) and file.is_file())
 
 
-def _assumed(path: Path, formats: dict[str, FileFormat]) -> str | None:
+def _guess_format(path: Path, formats: dict[str, FileFormat]) -> str | None:
     return next((name for name, one in formats.items() if one.fits(path)), None)

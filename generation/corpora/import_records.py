@@ -1,4 +1,4 @@
-"""What every reader makes of its format: a dialog or a candidate, checked so that it can be shown to a worker."""
+"""The records that all readers yield, dialogs and candidates, and the checks that a worker can read their texts."""
 
 import re
 import unicodedata
@@ -11,22 +11,23 @@ MAX_ID_CHARACTERS = 200
 MAX_NAME_CHARACTERS = 100
 MAX_LABEL_CHARACTERS = 50
 
-# Line breaks and tabs are part of texts; what else is below U+0020, DEL, C1 and lone surrogates never is. Nor are
-# U+202A to U+202E, which turn the text after them around; marks and isolates of right-to-left writing do no harm.
+# A text may have line breaks and tabs, but no other control characters and no lone surrogates. It may not have U+202A
+# to U+202E either, which reverse the text after them; marks and isolates of right-to-left writing do no harm.
 _CONTROL_CHARACTER = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\ud800-\udfff]")
 _LINE_BREAK_OR_TAB = re.compile(r"[\t\n\r\u2028\u2029]")
 
-# Controls, formats (such as U+200B), spaces, and marks, which are only seen on another character.
+# Controls, formats (such as U+200B), spaces, and combining marks, which are only visible on another character.
 _INVISIBLE_CATEGORIES = {"Cc", "Cf", "Zs", "Zl", "Zp", "Mn", "Me"}
 _BLANK_LETTERS = set("\u115f\u1160\u2800\u3164\uffa0")  # fillers of Korean and Braille
 
 
-# What no database takes: PostgreSQL no NUL, neither one half a surrogate pair, which JSON can carry.
+# Characters that a database refuses: PostgreSQL stores no NUL, and no database stores half a surrogate pair, which JSON
+# can contain.
 _NOT_STORABLE = re.compile(r"[\x00\ud800-\udfff]")
 
 
 class BadRecord(Exception):
-    """The message is the reason that the researcher reads beside the line's number."""
+    """A record can't be used. The message is the reason that the researcher reads beside the line's number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +54,11 @@ class CandidateRecord:
     generator: str
     text: str
     label: str = ""
-    thoughts: str = ""  # of a reasoning model, which are no part of the text
+    thoughts: str = ""  # what a reasoning model wrote before its reply; not part of the text
 
 
 def storable(text: str) -> str:
-    """With U+FFFD for each character that no database takes. In a reply, that is refused all the same.
+    """Replace each character that a database refuses by U+FFFD. (A reply with U+FFFD is refused elsewhere.)
 
     >>> storable("so\\0 sad")
     'so\ufffd sad'
@@ -71,16 +72,16 @@ def checked_text(value: Any, what: str, limit: int = MAX_TEXT_CHARACTERS) -> str
         raise BadRecord(f"{what} is missing" if value is None else f"{what} is not text")
     if len(value) > limit:
         raise BadRecord(f"{what} has {len(value):,} characters; at most {limit:,} are allowed")
-    _refuse(_CONTROL_CHARACTER, value, what)
+    _refuse_match(_CONTROL_CHARACTER, value, what)
     if not any(map(_is_visible, value)):
         raise BadRecord(f"{what} is empty")
     return value
 
 
 def checked_name(value: Any, what: str, limit: int = MAX_NAME_CHARACTERS) -> str:
-    """The same for ids, generators, labels and the like, which must stay within a line."""
+    """Return the value as it is, if it is text that fits on one line. For ids, names of generators, labels and such."""
     name = checked_text(value, what, limit)
-    _refuse(_LINE_BREAK_OR_TAB, name, what)
+    _refuse_match(_LINE_BREAK_OR_TAB, name, what)
     return name
 
 
@@ -93,7 +94,7 @@ def checked_optional_name(value: Any, what: str, limit: int = MAX_NAME_CHARACTER
 
 
 def checked_id(value: Any) -> str:
-    """Ids are compared as text; files made by scripts often number their dialogs."""
+    """Return the id as text. Files made by scripts often number their dialogs, and ids are compared as text."""
     is_number = isinstance(value, int) and not isinstance(value, bool)
     return checked_name(str(value) if is_number else value, "id", MAX_ID_CHARACTERS)
 
@@ -120,6 +121,6 @@ def _is_visible(character: str) -> bool:
     return unicodedata.category(character) not in _INVISIBLE_CATEGORIES and character not in _BLANK_LETTERS
 
 
-def _refuse(pattern: re.Pattern[str], value: str, what: str) -> None:
+def _refuse_match(pattern: re.Pattern[str], value: str, what: str) -> None:
     if found := pattern.search(value):
         raise BadRecord(f"{what} has the control character U+{ord(found[0]):04X} at position {found.start() + 1}")

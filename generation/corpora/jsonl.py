@@ -1,4 +1,4 @@
-"""JSONL: one JSON object a line. docs/formats.md has the keys."""
+"""Read dialogs and candidates from JSONL: one JSON object a line. docs/formats.md lists the keys."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -22,7 +22,7 @@ from generation.corpora.import_records import (
 from generation.corpora.lines import Line, Problem, without_blanks
 from generation.thoughts import NOTHING_BUT_THOUGHTS, split_thoughts
 
-MOST_RAW_CHARACTERS = 1_000_000  # of a reply with its thoughts: more than a line holds
+MOST_RAW_CHARACTERS = 1_000_000  # of a reply with its thoughts; a line can't hold more
 
 _SOURCE_KEYS = ("conv_id", "turn", "n_turns")
 
@@ -33,7 +33,7 @@ def read_dialogs(lines: Iterable[Line | Problem]) -> Iterator[DialogRecord | Pro
             yield line
             continue
         try:
-            yield _dialog(line.number, _json_object(line.text))
+            yield _make_dialog(line.number, _parse_object(line.text))
         except BadRecord as bad:
             yield Problem(line.number, str(bad))
 
@@ -45,8 +45,8 @@ def read_candidates(lines: Iterable[Line | Problem]) -> Iterator[CandidateRecord
             yield line
             continue
         try:
-            values = _json_object(line.text)
-            replies = _replies(values)
+            values = _parse_object(line.text)
+            replies = _list_replies(values)
         except BadRecord as bad:
             yield Problem(line.number, str(bad))
             continue
@@ -54,7 +54,7 @@ def read_candidates(lines: Iterable[Line | Problem]) -> Iterator[CandidateRecord
             try:
                 yield candidate_record(line.number, values, values.get("context"), generator, text, label)
             except BadRecord as bad:
-                # The name as Python writes it: nothing has checked it yet.
+                # Write the name as Python would, since nothing has checked it yet.
                 yield Problem(line.number, f"{generator[:100]!r}: {bad}" if len(replies) > 1 else str(bad))
 
 
@@ -80,7 +80,7 @@ def candidate_record(
     )
 
 
-def _dialog(line: int, values: dict[str, Any]) -> DialogRecord:
+def _make_dialog(line: int, values: dict[str, Any]) -> DialogRecord:
     turns = checked_turns(values.get("context"))
     return DialogRecord(
         line=line,
@@ -91,11 +91,11 @@ def _dialog(line: int, values: dict[str, Any]) -> DialogRecord:
         situation=checked_optional_text(values.get("situation"), "situation"),
         turn_labels=checked_labels(values.get("context_labels"), turns),
         gold_label=checked_optional_name(values.get("reference_label"), "reference_label", MAX_LABEL_CHARACTERS),
-        source=_source(values),
+        source=_make_source(values),
     )
 
 
-def _source(values: dict[str, Any]) -> dict[str, Any]:
+def _make_source(values: dict[str, Any]) -> dict[str, Any]:
     found = {key: values[key] for key in _SOURCE_KEYS if isinstance(values.get(key), str | int)}
     for key, value in found.items():
         if isinstance(value, str):
@@ -106,8 +106,8 @@ def _source(values: dict[str, Any]) -> dict[str, Any]:
     return {**found, **({"next_turn": following} if following else {})}
 
 
-def _replies(values: dict[str, Any]) -> list[tuple[Any, Any, Any]]:
-    """Return (generator, reply, label) of one line."""
+def _list_replies(values: dict[str, Any]) -> list[tuple[Any, Any, Any]]:
+    """Return (generator, reply, label) of each reply in a line."""
     candidates = values.get("candidates")
     if candidates is None:
         if "reply" not in values and "generator" not in values:
@@ -121,7 +121,7 @@ def _replies(values: dict[str, Any]) -> list[tuple[Any, Any, Any]]:
     return [(generator, text, labels.get(generator)) for generator, text in candidates.items()]
 
 
-def _json_object(text: str) -> dict[str, Any]:
+def _parse_object(text: str) -> dict[str, Any]:
     try:
         values = json.loads(text)
     except json.JSONDecodeError as error:
@@ -136,7 +136,7 @@ def _json_object(text: str) -> dict[str, Any]:
 FORMAT = FileFormat(
     "jsonl",
     ".jsonl, one JSON object a line",
-    suffixes=(".jsonl", "", ".json", ".ndjson", ".txt", ".gz"),  # .gz: to say that it is packed
+    suffixes=(".jsonl", "", ".json", ".ndjson", ".txt", ".gz"),  # .gz is here to refuse it with a clear reason
     read_dialogs=by_lines(read_dialogs),
     read_candidates=by_lines(read_candidates),
 )

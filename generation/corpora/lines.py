@@ -23,7 +23,7 @@ class Problem:
 
 
 def read_lines(path: Path, on_bytes: Callable[[int], None] = lambda count: None) -> Iterator[Line | Problem]:
-    """Yield every line without its line end, blank ones too. `on_bytes` is told how much of the file was read."""
+    """Yield every line without its line end, also blank ones. `on_bytes` is called with each number of bytes read."""
     with path.open("rb") as file:
         number = 0
         while raw := file.readline(MAX_LINE_BYTES):

@@ -1,4 +1,4 @@
-"""OpenSubtitles: make dialogs from the subtitles of a film, as in section 3.1 of the MEED2 paper.
+"""Make dialogs from subtitles of films (OpenSubtitles), as in section 3.1 of the MEED2 paper.
 
 Lines are joined into turns, and turns into dialogs: a gap of more than 5 seconds between two turns ends a dialog; if a
 time is missing, the dialog goes on. The paper joins lines with a trained classifier (76.69 % right) whose data is not
@@ -29,7 +29,8 @@ from generation.corpora.subtitle_files import ARCHIVES, is_subtitles, subtitle_f
 
 LONGEST_GAP_SECONDS = 5.0
 
-# Between a bracket and its end is no other one that opens: else each of many would look through all the rest.
+# Between a bracket and its end, no other one may open. Otherwise a text of many open brackets would take quadratic
+# time.
 _MARKUP = re.compile(r"<[^<>]*>|\{[^{}]*\}|[\u202a-\u202e]")  # the last are in subtitles of right-to-left languages
 _SOUND = re.compile(r"\[[^\[\]]*\]|\([^()]*\)")
 _DASH = re.compile(r"^\s*[-–—‐]+\s*")
@@ -47,7 +48,8 @@ _ENDS_OF_SENTENCES = ".?!…:\"'”’)]"
 
 @dataclass(slots=True)
 class _Turn:
-    """Texts are joined once, at the end. Otherwise a film without full stops would be copied again with every line."""
+    """What one speaker says. Texts are joined only at the end: a film without full stops would otherwise be copied
+    again with every line."""
 
     line: int
     texts: list[str]
@@ -55,36 +57,36 @@ class _Turn:
     start: float | None
     end: float | None
 
-    def goes_on(self, more: "_Turn") -> None:
+    def append(self, more: "_Turn") -> None:
         self.texts += more.texts
         self.length += 1 + more.length
         self.end = more.end
 
 
 def read_dialogs(lines: Iterable[Line | Problem], name: str = "subtitles") -> Iterator[DialogRecord | Problem]:
-    """Yield one record for each dialog, with its last turn as the gold. Ids begin with `name`, the file's."""
+    """Yield one record for each dialog, with its last turn as the gold. Ids begin with `name`, the file's name."""
     dialog: list[_Turn] = []
-    for turn in _turns(read_cues(lines)):
+    for turn in _join_turns(read_cues(lines)):
         if isinstance(turn, Problem):
-            # What can't be read may have been a turn: those on its two sides are no neighbours.
-            yield from _records(dialog, name)
+            # The unreadable line may have been a turn, so the turns before and after it don't follow each other.
+            yield from _make_records(dialog, name)
             dialog = []
             yield turn
             continue
-        if dialog and (_gap(dialog[-1], turn) > LONGEST_GAP_SECONDS or len(dialog) > MAX_TURNS):
-            yield from _records(dialog, name)
+        if dialog and (_gap_seconds(dialog[-1], turn) > LONGEST_GAP_SECONDS or len(dialog) > MAX_TURNS):
+            yield from _make_records(dialog, name)
             dialog = []
         dialog.append(turn)
-    yield from _records(dialog, name)
+    yield from _make_records(dialog, name)
 
 
-def _gap(before: _Turn, after: _Turn) -> float:
+def _gap_seconds(before: _Turn, after: _Turn) -> float:
     return 0.0 if before.end is None or after.start is None else after.start - before.end
 
 
-def _records(dialog: list[_Turn], name: str) -> Iterator[DialogRecord | Problem]:
+def _make_records(dialog: list[_Turn], name: str) -> Iterator[DialogRecord | Problem]:
     if len(dialog) < 2:
-        return  # nobody answers
+        return  # nobody answers, so there is no gold
     line = dialog[0].line
     try:
         external_id = checked_name(f"{name}#{line}", "the file's name", MAX_ID_CHARACTERS)
@@ -96,8 +98,8 @@ def _records(dialog: list[_Turn], name: str) -> Iterator[DialogRecord | Problem]
     yield DialogRecord(line=line, external_id=external_id, turns=texts[:-1], gold=texts[-1], source=source)
 
 
-def _turns(cues: Iterable[Cue | Problem]) -> Iterator[_Turn | Problem]:
-    """Join neighbouring utterances of one speaker, as far as marks in the text tell."""
+def _join_turns(cues: Iterable[Cue | Problem]) -> Iterator[_Turn | Problem]:
+    """Join neighbouring utterances of the same speaker, as far as marks in the text tell who speaks."""
     turn: _Turn | None = None
     for cue in cues:
         if isinstance(cue, Problem):
@@ -106,10 +108,10 @@ def _turns(cues: Iterable[Cue | Problem]) -> Iterator[_Turn | Problem]:
             turn = None
             yield cue
             continue
-        for is_new_speaker, text in _utterances(cue):
+        for is_new_speaker, text in _split_utterances(cue):
             new = _Turn(cue.line, [text], len(text), cue.start, cue.end)
             if turn and not is_new_speaker and _is_same_turn(turn, new):
-                turn.goes_on(new)
+                turn.append(new)
                 continue
             if turn:
                 yield turn
@@ -119,17 +121,17 @@ def _turns(cues: Iterable[Cue | Problem]) -> Iterator[_Turn | Problem]:
 
 
 def _is_same_turn(before: _Turn, after: _Turn) -> bool:
-    if _gap(before, after) > LONGEST_GAP_SECONDS or before.length > MAX_TEXT_CHARACTERS:
-        return False  # too long to be used already
+    if _gap_seconds(before, after) > LONGEST_GAP_SECONDS or before.length > MAX_TEXT_CHARACTERS:
+        return False  # a text that is too long already can't be used anyway
     is_sentence = before.texts[-1].rstrip(_AFTER_SENTENCE_END).endswith((".", "?", "!", "…"))
     return not is_sentence or bool(_GOES_ON.match(after.texts[0]))
 
 
-def _utterances(cue: Cue) -> Iterator[tuple[bool, str]]:
-    """Yield (whether a mark says that someone else speaks, cleaned text). A cue's lines without marks are one
+def _split_utterances(cue: Cue) -> Iterator[tuple[bool, str]]:
+    """Yield (whether a mark shows that someone else speaks, cleaned text). Lines of a cue without marks make up one
     utterance."""
     spoken: list[tuple[bool, list[str]]] = []
-    for text in _lines_of(cue):
+    for text in _split_lines(cue):
         text = _SOUND.sub(" ", _MARKUP.sub("", text)).strip()
         if _LYRICS.search(text) or _CREDITS.search(text):
             continue
@@ -146,18 +148,19 @@ def _utterances(cue: Cue) -> Iterator[tuple[bool, str]]:
     yield from ((is_new_speaker, " ".join(texts)) for is_new_speaker, texts in spoken)
 
 
-def _lines_of(cue: Cue) -> Iterator[str]:
-    """Yield lines as they are shown: `\\N` is SubStation's line break, and "-A -B" are two speakers."""
+def _split_lines(cue: Cue) -> Iterator[str]:
+    """Yield lines as a viewer sees them: `\\N` is SubStation's line break, and "-A -B" are two speakers' lines."""
     for text in cue.texts:
         for line in _LINE_BREAK.split(_ENTITY.sub(lambda found: unescape(found[0]), text)):
-            yield from _speakers_of(" ".join(_MARKUP.sub("", line.replace("\\h", " ")).split()))
+            yield from _split_speakers(" ".join(_MARKUP.sub("", line.replace("\\h", " ")).split()))
 
 
-def _speakers_of(line: str) -> Iterator[str]:
-    """
-    >>> list(_speakers_of("- Why not? - Because."))
+def _split_speakers(line: str) -> Iterator[str]:
+    """Split a line at dashes that begin another speaker's words.
+
+    >>> list(_split_speakers("- Why not? - Because."))
     ['- Why not?', '- Because.']
-    >>> list(_speakers_of("- I was - well - asleep."))
+    >>> list(_split_speakers("- I was - well - asleep."))
     ['- I was - well - asleep.']
     """
     begin = 0

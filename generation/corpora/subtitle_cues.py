@@ -1,17 +1,17 @@
-"""Subtitle files as cues: what is shown at once, and when. SubRip (.srt), and the XML of the OPUS collection."""
+"""Read subtitle files as cues (what is shown at once, and when): SubRip (.srt), and the XML of the OPUS collection."""
 
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-# Expat reads no outside entities, and refuses those that explode.
+# The standard library's parser is safe here: Expat reads no external entities, and refuses those that explode.
 from typing import Any
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
 from generation.corpora.lines import Line, Problem, without_blanks
 
 _TIME = re.compile(r"(\d{1,3}):(\d{1,2}):(\d{1,2})(?:[,.](\d{1,3}))?")
-# One space, as words are joined: a pattern for more would look again and again through a long run of them.
+# Words are joined by one space each. A pattern for several would search a long run of spaces again and again.
 _SPACE_BEFORE = re.compile(r" (?=[,.;:?!%)\]}]|'\w|n't\b)")
 _SPACE_AFTER = re.compile(r"(?<=[(\[{$#]) ")
 
@@ -27,15 +27,15 @@ class Cue:
 
 
 def read_cues(lines: Iterable[Line | Problem]) -> Iterator[Cue | Problem]:
-    source = iter(_without_blanks_at_start(lines))
+    source = iter(_skip_leading_blanks(lines))
     first = next(source, None)
     if first is None:
         return
     is_xml = isinstance(first, Line) and first.text.lstrip().startswith("<?xml")
-    yield from (_xml_cues if is_xml else _srt_cues)(_with(first, source))
+    yield from (_read_xml if is_xml else _read_srt)(_prepend(first, source))
 
 
-def _without_blanks_at_start(lines: Iterable[Line | Problem]) -> Iterator[Line | Problem]:
+def _skip_leading_blanks(lines: Iterable[Line | Problem]) -> Iterator[Line | Problem]:
     has_begun = False
     for line in lines:
         has_begun = has_begun or isinstance(line, Problem) or bool(line.text.strip())
@@ -43,14 +43,14 @@ def _without_blanks_at_start(lines: Iterable[Line | Problem]) -> Iterator[Line |
             yield line
 
 
-def _with(first: Line | Problem, rest: Iterator[Line | Problem]) -> Iterator[Line | Problem]:
+def _prepend(first: Line | Problem, rest: Iterator[Line | Problem]) -> Iterator[Line | Problem]:
     yield first
     yield from rest
 
 
-def _srt_cues(lines: Iterable[Line | Problem]) -> Iterator[Cue | Problem]:
+def _read_srt(lines: Iterable[Line | Problem]) -> Iterator[Cue | Problem]:
     cue: Cue | None = None
-    is_spoilt = False  # until the next block: a part of what is said is missing
+    is_spoilt = False  # a part of this block can't be read; skip lines until the next one
     for line in lines:
         if isinstance(line, Problem):
             cue, is_spoilt = None, True
@@ -61,11 +61,11 @@ def _srt_cues(lines: Iterable[Line | Problem]) -> Iterator[Cue | Problem]:
         if is_spoilt:
             continue
         if "-->" in text:
-            if cue:  # without a blank line between: the number of this block stands at the end of the last
+            if cue:  # no blank line came between, so this block's number was read as the last block's text
                 cue.texts = cue.texts[:-1] if cue.texts and cue.texts[-1].isdigit() else cue.texts
                 yield cue
             start, _, end = text.partition("-->")
-            cue = Cue(line.number, start=_seconds(start), end=_seconds(end))
+            cue = Cue(line.number, start=_parse_time(start), end=_parse_time(end))
         elif not text and cue and cue.texts:
             yield cue
             cue = None
@@ -77,10 +77,10 @@ def _srt_cues(lines: Iterable[Line | Problem]) -> Iterator[Cue | Problem]:
         yield cue
 
 
-def _xml_cues(lines: Iterable[Line | Problem]) -> Iterator[Cue | Problem]:
+def _read_xml(lines: Iterable[Line | Problem]) -> Iterator[Cue | Problem]:
     parser: Any = XMLPullParser(["start", "end"])
     number = 1
-    is_open = is_spoilt = False  # a sentence, and with a part that is missing
+    is_open = is_spoilt = False  # whether a sentence is open, and whether a part of it can't be read
     for line in without_blanks(lines):
         if isinstance(line, Problem):
             is_spoilt = is_open
@@ -97,7 +97,7 @@ def _xml_cues(lines: Iterable[Line | Problem]) -> Iterator[Cue | Problem]:
             is_open = event == "start"
             if not is_open:
                 if not is_spoilt:
-                    yield _sentence(number, sentence)
+                    yield _make_cue(number, sentence)
                 is_spoilt = False
                 sentence.clear()
     try:
@@ -106,21 +106,22 @@ def _xml_cues(lines: Iterable[Line | Problem]) -> Iterator[Cue | Problem]:
         yield Problem(number, f"broken XML: {error}")
 
 
-def _sentence(number: int, sentence: Element) -> Cue:
-    """Read `<s>` with words in `<w>` (tokenised files) or plain text, and times whose id ends in S(tart) or E(nd)."""
-    times = [(time.get("id", ""), _seconds(time.get("value", ""))) for time in sentence.iter("time")]
+def _make_cue(number: int, sentence: Element) -> Cue:
+    """Make a cue of an `<s>`, which has words in `<w>` (tokenised files) or plain text, and times whose id ends in S
+    (start) or E (end)."""
+    times = [(time.get("id", ""), _parse_time(time.get("value", ""))) for time in sentence.iter("time")]
     starts = [seconds for name, seconds in times if name.endswith("S") and seconds is not None]
     ends = [seconds for name, seconds in times if name.endswith("E") and seconds is not None]
     words = [word.text or "" for word in sentence.iter("w")]
-    text = _join(words) if words else " ".join("".join(sentence.itertext()).split())
+    text = _join_words(words) if words else " ".join("".join(sentence.itertext()).split())
     return Cue(number, [text] if text else [], min(starts, default=None), max(ends, default=None))
 
 
-def _join(words: list[str]) -> str:
+def _join_words(words: list[str]) -> str:
     return _SPACE_AFTER.sub("", _SPACE_BEFORE.sub("", " ".join(" ".join(words).split())))
 
 
-def _seconds(text: str) -> float | None:
+def _parse_time(text: str) -> float | None:
     found = _TIME.search(text)
     if not found:
         return None

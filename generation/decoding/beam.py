@@ -1,10 +1,15 @@
-"""Batched exact beam search with a cache, and diverse beam search (Vijayakumar et al. 2016) on top of it.
+"""Beam search for the most probable replies of a batch, and diverse beam search (Vijayakumar et al. 2016) on top of it.
 
-At each step, the 2 x beams best continuations of a dialog's beams are looked at, by summed log-probability. Those among
-the best `beams` that end are finished, with score sum / length ^ penalty; the best `beams` that do not end go on. A
-dialog is done when it has `beams` finished replies and its best running one, at its present length, scores no better
-than the worst of them. Hugging Face's generate does the same with `early_stopping=False`; unlike there, a dialog that
-is done leaves the batch.
+    score(reply) = sum of log P(token | context, tokens before) / length ^ penalty
+
+At each step, we look at the 2 x beams best continuations of a dialog's beams, by summed log-probability. Those among
+the best `beams` that end are finished and get their score; the best `beams` that do not end go on. A dialog is done
+when it has `beams` finished replies, and its best running one, at its present length, scores no better than the worst
+of them. Hugging Face's generate does the same with `early_stopping=False`; unlike there, a dialog that is done leaves
+the batch.
+
+Example with penalty 1: "Sad ." with log-probability -2.0 and 2 tokens scores -1.0, and "So sad ." with -2.4 and 3
+tokens scores -0.8. The longer one wins, though it is less probable.
 """
 
 import math
@@ -21,7 +26,8 @@ from generation.decoding.repeating import repeating_tokens
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """A reply's tokens after the first one, which is no part of it. The end token is among them if the reply ends."""
+    """A reply. Its tokens don't include the first one, which all replies share, but include the end token if it
+    ends."""
 
     tokens: list[int]
     score: float  # log-probability / length ^ penalty
@@ -43,7 +49,7 @@ def beam_search(decoder: Decoder, settings: DecodingSettings) -> list[list[Hypot
         best = next_tokens.best(scores, banned, 2 * size, groups, settings.diversity)
         is_end = best.tokens == decoder.end_token  # [B, groups, 2 * size]
         is_over = is_end | (length == settings.max_tokens)
-        _finish(running, best, is_end, is_over, sequences, size)
+        _add_finished(running, best, is_end, is_over, sequences, size)
         going_on = is_over.to(torch.uint8).argsort(dim=2, stable=True)[:, :, :size]
         scores, parents, tokens = (values.gather(2, going_on).flatten(1) for values in best)  # [B, beams]
         past = sequences.gather(1, parents[:, :, None].expand(-1, -1, length))
@@ -57,7 +63,7 @@ def beam_search(decoder: Decoder, settings: DecodingSettings) -> list[list[Hypot
             kept = torch.tensor(unfinished, device=decoder.device)
             sequences, scores = sequences[kept], scores[kept]
             decoder.keep_dialogs(kept)
-    return [_sorted(hypothesis for group in result for hypothesis in group.hypotheses) for result in results]
+    return [_sort_by_score(hypothesis for group in result for hypothesis in group.hypotheses) for result in results]
 
 
 @dataclass
@@ -73,7 +79,7 @@ class _Finished:
         if self.is_done or log_probability == -math.inf:
             return
         hypothesis = Hypothesis(tokens, log_probability / len(tokens) ** self.penalty, is_ended)
-        self.hypotheses = _sorted([*self.hypotheses, hypothesis])[: self.size]
+        self.hypotheses = _sort_by_score([*self.hypotheses, hypothesis])[: self.size]
 
     def update(self, best_running: float, length: int) -> None:
         is_full = len(self.hypotheses) == self.size
@@ -81,10 +87,11 @@ class _Finished:
             self.is_done = True
 
 
-def _finish(
+def _add_finished(
     results: list[list[_Finished]], best: Continuations, is_end: Tensor, is_over: Tensor, sequences: Tensor, size: int
 ) -> None:
-    """Note the replies that are over. Only the best `size` count; the rest are there so that enough can go on."""
+    """Add the replies that end now to the finished ones. Only the best `size` continuations may do so; the others were
+    looked at so that enough are left to go on."""
     at = dialogs, groups, _ = is_over[:, :, :size].nonzero(as_tuple=True)
     said = torch.cat([sequences[dialogs, best.parents[at], 1:], best.tokens[at][:, None]], dim=1)
     for dialog, group, tokens, score, is_ended in zip(
@@ -103,5 +110,5 @@ def _find_unfinished(results: list[list[_Finished]], best_running: list[list[flo
     return unfinished
 
 
-def _sorted(hypotheses: Iterable[Hypothesis]) -> list[Hypothesis]:
+def _sort_by_score(hypotheses: Iterable[Hypothesis]) -> list[Hypothesis]:
     return sorted(hypotheses, key=lambda hypothesis: hypothesis.score, reverse=True)

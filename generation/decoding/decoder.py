@@ -1,7 +1,7 @@
-"""What decoding knows of a network: a Decoder, and the log-probabilities that each of its steps gives.
+"""Define what decoding knows of a network: a Decoder, and the log-probabilities that each of its steps gives.
 
-A family of networks makes a Decoder when it begins the replies of a batch (`DecodingAnswerer.begin`). Whatever the
-network must remember between tokens, such as keys and values, a mixture or a latent variable, the Decoder carries.
+A family of networks makes a Decoder when it begins the replies of a batch (`DecodingAnswerer.begin`). The Decoder holds
+whatever the network must remember between tokens, such as keys and values, a mixture or a latent variable.
 """
 
 from typing import NamedTuple, Protocol
@@ -24,18 +24,19 @@ class NextTokens(Protocol):
     """How probable each token of the vocabulary is after each beam."""
 
     def log_probabilities(self) -> Tensor:
-        """[B * beams, vocabulary]. The next step may overwrite it."""
+        """Return log P of each token, [B * beams, vocabulary]. The next step may overwrite it."""
         ...
 
     def best(self, scores: Tensor, banned: Pairs | None, count: int, groups: int, diversity: float) -> Continuations:
-        """The `count` best continuations of each group. `scores` [B, beams] are the beams' log-probabilities so far."""
+        """Return the `count` best continuations of each group. `scores` [B, beams] are the log-probabilities of the
+        beams so far. `banned` pairs of a beam and a token must not be chosen."""
         ...
 
 
 class Decoder(Protocol):
-    """The replies of one batch while they are written. All of a dialog's beams begin as one."""
+    """The replies of one batch while they are being written. At the first step, each dialog has only one beam."""
 
-    first_token: int  # what every reply begins with, and is no part of it
+    first_token: int  # every reply begins with it; it is not part of the text
     end_token: int
 
     @property
@@ -49,11 +50,11 @@ class Decoder(Protocol):
         ...
 
     def keep_beams(self, parents: Tensor) -> None:
-        """`parents` [B, beams]: each new beam continues that old one."""
+        """Choose beams: `parents` [B, beams] says for each new beam which old one it continues."""
         ...
 
     def keep_dialogs(self, kept: Tensor) -> None:
-        """`kept` [fewer]: the dialogs that go on. The others are finished."""
+        """Drop finished dialogs: `kept` [fewer] are the places of those that go on."""
         ...
 
 
@@ -81,10 +82,13 @@ class PlainNextTokens:
 def best_of_groups(
     log_probabilities: Tensor, scores: Tensor, count: int, groups: int, diversity: float
 ) -> Continuations:
-    """[B * beams, vocabulary] and [B, beams] -> [B, groups, count] each.
+    """Choose continuations for groups of beams: [B * beams, vocabulary] and [B, beams] -> [B, groups, count] each.
 
-    Groups choose one after the other. A token that earlier groups have chosen at this step costs `diversity` for each
-    time. The penalty decides what is chosen; the scores stay log-probabilities.
+        chosen by  score of the beam + log P(token) - diversity * (how often earlier groups chose the token just now)
+
+    This is diverse beam search with Hamming diversity (Vijayakumar et al. 2016). Groups choose one after the other. The
+    penalty decides what is chosen; the scores that are returned are log-probabilities without it. With diversity 0.5,
+    for example, a second group prefers a token with log P -1.2 to the first group's with log P -1.0.
     """
     dialogs, beams = scores.shape
     vocabulary_size = log_probabilities.shape[1]
@@ -97,6 +101,7 @@ def best_of_groups(
         own = summed[:, first : first + size]
         chosen = (own - diversity * said[:, None]).flatten(1).topk(count, dim=1).indices
         tokens = chosen % vocabulary_size
+        # Only the better half counts as chosen: `count` is twice a group's size, and so many beams of it go on.
         said.scatter_add_(1, tokens[:, : count // 2], said.new_ones(dialogs, count // 2))
         found.append((own.flatten(1).gather(1, chosen), first + chosen // vocabulary_size, tokens))
     return Continuations(*(torch.stack(part, dim=1) for part in zip(*found, strict=True)))

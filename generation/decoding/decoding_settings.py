@@ -1,4 +1,7 @@
-"""The methods that search for a reply, and their settings. Without torch, because pages check settings, too."""
+"""List the decoding methods (beam, top-k, nucleus, ...) and check their settings.
+
+This file imports no torch, because web pages check settings, too.
+"""
 
 from dataclasses import asdict, dataclass
 from typing import Any, Self
@@ -36,11 +39,11 @@ class DecodingSettings:
     """The defaults are those of the MEED2 paper."""
 
     method: str = BEAM
-    no_repeat_ngram: int = 4  # a reply that says the same four tokens twice is dropped; 0: none is
-    max_tokens: int = 100  # of a reply, its end included
+    no_repeat_ngram: int = 4  # a reply never has the same four tokens in a row twice; 0 allows that
+    max_tokens: int = 100  # of a reply, including its end token
     beams: int = 32
     length_penalty: float = 1.0  # log-probability / length ^ this
-    groups: int = 4  # of diverse beams: each avoids what the former ones just said
+    groups: int = 4  # for diverse beams; each group avoids the tokens that earlier groups have just chosen
     diversity: float = 0.5
     top_k: int = 40
     top_p: float = 0.9
@@ -71,7 +74,7 @@ class DecodingSettings:
             for name in names:
                 _check_number(name, getattr(self, name), kind, least, most)
         if self.method == DIVERSE_BEAM and self.beams % self.groups:
-            raise SettingsRefused(f"{self.beams} beams cannot be dealt into {self.groups} equal groups.")
+            raise SettingsRefused(f"{self.beams} beams can't be split into {self.groups} equal groups.")
 
 
 def _check_number(name: str, value: Any, kind: type | tuple[type, ...], least: float, most: float) -> None:

@@ -1,4 +1,10 @@
-"""Greedy decoding, and sampling from the k most probable tokens or from the nucleus. One beam for each dialog."""
+"""Greedy decoding, and sampling from the k most probable tokens or from the nucleus, with one beam for each dialog.
+
+    score(reply) = mean of log P(token | context, tokens before), before temperature and cut-offs
+
+Sources: top-k, Fan et al. 2018; nucleus, Holtzman et al. 2020. Example: with P = (.2, .5, .3), greedy takes the second
+token; top-k with k = 2 draws the second with probability 5/8 and the third with 3/8.
+"""
 
 from collections.abc import Sequence
 
@@ -14,7 +20,7 @@ from generation.decoding.repeating import repeating_tokens
 
 @torch.inference_mode()
 def sample_replies(decoder: Decoder, settings: DecodingSettings, seeds: Sequence[int]) -> list[Hypothesis]:
-    """Draw one reply for each dialog, with its own seed. The score is the mean log-probability of its tokens."""
+    """Draw one reply for each dialog, with the dialog's own seed."""
     noise = noise_of(seeds)
     replies: list[Hypothesis | None] = [None] * decoder.dialogs
     running = list(range(decoder.dialogs))
@@ -23,7 +29,7 @@ def sample_replies(decoder: Decoder, settings: DecodingSettings, seeds: Sequence
     for length in range(1, settings.max_tokens + 1):
         log_probabilities = decoder.step(sequences[:, -1:]).log_probabilities()
         banned = repeating_tokens(sequences, settings.no_repeat_ngram)
-        tokens = pick_tokens(_without(log_probabilities, banned), settings, noise)
+        tokens = pick_tokens(_ban_tokens(log_probabilities, banned), settings, noise)
         summed = summed + log_probabilities.gather(1, tokens[:, None])[:, 0]
         sequences = torch.cat([sequences, tokens[:, None]], dim=1)
         is_ended = tokens == decoder.end_token
@@ -43,7 +49,9 @@ def sample_replies(decoder: Decoder, settings: DecodingSettings, seeds: Sequence
 
 
 def pick_tokens(scores: Tensor, settings: DecodingSettings, noise: Sequence[torch.Generator]) -> Tensor:
-    """Return the most probable token of each row of `scores` [B, vocabulary], or draw one from the row's best.
+    """Return a token for each row of log-probabilities [B, vocabulary]: the most probable, or one drawn at random.
+
+    Sampling divides by the temperature first, P'(token) ~ P(token) ^ (1 / temperature), and then cuts off.
 
     >>> pick_tokens(torch.tensor([[.2, .5, .3]]).log(), DecodingSettings(TOP_K, top_k=1), noise_of([7]))
     tensor([1])
@@ -56,5 +64,5 @@ def pick_tokens(scores: Tensor, settings: DecodingSettings, noise: Sequence[torc
     return with_noise(allowed, noise).argmax(dim=1)
 
 
-def _without(scores: Tensor, banned: tuple[Tensor, Tensor] | None) -> Tensor:
+def _ban_tokens(scores: Tensor, banned: tuple[Tensor, Tensor] | None) -> Tensor:
     return scores if banned is None else scores.index_put(banned, scores.new_tensor(-torch.inf))

@@ -1,9 +1,9 @@
-"""Private torch operators, in this file only: a network's output layer with its weights laid out for the CPU once.
+"""Multiply by a network's output layer faster on a CPU: its weights are rearranged once. Uses private torch operators.
 
 torch by itself calls MKL, which rearranges the large matrix at every call; with few rows that takes as long as
-multiplying. oneDNN, which torch contains as well, keeps the rearranged matrix. `benchmarks.decoding` shows the gain,
-and docs/decisions/0015 has the numbers. torch.compile puts these operators in place of linear layers; they have no
-public name, but torch is pinned.
+multiplying. oneDNN, which torch contains as well, can store the rearranged matrix. `benchmarks.decoding` shows the
+gain, and docs/decisions/0015 has the numbers. torch.compile replaces linear layers by the same operators. They have no
+public name, but torch is pinned, and no other file uses private operators.
 """
 
 import torch
@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 
 class PackedLinear(nn.Module):
-    """It replaces a layer for answering only: it can be neither trained nor saved."""
+    """A linear layer, y = x W^T + b, for answering only: it can be neither trained nor saved."""
 
     def __init__(self, weight: Tensor, bias: Tensor, multiple_of: int) -> None:
         super().__init__()
@@ -26,7 +26,7 @@ class PackedLinear(nn.Module):
         return self.padded(states.flatten(0, -2))[:, : self.out_features].view(*states.shape[:-1], -1)
 
     def padded(self, rows: Tensor) -> Tensor:
-        """[rows, W] -> [rows, out_features and up to the next multiple]; what comes after is -inf."""
+        """[rows, W] -> [rows, out_features rounded up to the next multiple]; the columns of the padding are -inf."""
         columns: Tensor = torch.ops.mkldnn._linear_pointwise(rows, self._weight, self._bias, "none", [], "")
         return columns
 

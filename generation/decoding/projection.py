@@ -1,9 +1,12 @@
-"""The fast NextTokens: from a decoder's last states to the next tokens. It is most of decoding's arithmetic and memory.
+"""Score the next tokens fast: from a decoder's last states to log-probabilities and the best continuations.
 
-The best k of beams x vocabulary are found without sorting or copying the scores: the vocabulary is cut into blocks, one
-pass takes the best of each block, the k best blocks are chosen by their best, and the k best tokens are among them. (If
-a token outside of those blocks were among the k best, so would be the k blocks' bests before it.) The vocabulary is
-padded with tokens that cannot be chosen, so that all blocks have the same size.
+    log P(token) = log_softmax(W state + b)
+
+This takes most of decoding's time and memory, so it finds the k best of beams x vocabulary without sorting or copying
+the scores. The vocabulary is cut into blocks. One pass finds the best token of each block, and the k blocks with the
+best ones are chosen. The k best tokens are all in those blocks: a token outside of them is beaten by the best tokens of
+k blocks. For example, with k = 1 and the blocks (3, 9) and (7, 8), only the first block has to be searched. The
+vocabulary is padded with tokens that can't be chosen, so that all blocks have the same size.
 """
 
 import torch
@@ -14,8 +17,8 @@ from generation.decoding.packing import PackedLinear, can_pack
 from generation.decoding.repeating import Pairs
 
 BLOCK = 32  # tokens
-MOST_ROWS = 256  # beams that are scored at once: more would be no faster, and need more memory
-MOST_PACKED_ROWS = 64  # of a packed layer, whose scores are new memory each time: larger pieces leave larger holes
+MOST_ROWS = 256  # beams that are scored at once; more would be no faster, and need more memory
+MOST_PACKED_ROWS = 64  # fewer for a packed layer: it allocates its scores each time, and large pieces fragment memory
 
 
 class Projection:
@@ -28,20 +31,21 @@ class Projection:
         self._scores: Tensor | None = None
 
     def log_probabilities(self, hidden: Tensor) -> Tensor:
-        """[rows, W] -> [rows, vocabulary], which the next call may overwrite."""
+        """Score all tokens: [rows, W] -> [rows, vocabulary]. The next call may overwrite the result."""
         return self._score(hidden)[:, : self.vocabulary_size]
 
     def continue_beams(
         self, hidden: Tensor, scores: Tensor, banned: Pairs | None, count: int, groups: int, diversity: float
     ) -> Continuations:
-        """`hidden` [B, beams, W] are the beams' last states, `scores` [B, beams] their log-probabilities so far."""
+        """Return the best continuations. `hidden` [B, beams, W] are the beams' last states, `scores` [B, beams] their
+        log-probabilities so far."""
         dialogs, beams, _ = hidden.shape
         most_rows = MOST_PACKED_ROWS if isinstance(self._output, PackedLinear) else MOST_ROWS
         step = max(1, most_rows // beams)
         found = []
         for first in range(0, dialogs, step):
             some = slice(first, first + step)
-            banned_there = _within(banned, some, beams)
+            banned_there = _select_banned(banned, some, beams)
             found.append(self._continue_some(hidden[some], scores[some], banned_there, count, groups, diversity))
         return Continuations(*(torch.cat(part) for part in zip(*found, strict=True)))
 
@@ -56,13 +60,13 @@ class Projection:
         return best_of_groups(scored[:, : self.vocabulary_size], scores, count, groups, diversity)
 
     def _score(self, hidden: Tensor) -> Tensor:
-        """[rows, W] -> log-probabilities [rows, padded vocabulary], normalised in place: new memory of this size costs
-        as much as the arithmetic."""
+        """[rows, W] -> log-probabilities [rows, padded vocabulary]. They are normalised in place, because allocating
+        memory of this size takes as long as the arithmetic."""
         scores = self._multiply(hidden)
         return torch.log_softmax(scores, dim=1, out=scores)
 
     def _multiply(self, hidden: Tensor) -> Tensor:
-        """A plain layer's columns go into one buffer that serves all steps."""
+        """[rows, W] -> logits [rows, padded vocabulary]. A plain layer writes into one buffer that serves all steps."""
         output = self._output
         if isinstance(output, PackedLinear):
             return output.padded(hidden)
@@ -93,14 +97,14 @@ class ProjectedNextTokens:
 def pack_output(output: nn.Linear, weight: Tensor) -> nn.Linear | PackedLinear:
     """Return the layer in its fastest form, for a network that only answers from here on: packed on a CPU.
 
-    `weight` is the layer's own, read from the file once more: memory that a file was read into is freed only when
-    nothing of that reading is used any more.
+    `weight` is the layer's own weight, read from the file once more. The memory of the first reading can be freed only
+    when no tensor of it is used any more.
     """
     return PackedLinear(weight, output.bias, multiple_of=BLOCK) if can_pack(output) else output
 
 
-def _within(banned: Pairs | None, dialogs: slice, beams: int) -> Pairs | None:
-    """Return the pairs that concern these dialogs, their rows counted from the first of them."""
+def _select_banned(banned: Pairs | None, dialogs: slice, beams: int) -> Pairs | None:
+    """Return the banned pairs of these dialogs, with rows counted from the first of them."""
     if banned is None:
         return None
     rows, tokens = banned
@@ -110,8 +114,11 @@ def _within(banned: Pairs | None, dialogs: slice, beams: int) -> Pairs | None:
 
 
 def _best_by_blocks(log_probabilities: Tensor, scores: Tensor, count: int) -> Continuations:
-    """[B * beams, padded vocabulary] and [B, beams] -> [B, 1, count] each. A block's tokens stand apart, one in each
-    BLOCKth of the vocabulary: so its best is found by comparing whole stretches of memory."""
+    """Find the best continuations: [B * beams, padded vocabulary] and [B, beams] -> [B, 1, count] each.
+
+    A block takes one token from each of BLOCK equal stretches of the vocabulary, so that all blocks' best tokens are
+    found by comparing whole stretches of memory.
+    """
     dialogs, beams = scores.shape
     blocks = log_probabilities.view(dialogs, beams, BLOCK, -1)
     block_count = blocks.shape[3]

@@ -1,4 +1,4 @@
-"""HTTP requests to a server: paced, tried again after passing errors, and given up in time."""
+"""Send HTTP requests to a chat server: keep to its pace, try again after passing errors, and give up in time."""
 
 import json
 import random
@@ -16,15 +16,15 @@ MOST_SECONDS_BETWEEN = 60
 MOST_AT_ONCE = 64
 MOST_ANSWER_BYTES = 10_000_000
 PART_BYTES = 65_536
-MOST_TIME_OUTS = 2  # of one question: what timed out may have been answered, and paid for, all the same
+MOST_TIME_OUTS = 2  # of one question; the server may have answered it, and charged for it, all the same
 
 
 class AnswerTooSlow(urllib3.exceptions.HTTPError):
-    """The answer arrived in drops."""
+    """The answer arrived too slowly, in small pieces."""
 
 
 class AnswerTooLong(urllib3.exceptions.HTTPError):
-    """The answer did not end."""
+    """The answer is longer than any reply can be."""
 
 
 class ChatRequests:
@@ -43,7 +43,8 @@ class ChatRequests:
         is_worth_another_try: Callable[[int, Any], bool],
         stop: threading.Event,
     ) -> tuple[int, Any]:
-        """Return the status and JSON of the answer, or raise GeneratorUnavailable. `stop` ends waiting and trying."""
+        """Return the status and JSON of the answer, or raise GeneratorUnavailable. Setting `stop` ends all waiting and
+        trying."""
         time_outs = 0
         address = f"{self.url}/chat/completions"
         for attempt in range(1, self._attempts + 1):
@@ -70,24 +71,26 @@ class ChatRequests:
     def _ask_once(
         self, address: str, body: dict[str, Any], headers: dict[str, str]
     ) -> tuple[tuple[int, Any], float | None]:
-        """Return (status and JSON, how long the server wants us to wait). No redirects: the key goes along."""
+        """Return (status and JSON, how long the server wants us to wait). Redirects are not followed, because the key
+        would go to another server."""
         deadline = time.monotonic() + 2 * self._timeout
         response = self._http.request(
             "POST", address, headers=headers, json=body, redirect=False, preload_content=False
         )
         try:
-            return (response.status, _json_in(_read_all(response, deadline))), _retry_after(response)
+            return (response.status, _parse_json(_read_all(response, deadline))), _retry_after(response)
         finally:
-            response.close()  # a connection whose answer was read to its end is kept nevertheless
+            response.close()  # a connection whose answer was read to its end is reused nevertheless
 
     def _wait_seconds(self, attempt: int, after: float | None) -> float:
-        """Wait as long as the server says, or twice as long each time, and not equally long for all that wait."""
+        """Return how long to wait: as long as the server says, or twice as long each time. Chance adds a bit, so that
+        not all threads ask again at the same moment."""
         doubled = self._first_wait * 2 ** (attempt - 1) + random.uniform(0, self._first_wait)  # noqa: S311
         return min(MOST_SECONDS_BETWEEN, doubled if after is None else after)
 
 
 class _Pace:
-    """Allows so many requests a minute, however many threads ask. A second try is a request, too."""
+    """Allows so many requests a minute, however many threads there are. A second try counts as a request."""
 
     def __init__(self, per_minute: float) -> None:
         self._gap = 60 / per_minute if per_minute else 0.0
@@ -102,7 +105,8 @@ class _Pace:
 
 
 def _read_all(response: urllib3.BaseHTTPResponse, deadline: float) -> bytes:
-    """A time-out applies to each part of an answer. Without this, one that arrives in drops would hold us for ever."""
+    """Read the whole answer before the deadline. urllib3's time-out applies to each part of an answer, so an answer in
+    many small parts could hold us for ever."""
     data = bytearray()
     while part := response.read1(PART_BYTES):
         data += part
@@ -113,20 +117,21 @@ def _read_all(response: urllib3.BaseHTTPResponse, deadline: float) -> bytes:
     return bytes(data)
 
 
-def _json_in(data: bytes) -> Any:
-    """What is said in it can be stored, logged and shown: replies, thoughts and complaints go many ways from here."""
+def _parse_json(data: bytes) -> Any:
+    """Return the parsed JSON, or None. All texts in it are made storable here, because they are stored, logged and
+    shown in many places."""
     try:
-        return _storable_in(json.loads(data))
+        return _make_storable(json.loads(data))
     except (ValueError, RecursionError):
         return None
 
 
-def _storable_in(value: Any) -> Any:
+def _make_storable(value: Any) -> Any:
     if isinstance(value, str):
         return storable(value)
     if isinstance(value, list):
-        return [_storable_in(one) for one in value]
-    return {storable(key): _storable_in(one) for key, one in value.items()} if isinstance(value, dict) else value
+        return [_make_storable(one) for one in value]
+    return {storable(key): _make_storable(one) for key, one in value.items()} if isinstance(value, dict) else value
 
 
 def _retry_after(response: urllib3.BaseHTTPResponse) -> float | None:

@@ -1,4 +1,4 @@
-"""A conversation as a model's chat template writes it: to be answered, or with the human reply as the model's turn."""
+"""Write a conversation with a model's chat template: to be answered, or with the human reply as the model's turn."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,32 +8,34 @@ _PLACE_OF_THE_GOLD = "@@ the gold @@"
 
 class ChatTemplate:
     def __init__(self, tokenizer: Any, system: str, ends: Sequence[int], end: int) -> None:
-        """The model stops at the tokens `ends`. `end` ends a gold if the template does not."""
+        """`ends` are the tokens at which the model stops. `end` is put after a gold if the template does not end it."""
         self._tokenizer, self._system, self._ends, self._end = tokenizer, system, set(ends), end
 
     def write(self, turns: Sequence[str], is_answered: bool = False) -> str:
-        """End with what begins the model's reply or, if the conversation is answered, with the model's turn."""
+        """Return the text up to the place where the model's reply begins or, if the conversation is answered, with the
+        model's turn."""
         from jinja2 import TemplateError
 
-        # The last turn is the other one's: the model answers it, and its own turns alternate with it.
+        # The model answers the last turn, so that one is the user's, and the others alternate before it.
         places = range(len(turns))
         roles = ["user" if (len(turns) - is_answered - place) % 2 else "assistant" for place in places]
         messages = [{"role": role, "content": text} for role, text in zip(roles, turns, strict=True)]
         system = [{"role": "system", "content": self._system}] if self._system else []
         try:
             return self._apply(system + messages, is_answered)
-        except TemplateError:  # of a model that was taught to wait for a user's first word
+        except TemplateError:  # this model's template insists that the user begins
             return self._apply([*system, {"role": "user", "content": ""}, *messages], is_answered)
 
     def encode_gold(self, turns: Sequence[str], gold: str) -> tuple[list[int], list[int]]:
         """Return the tokens that are read, and those that are scored: the gold's, and the one that ends a turn.
 
-        Whatever the template writes after that (mostly a line break) is not scored: no model is asked for it.
+        Whatever the template writes after that (mostly a line break) is not scored, since models don't write it.
         """
         before, _, behind = self.write([*turns, _PLACE_OF_THE_GOLD], is_answered=True).rpartition(_PLACE_OF_THE_GOLD)
         gold = gold.strip()
         if self.write([*turns, gold], is_answered=True) != before + gold + behind:
-            # A template that rewrites the reply, or leaves it out: read as when it is answered, and ended by us.
+            # The template rewrites the reply, or leaves it out. So read the prompt as for answering, and end the gold
+            # ourselves.
             return self._ids(self.write(turns)), [*self._ids(gold), self._end]
         read, said, tail = self._ids_of_parts(before, gold, behind)
         stops = [place for place, id in enumerate(tail) if id in self._ends]
@@ -43,7 +45,7 @@ class ChatTemplate:
 
     def _ids_of_parts(self, before: str, gold: str, behind: str) -> tuple[list[int], list[int], list[int]]:
         """Encode the whole text, as the model would read it. A token across the border belongs to the gold."""
-        if not self._tokenizer.is_fast:  # which does not tell where its tokens stand
+        if not self._tokenizer.is_fast:  # a slow tokenizer does not tell where in the text its tokens are
             return self._ids(before), self._ids(gold), self._ids(behind)
         encoded = self._tokenizer(before + gold + behind, add_special_tokens=False, return_offsets_mapping=True)
         ids: list[int] = encoded["input_ids"]

@@ -1,7 +1,7 @@
 """`hf-seq2seq` and `hf-causal`: any Hugging Face model, from a local folder or by its name on the hub.
 
-Weights are safetensors, and a checkpoint's own code never runs. Only the generator's settings decide a reply: defaults
-for generation that a checkpoint brings (temperatures, penalties) are ignored.
+Weights must be safetensors, and a checkpoint's own code never runs. Only the generator's settings decide a reply: a
+checkpoint's own defaults for generation (temperatures, penalties) are ignored.
 """
 
 import re
@@ -31,19 +31,19 @@ _HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
 class HuggingFaceSettings(Settings):
     revision: str = "main"  # of a model on the hub
     max_new_tokens: int = Field(80, ge=1, le=4096)
-    max_context_tokens: int = Field(0, ge=0)  # 0: as many as the model takes
+    max_context_tokens: int = Field(0, ge=0)  # 0: as many as the model can read
     beams: int = Field(1, ge=1, le=64)
     length_penalty: float = 1.0
     no_repeat_ngram: int = Field(0, ge=0)
-    temperature: float = Field(0.0, ge=0)  # 0: always the likeliest token; else tokens are drawn
+    temperature: float = Field(0.0, ge=0)  # 0: always take the most likely token; else tokens are drawn at random
     top_k: int = Field(0, ge=0)
     top_p: float = Field(1.0, gt=0, le=1)
-    turn_separator: str = ""  # between turns where there is no chat template; "": the end of a sequence
+    turn_separator: str = ""  # between turns if there is no chat template; "" stands for the model's end token
     system: str = ""  # what a chat template's system message says
     dtype: Literal["auto", "float32", "bfloat16"] = "auto"
 
     @model_validator(mode="after")
-    def _draws_or_searches(self) -> Self:
+    def _check_search_or_draw(self) -> Self:
         if self.beams > 1 and self.temperature > 0:
             raise ValueError("tokens are either searched with beams or drawn at a temperature")
         return self
@@ -59,13 +59,13 @@ class _HuggingFaceGenerator:
         self._ends: list[int] = ends if isinstance(ends, list) else [] if ends is None else [ends]
         if not self._ends:
             raise CheckpointRefused("The checkpoint names no token that ends a reply (eos_token_id).")
-        # Where a gold has to be ended and no template does it: never by the order of a list, which means nothing.
+        # This token ends a gold if no template does. Don't take the first of the list: its order means nothing.
         self._end: int = tokenizer.eos_token_id if tokenizer.eos_token_id in self._ends else min(self._ends)
         self._pad: int = self._end if tokenizer.pad_token_id is None else tokenizer.pad_token_id
         has_chat = bool(tokenizer.chat_template) and not self.is_encoder_decoder
         self._chat = ChatTemplate(tokenizer, settings["system"], self._ends, self._end) if has_chat else None
-        self._limit = self._most_context_tokens()
-        self._own_all_defaults()
+        self._limit = self._find_context_limit()
+        self._ignore_checkpoint_defaults()
 
     @classmethod
     def check(cls, checkpoint: str, settings: dict[str, Any]) -> dict[str, Any]:
@@ -73,7 +73,7 @@ class _HuggingFaceGenerator:
             config = read_config(Path(checkpoint))
             if bool(config.get("is_encoder_decoder")) != cls.is_encoder_decoder:
                 kind = "hf-causal" if cls.is_encoder_decoder else "hf-seq2seq"
-                raise CheckpointRefused(f"{checkpoint} is a model of the other shape: its kind is {kind}.")
+                raise CheckpointRefused(f"{checkpoint} is not a model of this kind: its kind is {kind}.")
             check_weights(Path(checkpoint))
         elif not _HUB_NAME.fullmatch(checkpoint):
             raise CheckpointRefused(f"{checkpoint!r} is neither a folder nor a name on the hub.")
@@ -93,7 +93,7 @@ class _HuggingFaceGenerator:
             model, found = getattr(transformers, cls.model_class).from_pretrained(
                 checkpoint, **common, dtype=dtype, use_safetensors=True, output_loading_info=True
             )
-        except Exception as error:  # the libraries raise whatever they meet
+        except Exception as error:  # the libraries raise errors of any class
             if is_out_of_memory(error):
                 raise
             raise CheckpointRefused(f"{checkpoint} can't be loaded: {first_line(error)}") from error
@@ -105,26 +105,27 @@ class _HuggingFaceGenerator:
         import torch
 
         encoded = [self._encode(context.turns) for context in contexts]
-        ids, mask = self._padded([ids for ids, _ in encoded])
+        ids, mask = self._pad_rows([ids for ids, _ in encoded])
         start = 1 if self.is_encoder_decoder else ids.shape[1]
-        picker = self._picker(seeds)
+        picker = self._make_picker(seeds)
         with torch.inference_mode():
             output = self._model.generate(
                 input_ids=ids,
                 attention_mask=mask,
-                logits_processor=[*self._blockers(start), *([picker] if picker else [])],
+                logits_processor=[*self._make_blockers(start), *([picker] if picker else [])],
                 return_dict_in_generate=True,
                 output_scores=picker is None,
             )
         rows = [row[start:].tolist() for row in output.sequences]
         scores = output.sequences_scores.tolist() if picker is None else picker.mean_scores(rows, self._ends)
         return [
-            self._reply(row, score, cut, read) for row, score, (read, cut) in zip(rows, scores, encoded, strict=True)
+            self._make_reply(row, score, cut, read)
+            for row, score, (read, cut) in zip(rows, scores, encoded, strict=True)
         ]
 
     def score_gold(self, contexts: Sequence[Context], golds: Sequence[str]) -> list[tuple[float, int]]:
-        """Return each gold's log-probability and number of tokens, for perplexity. They are scored one by one, so that
-        padding plays no part. A gold that is longer than a reply may be is cut."""
+        """Return each gold's log-probability and number of tokens, for perplexity. Golds are scored one by one, so that
+        there is no padding. A gold that is longer than a reply may be is cut."""
         import torch
 
         most = self._settings["max_new_tokens"]
@@ -133,7 +134,7 @@ class _HuggingFaceGenerator:
             for context, gold in zip(contexts, golds, strict=True):
                 read, ids = self._encode_gold(context.turns, gold)
                 ids = ids[:most]
-                logits = self._logits_of(read, ids)
+                logits = self._compute_logits(read, ids)
                 chosen = logits.float().log_softmax(dim=-1)[range(len(ids)), ids]
                 scored.append((float(chosen.sum()), len(ids)))
         return scored
@@ -149,14 +150,14 @@ class _HuggingFaceGenerator:
                 break
         return read[-self._limit :], scored
 
-    def _logits_of(self, context: list[int], reply: list[int]) -> Any:
-        """(tokens of the reply, vocabulary): each row predicts its token."""
+    def _compute_logits(self, context: list[int], reply: list[int]) -> Any:
+        """Return logits [tokens of the reply, vocabulary]. Each row predicts its token."""
         import torch
 
         if not self.is_encoder_decoder:
             ids = torch.tensor([context + reply[:-1]], device=self._device)
             return self._model(input_ids=ids).logits[0, len(context) - 1 :]
-        # What a reply begins with is given, not chosen: BART's <s>, for instance.
+        # The first tokens of a reply are given, not chosen, so they are not scored: BART's <s>, for instance.
         given = [self._model.config.decoder_start_token_id]
         given += [id for id in self._tokenizer("a")["input_ids"][:1] if id == self._tokenizer.bos_token_id]
         read = torch.tensor([given + reply[:-1]], device=self._device)
@@ -168,14 +169,14 @@ class _HuggingFaceGenerator:
     def _encode(self, turns: Sequence[str]) -> tuple[list[int], int]:
         """Return the tokens of as many of the newest turns as fit, and how many turns were cut."""
         for cut in range(len(turns)):
-            ids = self._ids_of(turns[cut:])
+            ids = self._encode_turns(turns[cut:])
             if len(ids) <= self._limit:
                 return ids, cut
-        # Not even the newest turn fits: its end is what the reply should answer.
+        # Not even the newest turn fits. Take its end, because that is what the reply should answer.
         end = ids[-self._limit :] if not self.is_encoder_decoder else [ids[0], *ids[len(ids) - self._limit + 1 :]]
         return end, len(turns)
 
-    def _ids_of(self, turns: Sequence[str]) -> list[int]:
+    def _encode_turns(self, turns: Sequence[str]) -> list[int]:
         tokenizer = self._tokenizer
         if self._chat is not None:
             ids: list[int] = tokenizer(self._chat.write(turns), add_special_tokens=False)["input_ids"]
@@ -185,8 +186,9 @@ class _HuggingFaceGenerator:
         ids = tokenizer(text if self.is_encoder_decoder else text + separator)["input_ids"]
         return ids
 
-    def _padded(self, rows: list[list[int]]) -> tuple[Any, Any]:
-        """(batch, longest): padded on the left for a causal model, so that the next token follows at once."""
+    def _pad_rows(self, rows: list[list[int]]) -> tuple[Any, Any]:
+        """Return ids and mask, [batch, longest]. Padding is on the left for a causal model, so that the next token
+        directly follows the context."""
         import torch
 
         longest = max(map(len, rows))
@@ -199,16 +201,17 @@ class _HuggingFaceGenerator:
 
     # --- From tokens to a reply ---
 
-    def _reply(self, row: list[int], score: float, turns_cut: int, read: list[int]) -> Reply:
+    def _make_reply(self, row: list[int], score: float, turns_cut: int, read: list[int]) -> Reply:
         length = next((position for position, id in enumerate(row) if id in self._ends), len(row))
-        reply = self._text_of(row[:length], read)
+        reply = self._decode_reply(row[:length], read)
         if length == len(row):
             failure = "endless: it was still thinking" if reply.failure == NOTHING_BUT_THOUGHTS else "endless"
             return Reply("", score=score, turns_cut=turns_cut, failure=failure, thoughts=reply.thoughts)
         return replace(reply, score=score, turns_cut=turns_cut)
 
-    def _text_of(self, row: list[int], read: list[int]) -> Reply:
-        """Look for marks of thinking first: they may be special tokens, which the text leaves out."""
+    def _decode_reply(self, row: list[int], read: list[int]) -> Reply:
+        """Decode a reply and separate its thoughts. Marks of thinking may be special tokens, so they are looked for
+        before special tokens are left out."""
         whole = self._tokenizer.decode(row, skip_special_tokens=False)
         tail = self._tokenizer.decode(read[-MOST_TOKENS_OF_A_MARK:], skip_special_tokens=False)
         begins_in_thought = self._chat is not None and is_open_thought(tail)
@@ -223,7 +226,7 @@ class _HuggingFaceGenerator:
 
     # --- Settings ---
 
-    def _picker(self, seeds: Sequence[int]) -> "PickTokens | None":
+    def _make_picker(self, seeds: Sequence[int]) -> "PickTokens | None":
         from generation.generators.token_picking import PickTokens
 
         if self._settings["beams"] > 1:
@@ -231,7 +234,7 @@ class _HuggingFaceGenerator:
         settings = self._settings
         return PickTokens(seeds, settings["temperature"], settings["top_k"], settings["top_p"])
 
-    def _blockers(self, start: int) -> "list[WithinReply]":
+    def _make_blockers(self, start: int) -> "list[WithinReply]":
         from transformers import NoRepeatNGramLogitsProcessor
 
         from generation.generators.token_picking import WithinReply
@@ -239,7 +242,7 @@ class _HuggingFaceGenerator:
         size = self._settings["no_repeat_ngram"]
         return [WithinReply(NoRepeatNGramLogitsProcessor(size), start)] if size else []
 
-    def _own_all_defaults(self) -> None:
+    def _ignore_checkpoint_defaults(self) -> None:
         from transformers import GenerationConfig
 
         theirs, settings = self._model.generation_config, self._settings
@@ -255,7 +258,7 @@ class _HuggingFaceGenerator:
             do_sample=False,
         )
 
-    def _most_context_tokens(self) -> int:
+    def _find_context_limit(self) -> int:
         names = ("max_position_embeddings", "n_positions", "max_source_positions")
         said = [getattr(self._model.config, name, None) for name in names]
         known = [limit for limit in (*said, self._tokenizer.model_max_length) if limit and limit < 10**9]

@@ -1,5 +1,8 @@
-"""What a kind of generator is: three functions. generation/registry.py lists the kinds; CONTRIBUTING.md shows how to
-add one. Nothing here imports torch, nor does a kind's module before `load`: web pages check settings with it."""
+"""Define what a kind of generator is: three functions, `check`, `load` and `answer`.
+
+generation/registry.py lists the kinds; CONTRIBUTING.md shows how to add one. Web pages check settings with this file
+and with the kinds' own, so neither imports torch before `load`.
+"""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, Protocol, Self
@@ -15,12 +18,13 @@ class GeneratorKind(Protocol):
 
     @classmethod
     def check(cls, checkpoint: str, settings: dict[str, Any]) -> dict[str, Any]:
-        """Return the settings with their defaults, or raise SettingsRefused or CheckpointRefused. Cheap, no torch."""
+        """Return the settings with their defaults, or raise SettingsRefused or CheckpointRefused. This must be quick
+        and must not import torch."""
         ...
 
     @classmethod
     def load(cls, checkpoint: str, settings: dict[str, Any], device: str) -> Self:
-        """`settings` are those that `check` returned; `device` is "cpu", "cuda" or "cuda:1"."""
+        """Load the checkpoint. `settings` are those that `check` returned; `device` is "cpu", "cuda" or "cuda:1"."""
         ...
 
     def answer(self, contexts: Sequence[Context], seeds: Sequence[int]) -> list[Reply]:
@@ -29,15 +33,15 @@ class GeneratorKind(Protocol):
 
 
 class AnswersEach(Protocol):
-    """A kind may have this method, too. Its replies then arrive and are saved one by one. Servers are asked this way:
-    an error concerns one dialog only, and nothing that others have cost is lost."""
+    """A kind may have this method, too. Its replies then arrive and are saved one by one. Kinds that ask a server have
+    it: an error concerns one dialog only, and no reply that has cost money is lost."""
 
     def answer_each(
         self, questions: Iterator[tuple[Context, int]], at_once: int
     ) -> Iterator[tuple[int, Answer] | None]:
         """Yield (number, answer) as soon as a question is answered; questions are numbered in the order in which they
-        are taken. Yield None now and then while waiting. An error that concerns all questions is raised after the
-        answers that were under way."""
+        are taken. Yield None now and then while waiting. An error that concerns all questions is raised only after
+        the answers that were on their way have been yielded."""
         ...
 
 
@@ -46,7 +50,7 @@ class Settings(BaseModel):
 
 
 class CommonSettings(Settings):
-    """Settings that every generator has. Its kind never sees them."""
+    """Settings that every generator has. They are handled outside of its kind."""
 
     batch_size: int = Field(8, ge=1, le=10_000)  # dialogs at once; halved when memory runs out
     forced_label: str = ""  # the emotion or intent of every reply, for kinds that obey one

@@ -1,6 +1,6 @@
 """`openai-compatible`: any server that speaks OpenAI's chat completions, vLLM and llama.cpp among them.
 
-The checkpoint is the model's name there. The key comes from the environment and is stored nowhere.
+The checkpoint is the model's name on the server. The key comes from an environment variable and is stored nowhere.
 """
 
 import os
@@ -30,45 +30,45 @@ from generation.generators.server_refusals import (
 from generation.thoughts import NOTHING_BUT_THOUGHTS
 
 TICK_SECONDS = 10.0
-MOST_ALIKE = 5  # refusals in the same words, before anything was answered: it is not about the dialogs
+MOST_ALIKE = 5  # refusals in the same words, before anything was answered; then it is not about the dialogs
 OURS_ALONE = {"model", "messages", "stream", "n"}
 
 Parameter = Literal["max_tokens", "max_completion_tokens", "temperature", "top_p", "seed"]
 
 
 class ServerSettings(Settings):
-    url: str  # up to and with the version: https://api.example.org/v1
-    key_variable: str = "OPENAI_API_KEY"  # the environment's variable with the key; without it, none is sent
+    url: str  # up to and including the version: https://api.example.org/v1
+    key_variable: str = "OPENAI_API_KEY"  # the environment variable with the key; if it is not set, none is sent
     system: str = ""
     max_tokens: int = Field(200, ge=1)
     temperature: float = Field(0.0, ge=0)
     top_p: float = Field(1.0, gt=0, le=1)
-    sends: list[Parameter] = ["max_tokens", "temperature", "top_p", "seed"]  # the others are left to the server
+    sends: list[Parameter] = ["max_tokens", "temperature", "top_p", "seed"]  # the server decides the others
     extra: dict[str, Any] = {}  # sent as it is: {reasoning_effort = "low"}
-    requests_per_minute: float = Field(0, ge=0)  # of this process; 0: no limit
+    requests_per_minute: float = Field(0, ge=0)  # by each process; 0: no limit
     timeout_seconds: float = Field(60, gt=0)
     attempts: int = Field(6, ge=1)  # with waits that double in between, or as long as the server says
 
     @field_validator("sends")
     @classmethod
-    def _has_one_limit(cls, sends: list[str]) -> list[str]:
+    def _check_one_limit(cls, sends: list[str]) -> list[str]:
         if {"max_tokens", "max_completion_tokens"} <= set(sends):
             raise ValueError("a server knows either max_tokens or max_completion_tokens")
         return sends
 
     @model_validator(mode="after")
-    def _sends_what_is_set(self) -> Self:
+    def _check_set_are_sent(self) -> Self:
         for name in ("temperature", "top_p"):
             is_set = getattr(self, name) != type(self).model_fields[name].default
             if is_set and name not in self.sends:
-                raise ValueError(f"{name} is set, but not among what is sent")
+                raise ValueError(f"{name} is set, but `sends` does not name it")
         return self
 
     @field_validator("extra")
     @classmethod
-    def _leaves_ours_alone(cls, extra: dict[str, Any]) -> dict[str, Any]:
+    def _check_extra(cls, extra: dict[str, Any]) -> dict[str, Any]:
         if taken := sorted(OURS_ALONE & extra.keys()):
-            raise ValueError(f"{taken[0]} is not for settings to say")
+            raise ValueError(f"{taken[0]} can't be set")
         return extra
 
 
@@ -91,11 +91,11 @@ class OpenAICompatibleGenerator:
     @classmethod
     def check(cls, checkpoint: str, settings: dict[str, Any]) -> dict[str, Any]:
         if not checkpoint:
-            raise CheckpointRefused("The kind `openai-compatible` wants the model's name on its server as checkpoint.")
+            raise CheckpointRefused("The kind `openai-compatible` needs the model's name on its server as checkpoint.")
         checked = checked_settings(ServerSettings, settings)
         parts = urlsplit(checked["url"])
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query:
-            raise SettingsRefused("The setting 'url' is no server's address, as http://127.0.0.1:8000/v1 is one.")
+            raise SettingsRefused("The setting 'url' is not a server's address such as http://127.0.0.1:8000/v1.")
         return checked
 
     @classmethod
@@ -116,7 +116,7 @@ class OpenAICompatibleGenerator:
     def answer_each(
         self, questions: Iterator[tuple[Context, int]], at_once: int
     ) -> Iterator[tuple[int, Answer] | None]:
-        """Keep so many requests under way at any time: a slow one holds up no other."""
+        """Answer with `at_once` requests at any time, so that a slow one does not delay the others."""
         at_once = min(at_once, MOST_AT_ONCE)
         under_way: dict[Future[Reply], int] = {}
         refusal: EvalPlatformError | None = None
@@ -136,7 +136,7 @@ class OpenAICompatibleGenerator:
                     for future in done:
                         number, error = under_way.pop(future), future.exception()
                         if isinstance(error, EvalPlatformError) and not isinstance(error, GeneratorUnavailable):
-                            # The others are waited for: they are paid for as well, and may have their answers.
+                            # Wait for the other requests: they cost money as well, and may be answered.
                             refusal = refusal or error
                             stop.set()
                         elif error is None:
@@ -155,23 +155,23 @@ class OpenAICompatibleGenerator:
                 break
         if status == 200:
             self._has_answered = True
-            reply = _reply(body, cut)
-            return replace(reply, failure=self._without_key(reply.failure))
-        words = self._without_key(complaint(body))
+            reply = _make_reply(body, cut)
+            return replace(reply, failure=self._hide_key(reply.failure))
+        words = self._hide_key(complaint(body))
         refusal = f"{self._settings['url']} answers with status {status}: {words}"
         if is_about_all(status, body, self._parameters):
             is_request = status in (400, 422)
-            advice = " What is sent is said by the settings `sends` and `extra`." if is_request else ""
+            advice = " The settings `sends` and `extra` decide what is sent." if is_request else ""
             raise CheckpointRefused(f"{refusal.rstrip('.')}.{advice}")
         if status in TRY_AGAIN and not is_too_long(status, body):
             raise GeneratorUnavailable(refusal)
         self._refusals[refusal] += not self._has_answered
         if self._refusals[refusal] >= MOST_ALIKE:
-            raise CheckpointRefused(f"{refusal.rstrip('.')}. It says so of every dialog.")
+            raise CheckpointRefused(f"{refusal.rstrip('.')}. It gives this answer to every dialog.")
         return Reply("", turns_cut=cut, failure=refusal)
 
     def _ask(self, turns: Sequence[str], seed: int, stop: threading.Event) -> tuple[int, Any]:
-        """If the server's chat template insists that a user begins, ask again with an empty turn first."""
+        """Ask the server. If its chat template insists that a user begins, ask again with an empty first turn."""
         is_begun_by_user = len(turns) % 2 == 1
         if is_begun_by_user or not self._wants_a_first_user:
             status, body = self._post(turns, seed, stop)
@@ -183,13 +183,13 @@ class OpenAICompatibleGenerator:
     def _post(self, turns: Sequence[str], seed: int, stop: threading.Event) -> tuple[int, Any]:
         headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
         return self._requests.post(
-            self._request(turns, seed),
+            self._make_body(turns, seed),
             headers,
             lambda status, body: is_worth_another_try(status, body, self._parameters),
             stop,
         )
 
-    def _without_key(self, words: str) -> str:
+    def _hide_key(self, words: str) -> str:
         return words.replace(self._key, "(the key)") if self._key else words
 
     @property
@@ -200,8 +200,8 @@ class OpenAICompatibleGenerator:
     def _parameters(self) -> set[str]:
         return {"model", "seed", *self._settings["sends"], *self._settings["extra"]}
 
-    def _request(self, turns: Sequence[str], seed: int) -> dict[str, Any]:
-        # The last turn is the other one's: the model answers it, and its own turns alternate with it.
+    def _make_body(self, turns: Sequence[str], seed: int) -> dict[str, Any]:
+        # The model answers the last turn, so that one is the user's, and the others alternate before it.
         roles = ["user" if (len(turns) - position) % 2 else "assistant" for position in range(len(turns))]
         messages = [{"role": role, "content": text} for role, text in zip(roles, turns, strict=True)]
         system = [{"role": "system", "content": self._settings["system"]}] if self._settings["system"] else []
@@ -210,17 +210,17 @@ class OpenAICompatibleGenerator:
         return {**self._settings["extra"], "model": self._model, "messages": system + messages, **sent}
 
 
-def _reply(body: Any, turns_cut: int) -> Reply:
+def _make_reply(body: Any, turns_cut: int) -> Reply:
     try:
         choice = body["choices"][0]
         message, finish = choice["message"], choice.get("finish_reason")
         content, refusal = message.get("content") or "", message.get("refusal")
     except (TypeError, KeyError, IndexError, AttributeError):
-        is_error = isinstance(body, dict) and body.get("error")  # with status 200, as gateways do it
+        is_error = isinstance(body, dict) and body.get("error")  # gateways send errors with status 200
         told = f"the server answers with an error: {complaint(body)}"
         return Reply("", turns_cut=turns_cut, failure=told if is_error else "the server's answer is not understood")
-    text, thoughts = _parts(content) if isinstance(content, list) else (content, "")
-    thoughts = "\n".join(filter(None, [*_reasoning(message), thoughts]))
+    text, thoughts = _join_parts(content) if isinstance(content, list) else (content, "")
+    thoughts = "\n".join(filter(None, [*_find_thoughts(message), thoughts]))
     if not isinstance(text, str):
         return Reply("", turns_cut=turns_cut, failure="not text")
     if finish == "content_filter" or refusal:
@@ -232,15 +232,16 @@ def _reply(body: Any, turns_cut: int) -> Reply:
     return Reply("" if failure else text.strip(), turns_cut=turns_cut, failure=failure, thoughts=thoughts)
 
 
-def _reasoning(message: dict[str, Any]) -> list[str]:
-    """Return it under the names that servers use: DeepSeek and vLLM, OpenRouter and newer vLLM, Ollama."""
+def _find_thoughts(message: dict[str, Any]) -> list[str]:
+    """Return the thoughts in a message. Servers name them differently: DeepSeek and vLLM, OpenRouter and newer vLLM,
+    and Ollama, in this order."""
     found = (message.get(name) for name in ("reasoning_content", "reasoning", "thinking"))
     return list(dict.fromkeys(text.strip() for text in found if isinstance(text, str) and text.strip()))
 
 
-def _parts(content: list[Any]) -> tuple[str | None, str]:
-    """Split content that comes in parts, as some servers send it, into text and thoughts. None if there are other
-    parts."""
+def _join_parts(content: list[Any]) -> tuple[str | None, str]:
+    """Join content that comes in parts, as some servers send it, into a text and thoughts. The text is None if there
+    are parts of another kind, such as pictures."""
     texts: list[str] = []
     thoughts: list[str] = []
     for part in content:
@@ -248,13 +249,13 @@ def _parts(content: list[Any]) -> tuple[str | None, str]:
         if kind in ("text", "output_text") and isinstance(part.get("text"), str):
             texts.append(part["text"])
         elif kind in ("thinking", "reasoning"):
-            thoughts.append(_thought(part))
+            thoughts.append(_thought_text(part))
         else:
             return None, ""
     return "".join(texts), "\n".join(filter(None, thoughts))
 
 
-def _thought(part: dict[str, Any]) -> str:
+def _thought_text(part: dict[str, Any]) -> str:
     inner = part.get("thinking") or part.get("text") or ""
     pieces = [piece.get("text", "") for piece in inner if isinstance(piece, dict)] if isinstance(inner, list) else []
     return inner if isinstance(inner, str) else "".join(piece for piece in pieces if isinstance(piece, str))

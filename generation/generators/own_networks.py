@@ -1,4 +1,4 @@
-"""The kinds that are families of our own networks (networks/families.py). `train_generator` writes their folders."""
+"""Let our own networks answer: each family of networks/families.py is a kind. `train_generator` writes checkpoints."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,7 +19,7 @@ class NetworkGenerator:
     OBEYED_LABELS: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, answerer: "Answerer") -> None:
-        self.answerer: Any = answerer  # its other methods are there if the family says so
+        self.answerer: Any = answerer  # it also has score_gold and rank_emotions if the family says so
 
     @classmethod
     def of_family(cls, name: str) -> type["NetworkGenerator"]:

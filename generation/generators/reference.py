@@ -1,5 +1,4 @@
-"""`reference`: the human reply of each dialog, as a generator among the others, so that a study can rate it
-like them."""
+"""`reference`: answer with the human reply of each dialog, so that a study can rate it like a model's."""
 
 from collections.abc import Sequence
 from typing import Any, Self

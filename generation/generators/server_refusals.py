@@ -6,7 +6,7 @@ from typing import Any
 TRY_AGAIN = (408, 409, 425, 429, 500, 502, 503, 504)
 MOST_REASON_CHARACTERS = 300
 
-_WRONG_FOR_ONE = (400, 413, 422, 500)  # llama.cpp has said 500 of a context that it can't take
+_WRONG_FOR_ONE = (400, 413, 422, 500)  # llama.cpp has answered 500 to a context that was too long
 _WRONG_FOR_ALL = (401, 402, 403, 404, 405)
 _TOO_LONG = re.compile(r"context[ _](length|size|window)|maximum model length|too many tokens", re.IGNORECASE)
 _NOT_BEGUN_BY_A_USER = re.compile(r"roles? must|first message", re.IGNORECASE)
@@ -29,13 +29,13 @@ def is_too_long(status: int, body: Any) -> bool:
 
 
 def wants_a_first_user(status: int, body: Any) -> bool:
-    """True if the server's chat template insists that a user begins."""
+    """Return whether the server's chat template insists that a user begins."""
     return status in _WRONG_FOR_ONE and bool(_NOT_BEGUN_BY_A_USER.search(_words(body)))
 
 
 def is_about_all(status: int, body: Any, parameters: set[str]) -> bool:
-    """True if it concerns the request as we make it, the model or the account, so that no other dialog would fare
-    better. `parameters` are those that every request has."""
+    """Return whether the refusal concerns the model, the account, or the parameters that every request has, so that it
+    would be the same for any other dialog."""
     words = _words(body)
     is_about_one = is_too_long(status, body) or wants_a_first_user(status, body) or _HELD_BACK.search(words)
     if status == 200 or is_about_one:
@@ -49,7 +49,7 @@ def is_about_all(status: int, body: Any, parameters: set[str]) -> bool:
 
 
 def is_worth_another_try(status: int, body: Any, parameters: set[str]) -> bool:
-    """True if the same question may be answered later. Not if it needs another question, or other settings."""
+    """Return whether the same request may succeed later. It can't if another request or other settings are needed."""
     calls_for_another = is_too_long(status, body) or wants_a_first_user(status, body)
     return status in TRY_AGAIN and not calls_for_another and not is_about_all(status, body, parameters)
 

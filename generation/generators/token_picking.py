@@ -1,4 +1,4 @@
-"""Choose tokens so that a reply depends on its own seed alone, never on the other dialogs of the batch."""
+"""Choose a Hugging Face model's tokens so that a reply depends on its own seed, never on the rest of the batch."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 class PickTokens:
     """A step of Hugging Face's `generate` that turns its greedy choice into a draw, each row with its own seed.
 
-    Temperature 0 draws nothing. It keeps the log-probabilities of the chosen tokens, before temperature and cut-offs.
+    At temperature 0, nothing is drawn. The log-probabilities of the chosen tokens, before temperature and cut-offs, are
+    remembered for the replies' scores.
     """
 
     def __init__(self, seeds: Sequence[int], temperature: float, top_k: int, top_p: float) -> None:
@@ -26,7 +27,7 @@ class PickTokens:
         self, input_ids: "Tensor", logits: "Tensor"
     ) -> "Tensor":  # (batch, tokens so far), (batch, vocabulary)
         logits = logits.float()
-        drawn = self._drawn(logits) if self._temperature else logits
+        drawn = self._draw(logits) if self._temperature else logits
         best = drawn.argmax(-1, keepdim=True)
         self._chosen.append(logits.log_softmax(-1).gather(-1, best)[:, 0])
         return drawn
@@ -37,7 +38,7 @@ class PickTokens:
         lengths = [next((at + 1 for at, id in enumerate(row) if id in ends), len(row)) for row in rows]
         return [sum(steps[:length]) / length for steps, length in zip(chosen, lengths, strict=True)]
 
-    def _drawn(self, logits: "Tensor") -> "Tensor":
+    def _draw(self, logits: "Tensor") -> "Tensor":
         logits = logits / self._temperature
         if self._top_k:
             logits = only_top_k(logits, self._top_k)
@@ -47,8 +48,8 @@ class PickTokens:
 
 
 class WithinReply:
-    """A step of `generate` that sees only the reply, and neither its context nor padding, which depends on
-    the batch."""
+    """A step of `generate` that sees only the reply: not its context, and not the padding, which depends on the
+    batch."""
 
     def __init__(self, step: Callable[["Tensor", "Tensor"], "Tensor"], start: int) -> None:
         self._step, self._start = step, start

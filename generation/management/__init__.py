@@ -1,0 +1,1 @@
+"""Code that the management commands of generation share."""

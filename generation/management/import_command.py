@@ -1,4 +1,4 @@
-"""What both import commands share: options, a progress bar, each kind of problem once, counts at the end."""
+"""Shared code of import_dialogs and import_candidates: options, progress bar, problems by reason, counts at the end."""
 
 import argparse
 from contextlib import ExitStack
@@ -30,14 +30,14 @@ class ImportCommand(PlatformCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path)
-        parser.add_argument("--owner", metavar="NAME", help="the user name of whose what this makes is")
-        parser.add_argument("--strict", action="store_true", help="import all of the file, or nothing of it")
+        parser.add_argument("--owner", metavar="NAME", help="the user who will own what is imported")
+        parser.add_argument("--strict", action="store_true", help="import nothing if the file has any problem")
         parser.add_argument("--dry-run", action="store_true", help="only report what would happen")
-        parser.add_argument("--show", type=int, default=20, metavar="N", help="reasons to print (default 20)")
+        parser.add_argument("--show", type=int, default=20, metavar="N", help="print at most N reasons (default 20)")
         parser.add_argument("--problems", type=Path, metavar="FILE", help="write every problem into this file")
 
     def run(self, path: Path, options: dict[str, Any], import_options: ImportOptions) -> ImportCounts:
-        raise NotImplementedError  # each command's own
+        raise NotImplementedError  # each command has its own
 
     def handle(self, *args: Any, **options: Any) -> None:
         path: Path = options["file"]
@@ -63,14 +63,14 @@ class ImportCommand(PlatformCommand):
             self.after_import(counts)
 
     def what_it_makes(self, path: Path, options: dict[str, Any]) -> QuerySet[Dataset] | QuerySet[Generator]:
-        raise NotImplementedError  # each command's own
+        raise NotImplementedError  # each command has its own
 
     def after_import(self, counts: ImportCounts) -> None:
-        """Say something about what was just imported."""
+        """Print something about what was just imported. By default, nothing."""
 
     def _import(self, stack: ExitStack, path: Path, options: dict[str, Any]) -> ImportCounts:
         file = stack.enter_context(options["problems"].open("w")) if options["problems"] else None
-        # On the console, so that a line above the bar doesn't tear it.
+        # Print problems on the bar's own console, so that a line doesn't tear the bar.
         console = plain_console()
         progress = stack.enter_context(_progress_bar(console))
         bar = progress.add_task(f"Importing {self.noun}", total=bytes_to_read(path))

@@ -1,4 +1,4 @@
-"""The problems of an import by reason: each is told once, with its count and the first lines that have it."""
+"""Group the problems of an import by reason: each is printed once, with its count and the first lines that have it."""
 
 import re
 from collections.abc import Iterator
@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from generation.corpora.lines import Problem
 
 LINES_TOLD = 5
-MOST_REASONS = 10_000  # kept apart: memory must not depend on the file
+MOST_REASONS = 10_000  # further ones are counted together, because memory must not depend on the file
 OTHER = "other reasons"
 
-# What differs from line to line in the same trouble: ids, positions, lengths.
+# Parts of a message that differ from line to line though the problem is the same: ids, positions, lengths.
 _VARYING = re.compile(r"""'(?:[^'\\]|\\.)*'|"[^"]*"|\d[\d,]*""")
 
 
@@ -35,20 +35,22 @@ class ProblemsByReason:
             reason.lines.append(problem.line)
 
     def described(self, name: str, most: int) -> Iterator[str]:
-        """The most frequent reason first."""
+        """Yield a line for each reason, the most frequent first."""
         ordered = sorted(self._reasons.values(), key=lambda reason: -reason.count)
         for reason in ordered[:most]:
-            yield f"{name}:{reason.lines[0]}: {reason.example}" if reason.count == 1 else _of_many(name, reason)
+            yield (
+                f"{name}:{reason.lines[0]}: {reason.example}" if reason.count == 1 else _describe_repeated(name, reason)
+            )
         if len(ordered) > most:
             left = sum(reason.count for reason in ordered[most:])
             yield f"{left:,} more problems have other reasons; --problems FILE writes all of them."
 
 
-def _of_many(name: str, reason: _Reason) -> str:
+def _describe_repeated(name: str, reason: _Reason) -> str:
     lines = ", ".join(map(str, reason.lines)) + (", ..." if reason.count > len(reason.lines) else "")
     return f"{name}: {reason.count:,} times, in lines {lines}: {reason.example}"
 
 
 def _without_id(problem: Problem) -> str:
-    """A conflict begins with the name of its dialog."""
+    """Return the reason without the dialog's id, with which a conflict begins."""
     return problem.reason.partition(": ")[2] if problem.is_conflict else problem.reason

@@ -1,4 +1,4 @@
-"""Show how a training run is doing: in a terminal, or in a log if there is none."""
+"""Show how a training run is doing: a progress bar in a terminal, lines in a log."""
 
 import time
 from collections.abc import Callable
@@ -16,7 +16,7 @@ SECONDS_BETWEEN_LINES = 30
 
 
 class ConsoleReport:
-    """A bar in a terminal; elsewhere a line twice a minute. Validations are lines in both."""
+    """Shows a bar in a terminal, and elsewhere prints a line twice a minute. Validations are lines in both."""
 
     def __init__(self, write: Callable[[str], object]) -> None:
         console = plain_console()
@@ -36,7 +36,7 @@ class ConsoleReport:
 
     def begin(self, state: "RunState", total_steps: int) -> None:
         if state.step:
-            self._write(f"Going on from step {state.step:,}, after {state.seconds / 60:.1f} minutes.")
+            self._write(f"Resuming at step {state.step:,}, after {state.seconds / 60:.1f} minutes.")
         self._task = self._bar.add_task("", total=total_steps, completed=state.step)
 
     def step(self, progress: "loop.Progress") -> None:
@@ -58,7 +58,7 @@ class ConsoleReport:
 
 
 class SilentReport:
-    """Of several processes that train together, only one reports."""
+    """Shows nothing: if several processes train together, only one reports."""
 
     def begin(self, state: "RunState", total_steps: int) -> None: ...
     def step(self, progress: "loop.Progress") -> None: ...

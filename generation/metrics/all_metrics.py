@@ -1,4 +1,4 @@
-"""The one list of metrics, in the order of their columns. CONTRIBUTING.md says how to add one."""
+"""List the automatic metrics, in the order of their columns. CONTRIBUTING.md says how to add one."""
 
 from generation.metrics.bleu import BleuMetric
 from generation.metrics.distinct import DistinctMetric

@@ -1,4 +1,4 @@
-"""BLEU in two papers' ways, and of single replies (Papineni et al. 2002)."""
+"""BLEU of all replies as two papers compute it, and of single replies (Papineni et al. 2002)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -40,16 +40,16 @@ class BleuMetric(Metric):
 
 @dataclass(frozen=True)
 class Bleu:
-    """Of a whole output, from 0 to 100. `of_4` is Moses' multi-bleu, on lower-cased words and without smoothing, as
-    MoEL and MIME report it; `average` is the mean of BLEU-1 to BLEU-4, as Rashkin et al. do."""
+    """BLEU of all replies together, from 0 to 100. `of_4` is Moses' multi-bleu, on lower-cased words and without
+    smoothing, as MoEL and MIME report it; `average` is the mean of BLEU-1 to BLEU-4, as Rashkin et al. report it."""
 
     of_4: float
     average: float
 
 
 def bleu(replies: Sequence[str], golds: Sequence[str]) -> Bleu:
-    """BLEU-n is the brevity penalty times the geometric mean of the precisions of 1-grams to n-grams, counted over all
-    replies (Papineni et al. 2002)."""
+    """Compute BLEU-n: the brevity penalty times the geometric mean of the precisions of 1-grams to n-grams, counted
+    over all replies (Papineni et al. 2002)."""
     from sacrebleu.metrics.bleu import BLEU
 
     found = _corpus_bleu().corpus_score(replies, [golds])
@@ -65,8 +65,8 @@ def bleu(replies: Sequence[str], golds: Sequence[str]) -> Bleu:
 
 
 def sentence_bleu(reply: str, gold: str) -> float:
-    """Of a single reply, from 0 to 100: smoothed, since most have no 4-gram in common with the gold, and with no longer
-    n-grams than the reply has words."""
+    """Compute BLEU of a single reply, from 0 to 100. It is smoothed, since most replies have no 4-gram in common with
+    the gold, and uses no longer n-grams than the reply has words."""
     score: float = _sentence_bleu().sentence_score(reply, [gold]).score
     return score
 
@@ -75,7 +75,7 @@ def sentence_bleu(reply: str, gold: str) -> float:
 def _corpus_bleu() -> Any:
     from sacrebleu.metrics.bleu import BLEU
 
-    return BLEU(lowercase=True, tokenize="13a", smooth_method="none", force=True)  # no advice on tokenised text
+    return BLEU(lowercase=True, tokenize="13a", smooth_method="none", force=True)  # no warning about tokenised text
 
 
 @cache

@@ -22,7 +22,7 @@ class DistinctMetric(Metric):
         return {f"distinct_{n}": distinct(texts, n) for n in (1, 2)}, len(texts)
 
     def notes(self, rows: Mapping[str, Mapping[str, GeneratorScore]], is_one_dataset: bool) -> list[str]:
-        """Distinct falls with every further reply: it compares only between equal counts."""
+        """Warn if models have different numbers of replies, because Distinct falls with every further reply."""
         counts = {scores["distinct_1"].candidate_count for scores in rows.values() if "distinct_1" in scores}
         if len(counts) < 2 or not is_one_dataset:
             return []
@@ -33,9 +33,9 @@ class DistinctMetric(Metric):
 
 
 def distinct(replies: Iterable[Sequence[str]], n: int) -> float | None:
-    """Different n-grams / all n-grams, over all replies together (Li et al. 2016). None if there is no n-gram.
+    """Return different n-grams / all n-grams, over all replies together (Li et al. 2016). None if there is no n-gram.
 
-    It falls as replies are added: outputs of different counts can't be compared by it.
+    It falls as replies are added, so it can't compare models with different numbers of replies.
 
     >>> distinct([["so", "sad"], ["so", "very", "sad"]], 1)
     0.6

@@ -1,4 +1,5 @@
-"""How often a generator recognises the dialog's emotion: in its first guess, its first two, its first five."""
+"""Emotion accuracy: how often a generator recognises the dialog's emotion in its first, first two or first five
+guesses."""
 
 from collections.abc import Sequence
 
@@ -39,13 +40,13 @@ class EmotionAccuracyMetric(Metric):
 
 
 def _rank(labels: Sequence[str], emotion: str) -> list[float]:
-    """From 1, among the 32 emotions; behind all of them if it is none of the labels."""
+    """Return the rank of the true emotion among the 32, from 1. If it is not among the labels, it comes after all."""
     emotions = [label for label in labels if label in EMOTIONS]
     return [emotions.index(emotion) + 1 if emotion in emotions else len(emotions) + 1]
 
 
 def share_within(ranks: Sequence[int], most: int) -> float | None:
-    """Return the share of true labels that are among the `most` likeliest. Ranks begin with 1.
+    """Return the share of true labels that are among the `most` most likely ones. Ranks begin with 1.
 
     >>> share_within([1, 3, 2, 1], 2)
     0.75

@@ -1,4 +1,4 @@
-"""How well a generator predicts the emotion or intent of the human reply: precision, recall and F-1 by scikit-learn."""
+"""Label accuracy: how well a generator predicts the emotion or intent of the human reply (precision, recall, F-1)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class LabelAccuracyMetric(Metric):
 
 @dataclass(frozen=True)
 class Weighted:
-    """Means over the labels, each weighted by how often it is the true one: the paper's table 4."""
+    """Means over the labels, each weighted by how often it is the true one, as in the paper's table 4."""
 
     precision: float
     recall: float
@@ -34,7 +34,7 @@ class Weighted:
 
 
 def weighted(true: Sequence[str], predicted: Sequence[str]) -> Weighted | None:
-    """A label that is never predicted has precision 0."""
+    """Compute the weighted means with scikit-learn. A label that is never predicted has precision 0."""
     from sklearn.metrics import precision_recall_fscore_support
 
     if not true:

@@ -1,8 +1,8 @@
-"""What a metric is. Each has a file of its own and a line in METRICS (metrics/all_metrics.py).
+"""Define what a metric is. Each has a file of its own and a line in METRICS (metrics/all_metrics.py).
 
 A metric may score single replies (rows of CandidateScore), all replies of a generator to a dataset (rows of
-GeneratorScore, a column of a table each), or both. Its file imports heavy packages inside of its functions: web pages
-read what the metrics are called.
+GeneratorScore, each a column of a table), or both. Its file imports heavy packages inside of its functions, because web
+pages import it to show the metrics' names.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ REPLIES, PREDICTED_LABELS = "Replies", "Predicted labels"  # the papers' tables 
 TABLES = (REPLIES, PREDICTED_LABELS)
 
 Scores = Sequence[float]
-Found = tuple[Mapping[str, float | None], int]  # values by column, and how many replies they are about
+Found = tuple[Mapping[str, float | None], int]  # values by column, and from how many replies they are computed
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,8 @@ class Column:
 
     name: str
     heading: str
-    style: str  # how its numbers are written
-    reads: str  # what it is, for researchers
+    style: str  # the format of its numbers
+    reads: str  # an explanation for researchers
     is_lower_better: bool = False
     has_leading_zero: bool = False  # the papers write shares as .12
 
@@ -41,37 +41,38 @@ class Column:
 class Metric:
     table: ClassVar[str] = REPLIES
     columns: ClassVar[tuple[Column, ...]] = ()
-    reply_scores: ClassVar[tuple[str, ...]] = ()  # of single replies; computed together, the last one stored last
-    beside_ratings: ClassVar[Mapping[str, str]] = {}  # those that stand beside people's ratings, in words
-    packages: ClassVar[tuple[str, ...]] = ()  # what must be importable
+    reply_scores: ClassVar[tuple[str, ...]] = ()  # names of scores of single replies; they are computed together
+    beside_ratings: ClassVar[Mapping[str, str]] = {}  # those shown beside people's ratings, and their titles there
+    packages: ClassVar[tuple[str, ...]] = ()  # packages that must be installed
     needs: ClassVar[str] = "replies"  # for docs/metrics.md
-    asks: ClassVar[str] = ""  # the method of the generator's kind that single replies need, if any
-    is_slow: ClassVar[bool] = False  # left out on request
-    hides_other_versions: ClassVar[bool] = False  # values that were computed differently would mislead
+    asks: ClassVar[str] = ""  # the method of the generator's kind that scoring single replies needs, if any
+    is_slow: ClassVar[bool] = False  # it can be left out on request
+    hides_other_versions: ClassVar[bool] = False  # don't show values of another version, because they would mislead
 
     def version(self) -> str:
-        """Name the way in which it is computed. Values of another version are computed anew."""
+        """Return a name for the way in which the metric is computed. If it changes, all values are computed again."""
         return "1"
 
     def replies_of(self, candidates: QuerySet[Candidate]) -> QuerySet[Candidate]:
-        """Choose the replies that can be scored one by one: here, those with a human reply to compare with."""
+        """Choose the replies that can be scored one by one. By default, those whose dialog has a human reply."""
         return candidates.exclude(dialog__gold="")
 
     def score_replies(self, candidates: Sequence[Candidate], asked: "Asked") -> Sequence[Scores]:
-        """Return a number for each of `reply_scores`, for each candidate."""
+        """Return for each candidate a number for each of `reply_scores`."""
         raise NotImplementedError(f"{type(self).__name__} scores no single replies.")
 
     def summarise(self, replies: "Replies") -> Found:
-        """Return the columns' values. What a dataset or generator does not allow is left out, or None."""
+        """Return the values of the columns. One that can't be computed for this dataset or generator is missing or
+        None."""
         return {}, 0
 
     def notes(self, rows: Mapping[str, Mapping[str, GeneratorScore]], is_one_dataset: bool) -> list[str]:
-        """Say what whoever compares the rows of a table must know: {row: {column: score}}."""
+        """Return warnings for someone who compares the rows of a table. `rows` is {row: {column: score}}."""
         return []
 
 
 class Asked:
-    """Where single replies are scored, and the generator that is asked about them, loaded when it is first needed."""
+    """The generator that is asked about single replies. It is loaded when it is first needed."""
 
     def __init__(self, device: str, generator: Generator | None = None) -> None:
         self.device = device
@@ -79,13 +80,14 @@ class Asked:
         self._loader = Loader(device)
 
     def score_gold(self, dialogs: Sequence[Dialog]) -> list[tuple[float, int]]:
-        """With the gold's own label where it is known: generators of labelled replies are trained that way."""
-        contexts = [_context(one, one.gold_label if one.gold_label in LABELS else "") for one in dialogs]
+        """Return each gold's log-probability and number of tokens. The gold's own label is forced if it is known,
+        because generators of labelled replies are trained with it."""
+        contexts = [_make_context(one, one.gold_label if one.gold_label in LABELS else "") for one in dialogs]
         found: list[tuple[float, int]] = self._kind().score_gold(contexts, [one.gold for one in dialogs])
         return found
 
     def rank_emotions(self, dialogs: Sequence[Dialog]) -> list[list[str]]:
-        found: list[list[str]] = self._kind().rank_emotions([_context(one) for one in dialogs])
+        found: list[list[str]] = self._kind().rank_emotions([_make_context(one) for one in dialogs])
         return found
 
     def _kind(self) -> Any:
@@ -95,7 +97,7 @@ class Asked:
 
 
 def can_answer(generator: Generator, method: str) -> bool:
-    """Return whether the generator's kind has this method, and its checkpoint has what it takes (`can_METHOD`)."""
+    """Return whether the generator's kind has this method, and its checkpoint has the parts for it (`can_METHOD`)."""
     if not generator.can_answer:
         return False
     kind = load_kind(generator.kind)
@@ -103,7 +105,7 @@ def can_answer(generator: Generator, method: str) -> bool:
     return hasattr(kind, method) and bool(can(generator.checkpoint))
 
 
-def _context(dialog: Dialog, label: str = "") -> Context:
+def _make_context(dialog: Dialog, label: str = "") -> Context:
     return Context(tuple(dialog.turns), tuple(dialog.turn_labels), forced_label=label)
 
 
@@ -121,21 +123,21 @@ class Replies:
 
     @cached_property
     def beside_gold(self) -> list[tuple[str, str]]:
-        """(reply, human reply), as workers read them."""
+        """Return (reply, human reply) of each dialog that has both, as workers read them."""
         found = self.candidates.exclude(dialog__gold="").select_related("dialog").order_by("pk")
         return [(one.display_text, one.dialog.display_gold) for one in found]
 
     @cached_property
     def labels(self) -> list[tuple[str, str, str]]:
-        """(predicted, the gold's, the dialog's emotion) of the replies that have a predicted label."""
+        """Return (predicted label, the gold's label, the dialog's emotion) of replies that have a predicted label."""
         found = self.candidates.exclude(predicted_label="").order_by("pk")
         return list(found.values_list("predicted_label", "dialog__gold_label", "dialog__emotion"))
 
     @cached_property
     def are_emotions(self) -> bool:
         """Return whether predictions are guesses at the dialog's emotion, as MoEL and MIME make them, and not at the
-        reply's own label. Generators that answer here predict the latter. Of imported ones, the labels tell: among
-        many of them there would be an intent."""
+        reply's own label. Generators that answer here predict the reply's label. For imported ones we look at the
+        labels: if they were the replies' own, there would be intents among them."""
         others = self.generator.candidates.exclude(predicted_label__in=["", *EMOTIONS])
         return not self.generator.can_answer and not others.exists()
 

@@ -1,8 +1,8 @@
-"""What scores of single replies are called in words, wherever they stand beside people's ratings."""
+"""The titles of reply scores, for tables and files that show them beside people's ratings."""
 
 from generation.metrics.all_metrics import METRICS
 
-# In the order of their columns in a bundle: first those of the texts, then those that ask the generator.
+# This is the order of their columns in a bundle: first those from the texts alone, then those that ask the generator.
 _ORDERED = sorted(METRICS, key=lambda metric: bool(metric.asks))
 BESIDE_RATINGS = {name: title for metric in _ORDERED for name, title in metric.beside_ratings.items()}
 

@@ -1,4 +1,4 @@
-"""Perplexity: how much the human reply surprises a generator that can say how likely it finds it."""
+"""Perplexity: how much the human reply surprises a generator that can tell how likely a reply is."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ class PerplexityMetric(Metric):
     hides_other_versions = True
 
     def version(self) -> str:
-        return "2"  # since chat models' golds end as their template ends a turn
+        return "2"  # since golds of chat models end as their template ends a turn
 
     def score_replies(self, candidates: Sequence[Candidate], asked: Asked) -> Sequence[Scores]:
         return [[count, total / count] for total, count in asked.score_gold([one.dialog for one in candidates])]
@@ -36,18 +36,19 @@ class PerplexityMetric(Metric):
         return {"perplexity": found.macro, "perplexity_by_token": found.by_token}, len(golds)
 
     def notes(self, rows: Mapping[str, Mapping[str, GeneratorScore]], is_one_dataset: bool) -> list[str]:
-        """Dialogs that a model did not answer are not in its perplexity, and they are often the hard ones."""
+        """Say over how many dialogs perplexity is computed. Dialogs without an answer don't count, and they are often
+        the hard ones."""
         counts = {name: scores["perplexity"].scored_count for name, scores in rows.items() if "perplexity" in scores}
         if not counts:
             return []
         if len(set(counts.values())) == 1:
-            return [f"PPL is over {_dialogs(min(counts.values()))} that have a human reply and were answered."]
+            return [f"PPL is over {_count_dialogs(min(counts.values()))} that have a human reply and were answered."]
         each = ", ".join(f"{name} {count:,}" for name, count in counts.items())
         note = f"PPL is over dialogs that have a human reply and were answered: {each}."
         return [f"{note} It can be compared only between models with equal counts." if is_one_dataset else note]
 
 
-def _dialogs(count: int) -> str:
+def _count_dialogs(count: int) -> str:
     return f"{count:,} dialog" if count == 1 else f"the {count:,} dialogs"
 
 
@@ -61,10 +62,12 @@ class Perplexity:
 
 
 def perplexity(golds: Sequence[tuple[float, int]]) -> Perplexity | None:
-    """`golds` are (mean log-likelihood per token, tokens) of each gold. None without one, or if a number overflows.
+    """Compute both perplexities. `golds` has (mean log-likelihood per token, number of tokens) of each gold.
+
+    Return None if there is no gold, or if a number overflows.
 
     >>> perplexity([(-math.log(2), 1), (-math.log(8), 3)])
-    Perplexity(macro=4.0, by_token=5.656854249492381)
+    Perplexity(macro=4.0, by_token=5.6568542494...)
     """
     tokens = sum(count for _, count in golds)
     if not tokens:

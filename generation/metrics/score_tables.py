@@ -1,6 +1,7 @@
-"""Stored scores as the papers' tables 3 and 4: a row for each generator of a dataset, or each dataset of a generator.
+"""Make tables of stored scores, as the papers' tables 3 and 4, for pages, commands and bundles.
 
-It reads the database and imports nothing heavy, because pages use it.
+A table has a row for each generator of a dataset, or for each dataset of a generator. This file reads the database and
+imports nothing heavy, because pages use it.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,7 +18,7 @@ MISSING = "–"
 
 @dataclass(frozen=True)
 class ScoreTable:
-    """Cells are text. A column that no row has a value for is left out."""
+    """A table whose cells are text. A column without any value is left out."""
 
     title: str
     row_heading: str
@@ -34,16 +35,16 @@ class ScoreTable:
 
 def tables_of_dataset(dataset: Dataset) -> list[ScoreTable]:
     scores = GeneratorScore.objects.filter(dataset=dataset).select_related("generator")
-    return _tables("Model", ((one.generator.name, one) for one in _newest(scores)), is_one_dataset=True)
+    return _make_tables("Model", ((one.generator.name, one) for one in _find_newest(scores)), is_one_dataset=True)
 
 
 def tables_of_generator(generator: Generator) -> list[ScoreTable]:
     scores = GeneratorScore.objects.filter(generator=generator).select_related("dataset")
-    return _tables("Dataset", ((one.dataset.name, one) for one in _newest(scores)), is_one_dataset=False)
+    return _make_tables("Dataset", ((one.dataset.name, one) for one in _find_newest(scores)), is_one_dataset=False)
 
 
 def describe_table(table: ScoreTable) -> Iterator[str]:
-    """In columns, for the terminal."""
+    """Yield the lines of the table, for the terminal."""
     width = max(len(name) for name, _, _ in [(table.row_heading, 0, []), *table.rows]) + 2
     widths = [max(len(column.heading), 7) + 2 for column in table.columns]
     headings = "".join(f"{column.heading:>{wide}}" for column, wide in zip(table.columns, widths, strict=True))
@@ -55,8 +56,8 @@ def describe_table(table: ScoreTable) -> Iterator[str]:
     yield from table.notes
 
 
-def _newest(scores: QuerySet[GeneratorScore]) -> list[GeneratorScore]:
-    """Return of every column the value that was computed last: of the most replies, and the newest version."""
+def _find_newest(scores: QuerySet[GeneratorScore]) -> list[GeneratorScore]:
+    """Return for every column the value that was computed last: that of the most replies and the newest version."""
     outdated = Q(pk=None)
     for metric in METRICS:
         if metric.hides_other_versions:
@@ -65,7 +66,9 @@ def _newest(scores: QuerySet[GeneratorScore]) -> list[GeneratorScore]:
     return list(found.values())
 
 
-def _tables(row_heading: str, named: Iterable[tuple[str, GeneratorScore]], is_one_dataset: bool) -> list[ScoreTable]:
+def _make_tables(
+    row_heading: str, named: Iterable[tuple[str, GeneratorScore]], is_one_dataset: bool
+) -> list[ScoreTable]:
     by_row: dict[str, dict[str, GeneratorScore]] = {}
     for name, score in named:
         by_row.setdefault(name, {})[score.metric] = score
@@ -77,16 +80,16 @@ def _tables(row_heading: str, named: Iterable[tuple[str, GeneratorScore]], is_on
         rows = {name: scores for name, scores in sorted(by_row.items()) if any(one.name in scores for one in there)}
         if there:
             notes = [note for metric in metrics for note in metric.notes(rows, is_one_dataset)]
-            made.append(ScoreTable(title, row_heading, there, [_row(*one, there) for one in rows.items()], notes))
+            made.append(ScoreTable(title, row_heading, there, [_make_row(*one, there) for one in rows.items()], notes))
     return made
 
 
-def _row(name: str, scores: dict[str, GeneratorScore], columns: Sequence[Column]) -> tuple[str, int, list[str]]:
+def _make_row(name: str, scores: dict[str, GeneratorScore], columns: Sequence[Column]) -> tuple[str, int, list[str]]:
     replies = max(score.candidate_count for score in scores.values())
-    cells = [_written(scores[one.name].value, one) if one.name in scores else MISSING for one in columns]
+    cells = [_format_value(scores[one.name].value, one) if one.name in scores else MISSING for one in columns]
     return name, replies, cells
 
 
-def _written(value: float, column: Column) -> str:
+def _format_value(value: float, column: Column) -> str:
     text = f"{value:,{column.style}}"
     return text.removeprefix("0") if text.startswith("0.") and not column.has_leading_zero else text

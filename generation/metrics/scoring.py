@@ -1,4 +1,4 @@
-"""Compute the scores that are missing, chunk by chunk, and store them. A run that was killed is resumed by the next."""
+"""Compute the scores that are missing, chunk by chunk, and store them. The next run continues one that was killed."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,14 +14,14 @@ from generation.models import Candidate, CandidateScore, Dataset, Generator, Gen
 
 CHUNK = 512
 
-OnStep = Callable[[str, int, int], None]  # what is computed, how many are done, of how many
+OnStep = Callable[[str, int, int], None]  # called with the score's name, how many replies are done, and how many in all
 
 
 @dataclass(frozen=True)
 class ScoringCounts:
     reply_scores: int
     generator_scores: int
-    problems: list[str]  # what could not be computed, and why
+    problems: list[str]  # sentences that say what could not be computed, and why
 
 
 def generators_in(dataset: Dataset, names: Sequence[str] = ()) -> list[Generator]:
@@ -45,30 +45,30 @@ def score_candidates(
     on_step: OnStep = lambda what, done, total: None,
     with_slow: bool = True,
 ) -> ScoringCounts:
-    """`with_slow` False spares a computer without a GPU most of the time that scoring takes."""
+    """Compute and store all missing scores. Without a GPU, leaving out the slow ones saves most of the time."""
     _refuse_without_packages()
     candidates = Candidate.objects.filter(dialog__dataset=dataset, generator__in=generators)
     problems: list[str] = []
     scored = 0
     for metric in METRICS:
         if metric.reply_scores and not metric.asks and (with_slow or not metric.is_slow):
-            scored += _fill(metric, metric.replies_of(candidates), Asked(device), on_step)
+            scored += _score_missing(metric, metric.replies_of(candidates), Asked(device), on_step)
     for generator in generators:
         asked = Asked(device, generator)
         try:
             for metric in METRICS:
                 if metric.asks and can_answer(generator, metric.asks):
                     own = metric.replies_of(candidates.filter(generator=generator))
-                    scored += _fill(metric, own, asked, on_step)
+                    scored += _score_missing(metric, own, asked, on_step)
         except CheckpointRefused as refused:
-            problems.append(f"{generator} can't be loaded, so that its perplexity stays unknown. {refused}")
-    rows = [row for generator in generators for row in _generator_scores(Replies(dataset, generator))]
+            problems.append(f"{generator} can't be loaded, so its perplexity stays unknown. {refused}")
+    rows = [row for generator in generators for row in _missing_generator_scores(Replies(dataset, generator))]
     GeneratorScore.objects.bulk_create(rows, ignore_conflicts=True)
     return ScoringCounts(scored, len(rows), problems)
 
 
-def _generator_scores(replies: Replies) -> Iterator[GeneratorScore]:
-    """Yield the rows that are missing, not saved yet."""
+def _missing_generator_scores(replies: Replies) -> Iterator[GeneratorScore]:
+    """Yield the missing rows. The caller saves them."""
     of = {"dataset": replies.dataset, "generator": replies.generator}
     for metric in METRICS:
         key = {"version": metric.version(), "candidate_count": replies.count}
@@ -81,21 +81,21 @@ def _generator_scores(replies: Replies) -> Iterator[GeneratorScore]:
                 yield GeneratorScore(metric=name, value=value, scored_count=scored, **of, **key)
 
 
-def _fill(metric: Metric, candidates: QuerySet[Candidate], asked: Asked, on_step: OnStep) -> int:
+def _score_missing(metric: Metric, candidates: QuerySet[Candidate], asked: Asked, on_step: OnStep) -> int:
     """Score the replies that are not scored yet, and return how many they are."""
-    # Looking for one name is enough: those that are computed together are stored together.
+    # It is enough to look for one name, because scores that are computed together are stored together.
     name, version = metric.reply_scores[-1], metric.version()
     scored = CandidateScore.objects.filter(candidate=OuterRef("pk"), metric=name, version=version)
-    keys = list(candidates.exclude(Exists(scored)).order_by("dialog", "pk").values_list("pk", flat=True))
-    for start in range(0, len(keys), CHUNK):
-        on_step(name, start, len(keys))
-        chunk = Candidate.objects.filter(pk__in=keys[start : start + CHUNK]).select_related("dialog")
-        _store(metric, list(chunk.order_by("dialog", "pk")), asked)
-    on_step(name, len(keys), len(keys))
-    return len(keys)
+    ids = list(candidates.exclude(Exists(scored)).order_by("dialog", "pk").values_list("pk", flat=True))
+    for start in range(0, len(ids), CHUNK):
+        on_step(name, start, len(ids))
+        chunk = Candidate.objects.filter(pk__in=ids[start : start + CHUNK]).select_related("dialog")
+        _score_chunk(metric, list(chunk.order_by("dialog", "pk")), asked)
+    on_step(name, len(ids), len(ids))
+    return len(ids)
 
 
-def _store(metric: Metric, chunk: Sequence[Candidate], asked: Asked) -> None:
+def _score_chunk(metric: Metric, chunk: Sequence[Candidate], asked: Asked) -> None:
     version = metric.version()
     rows = [
         CandidateScore(candidate=candidate, metric=name, version=version, value=value)
@@ -106,7 +106,7 @@ def _store(metric: Metric, chunk: Sequence[Candidate], asked: Asked) -> None:
 
 
 def _refuse_without_packages() -> None:
-    """The installation of a web server has none of them."""
+    """Refuse to score where a package is missing: a web server's installation has none of them."""
     for package in (package for metric in METRICS for package in metric.packages):
         if find_spec(package) is None:
             raise EvalPlatformError(

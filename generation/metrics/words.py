@@ -1,8 +1,8 @@
-"""The words of replies, which Distinct and BLEU count.
+"""Split a reply into the words that Distinct and BLEU count.
 
-Everything is counted on lower-cased words with punctuation apart, made from what a worker reads: published models write
-"i do n't know ." and people "I don't know.", which must not differ. The words are those of sacrebleu's tokeniser 13a,
-which BLEU uses as well.
+Words are in lower case, and punctuation marks are words of their own. They come from the text that a worker reads:
+published models write "i do n't know ." and people "I don't know.", which must count the same. The tokeniser is
+sacrebleu's 13a, which BLEU uses as well.
 """
 
 from functools import cache
@@ -10,7 +10,8 @@ from typing import Any
 
 
 def words_of(text: str) -> list[str]:
-    """
+    """Return the words and punctuation marks of a text.
+
     >>> words_of("I don't know, Helen.")
     ['i', "don't", 'know', ',', 'helen', '.']
     """

@@ -1,4 +1,4 @@
-"""How a network that writes replies token by token answers: what the families of such networks share."""
+"""Answer with a network that writes replies token by token: the code that the families of such networks share."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -13,15 +13,15 @@ from generation.decoding.decoder import Decoder
 from generation.decoding.decoding_settings import BEAM, DIVERSE_BEAM, DecodingSettings
 from generation.decoding.drawn import sample_replies
 
-UNREADABLE = "\ufffd"  # what bytes become that are not UTF-8
+UNREADABLE = "\ufffd"  # decoding makes this of bytes that are not UTF-8
 SCORED_AT_ONCE = 8  # with 50,265 tokens, the scores of 8 replies of 100 tokens take 160 MB
 
 
 @dataclass(frozen=True)
 class ReadContexts:
-    """Contexts as a network takes them; families add their tensors. One label and one count for each context."""
+    """A batch of contexts as a network reads them; families add their tensors. Both lists have one entry a context."""
 
-    labels: list[str]  # that the replies will have; "" if the network knows none
+    labels: list[str]  # the emotion or intent that each reply will have; "" if the network knows none
     turns_cut: list[int]
 
 
@@ -51,10 +51,10 @@ class DecodingAnswerer(ABC, Generic[Read]):
             found = beam_search(decoder, self.settings)
         else:
             found = [[reply] for reply in sample_replies(decoder, self.settings, seeds)]
-        return [self._reply(*one) for one in zip(found, read.labels, read.turns_cut, strict=True)]
+        return [self._make_reply(*one) for one in zip(found, read.labels, read.turns_cut, strict=True)]
 
-    def _reply(self, hypotheses: list[Hypothesis], label: str, turns_cut: int) -> Reply:
-        """Take the best reply that comes to an end. One that was cut at the longest length is no reply."""
+    def _make_reply(self, hypotheses: list[Hypothesis], label: str, turns_cut: int) -> Reply:
+        """Take the best reply that comes to an end. One that was cut at the longest length does not count."""
         ended = next((hypothesis for hypothesis in hypotheses if hypothesis.is_ended), None)
         if ended is None:
             return Reply("", label, turns_cut=turns_cut, failure="endless")
@@ -67,9 +67,9 @@ class DecodingAnswerer(ABC, Generic[Read]):
 def score_in_batches(
     replies: Sequence[Sequence[int]], log_probabilities: Callable[[list[int]], list[float]]
 ) -> list[tuple[float, int]]:
-    """Return for each reply, which begins with a token that is given, its log-probability and how many tokens it is of.
+    """Return the log-probability of each reply and the number of its tokens, not counting the first, which is given.
 
-    `log_probabilities` gets the places of some replies of similar length, so that there is little padding.
+    `log_probabilities` is called with the places of a few replies of similar length, so that there is little padding.
     """
     order = sorted(range(len(replies)), key=lambda place: len(replies[place]))
     found: dict[int, tuple[float, int]] = {}

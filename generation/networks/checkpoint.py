@@ -1,5 +1,8 @@
-"""In: a network, its tokenizer and other named parts. Out: a checkpoint folder, and the networks again.
-Guaranteed: nothing is unpickled; a folder is complete or absent; what does not fit together is refused."""
+"""Save a network of ours to a checkpoint folder, and load it again.
+
+In: a network, its tokenizer and other named parts. Out: a checkpoint folder, and the networks again. Guaranteed:
+nothing is unpickled; a folder is complete or absent; parts that don't fit together are refused.
+"""
 
 import json
 import shutil
@@ -29,7 +32,7 @@ from generation.networks.network_config import NetworkConfig
 
 @dataclass
 class Checkpoint:
-    network: Any  # an nn.Module of the family, which knows its class
+    network: Any  # an nn.Module; its class belongs to the family
     tokenizer: Tokenizer
     parts: dict[str, Any] = field(default_factory=dict)
 
@@ -46,7 +49,7 @@ def build_network(config: NetworkConfig) -> Any:
 def save_checkpoint(
     folder: Path, network: nn.Module, tokenizer: Tokenizer, parts: Mapping[str, Any] | None = None
 ) -> None:
-    """Write a new folder beside the old one, then rename it. A part that is there already stays, unless it is given."""
+    """Write a new folder beside the old one, then rename it. A part of the old one stays unless a new one is given."""
     config = cast(NetworkConfig, network.config)
     finish_replacing(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -82,7 +85,7 @@ def load_checkpoint(folder: Path, device: str = "cpu") -> Checkpoint:
 
 
 def read_output_weight(folder: Path) -> Tensor:
-    """Read it from a checkpoint that was loaded before, and so is known to be whole."""
+    """Read the weight of the output layer. The checkpoint was loaded before, so its files are known to be whole."""
     with safe_open(folder / MODEL, framework="pt") as file:
         weight: Tensor = file.get_tensor("output.weight").float()
         return weight

@@ -1,4 +1,4 @@
-"""What must be true of a checkpoint folder before torch looks at it. Web pages check it, too.
+"""Check that a checkpoint folder of ours is complete and fits this software. It needs no torch: web pages check, too.
 
 config.json         kind, sizes, labels, format version
 tokenizer.json      Hugging Face `tokenizers`
@@ -21,8 +21,8 @@ _LONGEST_HEADER_BYTES = 10_000_000
 
 
 def check_checkpoint(folder: Path) -> dict[str, Any]:
-    """Return config.json of a folder whose files are all there and whole, or raise CheckpointRefused. It reads only the
-    headers of weights, and knows no family's own sizes."""
+    """Return config.json of a folder whose files are all there and whole, or raise CheckpointRefused. Only the headers
+    of weights are read, and sizes that only one family has are not checked."""
     finish_replacing(folder)
     if not folder.is_dir():
         raise CheckpointRefused(f"There is no checkpoint folder {folder}.")
@@ -30,7 +30,7 @@ def check_checkpoint(folder: Path) -> dict[str, Any]:
         if not (folder / name).is_file():
             raise CheckpointRefused(f"The checkpoint {folder} lacks {name}.")
     try:
-        values = _checked_config(json.loads((folder / CONFIG).read_text(encoding="utf-8")))
+        values = _check_config(json.loads((folder / CONFIG).read_text(encoding="utf-8")))
     except (ValueError, OSError) as error:
         raise CheckpointRefused(f"{folder / CONFIG} cannot be read: {error}") from error
     except CheckpointRefused as error:
@@ -40,7 +40,7 @@ def check_checkpoint(folder: Path) -> dict[str, Any]:
     return values
 
 
-def _checked_config(values: Any) -> dict[str, Any]:
+def _check_config(values: Any) -> dict[str, Any]:
     if not isinstance(values, dict) or values.get("format_version") != FORMAT_VERSION:
         raise CheckpointRefused(f"config.json is not of format {FORMAT_VERSION}; train or convert the model again.")
     kind, kinds = values.get("kind"), generating_families()
@@ -69,7 +69,8 @@ def former_folder(folder: Path) -> Path:
 
 
 def _check_is_whole(path: Path) -> None:
-    """A safetensors file says how long its header is, and the header says how long the rest is."""
+    """Refuse a file that is cut short. A safetensors file says how long its header is, and the header how long the rest
+    is."""
     with path.open("rb") as file:
         header_bytes = int.from_bytes(file.read(8), "little")
         header = file.read(min(header_bytes, _LONGEST_HEADER_BYTES))

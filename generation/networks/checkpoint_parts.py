@@ -1,4 +1,4 @@
-"""How networks are written into a checkpoint and read again. What is broken or does not fit is refused in one line."""
+"""Write a network's weights into a checkpoint and read them again. Broken or misfitting weights are refused."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ Network = TypeVar("Network", bound=nn.Module)
 
 @dataclass(frozen=True)
 class WeightsPart:
-    """A network of its own that shares the checkpoint's config."""
+    """A part of a checkpoint that is another network with the same config."""
 
     file: str
     build: Callable[[NetworkConfig], nn.Module]
@@ -33,7 +33,7 @@ class WeightsPart:
 def write_weights(network: nn.Module, path: Path) -> None:
     weights = {name: tensor.detach().contiguous().cpu() for name, tensor in network.state_dict().items()}
     save_file(weights, path, metadata={"format": "pt"})
-    path.chmod(0o644)  # safetensors writes for its own user alone; background processes may run as another
+    path.chmod(0o644)  # safetensors lets only this user read the file; background processes may run as another
 
 
 def read_weights(build: Callable[[NetworkConfig], Network], config: NetworkConfig, path: Path, device: str) -> Network:
@@ -43,7 +43,7 @@ def read_weights(build: Callable[[NetworkConfig], Network], config: NetworkConfi
         raise CheckpointRefused(f"{path} cannot be read: {error}") from error
     network = build_unfilled(lambda: build(config))
     _check_fits(network, weights, path)
-    _check_are_finite(load_file(path), path)  # a second reading that is freed at once: it needs less memory in the end
+    _check_are_finite(load_file(path), path)  # a second reading is freed at once, which takes less memory in the end
     weights = {name: tensor.float() for name, tensor in weights.items()}  # whatever precision they were saved in
     network.load_state_dict(weights, assign=True)
     return network.to(device).eval()

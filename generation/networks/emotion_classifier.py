@@ -1,8 +1,8 @@
-"""`emotion-classifier`: which of the 41 emotions and intents a turn shows.
+"""`emotion-classifier`: tell which of the 41 emotions and intents a turn shows, and train such a classifier.
 
-It is any Hugging Face encoder with a head for them. The paper's is RoBERTa; `start_from_scratch` makes a small one
-where no pre-trained encoder is at hand. As in section 3.2 of the MEED2 paper, it learns from situations with one of the
-32 emotions, and from turns with one of the eight intents or neutral.
+It is any Hugging Face encoder with a head for these labels. The paper's is RoBERTa; `start_from_scratch` makes a small
+one if no pre-trained encoder is at hand. As in section 3.2 of the MEED2 paper, it learns from situations with one of
+the 32 emotions, and from turns with one of the eight intents or neutral.
 """
 
 import hashlib
@@ -28,14 +28,14 @@ from transformers.utils import logging
 from generation.corpora.import_records import DialogRecord
 from generation.emotions import EMOTIONS, INTENTS, LABEL_IDS, LABELS, NEUTRAL
 from generation.errors import CheckpointRefused, DataRefused, TrainingRefused, first_line
-from generation.networks.preparing import describe_tokenizer, kept_tokenizer
+from generation.networks.preparing import describe_tokenizer, stored_tokenizer
 from generation.networks.tokenizing import BEGIN, END, SPECIAL_TOKENS, load_tokenizer, train_tokenizer
 from generation.training.objective import Batch, Objective, Scored, score_labels
 from generation.training.ordering import Indices
 from generation.training.plan import Plan, Say
 from generation.training.world import World
 
-logging.disable_progress_bar()  # the log of a background process is no terminal
+logging.disable_progress_bar()  # it would fill the log of a background process
 
 _SPOKEN = {*INTENTS, NEUTRAL}
 _SIZES = {"width": 128, "heads": 4, "layers": 2}  # of a classifier from scratch
@@ -53,7 +53,7 @@ class EmotionClassifier:
 
     @classmethod
     def start_from(cls, encoder: str) -> Self:
-        """A pre-trained encoder, from a folder or the hub, with a new head."""
+        """Take a pre-trained encoder, from a folder or the hub, and give it a new head."""
         network = AutoModelForSequenceClassification.from_pretrained(
             encoder, num_labels=len(LABELS), use_safetensors=True, ignore_mismatched_sizes=True, **NAMES
         )
@@ -61,14 +61,14 @@ class EmotionClassifier:
 
     @classmethod
     def start_from_scratch(cls, tokenizer: Tokenizer, width: int, heads: int, layers: int) -> Self:
-        """RoBERTa's architecture in another size, on a tokenizer of ours."""
+        """Build RoBERTa's architecture in another size, with a tokenizer of ours."""
         config = RobertaConfig(
             vocab_size=tokenizer.get_vocab_size(),
             hidden_size=width,
             num_attention_heads=heads,
             num_hidden_layers=layers,
             intermediate_size=4 * width,
-            max_position_embeddings=130,  # 128 tokens: RoBERTa counts from its pad token's id
+            max_position_embeddings=130,  # for 128 tokens: RoBERTa's positions begin after its pad token's id, 1
             type_vocab_size=1,
             num_labels=len(LABELS),
             **NAMES,
@@ -97,7 +97,7 @@ class EmotionClassifier:
                 folder, use_safetensors=True, output_loading_info=True
             )
             tokenizer = AutoTokenizer.from_pretrained(folder)
-        except Exception as error:  # the library raises whatever it meets
+        except Exception as error:  # the library raises errors of any class
             raise CheckpointRefused(f"The emotion classifier {folder} cannot be loaded: {first_line(error)}") from error
         if missing := sorted(found["missing_keys"]):
             raise CheckpointRefused(f"The emotion classifier {folder} is not complete: its weights lack {missing[0]}.")
@@ -111,7 +111,7 @@ class EmotionClassifier:
         self.tokenizer.save_pretrained(folder)
 
     def encode(self, texts: Sequence[str]) -> dict[str, Tensor]:
-        """input_ids and attention_mask [B, T], for `network` in training and here."""
+        """Return input_ids and attention_mask, [B, T] each, on the network's device."""
         encoded = self.tokenizer(
             list(texts), padding=True, truncation=True, max_length=self.max_tokens, return_tensors="pt"
         )
@@ -123,7 +123,7 @@ class EmotionClassifier:
 
     @torch.inference_mode()
     def probabilities(self, texts: Sequence[str]) -> Tensor:
-        """[texts, 41], in the order of LABELS whatever the order of the model's own."""
+        """Return probabilities [texts, 41] in the order of LABELS, whatever order the model's own labels have."""
         network: Any = self.network
         logits = network(**self.encode(texts)).logits.float()
         ids = {name: number for number, name in network.config.id2label.items()}
@@ -172,7 +172,7 @@ class TextExamples:
 
 
 def labelled_texts(records: Iterable[DialogRecord]) -> Iterator[tuple[str, str]]:
-    """Each situation and each utterance once, though several lines of a conversation repeat them."""
+    """Yield (text, label) of each situation and each turn once, though several lines of a conversation repeat them."""
     seen: set[tuple[str, str]] = set()
     for record in records:
         utterances = zip([*record.turns, record.gold], [*record.turn_labels, record.gold_label], strict=False)
@@ -187,7 +187,8 @@ def labelled_texts(records: Iterable[DialogRecord]) -> Iterator[tuple[str, str]]
 
 
 class EmotionClassifierFamily:
-    """It can be trained like a family of networks, but is no generator: it has a folder in Hugging Face's form."""
+    """Trains like a family of networks, but is not a generator. Its checkpoint is a folder as Hugging Face writes
+    it."""
 
     def train_tokenizer(self, texts: Iterable[str], vocabulary_size: int) -> Tokenizer:
         return train_tokenizer(texts, vocabulary_size)
@@ -196,9 +197,9 @@ class EmotionClassifierFamily:
         return load_tokenizer(path)
 
     def prepare(self, part: str, plan: Plan, world: World, say: Say) -> Objective:
-        """Start from any encoder of Hugging Face, by folder or name; without one, from scratch and small."""
+        """Start from any Hugging Face encoder, by folder or name or, without one, from scratch with a small one."""
         torch.manual_seed(plan.seed)
-        classifier = self._start(plan, world)
+        classifier = self._start_classifier(plan, world)
         training = TextExamples(labelled_texts(plan.data.training_records()), classifier)
         validation = TextExamples(labelled_texts(plan.data.validation_records()), classifier)
         say(f"training: {len(training):,} labelled texts; validation: {len(validation):,}.")
@@ -207,18 +208,18 @@ class EmotionClassifierFamily:
             training,
             validation,
             score_classifier,
-            save=lambda: _save(plan.out, classifier),
+            save=lambda: _replace_folder(plan.out, classifier),
             identity={} if plan.start else {"tokenizer": describe_tokenizer(self, plan)},
         )
 
-    def _start(self, plan: Plan, world: World) -> EmotionClassifier:
+    def _start_classifier(self, plan: Plan, world: World) -> EmotionClassifier:
         if not plan.start:
             texts = (text for text, _ in labelled_texts(plan.data.training_records()))
             sizes = {name: plan.sizes.get(name, size) for name, size in _SIZES.items()}
-            return EmotionClassifier.start_from_scratch(kept_tokenizer(self, plan, world, texts), **sizes)
+            return EmotionClassifier.start_from_scratch(stored_tokenizer(self, plan, world, texts), **sizes)
         try:
             return EmotionClassifier.start_from(plan.start)
-        except Exception as error:  # the library raises whatever it meets
+        except Exception as error:  # the library raises errors of any class
             raise TrainingRefused(f"The encoder {plan.start} can't be started from: {first_line(error)}") from error
 
 
@@ -227,7 +228,7 @@ def score_classifier(network: nn.Module, batch: Batch) -> Scored:
     return score_labels(logits, batch["labels"])
 
 
-def _save(out: Path, classifier: EmotionClassifier) -> None:
+def _replace_folder(out: Path, classifier: EmotionClassifier) -> None:
     """Write a folder beside the old one, then rename it."""
     new, former = (out.with_name(f".{out.name}.{word}") for word in ("new", "former"))
     for folder in (new, former):

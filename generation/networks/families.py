@@ -1,7 +1,7 @@
-"""The one list of families of networks: a line for each. CONTRIBUTING.md says how to add one.
+"""List the families of our own networks, a line for each. CONTRIBUTING.md says how to add one.
 
-A family's own file imports torch, which web processes must not. What they and the commands have to know of a family
-before it is loaded therefore stands here, with its line.
+A family's own file imports torch, which web processes must not. So the line also holds what they and the commands have
+to know of a family before it is loaded.
 """
 
 from collections.abc import Callable, Mapping
@@ -23,15 +23,15 @@ class FamilyLine:
     place: str  # "module:Class"
     about: str  # what it is, in the words of docs/generating.md
     parts: Mapping[str, str] = field(default_factory=lambda: {GENERATOR: "which writes replies"})
-    """What train_generator trains, and why a checkpoint needs it. Later parts go into the checkpoint of the first."""
+    """Parts that train_generator trains, each with its purpose. Later parts go into the checkpoint of the first."""
     takes: Mapping[str, str] = field(default_factory=dict)
-    """Folders that train_generator puts into the checkpoint: the option's name, and what it is good for."""
+    """Folders that train_generator puts into the checkpoint: the name of the option, and what the folder is."""
     sizes: tuple[str, ...] = ()  # options of train_generator beside those of NetworkConfig; whole numbers
-    labels: tuple[str, ...] = LABELS  # as config.json has them
+    labels: tuple[str, ...] = LABELS  # those that config.json must have
     is_told_labels: bool = False  # whether a reply's label can be forced
-    is_generator: bool = True  # False: it can be trained, and answers nobody
+    is_generator: bool = True  # False: it can be trained, but does not answer dialogs
     check_settings: str = "generation.decoding.decoding_settings:check_decoding"
-    """(settings, longest reply, size of the vocabulary) -> settings with their defaults. Without torch."""
+    """A function (settings, longest reply, size of the vocabulary) -> settings with defaults. It imports no torch."""
 
 
 FAMILIES: dict[str, FamilyLine] = {
@@ -61,21 +61,21 @@ def generating_families() -> list[str]:
 
 def load_family(name: str) -> "Family":
     """Import the file of a family of generators, and torch with it."""
-    family: Family = _found(FAMILIES[name].place)()
+    family: Family = _import_object(FAMILIES[name].place)()
     return family
 
 
 def load_trainable(name: str) -> "Trainable":
-    """The same, for families that only have to be trained."""
-    family: Trainable = _found(FAMILIES[name].place)()
+    """Import the file of any family, to train it."""
+    family: Trainable = _import_object(FAMILIES[name].place)()
     return family
 
 
 def check_family_settings(name: str, settings: dict[str, Any], max_tokens: int, vocabulary_size: int) -> dict[str, Any]:
-    check: Callable[[dict[str, Any], int, int], dict[str, Any]] = _found(FAMILIES[name].check_settings)
+    check: Callable[[dict[str, Any], int, int], dict[str, Any]] = _import_object(FAMILIES[name].check_settings)
     return check(settings, max_tokens, vocabulary_size)
 
 
-def _found(place: str) -> Any:
+def _import_object(place: str) -> Any:
     module, _, name = place.partition(":")
     return getattr(import_module(module), name)

@@ -1,8 +1,8 @@
-"""The contract of a family: everything that the rest of the code may ask about a kind of network of ours.
+"""Define what a family of networks is: everything that the rest of the code may ask of it.
 
 A family is one file of this folder. It holds its config, network, the encoder of its contexts, the named parts of its
-checkpoint, its labels, tokenizer and special tokens, its objectives and its decoder, or puts them together from the
-shared files beside it. families.py lists it; nothing else names it.
+checkpoint, its labels, tokenizer and special tokens, its objectives and its decoder, or builds them from the shared
+files beside it. families.py lists it; nothing else names it.
 """
 
 from abc import ABC, abstractmethod
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 
 class Part(Protocol):
-    """How a named part of a checkpoint, beside its network, is stored."""
+    """Stores a named part of a checkpoint, beside its network."""
 
     @property
     def file(self) -> str:
-        """The name of its file or folder."""
+        """Return the name of its file or folder."""
         ...
 
     def write(self, part: Any, path: Path) -> None: ...
@@ -37,7 +37,7 @@ class Part(Protocol):
 
 
 class Answerer(Protocol):
-    """A loaded checkpoint that answers. `score_gold` and `rank_emotions` are there if the family says so."""
+    """A loaded checkpoint that answers. It also has `score_gold` and `rank_emotions` if the family says so."""
 
     def answer(self, contexts: Sequence[Context], seeds: Sequence[int]) -> list[Reply]: ...
 
@@ -65,13 +65,13 @@ class Family(ABC):
 
     @abstractmethod
     def prepare(self, part: str, plan: "Plan", world: "World", say: "Say") -> "Objective":
-        """Return what training needs to know about this part: examples, network, loss, and how it is saved.
+        """Return what training needs to know about this part: examples, network, loss, and how to save it.
 
-        Import what only training needs in here: processes that answer should not load it.
+        Import modules that only training needs in here, because processes that answer should not load them.
         """
 
     def take(self, name: str, place: str) -> Any:
-        """Load a part that train_generator is given by its folder or name (`FamilyLine.takes`)."""
+        """Load a part that is given to train_generator by its folder or name (`FamilyLine.takes`)."""
         raise NotImplementedError(f"{type(self).__name__} takes no {name}.")
 
     @abstractmethod
@@ -82,5 +82,5 @@ class Family(ABC):
         return
 
     def can_rank_emotions(self, folder: Path) -> bool:
-        """Return whether the Answerer of this checkpoint has `rank_emotions`. Asked before anything is loaded."""
+        """Return whether the Answerer of this checkpoint has `rank_emotions`. This must not load anything."""
         return False

@@ -1,5 +1,8 @@
-"""What the Transformers are made of. Layer norms come after the residual, as in the original paper.
+"""The layers of our Transformers: embedder, attention, feed-forward, encoder and decoder (Vaswani et al. 2017).
 
+    attention(Q, K, V) = softmax(Q K^T / sqrt(D)) V        layer(x) = norm(x + dropout(f(x)))
+
+Layer norms come after the residual, as in the original paper.
 Shapes in comments: B dialogs, T tokens, S source tokens, H heads, D width of a head, W width of the network (H * D).
 """
 
@@ -17,7 +20,8 @@ KeysAndValues = tuple[Tensor, Tensor]  # each [B, H, T, D]
 
 
 class Embedder(nn.Module):
-    """Word + position + segment (+ label), then layer norm and dropout. Encoder and decoder share it."""
+    """Adds the vectors of word, position, segment (and label), then applies layer norm and dropout. Encoder and decoder
+    share it."""
 
     def __init__(self, config: NetworkConfig, label_count: int = 0) -> None:
         super().__init__()
@@ -29,7 +33,7 @@ class Embedder(nn.Module):
         self.dropout = nn.Dropout(config.dropout)
 
     def forward(self, ids: Tensor, segments: Tensor, labels: Tensor | None, position: int | None = None) -> Tensor:
-        """[B, T] each -> [B, T, W]. If a position is given, all tokens are there: they are beams of one reply."""
+        """[B, T] each -> [B, T, W]. If a position is given, all tokens have it: they are beams of one reply."""
         places = slice(ids.shape[1]) if position is None else position
         summed = self.words(ids) + self.positions.weight[places] + self.segments(segments)
         if self.labels is not None and labels is not None:
@@ -48,12 +52,12 @@ class SelfAttention(nn.Module):
     def project(self, states: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """[B, T, W] -> queries, keys, values, each [B, H, T, D]."""
         queries, keys, values = self.query_key_value(states).chunk(3, dim=-1)
-        return _split(queries, self.heads), _split(keys, self.heads), _split(values, self.heads)
+        return _split_heads(queries, self.heads), _split_heads(keys, self.heads), _split_heads(values, self.heads)
 
     def attend(self, queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None) -> Tensor:
-        """`mask` [B or 1, 1, T or 1, S] is True where a token may look; -> [B, T, W]."""
+        """Return [B, T, W]. `mask` [B or 1, 1, T or 1, S] is True where a token may look."""
         seen = F.scaled_dot_product_attention(queries, keys, values, attn_mask=mask)
-        attended: Tensor = self.output(_join(seen))
+        attended: Tensor = self.output(_join_heads(seen))
         return attended
 
     def forward(self, states: Tensor, mask: Tensor | None) -> Tensor:
@@ -61,7 +65,8 @@ class SelfAttention(nn.Module):
 
 
 class CrossAttention(nn.Module):
-    """Keys and values of the source are projected once a reply, and shared by all its beams."""
+    """Lets the reply look at the context. Keys and values of the context are projected once for each reply, and shared
+    by all its beams."""
 
     def __init__(self, config: NetworkConfig) -> None:
         super().__init__()
@@ -72,11 +77,11 @@ class CrossAttention(nn.Module):
 
     def project(self, memory: Tensor) -> KeysAndValues:
         keys, values = self.key_value(memory).chunk(2, dim=-1)
-        return _split(keys, self.heads), _split(values, self.heads)
+        return _split_heads(keys, self.heads), _split_heads(values, self.heads)
 
     def forward(self, states: Tensor, memory: KeysAndValues, mask: Tensor | None) -> Tensor:
-        queries = _split(self.query(states), self.heads)
-        attended: Tensor = self.output(_join(F.scaled_dot_product_attention(queries, *memory, attn_mask=mask)))
+        queries = _split_heads(self.query(states), self.heads)
+        attended: Tensor = self.output(_join_heads(F.scaled_dot_product_attention(queries, *memory, attn_mask=mask)))
         return attended
 
 
@@ -118,7 +123,7 @@ class DecoderLayer(nn.Module):
         self.dropout = nn.Dropout(config.dropout)
 
     def forward(self, states: Tensor, mask: Tensor | None, memory: KeysAndValues, memory_mask: Tensor | None) -> Tensor:
-        """A whole reply at once, as in training."""
+        """Process a whole reply at once, as in training."""
         return self.after_attention(states, self.attention(states, mask), memory, memory_mask)
 
     def after_attention(
@@ -167,12 +172,12 @@ def causal_mask(length: int, device: torch.device) -> Tensor:
     return torch.ones(length, length, dtype=torch.bool, device=device).tril()[None, None]
 
 
-def _split(states: Tensor, heads: int) -> Tensor:
+def _split_heads(states: Tensor, heads: int) -> Tensor:
     """[B, T, W] -> [B, H, T, D]"""
     return states.view(*states.shape[:-1], heads, -1).transpose(1, 2)
 
 
-def _join(states: Tensor) -> Tensor:
+def _join_heads(states: Tensor) -> Tensor:
     """[B, H, T, D] -> [B, T, W]"""
     return states.transpose(1, 2).flatten(-2)
 

@@ -1,4 +1,4 @@
-"""`meed2`: the Transformer that is told the emotion or intent of every turn, and of the reply that it is to write.
+"""`meed2`: the Transformer that is told the emotion or intent of every turn, and of the reply that it should write.
 
 Beside the network, its checkpoint holds the response predictor, which chooses the reply's label, and perhaps an emotion
 classifier, which labels turns that come without labels.
@@ -42,7 +42,7 @@ CLASSIFIED_AT_ONCE = 64
 
 
 class Meed2(Transformer):
-    """It is trained with the reply's true label, and obeys any label that it is given."""
+    """Writes a reply with a given label. It is trained with the true label of each reply."""
 
     def __init__(self, config: NetworkConfig) -> None:
         super().__init__(config, len(LABELS))
@@ -56,14 +56,18 @@ class Meed2(Transformer):
         source_labels: Tensor,
         response_labels: Tensor,
     ) -> Tensor:
-        """As in Transformer, with [B, S] labels of the turns and [B] labels of the replies."""
+        """Return logits as Transformer does, with [B, S] labels of the turns and [B] labels of the replies."""
         target_labels = response_labels[:, None].expand_as(target_ids)
         return self._score(source_ids, source_segments, source_labels, target_ids, target_segments, target_labels)
 
 
 class ResponsePredictor(nn.Module):
-    """Chooses the emotion or intent to reply in: an encoder of its own, pooled by attention with one trained vector, a
-    hidden layer, and scores of the 41 labels (the paper's equations 1 and 2)."""
+    """Chooses the emotion or intent of the reply (the paper's equations 1 and 2).
+
+        alpha = softmax(v . r_i),   r = sum of alpha_i r_i,   logits = W2 gelu(W1 r + b1) + b2
+
+    The r_i are the states of an encoder of its own, which reads the context; v is a trained vector.
+    """
 
     def __init__(self, config: NetworkConfig) -> None:
         super().__init__()
@@ -88,7 +92,7 @@ class ResponsePredictor(nn.Module):
 
 
 class ClassifierPart:
-    """An emotion classifier in Hugging Face's form."""
+    """Stores an emotion classifier as a folder in Hugging Face's format."""
 
     file = CLASSIFIER
 
@@ -111,7 +115,8 @@ class Meed2Answerer(TransformerAnswerer):
         return TransformerDecoder(self.network, self._projection, state)
 
     def label_turns(self, contexts: Sequence[Context]) -> Sequence[Sequence[str]]:
-        """Take the dialog's own labels, else the emotion classifier's if the checkpoint has one, else neutral."""
+        """Take the dialog's own labels. Without them, take the emotion classifier's or, if the checkpoint has none,
+        neutral."""
         classifier = self.checkpoint.parts.get(CLASSIFIER)
         labels: list[Sequence[str]] = []
         for context in contexts:
@@ -137,7 +142,7 @@ class Meed2Answerer(TransformerAnswerer):
         return logits
 
     def rank_emotions(self, contexts: Sequence[Context]) -> list[list[str]]:
-        """Return the labels that the emotion classifier gives to what speaker 1 said first, the likeliest first."""
+        """Return all labels of speaker 1's first turn, the most likely first, by the emotion classifier."""
         classifier = self.checkpoint.parts.get(CLASSIFIER)
         if classifier is None:
             raise CheckpointRefused(f"The checkpoint has no {CLASSIFIER}, which ranks emotions.")
@@ -178,7 +183,7 @@ class Meed2Family(TransformerFamily):
         return (folder / CLASSIFIER).exists()
 
     def _prepare_predictor(self, plan: "Plan", say: "Say") -> Objective:
-        """It is trained for a generator that exists, and shares its tokenizer."""
+        """Prepare the training of a response predictor for a generator that exists. They share a tokenizer."""
         from generation.networks.pair_examples import LabelExamples
         from generation.networks.preparing import config_for, pair_examples, put_parts_in, taken_parts
 
@@ -195,7 +200,7 @@ class Meed2Family(TransformerFamily):
         predictor = start.parts[PREDICTOR] if start else ResponsePredictor(config)
 
         def save() -> None:
-            newest = load_checkpoint(plan.out)  # the generator may have been trained on meanwhile
+            newest = load_checkpoint(plan.out)  # the generator may have been trained further meanwhile
             save_checkpoint(plan.out, newest.network, newest.tokenizer, {PREDICTOR: predictor, **taken})
 
         return Objective(
@@ -205,7 +210,7 @@ class Meed2Family(TransformerFamily):
 
 
 def score_meed2(network: nn.Module, batch: Batch) -> Scored:
-    """With the true label of the reply, as the paper trains it."""
+    """Compute the loss with the true label of each reply, as the paper trains it."""
     names = ("source_ids", "source_segments", "target_ids", "target_segments", "source_labels", "response_labels")
     return score_tokens(network(*(batch[name] for name in names)), batch["targets"])
 
@@ -217,11 +222,11 @@ def score_predictor(network: nn.Module, batch: Batch) -> Scored:
 
 def _forced_label(context: Context) -> str:
     if context.forced_label and context.forced_label not in LABEL_IDS:
-        raise SettingsRefused(f"No reply can have the label {context.forced_label!r}; it is none of the 41.")
+        raise SettingsRefused(f"No reply can have the label {context.forced_label!r}; it is not one of the 41 labels.")
     return context.forced_label
 
 
 def _load_classifier(place: str, device: str) -> Any:
-    from generation.networks.emotion_classifier import EmotionClassifier  # takes seconds to import
+    from generation.networks.emotion_classifier import EmotionClassifier  # imported here because it takes seconds
 
     return EmotionClassifier.load(place, device)

@@ -1,6 +1,7 @@
-"""The sizes of a network, as config.json has them. Without torch, so that a web page can check a checkpoint.
+"""The sizes of a network, as config.json stores them, and their checks.
 
-A family with more sizes has a subclass in its own file; what stands here is checked for all families.
+This file imports no torch, so that web pages can check a checkpoint. A family with more sizes has a subclass in its own
+file; the sizes here are checked for all families.
 """
 
 from collections.abc import Sequence
@@ -23,7 +24,7 @@ class NetworkConfig:
     heads: int = 6
     layers: int = 4  # of the encoder, of the decoder, and of other encoders in the same checkpoint
     feed_forward: int = 1200
-    max_tokens: int = 100  # of a context, and of a reply
+    max_tokens: int = 100  # of a context, and also of a reply
     dropout: float = 0.1
 
     def __post_init__(self) -> None:

@@ -1,4 +1,7 @@
-"""Pairs of a context and a reply as token ids, in a few flat arrays; and a batch of them as tensors."""
+"""Hold training examples (a context and its reply) as token ids, and turn some of them into a batch of tensors.
+
+All ids are in a few flat arrays, which take much less memory than a list for each example.
+"""
 
 import hashlib
 from array import array
@@ -25,7 +28,7 @@ class PairExamples:
         self.unlabelled = 0
         self.contexts_cut = 0
         for pair in pairs:
-            context = encode_context(tokenizer, pair.turns, [_known(label) for label in pair.labels], max_tokens)
+            context = encode_context(tokenizer, pair.turns, [_check_label(label) for label in pair.labels], max_tokens)
             source_ids.extend(context.ids)
             segments.extend(context.segments)
             labels.extend(context.labels)
@@ -33,7 +36,7 @@ class PairExamples:
             target_ids.extend(encode_reply(tokenizer, pair.reply, max_tokens))
             target_ends.append(len(target_ids))
             reply_segments.append(context.reply_segment)
-            reply_labels.append(LABEL_IDS[_known(pair.label)])
+            reply_labels.append(LABEL_IDS[_check_label(pair.label)])
             self.unlabelled += not pair.label
             self.contexts_cut += context.turns_cut > 0
         if not reply_labels:
@@ -43,23 +46,24 @@ class PairExamples:
         self._source_ends, self._target_ends = np.asarray(source_ends), np.asarray(target_ends)
         self._reply_segments = np.asarray(reply_segments, dtype=np.int64)
         self.reply_labels = np.asarray(reply_labels, dtype=np.int64)
-        # Tokens that each reply is scored on: all but `<s>`.
+        # Each reply is scored on all its tokens but `<s>`.
         self.target_counts: npt.NDArray[np.int64] = np.diff(self._target_ends) - 1
-        # By reply first: its tokens cost most, since each is scored against the whole vocabulary.
+        # Sort by the reply's length first: its tokens cost most, since each is scored against the whole vocabulary.
         self.sort_keys: npt.NDArray[np.int64] = self.target_counts * 1_000_000 + np.diff(self._source_ends)
 
     def __len__(self) -> int:
         return len(self.reply_labels)
 
     def batch(self, indices: Indices, device: torch.device) -> Batch:
-        """[B, S] of the contexts, [B, T] of the replies; `target_ids` is what is read, `targets` what is to be said."""
-        ids = _padded(self._source_ids, self._source_ends, indices, PAD)
-        replies = _padded(self._target_ids, self._target_ends, indices, PAD)
-        targets = _padded(self._target_ids, self._target_ends, indices, IGNORED)[:, 1:]
+        """Return tensors [B, S] of the contexts and [B, T] of the replies. The decoder reads `target_ids` and has to
+        predict `targets`, which are one token ahead."""
+        ids = _pad_rows(self._source_ids, self._source_ends, indices, PAD)
+        replies = _pad_rows(self._target_ids, self._target_ends, indices, PAD)
+        targets = _pad_rows(self._target_ids, self._target_ends, indices, IGNORED)[:, 1:]
         tensors = {
             "source_ids": ids,
-            "source_segments": _padded(self._segments, self._source_ends, indices, 0),
-            "source_labels": _padded(self._labels, self._source_ends, indices, 0),
+            "source_segments": _pad_rows(self._segments, self._source_ends, indices, 0),
+            "source_labels": _pad_rows(self._labels, self._source_ends, indices, 0),
             "target_ids": replies[:, :-1],
             "target_segments": np.broadcast_to(self._reply_segments[indices, None], targets.shape),
             "targets": targets,
@@ -68,7 +72,7 @@ class PairExamples:
         return {name: torch.from_numpy(np.array(values, np.int64)).to(device) for name, values in tensors.items()}
 
     def fingerprint(self) -> str:
-        """Identify the data and its order, so that a run is not resumed with other data."""
+        """Return a hash of the data and its order, so that a run is not resumed with other data."""
         digest = hashlib.sha256()
         for values in (self._source_ids, self._source_ends, self._labels, self._target_ids, self.reply_labels):
             digest.update(np.ascontiguousarray(values).tobytes())
@@ -76,7 +80,7 @@ class PairExamples:
 
 
 class LabelExamples(PairExamples):
-    """The same contexts, where only the label of the reply is to be predicted."""
+    """Examples with the same contexts, of which only the reply's label is to be predicted."""
 
     def __init__(self, pairs: Iterable[Pair], tokenizer: Tokenizer, max_tokens: int) -> None:
         super().__init__(pairs, tokenizer, max_tokens)
@@ -84,13 +88,13 @@ class LabelExamples(PairExamples):
         self.sort_keys = np.diff(self._source_ends)
 
 
-def _known(label: str) -> str:
+def _check_label(label: str) -> str:
     if label and label not in LABEL_IDS:
-        raise DataRefused(f"The data has a label {label!r}, which is none of the 41 emotions and intents.")
+        raise DataRefused(f"The data has a label {label!r}, which is not one of the 41 emotions and intents.")
     return label or NEUTRAL
 
 
-def _padded(
+def _pad_rows(
     values: npt.NDArray[np.integer], ends: npt.NDArray[np.int64], indices: Indices, padding: int
 ) -> npt.NDArray[np.int64]:
     starts, lengths = ends[indices], ends[indices + 1] - ends[indices]

@@ -1,4 +1,4 @@
-"""What the families share when they prepare a training: tokenizer, examples and network, new or from a checkpoint."""
+"""Prepare a training run: tokenizer, examples and network, new or from a checkpoint. The families share this code."""
 
 import hashlib
 from collections.abc import Iterable, Iterator
@@ -29,7 +29,7 @@ def prepare_generator(
     start = load_checkpoint(Path(plan.start)) if plan.start else None
     taken = taken_parts(family, plan)
     parts = {**_inherited_parts(family, plan, start), **taken}
-    tokenizer = start.tokenizer if start else kept_tokenizer(family, plan, world, _spoken_texts(plan))
+    tokenizer = start.tokenizer if start else stored_tokenizer(family, plan, world, _spoken_texts(plan))
     config = config_for(family, plan, start, tokenizer)
     training, validation = pair_examples(plan, tokenizer, config, say, PairExamples, needs_labels)
     torch.manual_seed(plan.seed)
@@ -52,14 +52,15 @@ def taken_parts(family: Family, plan: Plan) -> dict[str, Any]:
 
 
 def put_parts_in(plan: Plan, taken: dict[str, Any]) -> None:
-    """Put them into the checkpoint even if this run did not improve it, and so did not save it."""
+    """Put the given parts into the checkpoint, even if this run did not improve it and so did not save it."""
     if taken:
-        kept = load_checkpoint(plan.out)
-        save_checkpoint(plan.out, kept.network, kept.tokenizer, taken)
+        saved = load_checkpoint(plan.out)
+        save_checkpoint(plan.out, saved.network, saved.tokenizer, taken)
 
 
 def _inherited_parts(family: Family, plan: Plan, start: Checkpoint | None) -> dict[str, Any]:
-    """Return what the checkpoint to start from was given, unless the checkpoint that is trained has one already."""
+    """Return parts that were given to the checkpoint from which we start, unless the trained one has its own
+    already."""
     if start is None:
         return {}
     given = FAMILIES[plan.kind].takes
@@ -70,24 +71,26 @@ def _inherited_parts(family: Family, plan: Plan, start: Checkpoint | None) -> di
     }
 
 
-def kept_tokenizer(family: HasTokenizer, plan: Plan, world: World, texts: Iterable[str]) -> Tokenizer:
-    """Keep the tokenizer in the run's folder, so that a resumed run has the same one and need not train it again."""
-    kept = plan.run_folder / "tokenizer.json"
-    is_resumed = kept.exists() and (plan.run_folder / STATE).exists()
+def stored_tokenizer(family: HasTokenizer, plan: Plan, world: World, texts: Iterable[str]) -> Tokenizer:
+    """Return the run's tokenizer. It is stored in the run's folder, so that a resumed run has the same one and need not
+    train it again."""
+    path = plan.run_folder / "tokenizer.json"
+    is_resumed = path.exists() and (plan.run_folder / STATE).exists()
     if world.is_first and not is_resumed:
         if plan.tokenizer:
             tokenizer = family.load_tokenizer(plan.tokenizer)
         else:
             tokenizer = family.train_tokenizer(texts, plan.vocabulary_size)
-        new = kept.with_suffix(".new")
+        new = path.with_suffix(".new")
         tokenizer.save(str(new))
-        new.replace(kept)
-    world.wait()
-    return family.load_tokenizer(kept)
+        new.replace(path)
+    world.wait()  # the first process writes it, all read it
+    return family.load_tokenizer(path)
 
 
 def describe_tokenizer(family: HasTokenizer, plan: Plan) -> str:
-    """Say what a resumed run must be given again. A folder's tokenizer is known by its content: it may be moved."""
+    """Describe the tokenizer, to notice if a run is resumed with another one. A tokenizer from a folder is described by
+    its content, because the folder may be moved."""
     if plan.tokenizer is None:
         return f"of {plan.vocabulary_size} tokens, trained on the data"
     content = family.load_tokenizer(plan.tokenizer).to_str().encode()
@@ -125,12 +128,12 @@ def pair_examples(
             raise DataRefused(f"The {name} data of {source} can't be used: {error}") from error
         if needs_labels and examples.unlabelled == len(examples):
             raise DataRefused(f"{source} has no labels, which {plan.kind} needs; label_dialogs adds them.")
-        say(_described(name, examples, source, config.max_tokens, needs_labels))
+        say(_describe_examples(name, examples, source, config.max_tokens, needs_labels))
         found.append(examples)
     return found[0], found[1]
 
 
-def _described(name: str, examples: PairExamples, source: Source, max_tokens: int, needs_labels: bool) -> str:
+def _describe_examples(name: str, examples: PairExamples, source: Source, max_tokens: int, needs_labels: bool) -> str:
     unlabelled = examples.unlabelled if needs_labels else 0
     asides = [
         f"{source.rejected:,} lines rejected" if source.rejected else "",
@@ -141,7 +144,7 @@ def _described(name: str, examples: PairExamples, source: Source, max_tokens: in
 
 
 def _spoken_texts(plan: Plan) -> Iterator[str]:
-    """Each turn once: the turns of a context, but for the first, were replies before."""
+    """Yield each turn once. All turns of a context but the first were replies in earlier pairs."""
     for pair in pairs_of(plan.data.training_records()):
         yield from pair.turns if len(pair.turns) == 1 else ()
         yield pair.reply

@@ -1,8 +1,9 @@
-"""What a decoder remembers while it writes the replies of a batch: the keys and values of what was said.
+"""The memory of a decoder while it writes the replies of a batch: keys and values of all tokens so far (the KV cache).
 
-Beams of one dialog share their past. Instead of a copy for every beam, reordered at every step, each token that a beam
-ever appended is stored once, as a node of the dialog's tree, and `visible` says which nodes are a beam's own past.
-Choosing beams then only moves some bits. Nodes without descendants are removed when there are too many.
+Beams of one dialog share their past. The usual cache has a copy for every beam and reorders it at every step. Here each
+token that a beam ever appended is stored once, as a node of the dialog's tree, and `visible` says which nodes belong to
+a beam's own past. Choosing beams then only moves some bits. When there are too many nodes, those that no beam sees any
+more are removed.
 """
 
 from dataclasses import dataclass, field
@@ -17,10 +18,10 @@ FIRST_CAPACITY = 128
 
 @dataclass
 class ReplyState:
-    memory: list[KeysAndValues]  # per layer, of the source: [B, H, S, D]
+    memory: list[KeysAndValues]  # keys and values of the context, for each layer: [B, H, S, D]
     memory_mask: Tensor | None  # [B, 1, 1, S]
-    segments: Tensor  # [B, 1]: who replies
-    labels: Tensor | None  # [B, 1]: in which emotion or intent
+    segments: Tensor  # [B, 1]: which speaker replies
+    labels: Tensor | None  # [B, 1]: the emotion or intent of the reply
     visible: Tensor  # [B, beams, nodes]
     position: int = 0
     _past: Tensor = field(init=False)  # keys and values of the nodes: [layers, 2, B, H, capacity, D]
@@ -42,12 +43,12 @@ class ReplyState:
         """Add a node for each beam's next token, which only that beam sees."""
         batch, _, nodes = self.visible.shape
         if nodes + beams > self._past.shape[4]:
-            self._clear_away(beams)
+            self._remove_unseen_nodes(beams)
         own = torch.eye(beams, dtype=torch.bool, device=self.visible.device).expand(batch, beams, beams)
         self.visible = torch.cat([self.visible, own], dim=2)
 
     def remember(self, layer: int, keys: Tensor, values: Tensor) -> KeysAndValues:
-        """Store the new tokens' [B, H, beams, D] in the room made for them. Return the whole past of that layer."""
+        """Store keys and values of the new tokens, [B, H, beams, D] each. Return the whole past of that layer."""
         nodes = self.visible.shape[2]
         new = slice(nodes - keys.shape[2], nodes)
         past_keys, past_values = self._past[layer]
@@ -56,12 +57,12 @@ class ReplyState:
         return past_keys[:, :, :nodes], past_values[:, :, :nodes]
 
     def choose_beams(self, parents: Tensor) -> None:
-        """`parents` [B, beams]: each new beam continues that old one."""
+        """Choose beams: `parents` [B, beams] says for each new beam which old one it continues."""
         nodes = self.visible.shape[2]
         self.visible = self.visible.gather(1, parents[:, :, None].expand(-1, -1, nodes))
 
     def keep_dialogs(self, kept: Tensor) -> None:
-        """`kept` [fewer]: the dialogs that go on. The others cost nothing from here on."""
+        """Drop finished dialogs: `kept` [fewer] are the places of those that go on."""
         self.memory = [(keys[kept], values[kept]) for keys, values in self.memory]
         self.memory_mask = None if self.memory_mask is None else self.memory_mask[kept]
         self.segments = self.segments[kept]
@@ -69,8 +70,9 @@ class ReplyState:
         self.visible = self.visible[kept]
         self._past = self._past.index_select(2, kept)
 
-    def _clear_away(self, beams: int) -> None:
-        """Move living nodes to the front, in their order, and make more room if they fill half of it."""
+    def _remove_unseen_nodes(self, beams: int) -> None:
+        """Move the nodes that a beam still sees to the front, in their order. If they fill half of the room, double
+        it."""
         is_alive = self.visible.any(dim=1)  # [B, nodes]
         living = int(is_alive.sum(dim=1).max())
         order = (~is_alive).to(torch.uint8).argsort(dim=1, stable=True)[:, :living]

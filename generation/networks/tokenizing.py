@@ -1,5 +1,8 @@
-"""In: turns and replies as text. Out: the token ids that Transformers take, and text again. Guaranteed: training and
-answering build the same input, `<s> u1 </s></s> u2 </s>`, because both do it here."""
+"""Turn contexts and replies into token ids and back; train and load tokenizers.
+
+In: turns and replies as text. Out: the token ids that Transformers read, and text again. Guaranteed: training and
+answering build the same input, `<s> u1 </s></s> u2 </s>`, because both do it here.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -18,23 +21,23 @@ BEGIN, PAD, END, UNKNOWN = range(4)
 class EncodedContext:
     ids: list[int]
     segments: list[int]  # 0 where speaker 1 talks, 1 where speaker 2 does
-    labels: list[int]  # of each token's utterance
-    turns_cut: int  # oldest turns of which at least a part did not fit
-    reply_segment: int  # who talks next
+    labels: list[int]  # for each token, the label of its turn
+    turns_cut: int  # how many of the oldest turns did not fit, or only in part
+    reply_segment: int  # which speaker replies
 
 
 def encode_context(
     tokenizer: Tokenizer, turns: Sequence[str], labels: Sequence[str], max_tokens: int
 ) -> EncodedContext:
-    """Turns without labels count as neutral. A context that is too long loses its oldest turns; a last turn that is too
-    long by itself loses its beginning."""
+    """Encode a context. Turns without labels count as neutral. A context that is too long loses its oldest turns; a
+    last turn that is too long by itself loses its beginning."""
     names = labels or [NEUTRAL] * len(turns)
     ids: list[int] = []
     segments: list[int] = []
     label_ids: list[int] = []
     first = len(turns)
     for place in reversed(range(len(turns))):
-        turn = [END, *_encode(tokenizer, turns[place]), END]  # the first kept turn's becomes <s> below
+        turn = [END, *_encode(tokenizer, turns[place]), END]  # the very first token becomes <s> below
         if ids and len(turn) + len(ids) > max_tokens:
             break
         first = place
@@ -48,8 +51,8 @@ def encode_context(
 
 
 def encode_reply(tokenizer: Tokenizer, text: str, max_tokens: int) -> list[int]:
-    """Return `<s> reply </s>`. The decoder reads all but the last token and has to say all but the first, at most
-    `max_tokens` each. A reply that is cut has no end: a network must not learn to stop there."""
+    """Return `<s> reply </s>`. The decoder reads all but the last token and has to predict all but the first, at most
+    `max_tokens` each. A reply that is cut has no `</s>`, because a network must not learn to stop there."""
     return [BEGIN, *_encode(tokenizer, text), END][: max_tokens + 1]
 
 
@@ -64,7 +67,7 @@ def _encode(tokenizer: Tokenizer, text: str) -> list[int]:
 
 
 def train_tokenizer(texts: Iterable[str], vocabulary_size: int) -> Tokenizer:
-    """Train byte-level BPE of RoBERTa's kind. It knows all 256 bytes, so no text is unknown to it."""
+    """Train byte-level BPE as RoBERTa's. It has a token for each of the 256 bytes, so it can encode any text."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
@@ -77,11 +80,11 @@ def train_tokenizer(texts: Iterable[str], vocabulary_size: int) -> Tokenizer:
         show_progress=False,
     )
     tokenizer.train_from_iterator(texts, trainer)
-    return _prepared(tokenizer)
+    return _configure(tokenizer)
 
 
 def load_tokenizer(path: Path) -> Tokenizer:
-    """Read a tokenizer.json, ours or RoBERTa's, or the one in a folder."""
+    """Read a tokenizer.json, from a file or from the folder that has one. It may be ours or RoBERTa's."""
     file = path / "tokenizer.json" if path.is_dir() else path
     try:
         tokenizer = Tokenizer.from_str(file.read_text(encoding="utf-8"))
@@ -91,10 +94,10 @@ def load_tokenizer(path: Path) -> Tokenizer:
         raise CheckpointRefused(f"{file} is not a tokenizer: {error}") from error
     if any(tokenizer.token_to_id(token) != number for number, token in enumerate(SPECIAL_TOKENS)):
         raise CheckpointRefused(f"{file} must begin with the tokens {' '.join(SPECIAL_TOKENS)}, as RoBERTa's does.")
-    return _prepared(tokenizer)
+    return _configure(tokenizer)
 
 
-def _prepared(tokenizer: Tokenizer) -> Tokenizer:
+def _configure(tokenizer: Tokenizer) -> Tokenizer:
     tokenizer.no_truncation()
     tokenizer.no_padding()
     tokenizer.encode_special_tokens = True  # "</s>" typed by someone is text, not the end of a turn

@@ -1,5 +1,7 @@
-"""`transformer`: the full Transformer of the papers, an encoder of the context and a decoder of the reply with one
-embedder for both. Shapes as in layers.py."""
+"""`transformer`: the full Transformer of the papers, and how it is trained, scores and answers.
+
+It has an encoder of the context and a decoder of the reply, and one embedder for both. Shapes are as in layers.py.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -85,7 +87,7 @@ class Transformer(nn.Module):
         source_labels: Tensor | None = None,
         reply_labels: Tensor | None = None,
     ) -> ReplyState:
-        """Read the contexts ([B, S]). Who replies, and in which label, is one number for each dialog ([B])."""
+        """Read the contexts, [B, S]. The speaker of the reply and its label are one number for each dialog, [B]."""
         mask = padding_mask(source_ids, PAD)
         memory = self.encoder(self.embedder(source_ids, source_segments, source_labels), mask)
         return ReplyState(
@@ -110,7 +112,7 @@ class Transformer(nn.Module):
 
 
 class TransformerDecoder:
-    """The replies of one batch, for decoding/."""
+    """The Decoder of a Transformer, for the code in decoding/."""
 
     first_token, end_token = BEGIN, END
 
@@ -181,7 +183,7 @@ class TransformerAnswerer(DecodingAnswerer[EncodedBatch]):
 
     @torch.inference_mode()
     def score_gold(self, contexts: Sequence[Context], golds: Sequence[str]) -> list[tuple[float, int]]:
-        """Return each gold's log-probability and its number of tokens, in the label that is forced or else chosen."""
+        """Return each gold's log-probability and number of tokens, given the label that is forced or else predicted."""
         encoded = self.encode(contexts)
         labels: list[str] = []
         for start in range(0, len(contexts), SCORED_AT_ONCE):

@@ -1,4 +1,4 @@
-"""Build networks whose weights come from a file."""
+"""Build a network without initial weights, because they will be loaded from a file."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -11,8 +11,8 @@ Network = TypeVar("Network", bound=nn.Module)
 
 
 def build_unfilled(build: Callable[[], Network]) -> Network:
-    """Build the network without initial weights, which would cost time, and memory that is never used. (torch's own
-    way, the meta device, imports 70 MB of other things.)"""
+    """Build the network without filling its weights, which would take time and memory for nothing. (torch's own way for
+    this, the meta device, imports 70 MB of other modules.)"""
     with _Unfilled():
         return build()
 

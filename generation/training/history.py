@@ -1,4 +1,4 @@
-"""The results of a run, validation by validation: history.json and its curves."""
+"""Write, read and draw the validation results of a training run: history.json and curves.svg."""
 
 import io
 import json
@@ -20,7 +20,7 @@ Entry = dict[str, Any]
 
 
 def run_folder(checkpoint: Path, part: str = "") -> Path:
-    """Return the run's own folder, beside the checkpoint, which holds nothing but itself."""
+    """Return the run's own folder. It is beside the checkpoint's folder, which holds nothing but the checkpoint."""
     return checkpoint.with_name(f"{checkpoint.name}{f'.{part}' if part else ''}.training")
 
 
@@ -34,14 +34,14 @@ def write_curves(folder: Path, history: Sequence[Entry]) -> None:
 
 
 def read_history(folder: Path) -> list[Entry]:
-    """Read it from a run's folder, or from beside a checkpoint."""
+    """Read the history of a run, given the run's folder or its checkpoint's folder."""
     path = next((place / HISTORY for place in (folder, run_folder(folder)) if (place / HISTORY).is_file()), None)
     if path is None:
         raise TrainingRefused(f"There is no {HISTORY} in {folder} or {run_folder(folder)}; train_generator writes it.")
     try:
         history: list[Entry] = json.loads(path.read_text())["history"]
         if not all(isinstance(entry["step"], int) and isinstance(entry[MACRO], float) for entry in history):
-            raise ValueError("an entry is not one")
+            raise ValueError("an entry lacks its step or perplexity")
         return history
     except (ValueError, KeyError, TypeError) as error:
         raise TrainingRefused(f"{path} is broken: {error}.") from error

@@ -1,5 +1,8 @@
-"""The one training loop. Randomness is seeded by the number of the step, so that a step depends on nothing that is
-lost with a killed process: a resumed run reaches the same numbers, to the last bit on the same machine."""
+"""Run the training loop: steps, validations, early stopping, saving and resuming.
+
+Each step seeds its randomness with its own number, so that it depends on nothing that is lost if the process is killed:
+a resumed run reaches the same numbers, to the last bit on the same machine.
+"""
 
 import math
 from collections.abc import Iterator
@@ -15,7 +18,7 @@ from torch.nn.parallel import DistributedDataParallel
 from generation.devices import gpu_has_bfloat16
 from generation.errors import TrainingRefused
 from generation.training.history import write_curves, write_history
-from generation.training.objective import Objective, Turn
+from generation.training.objective import Objective, StepPlan
 from generation.training.options import TrainingSettings
 from generation.training.ordering import Indices, epoch_batches, share_of
 from generation.training.pace import Clock
@@ -38,7 +41,7 @@ class Progress:
 
 
 class Report(Protocol):
-    """Someone who follows a run: a progress bar, a log, a test."""
+    """Gets told how a run is doing: a progress bar, a log or a test."""
 
     def begin(self, state: RunState, total_steps: int) -> None: ...
     def step(self, progress: Progress) -> None: ...
@@ -68,7 +71,7 @@ class Trainer:
 
     def run(self) -> RunState:
         self.state = load_state(self.folder, self.identity, self.network, self.optimisers, self.scaler)
-        # The stored time, because all processes agree on it.
+        # Compare the stored time, because it is the same in all processes.
         is_late = 0 < self.settings.max_minutes * 60 < self.state.seconds
         self.state.stopped = OUT_OF_TIME if is_late else ""
         # With several optimisers, a step may leave parameters without a gradient.
@@ -78,13 +81,13 @@ class Trainer:
         self.steps_an_epoch = math.ceil(len(self.objective.training) / size)
         self.report.begin(self.state, self.total_steps)
         batches: list[Indices] = []
-        while not (reason := self._reason_to_stop()):
+        while not (reason := self._find_reason_to_stop()):
             batches = batches or epoch_batches(keys, size, self.settings.seed, self.state.epoch)
             self._train_on(batches[self.state.position])
             if self.state.position == 0:
-                batches = []  # the next epoch has others
+                batches = []  # the next epoch has other batches
         self.state.stopped = reason
-        self._look_and_save(is_last=True)
+        self._validate_and_save_if_due(is_last=True)
         if self.world.is_first:
             write_curves(self.folder, self.state.history)
         return self.state
@@ -94,7 +97,7 @@ class Trainer:
         steps = self.steps_an_epoch * self.settings.max_epochs
         return min(steps, self.settings.max_steps) if self.settings.max_steps else steps
 
-    def _reason_to_stop(self) -> str:
+    def _find_reason_to_stop(self) -> str:
         if self.state.stopped:
             return self.state.stopped
         if self.settings.patience and self.state.validations_since_best >= self.settings.patience:
@@ -105,8 +108,8 @@ class Trainer:
         loss_sum, is_late = self.world.sum([self._step(batch), self._clock.is_after(self.settings.max_minutes)])
         if not math.isfinite(loss_sum):
             raise TrainingRefused(
-                f"The loss of step {self.state.step + 1:,} is not a number: a lower --learning-rate, --clip 1, "
-                "--warmup-steps or --precision fp32 help. The same command resumes the run where it was saved last."
+                f"The loss of step {self.state.step + 1:,} is not a number. A lower --learning-rate, --clip 1, "
+                "--warmup-steps or --precision fp32 may help. The same command resumes the run where it was saved last."
             )
         state = self.state
         state.loss_sum += loss_sum
@@ -116,7 +119,7 @@ class Trainer:
         state.epoch += state.position == 0
         state.stopped = OUT_OF_TIME if is_late else ""
         self.report.step(self._progress(batch))
-        self._look_and_save()
+        self._validate_and_save_if_due()
 
     def _progress(self, batch: Indices) -> Progress:
         state = self.state
@@ -135,9 +138,10 @@ class Trainer:
         )
 
     def _step(self, batch: Indices) -> float:
-        """Update the weights once. The loss is the mean over all targets of the batch, however it is shared out."""
+        """Update the weights once, and return the summed loss of this process's examples. Gradients are those of the
+        mean loss over all targets of the batch, however it is shared out among processes and parts."""
         settings, world = self.settings, self.world
-        turn = self.objective.turn(self.state.step, settings)
+        plan = self.objective.plan_step(self.state.step, settings)
         torch.manual_seed((settings.seed * 2_000_003 + self.state.step) * world.size + world.rank)
         self.parallel.train()
         self.parallel.zero_grad(set_to_none=True)
@@ -145,20 +149,21 @@ class Trainer:
         loss_sum = 0.0
         parts = share_of(batch, world.rank, world.size, settings.accumulate)
         for number, part in enumerate(parts, 1):
-            examples = part if len(part) else batch[:1]  # every process takes part in each exchange of gradients
-            with _exchanging(self.parallel, number == len(parts)), self.autocast():
-                scored = turn.score(self.parallel, self.objective.training.batch(examples, world.device))
+            # A process without examples computes one with weight 0: all must take part in exchanging gradients.
+            examples = part if len(part) else batch[:1]
+            with _exchange_gradients(self.parallel, number == len(parts)), self.autocast():
+                scored = plan.score(self.parallel, self.objective.training.batch(examples, world.device))
                 part_sum = scored.losses.sum() * (len(part) > 0)
-            # The processes' gradients are averaged, hence the factor.
+            # DistributedDataParallel averages the gradients of processes; the factor makes it a sum.
             self.scaler.scale(part_sum * (world.size / target_count)).backward()  # type: ignore[no-untyped-call]
             loss_sum += float(part_sum.detach())
-        self._update(turn)
+        self._update(plan)
         return loss_sum
 
-    def _update(self, turn: Turn) -> None:
-        optimiser = self.optimisers[turn.optimiser]
+    def _update(self, plan: StepPlan) -> None:
+        optimiser = self.optimisers[plan.optimiser]
         for group in optimiser.param_groups:
-            group["lr"] = turn.learning_rate
+            group["lr"] = plan.learning_rate
         if self.settings.clip:
             self.scaler.unscale_(optimiser)
             own = [parameter for group in optimiser.param_groups for parameter in group["params"]]
@@ -170,14 +175,14 @@ class Trainer:
         enabled = self.precision != torch.float32
         return torch.autocast(self.world.device.type, dtype=self.precision) if enabled else nullcontext()
 
-    def _look_and_save(self, is_last: bool = False) -> None:
+    def _validate_and_save_if_due(self, is_last: bool = False) -> None:
         state, settings = self.state, self.settings
-        is_looked_at = bool(state.history) and state.history[-1]["step"] == state.step
+        is_validated = bool(state.history) and state.history[-1]["step"] == state.step
         is_due = state.step % settings.validate_every == 0 if settings.validate_every else state.position == 0
-        is_looking = (is_due or is_last) and not is_looked_at and state.step > 0
-        if is_looking:
+        should_validate = (is_due or is_last) and not is_validated and state.step > 0
+        if should_validate:
             self._validate()
-        if is_looking or is_last or state.step % settings.save_every == 0:
+        if should_validate or is_last or state.step % settings.save_every == 0:
             self._save()
 
     def _validate(self) -> None:
@@ -217,15 +222,15 @@ class Trainer:
 
 
 def resolve_precision(name: str, device: torch.device) -> torch.dtype:
-    """`auto` is bf16 on a GPU that has it, fp16 on other GPUs, and fp32 on a CPU."""
+    """Return the precision to compute with. `auto` is bf16 on a GPU that has it, fp16 on other GPUs, fp32 on a CPU."""
     if name == "auto" and device.type == "cuda":
         return torch.bfloat16 if gpu_has_bfloat16() else torch.float16
     return {"bf16": torch.bfloat16, "fp16": torch.float16}.get(name, torch.float32)
 
 
 @contextmanager
-def _exchanging(network: nn.Module, is_last_part: bool) -> Iterator[None]:
-    """Processes exchange gradients once for each batch, with its last part."""
+def _exchange_gradients(network: nn.Module, is_last_part: bool) -> Iterator[None]:
+    """Let processes exchange gradients only once for each batch, with its last part."""
     is_held_back = isinstance(network, DistributedDataParallel) and not is_last_part
     with network.no_sync() if is_held_back else nullcontext():  # type: ignore[operator]
         yield

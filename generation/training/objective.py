@@ -1,8 +1,8 @@
-"""What a network is trained to do: all that the loop knows of it.
+"""Define what a network is trained to do: network, examples, loss, optimisers. The training loop knows nothing else.
 
 An objective of one network with one loss needs no more than the first five fields. One with several optimisers, a
-schedule of its own, or phases in which different losses take turns, overrides `optimisers` and `turn`. Both depend on
-the settings and the number of the step only, so that a run that was killed resumes with the same numbers.
+schedule of its own, or alternating losses overrides `optimisers` and `plan_step`. Both may depend on the settings and
+the number of the step only, so that a run that was killed resumes with the same numbers.
 """
 
 from collections.abc import Callable, Mapping
@@ -19,14 +19,15 @@ from generation.training.options import TrainingSettings
 from generation.training.ordering import Indices
 
 IGNORED = -100  # a target that no loss counts
-ADAM = {"betas": (0.9, 0.98), "eps": 1e-6, "fused": True}  # fused: one pass over weights, gradients and averages
+ADAM = {"betas": (0.9, 0.98), "eps": 1e-6, "fused": True}  # fused means one pass over weights, gradients and averages
 MAIN = "optimizer"  # the name of the only optimiser, in a run's state
 
 Batch = dict[str, Tensor]
 
 
 class Examples(Protocol):
-    """`sort_keys` puts examples of similar length side by side; `target_counts` are the tokens that the loss counts."""
+    """Training examples. Sorting by `sort_keys` puts examples of similar length side by side; `target_counts` are the
+    numbers of tokens that the loss counts."""
 
     sort_keys: npt.NDArray[np.int64]
     target_counts: npt.NDArray[np.int64]
@@ -38,7 +39,7 @@ class Examples(Protocol):
 
 @dataclass(frozen=True)
 class Scored:
-    """[B] each: an example's loss, summed over its targets, and whether its label was the first guess."""
+    """The loss of each example, summed over its targets, and whether its label was guessed right: [B] each."""
 
     losses: Tensor
     correct: Tensor | None = None
@@ -48,8 +49,8 @@ Score = Callable[[nn.Module, Batch], Scored]
 
 
 @dataclass(frozen=True)
-class Turn:
-    """What one step minimises, which optimiser moves, and how fast."""
+class StepPlan:
+    """What one step does: the loss that it minimises, the optimiser that it uses, and the learning rate."""
 
     score: Score
     optimiser: str
@@ -71,19 +72,20 @@ class Objective:
         rate = settings.learning_rate
         return {MAIN: torch.optim.Adam(self.network.parameters(), lr=rate, **ADAM)}  # type: ignore[arg-type]
 
-    def turn(self, step: int, settings: TrainingSettings) -> Turn:
-        """Return what step number `step` (from 0) does: here, one loss at a rate that rises and then stays."""
+    def plan_step(self, step: int, settings: TrainingSettings) -> StepPlan:
+        """Return what step number `step` (from 0) does. Here it is always the same loss, at a learning rate that rises
+        over the warm-up steps and then stays."""
         warmth = min(1.0, (step + 1) / max(1, settings.warmup_steps))
-        return Turn(self.score, MAIN, settings.learning_rate * warmth)
+        return StepPlan(self.score, MAIN, settings.learning_rate * warmth)
 
 
 def score_tokens(logits: Tensor, targets: Tensor) -> Scored:
-    """The negative log-likelihood of the targets: [B, T, vocabulary] and [B, T]."""
+    """Return -log P of each example's targets: logits [B, T, vocabulary] and targets [B, T] -> losses [B]."""
     losses = F.cross_entropy(logits.float().flatten(0, 1), targets.flatten(), ignore_index=IGNORED, reduction="none")
     return Scored(losses.view_as(targets).sum(dim=1))
 
 
 def score_labels(logits: Tensor, labels: Tensor) -> Scored:
-    """The negative log-likelihood of the labels: [B, labels] and [B]."""
+    """Return -log P of each example's label: logits [B, labels] and labels [B] -> losses [B]."""
     losses = F.cross_entropy(logits.float(), labels, reduction="none")
     return Scored(losses, logits.argmax(dim=-1) == labels)

@@ -9,9 +9,10 @@ Indices = npt.NDArray[np.int64]
 
 
 def epoch_batches(lengths: npt.NDArray[np.int64], batch_size: int, seed: int, epoch: int) -> list[Indices]:
-    """Return all examples once: shuffled, sorted by length within pools of some batches, then the batches shuffled.
+    """Return batches that contain each example once. Examples are shuffled and sorted by length within pools of some
+    batches; then the batches are shuffled.
 
-    It depends on its arguments only, so that a run that is resumed in the middle of an epoch finds the same batches.
+    The result depends on the arguments only, so that a run that is resumed within an epoch gets the same batches.
     """
     rng = np.random.default_rng((seed, epoch))
     order = rng.permutation(len(lengths))
@@ -28,5 +29,5 @@ def validation_batches(lengths: npt.NDArray[np.int64], batch_size: int) -> list[
 
 
 def share_of(batch: Indices, rank: int, world_size: int, parts: int) -> list[Indices]:
-    """Return what one process does of a batch, in `parts` steps whose gradients add up. Parts may be empty."""
+    """Return one process's share of a batch, in `parts` whose gradients are added up. Parts may be empty."""
     return np.array_split(batch[rank::world_size], parts)

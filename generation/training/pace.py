@@ -1,4 +1,4 @@
-"""How long a run has taken, over all the processes that it was resumed in, and how fast it is now."""
+"""Measure how long a training run has taken, including the time before it was resumed, and how fast it is now."""
 
 import time
 from collections import deque
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from generation.training.state import RunState
 
 SECONDS_BETWEEN_FIGURES = 60
-RECENT_STEPS = 200  # what the pace is taken from: a pause, or other work on the machine, is soon forgotten
+RECENT_STEPS = 200  # the pace is measured over so many, so that a pause or other work on the machine is soon forgotten
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Clock:
         return is_time
 
     def pace(self, examples: int, targets: int) -> Pace:
-        """Call it once for each step, with what the step did."""
+        """Return the pace. Call this once for each step, with the numbers of its examples and targets."""
         _, examples_before, targets_before = self._recent[-1]
         self._recent.append((time.monotonic(), examples_before + examples, targets_before + targets))
         (began, first_examples, first_targets), (now, last_examples, last_targets) = self._recent[0], self._recent[-1]

@@ -1,6 +1,7 @@
-"""Conversations as pairs of a context and the turn that follows: every turn of both speakers but the first is a target.
+"""Turn conversations into training pairs of a context and the turn that follows it.
 
-In EmpatheticDialogues, a conversation is several lines with growing contexts; each of its turns is still one pair.
+Every turn of both speakers but the first is a target. In EmpatheticDialogues, a conversation is several lines with
+growing contexts; each of its turns still makes only one pair.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,7 +17,7 @@ from generation.models import Dataset
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Labels are emotions or intents; "" where the data has none."""
+    """A context and the turn that follows. Labels are emotions or intents; "" if the data has none."""
 
     turns: tuple[str, ...]
     labels: tuple[str, ...]
@@ -38,7 +39,7 @@ class Source:
     def records(self) -> Iterator[DialogRecord]:
         self.rejected = 0
         for name in self.names:
-            for found in _stored(name) if self._is_dataset(name) else _read(Path(name), self.format):
+            for found in _read_dataset(name) if self._is_dataset(name) else _read_file(Path(name), self.format):
                 if isinstance(found, Problem):
                     self.rejected += 1
                 else:
@@ -48,7 +49,7 @@ class Source:
         return self.format is None and not Path(name).exists() and Dataset.objects.filter(name=name).exists()
 
 
-def _stored(name: str) -> Iterator[DialogRecord]:
+def _read_dataset(name: str) -> Iterator[DialogRecord]:
     rows = Dataset.objects.get(name=name).dialogs.order_by("pk")
     for row in rows.iterator(chunk_size=2000):
         yield DialogRecord(
@@ -64,9 +65,9 @@ def _stored(name: str) -> Iterator[DialogRecord]:
         )
 
 
-def _read(path: Path, format: str | None) -> Iterator[DialogRecord | Problem]:
+def _read_file(path: Path, format: str | None) -> Iterator[DialogRecord | Problem]:
     if not path.exists():
-        raise DataRefused(f"There is neither a file nor a dataset named {str(path)!r}; import_dialogs makes one.")
+        raise DataRefused(f"There is no file and no dataset named {str(path)!r}; import_dialogs makes a dataset.")
     try:
         yield from read_dialog_file(path, dialog_format(path, format))
     except OSError as error:
@@ -82,7 +83,8 @@ def pairs_of(records: Iterable[DialogRecord]) -> Iterator[Pair]:
             turns, labels = (*turns, str(following)), (*labels, "")
         conversation = str(record.source.get("conv_id", ""))
         for position in range(1, len(turns)):
-            # Of two conversations that begin alike, both count; of a file that doesn't tell them apart, one does.
+            # If two conversations begin alike, both count. Without conversation ids they can't be told apart, so only
+            # one counts.
             key = hash((conversation, turns[: position + 1]))
             if key not in seen:
                 seen.add(key)

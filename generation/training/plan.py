@@ -1,4 +1,4 @@
-"""What to train, on what, and from where."""
+"""The plan of a training run: which network, on which data, from which start. It also holds out validation data."""
 
 import zlib
 from collections.abc import Callable, Iterator
@@ -9,7 +9,7 @@ from typing import Any
 from generation.corpora.import_records import DialogRecord
 from generation.training.pairs import Source
 
-HELD_OUT_OF = 10  # where no validation data is named, one of so many conversations validates
+HELD_OUT_OF = 10  # if no validation data is named, one of so many conversations is held out for validation
 Say = Callable[[str], None]
 
 
@@ -29,7 +29,7 @@ class Data:
 
 @dataclass(frozen=True)
 class Plan:
-    """`sizes` are the sizes of the network that were asked for. A checkpoint to start from has its own."""
+    """`sizes` are the sizes of a new network. A checkpoint to start from has its own."""
 
     kind: str
     data: Data
@@ -44,6 +44,6 @@ class Plan:
 
 
 def _is_held_out(record: DialogRecord) -> bool:
-    """Decide by conversation, so that no turn of one is on both sides."""
+    """Return whether this record is for validation. Whole conversations are, so that none is in both sets."""
     conversation = str(record.source.get("conv_id") or record.turns[0])
     return zlib.crc32(conversation.encode()) % HELD_OUT_OF == 0

@@ -1,4 +1,4 @@
-"""Compare two runs at the steps that both have: which one predicts the validation data better?"""
+"""Compare two training runs at the steps at which both were validated (compare_training)."""
 
 from dataclasses import dataclass
 
@@ -20,7 +20,7 @@ class Comparison:
 
     @property
     def second_is_lower(self) -> int:
-        """At how many of the common steps the second run has the lower macro perplexity."""
+        """Return at how many of the common steps the second run has the lower macro perplexity."""
         return sum(row.second[MACRO] < row.first[MACRO] for row in self.rows)
 
 
@@ -34,5 +34,5 @@ def compare_runs(first: list[Entry], second: list[Entry]) -> Comparison:
 
 
 def best_of(history: list[Entry]) -> Entry:
-    """Return the entry at which the checkpoint was saved: the lowest token-weighted perplexity."""
+    """Return the entry whose network became the checkpoint: the one with the lowest token-weighted perplexity."""
     return min(history, key=lambda entry: entry[TOKEN_WEIGHTED])

@@ -1,7 +1,8 @@
-"""The state of a run: weights, optimisers and position in one safetensors file, with the numbers as JSON in its header.
+"""Save and load the state of a training run, so that a killed run can be resumed.
 
-The file is written beside the old one and then renamed, so it is complete or absent. It need not hold the state of
-random generators: the loop seeds each step by its number. Nothing is unpickled.
+Weights, optimisers and position are in one safetensors file, with the numbers as JSON in its header. The file is
+written beside the old one and then renamed, so it is complete or absent. It does not hold the state of random
+generators, because the loop seeds each step by its number. Nothing is unpickled.
 """
 
 import json
@@ -28,15 +29,15 @@ class RunState:
     step: int = 0
     epoch: int = 0
     position: int = 0  # batches done in this epoch
-    loss_sum: float = 0.0  # of training, since the last validation
+    loss_sum: float = 0.0  # of training examples since the last validation
     loss_count: float = 0.0
     best_loss: float | None = None
     best_step: int = 0
     validations_since_best: int = 0
     seconds: float = 0.0
     cpu_seconds: float = 0.0
-    stopped: str = ""  # why
-    history: list[dict[str, Any]] = field(default_factory=list)  # an entry a validation
+    stopped: str = ""  # why the run stopped
+    history: list[dict[str, Any]] = field(default_factory=list)  # one entry for each validation
 
 
 def save_state(
@@ -44,7 +45,7 @@ def save_state(
     scaler: torch.amp.GradScaler,
 ) -> None:  # fmt: skip
     metadata = {"state": asdict(state), "identity": identity, "scaler": scaler.state_dict()}
-    tensors = dict(_tensors(network, optimisers))
+    tensors = dict(_list_tensors(network, optimisers))
     new = folder / f"{STATE}.new"
     save_file(tensors, new, metadata={name: json.dumps(value) for name, value in metadata.items()})
     with new.open("rb") as file:
@@ -56,7 +57,7 @@ def load_state(
     folder: Path, identity: dict[str, Any], network: nn.Module, optimisers: Optimisers,
     scaler: torch.amp.GradScaler,
 ) -> RunState:  # fmt: skip
-    """Put network, optimisers and scaler where they were. Return a new state if there is none."""
+    """Restore network, optimisers and scaler, and return the state, or a new one if none was saved."""
     path = folder / STATE
     if not path.exists():
         return RunState()
@@ -81,8 +82,8 @@ def _check_identity(stored: dict[str, Any], given: dict[str, Any], folder: Path)
             )
 
 
-def _tensors(network: nn.Module, optimisers: Optimisers) -> Iterator[tuple[str, Tensor]]:
-    """Names are those of `named_parameters`, which lists a shared tensor once."""
+def _list_tensors(network: nn.Module, optimisers: Optimisers) -> Iterator[tuple[str, Tensor]]:
+    """Yield all tensors to save, by name. `named_parameters` lists a tensor that is shared only once."""
     for name, buffer in network.named_buffers():
         yield f"network.{name}", buffer.detach().contiguous()
     for name, parameter in network.named_parameters():
@@ -97,7 +98,7 @@ def _restore_tensors(file: Any, network: nn.Module, optimisers: Optimisers) -> N
         for name, tensor in (*network.named_buffers(), *network.named_parameters()):
             tensor.copy_(file.get_tensor(f"network.{name}"))
     parameters = dict(network.named_parameters())
-    for stored in file.keys():  # noqa: SIM118  # it is no dict
+    for stored in file.keys():  # noqa: SIM118  # `file` is not a dict and can't be iterated
         optimiser_name, key, *rest = stored.split(".", 2)
         if optimiser_name in optimisers:
             parameter = parameters[rest[0]]

@@ -1,4 +1,4 @@
-"""From a plan to a finished run: what the command calls."""
+"""Train a part of a checkpoint from a plan: prepare it, run the loop, finish it. train_generator calls this."""
 
 from typing import Protocol
 
@@ -19,7 +19,7 @@ class Trainable(Protocol):
 def train(
     family: Trainable, plan: Plan, part: str, settings: TrainingSettings, world: World, report: Report, say: Say
 ) -> RunState:
-    """Train a part of a family's checkpoint. An earlier run into the same folder is resumed where it was saved last."""
+    """Train a part of a family's checkpoint. An earlier run in the same folder is resumed where it was saved last."""
     plan.run_folder.mkdir(parents=True, exist_ok=True)
     objective = family.prepare(part, plan, world, say)
     identity = {"kind": plan.kind, "part": part, "start": plan.start or "raw", **objective.identity}

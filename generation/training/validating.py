@@ -1,7 +1,9 @@
-"""How well a network predicts the validation data.
+"""Measure how well a network predicts the validation data: loss, perplexities and accuracy.
 
-Perplexity is exp of the mean negative log-likelihood. The papers average over each reply's tokens and then over replies
-(macro), others over all tokens alike (token-weighted). Both are reported, each by its name.
+    perplexity = exp(mean of -log P(token))
+
+The papers take the mean over each reply's tokens and then over replies (macro); others take it over all tokens at once
+(token-weighted). Both are reported, each by its name.
 """
 
 import math
@@ -20,9 +22,9 @@ from generation.training.world import World
 
 @dataclass(frozen=True)
 class Validation:
-    loss: float  # nats a token, over all tokens: what training minimises, and what the best checkpoint is chosen by
-    macro_loss: float  # mean over examples of nats a token
-    accuracy: float | None  # of labels
+    loss: float  # mean -log P over all tokens; training minimises it, and it decides which checkpoint is best
+    macro_loss: float  # mean over examples of each example's mean -log P
+    accuracy: float | None  # of labels; None if the network predicts none
 
     def as_json(self) -> dict[str, Any]:
         values = {
@@ -40,7 +42,7 @@ def validate(
     batches = validation_batches(examples.sort_keys, max(1, settings.batch_size // settings.accumulate // world.size))
     loss_sum = target_count = macro_sum = example_count = correct = 0.0
     has_labels = False
-    plain: nn.Module = getattr(network, "module", network)  # what DistributedDataParallel wraps: nothing to exchange
+    plain: nn.Module = getattr(network, "module", network)  # without DistributedDataParallel: no gradients to exchange
     plain.eval()
     with torch.inference_mode(), autocast():
         for batch in batches[world.rank :: world.size]:

@@ -21,7 +21,7 @@ class World:
 
     @property
     def is_first(self) -> bool:
-        """True for the one process that writes files and reports."""
+        """Return whether this is the one process that writes files and reports."""
         return self.rank == 0
 
     def wrap(self, network: nn.Module, has_idle_parameters: bool = False) -> nn.Module:
@@ -46,7 +46,7 @@ class World:
 @contextmanager
 def join_world(device_name: str) -> Iterator[World]:
     size, rank = int(os.environ.get("WORLD_SIZE", 1)), int(os.environ.get("RANK", 0))
-    device = _device(device_name, int(os.environ.get("LOCAL_RANK", 0)) if size > 1 else None)
+    device = _choose_device(device_name, int(os.environ.get("LOCAL_RANK", 0)) if size > 1 else None)
     if size == 1:
         yield World(0, 1, device)
         return
@@ -57,7 +57,7 @@ def join_world(device_name: str) -> Iterator[World]:
         dist.destroy_process_group()
 
 
-def _device(name: str, local_rank: int | None) -> torch.device:
+def _choose_device(name: str, local_rank: int | None) -> torch.device:
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
     try:

@@ -1,0 +1,1 @@
+"""The researcher's pages about datasets, dialogs and models."""

@@ -19,11 +19,12 @@ import numpy as np
 import pandas as pd
 
 from evalplatform.errors import EvalPlatformError
+from hits.protocols import usual_protocol
 from hits.stats.scales import score_of
 
 NEEDED = ("item", "worker", "generator", "value")
 DATASET = "dataset"
-WORDS = ("good", "okay", "bad")
+WORDS = usual_protocol().scale.values
 MOST_VALUES = 20
 MOST_PROBLEMS_TOLD = 10
 

@@ -5,6 +5,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from hits.api.worker_schemas import BonusOut, SubmitOut
+from hits.crowds.crowd_words import CrowdWords
 
 
 class WithProtocol(BaseModel):
@@ -58,6 +59,7 @@ class Facts(BaseModel):
 
 
 class PageData(WithProtocol):
+    crowd: CrowdWords = Field(description="What the worker's crowd calls things, and says of coming and going.")
     mode: Literal["preview", "work", "submitted", "shown"] = Field(
         description="Shown is for the researcher's eyes: it has one dialog or none, and nothing of it can be changed."
     )

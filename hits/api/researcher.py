@@ -22,7 +22,7 @@ from evalplatform.errors import EvalPlatformError
 from hits.access.api_tokens import user_of_token
 from hits.access.sharing import study_for
 from hits.api.researcher_schemas import ErrorOut
-from hits.crowds.opening import offered_environments
+from hits.crowds.registry import offered_places
 from hits.models import Offering, Study, offering_for
 from hits.publishing.publishing_runs import last_offering
 
@@ -103,7 +103,7 @@ class ResearcherView(APIView):
     def offering(self, request: Request, key: UUID) -> Offering:
         """On the marketplace asked for, else on the last one that the study was published on."""
         study = self.study(request, key)
-        offered = [str(one) for one in offered_environments()]
+        offered = offered_places()
         asked = request.query_params.get("market")
         if asked is None:
             return last_offering(study, offered)

@@ -18,7 +18,7 @@ from hits.api.researcher_schemas import CURSOR, MARKET, ProgressOut, ResultsOut,
 from hits.budgeting.budget import budget_of
 from hits.models import Offering, Study, StudyResults
 from hits.monitoring.progress import count_progress
-from hits.views.results import send_results_task
+from hits.views.results_page import send_results_task
 
 
 class StudyPages(CursorPagination):
@@ -59,7 +59,7 @@ class ProgressView(ResearcherView):
         offering = self.offering(request, key)
         progress = asdict(count_progress(offering))
         money = _money(offering) if offering.study.is_frozen else _NO_MONEY
-        return Response({"market": offering.environment, **progress, **money})
+        return Response({"market": offering.place, **progress, **money})
 
 
 class ResultsView(ResearcherView):
@@ -80,7 +80,7 @@ class ResultsView(ResearcherView):
             row = refresh_results(offering, send_results_task, timezone.now())
         state = _state(row)
         body = {
-            "market": offering.environment,
+            "market": offering.place,
             "state": state,
             "computed_at": row.computed_at,
             "problem": row.problem,
@@ -119,7 +119,7 @@ def _state(row: StudyResults) -> str:
     source = source_of(row.offering)
     if not source:
         return "nothing rated"
-    if row.requested_at is not None:
+    if row.is_under_way:
         return "being computed"
     if row.problem:
         return "failed"

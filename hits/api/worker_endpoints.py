@@ -1,6 +1,7 @@
 """What a worker's page calls: save, check a bonus, submit. Who it is, a signed token says; no cookies."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from typing import Any, ClassVar, TypeVar
 
 from django.utils import timezone
@@ -28,6 +29,8 @@ from hits.api.worker_schemas import (
     SubmitIn,
     SubmitOut,
 )
+from hits.crowds.crowd_words import CrowdWords
+from hits.crowds.registry import CROWDS, USUAL_WORDS
 from hits.serving.assignment_tokens import Ticket, read_token
 from hits.serving.saving import DialogState, check_bonus, save_dialogs, submit
 from hits.serving.visit_limits import MinuteCounter
@@ -86,10 +89,9 @@ class PerAssignmentAndAddress(BaseThrottle):
     def allow_request(self, request: Request, view: APIView) -> bool:
         ticket, address = _ticket(request), client_address(request)
         is_fair = not address or is_this_machine(address) or self._of_address.allows(address)
-        return (
-            self._of_assignment.allows((ticket.study_key, ticket.crowd, ticket.environment, ticket.assignment_id))
-            and is_fair
-        )
+        visit = ticket.visit
+        assignment = ticket.study_key, visit.crowd, visit.environment, visit.assignment_id
+        return self._of_assignment.allows(assignment) and is_fair
 
 
 class OnlyJson(BaseContentNegotiation):
@@ -114,12 +116,13 @@ class WorkerView(APIView):
     content_negotiation_class = OnlyJson
 
     def handle_exception(self, error: Exception) -> Response:
+        crowd = _crowd_words(self.request)
         if isinstance(error, Throttled):
-            response = _refusal(WorkRefused(Refusal.TOO_FAST))
+            response = _refusal(WorkRefused(Refusal.TOO_FAST), crowd)
             response["Retry-After"] = "5"
             return response
         if isinstance(error, WorkRefused):
-            response = _refusal(error)
+            response = _refusal(error, crowd)
             if error.refusal == Refusal.TOKEN_INVALID:
                 response["WWW-Authenticate"] = "Assignment"
             return response
@@ -149,7 +152,7 @@ class CheckView(WorkerView):
 class SubmitView(WorkerView):
     @extend_schema(request=SubmitIn, responses={200: SubmitOut, **REFUSALS}, operation_id="submit", tags=["worker"])
     def post(self, request: Request) -> Response:
-        """Takes the whole assignment, or says what is missing; then tells what to post to the marketplace."""
+        """Takes the whole assignment, or says what is missing; then tells how the worker gets back to the crowd."""
         body = _read(SubmitIn, request)
         return Response(submit(_ticket(request), _states(body.dialogs), body.feedback, timezone.now()))
 
@@ -186,6 +189,15 @@ def _states(dialogs: Sequence[DialogIn]) -> list[DialogState]:
     ]
 
 
-def _refusal(error: WorkRefused) -> Response:
-    words = {"heading": error.words.heading, "message": str(error), "can_open_again": error.words.can_open_again}
-    return Response({"code": error.refusal, **words, **error.details}, status=STATUS[error.refusal])
+def _crowd_words(request: Request) -> CrowdWords:
+    """The usual crowd's where the token is none of ours."""
+    try:
+        return CROWDS[_ticket(request).visit.crowd].words
+    except WorkRefused:
+        return USUAL_WORDS
+
+
+def _refusal(error: WorkRefused, crowd: CrowdWords) -> Response:
+    return Response(
+        {"code": error.refusal, **asdict(error.words(crowd)), **error.details}, status=STATUS[error.refusal]
+    )

@@ -108,9 +108,14 @@ class CheckOut(BaseModel):
 
 
 class SubmitOut(BaseModel):
-    action: str = Field(description="Where the page posts the fields, as a form.")
+    """How the worker gets back to the crowd."""
+
+    way: Literal["form", "redirect", "code"] = Field(
+        description="Post the fields to the action as a form, go to the action, or let the worker take the code there."
+    )
+    action: str
     fields: dict[str, str]
-    code: str
+    code: str = Field(description="What the worker may quote; where the way is `code`, what they enter there.")
     points: str = Field(description="How many bonus points were won, in words; empty where there were none to win.")
 
 

@@ -101,7 +101,7 @@ def set_cap(offering: Offering, cents: int | None, by: User | None, now: datetim
         return
     SpendingCap.objects.create(offering=offering, cents=cents, set_by=by, set_at=now)
     text = f"took the budget of {dollars(before or 0)} away" if cents is None else f"set the budget to {dollars(cents)}"
-    Event.objects.create(study=offering.study, at=now, actor=by, text=f"{text} ({offering.environment})")
+    Event.objects.create(study=offering.study, at=now, actor=by, text=f"{text} ({offering.place})")
 
 
 def refuse_over_budget(

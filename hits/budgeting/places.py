@@ -14,7 +14,6 @@ from hits.models.publication import PublicationQuerySet
 MAY_BE_THERE = ~Q(crowd_hit_id="") | Q(refusal="")
 MAY_BRING_WORK = MAY_BE_THERE & (Q(closed_at=None) | Q(reopening_at__isnull=False))
 IN_FLIGHT = timedelta(minutes=10)  # within which the run that saved an intent may still be calling the marketplace
-OPEN_STATUSES = ("Assignable", "Unassignable")  # on offer, or off the market with somebody still at work on it
 
 
 @dataclass(frozen=True)
@@ -103,9 +102,7 @@ def note_gone(offering: Offering, gone: Collection[Publication], now: datetime) 
     ours = Publication.objects.filter(pk__in=[one.pk for one in gone], gone_at=None)
     count = ours.update(gone_at=now, closed_at=now)
     if count:
-        text = (
-            f"found that {count:,} HIT{'s were' if count > 1 else ' was'} deleted on the {offering.environment} market"
-        )
+        text = f"found that {count:,} HIT{'s were' if count > 1 else ' was'} deleted on the {offering.place} market"
         Event.objects.create(study=offering.study, at=now, actor=None, text=text)
 
 
@@ -119,7 +116,7 @@ def note_places(
     """
     hits = [(publications[hit.crowd_hit_id], hit) for hit in listed]
     ours = Publication.objects.filter(pk__in=[one.pk for one, _ in hits])
-    closed = {one.pk for one, hit in hits if hit.status not in OPEN_STATUSES}
+    closed = {one.pk for one, hit in hits if not hit.is_open}
     ours.filter(pk__in=closed, closed_at=None).update(closed_at=now)
     ours.exclude(pk__in=closed).exclude(closed_at=None, reopening_at=None).update(closed_at=None, reopening_at=None)
     # Closed there, and we were about to put it back: by a run that was killed, unless it may be at it right now.

@@ -1,4 +1,4 @@
-"""What the marketplace confirms -> Submission and Rating rows.
+"""Ask the crowd what was handed in, and store it as Submissions with their Ratings.
 
 In: a study's published HITs and a market. Out: a Submission with its Ratings for each assignment that the marketplace
 has, all or nothing each; and for each that it does not have, what became of it. Guaranteed: nothing that was only said
@@ -16,22 +16,19 @@ from django.db.models import Count, Q
 from hits.access.pseudonyms import pseudonym
 from hits.budgeting.places import IN_FLIGHT, note_gone, note_places
 from hits.budgeting.undecided import ANSWERS_MAY_COME, NO_ANSWERS, SAVED_ONLY, UNREADABLE
-from hits.crowds.calling import THREADS, call_in_threads
+from hits.crowds.calling import call_in_threads
 from hits.crowds.contract import Market, MarketAssignment, MarketHit
 from hits.crowds.registry import crowd_of
 from hits.errors import MarketRefused
 from hits.models import Answer, Assignment, Event, Offering, Payment, Publication, Rating, Submission
 from hits.models.assignment import AssignmentQuerySet
 from hits.models.submission import SubmissionQuerySet
-from hits.protocols.contract import missing_work
+from hits.protocols.protocol import missing_work
 from hits.serving.assignment_tokens import CopyOf
 from hits.serving.copies import copy_of, read_copy, rebuild_answers, says_the_same
 from hits.serving.frozen import FrozenHit, frozen_hit
 
 GRACE = timedelta(minutes=5)  # between the end of the time and the marketplace's last word on it
-OVERRIDE_WITHIN = timedelta(days=31)  # MTurk lets a rejection be taken back for 30 days, and no count tells of it
-HIT_DOES_NOT_EXIST = "AWS.MechanicalTurk.HITDoesNotExist"
-DISPOSED = "Disposed"
 
 Ending = Assignment.Ending
 OnProgress = Callable[[int, int], None]
@@ -52,13 +49,13 @@ def collect(
     market: Market,
     now: datetime,
     on_progress: OnProgress = lambda done, total: None,
-    threads: int = THREADS,
 ) -> Collected:
     """Asks for the list of HITs, and then only for the assignments of those in which something has happened."""
     publications = our_publications(offering)
     numbers = dict(offering.study.hits.values_list("pk", "number"))
     known = _known_counts(offering)
     rejected = set(recently_rejected(offering, now).values_list("crowd_hit_id", flat=True))
+    threads = crowd_of(offering).abilities.calls_at_once
     listed, gone = look_up_hits(market, publications, threads)
     stirred = [publications[hit.crowd_hit_id] for hit in listed if _has_stirred(hit, known, rejected)] + gone
     # The last HIT first, as the list has them if they were published one by one. Threads publish them in any order, and
@@ -113,7 +110,7 @@ def our_hits(market: Market, publications: Mapping[str, Publication]) -> Iterato
 
 
 def look_up_hits(
-    market: Market, publications: Mapping[str, Publication], threads: int = THREADS
+    market: Market, publications: Mapping[str, Publication], threads: int
 ) -> tuple[list[MarketHit], list[Publication]]:
     """Ours as the marketplace has them now, and those that it has no longer.
 
@@ -138,16 +135,17 @@ def find_hit(market: Market, crowd_hit_id: str) -> MarketHit | None:
     try:
         found = market.get_hit(crowd_hit_id)
     except MarketRefused as refused:
-        if refused.code == HIT_DOES_NOT_EXIST:
+        if refused.is_gone:
             return None
         raise
-    return None if found.status == DISPOSED else found
+    return None if found.is_deleted else found
 
 
 def recently_rejected(offering: Offering, now: datetime) -> SubmissionQuerySet:
     """What was rejected, and may be taken back on the marketplace without a trace in the HIT's counts."""
+    within = crowd_of(offering).abilities.overrides_rejections_for
     ours = Submission.objects.filter(assignment__offering=offering)
-    return ours.filter(status=Submission.Status.REJECTED, submitted_at__gt=now - OVERRIDE_WITHIN)
+    return ours.filter(status=Submission.Status.REJECTED, submitted_at__gt=now - within)
 
 
 def _has_stirred(hit: MarketHit, known: Mapping[str, tuple[int, int]], rejected: set[str]) -> bool:
@@ -190,10 +188,10 @@ def _store(hit: FrozenHit, publication: Publication, found: MarketAssignment, no
             accepted_at=found.accepted_at,
             submitted_at=found.submitted_at or now,
             auto_approval_at=found.auto_approval_at,
-            answer_xml=found.answer_xml,
+            answer_xml=found.answer,
             collected_at=now,
         )
-        _settle_answers(hit, submission, found.answer_xml)
+        _settle_answers(hit, submission, found.answer)
         submission.save()
         if not submission.problem:
             _save_ratings(hit, submission)
@@ -220,8 +218,8 @@ def _note_status(submission: Submission, status: str, now: datetime) -> None:
 def _assignment(hit: FrozenHit, publication: Publication, found: MarketAssignment) -> Assignment:
     """Locked. Made anew if we have never seen it, or no longer have it."""
     ids = found.crowd_assignment_id, found.crowd_worker_id
-    whose = CopyOf(hit.study.key, hit.number, publication.offering.environment, *ids)
-    copy = read_copy(hit, whose, crowd_of(publication.offering).fields_of(found.answer_xml))
+    whose = CopyOf(hit.study.key, hit.number, publication.offering.place, *ids)
+    copy = read_copy(hit, whose, crowd_of(publication.offering).fields_of(found.answer))
     seen = {"hit_id": hit.pk, "turn": copy.turn if copy else 0, "opened_at": found.accepted_at}
     assignment, _ = Assignment.objects.select_for_update().get_or_create(
         offering=publication.offering,

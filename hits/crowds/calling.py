@@ -13,7 +13,6 @@ from django.db import transaction
 
 from hits.errors import MarketRefused, MarketUnavailable
 
-THREADS = 16
 SIGN_OF_LIFE_SECONDS = 5.0
 GATHER_SECONDS = 0.1  # several outcomes are saved together: a commit for each would cost more than the calls
 
@@ -75,8 +74,8 @@ def carry_out(
     call: Callable[[T], R],
     save: Callable[[T, R], None],
     met: Met,
+    threads: int,
     save_refusal: Callable[[T, MarketRefused], None] = lambda item, refused: None,
-    threads: int = THREADS,
     goes_on: Callable[[], bool] = lambda: True,
 ) -> Iterator[int]:
     """The loop behind whatever moves money or HITs. The caller has saved each item as an intent; the calls are made in

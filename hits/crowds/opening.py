@@ -10,8 +10,8 @@ from django.conf import settings
 
 from evalplatform.errors import EvalPlatformError
 from hits.crowds.contract import Market
-from hits.crowds.registry import crowd_of
-from hits.models import MarketEnvironment, Offering
+from hits.crowds.registry import all_places, crowd_of, environment_of, offered_places
+from hits.models import USUAL_CROWD, Offering
 from localturk.openness import is_open as is_local_market_open
 
 __all__ = [
@@ -19,7 +19,6 @@ __all__ = [
     "check_may_change",
     "enter_market",
     "is_local_market_open",
-    "offered_environments",
     "open_crowd",
     "worker_page_url",
 ]
@@ -34,12 +33,12 @@ def open_crowd(offering: Offering, attempts: int = ATTEMPTS) -> Market:
     `attempts` is less where somebody waits for the answer.
     """
     check_may_change(offering)
-    return crowd_of(offering).connect(offering.environment, attempts)
+    return crowd_of(offering).connect(offering, attempts)
 
 
 def enter_market(offering: Offering) -> tuple[Market, str]:
     """For publishing: the market, and where its workers find our page."""
-    return open_crowd(offering), worker_page_url(offering.environment)
+    return open_crowd(offering), worker_page_url(offering)
 
 
 # --- Who may ---------------------------------------------------------------------------------------------------------
@@ -47,45 +46,39 @@ def enter_market(offering: Offering) -> tuple[Market, str]:
 
 def check_may_change(offering: Offering) -> None:
     """Raises unless this server is set to that marketplace, and is the one that the study was published from."""
-    check_is_allowed(offering.environment)
-    if offering.environment == MarketEnvironment.LOCAL:
+    check_is_allowed(offering.place)
+    if environment_of(offering).runs_here:
         return  # no money moves there, and its address changes with the port
     # Read anew: the caller may hold the row since before it was published.
     publisher = Offering.objects.values_list("page_url", flat=True).get(pk=offering.pk)
     if publisher not in ("", f"{settings.PUBLIC_URL}{WORKER_PATH}"):
-        move = f"manage.py move_study {offering.study} --environment {offering.environment}"
+        crowd = "" if offering.crowd == USUAL_CROWD else f" --crowd {offering.crowd}"
+        move = f"manage.py move_study {offering.study}{crowd} --environment {offering.environment}"
         raise EvalPlatformError(
-            f"{offering.study} was published on {offering.environment} by the server at "
+            f"{offering.study} was published on {offering.place} by the server at "
             f"{publisher.removesuffix(WORKER_PATH)}, and PUBLIC_URL says that this one is {settings.PUBLIC_URL}: a "
             f"copy of its database changes nothing there. If this server has taken the other's place, run `{move}`."
         )
 
 
-def check_is_allowed(environment: str) -> None:
+def check_is_allowed(place: str) -> None:
     """The server's own setting is asked as well as the command's flag or the form's field: a slip spends no money."""
-    if environment not in MarketEnvironment.values:
+    known = all_places().get(place)
+    if known is None:
         raise EvalPlatformError("Choose a marketplace.")
-    if environment not in offered_environments():
-        raise EvalPlatformError(
-            f"This server is set to the {settings.MTURK_ENVIRONMENT} marketplace and changes nothing on {environment}. "
-            f"To work there, set MTURK_ENVIRONMENT={environment} in its environment."
-        )
+    if place not in offered_places():
+        raise EvalPlatformError(known.crowd.how_to_offer(known.environment))
 
 
-def offered_environments() -> list[MarketEnvironment]:
-    """What the pages offer: up to the one that this server is set to."""
-    return list(MarketEnvironment)[: 1 + MarketEnvironment.values.index(settings.MTURK_ENVIRONMENT)]
-
-
-def worker_page_url(environment: str) -> str:
-    """Where workers find their page. Outside of the local marketplace it must be HTTPS, and known to be meant."""
+def worker_page_url(offering: Offering) -> str:
+    """Where workers find their page. Where people come from outside, it must be HTTPS, and known to be meant."""
     url = settings.PUBLIC_URL
-    if environment == MarketEnvironment.LOCAL:
+    if environment_of(offering).runs_here:
         return f"{url}{WORKER_PATH}"
     parts = urlsplit(url)
     if parts.scheme != "https" or parts.hostname in (None, "localhost", "127.0.0.1", "::1"):
         raise EvalPlatformError(
-            f"PUBLIC_URL is {url}, and workers on the {environment} marketplace need a public HTTPS address of this "
+            f"PUBLIC_URL is {url}, and workers on the {offering.place} marketplace need a public HTTPS address of this "
             "server: set PUBLIC_URL=https://your.host and try again."
         )
     return f"{url}{WORKER_PATH}"

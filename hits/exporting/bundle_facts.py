@@ -61,7 +61,7 @@ def gather_facts(offering: Offering, results: Results) -> Facts:
     run = ScreeningRun.objects.current(offering)
     return Facts(
         study=offering.study.name,
-        marketplace=offering.environment,
+        marketplace=offering.place,
         manifest_sha256=offering.study.manifest_hash,
         design=offering.study.parsed_design,
         dialogs=int((offering.study.manifest or {})["dialogs"]),

@@ -1,5 +1,5 @@
-"""The Human Evaluation Datasheet (Shimorina and Belz 2022, "The Human Evaluation Datasheet"), as far as the platform
-knows: its questions by number, in words of our own; what only the researcher can say is marked."""
+"""The bundle's Human Evaluation Datasheet (Shimorina and Belz 2022, "The Human Evaluation Datasheet"), as far as the
+platform knows: its questions by number, in words of our own; what only the researcher can say is marked."""
 
 from collections.abc import Iterator
 
@@ -172,16 +172,17 @@ def _ethics(facts: Facts) -> Questions:
 
 
 def _agreement(facts: Facts) -> str:
-    if not facts.results.main.agreement:
+    criteria = [one for one in facts.results.criteria if one.agreement]
+    if not criteria:
         return "Not measured."
-    first = facts.results.main.agreement[0]
     names = {"alpha_ordinal": "Krippendorff's alpha, ordinal", "fleiss_kappa": "Fleiss' kappa", "raw": "raw agreement"}
     told = []
-    for field, name in names.items():
-        value: Estimate | Undefined = getattr(first, field)
-        told.append(
-            f"{name} " + ("undefined: " + value.reason if isinstance(value, Undefined) else f"{value.value:.3f}")
-        )
+    for one in criteria:
+        about = f"{one.criterion}: " if len(criteria) > 1 else ""
+        for field, name in names.items():
+            value: Estimate | Undefined = getattr(one.agreement[0], field)
+            number = "undefined: " + value.reason if isinstance(value, Undefined) else f"{value.value:.3f}"
+            told.append(f"{about}{name} {number}")
     return f"Between evaluators: {'; '.join(told)}. Within evaluators: not measured."
 
 

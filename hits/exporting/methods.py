@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from evalplatform.wording import count_of
+from hits.crowds.registry import all_places
 from hits.designing.design_words import dollars
 from hits.exporting.bundle_facts import Facts
 from hits.exporting.latex import escape
@@ -11,12 +12,6 @@ from hits.models.design import CheckpointPart
 from hits.protocols import protocol_of
 from hits.screening.fact_words import describe_facts
 from hits.stats.estimates import Estimate, Undefined
-
-PLACES = {
-    "local": "a marketplace that runs on the researchers' own machine",
-    "sandbox": "Amazon Mechanical Turk's sandbox",
-    "production": "Amazon Mechanical Turk",
-}
 
 
 def methods_markdown(facts: Facts) -> str:
@@ -71,7 +66,7 @@ def _crowd(facts: Facts) -> Iterator[str]:
         wanted.append(f"have at least {crowd.min_approved:,} approved HITs")
     if crowd.min_approval_percent:
         wanted.append(f"have an approval rate of at least {crowd.min_approval_percent} %")
-    place = PLACES[facts.marketplace]
+    place = all_places()[facts.marketplace].environment.described
     yield f"Workers were recruited on {place}" + (f" and had to {_listed(wanted)}." if wanted else ".")
     yield (
         f"{count_of(facts.workers, 'worker')} handed in {count_of(facts.submissions, 'assignment')}{_dates(facts)}; "
@@ -161,18 +156,19 @@ def _exclusions(facts: Facts) -> Iterator[str]:
 
 
 def _agreement(facts: Facts) -> Iterator[str]:
-    if not facts.results.main.agreement:
-        return
-    first = facts.results.main.agreement[0]
-    ordinal, raw = first.alpha_ordinal, first.raw
-    if isinstance(ordinal, Undefined) or isinstance(raw, Undefined):
-        reason = ordinal.reason if isinstance(ordinal, Undefined) else "it has none"
-        yield f"Agreement is undefined: {reason}."
-        return
-    yield (
-        f"Workers agreed on the same reply with an ordinal Krippendorff's alpha of {_estimated(ordinal)} and in "
-        f"{100 * raw.value:.1f} % of the pairs of ratings."
-    )
+    criteria = [one for one in facts.results.criteria if one.agreement]
+    for one in criteria:
+        ordinal, raw = one.agreement[0].alpha_ordinal, one.agreement[0].raw
+        about = f" on {one.criterion}" if len(criteria) > 1 else ""
+        if isinstance(ordinal, Undefined) or isinstance(raw, Undefined):
+            reason = ordinal.reason if isinstance(ordinal, Undefined) else "it has none"
+            yield f"Agreement{about} is undefined: {reason}."
+            continue
+        same = "two replies" if one.is_comparison else "reply"
+        yield (
+            f"Workers agreed{about} on the same {same} with an ordinal Krippendorff's alpha of {_estimated(ordinal)} "
+            f"and in {100 * raw.value:.1f} % of the pairs of ratings."
+        )
 
 
 def _software(facts: Facts) -> Iterator[str]:

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from hits.protocols import OVERALL
+from hits.protocols import OVERALL, usual_protocol
 from hits.stats.scales import score_of
 
-AREAS = ("good", "okay", "bad")
+VALUES = usual_protocol().scale.values
 AT = datetime(2026, 11, 16, 8, tzinfo=UTC)
 
 _INTEGERS = {"hit": np.int32, "block": np.int32, "wave": np.int32}
@@ -35,7 +35,7 @@ _OF_SUBMISSIONS = {
 }
 
 
-def build_ratings(columns: Mapping[str, Any], values: Sequence[str] = AREAS) -> pd.DataFrame:
+def build_ratings(columns: Mapping[str, Any], values: Sequence[str] = VALUES) -> pd.DataFrame:
     """`columns` must have `submission`, `worker`, `dialog`, `card` and `value`, which is the place on the scale, 0 for
     the best. Categories may come as such, or as names.
 
@@ -63,6 +63,7 @@ def build_ratings(columns: Mapping[str, Any], values: Sequence[str] = AREAS) -> 
         "candidate": dialog * len(models) + card + 1,
         "generator": named(card, models),
         "is_gold": False,
+        "opponent": named(np.full(len(place), -1, np.int8), models),
         "criterion": OVERALL,
         "value": named(place, values),
         "score": score_of(place, len(values)),
@@ -71,9 +72,8 @@ def build_ratings(columns: Mapping[str, Any], values: Sequence[str] = AREAS) -> 
         "submitted_at": AT,
     }
     given = {name: column for name, column in columns.items() if name != "value"}
-    return _typed(
-        filled | given, len(place), _OF_RATINGS, ("worker", "dataset", "external_id", "generator", "criterion")
-    )
+    names = ("worker", "dataset", "external_id", "generator", "opponent", "criterion")
+    return _typed(filled | given, len(place), _OF_RATINGS, names)
 
 
 def build_submissions(columns: Mapping[str, Any]) -> pd.DataFrame:

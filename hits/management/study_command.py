@@ -8,7 +8,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from evalplatform.commands import PlatformCommand
 from evalplatform.terminal import plain_console
-from hits.models import MarketEnvironment, Offering, Study
+from hits.crowds.registry import CROWDS, environment_of
+from hits.designing.study_files import get_study
+from hits.models import USUAL_CROWD, Offering, Study, offering_for, place_name
 from hits.publishing.page_check import WorkerPageAway, check_worker_page
 from hits.publishing.plan_words import describe_public_orders
 
@@ -29,6 +31,20 @@ class StudyCommand(PlatformCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         self.run(options)
 
+    def add_place_arguments(self, parser: CommandParser, needs_environment: bool = False) -> None:
+        """Where the study is offered. Without a word it is the usual crowd, and the safest environment there."""
+        names = {one.name: None for crowd in CROWDS.values() for one in crowd.environments}
+        parser.add_argument("--crowd", choices=list(CROWDS), default=USUAL_CROWD, help="where workers come from")
+        parser.add_argument("--environment", choices=list(names), required=needs_environment)
+
+    def offering(self, options: dict[str, Any]) -> Offering:
+        """What the command is about."""
+        names = [one.name for one in CROWDS[options["crowd"]].environments]
+        environment = options["environment"] or names[0]
+        if environment not in names:
+            raise CommandError(f"--crowd {options['crowd']} has no {environment}; there is: {', '.join(names)}.")
+        return offering_for(get_study(options["study"]), place_name(options["crowd"], environment))
+
     def add_public_orders_argument(self, parser: CommandParser) -> None:
         parser.add_argument(
             "--orders-are-public", action="store_true", help="go on although a bundle has revealed the card orders"
@@ -47,6 +63,6 @@ class StudyCommand(PlatformCommand):
         try:
             check_worker_page(offering, page_url)
         except WorkerPageAway as away:
-            if offering.environment != MarketEnvironment.LOCAL:
+            if not environment_of(offering).runs_here:
                 raise
             self.stderr.write(f"Mind: {away} `manage.py runserver` starts it; a simulated crowd works without.")

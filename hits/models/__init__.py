@@ -4,7 +4,7 @@ from hits.models.background_job import BackgroundJob, SchedulerBeat
 from hits.models.event import Event
 from hits.models.exclusion import Exclusion, ScreeningRun
 from hits.models.hit import Hit, HitItem
-from hits.models.offering import MTURK, MarketEnvironment, Offering, offering_for
+from hits.models.offering import USUAL_CROWD, Offering, offering_for, place_name, split_place
 from hits.models.payment import Payment
 from hits.models.publication import Publication
 from hits.models.publishing_run import PublishingRun
@@ -16,7 +16,7 @@ from hits.models.study_results import StudyBundle, StudyResults
 from hits.models.submission import Rating, Submission
 
 __all__ = [
-    "MTURK",
+    "USUAL_CROWD",
     "Answer",
     "ApiToken",
     "Assignment",
@@ -26,7 +26,6 @@ __all__ = [
     "Exclusion",
     "Hit",
     "HitItem",
-    "MarketEnvironment",
     "Membership",
     "Offering",
     "Payment",
@@ -43,4 +42,6 @@ __all__ = [
     "StudyResults",
     "Submission",
     "offering_for",
+    "place_name",
+    "split_place",
 ]

@@ -32,6 +32,8 @@ class Payment(models.Model):
     fee_cents = models.PositiveIntegerField()
     reason = models.TextField(blank=True)  # what the worker reads
     intended_at = models.DateTimeField()
+    # When we were about to ask for it, where asking twice would pay twice. Emptied when we know that it was refused.
+    sending_at = models.DateTimeField(null=True)
     paid_at = models.DateTimeField(null=True)
     paid_by = models.CharField(max_length=20, blank=True)  # our call, or found there: by itself, by hand, or killed
     cancelled_at = models.DateTimeField(null=True)  # a reward that was rejected by hand

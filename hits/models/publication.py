@@ -90,4 +90,4 @@ class Publication(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.hit} on {self.offering.environment}"
+        return f"{self.hit} on {self.offering.place}"

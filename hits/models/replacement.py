@@ -50,7 +50,7 @@ class Replacement(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.added} more and {self.reopened} reopened of {self.hit} on {self.offering.environment}"
+        return f"{self.added} more and {self.reopened} reopened of {self.hit} on {self.offering.place}"
 
     @property
     def token(self) -> str:

@@ -11,9 +11,9 @@ from datetime import datetime, timedelta
 from django.db import transaction
 
 from hits.budgeting.dues import mark
-from hits.crowds.calling import THREADS, call_in_threads
+from hits.crowds.calling import call_in_threads
 from hits.crowds.contract import Market, MarketBonus
-from hits.crowds.registry import fees_of
+from hits.crowds.registry import crowd_of, fees_of
 from hits.errors import MarketRefused, MarketUnavailable
 from hits.models import Event, Offering, Payment, Study, Submission
 
@@ -24,10 +24,10 @@ Kind = Payment.Kind
 BonusKey = tuple[str, int, datetime]  # of the assignment, cents, when: the marketplace has no ids for bonuses
 
 
-def note_found_bonuses(
-    offering: Offering, market: Market, now: datetime, is_asked_for: bool, threads: int = THREADS
-) -> int:
+def note_found_bonuses(offering: Offering, market: Market, now: datetime, is_asked_for: bool) -> int:
     """How many were new to us."""
+    if not crowd_of(offering).abilities.can_pay_bonuses:
+        return 0
     looked = Offering.objects.filter(pk=offering.pk)
     if not is_asked_for and looked.filter(bonuses_seen_at__gt=now - LOOK_EVERY).exists():
         return 0
@@ -39,6 +39,7 @@ def note_found_bonuses(
     def ask(crowd_hit_id: str) -> list[MarketBonus]:
         return list(market.list_bonuses_of_hit(crowd_hit_id))
 
+    threads = crowd_of(offering).abilities.calls_at_once
     for outcomes in call_in_threads(ask, list(hits), threads, lambda: not unavailable):
         found: list[MarketBonus] = []
         for _, outcome in outcomes:
@@ -90,7 +91,7 @@ def _note(offering: Offering, found: Iterable[MarketBonus], now: datetime) -> in
             count += _note_one(offering, one, kinds.setdefault(one.pk, set()), by_key[key])
     if count:
         bonuses = f"{count:,} bonus{'es' if count > 1 else ''}"
-        text = f"found {bonuses} on the {offering.environment} market that nobody gave here"
+        text = f"found {bonuses} on the {offering.place} market that nobody gave here"
         Event.objects.create(study=offering.study, at=now, actor=None, text=text)
     return count
 

@@ -1,11 +1,11 @@
-"""Approvals and bonuses, through a ledger.
+"""Pay rewards and bonuses, each once: a line in the ledger before the call, its outcome after it.
 
 In: submissions that the marketplace confirms. Out: one Payment row for each reward and bonus, paid. Guaranteed: each is
 paid exactly once, whatever is killed, repeated or run twice at once, also after the token's 24 hours and on a database
 that was restored to an earlier state: the intent is saved first, and before money moves we look whether it has moved.
 """
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -18,8 +18,9 @@ from hits.access.pseudonyms import pseudonym
 from hits.budgeting.dues import dues, mark, submissions_without_dues
 from hits.budgeting.places import IN_FLIGHT
 from hits.budgeting.undecided import beyond_cap, empty_submissions, waiting_for_decision
-from hits.crowds.calling import THREADS, Met, carry_out
+from hits.crowds.calling import Met, carry_out
 from hits.crowds.contract import Market
+from hits.crowds.registry import crowd_of
 from hits.errors import MarketRefused, MarketUnavailable
 from hits.models import Event, Offering, Payment, Study, Submission
 from hits.models.design import StudyDesign
@@ -30,6 +31,10 @@ Status = Submission.Status
 OnProgress = Callable[[int, int], None]
 
 OUR_CALL = "our call"
+ANSWER_LOST = (
+    "It was asked for once, and no answer came; asking again might pay twice. It is not on the marketplace's list yet: "
+    "look there, and if it is still missing after a day, pay it there by hand, and the next sync finds it."
+)
 
 
 @dataclass
@@ -45,13 +50,11 @@ def pay(
     market: Market,
     now: Callable[[], datetime],
     on_progress: OnProgress = lambda done, total: None,
-    threads: int = THREADS,
 ) -> Paid:
     """Pays what is due, rewards first. What is refused for want of money stops the run; the next one goes on."""
     record_dues(offering, now())
     result = Paid()
-    jobs = _jobs(offering, market)
-    total = sum(len(job.payments) for job in jobs)
+    owed = _owed(offering)
     done = 0
 
     def save(job: _Job, outcomes: list[_Outcome]) -> None:
@@ -59,8 +62,12 @@ def pay(
         _save_outcomes(job.payments, outcomes, now(), result)
         done += len(job.payments)
 
-    for _ in carry_out(jobs, lambda job: job.call(), save, result, threads=threads):
-        on_progress(done, total)
+    threads = crowd_of(offering).abilities.calls_at_once
+    for jobs in _jobs(offering, market, owed, now):
+        for _ in carry_out(jobs, lambda job: job.call(), save, result, threads):
+            on_progress(done, len(owed))
+        if result.stopped_by:
+            break
     return result
 
 
@@ -72,17 +79,34 @@ class _Job:
     call: Callable[[], "list[_Outcome]"]
 
 
-def _jobs(offering: Offering, market: Market) -> list[_Job]:
-    """Each reward by itself, then the bonuses HIT by HIT: one question tells which of a HIT's were paid before."""
-    owed = _owed(offering)
+def _jobs(
+    offering: Offering, market: Market, owed: Sequence[Payment], now: Callable[[], datetime]
+) -> Iterator[list[_Job]]:
+    """Each reward by itself, then the bonuses HIT by HIT: one question tells which of a HIT's were paid before.
+
+    What is yielded together is called together. Where asking twice would pay twice, each HIT's bonuses come alone, and
+    are claimed just before: a run that is killed leaves no doubt about the others.
+    """
     noted = bonuses_noted_as_found(offering)
     by_hit: dict[str, list[Payment]] = {}
     for payment in owed:
         if payment.kind != Kind.REWARD:
             by_hit.setdefault(payment.submission.crowd_hit_id, []).append(payment)
     rewards = [_Job([one], partial(_approve, market, one)) for one in owed if one.kind == Kind.REWARD]
-    bonuses = [_Job(ones, partial(_send_bonuses, market, hit, ones, noted)) for hit, ones in by_hit.items()]
-    return rewards + bonuses
+    if crowd_of(offering).abilities.is_bonus_repeatable:
+        yield rewards + [
+            _Job(ones, partial(_send_bonuses, market, hit, ones, noted, {one.pk for one in ones}))
+            for hit, ones in by_hit.items()
+        ]
+        return
+    yield rewards
+    for hit, ones in by_hit.items():
+        yield [_Job(ones, partial(_send_bonuses, market, hit, ones, noted, _claim(ones, now())))]
+
+
+def _claim(payments: Iterable[Payment], now: datetime) -> set[int]:
+    """Which of them nobody has asked for yet, by a note that is saved before this run does."""
+    return {one.pk for one in payments if Payment.objects.filter(pk=one.pk, sending_at=None).update(sending_at=now)}
 
 
 # --- What is due -----------------------------------------------------------------------------------------------------
@@ -125,6 +149,7 @@ def approve_by_hand(submissions: Iterable[Submission], now: datetime, by: User |
 
 def reject(submission: Submission, reason: str, market: Market, by: User | None, now: datetime) -> None:
     """By hand only, with a reason that the worker reads. Nothing else here ever rejects."""
+    _check_can_reject(submission.assignment.offering)
     _check_reason(reason)
     with transaction.atomic():
         this = Submission.objects.select_for_update().get(pk=submission.pk)
@@ -137,8 +162,9 @@ def reject(submission: Submission, reason: str, market: Market, by: User | None,
 def reject_empty(submission: Submission, reason: str, market: Market, by: User | None, now: datetime) -> bool:
     """Only if it is as empty and undecided as when somebody looked, or else it is left alone: looked at anew, and held,
     just before the call. From then on nobody approves it, and no answers come back to it, before the call's end."""
-    _check_reason(reason)
     assignment = submission.assignment
+    _check_can_reject(assignment.offering)
+    _check_reason(reason)
     with transaction.atomic():
         Submission.objects.select_for_update().get(pk=submission.pk)
         still = empty_submissions(assignment.offering).filter(pk=submission.pk)
@@ -147,6 +173,13 @@ def reject_empty(submission: Submission, reason: str, market: Market, by: User |
         Submission.objects.filter(pk=submission.pk).update(rejecting_at=now)
     _reject_there(submission, reason, market, by, now)
     return True
+
+
+def _check_can_reject(offering: Offering) -> None:
+    if not crowd_of(offering).abilities.can_reject:
+        raise EvalPlatformError(
+            f"Work on {offering.place} can't be rejected. Approve it; screening leaves it out of the results."
+        )
 
 
 def _check_reason(reason: str) -> None:
@@ -210,6 +243,7 @@ class _Outcome:
     paid_at: datetime | None = None  # where the marketplace tells it
     status: str = ""  # the submission's, where we learned it
     error: MarketRefused | MarketUnavailable | None = None
+    is_lost: bool = False  # it was asked for, and nobody knows yet what came of it
 
 
 def _approve(market: Market, payment: Payment) -> list[_Outcome]:
@@ -233,9 +267,14 @@ def _approve(market: Market, payment: Payment) -> list[_Outcome]:
 
 
 def _send_bonuses(
-    market: Market, crowd_hit_id: str, payments: Sequence[Payment], noted: Collection[BonusKey]
+    market: Market,
+    crowd_hit_id: str,
+    payments: Sequence[Payment],
+    noted: Collection[BonusKey],
+    may_send: Collection[int],
 ) -> list[_Outcome]:
-    """Sends what is neither there with our mark, nor was given by somebody's hand, of the same amount."""
+    """Sends what is neither there with our mark, nor was given by somebody's hand, of the same amount. What we may not
+    send was asked for before: it is looked for, and never asked for again."""
     try:
         paid = list(market.list_bonuses_of_hit(crowd_hit_id))
     except (MarketRefused, MarketUnavailable) as error:
@@ -250,8 +289,10 @@ def _send_bonuses(
             outcomes.append(_Outcome(FOUND))
         elif given is not None:
             outcomes.append(_Outcome(FOUND, paid_at=by_hand.pop(given).granted_at))
-        else:
+        elif payment.pk in may_send:
             outcomes.append(_send_bonus(market, payment))
+        else:
+            outcomes.append(_Outcome(is_lost=True))
     return outcomes
 
 
@@ -261,7 +302,7 @@ def _send_bonus(market: Market, payment: Payment) -> _Outcome:
         market.send_bonus(who.crowd_worker_id, who.crowd_assignment_id, payment.cents, payment.reason, payment.token)
     except (MarketRefused, MarketUnavailable) as error:
         # Also a token that another run used a moment ago: the next run will find that bonus on the list.
-        return _Outcome(error=error)
+        return _Outcome(error=error, is_lost=isinstance(error, MarketUnavailable))
     return _Outcome(OUR_CALL)
 
 
@@ -278,8 +319,11 @@ def _save_outcomes(payments: Sequence[Payment], outcomes: Sequence[_Outcome], no
             _count(payment, outcome, result)
         elif outcome.status == Status.REJECTED:
             this.update(cancelled_at=now, refusal="rejected on the marketplace")
-        elif outcome.error is not None:
-            this.update(refusal=str(outcome.error))
+        elif outcome.error is None:
+            this.update(refusal=ANSWER_LOST)
+        else:
+            # Claimed, and surely not paid: the next run may ask for it.
+            this.update(refusal=str(outcome.error), **({} if outcome.is_lost else {"sending_at": None}))
             result.note(outcome.error)
 
 

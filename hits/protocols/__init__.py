@@ -12,14 +12,23 @@ from typing import Any
 
 from hits.models.design import StudyDesign
 from hits.protocols.areas import Areas
-from hits.protocols.contract import OVERALL, Criterion, InvalidAnswer, Judgement, Protocol, Scale, Value
+from hits.protocols.protocol import OVERALL, Criterion, InvalidAnswer, Judgement, Protocol, Scale, Value
 
 # The first is the one of a study that does not say how it asks.
-PROTOCOLS: dict[str, type[Protocol[Any]]] = {one.name: one for one in (Areas,)}
+REGISTERED: list[type[Protocol[Any]]] = [
+    Areas,
+]
+PROTOCOLS = {one.name: one for one in REGISTERED}
 
 
 def protocol_of(design: StudyDesign) -> Protocol[Any]:
     return PROTOCOLS[design.protocol](design)
+
+
+def usual_protocol() -> Protocol[Any]:
+    """The first protocol with its default settings: for ratings that are made up without a study."""
+    needed = {"name": "any", "datasets": [{"name": "any", "dialogs": 1}], "generators": ["any"]}
+    return protocol_of(StudyDesign.model_validate(needed))
 
 
 def protocol_in(settings: Mapping[str, Any]) -> type[Protocol[Any]]:
@@ -38,4 +47,5 @@ __all__ = [
     "Value",
     "protocol_in",
     "protocol_of",
+    "usual_protocol",
 ]

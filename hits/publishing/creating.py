@@ -1,4 +1,4 @@
-"""Intent, call, outcome: each HIT of a plan once on the marketplace."""
+"""Create each HIT of a plan once on the marketplace: save the intent, make the call, save its outcome."""
 
 from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
@@ -9,12 +9,18 @@ import structlog
 from django.db import transaction
 
 from hits.budgeting.spending import within_budget
-from hits.crowds.calling import THREADS, Met, carry_out
-from hits.crowds.contract import Market
+from hits.crowds.calling import Met, carry_out
+from hits.crowds.contract import HitToOffer, Market
+from hits.crowds.noting import crowd_notes, note_of_crowd
 from hits.crowds.registry import crowd_of
 from hits.errors import MarketRefused
 from hits.models import Event, Hit, Offering, Publication, PublishingRun
-from hits.publishing.publishing_plan import PublishingPlan, without_confirmed, words_for_budget
+from hits.publishing.publishing_plan import (
+    PublishingPlan,
+    refuse_unmet_wishes,
+    without_confirmed,
+    words_for_budget,
+)
 
 log = structlog.get_logger("hits.publishing")
 
@@ -36,27 +42,30 @@ def publish_hits(
     now: Callable[[], datetime],
     on_progress: OnProgress = lambda count: None,
     goes_on: Callable[[], bool] = lambda: True,
-    threads: int = THREADS,
 ) -> PublishingResult:
     """Publishes what the plan names. Whatever is on the marketplace already is adopted first.
 
     The budget is looked at once more, by whatever stands now: the plan may have waited for a person's word.
     `on_progress` hears how many HITs were dealt with, also when it were none for some seconds.
     """
-    offering, crowd = plan.offering, crowd_of(plan.offering)
-    stop_id = Offering.objects.values_list("stop_qualification_id", flat=True).get(pk=offering.pk)
+    offering = plan.offering
+    refuse_unmet_wishes(offering)
+    known = crowd_notes(offering)
     with ThreadPoolExecutor(1) as pool:
-        preparing = pool.submit(crowd.prepare, market, offering, stop_id)  # meanwhile
+        preparing = pool.submit(market.prepare, offering, known)  # meanwhile
         result = PublishingResult(adopted=adopt_orphans(offering, market, now()))
         waiting = _save_intents(plan, now())
-    prepared = preparing.result()
-    _note_where(offering, prepared.stop_qualification_id, page_url)
+    notes = preparing.result()
+    note_of_crowd(offering, notes)
+    # From which server the study is published: before its first HIT, and for good.
+    Offering.objects.filter(pk=offering.pk, page_url="").update(page_url=page_url)
     on_progress(len(plan.hits) - len(waiting))
 
     def create(publication: Publication) -> str:
         hit = publication.hit
         places = publication.places or hit.assignments
-        return crowd.create_hit(market, prepared, offering, page_url, hit.number, places, publication.round)
+        address = f"{page_url}/{offering.study.key}/{hit.number}/"
+        return market.offer_hit(offering, notes, HitToOffer(hit.number, places, publication.round, address))
 
     def save(publication: Publication, crowd_hit_id: str) -> None:
         this = Publication.objects.filter(pk=publication.pk)
@@ -67,16 +76,12 @@ def publish_hits(
         if not refused.is_about_account:  # that says nothing of the HIT, which waits as those after it
             Publication.objects.filter(pk=publication.pk).unconfirmed().update(refusal=str(refused))
 
-    for count in carry_out(waiting, create, save, result, save_refusal, threads, goes_on):
+    threads = crowd_of(offering).abilities.calls_at_once
+    for count in carry_out(waiting, create, save, result, threads, save_refusal, goes_on):
         on_progress(count)
+    if not result.stopped_by:
+        market.finish_offering(offering, notes)
     return result
-
-
-def _note_where(offering: Offering, stop_qualification_id: str, page_url: str) -> None:
-    """Note from which server the study is published: before its first HIT, and for good."""
-    this = Offering.objects.filter(pk=offering.pk)
-    this.filter(stop_qualification_id="").update(stop_qualification_id=stop_qualification_id)
-    this.filter(page_url="").update(page_url=page_url)
 
 
 def settle_plan(plan: PublishingPlan, market: Market, now: datetime) -> PublishingPlan:
@@ -106,11 +111,11 @@ def adopt_orphans(offering: Offering, market: Market, now: datetime) -> int:
         walk = set()
         for found in market.list_hits():
             walk.add(found.crowd_hit_id)
-            number = numbers.get(found.annotation)
-            is_former = found.crowd_hit_id in retired or found.status == "Disposed"
+            number = numbers.get(found.mark)
+            is_former = found.crowd_hit_id in retired or found.is_deleted
             if number is not None and number not in known and not is_former:
                 orphans.setdefault(number, found.crowd_hit_id)
-            elif number is None and crowd.names_study(found.annotation, offering):
+            elif number is None and crowd.names_study(found.mark, offering):
                 strangers.add(found.crowd_hit_id)
         # Others may delete HITs while we read: then the pages shift, and one of ours slips through. A token protects us
         # for a day only; so, where something was left behind, the list is read until it holds still.
@@ -128,8 +133,8 @@ def adopt_orphans(offering: Offering, market: Market, now: datetime) -> int:
 def _note_strangers(offering: Offering, crowd_hit_ids: Collection[str], now: datetime) -> None:
     """In the log each time, and in the study's events once."""
     ids = ", ".join(sorted(crowd_hit_ids)[:3]) + ("" if len(crowd_hit_ids) <= 3 else ", ...")
-    text = f"left alone what names this study on the {offering.environment} market without our signature: {ids}"
-    log.warning("unsigned_hits_left_alone", study=offering.study.name, environment=offering.environment, hits=ids)
+    text = f"left alone what names this study on the {offering.place} market without our signature: {ids}"
+    log.warning("unsigned_hits_left_alone", study=offering.study.name, environment=offering.place, hits=ids)
     if not Event.objects.filter(study=offering.study, text=text).exists():
         Event.objects.create(study=offering.study, at=now, actor=None, text=text)
 

@@ -1,9 +1,9 @@
 """Who gets no more HITs of a study.
 
-In: what workers have done, and what a researcher decided. Out: Standing rows, and a qualification of our own on the
-worker, which the study's HITs require not to exist. Guaranteed: the intent is saved first, and each run tells the
-marketplace what it has not heard yet; telling it twice does no harm. Amazon's own block, which hurts a worker's
-standing there, is used only where a researcher chose it.
+In: what workers have done, and what a researcher decided. Out: Standing rows, and a crowd that no longer shows them the
+study's HITs, where it can do that. Guaranteed: the intent is saved first, and each run tells the marketplace what it
+has not heard yet; telling it twice does no harm. A crowd's own block, which hurts a worker's standing there, is used
+only where a researcher chose it.
 """
 
 from dataclasses import dataclass
@@ -32,6 +32,8 @@ class Limited:
 def limit_workers(offering: Offering, market: Market, now: datetime) -> Limited:
     """Caps who has done enough, and brings the marketplace up to date."""
     result = Limited(capped=_cap(offering, now))
+    if not crowd_of(offering).abilities.can_keep_out:
+        return result  # our own page refuses them
     ours = Standing.objects.filter(offering=offering).select_related("offering__study")
     for standing in ours.filter(applied_at=None, lifted_at=None):
         _apply(standing, market, now)
@@ -47,6 +49,8 @@ def block(offering: Offering, worker_id: str, kind: str, reason: str, by: User |
     """By hand, with a reason; the next sync tells the marketplace, and our own page refuses from now on."""
     if kind not in (Kind.SOFT, Kind.HARD) or not reason.strip():
         raise EvalPlatformError("A block needs a reason, for whoever looks at it later.")
+    if kind == Kind.HARD and not crowd_of(offering).abilities.can_block:
+        raise EvalPlatformError(f"{offering.place} has no block of its own. Block the worker for this study only.")
     with transaction.atomic():
         Standing.objects.get_or_create(
             offering=offering,
@@ -100,7 +104,7 @@ def _apply(standing: Standing, market: Market, now: datetime) -> None:
     if standing.kind == Kind.HARD:
         market.block_worker(standing.crowd_worker_id, standing.reason)
     else:
-        crowd_of(standing.offering).keep_out(market, standing.offering, standing.crowd_worker_id)
+        market.keep_out(standing.offering, standing.crowd_worker_id)
     Standing.objects.filter(pk=standing.pk).update(applied_at=now)
 
 
@@ -110,5 +114,5 @@ def _lift(standing: Standing, market: Market, now: datetime) -> None:
     if standing.kind == Kind.HARD:
         market.unblock_worker(who, standing.lift_reason)
     elif not others.exclude(kind=Kind.HARD).exists():
-        crowd_of(standing.offering).let_in(market, standing.offering, who, standing.lift_reason)
+        market.let_in(standing.offering, who, standing.lift_reason)
     Standing.objects.filter(pk=standing.pk).update(lift_applied_at=now)

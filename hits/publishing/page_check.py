@@ -19,14 +19,12 @@ class WorkerPageAway(EvalPlatformError):
 
 
 def check_worker_page(offering: Offering, page_url: str) -> None:
-    """Opens the preview of the study's first HIT as a worker's browser would, and looks at who may frame it.
-
-    The local marketplace has no site of its own: it frames the page wherever it is open. But the page must be there.
-    """
+    """Opens the preview of the study's first HIT as a worker's browser would, and looks at who may frame it. Where no
+    other site frames it, the page must still be there."""
     number = offering.study.hits.values_list("number", flat=True).earliest("number")
     crowd = crowd_of(offering)
     url = crowd.preview_url(f"{page_url}/{offering.study.key}/{number}/")
-    for problem in _problems(url, crowd.worker_site(offering.environment)):
+    for problem in _problems(url, crowd.framing_site(offering.environment)):
         raise EvalPlatformError(f"Workers could not work on {url}: {problem}")
 
 

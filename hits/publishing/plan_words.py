@@ -51,7 +51,7 @@ def describe_plan(plan: PublishingPlan) -> Iterator[str]:
     interrupted = " left by an interrupted run" if plan.begun_count == len(plan.hits) > 0 else ""
     hits, assignments = count_of(len(plan.hits), "HIT"), count_of(plan.cost.assignment_count, "assignment")
     yield (
-        f"{plan.offering.study} on the {plan.offering.environment} marketplace, wave {plan.wave}: {hits}{interrupted}, "
+        f"{plan.offering.study} on the {plan.offering.place} marketplace, wave {plan.wave}: {hits}{interrupted}, "
         f"{assignments}, at most {dollars(plan.cost.total_cents)}{spent}."
     )
     yield f"{describe_hourly_pay(plan.design)}."

@@ -8,9 +8,10 @@ from django.db.models import Max
 from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
 from hits.budgeting.budget import Budget, budget_of, refuse_over_budget, with_cap
+from hits.crowds.abilities import unmet_wishes
 from hits.crowds.contract import Market
 from hits.crowds.fees import Cost
-from hits.crowds.registry import fees_of
+from hits.crowds.registry import crowd_of, fees_of
 from hits.designing.design_words import dollars
 from hits.models import Hit, Offering, Publication, PublishingRun, Study
 from hits.models.design import StudyDesign
@@ -41,6 +42,15 @@ def refuse_draft(study: Study) -> None:
         raise EvalPlatformError(f"{study} has no HITs yet: build them first with `manage.py build_hits {study}`.")
 
 
+def refuse_unmet_wishes(offering: Offering) -> None:
+    """A study asks for nothing that its crowd can't do: no worker would be let in or paid as the design says."""
+    unmet = list(unmet_wishes(crowd_of(offering).abilities, offering.study.parsed_design))
+    if unmet:
+        raise EvalPlatformError(
+            f"{offering.study} can't be offered on {offering.place}: {'; '.join(unmet)}. Copy the study to set that."
+        )
+
+
 def plan_publishing(
     offering: Offering, most_hits: int | None = None, run: PublishingRun | None = None
 ) -> PublishingPlan:
@@ -50,6 +60,7 @@ def plan_publishing(
     with as many HITs as if there had been none. A `run` that has begun keeps to the HITs that it began with.
     """
     refuse_draft(offering.study)
+    refuse_unmet_wishes(offering)
     design = offering.study.parsed_design
     ours = Publication.objects.filter(offering=offering)
     begun = list(offering.study.hits.filter(publications__in=ours.begun()))

@@ -7,10 +7,12 @@ from datetime import datetime, timedelta
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
 from hits.budgeting.spending import within_budget
 from hits.crowds.calling import Met, carry_out
 from hits.crowds.contract import Market
+from hits.crowds.registry import crowd_of
 from hits.errors import MarketRefused
 from hits.models import Event, Offering, Publication, PublishingRun, Study
 from hits.publishing.creating import adopt_orphans
@@ -33,13 +35,15 @@ def stop_study(
     ours = Publication.objects.filter(offering=offering)
     if ours.unconfirmed().exists():
         adopt_orphans(offering, market, now())
-    result = _change(ours.open(), lambda one: market.expire_hit(one.crowd_hit_id), lambda: {"stopped_at": now()})
+    result = _change(
+        offering, ours.open(), lambda one: market.expire_hit(one.crowd_hit_id), lambda: {"stopped_at": now()}
+    )
     _note(
         offering.study,
         by,
         now(),
         result.changed,
-        f"took {count_of(result.changed, 'HIT')} off the {offering.environment} market",
+        f"took {count_of(result.changed, 'HIT')} off the {offering.place} market",
     )
     return result
 
@@ -49,6 +53,8 @@ def resume_study(
 ) -> StoppingResult:
     """Puts stopped HITs on offer again, for the study's lifetime from now on. Refused above the study's budget."""
     refuse_draft(offering.study)
+    if not crowd_of(offering).abilities.can_reopen:
+        raise EvalPlatformError(f"What was taken off {offering.place} can't be put back there.")
     design = offering.study.parsed_design
     lifetime = timedelta(days=design.crowd.lifetime_days)
     what, instead = "Putting the HITs back on offer", "Leave them, or raise the budget first."
@@ -57,6 +63,7 @@ def resume_study(
         # Saved before the calls: should this process be killed after one, the HIT is on offer, and counts.
         Publication.objects.filter(pk__in=[one.pk for one in stopped]).update(reopening_at=now())
     result = _change(
+        offering,
         stopped,
         lambda one: market.extend_hit(one.crowd_hit_id, now() + lifetime),
         lambda: {"stopped_at": None, "closed_at": None, "reopening_at": None},
@@ -67,7 +74,7 @@ def resume_study(
         by,
         now(),
         result.changed,
-        f"put {count_of(result.changed, 'HIT')} back on the {offering.environment} market",
+        f"put {count_of(result.changed, 'HIT')} back on the {offering.place} market",
     )
     return result
 
@@ -78,12 +85,13 @@ def _note(study: Study, by: User | None, now: datetime, count: int, text: str) -
 
 
 def _change(
+    offering: Offering,
     publications: Iterable[Publication],
     call: Callable[[Publication], None],
     fields: Callable[[], dict[str, datetime | None]],
     if_refused: dict[str, None] | None = None,
 ) -> StoppingResult:
-    result = StoppingResult()
+    result, threads = StoppingResult(), crowd_of(offering).abilities.calls_at_once
 
     def save(publication: Publication, _: None) -> None:
         result.changed += Publication.objects.filter(pk=publication.pk).update(**fields())
@@ -92,15 +100,15 @@ def _change(
         if if_refused:
             Publication.objects.filter(pk=publication.pk).update(**if_refused)
 
-    for _ in carry_out(list(publications), call, save, result, save_refusal):
+    for _ in carry_out(list(publications), call, save, result, threads, save_refusal):
         pass
     return result
 
 
 @transaction.atomic
 def _end_runs(offering: Offering, now: datetime) -> None:
-    """A living worker sees the wish and ends by itself; what nobody works on ends here."""
-    runs = PublishingRun.objects.select_for_update().unfinished().filter(offering=offering)
+    """A living process sees the wish and ends by itself; what nobody works on ends here."""
+    runs = PublishingRun.objects.select_for_update().under_way().filter(offering=offering)
     for run in runs:
         run.stop_requested_at = now
         if run.started_at is None or run.is_quiet(now):

@@ -14,7 +14,7 @@ from django.contrib.auth.models import User
 
 from evalplatform.wording import count_of
 from hits.budgeting.budget import budget_of
-from hits.budgeting.places import OPEN_STATUSES, confirmed_places, submitted_counts
+from hits.budgeting.places import confirmed_places, submitted_counts
 from hits.budgeting.spending import within_budget
 from hits.collecting.collect import find_hit
 from hits.crowds.contract import Market
@@ -81,7 +81,7 @@ def put_up_again(
     result.published = published.published + published.adopted
     result.refused, result.stopped_by = published.refused, published.stopped_by
     hits = count_of(result.published, "HIT")
-    text = f"put {hits} up again on the {offering.environment} market, at most {dollars(result.cents)}"
+    text = f"put {hits} up again on the {offering.place} market, at most {dollars(result.cents)}"
     Event.objects.create(study=offering.study, at=now(), actor=by, text=text)
     return result
 
@@ -139,7 +139,7 @@ def _take_off(market: Market, publication: Publication, now: datetime) -> int:
     there = find_hit(market, publication.crowd_hit_id)
     this = Publication.objects.filter(pk=publication.pk)
     this.filter(stopped_at=None).update(stopped_at=now)
-    if there is None or there.status not in OPEN_STATUSES:
+    if there is None or not there.is_open:
         this.filter(closed_at=None).update(closed_at=now)
     return there.max_assignments - there.available_count if there else 0
 

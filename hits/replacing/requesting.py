@@ -1,4 +1,4 @@
-"""More assignments for what a HIT has lost.
+"""Ask for more assignments in place of those that a HIT has lost.
 
 In: HITs with submissions that the study's own rules leave out, that were rejected by hand or came without answers, and
 HITs that expired before they were full. Out: Replacement rows, and as many assignments on offer. Guaranteed: what is
@@ -15,11 +15,11 @@ from math import ceil
 
 from django.contrib.auth.models import User
 
+from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
 from hits.budgeting.budget import Budget, budget_of
 from hits.budgeting.places import (
     IN_FLIGHT,
-    OPEN_STATUSES,
     confirmed_places,
     former_counts,
     note_places,
@@ -28,9 +28,9 @@ from hits.budgeting.places import (
 )
 from hits.budgeting.spending import spending
 from hits.collecting.collect import our_hits, our_publications
-from hits.crowds.calling import THREADS, Met, carry_out
+from hits.crowds.calling import Met, carry_out
 from hits.crowds.contract import Market, MarketHit
-from hits.crowds.registry import fees_of
+from hits.crowds.registry import crowd_of, fees_of
 from hits.designing.design_words import dollars
 from hits.errors import MarketRefused
 from hits.models import Event, Hit, Offering, Publication, Replacement, ScreeningRun, Submission
@@ -89,9 +89,10 @@ def replace_lost_assignments(
     by: User | None = None,
     budget_cents: int | None = None,
     is_dry_run: bool = False,
-    threads: int = THREADS,
 ) -> Replaced:
     """Asks for as many as the budget allows, in the order of the HITs. A dry run only counts them."""
+    if not crowd_of(offering).abilities.can_reopen:
+        raise EvalPlatformError(f"No assignments can be added to HITs that stand on {offering.place}.")
     design = offering.study.parsed_design
     result = Replaced()
     wanted = _requests(offering, market, now(), result)
@@ -115,7 +116,7 @@ def replace_lost_assignments(
         _current_publication(wanted).update(closed_at=None, reopening_at=None)
         _count(design, request, result)
 
-    for _ in carry_out(requests, ask, save, result, _save_refusal, threads):
+    for _ in carry_out(requests, ask, save, result, crowd_of(offering).abilities.calls_at_once, _save_refusal):
         pass
     if result.added or result.reopened:
         text = f"asked for {result.added:,} more assignments and reopened {result.reopened:,}"
@@ -156,6 +157,8 @@ def _undecided_allowance(offering: Offering) -> int:
 
 def has_unreplaced_losses(offering: Offering) -> bool:
     """As far as we know without asking the marketplace."""
+    if not crowd_of(offering).abilities.can_reopen:
+        return False
     lost, places = losses(offering), confirmed_places(offering)
     submitted, most = submitted_counts(offering), fees_of(offering).most_assignments
     on_offer = Publication.objects.filter(offering=offering).open()
@@ -202,7 +205,7 @@ def _settle_intents(
     """
     unconfirmed = Replacement.objects.unconfirmed().filter(offering=offering)
     if unconfirmed.exists():
-        on_offer = [publications[one.crowd_hit_id].hit_id for one in listed if one.status in OPEN_STATUSES]
+        on_offer = [publications[one.crowd_hit_id].hit_id for one in listed if one.is_open]
         unconfirmed.filter(added=0, hit__in=on_offer).update(confirmed_at=now)
         unconfirmed.filter(intended_at__lt=now - IN_FLIGHT).update(refusal=NOT_ASKED)
 
@@ -214,10 +217,10 @@ def _request(
 
     `former` ones were handed in before it was put up again, on another HIT there.
     """
-    is_closed = market_hit.status not in OPEN_STATUSES
+    is_closed = not market_hit.is_open
     places = former + market_hit.max_assignments
     missing = max(0, hit.assignments + lost.count - places)
-    most = fees_of(offering).most_assignments - market_hit.max_assignments  # MTurk's HITs of nine never have ten
+    most = fees_of(offering).most_assignments - market_hit.max_assignments
     added = max(0, min(missing, most))
     result.beyond_nine += missing - added
     unfilled = market_hit.pending_count + market_hit.available_count

@@ -14,10 +14,9 @@ from hits.access.pseudonyms import worker_ids
 from hits.designing.design_problems import parse_design
 from hits.frames.study_frames import study_frames
 from hits.models import Event, Exclusion, Offering, ScreeningRun, Study
-from hits.models.design import ScreeningRule
-from hits.screening.findings import Finding
+from hits.models.screening_rule import Finding, ScreeningRule
 from hits.screening.funnel import Funnel
-from hits.screening.funnel_counts import make_funnel, parameters_of
+from hits.screening.funnel_counts import make_funnel
 from hits.screening.rules import apply_rules
 
 
@@ -71,11 +70,11 @@ def undo(offering: Offering, now: datetime, by: User | None = None) -> Screening
         run = ScreeningRun.objects.current(offering)
         if run is None:
             raise EvalPlatformError(
-                f"There is no screening of {offering.study} on the {offering.environment} marketplace to undo."
+                f"There is no screening of {offering.study} on the {offering.place} marketplace to undo."
             )
         run.undone_at = now
         run.save(update_fields=["undone_at"])
-        text = f"undid the screening of {run.made_at:%Y-%m-%d %H:%M} ({offering.environment}, {run.kind})"
+        text = f"undid the screening of {run.made_at:%Y-%m-%d %H:%M} ({offering.place}, {run.kind})"
         Event.objects.create(study=offering.study, at=now, actor=by, text=text)
     return ScreeningRun.objects.current(offering)
 
@@ -96,7 +95,7 @@ def _exclusions(
             run=run,
             step=step,
             rule=rule.rule,
-            parameters=parameters_of(rule),
+            parameters=rule.parameters,
             crowd_worker_id="" if finding.submission else ids[finding.worker],
             submission_id=finding.submission,
             evidence=finding.evidence,
@@ -124,4 +123,4 @@ def _description(run: ScreeningRun, funnel: Funnel) -> str:
     received, kept = funnel.received.assignments, funnel.kept.assignments
     rules = ", ".join(rule["rule"] for rule in run.rules) or "none"
     left_out = f"{received - kept:,} of {count_of(received, 'assignment')} left out"
-    return f"screened the work on {run.offering.environment} {run.kind} ({rules}): {left_out}"
+    return f"screened the work on {run.offering.place} {run.kind} ({rules}): {left_out}"

@@ -13,6 +13,7 @@ from django.conf import settings
 from django.core.signing import BadSignature, Signer
 from django.utils.crypto import constant_time_compare, salted_hmac
 
+from hits.crowds.contract import Visit
 from hits.models import Assignment
 from hits.serving.work_refusals import Refusal, WorkRefused
 
@@ -24,12 +25,7 @@ _copy_signer = Signer(salt="hits.serving.copy")
 class Ticket:
     study_key: UUID
     hit_number: int
-    crowd: str
-    environment: str
-    assignment_id: str
-    worker_id: str
-    crowd_hit_id: str
-    submit_to: str  # the crowd's site, which was checked when the page was opened
+    visit: Visit  # which the crowd has looked at when the page was opened
 
 
 @dataclass(frozen=True)
@@ -39,13 +35,16 @@ class CopyOf:
 
     study_key: UUID
     hit_number: int
-    environment: str
+    place: str
     assignment_id: str
     worker_id: str
 
 
 def sign_token(ticket: Ticket) -> str:
-    return _signer.sign(".".join(str(value) for value in astuple(ticket)))
+    one = ticket.visit
+    # The site last: it is the only one that may have dots in it.
+    values = one.crowd, one.environment, one.assignment_id, one.worker_id, one.hit_id, one.submit_to
+    return _signer.sign(".".join(str(value) for value in (ticket.study_key, ticket.hit_number, *values)))
 
 
 @lru_cache(maxsize=4096)  # a page shows it with every card that is moved
@@ -54,7 +53,7 @@ def read_token(token: str) -> Ticket:
         key, number, *others = _signer.unsign(token).split(".", 7)
     except BadSignature:
         raise WorkRefused(Refusal.TOKEN_INVALID) from None
-    return Ticket(UUID(key), int(number), *others)
+    return Ticket(UUID(key), int(number), Visit(*others))
 
 
 def sign_copy(whose: CopyOf, answers: str) -> str:
@@ -75,7 +74,7 @@ def _signed(whose: CopyOf, answers: str) -> str:
 
 def completion_code(assignment: Assignment) -> str:
     """What a worker can quote if the marketplace did not get the submission: ours to verify, nobody's to guess."""
-    who = f"{assignment.offering.environment}.{assignment.crowd_assignment_id}.{assignment.crowd_worker_id}"
+    who = f"{assignment.offering.place}.{assignment.crowd_assignment_id}.{assignment.crowd_worker_id}"
     digest = salted_hmac("hits.serving.completion", who, algorithm="sha256").digest()
     code = base64.b32encode(digest)[:8].decode()
     return f"{code[:4]}-{code[4:]}"

@@ -6,8 +6,6 @@ from hits.designing.design_words import dollars
 from hits.models.design import StudyDesign
 from hits.protocols import Protocol
 
-POINTS_LATER = "Your bonus points are counted when the marketplace has confirmed your work."
-
 
 def bonus_rule(protocol: Protocol[Any], bonus_dialogs: int) -> str:
     """Before the first dialog: what wins a point, what counts, and what the points are worth."""

@@ -1,4 +1,4 @@
-"""The answers that the marketplace keeps for us, and how ours come back from them."""
+"""The signed copy of the answers that the marketplace keeps, and how lost answers come back from it."""
 
 import json
 from collections.abc import Mapping
@@ -88,7 +88,7 @@ def write_copy(hit: FrozenHit, assignment: Assignment, answers: Mapping[int, Ans
 def copy_of(hit: FrozenHit, assignment: Assignment) -> CopyOf:
     return CopyOf(
         *(hit.study.key, hit.number),
-        *(assignment.offering.environment, assignment.crowd_assignment_id, assignment.crowd_worker_id),
+        *(assignment.offering.place, assignment.crowd_assignment_id, assignment.crowd_worker_id),
     )
 
 

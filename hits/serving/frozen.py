@@ -1,4 +1,4 @@
-"""What never changes once a study is frozen, kept at hand: a save needs little, and needs it fast."""
+"""What a save needs of a frozen study, remembered in this process, since it never changes."""
 
 from collections import OrderedDict
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ from generation.models import Candidate
 from hits.batching.card_orders import shuffle_cards, turn_cards
 from hits.crowds.registry import USUAL_FEES
 from hits.designing.markdown import render_markdown
-from hits.models import Hit, HitItem, Offering, Study
+from hits.models import Hit, HitItem, Offering, Study, split_place
 from hits.models.cards import Card, gold_card
 from hits.models.design import StudyDesign
 from hits.protocols import Protocol, protocol_of
@@ -94,16 +94,17 @@ def _with_texts(pk: int, key: UUID, design: StudyDesign, secret: bytes) -> Froze
 
 
 @lru_cache(maxsize=256)
-def _known_offering(study_key: UUID, crowd: str, environment: str) -> Offering:
+def _known_offering(study_key: UUID, place: str) -> Offering:
+    crowd, environment = split_place(place)
     # What may change of it (its address, what was seen there) is left out.
     ours = Offering.objects.only("study_id", "crowd", "environment")
     return ours.get(study__key=study_key, crowd=crowd, environment=environment)
 
 
-def frozen_offering(study_key: UUID, crowd: str, environment: str) -> Offering | None:
+def frozen_offering(study_key: UUID, place: str) -> Offering | None:
     """Return the study's offering there, or None where nothing of it was ever offered."""
     try:
-        return _known_offering(study_key, crowd, environment)
+        return _known_offering(study_key, place)
     except Offering.DoesNotExist:
         return None
 

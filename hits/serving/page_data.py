@@ -1,11 +1,14 @@
 """What the browser gets: the whole HIT at once, in this worker's order, and nothing that tells who wrote what."""
 
 import json
+from dataclasses import asdict
 from typing import Any
 
 from django.utils.safestring import SafeString, mark_safe
 
 from evalplatform.wording import count_of
+from hits.crowds.crowd_words import CrowdWords
+from hits.crowds.registry import USUAL_WORDS, crowd_of
 from hits.designing.design_words import dollars
 from hits.designing.sizing import hourly_pay_cents
 from hits.models import Answer, Assignment
@@ -16,8 +19,6 @@ from hits.serving.bonus_words import bonus_rule
 from hits.serving.frozen import FrozenHit, FrozenItem, FrozenStudy
 from hits.serving.statements import answers_of, checks_of, has_submitted_before
 
-UNNAMED_REQUESTER = "A research project; the marketplace shows the requester's name beside this HIT"
-
 
 def as_json_in_html(page: dict[str, Any]) -> SafeString:
     """What Django's json_script writes, without its walk through every character of all the dialogs."""
@@ -25,21 +26,21 @@ def as_json_in_html(page: dict[str, Any]) -> SafeString:
     return mark_safe(text.replace("&", "\\u0026").replace("<", "\\u003C").replace(">", "\\u003E"))  # noqa: S308
 
 
-def preview_page(hit: FrozenHit) -> dict[str, Any]:
+def preview_page(hit: FrozenHit, words: CrowdWords) -> dict[str, Any]:
     bonus_dialogs = sum(item.gold_card is not None for item in hit.items)
-    return _page_without_work(hit.study, len(hit.items), bonus_dialogs, "preview")
+    return _page_without_work(hit.study, words, len(hit.items), bonus_dialogs, "preview")
 
 
-def submitted_page(hit: FrozenHit, submission: dict[str, Any]) -> dict[str, Any]:
+def submitted_page(hit: FrozenHit, words: CrowdWords, submission: dict[str, Any]) -> dict[str, Any]:
     """No dialogs, no answers, and no token with which they could be asked for."""
-    return {**preview_page(hit), "mode": "submitted", "submission": submission}
+    return {**preview_page(hit, words), "mode": "submitted", "submission": submission}
 
 
 def work_page(hit: FrozenHit, assignment: Assignment, token: str, seconds_used: float) -> dict[str, Any]:
     answers = answers_of(assignment)
     checks = Checks(hit.study.design.checkpoints, checks_of(assignment))
     return {
-        **preview_page(hit),
+        **preview_page(hit, crowd_of(assignment.offering).words),
         "mode": "work",
         "token": token,
         "has_agreed": assignment.consented_at is not None,
@@ -60,9 +61,10 @@ def shown_pages(hit: FrozenHit, assignment: Assignment | None) -> list[dict[str,
     answers = {} if assignment is None else answers_of(assignment)
     checks = Checks(hit.study.design.checkpoints, [] if assignment is None else checks_of(assignment))
     seen = assignment or Assignment(turn=0)
+    words = USUAL_WORDS if assignment is None else crowd_of(assignment.offering).words
     return [
         {
-            **preview_page(hit),
+            **preview_page(hit, words),
             "mode": "shown",
             "title": f"Conversation {item.position + 1} of {len(hit.items)}",
             "dialogs": [_dialog(hit, item, seen, answers.get(item.pk), checks)],
@@ -74,7 +76,7 @@ def shown_pages(hit: FrozenHit, assignment: Assignment | None) -> list[dict[str,
 def drafted_page(study: FrozenStudy) -> dict[str, Any]:
     """Return what a worker would see before accepting a HIT of a study that is still being designed."""
     design = study.design
-    return _page_without_work(study, design.hits.dialogs_per_hit, design.checkpoints.per_hit, "shown")
+    return _page_without_work(study, USUAL_WORDS, design.hits.dialogs_per_hit, design.checkpoints.per_hit, "shown")
 
 
 # --- Parts of a page -------------------------------------------------------------------------------------------------
@@ -123,9 +125,12 @@ def bonus_of(hit: FrozenHit, item: FrozenItem, assignment: Assignment, checks: C
     }
 
 
-def _page_without_work(study: FrozenStudy, dialogs: int, bonus_dialogs: int, mode: str) -> dict[str, Any]:
+def _page_without_work(
+    study: FrozenStudy, words: CrowdWords, dialogs: int, bonus_dialogs: int, mode: str
+) -> dict[str, Any]:
     design = study.design
     return {
+        "crowd": asdict(words),
         "title": design.task.title,
         "question": design.task.question,
         **study.protocol.page_settings(),
@@ -136,7 +141,7 @@ def _page_without_work(study: FrozenStudy, dialogs: int, bonus_dialogs: int, mod
         "has_agreed": False,
         "is_returning": False,
         "contact": study.contact,
-        "facts": _facts(study, dialogs, bonus_dialogs),
+        "facts": _facts(study, words, dialogs, bonus_dialogs),
         "warm_up": {
             "turns": design.warm_up.context,
             "replies": [reply.model_dump() for reply in design.warm_up.replies],
@@ -152,17 +157,17 @@ def _page_without_work(study: FrozenStudy, dialogs: int, bonus_dialogs: int, mod
     }
 
 
-def _facts(study: FrozenStudy, dialogs: int, bonus_dialogs: int) -> dict[str, Any]:
+def _facts(study: FrozenStudy, words: CrowdWords, dialogs: int, bonus_dialogs: int) -> dict[str, Any]:
     design = study.design
     has_bonus = bool(design.pay.bonus_cents and bonus_dialogs)
     return {
-        "requester": design.task.requester or UNNAMED_REQUESTER,
+        "requester": design.task.requester or words.requester,
         "dialogs": dialogs,
         "expected_minutes": design.pay.expected_minutes,
         "time_limit_minutes": design.crowd.time_limit_minutes,
         "reward": dollars(design.pay.reward_cents),
         "hourly": dollars(hourly_pay_cents(design)),
-        "approval": _approval(design),
+        "approval": _approval(design, words),
         "bonus": dollars(design.pay.bonus_cents) if has_bonus else "",
         "bonus_rule": bonus_rule(study.protocol, bonus_dialogs) if has_bonus else "",
         "what_counts": study.protocol.what_counts() if bonus_dialogs else "",
@@ -171,15 +176,15 @@ def _facts(study: FrozenStudy, dialogs: int, bonus_dialogs: int) -> dict[str, An
     }
 
 
-def _approval(design: StudyDesign) -> str:
+def _approval(design: StudyDesign, words: CrowdWords) -> str:
     days = design.crowd.auto_approval_days
     when = {
         "at once": "at once, when your complete work has reached us",
         "after a delay": f"{count_of(design.pay.approval_delay_hours, 'hour')} after you submit",
         "by hand": (
-            f"by a person, at the latest {count_of(days, 'day')} after you submit: then the marketplace approves it"
+            f"by a person, at the latest {count_of(days, 'day')} after you submit: {words.approved_by_itself}"
             if days
-            else "at once, by the marketplace"
+            else words.approved_at_once
         ),
     }[design.pay.approval]
     return f"{when}; how you rate the replies never leads to a rejection"

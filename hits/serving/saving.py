@@ -12,13 +12,13 @@ from hits.crowds.contract import Word
 from hits.crowds.registry import CROWDS, crowd_of
 from hits.models import Answer, Assignment, BonusCheck
 from hits.protocols import InvalidAnswer, Value
-from hits.protocols.contract import missing_work
+from hits.protocols.protocol import missing_work
 from hits.serving.assignment_tokens import Ticket, completion_code
 from hits.serving.bonus import Checks, can_check
-from hits.serving.bonus_words import POINTS_LATER, points_told
+from hits.serving.bonus_words import points_told
 from hits.serving.copies import write_copy
 from hits.serving.frozen import FrozenHit, FrozenItem, frozen_hit, frozen_offering
-from hits.serving.opening import check_is_open
+from hits.serving.opening_assignments import check_is_open
 from hits.serving.page_data import answer_of, bonus_of
 from hits.serving.statements import (
     add_answer,
@@ -108,9 +108,7 @@ def check_bonus(ticket: Ticket, dialog: DialogState, attempt: int, now: datetime
 def submit(ticket: Ticket, dialogs: Sequence[DialogState], feedback: str, now: datetime) -> dict[str, Any]:
     """Complete, or refused with what is missing. Again: a lost answer can be asked for, and nothing changes here."""
     # Before anything is locked: it may take a while.
-    held = CROWDS[ticket.crowd].ask_holder(
-        ticket.environment, ticket.crowd_hit_id, ticket.assignment_id, ticket.worker_id
-    )
+    held = CROWDS[ticket.visit.crowd].ask_holder(ticket.visit)
     with _held(ticket, now, is_submitted_allowed=True) as (hit, assignment):
         if assignment.submitted_at is not None:
             return _submit_again(hit, assignment, ticket, held.word == Word.HOLDS, _Said(dialogs, feedback, now))
@@ -127,7 +125,7 @@ def submit(ticket: Ticket, dialogs: Sequence[DialogState], feedback: str, now: d
         assignment.step = "finish"
         assignment.submitted_at = now
         write_submission(assignment)
-        return submission(hit, assignment, answers, ticket.submit_to)
+        return submission(hit, assignment, answers, ticket.visit.submit_to)
 
 
 @dataclass(frozen=True)
@@ -145,7 +143,7 @@ def _submit_again(
     What is stored stays, and is told to the holder only. A page that says everything itself gets a signed copy of just
     that: the one that the worker's own browser hands to the marketplace decides when the work is collected.
     """
-    told = handed_in(hit, assignment, ticket.submit_to, is_holder)
+    told = handed_in(hit, assignment, ticket.visit.submit_to, is_holder)
     answers = {_item(hit, one.position).pk: _answer(hit, assignment, one, said.at) for one in said.dialogs}
     if _missing(hit, answers):
         return told
@@ -153,8 +151,9 @@ def _submit_again(
     is_same = all(answers[pk].value == stored[pk].value for pk in answers)
     if not (is_holder and is_same):
         assignment.feedback = said.feedback  # of the copy; the row stays
-        told["fields"] |= write_copy(hit, assignment, answers, Checks(hit.study.design.checkpoints, []))
-        told["points"] = points_later(hit)
+        copy = write_copy(hit, assignment, answers, Checks(hit.study.design.checkpoints, []))
+        told |= _hand_back(assignment, ticket.visit.submit_to, copy)
+        told["points"] = points_later(hit, assignment)
     return told
 
 
@@ -163,16 +162,19 @@ def submission(
 ) -> dict[str, Any]:
     """What the page hands to the marketplace: the answers too, from which ours can be rebuilt. And what the worker
     hears of their points, now that nothing can be changed any more."""
-    code = completion_code(assignment)
     checks = Checks(hit.study.design.checkpoints, checks_of(assignment))
     copy = write_copy(hit, assignment, answers, checks) if has_copy else {}
-    back = crowd_of(assignment.offering).hand_back(assignment, submit_to, code, copy)
     # Whoever may have invented the assignment learns nothing: points that are asked for again and again would tell all.
     if assignment.confirmed_at is None:
-        told = points_later(hit)
+        told = points_later(hit, assignment)
     else:
         told = points_told(hit.study.design, checks.points(hit, answers), _bonus_dialogs(hit))
-    return {"action": back.action, "fields": back.fields, "code": code, "points": told}
+    return {**_hand_back(assignment, submit_to, copy), "points": told}
+
+
+def _hand_back(assignment: Assignment, submit_to: str, copy: Mapping[str, str]) -> dict[str, Any]:
+    back = crowd_of(assignment.offering).hand_back(assignment, submit_to, completion_code(assignment), copy)
+    return {"way": back.way, "action": back.action, "fields": dict(back.fields), "code": back.code}
 
 
 def handed_in(hit: FrozenHit, assignment: Assignment, submit_to: str, is_holder: bool) -> dict[str, Any]:
@@ -180,12 +182,12 @@ def handed_in(hit: FrozenHit, assignment: Assignment, submit_to: str, is_holder:
     holder. The work counts without the marketplace's copy of them, since we have them."""
     told = submission(hit, assignment, answers_of(assignment), submit_to, has_copy=is_holder)
     if not is_holder:
-        told["points"] = points_later(hit)
+        told["points"] = points_later(hit, assignment)
     return told
 
 
-def points_later(hit: FrozenHit) -> str:
-    return POINTS_LATER if _bonus_dialogs(hit) else ""
+def points_later(hit: FrozenHit, assignment: Assignment) -> str:
+    return crowd_of(assignment.offering).words.points_later if _bonus_dialogs(hit) else ""
 
 
 def _bonus_dialogs(hit: FrozenHit) -> int:
@@ -198,11 +200,12 @@ def _held(
 ) -> Iterator[tuple[FrozenHit, Assignment]]:
     """The assignment that the token names, locked until the end, if the worker may still change it."""
     hit = frozen_hit(ticket.study_key, ticket.hit_number)
-    offering = frozen_offering(ticket.study_key, ticket.crowd, ticket.environment)
+    visit = ticket.visit
+    offering = frozen_offering(ticket.study_key, visit.place)
     if offering is None:
         raise WorkRefused(Refusal.TOKEN_INVALID)
     with transaction.atomic():
-        assignment = hold_assignment(offering, ticket.assignment_id, ticket.worker_id, step, feedback)
+        assignment = hold_assignment(offering, visit.assignment_id, visit.worker_id, step, feedback)
         if assignment is None or assignment.hit_id != hit.pk:
             # The database was restored to a time before; a reload of the page makes it anew.
             raise WorkRefused(Refusal.TOKEN_INVALID)

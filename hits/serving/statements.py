@@ -1,4 +1,4 @@
-"""The rows of an assignment, by statements that are written out.
+"""Read and write the rows of an assignment with SQL that is composed once, for speed.
 
 A page saves as cards move. Django composes a statement anew each time, and for its raw ones it still finds out anew
 what each column is: that took several times as long as the database took for the work (`benchmarks.serving`). Here
@@ -182,7 +182,12 @@ def count_checks_from(visited_from: str, since: datetime) -> int:
 
 
 def is_published(hit_pk: int, offering: Offering, crowd_hit_id: str) -> bool:
-    """Under this id, or under one that we have not heard of yet: a run was killed between its call and its note."""
+    """Under this id, or under one that we have not heard of yet: a run was killed between its call and its note.
+
+    Without an id, as of crowds that name none: under whichever it stands there now."""
+    if not crowd_hit_id:
+        ours = "SELECT 1 FROM hits_publication WHERE hit_id = %s AND offering_id = %s AND retired_at IS NULL"
+        return _first(ours, hit_pk, offering.pk) is not None
     statement = "SELECT 1 FROM hits_publication WHERE hit_id = %s AND offering_id = %s AND crowd_hit_id IN (%s, '')"
     return _first(statement, hit_pk, offering.pk, crowd_hit_id) is not None
 

@@ -1,15 +1,17 @@
 """Why a worker can't go on: what happened, whether it is paid, and what to do.
 
-The one place for these words. The server's own pages show them, and the worker's page gets them with the refusal.
+The one place for these words. The server's own pages show them, and the worker's page gets them with the refusal. What
+a piece of work and the place where it comes from are called, the crowd says: `{hit}` and its kin are its words.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import Any
 
 from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
+from hits.crowds.crowd_words import CrowdWords
 
 
 class Refusal(StrEnum):
@@ -40,20 +42,27 @@ class Words:
     heading: str = ""  # of a page of its own; without one, the worker's page goes on and says it in passing
     can_open_again: bool = False  # opening the HIT again leads on: to going on, or to the completion code
 
+    def of_crowd(self, crowd: CrowdWords) -> "Words":
+        return replace(self, message=in_words_of(crowd, self.message), heading=in_words_of(crowd, self.heading))
 
-RETURN_IT = "Please return this HIT; returning does not count against you."
+
+def in_words_of(crowd: CrowdWords, text: str) -> str:
+    """With the crowd's words in place of `{hit}` and its kin; `{Marketplace}` begins a sentence."""
+    words = asdict(crowd)
+    return text.format(**words, Marketplace=crowd.marketplace[:1].upper() + crowd.marketplace[1:])
+
 
 WORDS = {
     Refusal.ALREADY_SUBMITTED: Words(
-        "Your answers are safely with us, and are paid as the HIT says. Nothing more is needed: thank you! If the "
-        "marketplace still shows the HIT as open, open it again here and hand it over once more.",
-        "You have finished this HIT",
+        "Your answers are safely with us, and are paid as the {hit} says. Nothing more is needed: thank you! If "
+        "{marketplace} still shows the {hit} as open, open it again here and hand it over once more.",
+        "You have finished this {hit}",
         can_open_again=True,
     ),
     Refusal.CONFLICT: Words("This was changed in another tab. The page now shows the newest; please look once more."),
     Refusal.CONSENT_MISSING: Words(
         "We keep no answers of anyone who has not agreed to take part, so this was not saved. What was saved before is "
-        "still there. Open this HIT again and agree, and go on: it is paid as always.",
+        "still there. Open this {hit} again and agree, and go on: it is paid as always.",
         "We need your agreement first",
         can_open_again=True,
     ),
@@ -63,56 +72,54 @@ WORDS = {
         "submit. Please reload the page."
     ),
     Refusal.LIMIT_REACHED: Words(
-        "You have done as many HITs of this study as one worker may, so that many people are heard: thank you! What "
-        f"you have submitted is paid; this one could not be. {RETURN_IT}",
-        "You have done all the HITs we may give you",
+        "You have done as many {hits} of this study as one {worker} may, so that many people are heard: thank you! "
+        "What you have submitted is paid; this one could not be. {return_it}",
+        "You have done all the {hits} we may give you",
     ),
     Refusal.NO_ATTEMPTS_LEFT: Words(
-        "You have used all attempts for this bonus point. The pay for the HIT does not depend on it: please go on."
+        "You have used all attempts for this bonus point. The pay for the {hit} does not depend on it: please go on."
     ),
     Refusal.NOT_ELIGIBLE: Words(
-        "You have met these conversations in another HIT, and here we need a fresh pair of eyes. What you have "
-        f"submitted is paid; this one could not be. {RETURN_IT} Our other HITs are still open to you.",
+        "You have met these conversations in another {hit}, and here we need a fresh pair of eyes. What you have "
+        "submitted is paid; this one could not be. {return_it} Our other {hits} are still open to you.",
         "You know these conversations already",
     ),
     Refusal.NOT_HELD: Words(
-        "The marketplace tells us that you don't hold this HIT: it was returned, its time ran out, or it was never "
-        "accepted, so that work on it could not be paid. Answers that you have given are kept. Please open it from "
-        "your list of HITs there and accept it, and this page will appear.",
-        "The marketplace has not given you this HIT",
+        "{Marketplace} tells us that you don't hold this {hit}: it was returned, its time ran out, or it was never "
+        "accepted, so that work on it could not be paid. Answers that you have given are kept. {open_it}",
+        "{Marketplace} has not given you this {hit}",
     ),
     Refusal.OUTSIDE_MARKETPLACE: Words(
-        "We can't tell which HIT you are working on, so nothing that you do here could be saved or paid. Please open "
-        "the HIT from your list on the marketplace, accept it there, and this page will appear within it.",
-        "This page belongs into the marketplace",
+        "We can't tell which {hit} you are working on, so nothing that you do here could be saved or paid. {open_it}",
+        "This page belongs into {marketplace}",
     ),
     Refusal.STOPPED: Words(
-        "We have no more HITs of this study for you. All that you have submitted is paid; this one could not be. "
-        f"{RETURN_IT}",
-        "There are no more HITs for you here",
+        "We have no more {hits} of this study for you. All that you have submitted is paid; this one could not be. "
+        "{return_it}",
+        "There are no more {hits} for you here",
     ),
     Refusal.STUDY_FULL: Words(
-        "Others have answered everything that this HIT asks, so that another answer could neither be used nor paid. "
-        f"{RETURN_IT} Our other HITs may still be open to you.",
-        "This HIT has all the answers it needs",
+        "Others have answered everything that this {hit} asks, so that another answer could neither be used nor paid. "
+        "{return_it} Our other {hits} may still be open to you.",
+        "This {hit} has all the answers it needs",
     ),
     Refusal.TAKEN_OVER: Words(
-        "This HIT was returned or ran out of time here, and the marketplace has given it to another worker, who is "
-        "paid for it. Your answers up to now are kept. If the marketplace still shows the HIT as yours, you can go on "
+        "This {hit} was returned or ran out of time here, and {marketplace} has given it to another {worker}, who is "
+        "paid for it. Your answers up to now are kept. If {marketplace} still shows the {hit} as yours, you can go on "
         "and are paid as always; else there is nothing left to do, and it does not count against you.",
-        "Someone else holds this HIT now",
+        "Someone else holds this {hit} now",
         can_open_again=True,
     ),
     Refusal.TIME_OVER: Words(
-        "The time allowed for this HIT has run out, and the marketplace takes it back, so that it can't be paid like "
-        "this. Your answers up to now are kept. If you have accepted the HIT again, you can go on where you were, and "
-        "are paid as always.",
-        "The time for this HIT is over",
+        "The time allowed for this {hit} has run out, and {marketplace} takes it back, so that it can't be paid like "
+        "this. Your answers up to now are kept. If you have accepted the {hit} again, you can go on where you were, "
+        "and are paid as always.",
+        "The time for this {hit} is over",
         can_open_again=True,
     ),
     Refusal.TOKEN_INVALID: Words(
         "We can't verify this page any more, mostly because our server was moved. What was saved is still there, and "
-        "paid as always once you submit. Please open the HIT again from the marketplace.",
+        "paid as always once you submit. Please open the {hit} again from {marketplace}.",
         "This page has to be opened again",
         can_open_again=True,
     ),
@@ -122,20 +129,21 @@ WORDS = {
         "decided by where you put the reply, not by the check."
     ),
     Refusal.TOO_MANY_VISITS: Words(
-        "Very many visits came from your network in the last hour, and the marketplace can't tell us which of them are "
+        "Very many visits came from your network in the last hour, and {marketplace} can't tell us which of them are "
         "real. Nothing is lost, what you submit is paid, and nothing counts against you. Please reload this page in a "
-        "while, or return the HIT if its time would run out.",
+        "while, or return the {hit} if its time would run out.",
         "Please come back in a while",
     ),
     Refusal.TOO_LARGE: Words("That is more text than we can take. Please shorten it; everything else is saved."),
 }
 
 
-def limit_words(limit: int) -> str:
+def limit_words(limit: int, crowd: CrowdWords) -> str:
     """LIMIT_REACHED with the study's own number."""
     return (
-        f"Each worker may do {count_of(limit, 'HIT')} of this study, so that many people are heard, and you have done "
-        f"yours: thank you! What you have submitted is paid; this one could not be. {RETURN_IT}"
+        f"Each {crowd.worker} may do {count_of(limit, crowd.hit, crowd.hits)} of this study, so that many people are "
+        "heard, and you have done yours: thank you! What you have submitted is paid; this one could not be. "
+        f"{crowd.return_it}"
     )
 
 
@@ -148,11 +156,15 @@ def incomplete_words(missing: Sequence[tuple[int, int]], still_missing: tuple[st
 
 
 class WorkRefused(EvalPlatformError):
+    """With a `message` where more can be said than the refusal's own words."""
+
     def __init__(self, refusal: Refusal, message: str = "", **details: Any) -> None:
-        super().__init__(message or WORDS[refusal].message)
+        super().__init__(message or refusal)
         self.refusal = refusal
+        self.message = message
         self.details = details
 
-    @property
-    def words(self) -> Words:
-        return WORDS[self.refusal]
+    def words(self, crowd: CrowdWords) -> Words:
+        """As the workers of this crowd read it."""
+        words = WORDS[self.refusal].of_crowd(crowd)
+        return replace(words, message=self.message) if self.message else words

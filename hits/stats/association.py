@@ -14,7 +14,7 @@ def association_within_strata(unit: Codes, stratum: Codes, row: Codes, column: C
     """The generalised Cochran-Mantel-Haenszel test of general association, for each unit by itself.
 
     In each stratum (of one unit), the rows 0 .. n-1 stand once each: the places of a dialog's n cards, say. Under the
-    hypothesis the columns (their areas) are dealt to them at random, so that with c_a of n in column a
+    hypothesis the columns (what was said of them) are dealt to them at random, so that with c_a of n in column a
 
         E[n_pa] = c_a / n        Cov[n_pa, n_qb] = (n [p = q] - 1) (n c_a [a = b] - c_a c_b) / (n^2 (n - 1))
 

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -15,8 +15,8 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
 from hits.budgeting.undecided import empty_submissions, summarise_waiting, waiting_for_decision
-from hits.crowds.opening import check_may_change, offered_environments, open_crowd
-from hits.crowds.registry import fees_of
+from hits.crowds.opening import check_may_change, open_crowd
+from hits.crowds.registry import crowd_of, fees_of, offered_places
 from hits.designing.design_words import dollars
 from hits.models import Assignment, Offering, Payment, Study, Submission
 from hits.models.submission import SubmissionQuerySet
@@ -42,6 +42,7 @@ def _render_list(request: HttpRequest, offering: Offering, refused: Refused | No
     state = state if state in STATES or state == TO_DECIDE else ""
     page = Paginator(find_assignments(offering, state), ASSIGNMENTS_PER_PAGE)
     found = page.get_page(request.GET.get("page"))
+    can_reject = crowd_of(offering).abilities.can_reject
     context = {
         **surroundings(offering),
         "page": found,
@@ -51,7 +52,7 @@ def _render_list(request: HttpRequest, offering: Offering, refused: Refused | No
         "undecided": _undecided(offering).count() if _is_by_hand(offering.study) else 0,
         "to_decide": summarise_waiting(offering),
         "to_decide_state": TO_DECIDE,
-        "empty": list(empty_submissions(offering).values_list("pk", flat=True)),
+        "empty": list(empty_submissions(offering).values_list("pk", flat=True)) if can_reject else [],
         "refused": refused,
     }
     return render(request, "hits/assignments.html", context, status=STATUS if refused else 200)
@@ -167,9 +168,7 @@ def reject_empty(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def _back_to_list(offering: Offering) -> HttpResponse:
-    return redirect(
-        f"{reverse('assignments', args=[offering.study.name])}?{urlencode({'market': offering.environment})}"
-    )
+    return redirect(f"{reverse('assignments', args=[offering.study.name])}?{urlencode({'market': offering.place})}")
 
 
 def _tell_approved(request: HttpRequest, count: int) -> None:
@@ -192,7 +191,7 @@ def _decision(
     return {
         "waits_because": submission is not None and waiting.get(submission.pk, ""),
         "can_approve": is_waiting and not has_reward,
-        "can_reject": is_waiting,
+        "can_reject": is_waiting and crowd_of(assignment.offering).abilities.can_reject,
         "reward": dollars(reward),
         "reward_with_fee": dollars(reward + fees.reward_fee_cents(reward, assignment.hit.assignments)),
     }
@@ -206,9 +205,11 @@ def _flags(study: Study, assignment: Assignment) -> list[Any]:
 
 def _assignment(study: Study, key: int) -> Assignment:
     """On a marketplace that this server may use."""
-    found = Assignment.objects.filter(hit__study=study, offering__environment__in=offered_environments())
-    found = found.select_related("hit__study", "offering__study", "submission")
-    return get_object_or_404(found.defer("submission__answer_xml"), pk=key)
+    found = Assignment.objects.filter(hit__study=study).select_related("hit__study", "offering__study", "submission")
+    assignment = get_object_or_404(found.defer("submission__answer_xml"), pk=key)
+    if assignment.offering.place not in offered_places():
+        raise Http404
+    return assignment
 
 
 def _submissions(study: Study) -> SubmissionQuerySet:

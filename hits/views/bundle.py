@@ -28,7 +28,7 @@ def bundle_panel(offering: Offering) -> dict[str, Any]:
         "is_there": is_there,
         "is_stale": is_there and row.source != bundle_source(offering),
         "is_quiet": row.is_quiet(timezone.now()),
-        "wait": wait_for("Making the bundle", row.requested_at, row.started_at),
+        "wait": wait_for("Making the bundle", row),
     }
 
 
@@ -46,9 +46,7 @@ def show_or_make(request: HttpRequest, name: str) -> HttpResponse:
     except EvalPlatformError as error:
         messages.error(request, str(error))
         place = ""  # the message is at the top
-    return redirect(
-        f"{reverse('results', args=[offering.study.name])}?{urlencode({'market': offering.environment})}{place}"
-    )
+    return redirect(f"{reverse('results', args=[offering.study.name])}?{urlencode({'market': offering.place})}{place}")
 
 
 @require_GET
@@ -57,9 +55,7 @@ def download(request: HttpRequest, name: str) -> FileResponse:
     file = bundle_file(offering)
     if not bundle_panel(offering)["is_there"]:
         raise Http404("There is no bundle yet.")
-    return FileResponse(
-        file.open("rb"), as_attachment=True, filename=f"{offering.study.name}-{offering.environment}.zip"
-    )
+    return FileResponse(file.open("rb"), as_attachment=True, filename=f"{offering.study.name}-{offering.place}.zip")
 
 
 def _send(offering: Offering) -> None:

@@ -29,7 +29,7 @@ from hits.tasks import screen_work_of_offering, sync_hits_of_offering, undo_scre
 from hits.views.pictures import pace_picture
 from hits.views.publishing_panel import budget_in_words
 from hits.views.refused import STATUS, Refused
-from hits.views.replacing import again_panel, replacing_panel
+from hits.views.replacing_page import again_panel, replacing_panel
 from hits.views.screening_rows import funnel_table
 from hits.views.study_pages import delay, find_offering, surroundings, tells_refusals, user_of
 from hits.views.waiting import scheduler_state, waits_of
@@ -67,7 +67,7 @@ def render_monitor(request: HttpRequest, offering: Offering, refused: Refused | 
 def show_live(request: HttpRequest, name: str) -> HttpResponse:
     """The numbers alone, which the page polls while something may change."""
     offering = find_offering(request, name)
-    context = {"study": offering.study, "market": offering.environment, "monitor": _live(offering)}
+    context = {"study": offering.study, "market": offering.place, "monitor": _live(offering)}
     return render(request, "hits/_monitor.html", context)
 
 
@@ -115,7 +115,7 @@ def _ask(request: HttpRequest, name: str, task: Any, text: str) -> HttpResponse:
     user = user_of(request)
     try:
         delay(task, offering, user.pk if user else None)
-        note_event(offering.study, f"{text} ({offering.environment})", user, timezone.now())
+        note_event(offering.study, f"{text} ({offering.place})", user, timezone.now())
         messages.info(request, "Asked for. How far it is, and what comes of it, is said below.")
     except EvalPlatformError as error:
         messages.error(request, str(error))
@@ -123,7 +123,7 @@ def _ask(request: HttpRequest, name: str, task: Any, text: str) -> HttpResponse:
 
 
 def back_to_monitor(offering: Offering) -> HttpResponse:
-    return redirect(f"{reverse('monitor', args=[offering.study.name])}?{urlencode({'market': offering.environment})}")
+    return redirect(f"{reverse('monitor', args=[offering.study.name])}?{urlencode({'market': offering.place})}")
 
 
 # --- What the page shows ---------------------------------------------------------------------------------------------
@@ -175,7 +175,7 @@ def _money(offering: Offering) -> dict[str, Any]:
         "owed_cents": budget.owed_cents,
         "scale_cents": max(budget.cap_cents or 0, budget.committed_cents, 1),
         "parts": parts,
-        "words": _in_words(budget, offering.environment),
+        "words": _in_words(budget, offering.place),
         "is_above": budget.left_cents is not None and budget.left_cents < 0,
     }
 

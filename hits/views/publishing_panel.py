@@ -5,13 +5,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.http import QueryDict
-from django.urls import reverse
 from django.utils import timezone
 
 from evalplatform.errors import EvalPlatformError
 from hits.budgeting.budget import CapChanged, refuse_unseen_cap, typed_cap_cents
-from hits.crowds.opening import is_local_market_open, offered_environments
-from hits.crowds.registry import crowd_of
+from hits.crowds.registry import crowd_of, environment_of, offered_places
 from hits.designing.design_words import describe_hourly_pay, dollars
 from hits.designing.summarising import parts_of
 from hits.models import Offering, PublishingRun, Study
@@ -30,10 +28,11 @@ def publishing_panel(study: Study, query: QueryDict, is_told: bool = False) -> d
     the budget was changed meanwhile."""
     offering = chosen_offering(study, query)
     return {
-        "environment": offering.environment,
-        "offered": offered_environments(),
+        "place": offering.place,
+        "environment": environment_of(offering),
+        "offered": list(offered_places().values()),
         "counts": count_publications(offering),
-        "look_url": _look_url(offering),
+        "look_url": crowd_of(offering).look_url(offering.environment),
         **run_context(offering),
         **cost_context(offering, query, is_told),
     }
@@ -47,7 +46,7 @@ def run_context(offering: Offering) -> dict[str, Any]:
         "run": run,
         "run_counts": count_run(run),
         "is_quiet": run.is_quiet(timezone.now()),
-        "wait": None if run.finished_at else wait_for("Publishing", run.requested_at, run.started_at),
+        "wait": wait_for("Publishing", run),
     }
 
 
@@ -116,10 +115,3 @@ def _plan_rows(plan: PublishingPlan) -> dict[str, Any]:
         "study_budget": plan.design.pay.budget_cents is not None and dollars(plan.design.pay.budget_cents),
         "hourly_pay": describe_hourly_pay(plan.design),
     }
-
-
-def _look_url(offering: Offering) -> str:
-    """Where workers see the HITs. The local marketplace has pages only where it is the one in use."""
-    if site := crowd_of(offering).worker_site(offering.environment):
-        return site
-    return reverse("market-hits") if is_local_market_open() else ""

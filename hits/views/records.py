@@ -65,10 +65,10 @@ def download_ledger(request: HttpRequest, name: str) -> StreamingHttpResponse:
     offering = find_offering(request, name)
     has_worker_ids = request.method == "POST"
     if has_worker_ids:
-        text = f"downloaded the ledger ({offering.environment}) with the workers' own ids"
+        text = f"downloaded the ledger ({offering.place}) with the workers' own ids"
         note_event(offering.study, text, user_of(request), timezone.now())
     headers = {
-        "Content-Disposition": f'attachment; filename="{offering.study.name}-{offering.environment}-ledger.csv"',
+        "Content-Disposition": f'attachment; filename="{offering.study.name}-{offering.place}-ledger.csv"',
         "Cache-Control": "no-store",
     }
     lines = _csv_lines(offering, has_worker_ids)

@@ -1,4 +1,4 @@
-"""What a study's pages have in common: which marketplace they speak of, who asks, and handing work to a worker."""
+"""What a study's pages share: which marketplace they show, who asks, and how work goes to a background process."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -15,7 +15,8 @@ from django.urls import reverse
 from evalplatform.errors import EvalPlatformError
 from hits.access.sharing import study_for
 from hits.background import send
-from hits.crowds.opening import check_is_allowed, offered_environments
+from hits.crowds.opening import check_is_allowed
+from hits.crowds.registry import environment_of, offered_places
 from hits.models import Offering, PublishingRun, Study, offering_for
 from hits.publishing.publishing_runs import last_offering
 
@@ -27,7 +28,7 @@ View = Callable[..., HttpResponseBase]
 
 def chosen_offering(study: Study, query: QueryDict) -> Offering:
     """Return the one asked for, else the one that was published last."""
-    offered = offered_environments()
+    offered = offered_places()
     if (asked := query.get("market", "")) in offered:
         return offering_for(study, asked)
     return last_offering(study, offered)
@@ -75,7 +76,12 @@ def back_to_study(request: HttpRequest, study: Study) -> HttpResponse:
 
 def surroundings(offering: Offering) -> dict[str, Any]:
     """What `hits/study_page.html` shows around each page."""
-    return {"study": offering.study, "market": offering.environment, "offered": offered_environments()}
+    return {
+        "study": offering.study,
+        "market": offering.place,
+        "market_kind": environment_of(offering).kind,
+        "offered": list(offered_places().values()),
+    }
 
 
 def user_of(request: HttpRequest) -> User | None:

@@ -1,4 +1,4 @@
-"""The worker's page: opened in a crowd's frame, which says in the address who has come."""
+"""The worker's page: opened from a crowd, which says in the address who has come."""
 
 from typing import Any
 from uuid import UUID
@@ -13,13 +13,14 @@ from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_GET
 
 from evalplatform.client_address import client_address
-from hits.crowds.contract import Visit, Word
-from hits.crowds.registry import CROWDS, arrival
+from hits.crowds.contract import Preview, Visit, Word
+from hits.crowds.crowd_words import CrowdWords
+from hits.crowds.registry import CROWDS, USUAL_WORDS, arrival
 from hits.models import Hit, Study
 from hits.models.design import StudyDesign
 from hits.serving.assignment_tokens import Ticket, sign_token
 from hits.serving.frozen import FrozenHit, frozen_hit
-from hits.serving.opening import open_assignment
+from hits.serving.opening_assignments import open_assignment
 from hits.serving.page_data import as_json_in_html, preview_page, submitted_page, work_page
 from hits.serving.saving import handed_in
 from hits.serving.work_refusals import Refusal, WorkRefused
@@ -39,13 +40,14 @@ def show_hit(request: HttpRequest, study_key: UUID, number: int) -> HttpResponse
     except (Study.DoesNotExist, Hit.DoesNotExist):
         raise Http404 from None
     visit = arrival(request)
+    words = CROWDS[visit.crowd].words if visit else USUAL_WORDS
     try:
         if visit is None:
             raise WorkRefused(Refusal.OUTSIDE_MARKETPLACE)
-        page = preview_page(hit) if visit.is_preview else _work(request, hit, study_key, visit)
+        page = preview_page(hit, words) if isinstance(visit, Preview) else _work(request, hit, study_key, visit, words)
         response = render(request, "work/hit.html", page_context(hit.study.design, page))
     except WorkRefused as refused:
-        response = _refuse(request, refused)
+        response = _refuse(request, refused, words)
     response.headers["Content-Security-Policy"] = _policy(request)
     return response
 
@@ -56,28 +58,30 @@ def page_context(design: StudyDesign, page: dict[str, Any]) -> dict[str, Any]:
         "title": page["title"],
         "language": design.task.language,
         "protocol": design.protocol,
+        "crowd": page["crowd"],
         "data": as_json_in_html(page),
     }
 
 
-def _work(request: HttpRequest, hit: FrozenHit, study_key: UUID, visit: Visit) -> dict[str, Any]:
+def _work(request: HttpRequest, hit: FrozenHit, study_key: UUID, visit: Visit, words: CrowdWords) -> dict[str, Any]:
     now = timezone.now()
     assignment = open_assignment(hit, visit, now, HELD_AGAIN in request.GET, client_address(request))
     if assignment.submitted_at is not None:
-        held = CROWDS[visit.crowd].ask_holder(visit.environment, visit.hit_id, visit.assignment_id, visit.worker_id)
-        return submitted_page(hit, handed_in(hit, assignment, visit.submit_to, held.word == Word.HOLDS))
-    where, ids = (visit.crowd, visit.environment), (visit.assignment_id, visit.worker_id, visit.hit_id)
-    ticket = Ticket(study_key, hit.number, *where, *ids, visit.submit_to)
-    return work_page(hit, assignment, sign_token(ticket), (now - assignment.held_at).total_seconds())
+        held = CROWDS[visit.crowd].ask_holder(visit)
+        return submitted_page(hit, words, handed_in(hit, assignment, visit.submit_to, held.word == Word.HOLDS))
+    token = sign_token(Ticket(study_key, hit.number, visit))
+    return work_page(hit, assignment, token, (now - assignment.held_at).total_seconds())
 
 
-def _refuse(request: HttpRequest, refused: WorkRefused) -> HttpResponse:
+def _refuse(request: HttpRequest, refused: WorkRefused, crowd: CrowdWords) -> HttpResponse:
     again = request.GET.copy()
     again[HELD_AGAIN] = "1"
+    words = refused.words(crowd)
     context = {
         "code": refused.refusal,
-        "heading": refused.words.heading,
-        "message": str(refused),
+        "heading": words.heading,
+        "message": words.message,
+        "crowd": crowd,
         "continue_url": f"?{again.urlencode()}" if refused.refusal in CAN_BE_HELD_AGAIN else None,
     }
     return render(request, "work/refused.html", context, status=403)

@@ -129,6 +129,4 @@ def _worker_id(offering: Offering, worker: str) -> str:
 
 
 def _back(offering: Offering, worker: str) -> HttpResponse:
-    return redirect(
-        f"{reverse('worker', args=[offering.study.name, worker])}?{urlencode({'market': offering.environment})}"
-    )
+    return redirect(f"{reverse('worker', args=[offering.study.name, worker])}?{urlencode({'market': offering.place})}")

@@ -1,0 +1,1 @@
+"""The changes of the marketplace's tables, in order."""

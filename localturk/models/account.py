@@ -1,14 +1,16 @@
+"""Tables of the requester's money: the account, payments to workers, and request tokens that were used."""
+
 from django.db import models
 from django.db.models import F, Q
 
-from localturk.models.assignment import TurkAssignment
+from localturk.models.turk_assignment import TurkAssignment
 from localturk.models.worker import WorkerAccount
 
 FIRST_BALANCE_CENTS = 10_000_00
 
 
 class Account(models.Model):
-    """The requester's money: one row. What open HITs may cost is held, and is not available for others."""
+    """The requester's money, in the table's only row. What open HITs may cost is held, and not available for others."""
 
     balance_cents = models.BigIntegerField(default=FIRST_BALANCE_CENTS)
     held_cents = models.BigIntegerField(default=0)
@@ -44,7 +46,7 @@ class LedgerEntry(models.Model):
 
     class Meta:
         constraints = [
-            # Approved once, paid once: the emulator must not hide from its users that they asked twice.
+            # An assignment's reward is paid once. If a client asks twice, the marketplace must refuse it, not hide it.
             models.UniqueConstraint(
                 fields=["assignment"], condition=Q(kind="Reward"), name="localturk_one_reward_an_assignment"
             )
@@ -55,7 +57,7 @@ class LedgerEntry(models.Model):
 
 
 class RequestToken(models.Model):
-    """A UniqueRequestToken that was used. `made` is the id of what that call made."""
+    """A UniqueRequestToken that was used. `made` is the id of the object that the call created."""
 
     kind = models.CharField(max_length=20)
     token = models.CharField(max_length=64)

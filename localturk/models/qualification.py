@@ -1,3 +1,5 @@
+"""Tables of qualification types, of workers' qualifications, and of requests for them."""
+
 from django.db import models
 from django.db.models import Q
 
@@ -5,7 +7,7 @@ from localturk.models.worker import WorkerAccount
 
 
 class QualificationTypeQuerySet(models.QuerySet["QualificationType"]):
-    def kept(self) -> "QualificationTypeQuerySet":
+    def undeleted(self) -> "QualificationTypeQuerySet":
         return self.filter(deleted_at=None)
 
 

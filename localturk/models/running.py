@@ -1,9 +1,11 @@
+"""Tables that control the running marketplace: its clock, and the faults that tests ask for."""
+
 from django.db import models
 from django.db.models import Q
 
 
 class ClockOffset(models.Model):
-    """How far this marketplace's time is ahead of the real one: one row at most, so that every process sees it."""
+    """How far the marketplace's time is ahead of the real one. There is one row at most."""
 
     ahead = models.DurationField()
 
@@ -15,7 +17,7 @@ class ClockOffset(models.Model):
 
 
 class Fault(models.Model):
-    """A fault that was asked for, with its running state; `faults` says what each kind does."""
+    """A fault that was asked for, and its state. localturk/faults.py says what each kind does."""
 
     class Kind(models.TextChoices):
         THROTTLE = "throttle"
@@ -28,10 +30,10 @@ class Fault(models.Model):
 
     kind = models.CharField(max_length=20, choices=Kind)
     amount = models.FloatField(default=0, help_text="calls a second, milliseconds, seconds, or rows")
-    operation = models.CharField(max_length=64, blank=True, help_text="the one that it strikes; all when empty")
+    operation = models.CharField(max_length=64, blank=True, help_text="the operations that it strikes; all if empty")
     probability = models.FloatField(default=1)
     seed = models.BigIntegerField(default=0)
-    times_left = models.PositiveIntegerField(null=True, help_text="how often it strikes yet; for ever when empty")
+    times_left = models.PositiveIntegerField(null=True, help_text="how often it will still strike; no limit if empty")
     call_count = models.PositiveBigIntegerField(default=0)
     bucket_level = models.FloatField(null=True)
     bucket_filled_at = models.FloatField(null=True, help_text="seconds since 1970, real time")

@@ -1,8 +1,10 @@
+"""Tables of workers, of blocks, and of the messages that workers get."""
+
 from django.db import models
 
 
 class WorkerAccount(models.Model):
-    """Someone who works here. The counts are what the worker did before; what happens here comes on top."""
+    """Someone who works here. The counts are of work done before this marketplace; work done here is added to them."""
 
     worker_id = models.CharField(max_length=64, unique=True)
     name = models.CharField(max_length=100)
@@ -10,7 +12,7 @@ class WorkerAccount(models.Model):
     subdivision = models.CharField(max_length=2, blank=True)
     approved_count = models.PositiveIntegerField(default=0)
     rejected_count = models.PositiveIntegerField(default=0)
-    # For where workers must sign in: hashes both, of a password and of the token in the link to choose one.
+    # Used if workers must sign in. Both are hashes: of the password, and of the token in the link to choose one.
     password = models.CharField(max_length=128, blank=True, default="")
     invitation_hash = models.CharField(max_length=64, blank=True, default="")
     invited_at = models.DateTimeField(null=True)
@@ -32,7 +34,7 @@ class WorkerBlock(models.Model):
 
 
 class WorkerMessage(models.Model):
-    """What MTurk would send by e-mail: NotifyWorkers, and notices about bonuses and qualifications."""
+    """A message that MTurk would send by e-mail: from NotifyWorkers, or about a bonus or qualification."""
 
     worker = models.ForeignKey(WorkerAccount, on_delete=models.PROTECT, related_name="messages")
     subject = models.CharField(max_length=200)

@@ -1,15 +1,17 @@
+"""Operations that block workers, unblock them, and list blocks."""
+
 from datetime import datetime
 
 from localturk.models import WorkerBlock
 from localturk.operations.finding import find_worker
-from localturk.operations.registry import Answer, Params, operation
+from localturk.operations.operation_table import Answer, Params, operation
 from localturk.paging import page_of
 from localturk.rendering import block_shape
 
 
 @operation("CreateWorkerBlock")
 def create_worker_block(params: Params, now: datetime) -> Answer:
-    """Again with another reason, it replaces the reason: AWS is silent on this."""
+    """Block a worker. If they are blocked already, the new reason replaces the old one. AWS does not document this."""
     worker = find_worker(params["WorkerId"])
     WorkerBlock.objects.update_or_create(worker=worker, defaults={"reason": params["Reason"], "blocked_at": now})
     return {}

@@ -1,3 +1,5 @@
+"""Operations that pay and list bonuses."""
+
 from datetime import datetime
 from decimal import Decimal
 
@@ -6,21 +8,20 @@ from localturk import funds, ids
 from localturk.errors import RequestError, does_not_exist, invalid
 from localturk.models import BonusPayment, LedgerEntry, TurkAssignment, WorkerMessage
 from localturk.operations.finding import find_assignment, find_assignment_to_change, find_hit, find_worker
-from localturk.operations.registry import Answer, Params, operation
+from localturk.operations.operation_table import Answer, Params, operation
 from localturk.paging import page_of
 from localturk.rendering import bonus_shape, dollars
-from localturk.tokens import TokenKind, use_token
+from localturk.request_tokens import TokenKind, use_token
 
 
 @operation("SendBonus")
 def send_bonus(params: Params, now: datetime) -> Answer:
-    """For any assignment that was handed in, approved or not: AWS asks only that the worker did it."""
-    # The HIT is locked first, then the money, as everywhere: an approval at the same moment would wait for us for ever.
+    """Pay a bonus for any submitted assignment, approved or not. AWS requires only that the worker did it."""
+    # Lock the HIT first and then the money, as everywhere. Otherwise an approval at the same moment could deadlock.
     _, assignment = find_assignment_to_change(params["AssignmentId"])
     if assignment.status == TurkAssignment.Status.ACCEPTED:
-        raise does_not_exist(
-            "Assignment", assignment.assignment_id
-        )  # what MTurk was seen to say before it is submitted
+        # MTurk was seen to answer this before an assignment is submitted.
+        raise does_not_exist("Assignment", assignment.assignment_id)
     if find_worker(params["WorkerId"]) != assignment.worker:
         raise invalid("WorkerId", f"is not who submitted assignment {assignment.assignment_id}.")
     use_token(TokenKind.BONUS, params.get("UniqueRequestToken"), ids.new_id(), now)

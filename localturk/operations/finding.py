@@ -1,4 +1,4 @@
-"""The row that an id names, locked where it will change, or MTurk's error."""
+"""Find the row that an id in a call names, and lock it if it will change, or raise MTurk's error."""
 
 from localturk.errors import does_not_exist, invalid, wrong_state
 from localturk.lifecycle import lock_hit
@@ -27,7 +27,7 @@ def find_hit_type(hit_type_id: str) -> HitType:
 
 
 def find_assignment(assignment_id: str) -> TurkAssignment:
-    """The live one: an id that was given back and not taken again names nothing."""
+    """Return the live assignment with this id. An id that was given back and not taken again does not exist."""
     live = TurkAssignment.objects.live().select_related("hit__hit_type", "worker")
     assignment = live.filter(assignment_id=assignment_id).first()
     if assignment is None:
@@ -44,13 +44,13 @@ def find_assignment_to_change(assignment_id: str) -> tuple[TurkHit, TurkAssignme
 def find_worker(worker_id: str) -> WorkerAccount:
     worker = WorkerAccount.objects.filter(worker_id=worker_id).first()
     if worker is None:
-        # AWS documents these words for DeleteWorkerBlock; that the others say the same is a guess.
+        # AWS documents these words for DeleteWorkerBlock. We guess that other operations say the same.
         raise invalid("WorkerId", "is invalid.")
     return worker
 
 
 def find_qualification_type(qualification_type_id: str) -> QualificationType:
-    kind = QualificationType.objects.kept().filter(qualification_type_id=qualification_type_id).first()
+    kind = QualificationType.objects.undeleted().filter(qualification_type_id=qualification_type_id).first()
     if kind is None:
         raise does_not_exist("QualificationType", qualification_type_id)
     return kind

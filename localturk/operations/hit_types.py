@@ -1,4 +1,4 @@
-"""HIT types: equal parameters give the same one."""
+"""The operation CreateHITType. Equal parameters give the same HIT type."""
 
 import hashlib
 import json
@@ -11,7 +11,7 @@ from django.db import IntegrityError, transaction
 from localturk import ids
 from localturk.models import HitType, HitTypeRequirement
 from localturk.operations.finding import find_qualification_type
-from localturk.operations.registry import Answer, Params, operation
+from localturk.operations.operation_table import Answer, Params, operation
 from localturk.qualifying import SYSTEM_QUALIFICATION_TYPES
 
 THIRTY_DAYS_SECONDS = 30 * 24 * 3600
@@ -23,7 +23,7 @@ def create_hit_type(params: Params, now: datetime) -> Answer:
 
 
 def get_or_create_hit_type(params: Params, now: datetime) -> HitType:
-    fields = _fields(params)
+    fields = _read_fields(params)
     fingerprint = hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
     existing = HitType.objects.filter(fingerprint=fingerprint, deleted_at=None)
     if hit_type := existing.first():
@@ -33,12 +33,12 @@ def get_or_create_hit_type(params: Params, now: datetime) -> HitType:
             find_qualification_type(requirement["QualificationTypeId"])
     try:
         with transaction.atomic():
-            return _create(fields, fingerprint, now)
-    except IntegrityError:  # another call made it in between
+            return _add_hit_type(fields, fingerprint, now)
+    except IntegrityError:  # another call has just created it
         return existing.get()
 
 
-def _fields(params: Params) -> dict[str, Any]:
+def _read_fields(params: Params) -> dict[str, Any]:
     return {
         "title": params["Title"],
         "description": params["Description"],
@@ -46,19 +46,21 @@ def _fields(params: Params) -> dict[str, Any]:
         "reward_cents": int(Decimal(params["Reward"]) * 100),
         "assignment_duration_seconds": params["AssignmentDurationInSeconds"],
         "auto_approval_delay_seconds": params.get("AutoApprovalDelayInSeconds", THIRTY_DAYS_SECONDS),
-        "qualification_requirements": [_complete(one) for one in params.get("QualificationRequirements", [])],
+        "qualification_requirements": [
+            _complete_requirement(one) for one in params.get("QualificationRequirements", [])
+        ],
     }
 
 
-def _complete(requirement: dict[str, Any]) -> dict[str, Any]:
-    """With both the old and the new way to say what is guarded, as MTurk answers."""
+def _complete_requirement(requirement: dict[str, Any]) -> dict[str, Any]:
+    """Return the requirement with both ActionsGuarded and the older RequiredToPreview, as MTurk answers."""
     guarded = requirement.get("ActionsGuarded")
     if guarded is None:
         guarded = "PreviewAndAccept" if requirement.get("RequiredToPreview") else "Accept"
     return {**requirement, "ActionsGuarded": guarded, "RequiredToPreview": guarded != "Accept"}
 
 
-def _create(fields: dict[str, Any], fingerprint: str, now: datetime) -> HitType:
+def _add_hit_type(fields: dict[str, Any], fingerprint: str, now: datetime) -> HitType:
     hit_type = HitType.objects.create(
         **fields, hit_type_id=ids.new_id(), hit_group_id=ids.new_id(), fingerprint=fingerprint, created_at=now
     )

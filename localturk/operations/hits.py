@@ -1,6 +1,6 @@
-"""Creating and changing HITs.
+"""Operations that create, get, extend, expire and delete HITs.
 
-Where AWS is silent: an expiry lies at most a year ahead, and one in the past is kept as it was given.
+AWS does not document two things, so we chose: an expiry is at most a year ahead, and one in the past stays as given.
 """
 
 from datetime import datetime, timedelta
@@ -13,9 +13,9 @@ from localturk.limits import RANGES, YEAR_SECONDS
 from localturk.models import HitType, TurkHit
 from localturk.operations.finding import find_hit, find_hit_to_change, find_hit_type
 from localturk.operations.hit_types import get_or_create_hit_type
-from localturk.operations.registry import Answer, Params, operation
+from localturk.operations.operation_table import Answer, Params, operation
 from localturk.rendering import hit_shape
-from localturk.tokens import TokenKind, use_token
+from localturk.request_tokens import TokenKind, use_token
 
 
 @operation("CreateHIT")
@@ -38,7 +38,7 @@ def _create_hit(hit_type: HitType, params: Params, now: datetime) -> Answer:
         created_at=now,
         expires_at=now + timedelta(seconds=params["LifetimeInSeconds"]),
     )
-    # The token before the money: a repeated call hears that the HIT exists, even when nothing is left for another.
+    # Use the token before holding money, so that a repeated call is told that the HIT exists, even if no money is left.
     use_token(TokenKind.HIT, params.get("UniqueRequestToken"), hit.hit_id, now)
     refresh(hit, now)
     return {"HIT": hit_shape(hit)}
@@ -51,7 +51,7 @@ def get_hit(params: Params, now: datetime) -> Answer:
 
 @operation("DeleteHIT")
 def delete_hit(params: Params, now: datetime) -> Answer:
-    """AWS documents Reviewable only; what MTurk answers says that Reviewing will do."""
+    """Delete a HIT. AWS documents this for Reviewable HITs only, but MTurk's error message also allows Reviewing."""
     hit = lock_hit(find_hit(params["HITId"]).pk)
     if hit.status not in (TurkHit.Status.REVIEWABLE, TurkHit.Status.REVIEWING) or hit.submitted_count:
         raise undeletable(hit.status)
@@ -86,7 +86,7 @@ def update_review_status(params: Params, now: datetime) -> Answer:
 def update_hit_type(params: Params, now: datetime) -> Answer:
     hit = find_hit_to_change(params["HITId"])
     hit_type = find_hit_type(params["HITTypeId"])
-    # What is held is held at the old price.
+    # Money is held at the old type's price. Release it, and hold it anew at the new price.
     funds.release(hit.held_count * funds.cost_cents(hit))
     hit.held_count = 0
     hit.hit_type = hit_type

@@ -1,11 +1,11 @@
-"""Lists of HITs. Newest first is a guess for all three; MTurk documents no order."""
+"""Operations that list HITs. MTurk documents no order; we guess that the newest come first."""
 
 from datetime import datetime
 
 from localturk.models import TurkHit
-from localturk.models.hit import TurkHitQuerySet
+from localturk.models.turk_hit import TurkHitQuerySet
 from localturk.operations.finding import find_hit_type, find_qualification_type
-from localturk.operations.registry import Answer, Params, operation
+from localturk.operations.operation_table import Answer, Params, operation
 from localturk.paging import page_of
 from localturk.qualifying import SYSTEM_QUALIFICATION_TYPES
 from localturk.rendering import hit_shape
@@ -13,7 +13,7 @@ from localturk.rendering import hit_shape
 
 @operation("ListHITs")
 def list_hits(params: Params, now: datetime) -> Answer:
-    return _listed(TurkHit.objects.kept(), params, "hits")
+    return _list_page(TurkHit.objects.undeleted(), params, "hits")
 
 
 @operation("ListReviewableHITs")
@@ -23,7 +23,7 @@ def list_reviewable_hits(params: Params, now: datetime) -> Answer:
     hit_type_id = params.get("HITTypeId", "")
     if hit_type_id:
         hits = hits.filter(hit_type=find_hit_type(hit_type_id))
-    return _listed(hits, params, f"{status} {hit_type_id}")
+    return _list_page(hits, params, f"{status} {hit_type_id}")
 
 
 @operation("ListHITsForQualificationType")
@@ -31,10 +31,10 @@ def list_hits_for_qualification_type(params: Params, now: datetime) -> Answer:
     wanted = params["QualificationTypeId"]
     if wanted not in SYSTEM_QUALIFICATION_TYPES:
         find_qualification_type(wanted)
-    hits = TurkHit.objects.kept().filter(hit_type__requirements__qualification_type_id=wanted)
-    return _listed(hits, params, f"hits of {wanted}")
+    hits = TurkHit.objects.undeleted().filter(hit_type__requirements__qualification_type_id=wanted)
+    return _list_page(hits, params, f"hits of {wanted}")
 
 
-def _listed(hits: TurkHitQuerySet, params: Params, scope: str) -> Answer:
+def _list_page(hits: TurkHitQuerySet, params: Params, scope: str) -> Answer:
     page, counts = page_of(hits.select_related("hit_type"), params, scope, newest_first=True)
     return {"HITs": [hit_shape(hit) for hit in page], **counts}

@@ -1,4 +1,4 @@
-"""Qualification types of the requester's own. Those of the system are known to `qualifying`, but not listed here."""
+"""Operations on the requester's own qualification types. (qualifying.py knows the system's, which are not listed.)"""
 
 from datetime import datetime
 
@@ -9,7 +9,7 @@ from localturk import ids
 from localturk.errors import RequestError, invalid
 from localturk.models import HitType, QualificationRequest, QualificationType
 from localturk.operations.finding import find_qualification_type
-from localturk.operations.registry import Answer, Params, operation
+from localturk.operations.operation_table import Answer, Params, operation
 from localturk.paging import page_of
 from localturk.rendering import qualification_type_shape
 
@@ -59,7 +59,7 @@ def get_qualification_type(params: Params, now: datetime) -> Answer:
 @operation("ListQualificationTypes")
 def list_qualification_types(params: Params, now: datetime) -> Answer:
     query = params.get("Query", "")
-    kinds = QualificationType.objects.kept()
+    kinds = QualificationType.objects.undeleted()
     if query:
         kinds = kinds.filter(Q(name__icontains=query) | Q(keywords__icontains=query) | Q(description__icontains=query))
     page, counts = page_of(kinds, params, f"qualification types {query[:40]}")
@@ -79,7 +79,8 @@ def update_qualification_type(params: Params, now: datetime) -> Answer:
 
 @operation("DeleteQualificationType")
 def delete_qualification_type(params: Params, now: datetime) -> Answer:
-    """At once, where MTurk takes up to 48 hours. HITs that require it stay, and so do the workers who have it."""
+    """Delete a qualification type at once; MTurk takes up to 48 hours. HITs that require it stay, and workers who have
+    it still have it."""
     kind = find_qualification_type(params["QualificationTypeId"])
     kind.deleted_at = now
     kind.save()

@@ -12,7 +12,7 @@ from django.utils import timezone
 from rest_framework.request import Request
 
 from hits.api.worker_endpoints import PerAssignmentAndAddress, WorkerView
-from hits.batching.building import build_hits
+from hits.crowds.contract import Visit
 from hits.crowds.mturk.client import MTurkMarket
 from hits.designing.study_files import create_study
 from hits.models import Assignment, Hit, Publication, Study, offering_for
@@ -22,6 +22,7 @@ from hits.serving.visit_limits import MOST_VISITS_AN_HOUR
 from localturk import working
 from localturk.clock import Clock
 from localturk.models import TurkAssignment, TurkHit, WorkerAccount
+from tests import snapshots
 from tests.conftest import DEMO
 from tests.hits import crowd
 from tests.hits.crowd import CrowdWorker, people
@@ -45,7 +46,7 @@ class MTurkWorker(Worker):
 
 def on_mturk(**settings: Any) -> list[Hit]:
     study = create_study({**DEMO, **settings})
-    build_hits(study)
+    snapshots.build(study)
     publish(study, "sandbox")
     return list(study.hits.all())
 
@@ -403,7 +404,7 @@ def test_calls_are_limited_by_address_whatever_assignments_are_invented(example_
 
     def is_allowed(number: int, address: str) -> bool:
         request = Request(RequestFactory().post("/work/api/save/", REMOTE_ADDR=address))
-        request.auth = Ticket(study_key, 0, "mturk", "sandbox", f"INVENTED{number}", "F", "HIT", SANDBOX)
+        request.auth = Ticket(study_key, 0, Visit("mturk", "sandbox", f"INVENTED{number}", "F", "HIT", SANDBOX))
         return throttle.allow_request(request, WorkerView())
 
     answers = (is_allowed(number, "203.0.113.78") for number in range(6100))
@@ -416,7 +417,6 @@ def test_calls_are_limited_by_address_whatever_assignments_are_invented(example_
 # --- What an opening costs -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.once
 def test_an_opening_costs_the_same_at_2400_forged_rows_of_any_kind_as_at_4(example_corpus: None) -> None:
     if connection.vendor != "sqlite":
         pytest.skip("SQLite counts its own steps, which no clock and no other process disturbs")

@@ -6,8 +6,7 @@ import pytest
 from pytest_django import Settings
 
 from hits.crowds.mturk.annotations import annotation_of, token_of
-from hits.crowds.mturk.client import MTurkMarket
-from hits.crowds.mturk.crowd import hit_type_of
+from hits.crowds.mturk.client import MTurkMarket, hit_type_of
 from hits.crowds.mturk.question import external_question
 from hits.crowds.mturk.types import NewHit
 from hits.models import Event, Publication, Study, offering_for
@@ -67,7 +66,7 @@ def test_a_token_can_t_be_guessed_from_what_workers_see(bare_study: Study, marke
         plant(market, bare_study, "theirs", token=f"{bare_study.key.hex}-{number}")
 
     assert publish(bare_study, market).published == 6
-    assert all("evalplatform" in market.get_hit(one).annotation for one in adopted(bare_study))
+    assert all("evalplatform" in market.get_hit(one).mark for one in adopted(bare_study))
 
 
 def test_a_hit_that_took_our_token_is_refused_instead_of_taken_for_ours(

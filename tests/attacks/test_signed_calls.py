@@ -17,7 +17,7 @@ from botocore.credentials import Credentials
 from botocore.exceptions import ClientError
 from pytest_django import Settings
 
-from hits.crowds.mturk.crowd import MTurk
+from hits.crowds.mturk.crowd import connect
 from localturk.server import MarketplaceServer
 
 KEY_ID, SECRET = "AKIAOURS", "thirty-characters-and-not-known"
@@ -118,9 +118,9 @@ def test_a_call_of_yesterday_is_over(url: str, monkeypatch: pytest.MonkeyPatch) 
 def test_our_own_client_signs_with_the_keys_of_the_settings(url: str, settings: Settings) -> None:
     settings.MTURK_LOCAL_URL = url
 
-    assert MTurk().connect("local").balance_cents() == 10_000_00
+    assert connect().balance_cents() == 10_000_00
 
 
 @pytest.mark.django_db
 def test_in_process_needs_no_keys(keys: None) -> None:
-    assert MTurk().connect("local").balance_cents() == 10_000_00
+    assert connect().balance_cents() == 10_000_00

@@ -1,6 +1,5 @@
 """Coming in, in real Chromium: a log-in that has to wait, and a worker with an invitation."""
 
-import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 from playwright.sync_api import Page, expect
@@ -9,8 +8,6 @@ from pytest_django import Settings
 from generation.models import Dataset, Generator
 from localturk.signing_in import invite_worker, new_account
 from tests.browser.conftest import CheckAccessibility
-
-pytestmark = pytest.mark.once  # on PostgreSQL, Django's client asks for these pages
 
 
 def test_who_has_failed_often_is_told_kindly_when_to_try_again(
@@ -70,7 +67,7 @@ def test_what_is_someone_else_s_is_shown_without_buttons(
     expect(page.get_by_role("button", name="Answer them")).to_have_count(0)
     check_accessibility(page)
     page.goto(f"/datasets/{Dataset.objects.all()[0].pk}/")
-    expect(page.get_by_text("Its owner, ben, can have it checked.")).to_be_visible()
+    expect(page.get_by_text("Its owner, ben, can check it.")).to_be_visible()
     check_accessibility(page)
     page.goto("/health/")
     expect(page.get_by_text("none is running")).to_be_visible()

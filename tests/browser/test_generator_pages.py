@@ -12,8 +12,6 @@ from tests.browser.conftest import CheckAccessibility
 from tests.generation.scripted_runs import make_generator
 from tests.processes import WorkerProcess
 
-pytestmark = pytest.mark.once  # on PostgreSQL, Django's client asks for these pages
-
 
 @pytest.mark.usefixtures("scripted_kind")
 def test_a_researcher_lets_a_model_answer_and_watches(
@@ -47,7 +45,7 @@ def test_a_researcher_lets_a_model_answer_and_watches(
     expect(page.get_by_text("20 of 21 dialogs answered, 1 not")).to_be_visible(timeout=60_000)
     expect(page.get_by_text("done", exact=True)).to_be_visible()
     check_accessibility(page)
-    page.get_by_role("link", name="Every failure").click()
+    page.get_by_role("link", name="All failures").click()
     expect(page.get_by_role("cell", name="endless", exact=True)).to_have_count(2)
     check_accessibility(page)
     page.get_by_role("link", name="hard").first.click()

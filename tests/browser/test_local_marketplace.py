@@ -15,7 +15,7 @@ from playwright.sync_api import FrameLocator, Page, expect
 from pytest_django import Settings
 
 from evalplatform.urls import urlpatterns as own_urlpatterns
-from hits.crowds.mturk.crowd import MTurk
+from hits.crowds.mturk.crowd import connect
 from hits.crowds.mturk.qualifications import crowd_requirements
 from hits.crowds.mturk.question import external_question
 from hits.crowds.mturk.types import HitTypeSpec, NewHit
@@ -24,8 +24,6 @@ from localturk.models import TurkAssignment, TurkHit, WorkerAccount
 from localturk.seeding import ensure_worker_accounts
 from localturk.working import accept, return_assignment, submit
 from tests.browser.conftest import CheckAccessibility
-
-pytestmark = pytest.mark.once  # on PostgreSQL, Django's client asks for these pages
 
 TITLE = "Rate <b>replies</b> & dialogs"
 FRAME = "iframe[title='The task of this HIT']"
@@ -60,7 +58,7 @@ urlpatterns = [*own_urlpatterns, path("task/", show_task)]
 def publish_hit(live_server_url: str, settings: Settings) -> PublishHit:
     settings.ROOT_URLCONF = "tests.browser.test_local_marketplace"
     ensure_worker_accounts()
-    market = MTurk().connect("local")
+    market = connect()
 
     def publish(min_approved: int = 0, assignments: int = 1, token: str = "one", guarded: str = "Accept") -> TurkHit:
         asked = crowd_requirements(["US", "GB"], min_approved, 95 if min_approved else 0)
@@ -103,13 +101,13 @@ def test_a_worker_previews_accepts_returns_submits_and_is_paid(
     page.get_by_role("link", name="HITs and queue").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("HITs for Alice")
     check_accessibility(page)
-    page.get_by_role("link", name="Go on").click()
+    page.get_by_role("link", name="Continue").click()
     frame(page).get_by_role("button", name="Submit").click()
     expect(frame(page).get_by_role("heading", name="Thank you, your work is submitted")).to_be_visible()
     expect(page.get_by_text("Submitted", exact=True)).to_be_visible()
     frame(page).get_by_role("link", name="To HITs and queue").click()
 
-    expect(page.get_by_role("row", name=re.compile("submitted, waits for approval"))).to_contain_text("$0.80")
+    expect(page.get_by_role("row", name=re.compile("submitted, waiting for approval"))).to_contain_text("$0.80")
     assert tiles(page) == {"approved": "$0.00", "waiting for approval": "$0.80", "bonuses": "$0.00"}
     done = hit.assignments.get(status="Submitted")
     assert re.findall("<QuestionIdentifier>(.*?)</.*?<FreeText>(.*?)</", done.answer) == [
@@ -117,7 +115,7 @@ def test_a_worker_previews_accepts_returns_submits_and_is_paid(
         ("good", "b"),
         ("feedback", "fine &amp; good"),
     ]
-    market = MTurk().connect("local")
+    market = connect()
     market.approve(done.assignment_id, "Well done <3")
     market.send_bonus(done.worker.worker_id, done.assignment_id, 25, "Three points", "bonus")
     page.reload()
@@ -184,7 +182,7 @@ def test_a_rehearsal_shows_what_is_hidden_from_a_worker_and_why(
 def test_each_refusal_to_accept_has_its_own_words(
     page: Page, publish_hit: PublishHit, check_accessibility: CheckAccessibility
 ) -> None:
-    market, now = MTurk().connect("local"), Clock().now()
+    market, now = connect(), Clock().now()
     alice, clare = (WorkerAccount.objects.get(name=name) for name in ("Alice", "Clare"))
     taken, held, done, over, barred = (publish_hit(token=name) for name in ("taken", "held", "done", "over", "barred"))
     accept(clare, taken, now)
@@ -232,7 +230,7 @@ def test_an_assignment_that_is_not_held_any_more_says_why(
     expect(page.locator(FRAME)).to_be_visible()
     for assignment_id, heading in [
         (returned, "You returned this HIT"),
-        (done, "This is submitted already"),
+        (done, "This is already submitted"),
         (hers, "This assignment belongs to another worker"),
     ]:
         page.goto(f"/market/work/{assignment_id}/")
@@ -251,7 +249,7 @@ def test_the_answer_to_a_submission_is_accessible_outside_of_the_frame_too(
     for assignment_id, heading in [
         ("UNKNOWN", "This assignment is not known"),
         (held, "Thank you, your work is submitted"),
-        (held, "This is submitted already"),
+        (held, "This is already submitted"),
     ]:
         page.goto(f"/task/?assignmentId={assignment_id}&workerId=any&turkSubmitTo=/market")
         page.get_by_role("button", name="Submit").click()
@@ -268,7 +266,7 @@ def test_work_that_comes_too_late_or_twice_is_told_so_in_the_frame(page: Page, p
 
     submit(mine.assignment_id, mine.worker, {"answer": ["from another tab"]}, Clock().now())
     frame(page).get_by_role("button", name="Submit").click()
-    expect(frame(page).get_by_role("heading", level=1)).to_have_text("This is submitted already")
+    expect(frame(page).get_by_role("heading", level=1)).to_have_text("This is already submitted")
     mine.refresh_from_db()
     assert "from another tab" in mine.answer
     become(page, "Clare")

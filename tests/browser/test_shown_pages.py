@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from playwright.sync_api import FrameLocator, Page, Request, expect
 
 from hits.batching.building import build_hits
-from hits.crowds.mturk.crowd import MTurk
+from hits.crowds.mturk.crowd import connect
 from hits.designing.study_files import create_study
 from hits.models import Answer, Assignment
 from tests.browser.conftest import PHONE, CheckAccessibility
@@ -70,7 +70,7 @@ def test_answered_work_stands_where_its_worker_put_it_with_the_models_beside_the
     study = create_study(DEMO, User.objects.get())
     build_hits(study)
     study.refresh_from_db()
-    publish(study, MTurk().connect("local"))
+    publish(study, connect())
     worker = CrowdWorker(study.hits.get(number=0), people()[0])
     worker.win_all_bonuses()
     worker.open()

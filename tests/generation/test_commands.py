@@ -114,8 +114,8 @@ HEADER = "conv_id,utterance_idx,context,prompt,speaker_idx,utterance,selfeval,ta
         ("ed.csv", b"", "there are no dialogs in it"),
         ("d.jsonl", b"\n\n", "there are no dialogs in it"),
         ("film.srt", b"", "there are no dialogs in it"),
-        ("film.vtt", b"WEBVTT\n", "does not say what it is. Dialogs are read from"),
-        ("films.tar", b"films", "does not say what it is. Dialogs are read from"),
+        ("film.vtt", b"WEBVTT\n", "does not tell its format. Dialogs are read from"),
+        ("films.tar", b"films", "does not tell its format. Dialogs are read from"),
         ("d.jsonl", b"[]\n", "1 problem, and nothing else"),
     ],
 )

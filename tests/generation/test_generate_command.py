@@ -73,7 +73,7 @@ def test_a_run_that_was_interrupted_is_gone_on_with() -> None:
 
     output = generate(generator="scripted")
 
-    assert output.startswith("Going on with what was begun ")
+    assert output.startswith("Resuming the run that was started on ")
     assert texts().keys() == {"a", "b"}
     assert GenerationRun.objects.count() == 1
 
@@ -97,8 +97,8 @@ def test_mistakes_are_one_line(tmp_path: Path) -> None:
     for options, message in (
         ({}, "Name the model"),
         ({"generator": "x"}, "There is no model named 'x'"),
-        ({"generator": "x", "setting": ["a=1"]}, "say its --kind"),
-        ({"generator": "x", "kind": "reference", "setting": ["a"]}, "is no setting: write NAME=VALUE"),
+        ({"generator": "x", "setting": ["a=1"]}, "name its --kind"),
+        ({"generator": "x", "kind": "reference", "setting": ["a"]}, "is not a setting: write NAME=VALUE"),
         ({"generator": "x", "kind": "reference", "setting": ["a=1"]}, "There is no setting 'a'"),
         ({"generator": "x", "kind": "reference", "setting": ["forced_label=sad"]}, "can't be told which label"),
         ({"generator": "x", "kind": "reference", "checkpoint": "y"}, "has no checkpoint"),
@@ -112,7 +112,7 @@ def test_mistakes_are_one_line(tmp_path: Path) -> None:
         call_command("generate_candidates", dataset="E", generator="x", kind="reference")
     Dialog.objects.all().delete()
     make_dialogs("be away", "be away, too")
-    with pytest.raises(CommandError, match=r"^The server does not answer\. What is answered stays"):
+    with pytest.raises(CommandError, match=r"^The server does not answer\. Answers are saved"):
         generate(generator="away", kind="scripted")
 
 
@@ -151,7 +151,7 @@ def test_lost_messages_are_sent_again_once_the_queue_is_empty_and_nobody_is_hear
     send_lost_chunks()
     assert list(messages.glob("*")) == []
     long_ago = timezone.now() - timedelta(hours=1)
-    GenerationRun.objects.update(started_at=long_ago)
+    GenerationRun.objects.update(requested_at=long_ago)
     send_lost_chunks()
     send_lost_chunks()
 

@@ -74,7 +74,7 @@ def test_failures_cut_contexts_and_quiet_runs_are_said(researcher_client: Client
     run = request_run(generator, dataset)
     address = f"/models/{generator.pk}/"
     long_ago = datetime(2020, 1, 1, tzinfo=UTC)
-    GenerationRun.objects.update(started_at=long_ago)
+    GenerationRun.objects.update(requested_at=long_ago)
     assert "No background process has reported" in html_of(researcher_client.get(address))
     answer(run)
 
@@ -88,7 +88,7 @@ def test_failures_cut_contexts_and_quiet_runs_are_said(researcher_client: Client
     assert failures.count("not answered") == 4
     assert "be bytes &lt;b&gt;" in failures
     assert "How it was made" in dialog
-    assert "the 1 oldest turn: more than it takes" in dialog
+    assert "the 1 oldest turn, because the model can't read more" in dialog
 
 
 def test_a_run_whose_server_is_away_says_so_and_what_happens_next(researcher_client: Client) -> None:
@@ -99,7 +99,7 @@ def test_a_run_whose_server_is_away_says_so_and_what_happens_next(researcher_cli
     page = html_of(researcher_client.get(f"/models/{run.generator_id}/"))
 
     assert "server away" in page
-    assert "The server does not answer. Tried again every minute; given up if it stays away for ten." in page
+    assert "The server does not answer. We try again every minute and give up after ten." in page
     assert "Failures" not in page
 
 

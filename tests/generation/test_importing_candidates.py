@@ -202,7 +202,7 @@ def test_a_killed_import_that_is_run_again_leaves_no_run_open(write_lines: Write
 def test_a_csv_without_the_needed_columns_is_refused_in_one_line(
     write_lines: WriteFile, problems: list[Problem]
 ) -> None:
-    with pytest.raises(EvalPlatformError, match="needed are generator, reply, and id or context"):
+    with pytest.raises(EvalPlatformError, match="it needs generator, reply, and id or context"):
         replies_of(["id,model,text", "d1,A,Hi"], write_lines, problems, name="replies.csv")
 
 

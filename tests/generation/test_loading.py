@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from generation.loading import MOST_KEPT, Loader
+from generation.loading import MOST_LOADED, Loader
 from generation.run_requests import count_failures, request_run
 from tests.generation.scripted_runs import answer, make_dialogs, make_generator, texts
 
@@ -35,7 +35,7 @@ def test_a_changed_size_of_batches_reaches_a_generator_that_stays_loaded() -> No
 
 def test_a_loaded_generator_stays_until_others_need_its_place() -> None:
     loader = Loader()
-    generators = [make_generator(f"m{number}", word=f"w{number}") for number in range(MOST_KEPT + 1)]
+    generators = [make_generator(f"m{number}", word=f"w{number}") for number in range(MOST_LOADED + 1)]
 
     first = loader.get(generators[0])
     assert loader.get(generators[0]) is first
@@ -43,7 +43,7 @@ def test_a_loaded_generator_stays_until_others_need_its_place() -> None:
         loader.get(generator)
 
     assert generators[0].version not in loader.versions
-    assert len(loader.versions) == MOST_KEPT
+    assert len(loader.versions) == MOST_LOADED
 
 
 def test_the_batch_halves_until_it_fits_and_stays_small() -> None:

@@ -257,7 +257,7 @@ def test_answers_come_one_by_one_and_a_stumble_is_that_of_one_dialog(server: Ser
 def test_settings_that_make_no_sense_are_refused() -> None:
     with pytest.raises(CheckpointRefused, match="the model's name"):
         OpenAICompatibleGenerator.check("", {"url": "http://127.0.0.1/v1"})
-    with pytest.raises(SettingsRefused, match="no server's address"):
+    with pytest.raises(SettingsRefused, match="not a server's address"):
         OpenAICompatibleGenerator.check("m", {"url": "ftp://127.0.0.1/v1"})
     with pytest.raises(SettingsRefused, match="'url'"):
         OpenAICompatibleGenerator.check("m", {})

@@ -126,7 +126,7 @@ def test_a_generator_that_is_gone_lacks_perplexity_and_nothing_else(dataset: Dat
 
     counts = score(dataset)
 
-    assert counts.problems == ["gone can't be loaded, so that its perplexity stays unknown. There is no folder gone."]
+    assert counts.problems == ["gone can't be loaded, so its perplexity stays unknown. There is no folder gone."]
     assert "bleu_4" in figures_of("gone")
     assert "perplexity" not in figures_of("gone")
 

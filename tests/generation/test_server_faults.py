@@ -105,9 +105,7 @@ def test_a_server_that_is_down_ends_in_one_line_and_the_same_command_goes_on(
     make_model(server, batch_size=2, **{**settings_for(fault), "attempts": 1})
     server.for_all = fault
 
-    with pytest.raises(
-        CommandError, match=r"^http://\S+ .*\. What is answered stays; the same command goes on"
-    ) as error:
+    with pytest.raises(CommandError, match=r"^http://\S+ .*\. Answers are saved; the same command continues") as error:
         generate_here()
     assert "\n" not in str(error.value)
     assert sum(server.asked.values()) <= 2 * (2 + 3 + 2)  # of two chunks, so many in a row, and who was under way then

@@ -116,7 +116,7 @@ def test_a_refusal_without_a_reason_of_every_dialog_is_said_once(server: ChatSer
     make_dialogs(*(f"dialog {number}" for number in range(60)))
     server.for_all = (400, error("Bad Request"))
 
-    with pytest.raises(CommandError, match=r"status 400: Bad Request\. It says so of every dialog\.$"):
+    with pytest.raises(CommandError, match=r"status 400: Bad Request\. It gives this answer to every dialog\.$"):
         generate(server)
 
     assert sum(server.asked.values()) <= 5 + AT_ONCE
@@ -124,7 +124,7 @@ def test_a_refusal_without_a_reason_of_every_dialog_is_said_once(server: ChatSer
 
 def request_with(**settings: Any) -> dict[str, Any]:
     checked = OpenAICompatibleGenerator.check("m", {"url": "http://127.0.0.1/v1", **settings})
-    return OpenAICompatibleGenerator("m", checked)._request(Context(("Hi.",)).turns, 7)
+    return OpenAICompatibleGenerator("m", checked)._make_body(Context(("Hi.",)).turns, 7)
 
 
 def test_what_is_sent_is_a_setting() -> None:
@@ -145,8 +145,8 @@ def test_what_is_sent_is_a_setting() -> None:
     [
         ({"sends": ["max_tokens", "max_completion_tokens"]}, "either max_tokens or max_completion_tokens"),
         ({"sends": ["logprobs"]}, "'sends.0' can't be 'logprobs'"),
-        ({"extra": {"messages": []}}, "messages is not for settings to say"),
-        ({"sends": [], "temperature": 0.7}, "^Temperature is set, but not among what is sent"),
+        ({"extra": {"messages": []}}, "messages can't be set"),
+        ({"sends": [], "temperature": 0.7}, "^Temperature is set, but `sends` does not name it"),
     ],
 )
 def test_settings_of_what_is_sent_are_checked(settings: dict[str, Any], words: str) -> None:

@@ -118,8 +118,8 @@ def test_xml_is_read_in_the_encoding_that_it_names(tmp_path: Path, encoding: str
     [
         ((cue(1, "Где здесь кафе?") + cue(2, "За домом художника.")).encode("cp1251"), "neither UTF-8 nor UTF-16 nor"),
         (b"\x00\x01\x02" * 1000, "not a text file"),
-        (OPUS.format("klingon", "<s>\xe9</s>").encode("cp1252"), "'klingon', which is not read"),
-        (OPUS.format("unicode_escape", "<s>\xe9</s>").encode("cp1252"), "'unicode_escape', which is not read"),
+        (OPUS.format("klingon", "<s>\xe9</s>").encode("cp1252"), "'klingon', which can't be read"),
+        (OPUS.format("unicode_escape", "<s>\xe9</s>").encode("cp1252"), "'unicode_escape', which can't be read"),
         (OPUS.format("utf-8", "<s>&nbsp;Hi.</s>").encode(), "broken XML: undefined entity"),
     ],
 )
@@ -255,7 +255,7 @@ def test_a_film_with_a_password_is_said_and_the_others_are_read(tmp_path: Path) 
 def test_single_files_that_are_packed_otherwise_are_refused_in_one_line(tmp_path: Path) -> None:
     for name, content, words in (
         ("films.tar.gz", gzip.compress(b"films"), "is packed"),
-        ("films.zip", b"no zip", "is no zip archive"),
+        ("films.zip", b"no zip", "is not a zip archive"),
         ("dialogs.jsonl", gzip.compress(b"{}"), "is packed; unpack it first"),
         ("test.csv", gzip.compress(b"{}"), "is packed; unpack it first"),
     ):

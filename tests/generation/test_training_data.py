@@ -59,7 +59,7 @@ def test_a_dataset_and_the_file_that_it_came_from_give_the_same_pairs(write_line
     broken = Source([str(write_lines("{", {"id": 1, "context": ["Hi!"], "reference": "Hello."}))])
     assert len(list(pairs_of(broken.records()))) == 1
     assert broken.rejected == 1
-    with pytest.raises(DataRefused, match="neither a file nor a dataset named 'nothing'"):
+    with pytest.raises(DataRefused, match="no file and no dataset named 'nothing'"):
         list(Source(["nothing"]).records())
 
 

@@ -14,7 +14,6 @@ from tests.pages import html_of
 from tests.processes import WorkerProcess, wait_until
 
 
-@pytest.mark.once
 @pytest.mark.django_db(transaction=True)
 def test_building_goes_on_in_a_worker_while_the_page_waits(
     researcher_client: Client,

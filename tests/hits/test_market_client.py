@@ -39,12 +39,12 @@ def test_hits_are_created_listed_expired_and_extended(any_market: MTurkMarket) -
     hit_id = any_market.create_hit(new_hit(any_market))
 
     (listed,) = any_market.list_hits()
-    assert (listed.crowd_hit_id, listed.annotation, listed.status) == (hit_id, "ours 1", "Assignable")
+    assert (listed.crowd_hit_id, listed.mark, listed.is_open) == (hit_id, "ours 1", True)
     assert (listed.max_assignments, listed.available_count, listed.completed_count) == (4, 4, 0)
     any_market.expire_hit(hit_id)
     assert any_market.get_hit(hit_id).expires_at < datetime.now(UTC)
     any_market.extend_hit(hit_id, datetime.now(UTC) + timedelta(days=2))
-    assert any_market.get_hit(hit_id).status == "Assignable"
+    assert any_market.get_hit(hit_id).is_open
     any_market.add_assignments(hit_id, 2, "more-1")
     assert any_market.get_hit(hit_id).max_assignments == 6
     assert list(any_market.list_assignments(hit_id)) == []
@@ -65,7 +65,7 @@ def test_lists_are_read_to_their_last_page(market: MTurkMarket) -> None:
     for number in range(130):
         market.create_hit(new_hit(market, number))
 
-    assert {hit.annotation for hit in market.list_hits()} == {f"ours {number}" for number in range(130)}
+    assert {hit.mark for hit in market.list_hits()} == {f"ours {number}" for number in range(130)}
 
 
 def test_what_the_marketplace_refuses_comes_with_its_own_code_and_words(any_market: MTurkMarket) -> None:

@@ -76,7 +76,10 @@ def study(bare_study: Study) -> Study:
     """On both of Amazon's marketplaces, with work that waits to be paid, and a HIT that is still to be published."""
     for environment in ("sandbox", "production"):
         offering = Offering.objects.create(
-            study=bare_study, environment=environment, stop_qualification_id="QUALIFICATION", page_url=THERE
+            study=bare_study,
+            environment=environment,
+            crowd_notes={"stop_qualification_id": "QUALIFICATION"},
+            page_url=THERE,
         )
         for number in range(5):
             hit = bare_study.hits.get(number=number)

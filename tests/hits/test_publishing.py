@@ -10,8 +10,7 @@ import pytest
 
 from evalplatform.errors import EvalPlatformError
 from hits.crowds.mturk.annotations import annotation_of
-from hits.crowds.mturk.client import MTurkMarket
-from hits.crowds.mturk.crowd import hit_type_of
+from hits.crowds.mturk.client import MTurkMarket, hit_type_of
 from hits.crowds.mturk.question import external_question
 from hits.crowds.mturk.types import NewHit
 from hits.models import Publication, Study, offering_for
@@ -35,13 +34,13 @@ def publish(study: Study, market: MTurkMarket, hits: int | None = None) -> Any:
 
 
 def hits_on(market: MTurkMarket, study: Study) -> Counter[str]:
-    return Counter(hit.annotation for hit in market.list_hits() if str(study.key) in hit.annotation)
+    return Counter(hit.mark for hit in market.list_hits() if str(study.key) in hit.mark)
 
 
 def assert_each_hit_is_there_once(market: MTurkMarket, study: Study, count: int = 6) -> None:
     assert hits_on(market, study) == {annotation_of(offering_for(study, "local"), number): 1 for number in range(count)}
     known = set(Publication.objects.filter(hit__study=study).values_list("crowd_hit_id", flat=True))
-    assert known == {hit.crowd_hit_id for hit in market.list_hits() if str(study.key) in hit.annotation}
+    assert known == {hit.crowd_hit_id for hit in market.list_hits() if str(study.key) in hit.mark}
 
 
 def test_every_hit_is_published_once_and_again_changes_nothing(bare_study: Study, market: MTurkMarket) -> None:
@@ -101,7 +100,7 @@ def test_hits_of_other_projects_are_left_alone(bare_study: Study, market: MTurkM
     publish(bare_study, market)
 
     assert_each_hit_is_there_once(market, bare_study)
-    assert market.get_hit(other_id).status == "Assignable"
+    assert market.get_hit(other_id).is_open
 
 
 def test_stopping_expires_at_once_and_resuming_puts_back(bare_study: Study, market: MTurkMarket) -> None:

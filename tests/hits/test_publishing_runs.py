@@ -69,7 +69,7 @@ def ask_for(study: Study, most_hits: int | None = None) -> PublishingRun:
 
 
 def carry_out(run: PublishingRun, market: MTurkMarket) -> PublishingRun:
-    carry_out_run(run, lambda offering: (market, worker_page_url("local")), now)
+    carry_out_run(run, lambda offering: (market, worker_page_url(offering)), now)
     run.refresh_from_db()
     return run
 
@@ -223,7 +223,7 @@ def test_other_marketplaces_are_offered_only_where_the_settings_allow_them(
     settings.MTURK_ENVIRONMENT = "production"
 
     page = html_of(researcher_client.get("/studies/demo/?market=production"))
-    assert "market-production" in page
+    assert "market-real" in page
     assert "Type the study's name to publish it" in page
 
 

@@ -6,23 +6,25 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from hits.batching.building import build_hits
+from hits.crowds.registry import CROWDS
 from hits.designing.study_files import create_study
 from hits.models import Hit, Study, design_texts
 from hits.protocols import areas_texts
 from hits.protocols.areas import Areas
 from hits.serving.work_refusals import WORDS, Refusal, incomplete_words, limit_words
+from tests import snapshots
 from tests.conftest import DEMO, ROOT
 from tests.hits.working import Worker, publish
 
 PREVIEW = {"assignment_id": "ASSIGNMENT_ID_NOT_AVAILABLE", "worker_id": ""}
+MTURKS = CROWDS["mturk"].words
 ENDS_THE_WORK = [refusal for refusal, words in WORDS.items() if words.heading]
 
 
 def previewed(**settings: Any) -> dict[str, Any]:
     """The facts that a worker reads before accepting."""
     study = create_study({**DEMO, **settings})
-    build_hits(study)
+    snapshots.build(study)
     publish(study)
     facts: dict[str, Any] = Worker(study.hits.all()[0], **PREVIEW).open(turkSubmitTo="").data["facts"]
     return facts
@@ -73,7 +75,7 @@ def test_one_point_and_one_hit_are_told_as_one(example_corpus: None) -> None:
 
     assert facts["bonus_rule"].startswith("One of the conversations carries a bonus point")
     assert "all 1" not in facts["bonus_rule"]
-    assert "1 HIT of this study" in limit_words(1)
+    assert "1 HIT of this study" in limit_words(1, MTURKS)
     assert "1 reply of conversation 1, 2 replies of conversation 3" in incomplete_words(
         [(0, 1), (2, 2)], Areas.still_missing
     )
@@ -82,7 +84,7 @@ def test_one_point_and_one_hit_are_told_as_one(example_corpus: None) -> None:
 def test_every_refusal_says_what_happened_whether_it_is_paid_and_what_to_do() -> None:
     assert set(WORDS) == set(Refusal)
     for refusal in ENDS_THE_WORK:
-        words = WORDS[refusal]
+        words = WORDS[refusal].of_crowd(MTURKS)
         assert re.search(r"\bpaid\b", words.message), refusal
         assert re.search(r"[Pp]lease |[Oo]pen (it|this HIT) again|you can go on", words.message), refusal
         assert words.can_open_again or "return" in words.message or "open" in words.message, refusal
@@ -93,7 +95,7 @@ def test_no_refusal_has_a_second_wording_in_the_page() -> None:
 
     for refusal in ENDS_THE_WORK:
         assert refusal not in scripts
-        assert WORDS[refusal].heading not in scripts
+        assert WORDS[refusal].of_crowd(MTURKS).heading not in scripts
 
 
 @pytest.mark.django_db
@@ -104,7 +106,7 @@ def test_a_refusal_comes_to_the_page_with_all_its_words(demo_study: Study) -> No
 
     said = worker.save(0, {"0": "good"}).json()
 
-    words = WORDS[Refusal.ALREADY_SUBMITTED]
+    words = WORDS[Refusal.ALREADY_SUBMITTED].of_crowd(MTURKS)
     assert said == {
         "code": "already-submitted",
         "heading": words.heading,
@@ -116,7 +118,7 @@ def test_a_refusal_comes_to_the_page_with_all_its_words(demo_study: Study) -> No
 @pytest.mark.django_db
 def test_the_page_is_in_the_studys_language(example_corpus: None) -> None:
     study = create_study({**DEMO, "task": {"language": "pt-BR"}})
-    build_hits(study)
+    snapshots.build(study)
     publish(study)
 
     assert '<html lang="pt-BR">' in Worker(study.hits.all()[0]).visit().content.decode()

@@ -17,5 +17,5 @@ def test_people_come_first_and_a_simulated_crowd_is_folded_away(client: Client) 
     shown, folded = page.split("<details>")
     assert "Alice" in shown
     assert "Simulated" not in shown
-    assert "3 of a simulated crowd" in folded
+    assert "3 workers of a simulated crowd" in folded
     assert "Simulated 2" in folded

@@ -58,7 +58,7 @@ def test_a_label_is_forced_by_a_generators_setting(trained: Path) -> None:
 def test_a_label_that_is_none_of_the_41_is_refused_when_a_generator_is_registered(trained: Path) -> None:
     registration = Registration("bored", "meed2", str(trained), {"forced_label": "bored"})
 
-    with pytest.raises(SettingsRefused, match="'bored'; it is none of the 41"):
+    with pytest.raises(SettingsRefused, match="'bored'; it is not one of the 41"):
         register_generator(registration)
 
     assert not Generator.objects.exists()

@@ -14,7 +14,7 @@ from generation.decoding.decoding_settings import DIVERSE_BEAM, GREEDY, Decoding
 from generation.decoding.drawn import sample_replies
 from generation.networks.transformer import TransformerDecoder
 from generation.training.loop import Trainer
-from generation.training.objective import Batch, Objective, Score, Scored, Turn
+from generation.training.objective import Batch, Objective, Score, Scored, StepPlan
 from generation.training.options import TrainingSettings
 from generation.training.ordering import Indices
 from generation.training.state import STATE, RunState
@@ -105,9 +105,9 @@ class InTurns(Objective):
             "other": torch.optim.SGD(self.network.other.parameters(), momentum=0.9),
         }
 
-    def turn(self, step: int, settings: TrainingSettings) -> Turn:
+    def plan_step(self, step: int, settings: TrainingSettings) -> StepPlan:
         which = "other" if step % 3 == 2 else "one"
-        return Turn(squared_error_of(which), which, settings.learning_rate / (step + 1) ** 0.5)
+        return StepPlan(squared_error_of(which), which, settings.learning_rate / (step + 1) ** 0.5)
 
 
 def squared_error_of(which: str) -> Score:

@@ -16,8 +16,6 @@ from generation.training.state import STATE
 from tests.conftest import ROOT
 from tests.networks.training_runs import PACE, SIZES, Killed, Listener, Run, assert_same_tensors, history
 
-pytestmark = pytest.mark.once
-
 
 @pytest.mark.parametrize(("kind", "precision"), [("transformer", "fp32"), ("meed2", "fp16"), ("meed2", "bf16")])
 def test_a_killed_run_goes_on_to_the_same_numbers(kind: str, precision: str, run: Run, tmp_path: Path) -> None:
@@ -136,7 +134,7 @@ def test_mistakes_are_one_line(run: Run, tmp_path: Path, data: Path) -> None:
     with pytest.raises(DataRefused, match=r"training data of .* no conversation in it has two turns"):
         run("transformer", "silent", training=tmp_path / "silent.jsonl")
     (tmp_path / "strange.jsonl").write_text(data.read_text().replace('"neutral"', '"peckish"'))
-    with pytest.raises(DataRefused, match="a label 'peckish', which is none of the 41"):
+    with pytest.raises(DataRefused, match="a label 'peckish', which is not one of the 41"):
         run("meed2", "strange", training=tmp_path / "strange.jsonl")
     with pytest.raises(CommandError, match="--batch-size must be above 0"):
         call_command("train_generator", "transformer", data=[str(data)], out=tmp_path / "x", batch_size=0)

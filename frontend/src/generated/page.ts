@@ -19,6 +19,28 @@ export interface BonusOut {
   is_lost: boolean;
 }
 
+/** Nouns are as inside of a sentence; sentences end with their full stop. */
+export interface CrowdWords {
+  hit: string;
+  hits: string;
+  marketplace: string;
+  worker: string;
+  requester: string;
+  accept_first: string;
+  asked_later: string;
+  open_it: string;
+  return_it: string;
+  declined: string;
+  write_or_return: string;
+  points_later: string;
+  approved_by_itself: string;
+  approved_at_once: string;
+  handing_over: string;
+  hand_over_again: string;
+  hand_over_button: string;
+  code_hint: string;
+}
+
 export interface Dialog {
   turns: string[];
   cards: string[];
@@ -44,6 +66,8 @@ export interface Facts {
 }
 
 export interface PageData {
+  /** What the worker's crowd calls things, and says of coming and going. */
+  crowd: CrowdWords;
   /** Shown is for the researcher's eyes: it has one dialog or none, and nothing of it can be changed. */
   mode: "preview" | "work" | "submitted" | "shown";
   token: string;
@@ -68,10 +92,13 @@ export interface PageData {
   submission: SubmitOut | null;
 }
 
+/** How the worker gets back to the crowd. */
 export interface SubmitOut {
-  /** Where the page posts the fields, as a form. */
+  /** Post the fields to the action as a form, go to the action, or let the worker take the code there. */
+  way: "form" | "redirect" | "code";
   action: string;
   fields: Record<string, string>;
+  /** What the worker may quote; where the way is `code`, what they enter there. */
   code: string;
   /** How many bonus points were won, in words; empty where there were none to win. */
   points: string;

@@ -48,7 +48,7 @@ function begin(root: HTMLElement, orExplain: (build: () => void) => void): void 
   } else if (data.mode === "shown") {
     showWithoutWork(root, protocol, data);
   } else if (data.submission !== null && data.mode === "submitted") {
-    showSubmitted(root, data.submission, false);
+    showSubmitted(root, data.crowd, data.submission, false);
   } else {
     new Work(root, protocol, data, orExplain).start();
   }

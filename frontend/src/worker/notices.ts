@@ -1,4 +1,5 @@
 // What ends the work: said on a page of its own, in the server's words.
+import type { CrowdWords } from "../generated/page";
 import { button, h } from "./dom";
 import type { Refusal } from "./requests";
 
@@ -6,14 +7,14 @@ export function isFinal(refusal: Refusal): boolean {
   return refusal.heading !== "";
 }
 
-export function showNotice(root: HTMLElement, { heading, message, canOpenAgain }: Refusal): void {
+export function showNotice(root: HTMLElement, crowd: CrowdWords, { heading, message, canOpenAgain }: Refusal): void {
   const title = h("h1", { class: "step-heading", tabindex: -1 }, heading);
   const reload =
     canOpenAgain &&
     h(
       "div",
       {},
-      button("Open this HIT again", "button", () => window.location.reload()),
+      button(`Open this ${crowd.hit} again`, "button", () => window.location.reload()),
     );
   root.replaceChildren(
     h("header", { class: "header" }, title),

@@ -13,7 +13,7 @@ export function showPreview(root: HTMLElement, protocol: Protocol, data: PageDat
       "header",
       { class: "header" },
       heading,
-      h("p", { class: "header-facts" }, "Accept the HIT to begin. Nothing is kept here."),
+      h("p", { class: "header-facts" }, `${data.crowd.accept_first} Nothing is kept here.`),
     ),
     h(
       "main",

@@ -119,7 +119,7 @@ export class Saver {
   submit(onWaiting: OnWaiting): Promise<SubmitOut> {
     return this.line.inTurnAloud(onWaiting, async () => {
       await this.sendAll();
-      // All of it, though it is saved: what this page hands to the marketplace is what it shows, whoever else has
+      // All of it, though it is saved: what this page hands to the crowd is what it shows, whoever else has
       // submitted with the same ids.
       const dialogs = this.data.dialogs.map(saveOf);
       const body = { feedback: this.data.feedback, dialogs };

@@ -1,18 +1,21 @@
-// Our server has the answers; now the marketplace gets them, by a form of its own as it asks for. This can be repeated.
-import type { SubmitOut } from "../generated/page";
+// Our server has the answers; now the worker goes back to the crowd as it asks for: by a form that the page posts, by going
+// to another address, or with a code to enter there. This can be repeated.
+import type { CrowdWords, SubmitOut } from "../generated/page";
 import { button, h, say } from "./dom";
 
 const SECONDS_TO_SEE_THE_CODE = 1;
-// The marketplace's own page comes next: what is said of the points must be read before. A reload shows it again.
+// The crowd's own page comes next: what is said of the points must be read before. A reload shows it again.
 const SECONDS_TO_READ_THE_POINTS = 4;
 
-export function showSubmitted(root: HTMLElement, submission: SubmitOut, isFirstTime: boolean): void {
+export function showSubmitted(root: HTMLElement, crowd: CrowdWords, submission: SubmitOut, isFirstTime: boolean): void {
   const heading = h("h1", { class: "step-heading", tabindex: -1 }, "Your answers are safe");
   const status = h("p", { role: "status" });
-  const words = isFirstTime
-    ? "They are saved with us, and go to the marketplace now."
-    : "They are saved with us. If the marketplace has not taken them yet, hand them over again: that can't do harm.";
+  const goesByItself = submission.way !== "code";
   let timer = 0;
+  const act = (): void => {
+    window.clearTimeout(timer);
+    handOver(submission, () => say(status, "The code is copied."));
+  };
   root.replaceChildren(
     h("header", { class: "header" }, heading),
     h(
@@ -25,28 +28,35 @@ export function showSubmitted(root: HTMLElement, submission: SubmitOut, isFirstT
         submission.points !== "" && h("p", {}, h("strong", {}, submission.points)),
         h("p", {}, "Your completion code:"),
         h("p", { class: "code" }, submission.code),
-        h("p", { class: "hint" }, "It proves that you are done. Keep it until the marketplace says that the HIT is submitted."),
-        h(
-          "div",
-          {},
-          button("Submit to the marketplace again", "button", () => {
-            window.clearTimeout(timer);
-            handOver(submission);
-          }),
-        ),
+        h("p", { class: "hint" }, crowd.code_hint),
+        h("div", {}, button(crowd.hand_over_button, "button", act)),
       ),
     ),
   );
   document.title = "Your answers are safe";
+  const words = isFirstTime ? crowd.handing_over : crowd.hand_over_again;
   window.setTimeout(() => say(status, words)); // a screen reader hears what comes into a region, not what it began with
   if (isFirstTime) {
     heading.focus();
+  }
+  if (isFirstTime && goesByItself) {
     const seconds = submission.points === "" ? SECONDS_TO_SEE_THE_CODE : SECONDS_TO_READ_THE_POINTS;
-    timer = window.setTimeout(() => handOver(submission), seconds * 1000);
+    timer = window.setTimeout(act, seconds * 1000);
   }
 }
 
-function handOver({ action, fields }: SubmitOut): void {
+function handOver({ way, action, fields, code }: SubmitOut, onCopied: () => void): void {
+  if (way === "code") {
+    // Where the browser does not allow it, the code stands on the page, to be selected by hand.
+    navigator.clipboard?.writeText(code).then(onCopied, () => undefined);
+  } else if (way === "redirect") {
+    window.location.assign(action);
+  } else {
+    postForm(action, fields);
+  }
+}
+
+function postForm(action: string, fields: Record<string, string>): void {
   const inputs = Object.entries(fields).map(([name, value]) => h("input", { type: "hidden", name, value }));
   const form = h("form", { method: "post", action, hidden: true }, ...inputs);
   document.body.append(form);

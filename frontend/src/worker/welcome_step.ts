@@ -5,16 +5,13 @@ import { factList, introduction } from "./introduction";
 import type { Protocol } from "./protocols/contract";
 import type { Step } from "./shell";
 
-const DECLINED =
-  "That is fine, and no answers were kept. Please return the HIT on the marketplace: that does not count against you.";
-
 export function welcomeStep(protocol: Protocol, data: PageData, onAgree: () => void): Step {
   const answer = h("p", { class: "message", role: "status" });
   const action = h(
     "div",
     { class: "submit" },
     answer,
-    button("I do not agree", "button button-quiet", () => say(answer, DECLINED)),
+    button("I do not agree", "button button-quiet", () => say(answer, `That is fine, and no answers were kept. ${data.crowd.declined}`)),
     button("I agree and begin", "button", onAgree),
   );
   const content = data.is_returning ? shortIntroduction(protocol, data) : introduction(protocol, data);
@@ -24,6 +21,7 @@ export function welcomeStep(protocol: Protocol, data: PageData, onAgree: () => v
 }
 
 function shortIntroduction(protocol: Protocol, data: PageData): HTMLElement {
+  const hit = data.crowd.hit;
   return h(
     "div",
     { class: "step-parts" },
@@ -31,8 +29,8 @@ function shortIntroduction(protocol: Protocol, data: PageData): HTMLElement {
       "section",
       { class: "panel" },
       h("h2", {}, data.title),
-      h("p", {}, "You know this from an earlier HIT. The task and the consent are the same; you agree for each HIT."),
-      factList(protocol, data.facts, true),
+      h("p", {}, `You know this from an earlier ${hit}. The task and the consent are the same; you agree for each ${hit}.`),
+      factList(protocol, data, true),
     ),
     h("details", { class: "in-full" }, h("summary", {}, "The introduction and the consent in full"), introduction(protocol, data)),
   );

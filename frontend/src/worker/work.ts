@@ -164,7 +164,7 @@ export class Work {
       onFeedback: () => this.saver.feedbackChanged(),
       goToDialog: (position) => this.goTo(this.dialogs[position]),
       submit: (onWaiting) => this.saver.submit(onWaiting),
-      onSubmitted: (submission) => showSubmitted(this.root, submission, true),
+      onSubmitted: (submission) => showSubmitted(this.root, this.data.crowd, submission, true),
     });
   }
 
@@ -204,7 +204,7 @@ export class Work {
     if (isFinal(refusal)) {
       this.saver.stop();
       this.leaveForGood();
-      showNotice(this.root, refusal);
+      showNotice(this.root, this.data.crowd, refusal);
     }
   }
 

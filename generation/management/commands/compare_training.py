@@ -1,3 +1,5 @@
+"""manage.py compare_training: print the validation perplexities of two training runs side by side."""
+
 import argparse
 from pathlib import Path
 from typing import Any
@@ -15,14 +17,14 @@ class Command(PlatformCommand):
 
     manage.py compare_training models/one models/other --figure curves.svg
 
-The runs should have had the same data, tokenizer, batches and sizes; lower is better. A network
-that is told emotions is validated, as it is trained, with the true one of each reply; others have to guess it."""
+Both runs should have the same data, tokenizer, batches and sizes. Lower is better. A network that is told emotions is
+trained and validated with the true emotion of each reply, which other networks have to guess."""
 
     def create_parser(self, *args: Any, **kwargs: Any) -> CommandParser:
         return super().create_parser(*args, formatter_class=argparse.RawDescriptionHelpFormatter, **kwargs)
 
     def needs_database(self, options: dict[str, Any]) -> bool:
-        return False  # files do as well; whoever names a dataset of the database finds out there
+        return False  # it only reads files
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("first", type=Path, metavar="FOLDER", help="a checkpoint, or its .training folder")
@@ -38,14 +40,14 @@ that is told emotions is validated, as it is trained, with the true one of each 
                 options["figure"].write_bytes(draw_curves({first.name: histories[0], second.name: histories[1]}))
         except (EvalPlatformError, OSError) as error:
             raise CommandError(str(error)) from error
-        self.stdout.write(_table(first.name, second.name, comparison))
+        self.stdout.write(_make_table(first.name, second.name, comparison))
         for name, history in zip((first.name, second.name), histories, strict=True):
-            self.stdout.write(f"{name} is kept as of {_perplexities(best_of(history))}.")
+            self.stdout.write(f"The checkpoint of {name} is from {_describe_entry(best_of(history))}.")
         lower, steps = comparison.second_is_lower, len(comparison.rows)
         self.stdout.write(f"{second.name} has the lower macro perplexity at {lower} of {steps} steps.")
 
 
-def _table(first: str, second: str, comparison: Comparison) -> str:
+def _make_table(first: str, second: str, comparison: Comparison) -> str:
     heads = [name[:24] for name in (first, second)]
     lines = [
         f"{'':15} | {heads[0]:^32} | {heads[1]:^32} |",
@@ -55,15 +57,15 @@ def _table(first: str, second: str, comparison: Comparison) -> str:
     ]
     for row in comparison.rows:
         ratio = row.second[MACRO] / row.first[MACRO]
-        sides = "".join(f" {_cells(entry)} |" for entry in (row.first, row.second))
+        sides = "".join(f" {_format_entry(entry)} |" for entry in (row.first, row.second))
         lines.append(f"{row.step:>7,} {row.epoch:>7.2f} |{sides} {ratio:.3f}")
     return "\n".join(lines)
 
 
-def _cells(entry: Entry) -> str:
+def _format_entry(entry: Entry) -> str:
     minutes = f"{entry['seconds'] / 60:>7.1f} {entry['cpu_seconds'] / 60:>5.1f}"
     return f"{entry[MACRO]:>8.2f} {entry[TOKEN_WEIGHTED]:>9.2f} {minutes}"
 
 
-def _perplexities(entry: Entry) -> str:
+def _describe_entry(entry: Entry) -> str:
     return f"step {entry['step']:,}: {entry[MACRO]:.2f} macro, {entry[TOKEN_WEIGHTED]:.2f} token-weighted"

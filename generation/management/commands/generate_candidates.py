@@ -1,3 +1,5 @@
+"""manage.py generate_candidates: let a model answer the dialogs of a dataset that it has not answered yet."""
+
 import argparse
 import time
 from datetime import datetime
@@ -35,46 +37,44 @@ LOOK_SECONDS = 0.2
 
 
 class Command(PlatformCommand):
-    help = f"""Lets a model answer the dialogs of a dataset: those that it has not answered yet.
+    help = f"""Lets a model answer those dialogs of a dataset that it has not answered yet.
 
     manage.py generate_candidates --dataset ED --generator raw --kind KIND --checkpoint models/raw
     manage.py generate_candidates --dataset ED --generator gpt2 --kind hf-causal --checkpoint gpt2 --setting top_p=0.9
     manage.py generate_candidates --dataset ED --from my_model.toml
     manage.py generate_candidates --dataset ED --generator raw --here
 
-The first time, --kind, --checkpoint and --setting (or a TOML file) say what the model is; from then on its name is
+The first time, describe the model with --kind, --checkpoint and --setting (or a TOML file); after that, its name is
 enough. Background processes do the work in chunks, from the queue `gpu` (manage.py gpu_processes starts them), and
-this command shows how far they are; if you end it, they go on. --here does the work in this process instead, without
+this command shows their progress; if you stop it, they go on. With --here, this process does the work itself, without
 a broker. Either way, the same command resumes an interrupted run. Kinds: {", ".join(known_kinds())}.
-docs/generating.md has their settings."""
+docs/generating.md lists their settings."""
 
     def create_parser(self, *args: Any, **kwargs: Any) -> CommandParser:
         return super().create_parser(*args, formatter_class=argparse.RawDescriptionHelpFormatter, **kwargs)
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--dataset", required=True, metavar="NAME")
-        parser.add_argument("--generator", metavar="NAME", help="the model's name, in the pages and in studies")
+        parser.add_argument("--generator", metavar="NAME", help="the model's name in pages and studies")
         parser.add_argument("--kind", choices=known_kinds())
-        parser.add_argument("--checkpoint", default="", help="a folder, a name on the hub, or a server's model")
-        parser.add_argument("--setting", action="append", default=[], metavar="NAME=VALUE", help="any number of times")
+        parser.add_argument("--checkpoint", default="", help="a folder, a name on the hub, or a model on a server")
+        parser.add_argument("--setting", action="append", default=[], metavar="NAME=VALUE", help="may be repeated")
         parser.add_argument(
             "--from", type=Path, dest="file", metavar="FILE.toml", help="name, kind, checkpoint, settings"
         )
-        parser.add_argument("--dialogs", type=int, metavar="N", help="answer the first N of the missing ones only")
+        parser.add_argument("--dialogs", type=int, metavar="N", help="answer only the first N unanswered dialogs")
         parser.add_argument(
-            "--here", action="store_true", help="in this process, without background processes or a broker"
+            "--here", action="store_true", help="answer in this process, without background processes or a broker"
         )
-        parser.add_argument(
-            "--owner", metavar="NAME", help="the user name of whose model it is, if it has no owner yet"
-        )
-        parser.add_argument("--no-wait", action="store_true", help="request it, and leave it to background processes")
+        parser.add_argument("--owner", metavar="NAME", help="the user who will own the model, if it has no owner yet")
+        parser.add_argument("--no-wait", action="store_true", help="don't wait for the background processes")
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["dialogs"] is not None and options["dialogs"] < 1:
             raise CommandError("--dialogs must be at least 1.")
         try:
             owner = find_owner(options["owner"])
-            generator, dataset = self._generator(options), _dataset(options["dataset"])
+            generator, dataset = self._generator(options), _find_dataset(options["dataset"])
             give_owner(Generator.objects.filter(pk=generator.pk), owner)
             run = self._open_run(generator, dataset) or request_run(generator, dataset, None, options["dialogs"])
             self._carry_out(run, options)
@@ -93,7 +93,7 @@ docs/generating.md has their settings."""
             chosen = dict(parse_setting(text) for text in options["setting"])
             return register_generator(Registration(name, options["kind"], options["checkpoint"], chosen))
         if options["checkpoint"] or options["setting"]:
-            raise CommandError("--checkpoint and --setting describe a new model: say its --kind, too.")
+            raise CommandError("--checkpoint and --setting describe a new model: name its --kind, too.")
         generator = Generator.objects.filter(name=name).first()
         if generator is None:
             raise CommandError(f"There is no model named {name!r}; describe it with --kind and --checkpoint.")
@@ -102,7 +102,7 @@ docs/generating.md has their settings."""
     def _open_run(self, generator: Generator, dataset: Dataset) -> GenerationRun | None:
         run = open_run(generator, dataset)
         if run is not None:
-            self.stdout.write(f"Going on with what was begun {run.started_at:%d %B, %H:%M} UTC.")
+            self.stdout.write(f"Resuming the run that was started on {run.requested_at:%d %B, %H:%M} UTC.")
         return run
 
     def _carry_out(self, run: GenerationRun, options: dict[str, Any]) -> None:
@@ -122,7 +122,7 @@ docs/generating.md has their settings."""
                 else:
                     self._follow(run, bar)
         except KeyboardInterrupt:
-            raise CommandError("Ended. What is answered stays; the same command goes on with the rest.") from None
+            raise CommandError("Stopped. Answers are saved; the same command continues with the rest.") from None
         self._report(run, forecast)
 
     def _follow(self, run: GenerationRun, bar: "_Bar") -> None:
@@ -153,13 +153,13 @@ docs/generating.md has their settings."""
         if run.outcome:
             raise CommandError(run.outcome)
         if run.paused_at:
-            raise CommandError("It was paused in the pages; the same command goes on with the rest.")
+            raise CommandError("It was paused in the pages; the same command continues with the rest.")
         if run.cancelled_at:
-            raise CommandError("It was cancelled in the pages; the same command asks for the rest.")
+            raise CommandError("It was cancelled in the pages; the same command requests the rest.")
 
 
 class _Bar:
-    """On a terminal: how many, how fast, how long still."""
+    """A progress bar on a terminal: how many are answered, how fast, and how long the rest will take."""
 
     def __init__(self, run: GenerationRun, forecast: Forecast) -> None:
         self._run, self._forecast = run, forecast
@@ -191,8 +191,11 @@ class _Bar:
 
 
 def _answer_here(run: GenerationRun, bar: _Bar) -> None:
-    """A chunk over which the server is silent is tried once more when the others had their turn: if these were
-    answered, it is about its dialogs. A server that is silent over two chunks in a row is away."""
+    """Answer all chunks in this process.
+
+    If the server does not answer a chunk, the chunk is tried once more after the others. If those were answered, its
+    own dialogs are at fault. If two chunks in a row get no answer, the server is away.
+    """
     loader = Loader(settings.GENERATOR_DEVICE, settings.GENERATOR_THREADS)
     chunks = GenerationChunk.objects.select_related("run__generator").order_by("number")
     first_silent_at: dict[int, datetime] = {}
@@ -206,19 +209,19 @@ def _answer_here(run: GenerationRun, bar: _Bar) -> None:
                 if chunk.pk in first_silent_at:
                     give_up(chunk, unavailable, first_silent_at[chunk.pk], timezone.now())
                 elif was_silent or len(ids) == 1:
-                    raise _away(unavailable) from unavailable
+                    raise _server_away(unavailable) from unavailable
                 else:
                     was_silent, first_silent_at[chunk.pk] = True, timezone.now()
         if not GenerationRun.objects.going_on().filter(pk=run.pk).exists():
             return
 
 
-def _away(unavailable: GeneratorUnavailable) -> EvalPlatformError:
+def _server_away(unavailable: GeneratorUnavailable) -> EvalPlatformError:
     reason = str(unavailable).rstrip(".")
-    return EvalPlatformError(f"{reason}. What is answered stays; the same command goes on with the rest.")
+    return EvalPlatformError(f"{reason}. Answers are saved; the same command continues with the rest.")
 
 
-def _dataset(name: str) -> Dataset:
+def _find_dataset(name: str) -> Dataset:
     dataset = Dataset.objects.filter(name=name).first()
     if dataset is None:
         raise CommandError(f"There is no dataset named {name!r}; import its dialogs first.")

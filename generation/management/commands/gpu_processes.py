@@ -1,3 +1,5 @@
+"""manage.py gpu_processes: start the background processes that let models answer, one for each GPU."""
+
 import argparse
 import os
 import shutil
@@ -17,28 +19,28 @@ START_AGAIN_SECONDS = 5
 
 
 class Command(PlatformCommand):
-    help = """Starts the background processes that let models answer: one for each GPU, which sees no other GPU.
+    help = """Starts the background processes that let models answer: one for each GPU, each of which sees only its own.
 
     manage.py gpu_processes                   one for each GPU of this machine, or one on its CPU
     manage.py gpu_processes --devices 0,2     these GPUs only
     manage.py gpu_processes --cpu 2           two on the CPU, which share its cores
 
-Each takes one chunk at a time from the queue `gpu`, and keeps its models loaded between chunks. One that ends by itself
-is started again. Ctrl-C or SIGTERM lets each finish its chunk and go."""
+Each takes one chunk at a time from the queue `gpu`, and its models stay loaded between chunks. A process that ends by
+itself is started again. After Ctrl-C or SIGTERM, each process finishes its chunk and ends."""
 
     def create_parser(self, *args: Any, **kwargs: Any) -> CommandParser:
         return super().create_parser(*args, formatter_class=argparse.RawDescriptionHelpFormatter, **kwargs)
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--devices", help="numbers of GPUs, separated by commas")
-        parser.add_argument("--cpu", type=int, metavar="N", help="N processes on the CPU instead")
+        parser.add_argument("--cpu", type=int, metavar="N", help="start N processes on the CPU instead")
         parser.add_argument("--loglevel", default="info")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        places = _places(options["devices"], options["cpu"])
+        places = _choose_places(options["devices"], options["cpu"])
         processes = {name: _start(name, place, options["loglevel"]) for name, place in places.items()}
         self.stdout.write(f"Started {', '.join(processes)} on the queue `gpu`. Ctrl-C stops.")
-        signal.signal(signal.SIGTERM, _as_ctrl_c)
+        signal.signal(signal.SIGTERM, _interrupt)
         try:
             while True:
                 time.sleep(START_AGAIN_SECONDS)
@@ -53,11 +55,11 @@ is started again. Ctrl-C or SIGTERM lets each finish its chunk and go."""
                 process.wait()
 
 
-def _places(devices: str | None, on_cpu: int | None) -> dict[str, dict[str, str]]:
+def _choose_places(devices: str | None, on_cpu: int | None) -> dict[str, dict[str, str]]:
     """Return each process's name, and the environment that binds it to a GPU or to the CPU."""
     if on_cpu is not None and on_cpu < 1:
-        raise CommandError("--cpu wants a number of processes, 1 or more.")
-    gpus = [] if on_cpu else devices.split(",") if devices else _gpus()
+        raise CommandError("--cpu needs a number of processes, 1 or more.")
+    gpus = [] if on_cpu else devices.split(",") if devices else _find_gpus()
     if gpus:
         return {f"gpu{gpu.strip()}": {"CUDA_VISIBLE_DEVICES": gpu.strip()} for gpu in gpus}
     count = on_cpu or 1
@@ -66,8 +68,8 @@ def _places(devices: str | None, on_cpu: int | None) -> dict[str, dict[str, str]
     return {f"cpu{number}": pinned for number in range(count)}
 
 
-def _gpus() -> list[str]:
-    """Ask the driver, not torch: this process does not need torch."""
+def _find_gpus() -> list[str]:
+    """Return the numbers of this machine's GPUs. The driver is asked, so that this process need not import torch."""
     if "CUDA_VISIBLE_DEVICES" in os.environ:
         return [gpu for gpu in os.environ["CUDA_VISIBLE_DEVICES"].split(",") if gpu]
     command = shutil.which("nvidia-smi")
@@ -81,10 +83,10 @@ def _gpus() -> list[str]:
 def _start(name: str, place: dict[str, str], loglevel: str) -> "subprocess.Popen[bytes]":
     command = [sys.executable, "-m", "celery", "--app", "evalplatform", "worker", "--queues", "gpu"]
     options = ["--concurrency", "1", "--hostname", f"{name}@%h", "--loglevel", loglevel]
-    # In a group of its own: Ctrl-C in the terminal reaches it through us alone.
+    # It gets its own process group, so that Ctrl-C in the terminal reaches it only through us.
     environment = {**os.environ, **place}
     return subprocess.Popen([*command, *options], cwd=settings.BASE_DIR, env=environment, start_new_session=True)
 
 
-def _as_ctrl_c(number: int, frame: FrameType | None) -> None:
+def _interrupt(number: int, frame: FrameType | None) -> None:
     raise KeyboardInterrupt

@@ -1,3 +1,5 @@
+"""manage.py import_candidates: import replies of generators to dialogs that are already imported."""
+
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +14,15 @@ from generation.style_check import check_dataset_style
 
 
 class Command(ImportCommand):
-    help = f"""Imports candidate replies, of any number of generators, to dialogs that are imported already.
+    help = f"""Imports replies of any number of generators to dialogs that are already imported.
 
     manage.py import_candidates replies.jsonl
     manage.py import_candidates replies.csv --dataset ED
 
-A reply finds its dialog by id, or by exact context when the line has no id; the dataset is the one named here, or
-else the one that the line names. Problems are reported with their line and the rest goes in; the same file again adds
-nothing; another reply by the same generator to the same dialog is a conflict and never overwrites.
+A reply's dialog is found by its id or, if the line has none, by the exact context. The dataset is the one named here,
+or else the one that the line names. A line that can't be used is reported, and the rest is imported. Importing the same
+file again adds nothing. A different reply by the same generator to the same dialog is a conflict: it is reported, and
+the stored reply stays.
 docs/formats.md describes the formats:
 {describe_formats(candidate_formats())}"""
     noun = "candidates"
@@ -43,5 +46,5 @@ docs/formats.md describes the formats:
             report = check_dataset_style(dataset)
             if report.is_notable:
                 self.stdout.write(
-                    f"{dataset}: {report.sentence} It is told by {', '.join(map(str, report.giveaways))}."
+                    f"{dataset}: {report.sentence} It stands out by {', '.join(map(str, report.giveaways))}."
                 )

@@ -1,3 +1,5 @@
+"""manage.py import_dialogs: import dialogs from a file, or from a folder or archive of subtitles, into a dataset."""
+
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +21,8 @@ The dataset is made if it does not exist.
     manage.py import_dialogs my_dialogs.jsonl --dataset OS --dry-run
     manage.py import_dialogs subtitles/ --dataset OS --format opensubtitles
 
-A line that can't be used is reported with its number and reason, and the rest goes in. The same file again adds
-nothing; an id that is stored with another text is reported as a conflict and never overwritten.
+A line that can't be used is reported with its number and reason, and the rest is imported. Importing the same file
+again adds nothing. An id that is stored with another text is a conflict: it is reported, and the stored dialog stays.
 docs/formats.md describes the formats:
 {describe_formats(dialog_formats())}"""
     noun = "dialogs"

@@ -1,3 +1,5 @@
+"""manage.py label_dialogs: label every turn with an emotion or intent, and select the most emotional dialogs."""
+
 import argparse
 from pathlib import Path
 from typing import Any
@@ -26,13 +28,15 @@ for train_generator and import_dialogs; they also have each dialog's emotionalit
         return super().create_parser(*args, formatter_class=argparse.RawDescriptionHelpFormatter, **kwargs)
 
     def needs_database(self, options: dict[str, Any]) -> bool:
-        return False  # files do as well; whoever names a dataset of the database finds out there
+        return False  # the data may be a file; reading a dataset reports a missing database itself
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("data", metavar="NAME", help="a dataset, a file of dialogs, or a folder of subtitle files")
         parser.add_argument("--classifier", required=True, metavar="FOLDER")
         parser.add_argument("--out", required=True, type=Path, metavar="FILE", help="JSONL to write")
-        parser.add_argument("--most-emotional", type=int, default=0, metavar="N", help="keep only so many")
+        parser.add_argument(
+            "--most-emotional", type=int, default=0, metavar="N", help="write only the N most emotional"
+        )
         parser.add_argument("--others", type=Path, metavar="FILE", help="with --most-emotional: JSONL of the rest")
         parser.add_argument(
             "--format", choices=list(dialog_formats()), help="of files; guessed from their names if left out"

@@ -1,3 +1,5 @@
+"""manage.py score_candidates: score replies with automatic metrics, and show the papers' tables 3 and 4."""
+
 import argparse
 from typing import Any
 
@@ -18,22 +20,23 @@ class Command(PlatformCommand):
     manage.py score_candidates --dataset ED
     manage.py score_candidates --dataset ED --generator raw --generator fine-tuned
 
-Perplexity of the human reply (of models that can say how likely it is), Distinct-1 and -2, sentence-embedding
-similarity, BLEU in two papers' ways, and how well emotions and intents were predicted. Scores are kept: only what is
-missing is computed, so that the command can be run again, also after it was stopped. docs/metrics.md explains each."""
+The metrics are: perplexity of the human reply (for models that can tell how likely a reply is), Distinct-1 and -2,
+sentence-embedding similarity, BLEU as two papers compute it, and how well emotions and intents were predicted. Scores
+are stored, and only missing ones are computed, so you can run the command again, also after it was stopped.
+docs/metrics.md explains each metric."""
 
     def create_parser(self, *args: Any, **kwargs: Any) -> CommandParser:
         return super().create_parser(*args, formatter_class=argparse.RawDescriptionHelpFormatter, **kwargs)
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--dataset", required=True, metavar="NAME", help="whose dialogs were replied to")
+        parser.add_argument("--dataset", required=True, metavar="NAME", help="the dataset whose dialogs were answered")
         parser.add_argument(
             "--generator", action="append", default=[], metavar="NAME", help="only this model; may be repeated"
         )
         parser.add_argument("--device", default="auto", help="where networks run: auto (default), cpu, cuda, cuda:1")
 
         parser.add_argument(
-            "--without-similarity", action="store_true", help="leave out what takes longest without a GPU"
+            "--without-similarity", action="store_true", help="leave out similarity, which takes longest without a GPU"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -45,7 +48,7 @@ missing is computed, so that the command can be run again, also after it was sto
             generators = generators_in(dataset, options["generator"])
             with _progress_bar() as progress:
                 counts = score_candidates(
-                    dataset, generators, options["device"], _shown_on(progress), not options["without_similarity"]
+                    dataset, generators, options["device"], _show_on(progress), not options["without_similarity"]
                 )
         except EvalPlatformError as error:
             raise CommandError(str(error)) from error
@@ -65,7 +68,7 @@ def _progress_bar() -> Progress:
     return Progress(*columns, console=console, disable=not console.is_terminal)
 
 
-def _shown_on(progress: Progress) -> OnStep:
+def _show_on(progress: Progress) -> OnStep:
     bar = progress.add_task("Scoring", total=None)
 
     def show(what: str, done: int, total: int) -> None:

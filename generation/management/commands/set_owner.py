@@ -1,3 +1,5 @@
+"""manage.py set_owner: give datasets and models to another user."""
+
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
@@ -9,12 +11,12 @@ from generation.owning import find_owner
 
 
 class Command(PlatformCommand):
-    help = """Gives datasets and models to someone, whoever had them before.
+    help = """Gives datasets and models to a user, whoever owned them before.
 
     manage.py set_owner rosa --dataset ED --model raw
 
-Everyone on this server sees datasets and models and uses them in studies. Their owners and superusers alone have them
-checked, let them answer, and pause or cancel what is running. What has no owner is the superusers'."""
+Everyone on this server can see datasets and models and use them in studies. Only their owners and superusers can check
+a dataset's style, let a model answer, and pause or cancel its runs. Superusers manage what has no owner."""
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("owner", help="a user name")
@@ -35,7 +37,7 @@ checked, let them answer, and pause or cancel what is running. What has no owner
         for thing in found:
             thing.owner = owner
             thing.save(update_fields=["owner"])
-            self.stdout.write(f"{thing} is {owner}'s now.")
+            self.stdout.write(f"{thing} now belongs to {owner}.")
 
     def _find(self, kind: type[Dataset] | type[Generator], what: str, name: str) -> Dataset | Generator:
         thing = kind.objects.filter(name=name).first()

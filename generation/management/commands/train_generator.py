@@ -1,3 +1,5 @@
+"""manage.py train_generator: train one of our own networks on dialogs."""
+
 import argparse
 from contextlib import ExitStack
 from dataclasses import fields
@@ -21,23 +23,23 @@ _SIZES = [field.name for field in fields(NetworkConfig) if field.name not in ("k
 _TAKEN = {name: what for line in FAMILIES.values() for name, what in line.takes.items()}
 _PARTS = {part: what for line in FAMILIES.values() for part, what in line.parts.items()}
 _HELP = {
-    "learning_rate": "of Adam",
+    "learning_rate": "the learning rate of Adam",
     "warmup_steps": "steps over which the learning rate rises to its value",
-    "batch_size": "replies a step, over all processes",
-    "accumulate": "parts that a batch is computed in, where memory is short; the numbers stay the same",
-    "clip": "largest norm of a gradient; 0: any",
+    "batch_size": "replies in a step, over all processes",
+    "accumulate": "compute a batch in so many parts, if memory is short; the results stay the same",
+    "clip": "the largest norm that a gradient may have; 0: any",
     "precision": "auto (bf16 or fp16 on a GPU, fp32 on a CPU), fp32, bf16 or fp16",
-    "seed": "of weights, order and dropout",
+    "seed": "the seed of weights, order and dropout",
     "max_epochs": "stop after so many passes over the data",
     "max_steps": "stop after so many batches; 0: no limit",
-    "max_minutes": "stop after so much time, that of earlier, killed runs included; 0: no limit",
+    "max_minutes": "stop after so much time, including that before the run was resumed; 0: no limit",
     "validate_every": "steps between validations; 0: once an epoch",
-    "save_every": "steps between saves of the run's state: what is lost at most when it is killed",
+    "save_every": "steps between saves of the run's state; a run that is killed loses so many at most",
     "patience": "stop after so many validations without a lower loss; 0: never",
 }
 
 
-def _described_kinds() -> str:
+def _describe_kinds() -> str:
     lines = []
     for kind, line in FAMILIES.items():
         lines.append(f"{kind}: {line.about}.")
@@ -47,7 +49,7 @@ def _described_kinds() -> str:
 
 
 class Command(PlatformCommand):
-    help = f"""Trains a network of our own on dialogs, on a CPU, a GPU or several.
+    help = f"""Trains one of our own networks on dialogs, on a CPU, a GPU or several.
 
     manage.py train_generator KIND --data ed_train.jsonl --validation ed_valid.jsonl --out models/raw
     manage.py train_generator KIND --data OS --out models/pre-trained
@@ -55,35 +57,39 @@ class Command(PlatformCommand):
     manage.py train_generator KIND --part PART --data ED --out models/raw
     torchrun --nproc-per-node 4 manage.py train_generator KIND --data OS --out models/os
 
-{_described_kinds()}
+{_describe_kinds()}
 
-Raw, pre-trained and fine-tuned are the same command with another starting point. The checkpoint with the lowest
-validation loss is kept in the folder --out; beside it, in a folder that ends in .training, are history.json,
-curves.svg and the state from which the same command resumes a killed run, to exactly the same numbers.
-docs/training.md has recipes, with what they came to."""
+Raw, pre-trained and fine-tuned networks are trained by the same command from different starting points. The folder
+--out gets the checkpoint with the lowest validation loss. Beside it, a folder that ends in .training has history.json,
+curves.svg and the state from which the same command resumes a killed run and reaches exactly the same numbers.
+docs/training.md has recipes and their results."""
 
     def create_parser(self, *args: Any, **kwargs: Any) -> CommandParser:
         return super().create_parser(*args, formatter_class=argparse.RawDescriptionHelpFormatter, **kwargs)
 
     def needs_database(self, options: dict[str, Any]) -> bool:
-        return False  # files do as well; whoever names a dataset of the database finds out there
+        return False  # the data may be a file; reading a dataset reports a missing database itself
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("kind", choices=list(FAMILIES))
         parser.add_argument("--data", required=True, nargs="+", metavar="NAME", help="datasets, or files of dialogs")
         parser.add_argument(
-            "--validation", nargs="+", metavar="NAME", help="if left out, a tenth of the conversations of --data"
+            "--validation", nargs="+", metavar="NAME", help="if left out, a tenth of the conversations in --data"
         )
         parser.add_argument(
             "--format", choices=list(dialog_formats()), help="of files; guessed from their names if left out"
         )
-        parser.add_argument("--out", required=True, type=Path, metavar="FOLDER", help="where the checkpoint goes")
+        parser.add_argument("--out", required=True, type=Path, metavar="FOLDER", help="the folder for the checkpoint")
         parser.add_argument("--from", dest="start", default="", metavar="FOLDER", help="the checkpoint to start from")
-        parser.add_argument("--part", choices=list(_PARTS), help="of the checkpoint; its network if left out")
+        parser.add_argument(
+            "--part", choices=list(_PARTS), help="which part of the checkpoint to train; if left out, its network"
+        )
         for name, what in _TAKEN.items():
             parser.add_argument(f"--{name}", default="", metavar="FOLDER", help=f"put into the checkpoint: {what}")
-        parser.add_argument("--tokenizer", type=Path, metavar="FOLDER", help="take its tokenizer.json")
-        parser.add_argument("--vocabulary", type=int, help="size of the BPE that is trained otherwise (default 8000)")
+        parser.add_argument("--tokenizer", type=Path, metavar="FOLDER", help="use its tokenizer.json")
+        parser.add_argument(
+            "--vocabulary", type=int, help="without --tokenizer, the size of the one to train (default 8000)"
+        )
         parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:1")
         sizes = parser.add_argument_group("sizes of a new network (the paper's if left out)")
         for name in _SIZES:
@@ -104,8 +110,8 @@ docs/training.md has recipes, with what they came to."""
 
     def _train(self, options: dict[str, Any]) -> None:
         settings = TrainingSettings(**{field.name: options[field.name] for field in fields(TrainingSettings)})
-        part = _part(options)
-        # Here, not above: torch takes seconds, and --help and mistakes need none of it.
+        part = _check_part(options)
+        # These are imported here, because torch takes seconds, and --help and wrong options don't need it.
         from generation.training.pairs import Source
         from generation.training.plan import Data, Plan
         from generation.training.train import train
@@ -140,7 +146,7 @@ docs/training.md has recipes, with what they came to."""
             )
 
 
-def _part(options: dict[str, Any]) -> str:
+def _check_part(options: dict[str, Any]) -> str:
     kind = options["kind"]
     line = FAMILIES[kind]
     part: str = options["part"] or next(iter(line.parts))
@@ -158,5 +164,5 @@ def _part(options: dict[str, Any]) -> str:
 
 
 def _is_first(kind: str, part: str) -> bool:
-    """The first part makes a checkpoint; others are trained into it."""
+    """Return whether this is the part that makes a new checkpoint. Other parts are added to it."""
     return part == next(iter(FAMILIES[kind].parts))

@@ -1,13 +1,14 @@
 """MTurk's side of the worker's page: who has come, by its four parameters, and the form that hands the work in."""
 
-import re
+from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.http import HttpRequest
 
-from hits.crowds.contract import HandBack, Sites, Visit
-from hits.models import MTURK, Assignment, MarketEnvironment
+from hits.crowds.contract import HandBack, Preview, Sites, Visit, Way
+from hits.crowds.mturk.mturk_environments import LOCAL, MTURK
+from hits.models import Assignment
 
 WORKER_SITES = {"sandbox": "https://workersandbox.mturk.com", "production": "https://worker.mturk.com"}
 SUBMIT_SITES = {
@@ -20,25 +21,27 @@ NOT_AVAILABLE = "ASSIGNMENT_ID_NOT_AVAILABLE"  # the assignment's id while a wor
 IN_THIS_PROCESS = "evalplatform.simulated_crowd"
 
 
-def visit_of(request: HttpRequest) -> Visit:
-    """Every visit is MTurk's, as long as no other crowd sends workers: one without its parameters is refused."""
+def visit_of(request: HttpRequest) -> Visit | Preview | None:
+    """None without an assignment's id, which MTurk always sends, also to those who only look."""
     parameters = (request.GET.get(name, "") for name in ("assignmentId", "hitId", "workerId", "turkSubmitTo"))
     assignment_id, hit_id, worker_id, submit_to = parameters
-    has_ids = all(re.fullmatch(r"[A-Za-z0-9_-]{1,64}", one) for one in (assignment_id, hit_id, worker_id))
+    if not assignment_id:
+        return None
+    if assignment_id == NOT_AVAILABLE:
+        return Preview(MTURK)
     return Visit(
         crowd=MTURK,
-        environment=_environment_of_site(submit_to, _local_origins(request)) if has_ids else "",
+        environment=_environment_of_site(submit_to, _local_origins(request)) if hit_id else "",
         assignment_id=assignment_id,
         hit_id=hit_id,
         worker_id=worker_id,
         submit_to=submit_to.rstrip("/"),
-        is_preview=assignment_id == NOT_AVAILABLE,
     )
 
 
-def form_for(assignment: Assignment, submit_to: str, code: str, copy: dict[str, str]) -> HandBack:
+def form_for(assignment: Assignment, submit_to: str, code: str, copy: Mapping[str, str]) -> HandBack:
     fields = {"assignmentId": assignment.crowd_assignment_id, "completionCode": code, **copy}
-    return HandBack(f"{submit_to}{SUBMIT_PATH}", fields)
+    return HandBack(Way.FORM, code, f"{submit_to}{SUBMIT_PATH}", fields)
 
 
 def sites_of(request: HttpRequest) -> Sites:
@@ -53,7 +56,7 @@ def _environment_of_site(submit_to: str, local_origins: list[str]) -> str:
     """Which environment a visit comes from: the one whose site it submits to."""
     origin = _origin_of(submit_to)
     if origin and origin in local_origins:
-        return MarketEnvironment.LOCAL
+        return LOCAL
     return next((environment for environment, sites in SUBMIT_SITES.items() if origin in sites), "")
 
 

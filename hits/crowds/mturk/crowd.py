@@ -1,51 +1,69 @@
 """Mechanical Turk, and its emulation that runs here, behind the contract of a crowd. Only the endpoint differs."""
 
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 
 from django.conf import settings
 from django.http import HttpRequest
+from django.urls import reverse
 
-from hits.crowds.contract import HandBack, Held, Prepared, Sites, Visit
+from hits.crowds.abilities import Abilities, Environment
+from hits.crowds.contract import HandBack, Held, Preview, Sites, Visit
 from hits.crowds.fees import Fees
-from hits.crowds.mturk.annotations import annotation_of, known_annotations, names_study, token_of
+from hits.crowds.mturk.annotations import known_annotations, names_study
 from hits.crowds.mturk.answer_xml import fields_of
 from hits.crowds.mturk.arrival import NOT_AVAILABLE, WORKER_SITES, form_for, sites_of, visit_of
 from hits.crowds.mturk.client import ENDPOINTS, MTurkMarket, boto_client
 from hits.crowds.mturk.costs import MTurkFees
 from hits.crowds.mturk.holding import ask_holder
-from hits.crowds.mturk.qualifications import crowd_requirements
-from hits.crowds.mturk.question import external_question
-from hits.crowds.mturk.stop_qualification import find_stop_qualification, stop_qualification
-from hits.crowds.mturk.types import HitTypeSpec, NewHit
-from hits.models import MTURK, Assignment, MarketEnvironment, Offering
-from hits.models.design import StudyDesign
+from hits.crowds.mturk.mturk_environments import ENVIRONMENTS, LOCAL, MTURK
+from hits.crowds.mturk.mturk_words import MTURKS_WORDS
+from hits.models import Assignment, Offering
 from localturk import in_process
+from localturk.openness import is_open as is_local_market_open
 
 
 class MTurk:
     name = MTURK
+    environments: Sequence[Environment] = ENVIRONMENTS
+    abilities = Abilities(
+        can_check_qualifications=True,
+        can_keep_out=True,
+        can_block=True,
+        can_reopen=True,
+        can_reject=True,
+        can_pay_bonuses=True,
+        is_bonus_repeatable=True,
+        overrides_rejections_for=timedelta(days=31),  # a rejection can be taken back for 30 days
+        calls_at_once=16,
+    )
     fees: Fees = MTurkFees()
+    words = MTURKS_WORDS
 
-    def connect(self, environment: str, attempts: int = 12) -> MTurkMarket:
-        if environment != MarketEnvironment.LOCAL:
-            client = boto_client(ENDPOINTS[environment], attempts=attempts)
-        elif settings.MTURK_LOCAL_URL:
-            client = boto_client(settings.MTURK_LOCAL_URL, has_own_credentials=False, attempts=attempts)
-        else:
-            client = boto_client("http://localturk.invalid", has_own_credentials=False, attempts=attempts)
-            in_process.attach(client)
-        return MTurkMarket(client, settings.MTURK_CALLS_PER_SECOND)
+    def offered(self) -> Sequence[Environment]:
+        """Up to the one that this server is set to."""
+        names = [one.name for one in ENVIRONMENTS]
+        return ENVIRONMENTS[: 1 + names.index(settings.MTURK_ENVIRONMENT)]
+
+    def how_to_offer(self, environment: Environment) -> str:
+        return (
+            f"This server is set to the {settings.MTURK_ENVIRONMENT} marketplace and changes nothing on "
+            f"{environment.name}. To work there, set MTURK_ENVIRONMENT={environment.name} in its environment."
+        )
+
+    def connect(self, offering: Offering, attempts: int = 12) -> MTurkMarket:
+        return connect(offering.environment, attempts)
 
     # --- Workers ---
 
-    def arrival(self, request: HttpRequest) -> Visit:
+    def arrival(self, request: HttpRequest) -> Visit | Preview | None:
         return visit_of(request)
 
-    def ask_holder(self, environment: str, hit_id: str, assignment_id: str, worker_id: str) -> Held:
-        return ask_holder(environment, hit_id, assignment_id, worker_id)
+    def ask_holder(self, visit: Visit) -> Held:
+        return ask_holder(visit.environment, visit.hit_id, visit.assignment_id, visit.worker_id)
 
     def hand_back(self, assignment: Assignment, submit_to: str, code: str, copy: Mapping[str, str]) -> HandBack:
-        return form_for(assignment, submit_to, code, dict(copy))
+        return form_for(assignment, submit_to, code, copy)
 
     def fields_of(self, answer: str) -> dict[str, str]:
         return fields_of(answer)
@@ -53,38 +71,20 @@ class MTurk:
     def sites(self, request: HttpRequest) -> Sites:
         return sites_of(request)
 
-    def worker_site(self, environment: str) -> str:
+    def framing_site(self, environment: str) -> str:
+        """The local marketplace has no site of its own: it frames the page wherever it is open."""
         return WORKER_SITES.get(environment, "")
+
+    def look_url(self, environment: str) -> str:
+        """The local marketplace has pages only where it is the one in use."""
+        if site := WORKER_SITES.get(environment):
+            return site
+        return reverse("market-hits") if is_local_market_open() else ""
 
     def preview_url(self, page_url: str) -> str:
         return f"{page_url}?assignmentId={NOT_AVAILABLE}"
 
     # --- HITs ---
-
-    def prepare(self, market: MTurkMarket, offering: Offering, known: str) -> Prepared:
-        stop_id = known or find_stop_qualification(offering.study, market)
-        return Prepared(market.create_hit_type(hit_type_of(offering.study.parsed_design, stop_id)), stop_id)
-
-    def create_hit(
-        self,
-        market: MTurkMarket,
-        prepared: Prepared,
-        offering: Offering,
-        page_url: str,
-        number: int,
-        places: int,
-        round_: int,
-    ) -> str:
-        crowd = offering.study.parsed_design.crowd
-        new = NewHit(
-            hit_type_id=prepared.hit_type_id,
-            question_xml=external_question(f"{page_url}/{offering.study.key}/{number}/", crowd.frame_height),
-            max_assignments=places,
-            lifetime_seconds=crowd.lifetime_days * 86_400,
-            annotation=annotation_of(offering, number),
-            token=token_of(offering, number, round_),
-        )
-        return market.create_hit(new)
 
     def marks(self, offering: Offering, numbers: Sequence[int]) -> dict[str, int]:
         return known_annotations(offering, numbers)
@@ -92,26 +92,13 @@ class MTurk:
     def names_study(self, mark: str, offering: Offering) -> bool:
         return names_study(mark, offering.study)
 
-    # --- Who gets no more of a study ---
 
-    def keep_out(self, market: MTurkMarket, offering: Offering, worker_id: str) -> None:
-        market.give_qualification(worker_id, stop_qualification(offering, market))
-
-    def let_in(self, market: MTurkMarket, offering: Offering, worker_id: str, reason: str) -> None:
-        market.take_qualification(worker_id, stop_qualification(offering, market), reason)
-
-
-def hit_type_of(design: StudyDesign, stop_qualification_id: str = "") -> HitTypeSpec:
-    """Not for workers who have the study's stop qualification: they have done enough, or were asked to stop."""
-    crowd = design.crowd
-    return HitTypeSpec(
-        title=design.task.title,
-        description=design.task.description,
-        keywords=design.task.keywords,
-        reward_cents=design.pay.reward_cents,
-        assignment_duration_seconds=crowd.time_limit_minutes * 60,
-        auto_approval_delay_seconds=crowd.auto_approval_days * 86_400,
-        requirements=crowd_requirements(
-            crowd.countries, crowd.min_approved, crowd.min_approval_percent, stop_qualification_id
-        ),
-    )
+def connect(environment: str = LOCAL, attempts: int = 12) -> MTurkMarket:
+    if environment != LOCAL:
+        client = boto_client(ENDPOINTS[environment], attempts=attempts)
+    elif settings.MTURK_LOCAL_URL:
+        client = boto_client(settings.MTURK_LOCAL_URL, has_own_credentials=False, attempts=attempts)
+    else:
+        client = boto_client("http://localturk.invalid", has_own_credentials=False, attempts=attempts)
+        in_process.attach(client)
+    return MTurkMarket(client, settings.MTURK_CALLS_PER_SECOND)

@@ -14,8 +14,8 @@ from django.conf import settings
 
 from hits.crowds.contract import CANT_TELL, Held, Word
 from hits.crowds.mturk.client import sign_local_call
-from hits.models import MarketEnvironment
-from localturk import holding as localturk
+from hits.crowds.mturk.mturk_environments import LOCAL
+from localturk import telling_holders as localturk
 from localturk.clock import Clock
 from localturk.lifecycle import settle
 
@@ -27,7 +27,7 @@ log = structlog.get_logger("hits.crowds.mturk.holding")
 def ask_holder(environment: str, crowd_hit_id: str, assignment_id: str, worker_id: str) -> Held:
     """MTurk can't tell: its API knows an assignment only once it is submitted. Nor does a marketplace that has never
     heard of the HIT; what it says then is about another database, not about the worker."""
-    if environment != MarketEnvironment.LOCAL:
+    if environment != LOCAL:
         return CANT_TELL
     ids = (crowd_hit_id, assignment_id, worker_id)
     if settings.MTURK_LOCAL_URL:

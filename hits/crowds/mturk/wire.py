@@ -10,6 +10,7 @@ from evalplatform.errors import EvalPlatformError
 from hits.crowds.contract import MarketAssignment, MarketBonus, MarketHit
 from hits.crowds.mturk.types import Requirement
 from hits.errors import MarketRefused, MarketUnavailable
+from hits.models import Submission
 
 # Refusals that say nothing of a single HIT: the next one would meet the same.
 ABOUT_THE_ACCOUNT = {
@@ -22,6 +23,7 @@ ABOUT_THE_ACCOUNT = {
     "RequestExpired",
     "UnrecognizedClientException",
 }
+HIT_DOES_NOT_EXIST = "AWS.MechanicalTurk.HITDoesNotExist"
 _COME_AGAIN = {"ServiceFault", "ThrottlingException", "Throttling", "RequestLimitExceeded"}
 
 
@@ -36,7 +38,7 @@ def translated(call: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 400)
         if details.get("Code") in _COME_AGAIN or status >= 500:
             raise MarketUnavailable(f"The marketplace does not take requests now ({code}): {message}") from error
-        raise MarketRefused(code, message, code in ABOUT_THE_ACCOUNT) from error
+        raise MarketRefused(code, message, code in ABOUT_THE_ACCOUNT, code == HIT_DOES_NOT_EXIST) from error
     except (NoCredentialsError, PartialCredentialsError) as error:
         raise EvalPlatformError(
             "There are no AWS credentials. Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, "
@@ -65,8 +67,9 @@ def requirement_parameter(one: Requirement) -> dict[str, Any]:
 def hit_from(found: dict[str, Any]) -> MarketHit:
     return MarketHit(
         crowd_hit_id=found["HITId"],
-        annotation=found.get("RequesterAnnotation", ""),
-        status=found["HITStatus"],
+        mark=found.get("RequesterAnnotation", ""),
+        is_open=found["HITStatus"] in ("Assignable", "Unassignable"),
+        is_deleted=found["HITStatus"] == "Disposed",
         max_assignments=found["MaxAssignments"],
         expires_at=found["Expiration"],
         pending_count=found["NumberOfAssignmentsPending"],
@@ -80,11 +83,11 @@ def assignment_from(found: dict[str, Any]) -> MarketAssignment:
         crowd_assignment_id=found["AssignmentId"],
         crowd_hit_id=found["HITId"],
         crowd_worker_id=found["WorkerId"],
-        status=found["AssignmentStatus"],
+        status=Submission.Status(found["AssignmentStatus"]),
         accepted_at=found["AcceptTime"],
         submitted_at=found.get("SubmitTime"),
         auto_approval_at=found.get("AutoApprovalTime"),
-        answer_xml=found.get("Answer", ""),
+        answer=found.get("Answer", ""),
     )
 
 

@@ -3,10 +3,9 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from hits.designing.study_files import get_study
 from hits.exporting.bundles import export_bundle, export_ratings
 from hits.management.study_command import StudyCommand
-from hits.models import MarketEnvironment, ScreeningRun, offering_for
+from hits.models import ScreeningRun
 
 
 class Command(StudyCommand):
@@ -25,7 +24,7 @@ check_bundle checks a bundle."""
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study")
         parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="the bundle's folder")
-        parser.add_argument("--environment", choices=MarketEnvironment.values, default=MarketEnvironment.LOCAL)
+        self.add_place_arguments(parser)
         parser.add_argument(
             "--pseudonyms", default="", metavar="NAME", help="share pseudonyms with bundles of this name"
         )
@@ -35,7 +34,7 @@ check_bundle checks a bundle."""
         )
 
     def run(self, options: dict[str, Any]) -> None:
-        offering = offering_for(get_study(options["study"]), options["environment"])
+        offering = self.offering(options)
         if ScreeningRun.objects.current(offering) is None:
             self.stderr.write(f"{offering.study} was not screened: everything counts. Run screen_study first.")
         if options["only_ratings"]:
@@ -43,9 +42,10 @@ check_bundle checks a bundle."""
             self.stdout.write(f"Wrote {about.ratings:,} ratings, and nothing of what they say, to {options['out']}.")
             return
         bundle = export_bundle(offering, options["out"], options["pseudonyms"])
-        size = bundle.results.main.size
+        sizes = [one.size for one in bundle.results.criteria]
+        counting = sum(size.ratings + size.human_ratings for size in sizes)
         files = sum(path.is_file() for path in bundle.folder.rglob("*"))
         self.stdout.write(
-            f"Wrote {bundle.about.ratings:,} ratings, of which {size.ratings + size.human_ratings:,} count, and what "
+            f"Wrote {bundle.about.ratings:,} ratings, of which {counting:,} count, and what "
             f"they say: {files} files in {bundle.folder}."
         )

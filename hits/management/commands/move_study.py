@@ -6,9 +6,9 @@ from django.utils import timezone
 
 from evalplatform.errors import EvalPlatformError
 from hits.crowds.opening import check_is_allowed, worker_page_url
-from hits.designing.study_files import get_study
+from hits.crowds.registry import environment_of
 from hits.management.study_command import StudyCommand
-from hits.models import Event, MarketEnvironment, Offering, offering_for
+from hits.models import Event, Offering
 
 
 class Command(StudyCommand):
@@ -16,25 +16,25 @@ class Command(StudyCommand):
 
     manage.py move_study demo --environment production
 
-A study on Mechanical Turk belongs to the server that published it, by its PUBLIC_URL: a copy of the database elsewhere
-neither pays nor publishes. Run this on the new server, when the old one no longer runs. HITs that are on offer still
-lead to the old address: redirect it, or put them up again with put_up_again."""
+Outside of this machine, a study belongs to the server that published it, by its PUBLIC_URL: a copy of the database
+elsewhere neither pays nor publishes. Run this on the new server, when the old one no longer runs. HITs that are on
+offer still lead to the old address: redirect it, or put them up again with put_up_again."""
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study")
-        parser.add_argument(
-            "--environment", choices=[MarketEnvironment.SANDBOX, MarketEnvironment.PRODUCTION], required=True
-        )
+        self.add_place_arguments(parser, needs_environment=True)
 
     def run(self, options: dict[str, Any]) -> None:
-        offering = offering_for(get_study(options["study"]), options["environment"])
-        check_is_allowed(offering.environment)
-        page_url = worker_page_url(offering.environment)
+        offering = self.offering(options)
+        if environment_of(offering).runs_here:
+            raise EvalPlatformError(f"What stands on {offering.place} belongs to no server: there is nothing to move.")
+        check_is_allowed(offering.place)
+        page_url = worker_page_url(offering)
         if offering.page_url in ("", page_url):
             raise EvalPlatformError(
-                f"{offering.study} does not belong to another server on {offering.environment}: nothing to move."
+                f"{offering.study} does not belong to another server on {offering.place}: nothing to move."
             )
-        text = f"moved the study on {offering.environment} from {offering.page_url} to {page_url}"
+        text = f"moved the study on {offering.place} from {offering.page_url} to {page_url}"
         Offering.objects.filter(pk=offering.pk).update(page_url=page_url)
         Event.objects.create(study=offering.study, at=timezone.now(), actor=None, text=text)
-        self.stdout.write(f"{offering.study} on {offering.environment} belongs to {settings.PUBLIC_URL} now.")
+        self.stdout.write(f"{offering.study} on {offering.place} belongs to {settings.PUBLIC_URL} now.")

@@ -8,10 +8,10 @@ from evalplatform.wording import count_of
 from hits.budgeting.budget import refuse_unseen_cap, set_cap, typed_cap_cents
 from hits.budgeting.spending import spending
 from hits.crowds.opening import check_may_change, enter_market
+from hits.crowds.registry import environment_of
 from hits.designing.design_words import dollars
-from hits.designing.study_files import get_study
 from hits.management.study_command import StudyCommand, progress_bar
-from hits.models import Event, MarketEnvironment, Offering, offering_for
+from hits.models import Event, Offering
 from hits.publishing.creating import PublishingResult, publish_hits, settle_plan
 from hits.publishing.plan_words import cents_from_dollars, describe_plan
 from hits.publishing.publishing_plan import PublishingPlan, check_funds, plan_publishing, under_cap
@@ -32,7 +32,7 @@ top-ups too, until another is given. Production needs MTURK_ENVIRONMENT=producti
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study")
-        parser.add_argument("--environment", choices=MarketEnvironment.values, default=MarketEnvironment.LOCAL)
+        self.add_place_arguments(parser)
         parser.add_argument("--hits", type=int, metavar="N", help="publish at most N HITs now")
         parser.add_argument(
             "--budget",
@@ -44,7 +44,7 @@ top-ups too, until another is given. Production needs MTURK_ENVIRONMENT=producti
         self.add_public_orders_argument(parser)
 
     def run(self, options: dict[str, Any]) -> None:
-        offering = offering_for(get_study(options["study"]), options["environment"])
+        offering = self.offering(options)
         budget_cents = cents_from_dollars(options["budget"], "--budget")
         standing_cents = typed_cap_cents(offering)
         if options["hits"] is not None and options["hits"] < 1:
@@ -52,7 +52,7 @@ top-ups too, until another is given. Production needs MTURK_ENVIRONMENT=producti
         plan = plan_publishing(offering, options["hits"])
         if not plan.hits:
             self.stdout.write(
-                f"All HITs of {offering.study} are published on the {offering.environment} marketplace already."
+                f"All HITs of {offering.study} are published on the {offering.place} marketplace already."
             )
             self._keep_budget(offering, budget_cents, standing_cents, options)
             return
@@ -73,7 +73,7 @@ top-ups too, until another is given. Production needs MTURK_ENVIRONMENT=producti
         with progress_bar() as progress:
             bar = progress.add_task("Publishing", total=len(plan.hits))
             result = publish_hits(plan, market, page_url, timezone.now, lambda count: progress.advance(bar, count))
-        text = f"published {count_of(result.published, 'HIT')} on the {offering.environment} market"
+        text = f"published {count_of(result.published, 'HIT')} on the {offering.place} market"
         Event.objects.create(study=offering.study, at=timezone.now(), actor=None, text=text)
         self._report(plan, result)
 
@@ -87,7 +87,7 @@ top-ups too, until another is given. Production needs MTURK_ENVIRONMENT=producti
             with spending(offering.study):
                 refuse_unseen_cap(offering, seen_cents)
                 set_cap(offering, cents, None, timezone.now())
-            self.stdout.write(f"The budget on the {offering.environment} marketplace is {dollars(cents)} from now on.")
+            self.stdout.write(f"The budget on the {offering.place} marketplace is {dollars(cents)} from now on.")
 
     def _report(self, plan: PublishingPlan, result: PublishingResult) -> None:
         self.stdout.write(
@@ -101,7 +101,7 @@ top-ups too, until another is given. Production needs MTURK_ENVIRONMENT=producti
         self.stdout.write(f"Look at it: {settings.PUBLIC_URL}/studies/{plan.offering.study}/")
 
     def _confirm(self, plan: PublishingPlan, options: dict[str, Any], budget_cents: int | None) -> None:
-        if plan.offering.environment != MarketEnvironment.PRODUCTION or not plan.hits:
+        if not environment_of(plan.offering).is_real_money or not plan.hits:
             return
         if options["yes"]:
             if budget_cents is None:

@@ -5,9 +5,7 @@ from django.utils import timezone
 
 from evalplatform.wording import count_of
 from hits.crowds.opening import enter_market
-from hits.designing.study_files import get_study
 from hits.management.study_command import StudyCommand
-from hits.models import MarketEnvironment, offering_for
 from hits.publishing.plan_words import cents_from_dollars
 from hits.replacing.putting_up_again import describe_put_up_again, put_up_again
 
@@ -27,7 +25,7 @@ Once a bundle has revealed the card orders, it needs --orders-are-public."""
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study")
-        parser.add_argument("--environment", choices=MarketEnvironment.values, default=MarketEnvironment.LOCAL)
+        self.add_place_arguments(parser)
         parser.add_argument(
             "--elsewhere", action="store_true", help="those that lead to another address than PUBLIC_URL"
         )
@@ -36,7 +34,7 @@ Once a bundle has revealed the card orders, it needs --orders-are-public."""
         self.add_public_orders_argument(parser)
 
     def run(self, options: dict[str, Any]) -> None:
-        offering = offering_for(get_study(options["study"]), options["environment"])
+        offering = self.offering(options)
         self.refuse_public_orders(offering.study, options)
         budget_cents = cents_from_dollars(options["budget"], "--budget")
         market, page_url = enter_market(offering)

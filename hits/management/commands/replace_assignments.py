@@ -4,9 +4,7 @@ from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
 from hits.crowds.opening import open_crowd
-from hits.designing.study_files import get_study
 from hits.management.study_command import StudyCommand
-from hits.models import MarketEnvironment, offering_for
 from hits.publishing.plan_words import cents_from_dollars
 from hits.replacing.requesting import describe_replaced, replace_lost_assignments
 
@@ -26,13 +24,13 @@ a bundle has revealed the card orders, it needs --orders-are-public."""
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study")
-        parser.add_argument("--environment", choices=MarketEnvironment.values, default=MarketEnvironment.LOCAL)
+        self.add_place_arguments(parser)
         parser.add_argument("--budget", metavar="DOLLARS", help="as far as the study can't cost more than this in all")
         parser.add_argument("--dry-run", action="store_true", help="only show what would happen and what it costs")
         self.add_public_orders_argument(parser)
 
     def run(self, options: dict[str, Any]) -> None:
-        offering = offering_for(get_study(options["study"]), options["environment"])
+        offering = self.offering(options)
         self.refuse_public_orders(offering.study, options)
         budget_cents = cents_from_dollars(options["budget"], "--budget")
         replaced = replace_lost_assignments(

@@ -5,10 +5,10 @@ from typing import Any
 from django.core.management.base import CommandParser
 from django.utils import timezone
 
-from hits.designing.study_files import get_study, read_study_file
+from hits.designing.study_files import read_study_file
 from hits.frames.study_frames import study_frames
 from hits.management.study_command import StudyCommand
-from hits.models import MarketEnvironment, Offering, offering_for
+from hits.models import Offering
 from hits.screening.rules import find_flags
 from hits.screening.screening_runs import Screened, parse_rules, screen, undo
 from hits.screening.screening_words import describe_evidence, describe_funnel
@@ -31,14 +31,14 @@ named would find; they leave nothing out. docs/screening.md explains each rule."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study")
-        parser.add_argument("--environment", choices=MarketEnvironment.values, default=MarketEnvironment.LOCAL)
+        self.add_place_arguments(parser)
         parser.add_argument("--rules", type=Path, metavar="FILE.toml", help="other rules, as an exploration")
         parser.add_argument("--undo", action="store_true", help="undo the current screening")
         parser.add_argument("--flags", action="store_true", help="show what rules that are not named would find")
         parser.add_argument("--all", action="store_true", help=f"all evidence, not only the first {FEW_LINES} lines")
 
     def run(self, options: dict[str, Any]) -> None:
-        offering = offering_for(get_study(options["study"]), options["environment"])
+        offering = self.offering(options)
         if options["undo"]:
             self._undo(offering)
             return

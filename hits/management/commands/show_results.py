@@ -11,9 +11,8 @@ from hits.analysing.reporting import report_of
 from hits.analysing.results import Results
 from hits.analysing.serialising import results_as_json
 from hits.analysing.study_analysis import analyse_study
-from hits.designing.study_files import get_study
 from hits.management.study_command import StudyCommand
-from hits.models import MarketEnvironment, ScreeningRun, offering_for
+from hits.models import ScreeningRun
 
 
 class Command(StudyCommand):
@@ -34,7 +33,7 @@ docs/statistics.md explains every number."""
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study", nargs="?")
-        parser.add_argument("--environment", choices=MarketEnvironment.values, default=MarketEnvironment.LOCAL)
+        self.add_place_arguments(parser)
         parser.add_argument("--ratings", type=Path, metavar="FILE.csv", help="ratings made elsewhere")
         parser.add_argument("--values", default=",".join(WORDS), help="words of their scale, best first")
         parser.add_argument("--json", action="store_true", help="everything, for other programs")
@@ -48,13 +47,13 @@ docs/statistics.md explains every number."""
         self.stdout.write(results_as_json(results) if options["json"] else "\n".join(as_text(report_of(results))))
 
     def _of_study(self, options: dict[str, Any]) -> Results:
-        offering = offering_for(get_study(options["study"]), options["environment"])
+        offering = self.offering(options)
         if ScreeningRun.objects.current(offering) is None:
             self.stderr.write(f"{offering.study} was not screened: everything counts. Run screen_study first.")
         results = analyse_study(offering)
         if not results.main.size.ratings:
             raise EvalPlatformError(
-                f"{offering.study} has no ratings on the {offering.environment} marketplace; run sync_hits first."
+                f"{offering.study} has no ratings on the {offering.place} marketplace; run sync_hits first."
             )
         return results
 

@@ -5,9 +5,7 @@ from django.utils import timezone
 
 from evalplatform.wording import count_of
 from hits.crowds.opening import open_crowd
-from hits.designing.study_files import get_study
 from hits.management.study_command import StudyCommand
-from hits.models import MarketEnvironment, offering_for
 from hits.publishing.stopping import resume_study, stop_study
 
 
@@ -22,12 +20,12 @@ card orders, --resume needs --orders-are-public."""
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study")
-        parser.add_argument("--environment", choices=MarketEnvironment.values, default=MarketEnvironment.LOCAL)
+        self.add_place_arguments(parser)
         parser.add_argument("--resume", action="store_true", help="put stopped HITs on offer again")
         self.add_public_orders_argument(parser)
 
     def run(self, options: dict[str, Any]) -> None:
-        offering = offering_for(get_study(options["study"]), options["environment"])
+        offering = self.offering(options)
         if options["resume"]:
             self.refuse_public_orders(offering.study, options)
         act, did = (resume_study, "on offer again") if options["resume"] else (stop_study, "taken off the market")

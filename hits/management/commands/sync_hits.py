@@ -7,9 +7,8 @@ from rich.progress import Progress, TaskID
 from evalplatform.wording import count_of
 from hits.crowds.opening import open_crowd
 from hits.designing.design_words import dollars
-from hits.designing.study_files import get_study
 from hits.management.study_command import StudyCommand, progress_bar
-from hits.models import MarketEnvironment, Payment, offering_for
+from hits.models import Payment
 from hits.syncing import Synced, describe_waiting, sync
 
 
@@ -24,10 +23,10 @@ paid once. Celery's beat does the same every few minutes."""
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study")
-        parser.add_argument("--environment", choices=MarketEnvironment.values, default=MarketEnvironment.LOCAL)
+        self.add_place_arguments(parser)
 
     def run(self, options: dict[str, Any]) -> None:
-        offering = offering_for(get_study(options["study"]), options["environment"])
+        offering = self.offering(options)
         with progress_bar() as progress:
             synced = sync(offering, open_crowd(offering), timezone.now, _Bars(progress))
         owed = Payment.objects.filter(submission__assignment__offering=offering).owed()

@@ -1,3 +1,5 @@
+"""manage.py invite_worker: invite someone to work on the local marketplace in production."""
+
 import re
 from typing import Any
 
@@ -12,38 +14,40 @@ from localturk.signing_in import invite_worker, new_account
 
 
 class Command(PlatformCommand):
-    help = """Invites someone to work on the marketplace that runs here, where workers must sign in (in production).
+    help = """Invites someone to work on the marketplace that runs here, if workers must sign in (in production).
 
     manage.py invite_worker --name Ana --country CH
     manage.py invite_worker --again A2XQ...     # another link for the same account, when a password is forgotten
 
-Prints a link that works once, within a week: its reader chooses a password with it. Send it to that person only."""
+It prints a link with which one chooses a password. The link works once, for a week. Send it to that person only."""
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--name", help="how the pages greet them")
-        parser.add_argument("--country", metavar="CC", help="two letters, as in US: studies ask for countries")
-        parser.add_argument("--approved", type=int, default=0, metavar="N", help="approved HITs that they bring along")
+        parser.add_argument("--name", help="the name that the pages show")
+        parser.add_argument("--country", metavar="CC", help="two letters, such as US, since studies ask for countries")
+        parser.add_argument(
+            "--approved", type=int, default=0, metavar="N", help="how many HITs count as approved before"
+        )
         parser.add_argument("--again", metavar="WORKER_ID", help="a new link for this account")
 
     def handle(self, *args: Any, **options: Any) -> None:
         if not settings.LOCAL_MARKET or not settings.MUST_WORKERS_SIGN_IN:
             raise CommandError(
-                "Workers sign in only in production (SERVER_MODE=production) with LOCAL_MARKET=true; elsewhere "
-                "everyone chooses who to be at /market/."
+                "Workers sign in only in production (SERVER_MODE=production) with LOCAL_MARKET=true. Elsewhere, people "
+                "choose a worker at /market/."
             )
-        worker = self._known(options["again"]) if options["again"] else self._new(options)
+        worker = self._find_worker(options["again"]) if options["again"] else self._make_worker(options)
         path = reverse("market-invitation", args=[invite_worker(worker, timezone.now())])
         self.stdout.write(f"{worker.name} is worker {worker.worker_id}.")
         self.stdout.write(f"{settings.PUBLIC_URL}{path}")
 
-    def _known(self, worker_id: str) -> WorkerAccount:
+    def _find_worker(self, worker_id: str) -> WorkerAccount:
         worker = WorkerAccount.objects.filter(worker_id=worker_id).first()
         if worker is None:
             raise CommandError(f"There is no worker {worker_id!r}.")
         return worker
 
-    def _new(self, options: dict[str, Any]) -> WorkerAccount:
+    def _make_worker(self, options: dict[str, Any]) -> WorkerAccount:
         name, country = (options["name"] or "").strip(), options["country"] or ""
         if not 1 <= len(name) <= 100 or not re.fullmatch("[A-Z]{2}", country) or options["approved"] < 0:
-            raise CommandError("Say --name, of up to 100 letters, and --country, two capital letters as in US.")
+            raise CommandError("Give a --name of up to 100 letters and a --country of two capital letters such as US.")
         return new_account(name, country, options["approved"])

@@ -1,3 +1,5 @@
+"""manage.py localturk: serve the local marketplace's Requester API over HTTP."""
+
 from typing import Any
 
 from django.conf import settings
@@ -15,30 +17,30 @@ class Command(PlatformCommand):
     manage.py localturk --port 8010
     manage.py localturk --port 8010 --throttle 10 --latency-ms 150
 
-Point any boto3 code at it with endpoint_url=http://127.0.0.1:8010. Where LOCAL_MARKET_KEY_ID and
-LOCAL_MARKET_SECRET_KEY are set, calls must be signed with them; otherwise any credentials will do, and it serves this
+Point any boto3 code at it with endpoint_url=http://127.0.0.1:8010. If LOCAL_MARKET_KEY_ID and
+LOCAL_MARKET_SECRET_KEY are set, calls must be signed with them. Otherwise any credentials will do, and it serves this
 machine only. It shares its HITs, workers and money with the pages of this installation.
-With -v 2 it prints each call with its HTTP status: what a tool asks for, and what it is refused.
+With -v 2, it prints each call with its HTTP status, so that you see what a tool asks for and what it is refused.
 
-The options from --throttle on make it behave badly, for as long as this process runs: what a client must survive."""
+The options from --throttle on make it behave badly while this process runs, to test what a client survives."""
 
     def add_arguments(self, parser: CommandParser) -> None:
         add = parser.add_argument
         add("--port", type=int, required=True, help="0 takes any free port")
-        add("--host", default="127.0.0.1", help="others than this machine are served only where the keys are set")
+        add("--host", default="127.0.0.1", help="other machines can be served only if the keys are set")
         add("--throttle", type=float, metavar="N", help="answer ThrottlingException above N calls a second")
-        add("--latency-ms", type=float, metavar="MS", help="let every call take that long")
-        add("--fail-before", type=float, metavar="P", help="ServiceFault with probability P, before anything is done")
-        add("--drop-after", type=float, metavar="P", help="with probability P, act and close without an answer")
+        add("--latency-ms", type=float, metavar="MS", help="let every call take MS milliseconds")
+        add("--fail-before", type=float, metavar="P", help="with probability P, answer ServiceFault and do nothing")
+        add("--drop-after", type=float, metavar="P", help="with probability P, do it and close without an answer")
         add("--insufficient-funds", action="store_true", help="refuse everything that costs money")
-        add("--list-lag", type=float, metavar="S", help="leave out of lists what is younger than S seconds")
-        add("--offset-pages", type=int, metavar="N", help="pages of N rows by offset, which shift as rows come and go")
-        add("--operations", default="", metavar="A,B", help="let the faults strike these operations only")
-        add("--times", type=int, metavar="N", help="let each fault strike N times only")
+        add("--list-lag", type=float, metavar="S", help="lists leave out what is younger than S seconds")
+        add("--offset-pages", type=int, metavar="N", help="lists have pages of N rows that shift as rows come and go")
+        add("--operations", default="", metavar="A,B", help="faults strike these operations only")
+        add("--times", type=int, metavar="N", help="each fault strikes N times only")
         add("--seed", type=int, default=0, help="the same seed gives the same faults (default 0)")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        _refuse_open_door(options["host"])
+        _refuse_unsigned_service(options["host"])
         _set_faults(options)
         ensure_worker_accounts()
         tell = self._tell if options["verbosity"] > 1 else None
@@ -63,12 +65,13 @@ The options from --throttle on make it behave badly, for as long as this process
         self.stdout.flush()
 
 
-def _refuse_open_door(host: str) -> None:
-    """Whoever can call the API reads answers and workers' ids, and pays and deletes."""
+def _refuse_unsigned_service(host: str) -> None:
+    """Refuse to serve unsigned calls to other machines, or in production. A caller of the API can read answers and
+    workers' ids, pay, and delete."""
     is_here = host in ("localhost", "127.0.0.1", "::1")
     if settings.LOCAL_MARKET_KEY_ID or (is_here and not settings.IS_PRODUCTION):
         return
-    why = "in production" if is_here else f"on {host}, where others than this machine may reach it"
+    why = "in production" if is_here else f"on {host}, where other machines may reach it"
     raise CommandError(
         f"Set LOCAL_MARKET_KEY_ID and LOCAL_MARKET_SECRET_KEY first: {why}, the marketplace takes signed calls only."
     )

@@ -72,7 +72,7 @@ since. With --url the pages are reached over HTTP on a running server with the s
         self.stdout.write(f"{count_of(crowd.size, 'worker comes', 'workers come')}: {_counts(types)}.")
         if names := truth.unmentioned([part.name for part in design.datasets], design.generators):
             default = ", ".join(f"{share:g}" for share in truth.default)
-            self.stdout.write(f"The truth has nothing on {', '.join(names)}. Its default, best area first: {default}.")
+            self.stdout.write(f"The truth has nothing on {', '.join(names)}. Its default, best value first: {default}.")
 
     def _report(self, work: SimulatedWork) -> None:
         self.stdout.write(

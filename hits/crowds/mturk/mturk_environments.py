@@ -1,0 +1,35 @@
+"""Where MTurk's HITs can stand: on its emulation that runs here, in its sandbox, or for real.
+
+The setting MTURK_ENVIRONMENT says how far this server may go.
+"""
+
+from hits.crowds.abilities import Environment
+
+MTURK = "mturk"
+LOCAL, SANDBOX, PRODUCTION = "local", "sandbox", "production"
+
+ENVIRONMENTS = (
+    Environment(
+        name=LOCAL,
+        label="Local",
+        described="a marketplace that runs on the researchers' own machine",
+        note="The marketplace that runs here: you are the workers, and no money moves.",
+        publish_words="to the local marketplace",
+        runs_here=True,
+    ),
+    Environment(
+        name=SANDBOX,
+        label="Sandbox",
+        described="Amazon Mechanical Turk's sandbox",
+        note="Amazon's sandbox: no real workers, no real money.",
+        publish_words="to the sandbox",
+    ),
+    Environment(
+        name=PRODUCTION,
+        label="Production",
+        described="Amazon Mechanical Turk",
+        note="Try the study in the sandbox first.",
+        publish_words="for real money",
+        is_real_money=True,
+    ),
+)

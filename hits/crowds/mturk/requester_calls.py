@@ -1,0 +1,212 @@
+"""Mechanical Turk's operations: each that we use is a method that takes and returns our own types."""
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from hits.crowds.contract import MarketAssignment, MarketBonus, MarketHit
+from hits.crowds.mturk.pacing import Pacer
+from hits.crowds.mturk.types import HitTypeSpec, NewHit
+from hits.crowds.mturk.wire import (
+    assignment_from,
+    bonus_from,
+    cents_from,
+    dollars,
+    hit_from,
+    requirement_parameter,
+    translated,
+)
+from hits.errors import MarketRefused
+
+PAGE_SIZE = 100
+LONG_AGO = datetime(2015, 1, 1, tzinfo=UTC)
+
+HIT_EXISTS = "AWS.MechanicalTurk.HitAlreadyExists"
+QUALIFICATION_EXISTS = "AWS.MechanicalTurk.QualificationTypeAlreadyExists"
+
+
+class RequesterCalls:
+    def __init__(self, client: Any, calls_per_second: float = 50) -> None:
+        self._client = client
+        self._pacer = Pacer(calls_per_second)
+
+    # --- Account ---
+
+    def balance_cents(self) -> int:
+        return cents_from(self._call("get_account_balance")["AvailableBalance"])
+
+    # --- HITs ---
+
+    def create_hit_type(self, spec: HitTypeSpec) -> str:
+        """The same spec again gives the same id."""
+        answer = self._call(
+            "create_hit_type",
+            Title=spec.title,
+            Description=spec.description,
+            Keywords=spec.keywords,
+            Reward=dollars(spec.reward_cents),
+            AssignmentDurationInSeconds=spec.assignment_duration_seconds,
+            AutoApprovalDelayInSeconds=spec.auto_approval_delay_seconds,
+            QualificationRequirements=[requirement_parameter(one) for one in spec.requirements],
+        )
+        return str(answer["HITTypeId"])
+
+    def create_hit(self, new: NewHit) -> str:
+        """The HIT's id, also when this very request has been made before and only its answer was lost."""
+        try:
+            answer = self._call(
+                "create_hit_with_hit_type",
+                HITTypeId=new.hit_type_id,
+                Question=new.question_xml,
+                MaxAssignments=new.max_assignments,
+                LifetimeInSeconds=new.lifetime_seconds,
+                RequesterAnnotation=new.annotation,
+                UniqueRequestToken=new.token,
+            )
+        except MarketRefused as refused:
+            if refused.code != HIT_EXISTS:
+                raise
+            return self._checked_hit_id(refused, new)
+        return str(answer["HIT"]["HITId"])
+
+    def _checked_hit_id(self, refused: MarketRefused, new: NewHit) -> str:
+        """Ours carries our annotation. Another HIT with the same token was planted by someone who guessed it."""
+        crowd_hit_id = self._hit_id_in(refused, new.annotation)
+        if self.get_hit(crowd_hit_id).mark != new.annotation:
+            raise MarketRefused(refused.code, f"HIT {crowd_hit_id}, which is not ours, was made with our token.")
+        return crowd_hit_id
+
+    def _hit_id_in(self, refused: MarketRefused, annotation: str) -> str:
+        if found := re.search(r"\b[0-9A-Z]{30}\b", refused.message):
+            return found[0]
+        for hit in self.list_hits():  # the message is prose, and may be reworded one day
+            if hit.mark == annotation:
+                return hit.crowd_hit_id
+        raise refused
+
+    def get_hit(self, crowd_hit_id: str) -> MarketHit:
+        return hit_from(self._call("get_hit", HITId=crowd_hit_id)["HIT"])
+
+    def list_hits(self) -> Iterator[MarketHit]:
+        """All HITs of the account, those of other projects too; newest first."""
+        return (hit_from(found) for found in self._pages("list_hits", "HITs"))
+
+    def expire_hit(self, crowd_hit_id: str) -> None:
+        """No one can accept it any more; who has accepted may still submit."""
+        self._call("update_expiration_for_hit", HITId=crowd_hit_id, ExpireAt=LONG_AGO)
+
+    def extend_hit(self, crowd_hit_id: str, expires_at: datetime) -> None:
+        self._call("update_expiration_for_hit", HITId=crowd_hit_id, ExpireAt=expires_at)
+
+    def add_assignments(self, crowd_hit_id: str, count: int, token: str) -> None:
+        self._call(
+            "create_additional_assignments_for_hit",
+            HITId=crowd_hit_id,
+            NumberOfAdditionalAssignments=count,
+            UniqueRequestToken=token,
+        )
+
+    # --- Assignments and money ---
+
+    def list_assignments(self, crowd_hit_id: str) -> Iterator[MarketAssignment]:
+        pages = self._pages("list_assignments_for_hit", "Assignments", HITId=crowd_hit_id)
+        return (assignment_from(found) for found in pages)
+
+    def get_assignment(self, crowd_assignment_id: str) -> MarketAssignment:
+        return assignment_from(self._call("get_assignment", AssignmentId=crowd_assignment_id)["Assignment"])
+
+    def approve(self, crowd_assignment_id: str, feedback: str = "") -> None:
+        extra = {"RequesterFeedback": feedback} if feedback else {}
+        self._call("approve_assignment", AssignmentId=crowd_assignment_id, **extra)
+
+    def reject(self, crowd_assignment_id: str, reason: str) -> None:
+        self._call("reject_assignment", AssignmentId=crowd_assignment_id, RequesterFeedback=reason)
+
+    def send_bonus(self, worker_id: str, assignment_id: str, cents: int, reason: str, token: str) -> None:
+        self._call(
+            "send_bonus",
+            WorkerId=worker_id,
+            AssignmentId=assignment_id,
+            BonusAmount=dollars(cents),
+            Reason=reason,
+            UniqueRequestToken=token,
+        )
+
+    def list_bonuses(self, crowd_assignment_id: str) -> Iterator[MarketBonus]:
+        pages = self._pages("list_bonus_payments", "BonusPayments", AssignmentId=crowd_assignment_id)
+        return (bonus_from(found) for found in pages)
+
+    def list_bonuses_of_hit(self, crowd_hit_id: str) -> Iterator[MarketBonus]:
+        pages = self._pages("list_bonus_payments", "BonusPayments", HITId=crowd_hit_id)
+        return (bonus_from(found) for found in pages)
+
+    # --- Workers ---
+
+    def own_qualification(self, name: str, description: str) -> str:
+        """The id of our qualification of this name, made if it is not there: names are unique among our own."""
+        try:
+            made = self._call(
+                "create_qualification_type", Name=name, Description=description, QualificationTypeStatus="Active"
+            )
+        except MarketRefused as refused:
+            if refused.code == QUALIFICATION_EXISTS and (known := self._find_qualification(name)):
+                return known
+            raise
+        return str(made["QualificationType"]["QualificationTypeId"])
+
+    def _find_qualification(self, name: str) -> str:
+        query = {"Query": name, "MustBeRequestable": False, "MustBeOwnedByCaller": True}
+        for found in self._pages("list_qualification_types", "QualificationTypes", **query):
+            if found["Name"] == name:
+                return str(found["QualificationTypeId"])
+        return ""
+
+    def give_qualification(self, worker_id: str, qualification_type_id: str, value: int = 1) -> None:
+        self._call(
+            "associate_qualification_with_worker",
+            WorkerId=worker_id,
+            QualificationTypeId=qualification_type_id,
+            IntegerValue=value,
+            SendNotification=False,
+        )
+
+    def take_qualification(self, worker_id: str, qualification_type_id: str, reason: str) -> None:
+        self._call(
+            "disassociate_qualification_from_worker",
+            WorkerId=worker_id,
+            QualificationTypeId=qualification_type_id,
+            Reason=reason,
+        )
+
+    def block_worker(self, worker_id: str, reason: str) -> None:
+        """The hard block: it hurts the worker's standing with Amazon. Only behind an explicit choice."""
+        self._call("create_worker_block", WorkerId=worker_id, Reason=reason)
+
+    def unblock_worker(self, worker_id: str, reason: str) -> None:
+        self._call("delete_worker_block", WorkerId=worker_id, Reason=reason)
+
+    def notify_workers(self, worker_ids: Sequence[str], subject: str, text: str) -> list[str]:
+        """Returns the workers that could not be reached. MTurk takes a hundred at a time."""
+        failed: list[str] = []
+        for start in range(0, len(worker_ids), 100):
+            answer = self._call(
+                "notify_workers", WorkerIds=list(worker_ids[start : start + 100]), Subject=subject, MessageText=text
+            )
+            failed += [failure["WorkerId"] for failure in answer.get("NotifyWorkersFailureStatuses", [])]
+        return failed
+
+    # --- The wire ---
+
+    def _pages(self, operation: str, key: str, **parameters: Any) -> Iterator[dict[str, Any]]:
+        token: dict[str, str] = {}
+        while True:
+            page = self._call(operation, MaxResults=PAGE_SIZE, **parameters, **token)
+            yield from page.get(key, [])
+            if not page.get("NextToken"):
+                return
+            token = {"NextToken": page["NextToken"]}
+
+    def _call(self, operation: str, **parameters: Any) -> dict[str, Any]:
+        self._pacer.wait()
+        return translated(lambda: getattr(self._client, operation)(**parameters))

@@ -1,0 +1,239 @@
+"""What a protocol must say of itself, so that no room has to know how people are asked.
+
+Words. A dialog's *cards* have numbers, in the order in which they are stored, and *places*, in the order in which one
+worker sees them; `card_order` has the card at each place. What a page *sends* about a dialog goes by places, since
+pages know no more. The *value* that is stored goes by cards. A *judgement* is one rating that follows from a value: on
+one criterion, of one candidate or of the human reply, and in a comparison against an opponent.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Generic, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from evalplatform.errors import EvalPlatformError
+from hits.errors import DesignProblem
+from hits.models.cards import Card
+from hits.models.design import StudyDesign, WarmUpReply
+
+OVERALL = "overall"
+
+Value = dict[str, Any]
+Design = TypeVar("Design", bound=StudyDesign)
+
+
+class InvalidAnswer(EvalPlatformError):
+    """What a page sent is no answer to this dialog. Our own pages never send such a thing."""
+
+
+class Sent(BaseModel):
+    """What a page sends about a dialog, beside times and moves: each protocol has fields of its own."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The values that a rating may have, best first."""
+
+    values: tuple[str, ...]
+    labels: tuple[str, ...]  # as workers read them
+    scores: tuple[int, ...]  # higher is better
+
+    def score(self, value: str) -> int:
+        return self.scores[self.values.index(value)]
+
+    def label(self, value: str) -> str:
+        return self.labels[self.values.index(value)]
+
+    def mirrored(self, value: str) -> str:
+        """The same comparison as the other reply sees it. The scale of a comparison goes from one reply's best to the
+        other's, so the second best for one is the second worst for the other."""
+        return self.values[-1 - self.values.index(value)]
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """What people are asked about. Where they compare two replies, what one gains the other loses: the scale is
+    symmetric, and its scores are so around 0, as in win, tie, loss with 1, 0, -1."""
+
+    name: str
+    scale: Scale
+    is_comparison: bool = False
+
+    def __post_init__(self) -> None:
+        scores = self.scale.scores
+        if self.is_comparison and scores != tuple(-score for score in reversed(scores)):
+            raise ValueError(f"The scores of {self.name}, a comparison, are not symmetric around 0: {scores}.")
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """`candidate` is None for the human reply. In a comparison that the human reply takes part in, it is the candidate,
+    and the model's reply is the opponent: so no opponent always means that nothing was compared."""
+
+    card: int
+    place: int
+    candidate: int | None
+    value: str
+    criterion: str = OVERALL
+    opponent: int | None = None
+
+
+@dataclass(frozen=True)
+class OwnSetting:
+    """A setting that only this protocol has, as the study form asks for it. `kind` is one of those that
+    hits.views.setting_fields can read."""
+
+    path: str
+    label: str
+    kind: str
+    help: str = ""
+
+
+class Protocol(ABC, Generic[Design]):
+    """One way of asking, with one study's settings."""
+
+    name: ClassVar[str]
+    design_class: ClassVar[type[StudyDesign]]  # with the settings that only this protocol has
+    sent_class: ClassVar[type[Sent]]
+    own_settings: ClassVar[Sequence[OwnSetting]]
+    answer_noun: ClassVar[str]  # what an answer to a dialog is called in the methods section
+    still_missing: ClassVar[tuple[str, str]]  # "Still without a place" ... "please place them"
+    fitting_setting: ClassVar[OwnSetting]  # of a reply of the warm-up: which answers fit it
+
+    def __init__(self, design: Design) -> None:
+        self.design = design
+
+    # --- Designing
+
+    @abstractmethod
+    def problems(self) -> list[DesignProblem]:
+        """What contradicts itself in the protocol's own settings."""
+
+    # --- Batching
+
+    def line_up(self, number: int, has_gold: bool) -> Sequence[str]:
+        """The generators whose replies stand in an item; the human reply of a checkpoint (`has_gold`) stands there
+        beside them. Dialogs are numbered so that `number % n` gives n line-ups about equally often, in each HIT and in
+        each dataset. A protocol that compares two replies names two generators, and one for a checkpoint: then there
+        is one rating of the human reply, which `passing_values` speaks of."""
+        return self.design.generators
+
+    # --- Serving
+
+    @abstractmethod
+    def page_settings(self) -> dict[str, Any]:
+        """What the worker's page needs beside the dialogs and the common texts."""
+
+    def read(self, sent: Mapping[str, Any], card_order: Sequence[int]) -> Value:
+        """The value to store. Raises InvalidAnswer. It may be incomplete: pages save as people work."""
+        try:
+            parsed = self.sent_class.model_validate(sent)
+        except ValidationError:
+            raise InvalidAnswer(f"This is no answer as {self.name} has them.") from None
+        return self.value_of(parsed, card_order)
+
+    @abstractmethod
+    def value_of(self, sent: Any, card_order: Sequence[int]) -> Value:
+        """Of what has the shape of `sent_class`. Raises InvalidAnswer where it does not fit the dialog or the study."""
+
+    @abstractmethod
+    def show(self, value: Value | None, card_order: Sequence[int]) -> dict[str, Any]:
+        """The reverse of `read`; None where nothing was answered yet."""
+
+    def nothing(self) -> Value:
+        """The value of a dialog of which nothing was answered."""
+        return self.read(self.show(None, ()), ())
+
+    @abstractmethod
+    def missing(self, value: Value | None, card_count: int) -> int:
+        """How many replies of a dialog still have no answer. 0: it is complete."""
+
+    # --- Checkpoints
+
+    @abstractmethod
+    def passes(self, value: Value, gold_card: int) -> bool:
+        """Whether the human reply was judged as it should be. hits.protocols.checkpoints says what that wins."""
+
+    @property
+    @abstractmethod
+    def passing_values(self) -> Sequence[str]:
+        """The same for the rating of the human reply on `checkpoint_criterion`: it passes with one of these."""
+
+    @property
+    def checkpoint_criterion(self) -> str:
+        return OVERALL
+
+    @abstractmethod
+    def is_redone(self, checked: Value, final: Value) -> bool:
+        """Whether so much was changed since a check that the dialog was answered anew."""
+
+    # --- Ratings
+
+    @property
+    @abstractmethod
+    def criteria(self) -> Sequence[Criterion]:
+        """In the order in which they are asked, the main one first."""
+
+    @abstractmethod
+    def judgements(self, value: Value, card_order: Sequence[int], cards: Sequence[Card]) -> Iterator[Judgement]:
+        """The ratings of a complete answer. A card that stands for several candidates makes one for each."""
+
+    @abstractmethod
+    def value_of_card(self, value: Value, card: int) -> str | None:
+        """What was said of one card on the main criterion."""
+
+    @cached_property
+    def scale(self) -> Scale:
+        """Of the main criterion."""
+        return self.criteria[0].scale
+
+    # --- Words
+
+    @abstractmethod
+    def how_to_win(self) -> str:
+        """When a checkpoint's point is the worker's: "... and the point is yours when you ..." ."""
+
+    @abstractmethod
+    def what_counts(self) -> str:
+        """For workers, before the first check: which answer decides about a point (hits.protocols.checkpoints)."""
+
+    @abstractmethod
+    def how_it_was_won(self) -> str:
+        """The same for the methods section: "... a worker who ... won a bonus point" ."""
+
+    @abstractmethod
+    def fitting_answer(self, reply: WarmUpReply) -> str:
+        """For the researcher's eyes: which answer the warm-up praises."""
+
+    @abstractmethod
+    def how_it_was_asked(self) -> str:
+        """For the methods section: "Workers saw a dialog with ... and ..." ."""
+
+    @abstractmethod
+    def instrument(self) -> str:
+        """For the datasheet (HEDS 4.3.5): how responses are given."""
+
+    # --- Simulation
+
+    @abstractmethod
+    def sent_by(self, levels: Sequence[int]) -> dict[str, Any]:
+        """What a page would send for someone whose opinion of the card at each place is this level of `scale`."""
+
+    @cached_property
+    def passing_levels(self) -> list[int]:
+        """Best first."""
+        return [level for level, value in enumerate(self.scale.values) if value in self.passing_values]
+
+
+def missing_work(
+    protocol: Protocol[Any], card_counts: Mapping[int, int], values: Mapping[int, Value]
+) -> dict[int, int]:
+    """The one place that says whether work is complete: how many replies of which items have no answer. Both by the
+    items' keys."""
+    counted = {item: protocol.missing(values.get(item), count) for item, count in card_counts.items()}
+    return {item: missing for item, missing in counted.items() if missing}

@@ -1,0 +1,202 @@
+"""A worker opens a HIT: who they are, whether they may work on it, and the Assignment row that this makes."""
+
+from collections.abc import Collection
+from datetime import datetime, timedelta
+
+from django.db import transaction
+
+from hits.batching.card_orders import secret_number
+from hits.crowds.contract import Held, Visit, Word
+from hits.crowds.registry import crowd_of
+from hits.models import Assignment, Offering, Replacement, Submission
+from hits.serving.frozen import FrozenHit, FrozenStudy, frozen_offering
+from hits.serving.statements import (
+    confirmed_of_hits,
+    find_assignment,
+    find_others_in_hand,
+    is_published,
+    is_stopped,
+    lock_study,
+    work_of_worker,
+    write_assignment,
+)
+from hits.serving.visit_limits import check_unconfirmed_visit, check_visit, visitor_key
+from hits.serving.work_refusals import Refusal, WorkRefused, limit_words
+
+
+def open_assignment(
+    hit: FrozenHit,
+    visit: Visit,
+    now: datetime,
+    is_held_again: bool = False,
+    address: str = "",
+) -> Assignment:
+    """The same visit again is the same assignment. `is_held_again`: the worker says that they hold it after all."""
+    check_visit(address)
+    offering = _offering(hit, visit)
+    known = _known(hit, offering, visit)
+    if known is not None and known.submitted_at is not None:
+        return known
+    # Before anything is locked: it may take a while. At every opening, and not with every save: who has returned the
+    # HIT since must not go on working for nothing. What was confirmed before is remembered where nobody answers now.
+    held = crowd_of(offering).ask_holder(visit)
+    if known is None:
+        return _open_new(hit, offering, visit, held, address, now)
+    if known.confirmed_at is not None and held.word != Word.DOES_NOT and _refusal(hit.study, known, now) is None:
+        return known
+    return _open_again(hit, known, held, is_held_again, now)
+
+
+def check_is_open(study: FrozenStudy, assignment: Assignment, now: datetime) -> None:
+    """That the worker may still work on it. What was submitted is neither: the page shows it, and changes nothing."""
+    if refusal := _refusal(study, assignment, now):
+        raise WorkRefused(refusal)
+
+
+def _refusal(study: FrozenStudy, assignment: Assignment, now: datetime) -> Refusal | None:
+    if assignment.submitted_at is not None:
+        return None
+    if assignment.taken_over_at is not None:
+        return Refusal.TAKEN_OVER
+    return Refusal.TIME_OVER if now > assignment.held_at + time_limit(study) else None
+
+
+def time_limit(study: FrozenStudy) -> timedelta:
+    return timedelta(minutes=study.design.crowd.time_limit_minutes)
+
+
+def _offering(hit: FrozenHit, visit: Visit) -> Offering:
+    """The one that the visit comes from, if this HIT was published there under the id that the visit names."""
+    offering = frozen_offering(hit.study.key, visit.place)
+    if offering is None or not is_published(hit.pk, offering, visit.hit_id):
+        raise WorkRefused(Refusal.OUTSIDE_MARKETPLACE)
+    return offering
+
+
+def _known(hit: FrozenHit, offering: Offering, visit: Visit) -> Assignment | None:
+    known = find_assignment(offering, visit.assignment_id, visit.worker_id)
+    if known is not None and known.hit_id != hit.pk:
+        raise WorkRefused(Refusal.OUTSIDE_MARKETPLACE)
+    return known
+
+
+# --- A new visit -----------------------------------------------------------------------------------------------------
+
+
+@transaction.atomic
+def _open_new(hit: FrozenHit, offering: Offering, visit: Visit, held: Held, address: str, now: datetime) -> Assignment:
+    if held.word == Word.DOES_NOT:
+        raise WorkRefused(Refusal.NOT_HELD)
+    # Locked by the study: openings of one block, which is several HITs, are counted one after the other.
+    lock_study(hit.study.pk)
+    known = _known(hit, offering, visit)
+    if known is not None:
+        return known
+    is_confirmed = held.word == Word.HOLDS
+    _take_over(offering, visit.assignment_id, visit.worker_id, is_confirmed, now)
+    held_after = now - time_limit(hit.study)
+    of_block = confirmed_of_hits(offering, hit.block_hits, held_after)
+    _check_may_begin(hit, offering, visit.worker_id, visitor_key(address), held_after)
+    if not is_confirmed:  # whom the marketplace has given a place has one
+        _check_has_room(hit, offering, sum(is_in for of_hit, _, is_in in of_block if of_hit == hit.pk))
+        check_unconfirmed_visit(hit, address, now)
+    assignment = Assignment(
+        hit_id=hit.pk,
+        offering=offering,
+        crowd_assignment_id=visit.assignment_id,
+        crowd_worker_id=visit.worker_id,
+        turn=_turn(hit, visit, {turn for _, turn, _ in of_block}, is_confirmed),
+        opened_at=now,
+        held_at=now - held.held_for,
+        confirmed_at=now if is_confirmed else None,
+        visited_from="" if is_confirmed else visitor_key(address),
+    )
+    write_assignment(assignment)
+    check_is_open(hit.study, assignment, now)
+    return assignment
+
+
+def _check_may_begin(
+    hit: FrozenHit, offering: Offering, worker_id: str, visited_from: str, held_after: datetime
+) -> None:
+    own = work_of_worker(offering, worker_id, visited_from, held_after)
+    others = [(pk, counts) for pk, counts in own if pk != hit.pk]
+    is_begun = any(pk == hit.pk and counts for pk, counts in own)
+    if any(pk in hit.block_hits for pk, _ in others) or (is_begun and _has_done_it(hit, offering, worker_id)):
+        raise WorkRefused(Refusal.NOT_ELIGIBLE)
+    if is_stopped(offering, worker_id):
+        raise WorkRefused(Refusal.STOPPED)
+    limit = hit.study.design.crowd.max_hits_per_worker
+    if sum(counts for _, counts in others) >= limit:
+        raise WorkRefused(Refusal.LIMIT_REACHED, limit_words(limit, crowd_of(offering).words))
+
+
+def _check_has_room(hit: FrozenHit, offering: Offering, handed_in: int) -> None:
+    """Only what the marketplace has confirmed fills a place."""
+    if handed_in >= hit.assignments and handed_in >= _places(hit, offering):
+        raise WorkRefused(Refusal.STUDY_FULL)
+
+
+def _has_done_it(hit: FrozenHit, offering: Offering, worker_id: str) -> bool:
+    """A HIT that was put up again is another one to the marketplace, which lets the same worker have it again."""
+    theirs = Submission.objects.filter(assignment__hit=hit.pk, assignment__crowd_worker_id=worker_id)
+    return theirs.filter(assignment__offering=offering, assignment__ended_as="").exists()
+
+
+def _places(hit: FrozenHit, offering: Offering) -> int:
+    """With those that were asked for since, to replace what was lost. Asked for only where a HIT seems full."""
+    standing = Replacement.objects.standing().filter(hit=hit.pk, offering=offering)
+    return max(hit.assignments, *standing.values_list("places", flat=True), 0)
+
+
+def _turn(hit: FrozenHit, visit: Visit, taken: Collection[int], is_confirmed: bool) -> int:
+    """By how many places the cards are rotated: one of the block's turns that no confirmed work has.
+
+    For whom the crowd confirms, the first one: so the block's workers get each turn once, and who gives a HIT back
+    leaves their turn to the next. For the others, one that the secret draws: if visits that may be forged took turns
+    one after the other, a stranger could choose by their number which turn the next worker gets.
+    """
+    turns = max(hit.study.design.hits.assignments, len(taken) + 1)
+    free = [turn for turn in range(turns) if turn not in taken]
+    if is_confirmed:
+        return free[0]
+    return free[secret_number(hit.study.order_secret, "turn", visit.assignment_id, visit.worker_id) % len(free)]
+
+
+# --- Who holds it ----------------------------------------------------------------------------------------------------
+
+
+@transaction.atomic
+def _open_again(hit: FrozenHit, known: Assignment, held: Held, is_held_again: bool, now: datetime) -> Assignment:
+    """A visit to what was opened before and is not confirmed, or whose time is over, or that someone else has now."""
+    if held.word == Word.DOES_NOT:
+        raise WorkRefused(Refusal.NOT_HELD)
+    refusal = _refusal(hit.study, known, now)
+    if held.word == Word.HOLDS:
+        known.confirmed_at, known.held_at, known.visited_from = now, now - held.held_for, ""
+        known.taken_over_at = None
+        known.save(update_fields=["confirmed_at", "held_at", "visited_from", "taken_over_at"])
+        _take_over(known.offering, known.crowd_assignment_id, known.crowd_worker_id, True, now)
+        check_is_open(hit.study, known, now)
+    elif refusal and not is_held_again:
+        raise WorkRefused(refusal)
+    elif refusal:
+        # Their word against another's: both go on, each in a row of their own, and the marketplace decides when the
+        # work is collected.
+        if refusal == Refusal.TIME_OVER or now > known.held_at + time_limit(hit.study):
+            known.held_at = now
+        known.taken_over_at, known.kept_at = None, now
+        known.save(update_fields=["held_at", "taken_over_at", "kept_at"])
+    return known
+
+
+def _take_over(offering: Offering, assignment_id: str, worker_id: str, is_confirmed: bool, now: datetime) -> None:
+    """From whoever else has the same id in hand. By the crowd's word from everyone; else only from those for whom it
+    has not spoken, and once: whoever then says that they still hold it is not interrupted again."""
+    if not find_others_in_hand(offering, assignment_id, worker_id):
+        return
+    same_id = Assignment.objects.filter(offering=offering, crowd_assignment_id=assignment_id)
+    in_hand = same_id.filter(submitted_at=None, taken_over_at=None)
+    if not is_confirmed:
+        in_hand = in_hand.filter(confirmed_at=None, kept_at=None)
+    in_hand.exclude(crowd_worker_id=worker_id).update(taken_over_at=now)

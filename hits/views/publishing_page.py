@@ -1,0 +1,178 @@
+"""Publishing from a study's page: the cost first, then the run and its progress; stopping and putting back."""
+
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from evalplatform.errors import EvalPlatformError
+from evalplatform.wording import count_of
+from hits.access.sharing import study_for
+from hits.budgeting.spending import spending
+from hits.crowds.opening import check_may_change, open_crowd, worker_page_url
+from hits.crowds.registry import environment_of
+from hits.models import Offering, PublishingRun
+from hits.publishing.plan_words import count_publications, describe_public_orders
+from hits.publishing.publishing_plan import plan_publishing, refuse_draft
+from hits.publishing.publishing_runs import request_again, request_run, send_run
+from hits.publishing.stopping import StoppingResult, resume_study, stop_study
+from hits.tasks import publish_hits_of_run, resume_hits_of_offering, stop_hits_of_offering
+from hits.views.publishing_panel import (
+    TYPED_NAME,
+    check_budget_typed,
+    cost_context,
+    publishing_panel,
+    refuse_unseen_budget,
+    run_context,
+    wave_and_budget,
+)
+from hits.views.refused import FieldRefused, refused_form
+from hits.views.study_overview import render_study
+from hits.views.study_pages import (
+    ATTEMPTS_WHILE_SOMEONE_WAITS,
+    back_to_study,
+    chosen_offering,
+    delay,
+    offering_of_form,
+    user_of,
+)
+
+MOST_HITS_CHANGED_AT_ONCE = 500
+
+
+@require_GET
+def show_publishing(request: HttpRequest, name: str) -> HttpResponse:
+    """The run's progress, asked for again and again; the whole panel when it has come to its end."""
+    study = study_for(request.user, name=name, frozen_at__isnull=False)
+    offering = chosen_offering(study, request.GET)
+    progress = {"place": offering.place, **run_context(offering)}
+    if progress["run"] and progress["run"].finished_at is None:
+        return render(request, "hits/_publishing_run.html", {"study": study, "publishing": progress})
+    panel = publishing_panel(study, request.GET)
+    context = {"study": study, "publishing": panel, "public_orders": describe_public_orders(study)}
+    response = render(request, "hits/_publishing.html", context)
+    response.headers["HX-Retarget"], response.headers["HX-Reswap"] = "#publishing", "outerHTML"
+    return response
+
+
+@require_GET
+def show_publishing_cost(request: HttpRequest, name: str) -> HttpResponse:
+    study = study_for(request.user, name=name, frozen_at__isnull=False)
+    cost = cost_context(chosen_offering(study, request.GET), request.GET)
+    return render(request, "hits/_publishing_cost.html", {"study": study, "publishing": cost})
+
+
+@require_http_methods(["GET", "POST"])
+def publish(request: HttpRequest, name: str) -> HttpResponse:
+    """Refused, the study's page comes again with what was typed: a budget that can't be read never becomes none. By
+    GET, which a browser does with the address of such a page, the study."""
+    study = study_for(request.user, name=name)
+    if request.method == "GET":
+        return redirect("study", name=name)
+    try:
+        offering = offering_of_form(study, request)
+        check_may_change(offering)
+    except EvalPlatformError as error:  # not about a field, and nothing here could be done about it
+        messages.error(request, str(error))
+        return redirect("study", name=name)
+    try:
+        refuse_unseen_budget(offering, request.POST.dict())  # before all else that sends the form back
+        worker_page_url(offering)
+        if environment_of(offering).is_real_money and request.POST.get("typed_name", "").strip() != study.name:
+            raise FieldRefused(TYPED_NAME, "That is not the study's name: nothing is published.")
+        run = _request_run(request, offering, request.POST)
+        send_run(run, _send, timezone.now())
+    except EvalPlatformError as error:
+        return render_study(request, study, refused_form("publishing", error, request.POST.dict()))
+    return _back(offering)
+
+
+def _request_run(request: HttpRequest, offering: Offering, typed: QueryDict) -> PublishingRun:
+    fields = {name: str(value) for name, value in typed.items()}
+    wave, budget_cents = wave_and_budget(fields)
+    with spending(offering.study):  # so that nobody changes the budget in between
+        refuse_unseen_budget(offering, fields)
+        check_budget_typed(plan_publishing(offering, wave), budget_cents)
+        return request_run(offering, wave, budget_cents, user_of(request), timezone.now())
+
+
+@require_POST
+def publish_again(request: HttpRequest, name: str) -> HttpResponse:
+    """For a run whose background process seems dead."""
+    study = study_for(request.user, name=name)
+    try:
+        refuse_draft(study)
+        offering = offering_of_form(study, request)
+        _check_environment(offering)
+        request_again(offering, _send, timezone.now())
+    except EvalPlatformError as error:
+        messages.error(request, str(error))
+        return redirect("study", name=name)
+    return _back(offering)
+
+
+@require_POST
+def stop(request: HttpRequest, name: str) -> HttpResponse:
+    return _change(request, name, stop_study, stop_hits_of_offering, "off the market")
+
+
+@require_POST
+def resume(request: HttpRequest, name: str) -> HttpResponse:
+    return _change(request, name, resume_study, resume_hits_of_offering, "on offer again")
+
+
+def _change(
+    request: HttpRequest, name: str, act: Callable[..., StoppingResult], on_worker: Any, where: str
+) -> HttpResponse:
+    """At once, in this process: whoever stops a study must not wait for a worker. But thousands take their time."""
+    study = study_for(request.user, name=name)
+    user = user_of(request)
+    try:
+        offering = offering_of_form(study, request)
+        check_may_change(offering)
+        refuse_draft(study)
+        counts = count_publications(offering)
+        if counts.on_offer + counts.stopped > MOST_HITS_CHANGED_AT_ONCE:
+            delay(on_worker, offering, user.pk if user else None)
+            messages.info(request, f"Asked for: the HITs will be {where}. The monitor says how far it is.")
+        else:
+            market = open_crowd(offering, ATTEMPTS_WHILE_SOMEONE_WAITS)
+            result = act(offering, market, timezone.now, user)
+            _tell(request, result, where)
+    except EvalPlatformError as error:
+        messages.error(request, str(error))
+    if request.POST.get("back") == "monitor":
+        return redirect(
+            f"{reverse('monitor', args=[study.name])}?{urlencode({'market': request.POST.get('market', '')})}"
+        )
+    # To the top, where the message is: the panel is further down.
+    return back_to_study(request, study)
+
+
+def _tell(request: HttpRequest, result: StoppingResult, where: str) -> None:
+    messages.success(request, f"{count_of(result.changed, 'HIT is', 'HITs are')} {where}.")
+    for reason, count in result.refused.items():
+        messages.error(request, f"{count_of(count, 'is', 'are')} not: {reason}")
+    if result.stopped_by:
+        messages.error(request, f"{str(result.stopped_by).rstrip('.')}. Do it again to go on.")
+
+
+def _check_environment(offering: Offering) -> None:
+    check_may_change(offering)
+    worker_page_url(offering)
+
+
+def _send(run: PublishingRun) -> None:
+    delay(publish_hits_of_run, run)
+
+
+def _back(offering: Offering) -> HttpResponse:
+    return redirect(
+        f"{reverse('study', args=[offering.study.name])}?{urlencode({'market': offering.place})}#publishing"
+    )

@@ -1,0 +1,129 @@
+"""Replacements for what a study has lost: the page shows their cost, then a background process asks for them."""
+
+import re
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.db.models import Sum
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_POST
+
+from evalplatform.errors import EvalPlatformError
+from evalplatform.wording import count_of
+from hits.access.events import note_event
+from hits.budgeting.budget import budget_of
+from hits.crowds.opening import check_may_change, open_crowd, worker_page_url
+from hits.designing.design_words import dollars
+from hits.models import Offering, Replacement
+from hits.replacing.putting_up_again import deleted_hits, hits_elsewhere, put_up_cents
+from hits.replacing.requesting import describe_replaced, losses, replace_lost_assignments
+from hits.tasks import put_hits_up_again, replace_assignments_of_offering
+from hits.views.study_pages import ATTEMPTS_WHILE_SOMEONE_WAITS, delay, find_offering, tells_refusals, user_of
+
+
+def replacing_panel(offering: Offering, is_asked: bool) -> dict[str, Any]:
+    """What was lost, as we know it; if it is asked for, what the marketplace would give for it."""
+    lost = losses(offering).values()
+    standing = Replacement.objects.standing().filter(offering=offering)
+    sums = standing.aggregate(added=Sum("added"), reopened=Sum("reopened"))
+    panel = {
+        "lost": sum(one.count for one in lost),
+        "excluded": sum(one.excluded for one in lost),
+        "rejected": sum(one.rejected for one in lost),
+        "beyond_share": sum(one.beyond_share for one in lost),
+        "added": sums["added"] or 0,
+        "reopened": sums["reopened"] or 0,
+        "is_by_itself": offering.study.parsed_design.hits.replacements == "at each sync",
+    }
+    if is_asked:
+        try:
+            panel |= _proposal(offering)
+        except EvalPlatformError as error:
+            panel["problem"] = str(error)
+    return panel
+
+
+@require_POST
+@tells_refusals
+def replace_lost(request: HttpRequest, name: str) -> HttpResponse:
+    """Never beyond what was shown: that is the budget it is given."""
+    offering = find_offering(request, name)
+    user = user_of(request)
+    budget = request.POST.get("budget_cents", "")
+    try:
+        check_may_change(offering)
+        if not re.fullmatch("[0-9]{1,15}", budget):
+            raise EvalPlatformError("Look at what it costs first.")
+        delay(
+            replace_assignments_of_offering,
+            offering,
+            int(budget),
+            user.pk if user else None,
+        )
+        text = f"asked for replacements of what was lost ({offering.place})"
+        note_event(offering.study, text, user, timezone.now())
+        messages.info(request, "Asked for. How far it is, and what comes of it, is said below.")
+    except EvalPlatformError as error:
+        messages.error(request, str(error))
+    return redirect(f"{reverse('monitor', args=[offering.study.name])}?{urlencode({'market': offering.place})}")
+
+
+def again_panel(offering: Offering) -> list[dict[str, Any]]:
+    """HITs that can be put up again, as far as we know: deleted on the marketplace, and leading to another address."""
+    try:
+        page_url = worker_page_url(offering)
+    except EvalPlatformError:
+        return []  # nothing can be put up from here
+    elsewhere = hits_elsewhere(offering, page_url)
+    found = [("deleted", deleted_hits(offering)), ("elsewhere", elsewhere)]
+    return [
+        {
+            "which": which,
+            "count": len(wanted),
+            "assignments": sum(one.places for one in wanted),
+            "cents": put_up_cents(offering, wanted),
+            "cost": dollars(put_up_cents(offering, wanted)),
+            "addresses": sorted({one.publication.page_url for one in wanted}),
+            "page_url": page_url,
+        }
+        for which, wanted in found
+        if wanted
+    ]
+
+
+@require_POST
+@tells_refusals
+def put_up(request: HttpRequest, name: str) -> HttpResponse:
+    """Only what was shown: if something has changed since, it has to be looked at again."""
+    offering = find_offering(request, name)
+    user = user_of(request)
+    which, cents = request.POST.get("which", ""), request.POST.get("cents", "")
+    try:
+        check_may_change(offering)
+        offers = {(one["which"], str(one["cents"])): one for one in again_panel(offering)}
+        if (which, cents) not in offers:
+            raise EvalPlatformError("Something has changed since you looked. Look again, and put them up then.")
+        delay(put_hits_up_again, offering, which == "elsewhere", user.pk if user else None)
+        text = f"asked for {count_of(offers[which, cents]['count'], 'HIT')} to be put up again ({offering.place})"
+        note_event(offering.study, text, user, timezone.now())
+        messages.info(request, "They are put up again in the background. What came of it is said under Lately.")
+    except EvalPlatformError as error:
+        messages.error(request, str(error))
+    return redirect(f"{reverse('monitor', args=[offering.study.name])}?{urlencode({'market': offering.place})}")
+
+
+def _proposal(offering: Offering) -> dict[str, Any]:
+    market = open_crowd(offering, ATTEMPTS_WHILE_SOMEONE_WAITS)
+    wanted = replace_lost_assignments(offering, market, timezone.now, is_dry_run=True)
+    lines = describe_replaced(wanted)
+    return {
+        "lines": lines,
+        "notes": lines[1:],
+        "count": wanted.added + wanted.reopened,
+        "cost": dollars(wanted.cents),
+        "budget_cents": budget_of(offering).committed_cents + wanted.cents,
+    }

@@ -1,0 +1,114 @@
+"""The results page: figures, their numbers and intervals. A task has computed them; the page only lays them out."""
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.safestring import mark_safe
+from django.views.decorators.gzip import gzip_page
+from django.views.decorators.http import require_GET, require_POST
+
+from evalplatform.errors import EvalPlatformError
+from hits.analysing.kept_results import find_results, refresh_results, source_of
+from hits.analysing.reporting import report_of
+from hits.analysing.serialising import results_from_json
+from hits.models import Offering, ScreeningRun, StudyResults
+from hits.tasks import compute_results_of_offering
+from hits.views.bundle import bundle_panel
+from hits.views.result_sections import page_sections, variant_tables
+from hits.views.screening_rows import funnel_table
+from hits.views.study_pages import delay, find_offering, surroundings, tells_refusals
+from hits.views.waiting import wait_for
+
+FIRST = ("shares", "comparisons", "ranking", "agreement")  # shown above the panel "What is left out"
+
+
+@gzip_page  # the figures are a third of a megabyte, and a tenth of that packed
+@require_GET
+def show_results(request: HttpRequest, name: str) -> HttpResponse:
+    offering = find_offering(request, name)
+    try:
+        row = refresh_results(offering, send_results_task, timezone.now())
+    except EvalPlatformError as error:
+        messages.error(request, str(error))
+        row = find_results(offering)
+    context = {
+        **surroundings(offering),
+        **_state(row),
+        "is_read": bool(row.results),
+        **(_found(row, request.GET.get("screening", "")) if row.results else {}),
+    }
+    return render(request, "hits/results.html", context)
+
+
+@require_GET
+def show_live(request: HttpRequest, name: str) -> HttpResponse:
+    """How far the computation is; the page polls this. Once it is done the page reloads, unless someone is reading
+    earlier results."""
+    offering = find_offering(request, name)
+    row = find_results(offering)
+    is_done, is_read = not row.is_under_way, "reading" in request.GET
+    context = {**surroundings(offering), **_state(row), "is_new": is_done, "is_read": is_read}
+    response = render(request, "hits/_results_state.html", context)
+    if is_done and not is_read:
+        response.headers["HX-Refresh"] = "true"
+    return response
+
+
+@require_POST
+@tells_refusals
+def compute_again(request: HttpRequest, name: str) -> HttpResponse:
+    offering = find_offering(request, name)
+    try:
+        refresh_results(offering, send_results_task, timezone.now(), is_forced=True)
+    except EvalPlatformError as error:
+        messages.error(request, str(error))
+    return redirect(f"{reverse('results', args=[offering.study.name])}?{urlencode({'market': offering.place})}")
+
+
+def send_results_task(offering: Offering) -> None:
+    delay(compute_results_of_offering, offering)
+
+
+def _state(row: StudyResults) -> dict[str, Any]:
+    source = source_of(row.offering)
+    return {
+        "row": row,
+        "has_ratings": bool(source),
+        "is_stale": bool(row.results) and (row.source != source or bool(row.problem)),
+        "is_quiet": row.is_quiet(timezone.now()),
+        "wait": wait_for("Computing the results", row),
+    }
+
+
+def _found(row: StudyResults, screening: str) -> dict[str, Any]:
+    """The report for the template, under the screening variant that was chosen, if it exists."""
+    results = results_from_json(row.results)
+    names = [variant.name for variant in results.main.variants]
+    variant = screening if screening in names[1:] else ""
+    shown = report_of(results, variant)
+    figures = _figures(row, "") | (_figures(row, variant) if variant else {})
+    run = ScreeningRun.objects.current(row.offering)
+    sections = [(section, figures.get(section.key)) for section in page_sections(shown)]
+    first = {f"{one.prefix}{key}" for one in shown.criteria for key in FIRST}
+    return {
+        "size": shown.criteria[0].size,
+        "variants": [{"name": name, "is_shown": name == (variant or names[0])} for name in names],
+        "variant": variant,
+        "variant_tables": variant_tables(report_of(results)),
+        "screening": run and funnel_table(run),
+        "funnel_figure": figures.get("funnel"),
+        "first_sections": [one for one in sections if one[0].key in first],
+        "more_sections": [one for one in sections if one[0].key not in first],
+        "disputed_count": len(row.disputed),
+        "bundle": bundle_panel(row.offering),
+    }
+
+
+def _figures(row: StudyResults, variant: str) -> dict[str, dict[str, str]]:
+    """Our own drawings, safe to show as they are: every name in them is escaped."""
+    return {one["name"]: {**one, "svg": mark_safe(one["svg"])} for one in row.figures.get(variant, [])}  # noqa: S308
