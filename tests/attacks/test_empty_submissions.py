@@ -22,6 +22,7 @@ from localturk.seeding import ensure_worker_accounts
 from tests import snapshots
 from tests.conftest import DEMO
 from tests.hits.crowd import CrowdWorker, now, people, publish
+from tests.pages import html_of
 
 
 @pytest.fixture
@@ -160,10 +161,10 @@ def test_the_pages_show_what_waits_and_until_when_and_take_the_decision(
     sync(offering_for(study, "local"), market, now)
     due = f"{Submission.objects.earliest('auto_approval_at').auto_approval_at:%-d %b %Y, %H:%M} UTC"
 
-    monitor = researcher_client.get("/studies/demo/monitor/").content.decode()
-    listed = researcher_client.get("/studies/demo/assignments/?state=waiting+for+a+decision").content.decode()
+    monitor = html_of(researcher_client.get("/studies/demo/monitor/"))
+    listed = html_of(researcher_client.get("/studies/demo/assignments/?state=waiting+for+a+decision"))
     key = Submission.objects.earliest("pk").assignment_id
-    one = researcher_client.get(f"/studies/demo/assignments/{key}/").content.decode()
+    one = html_of(researcher_client.get(f"/studies/demo/assignments/{key}/"))
 
     assert "7 submissions wait for your decision" in monitor
     assert "state=waiting+for+a+decision" in monitor
@@ -184,7 +185,7 @@ def test_all_empty_ones_are_rejected_with_one_reason_and_one_confirmation(
     address = "/studies/demo/assignments/reject-empty/"
     page = admin_client.get("/studies/demo/assignments/")
     shown = ",".join(map(str, page.context["empty"]))
-    assert f'name="shown" value="{shown}"' in page.content.decode()
+    assert f'name="shown" value="{shown}"' in html_of(page)
     whole = {"market": "local", "shown": shown, "reason": "Nothing was handed in.", "is_meant": "yes"}
 
     for less in ({"shown": ""}, {"is_meant": ""}, {"reason": " "}):

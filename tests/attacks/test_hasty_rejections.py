@@ -16,6 +16,7 @@ from localturk.models import TurkAssignment, TurkHit, WorkerAccount
 from tests import snapshots
 from tests.conftest import DEMO
 from tests.hits.crowd import CrowdWorker, now, people, publish
+from tests.pages import html_of
 
 REJECT = "/studies/demo/assignments/reject-empty/"
 
@@ -124,8 +125,8 @@ def test_work_that_was_saved_here_is_not_empty_though_its_form_is_bare(
     one = Submission.objects.get()
 
     press(researcher_client, one)
-    listed = researcher_client.get("/studies/demo/assignments/").content.decode()
-    page = researcher_client.get(f"/studies/demo/assignments/{one.assignment_id}/").content.decode()
+    listed = html_of(researcher_client.get("/studies/demo/assignments/"))
+    page = html_of(researcher_client.get(f"/studies/demo/assignments/{one.assignment_id}/"))
 
     assert waiting_for_decision(offering_for(study, "local")) == {one.pk: SAVED_ONLY}
     assert not rejected()

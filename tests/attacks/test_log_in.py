@@ -15,6 +15,7 @@ from pytest_django import Settings
 
 from evalplatform.models import AttemptCount
 from tests.attacks.production import ProductionServer
+from tests.pages import html_of
 from tests.processes import manage
 
 PASSWORD = "the-usual-secret"
@@ -35,7 +36,7 @@ def test_after_some_guesses_even_the_right_password_has_to_wait_and_is_told_how_
     refused = log_in(stranger, password=PASSWORD)
 
     assert (refused.status_code, refused.headers["Retry-After"]) == (429, "5")
-    assert "Please try again in 5 seconds." in refused.content.decode()
+    assert "Please try again in 5 seconds." in html_of(refused)
     let_time_pass(5)
     assert log_in(stranger, password=PASSWORD).status_code == 302
 

@@ -19,6 +19,7 @@ from localturk.seeding import ensure_worker_accounts
 from localturk.signing_in import invite_worker, new_account
 from tests.hits.crowd import publish
 from tests.hits.working import Worker
+from tests.pages import html_of
 
 PASSWORD = "a long one of her own"
 
@@ -53,13 +54,10 @@ def held(demo_study: Study, market: MTurkMarket, ana: WorkerAccount) -> TurkAssi
 def test_an_invited_worker_chooses_a_password_and_comes_back_with_it(ana: WorkerAccount) -> None:
     first, second = signed_in(ana), Client()
 
-    assert "HITs for Ana" in first.get("/market/hits/").content.decode()
-    assert (
-        "Both are case-sensitive"
-        in second.post("/market/", {"worker": ana.worker_id, "password": "x"}).content.decode()
-    )
+    assert "HITs for Ana" in html_of(first.get("/market/hits/"))
+    assert "Both are case-sensitive" in html_of(second.post("/market/", {"worker": ana.worker_id, "password": "x"}))
     second.post("/market/", {"worker": ana.worker_id, "password": PASSWORD})
-    assert "HITs for Ana" in second.get("/market/hits/").content.decode()
+    assert "HITs for Ana" in html_of(second.get("/market/hits/"))
     second.post("/market/sign-out/")
     assert second.get("/market/hits/").headers["Location"] == "/market/"
 
@@ -67,7 +65,7 @@ def test_an_invited_worker_chooses_a_password_and_comes_back_with_it(ana: Worker
 def test_a_link_works_once_and_for_a_week_and_looking_does_not_use_it_up(ana: WorkerAccount) -> None:
     link = invitation(ana)
     assert Client().get(link).status_code == 200
-    assert "too short" in Client().post(link, {"password": "short"}).content.decode()
+    assert "too short" in html_of(Client().post(link, {"password": "short"}))
     assert Client().post(link, {"password": PASSWORD}).status_code == 302
 
     assert Client().get(link).status_code == 404
@@ -89,7 +87,7 @@ def test_nobody_signs_in_as_who_has_no_password_nor_by_choosing(db: None, settin
     for password in ("", "x"):
         Client().post("/market/", {"worker": alice.worker_id, "password": password})
         assert rehearsal.post("/market/", {"worker": alice.worker_id, "password": password}).status_code == 200
-    assert "Alice" not in Client().get("/market/").content.decode()
+    assert "Alice" not in html_of(Client().get("/market/"))
 
 
 def test_another_password_ends_every_session(ana: WorkerAccount) -> None:
@@ -115,7 +113,7 @@ def test_only_who_holds_an_assignment_hands_it_in(held: TurkAssignment, ana: Wor
     for thief in (Client(), mallory):
         assert thief.post("/market/mturk/externalSubmit", form).status_code == 404
         assert thief.get(f"/market/work/{held.assignment_id}/").status_code in (302, 404)
-        assert "Ana" not in thief.get(f"/market/work/{held.assignment_id}/").content.decode()
+        assert "Ana" not in html_of(thief.get(f"/market/work/{held.assignment_id}/"))
     held.refresh_from_db()
     assert held.status == "Accepted"
 
@@ -127,7 +125,7 @@ def test_the_command_prints_a_link_and_works_only_where_it_is_of_use(db: None, s
     call_command("invite_worker", name="Ben", country="GB", stdout=said)
 
     link = said.getvalue().split()[-1].removeprefix(settings.PUBLIC_URL)
-    assert "Welcome, Ben" in Client().get(link).content.decode()
+    assert "Welcome, Ben" in html_of(Client().get(link))
     with pytest.raises(CommandError, match="two capital letters"):
         call_command("invite_worker", name="Ben", country="Britain")
     with pytest.raises(CommandError, match="no worker 'A1'"):

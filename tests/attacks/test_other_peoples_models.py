@@ -11,6 +11,7 @@ from generation.models import Dataset, GenerationRun, Generator
 from generation.run_requests import request_run
 from tests.conftest import CORPUS
 from tests.generation.scripted_runs import make_dialogs, make_generator
+from tests.pages import html_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("scripted_kind")]
 
@@ -68,7 +69,7 @@ def test_another_user_reads_and_changes_nothing(run: GenerationRun, has_owner: b
     for page in pages:
         assert page.status_code == 200
         for word in ("Answer them", "Pause", "Cancel", "Check now"):
-            assert f">{word}</button>" not in page.content.decode()
+            assert f">{word}</button>" not in html_of(page)
 
 
 @pytest.mark.parametrize(("name", "is_superuser"), [("rosa", False), ("root", True)])
@@ -77,7 +78,7 @@ def test_owners_and_superusers_find_the_buttons_and_may_press_them(
 ) -> None:
     client = logged_in(name, is_superuser)
 
-    page = client.get(f"/models/{run.generator_id}/").content.decode()
+    page = html_of(client.get(f"/models/{run.generator_id}/"))
     answers = [client.post(address, form).status_code for address, form in changes(run)]
 
     assert ">Answer them</button>" in page

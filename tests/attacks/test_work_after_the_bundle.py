@@ -17,6 +17,7 @@ from localturk.models import TurkHit
 from tests import snapshots
 from tests.conftest import DEMO
 from tests.hits.crowd import CrowdWorker, now, people, publish
+from tests.pages import html_of
 
 
 @pytest.fixture
@@ -42,7 +43,7 @@ def test_no_sync_brings_workers_to_a_study_whose_orders_are_public_and_says_so_o
 
     assert TurkHit.objects.get().max_assignments == 4
     assert revealed.events.filter(text__startswith="no sync asks for replacements any more").count() == 1
-    page = admin_client.get("/studies/demo/monitor/").content.decode()
+    page = html_of(admin_client.get("/studies/demo/monitor/"))
     assert "No sync asks for them any more, since the card orders are public" in page
     assert "no sync asks for replacements any more" in page
     Submission.objects.filter(status="Submitted").update(status="Approved")

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
+from tests.pages import html_of
 from tests.processes import WorkerProcess, manage, wait_until
 from tests.servers import RedisServer
 
@@ -71,8 +72,8 @@ def test_monitors_get_json_and_a_status_without_logging_in(client: Client) -> No
 
 def test_details_are_for_who_is_logged_in(researcher_client: Client) -> None:
     as_json = researcher_client.get("/health/", headers={"accept": "application/json"})
-    as_page = researcher_client.get("/health/", headers={"accept": "text/html"}).content.decode()
-    as_stranger = Client().get("/health/", headers={"accept": "text/html"}).content.decode()
+    as_page = html_of(researcher_client.get("/health/", headers={"accept": "text/html"}))
+    as_stranger = html_of(Client().get("/health/", headers={"accept": "text/html"}))
 
     assert [part["detail"] for part in as_json.json()["parts"]][1:] == [
         "embedded: files on this machine",

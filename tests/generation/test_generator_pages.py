@@ -13,6 +13,7 @@ from generation.models import Candidate, Dataset, GenerationRun, Generator
 from generation.owning import give_owner
 from generation.run_requests import request_run
 from tests.generation.scripted_runs import answer, make_dialogs, make_generator
+from tests.pages import html_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("scripted_kind")]
 
@@ -29,8 +30,8 @@ def test_models_are_listed_and_imported_ones_cannot_be_asked(researcher_client: 
     parrot = Generator.objects.get(name="parrot")
     give_owner(Generator.objects.all(), User.objects.get())
 
-    listed = researcher_client.get("/models/").content.decode()
-    page = researcher_client.get(f"/models/{parrot.pk}/").content.decode()
+    listed = html_of(researcher_client.get("/models/"))
+    page = html_of(researcher_client.get(f"/models/{parrot.pk}/"))
     researcher_client.post(f"/models/{parrot.pk}/generate/", {"dataset": Dataset.objects.all()[0].pk})
 
     assert "parrot" in listed
@@ -47,7 +48,7 @@ def test_a_run_is_asked_for_paused_resumed_and_cancelled(researcher_client: Clie
     address = f"/models/{generator.pk}/"
 
     def page() -> str:
-        return researcher_client.get(address).content.decode()
+        return html_of(researcher_client.get(address))
 
     assert "D: 2 of 2 to answer" in page()
     researcher_client.post(f"{address}generate/", {"dataset": dataset.pk})
@@ -58,7 +59,7 @@ def test_a_run_is_asked_for_paused_resumed_and_cancelled(researcher_client: Clie
     assert "Choose a dataset" in _complaint(researcher_client, f"{address}generate/", dataset="x")
     researcher_client.post(f"/models/runs/{run.pk}/pause/")
     assert "paused" in page()
-    assert "Resume" in researcher_client.get(f"{address}runs/").content.decode()
+    assert "Resume" in html_of(researcher_client.get(f"{address}runs/"))
     researcher_client.post(f"/models/runs/{run.pk}/resume/")
     assert "paused" not in page()
     researcher_client.post(f"/models/runs/{run.pk}/cancel/")
@@ -74,12 +75,12 @@ def test_failures_cut_contexts_and_quiet_runs_are_said(researcher_client: Client
     address = f"/models/{generator.pk}/"
     long_ago = datetime(2020, 1, 1, tzinfo=UTC)
     GenerationRun.objects.update(requested_at=long_ago)
-    assert "No background process has reported" in researcher_client.get(address).content.decode()
+    assert "No background process has reported" in html_of(researcher_client.get(address))
     answer(run)
 
-    page = researcher_client.get(address).content.decode()
-    failures = researcher_client.get(f"/models/runs/{run.pk}/failures/").content.decode()
-    dialog = researcher_client.get(f"/dialogs/{Candidate.objects.get().dialog_id}/").content.decode()
+    page = html_of(researcher_client.get(address))
+    failures = html_of(researcher_client.get(f"/models/runs/{run.pk}/failures/"))
+    dialog = html_of(researcher_client.get(f"/dialogs/{Candidate.objects.get().dialog_id}/"))
 
     assert "1 of 3 dialogs answered, 2 not" in page
     assert "1 time: empty" in page
@@ -95,7 +96,7 @@ def test_a_run_whose_server_is_away_says_so_and_what_happens_next(researcher_cli
     with pytest.raises(GeneratorUnavailable):
         answer(run)
 
-    page = researcher_client.get(f"/models/{run.generator_id}/").content.decode()
+    page = html_of(researcher_client.get(f"/models/{run.generator_id}/"))
 
     assert "server away" in page
     assert "The server does not answer. We try again every minute and give up after ten." in page
@@ -116,4 +117,4 @@ def test_the_number_of_queries_does_not_grow_with_the_models(researcher_client: 
 
 
 def _complaint(client: Client, address: str, **fields: str) -> str:
-    return client.post(address, fields, follow=True).content.decode()
+    return html_of(client.post(address, fields, follow=True))

@@ -8,6 +8,7 @@ from django.test.utils import CaptureQueriesContext
 from generation.importing import import_dialogs
 from generation.models import Dataset, Dialog
 from tests.conftest import WriteFile
+from tests.pages import html_of
 
 
 @pytest.mark.django_db
@@ -21,8 +22,8 @@ def test_strangers_are_sent_to_the_log_in(client: Client, address: str) -> None:
 
 @pytest.mark.usefixtures("example_corpus")
 def test_home_and_datasets_show_what_is_there(researcher_client: Client) -> None:
-    home = researcher_client.get("/").content.decode()
-    datasets = researcher_client.get("/datasets/").content.decode()
+    home = html_of(researcher_client.get("/"))
+    datasets = html_of(researcher_client.get("/datasets/"))
 
     assert "<dd>60</dd>" in home
     assert "<dd>240</dd>" in home
@@ -30,8 +31,8 @@ def test_home_and_datasets_show_what_is_there(researcher_client: Client) -> None
 
 
 def test_an_empty_platform_says_how_to_begin(researcher_client: Client) -> None:
-    assert "import_dialogs" in researcher_client.get("/").content.decode()
-    assert "import_dialogs" in researcher_client.get("/datasets/").content.decode()
+    assert "import_dialogs" in html_of(researcher_client.get("/"))
+    assert "import_dialogs" in html_of(researcher_client.get("/datasets/"))
 
 
 @pytest.mark.django_db
@@ -77,7 +78,7 @@ def test_pages_of_dialogs_keep_the_search_and_odd_numbers_do_no_harm(researcher_
 def test_a_dialog_stands_beside_all_of_its_replies(researcher_client: Client) -> None:
     dialog = Dialog.objects.get(external_id="empathetic-001")
 
-    page = researcher_client.get(f"/dialogs/{dialog.pk}/").content.decode()
+    page = html_of(researcher_client.get(f"/dialogs/{dialog.pk}/"))
 
     for name in ("listener-large", "listener-small", "generic", "parrot", "Human reply (gold)"):
         assert name in page
@@ -89,7 +90,7 @@ def test_a_dialog_stands_beside_all_of_its_replies(researcher_client: Client) ->
 def test_texts_are_shown_as_text_whatever_is_in_them(researcher_client: Client, write_lines: WriteFile) -> None:
     import_dialogs(write_lines({"id": "<b>", "context": ["<script>alert(1)</script>"]}), "ED")
 
-    page = researcher_client.get(f"/dialogs/{Dialog.objects.get().pk}/").content.decode()
+    page = html_of(researcher_client.get(f"/dialogs/{Dialog.objects.get().pk}/"))
 
     assert "<script>alert" not in page
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page

@@ -18,6 +18,7 @@ from generation.metrics.scoring import ScoringCounts, generators_in, score_candi
 from generation.models import Candidate, CandidateScore, Dataset, Dialog, GenerationRun, Generator, GeneratorScore
 from generation.registry import KINDS
 from tests.conftest import WriteFile
+from tests.pages import html_of
 
 pytestmark = pytest.mark.django_db
 
@@ -134,7 +135,7 @@ def test_a_generator_that_is_gone_lacks_perplexity_and_nothing_else(dataset: Dat
 def test_the_command_and_the_page_show_the_papers_tables(dataset: Dataset, researcher_client: Client) -> None:
     answer_with(register("toy"), dataset, dialog_1="sad")
     page = f"/datasets/{dataset.pk}/"
-    assert "score_candidates --dataset ED" in researcher_client.get(page).content.decode()
+    assert "score_candidates --dataset ED" in html_of(researcher_client.get(page))
     out = StringIO()
 
     call_command("score_candidates", dataset="ED", without_similarity=True, stdout=out)
@@ -143,7 +144,7 @@ def test_the_command_and_the_page_show_the_papers_tables(dataset: Dataset, resea
     assert "ED: replies" in shown
     assert "ED: predicted labels" in shown
     assert "3 to 4 replies: Distinct falls" in shown
-    html = researcher_client.get(page).content.decode()
+    html = html_of(researcher_client.get(page))
     tables = tables_of_dataset(dataset)
     assert [[name for name, _, _ in table.rows] for table in tables] == [["guesser", "toy"], ["guesser", "toy"]]
     for table in tables:
@@ -173,8 +174,8 @@ def test_perplexity_says_how_many_dialogs_it_covers_and_when_it_can_t_be_compare
         "It can be compared only between models with equal counts."
     )
     assert note in out.getvalue()
-    assert note in researcher_client.get(f"/datasets/{dataset.pk}/").content.decode()
-    assert "over the 2 dialogs" in researcher_client.get(f"/models/{other.pk}/").content.decode()
+    assert note in html_of(researcher_client.get(f"/datasets/{dataset.pk}/"))
+    assert "over the 2 dialogs" in html_of(researcher_client.get(f"/models/{other.pk}/"))
 
 
 @pytest.mark.usefixtures("toy_kind")

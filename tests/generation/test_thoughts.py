@@ -21,6 +21,7 @@ from generation.thoughts import is_open_thought, split_thoughts
 from tests.conftest import WriteFile
 from tests.generation.chat_server import ChatServer, chat_server, said
 from tests.generation.scripted_runs import make_dialogs
+from tests.pages import html_of
 
 THOUGHT, REPLY = "She lost her dog. Be kind.", "Oh no, I am so sorry!"
 
@@ -304,7 +305,7 @@ def test_a_researcher_finds_the_thoughts_on_the_dialogs_page(server: ChatServer,
     server.for_all = (200, said(REPLY, reasoning_content=THOUGHT))
     let_answer(server)
 
-    page = researcher_client.get(f"/dialogs/{Candidate.objects.get().dialog_id}/").content.decode()
+    page = html_of(researcher_client.get(f"/dialogs/{Candidate.objects.get().dialog_id}/"))
 
     assert THOUGHT in page
     assert "no worker" in page

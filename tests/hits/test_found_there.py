@@ -13,6 +13,7 @@ from hits.paying.payments import approve_by_hand, reject
 from hits.syncing import Synced, sync, unsettled_offerings
 from localturk.models import BonusPayment, LedgerEntry, TurkAssignment
 from tests.hits.crowd import CrowdWorker, now, people, publish
+from tests.pages import html_of
 
 
 @pytest.fixture
@@ -80,7 +81,7 @@ def test_an_approval_made_there_is_found(hit: Hit, market: MTurkMarket, research
 
     assert lines() == [("reward", 40, "found there")]
     assert is_even()
-    page = researcher_client.get("/studies/demo/ledger/?state=found").content.decode()
+    page = html_of(researcher_client.get("/studies/demo/ledger/?state=found"))
     assert "1 line<" in page
     assert "found there" in page
 

@@ -10,6 +10,7 @@ from generation.models import Candidate, Dialog
 from hits.designing.study_files import create_study
 from hits.models import Study
 from tests.conftest import DEMO
+from tests.pages import html_of
 from tests.processes import WorkerProcess, wait_until
 
 
@@ -36,7 +37,7 @@ def test_building_goes_on_in_a_worker_while_the_page_waits(
     create_study(settings, User.objects.get())
 
     researcher_client.post("/studies/demo/build/")
-    page = researcher_client.get("/studies/demo/").content.decode()
+    page = html_of(researcher_client.get("/studies/demo/"))
     start_worker(DATABASE_URL=test_database_url)
 
     assert "Building the HITs: no background process runs." in page

@@ -35,6 +35,7 @@ from localturk.models import BonusPayment, TurkAssignment, TurkHit
 from tests import snapshots
 from tests.conftest import DEMO
 from tests.hits.crowd import CrowdWorker, now, people, publish
+from tests.pages import html_of
 
 LISTS = ("monitor/", "monitor/live/", "workers/", "assignments/", "ledger/", "events/")
 
@@ -76,7 +77,7 @@ def text_of(client: Client, address: str) -> str:
     """What one reads, without tags."""
     response = client.get(f"/studies/demo/{address}")
     assert response.status_code == 200, (address, response.status_code)
-    return unescape(" ".join(re.sub(r"<[^>]+>", " ", response.content.decode()).split()))
+    return unescape(" ".join(re.sub(r"<[^>]+>", " ", html_of(response)).split()))
 
 
 def messages_of(response: object) -> str:
@@ -164,7 +165,7 @@ def test_no_page_shows_who_a_worker_is_unless_asked_and_asking_is_noted(
     revealed = researcher_client.post(f"/studies/demo/workers/{name}/id/", {"market": "local"})
     ledger = b"".join(researcher_client.post("/studies/demo/ledger.csv", {"market": "local"})).decode()
 
-    assert worker_id in revealed.content.decode()
+    assert worker_id in html_of(revealed)
     assert "no-store" in revealed.headers["Cache-Control"]
     assert worker_id in ledger
     asked = Event.objects.filter(actor=researcher).order_by("pk")
@@ -328,9 +329,9 @@ def test_one_assignment_is_rejected_with_a_reason_and_never_by_a_slip(
 
     slip = researcher_client.post(f"{address}reject/", {"reason": "Empty."})
     mute = researcher_client.post(f"{address}reject/", {"reason": " ", "is_meant": "yes"})
-    assert "Tick that you mean it" in slip.content.decode()
-    assert ">Empty.</textarea>" in slip.content.decode()
-    assert "Write a reason" in mute.content.decode()
+    assert "Tick that you mean it" in html_of(slip)
+    assert ">Empty.</textarea>" in html_of(slip)
+    assert "Write a reason" in html_of(mute)
     assert not TurkAssignment.objects.filter(status="Rejected").exists()
     researcher_client.post(f"{address}reject/", {"reason": "Nothing was done.", "is_meant": "yes"})
     sync(offering_for(by_hand, "local"), market, now)
@@ -399,7 +400,7 @@ def test_what_is_lost_is_replaced_after_a_look_at_the_cost_and_never_beyond_it(
 ) -> None:
     assert "2 assignments do not count: 2 are left out" in text_of(researcher_client, "monitor/")
     shown = researcher_client.get("/studies/demo/monitor/?replace=show")
-    assert "2 assignments would be on offer for other workers, at most $1.20" in shown.content.decode()
+    assert "2 assignments would be on offer for other workers, at most $1.20" in html_of(shown)
 
     unseen = researcher_client.post("/studies/demo/replace/", {"market": "local"})
     budget_cents = shown.context["replacing"]["budget_cents"]

@@ -24,6 +24,7 @@ from hits.protocols import PROTOCOLS
 from tests.conftest import DEMO
 from tests.hits.crowd import CrowdWorker, now, people, publish
 from tests.hits.toy_protocol import Stars
+from tests.pages import html_of
 
 SETTINGS = {**DEMO, "protocol": "stars"}
 
@@ -105,8 +106,8 @@ def test_the_study_form_and_the_assignment_page_show_it(hit: Hit, researcher_cli
     worker = StarWorker(hit, people()[0]).give(empathy="3", fluency="1")
     draft = Study.objects.create(name="draft", owner=hit.study.owner, design={**SETTINGS, "name": "draft"})
 
-    form = researcher_client.get(f"/studies/{draft.name}/edit/task/").content.decode()
-    page = researcher_client.get(f"/studies/demo/assignments/{worker.assignment.pk}/").content.decode()
+    form = html_of(researcher_client.get(f"/studies/{draft.name}/edit/task/"))
+    page = html_of(researcher_client.get(f"/studies/demo/assignments/{worker.assignment.pk}/"))
 
     assert "deserves" in form
     assert "belongs into" not in form

@@ -26,6 +26,7 @@ from localturk import in_process
 from localturk.faults import Kind, add_fault, clear_faults
 from localturk.models import Account
 from tests.hits.test_publishing import assert_each_hit_is_there_once, hits_on
+from tests.pages import html_of
 from tests.processes import WorkerProcess, wait_until
 
 
@@ -157,10 +158,10 @@ def test_a_run_that_is_stopped_on_its_way_leaves_nothing_on_offer(bare_study: St
 @pytest.mark.usefixtures("market")
 def test_the_page_shows_the_cost_asks_and_follows(researcher_client: Client, demo_study: Study) -> None:
     def page() -> str:
-        return researcher_client.get("/studies/demo/").content.decode()
+        return html_of(researcher_client.get("/studies/demo/"))
 
     assert "6 HITs, 24 assignments: at most $14.40" in page()
-    cost = researcher_client.get("/studies/demo/publishing/cost/?hits=2&budget=1").content.decode()
+    cost = html_of(researcher_client.get("/studies/demo/publishing/cost/?hits=2&budget=1"))
     assert "2 HITs, 8 assignments: at most $4.80" in cost
     assert "above the given budget of $1.00" in cost
 
@@ -169,7 +170,7 @@ def test_the_page_shows_the_cost_asks_and_follows(researcher_client: Client, dem
     run = PublishingRun.objects.get()
     assert (run.most_hits, run.requested_by) == (2, User.objects.get())
     again = researcher_client.post("/studies/demo/publish/", {"market": "local"})
-    assert "is being published" in again.content.decode()
+    assert "is being published" in html_of(again)
     PublishingRun.objects.update(requested_at=now() - timedelta(minutes=3))
     assert "Start it again" in page()
     researcher_client.post("/studies/demo/publish/again/", {"market": "local"})
@@ -215,13 +216,13 @@ def test_what_can_t_be_meant_is_refused_at_once(researcher_client: Client, setti
 def test_other_marketplaces_are_offered_only_where_the_settings_allow_them(
     researcher_client: Client, settings: Settings
 ) -> None:
-    assert "Sandbox" not in researcher_client.get("/studies/demo/?market=production").content.decode()
+    assert "Sandbox" not in html_of(researcher_client.get("/studies/demo/?market=production"))
     refused = researcher_client.post("/studies/demo/publish/", {"market": "production"}, follow=True)
-    assert "set MTURK_ENVIRONMENT=production" in refused.content.decode()
+    assert "set MTURK_ENVIRONMENT=production" in html_of(refused)
 
     settings.MTURK_ENVIRONMENT = "production"
 
-    page = researcher_client.get("/studies/demo/?market=production").content.decode()
+    page = html_of(researcher_client.get("/studies/demo/?market=production"))
     assert "market-real" in page
     assert "Type the study's name to publish it" in page
 
@@ -287,7 +288,7 @@ def test_an_empty_field_takes_away_only_a_budget_that_its_page_has_shown(
     assert stale.context["publishing"]["budget"] == "20.00"
     assert typed_cap_cents(offering_for(demo_study, "local")) == 20_00
 
-    page = researcher_client.get("/studies/demo/publishing/cost/?budget=&budget_shown=20.00").content.decode()
+    page = html_of(researcher_client.get("/studies/demo/publishing/cost/?budget=&budget_shown=20.00"))
     assert "publishing takes the budget of $20.00 away" in page
     researcher_client.post("/studies/demo/publish/", {"market": "local", "budget": "", "budget_shown": "20.00"})
     assert typed_cap_cents(offering_for(demo_study, "local")) is None

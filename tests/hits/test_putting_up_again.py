@@ -21,6 +21,7 @@ from localturk.faults import Kind, add_fault
 from localturk.models import TurkHit, WorkerAccount
 from localturk.seeding import ensure_worker_accounts
 from tests.hits.crowd import CrowdWorker, now, publish
+from tests.pages import html_of
 
 PAGE = "https://eval.example.org/work"
 EACH = 60
@@ -147,7 +148,7 @@ def test_the_command_and_the_button_put_them_up(
 ) -> None:
     sync(offering_for(hit.study, "local"), market, now)
 
-    page = researcher_client.get("/studies/demo/monitor/").content.decode()
+    page = html_of(researcher_client.get("/studies/demo/monitor/"))
     form = {"market": "local", "which": "deleted", "cents": "1"}
     refused = researcher_client.post("/studies/demo/put-up/", form, follow=True)
     out = StringIO()
@@ -156,7 +157,7 @@ def test_the_command_and_the_button_put_them_up(
     assert "1 HIT was deleted on the marketplace" in page
     assert "Put 1 deleted HIT up again" in page
     assert "1 HIT leads workers to https://eval.example.org/work, and this server's page is http://127" in page
-    assert "Something has changed since you looked" in refused.content.decode()
+    assert "Something has changed since you looked" in html_of(refused)
     assert out.getvalue() == (
         "1 HIT deleted on the marketplace: 2 assignments, at most $1.20.\nDry run: nothing is put up.\n"
     )

@@ -21,6 +21,7 @@ from hits.models import Assignment, ScreeningRun, Study, StudyResults, offering_
 from hits.screening.screening_runs import screen
 from hits.tasks import compute_results_of_offering, make_bundle_of_offering
 from tests.hits.rated import rate
+from tests.pages import html_of
 
 COLUMNS = ("source", "results", "figures", "disputed", "computed_at")
 _computed: dict[str, Any] = {}
@@ -48,7 +49,7 @@ def computed(rated: Study) -> Study:
 def text_of(client: Client, address: str = "") -> str:
     response = client.get(f"/studies/demo/results/{address}")
     assert response.status_code == 200, response.status_code
-    return unescape(" ".join(re.sub(r"<[^>]+>", " ", response.content.decode()).split()))
+    return unescape(" ".join(re.sub(r"<[^>]+>", " ", html_of(response)).split()))
 
 
 @pytest.mark.once
@@ -84,7 +85,7 @@ def test_the_page_asks_a_worker_once_and_shows_what_it_finds(researcher_client: 
 
 @pytest.mark.once
 def test_every_figure_has_its_words_and_its_numbers(researcher_client: Client, computed: Study) -> None:
-    html = researcher_client.get("/studies/demo/results/").content.decode()
+    html = html_of(researcher_client.get("/studies/demo/results/"))
 
     figures = re.findall(r'<figure class="figure-frame"[^>]*><svg role="img" aria-label="([^"]{40,})"', html)
     assert len(figures) == 6
@@ -120,7 +121,7 @@ def test_new_ratings_make_results_stale_and_they_stay_until_there_are_others(
     StudyResults.objects.update(requested_at=None)
     live = researcher_client.get("/studies/demo/results/live/?reading=yes")
     assert "HX-Refresh" not in live.headers
-    assert "There are new results" in live.content.decode()
+    assert "There are new results" in html_of(live)
 
 
 def test_before_anything_is_rated_the_page_says_so(researcher_client: Client, demo_study: Study) -> None:
@@ -154,7 +155,7 @@ def test_a_failed_computation_is_told_and_can_be_asked_for_again(researcher_clie
 def test_the_most_disputed_dialogs_come_first_with_who_said_what(researcher_client: Client, computed: Study) -> None:
     disputed = StudyResults.objects.get().disputed
     page = text_of(researcher_client, "disputed/")
-    html = researcher_client.get("/studies/demo/results/disputed/").content.decode()
+    html = html_of(researcher_client.get("/studies/demo/results/disputed/"))
 
     apart = [one["apart"] for one in disputed]
     assert apart == sorted(apart, reverse=True)

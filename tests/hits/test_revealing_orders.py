@@ -23,6 +23,7 @@ from hits.models import Answer, Study, offering_for
 from hits.publishing.stopping import stop_study
 from localturk.models import TurkHit
 from tests.hits.crowd import CrowdWorker, now, people, publish
+from tests.pages import html_of
 
 
 @pytest.fixture
@@ -108,7 +109,7 @@ def test_more_work_after_the_orders_were_revealed_is_warned_of(
     worked: Study, market: MTurkMarket, tmp_path: Path, admin_client: Client
 ) -> None:
     def page(address: str) -> str:
-        return admin_client.get(f"/studies/demo/{address}").content.decode()
+        return html_of(admin_client.get(f"/studies/demo/{address}"))
 
     stop_study(offering_for(worked, "local"), market, now)
     collect(offering_for(worked, "local"), market, now())

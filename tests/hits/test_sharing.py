@@ -19,6 +19,7 @@ from hits.models import Assignment, Event, Membership, Study
 from hits.urls import urlpatterns
 from tests.conftest import ROOT
 from tests.hits.rated import rate
+from tests.pages import html_of
 
 UNKNOWN_KEY = "00000000-0000-4000-8000-000000000000"
 
@@ -70,7 +71,7 @@ def test_for_a_stranger_no_address_of_a_study_exists(demo_study: Study, stranger
     unknown = [ask(client, address, token) for address in addresses_of(demo_study, "no-such-study", UNKNOWN_KEY)]
     assert set(unknown) == {404}
     assert Event.objects.count() == 0
-    assert "/studies/demo/" not in client.get("/studies/").content.decode()
+    assert "/studies/demo/" not in html_of(client.get("/studies/"))
     listed = client.get("/api/studies/", headers={"Authorization": f"Token {token}"})
     assert listed.json()["results"] == []
 
@@ -93,11 +94,11 @@ def test_for_its_owner_and_for_members_every_address_exists(
 def test_an_owner_invites_a_member_and_takes_them_out_again(
     demo_study: Study, researcher: User, researcher_client: Client, stranger: User
 ) -> None:
-    page = researcher_client.post("/studies/demo/members/", {"user_name": "sam"}, follow=True).content.decode()
+    page = html_of(researcher_client.post("/studies/demo/members/", {"user_name": "sam"}, follow=True))
     assert "sam sees the study now." in page
     assert "Take sam out" in page
-    assert "/studies/demo/" in client_of(stranger).get("/studies/").content.decode()
-    again = researcher_client.post("/studies/demo/members/", {"user_name": "sam"}, follow=True).content.decode()
+    assert "/studies/demo/" in html_of(client_of(stranger).get("/studies/"))
+    again = html_of(researcher_client.post("/studies/demo/members/", {"user_name": "sam"}, follow=True))
     assert "sam is a member already." in again
 
     researcher_client.post("/studies/demo/members/take-out/", {"user_name": "sam"})
@@ -112,7 +113,7 @@ def test_members_do_not_invite_but_may_leave(demo_study: Study, stranger: User) 
     Membership.objects.create(study=demo_study, user=stranger, invited_at=timezone.now())
     client = client_of(stranger)
 
-    refused = client.post("/studies/demo/members/", {"user_name": "third"}, follow=True).content.decode()
+    refused = html_of(client.post("/studies/demo/members/", {"user_name": "third"}, follow=True))
     assert "Only the study&#x27;s owner invites members" in refused
     left = client.post("/studies/demo/members/take-out/", {"user_name": "sam"}, follow=True)
 
@@ -126,7 +127,7 @@ def test_members_do_not_invite_but_may_leave(demo_study: Study, stranger: User) 
 def test_who_can_not_be_invited_is_told_why(
     demo_study: Study, researcher_client: Client, user_name: str, words: str
 ) -> None:
-    page = researcher_client.post("/studies/demo/members/", {"user_name": user_name}, follow=True).content.decode()
+    page = html_of(researcher_client.post("/studies/demo/members/", {"user_name": user_name}, follow=True))
 
     assert words in page
     assert not Membership.objects.exists()

@@ -18,6 +18,7 @@ from hits.designing.study_files import create_study
 from hits.models import Study
 from hits.screening.rules import RULES
 from tests.conftest import DEMO
+from tests.pages import html_of
 
 STEPS = ("data", "models", "task", "checkpoints", "crowd", "plan")
 
@@ -73,7 +74,7 @@ class FormReader(HTMLParser):
 def send_back(client: Client, name: str, step: str) -> None:
     """Opens a step and saves it without a change."""
     reader = FormReader()
-    reader.feed(client.get(f"/studies/{name}/edit/{step}/").content.decode())
+    reader.feed(html_of(client.get(f"/studies/{name}/edit/{step}/")))
     data: dict[str, list[str]] = {}
     for field, value in reader.fields:
         data.setdefault(field, []).append(value)
@@ -152,7 +153,7 @@ def test_any_name_has_its_page_and_bad_names_are_refused(researcher_client: Clie
     refused = researcher_client.post("/studies/", {"name": "Not A Name"}, follow=True)
 
     assert researcher_client.get(f"/studies/{name}/").status_code == 200
-    assert "be a study&#x27;s name" in refused.content.decode()
+    assert "be a study&#x27;s name" in html_of(refused)
 
 
 @pytest.mark.usefixtures("example_corpus")
@@ -169,10 +170,10 @@ def test_the_study_s_page_warns_when_looks_give_the_human_reply_away(
     researcher_client: Client, researcher: User
 ) -> None:
     create_study(DEMO, researcher)
-    before = researcher_client.get("/studies/demo/").content.decode()
+    before = html_of(researcher_client.get("/studies/demo/"))
     Dialog.objects.update(gold=Upper("gold"))
 
-    after = researcher_client.get("/studies/demo/").content.decode()
+    after = html_of(researcher_client.get("/studies/demo/"))
 
     assert "Looks give the human replies away" not in before
     assert "Looks give the human replies away" in after
@@ -181,7 +182,7 @@ def test_the_study_s_page_warns_when_looks_give_the_human_reply_away(
 
     build_hits(Study.objects.get())
 
-    publishing = researcher_client.get("/studies/demo/").content.decode().split('id="publishing"')[1]
+    publishing = html_of(researcher_client.get("/studies/demo/")).split('id="publishing"')[1]
     assert "Looks give the human replies away" in publishing.split("Publish to")[0]
 
 
@@ -189,7 +190,7 @@ def test_a_time_limit_below_the_expected_time_is_said_at_its_step(researcher_cli
     create_draft = {**DEMO, "name": "hasty", "crowd": {"time_limit_minutes": 5}}
     study = Study.objects.create(name="hasty", owner=User.objects.get(), design=create_draft)
 
-    step = researcher_client.get(f"/studies/{study.name}/edit/crowd/").content.decode()
+    step = html_of(researcher_client.get(f"/studies/{study.name}/edit/crowd/"))
 
     assert "<code>crowd.time_limit_minutes</code>: 5 minutes are less than the 15 minutes that a HIT takes" in step
     with pytest.raises(EvalPlatformError, match="time_limit_minutes"):
@@ -205,15 +206,13 @@ def test_a_time_limit_below_the_expected_time_is_said_at_its_field_and_a_tight_o
 
     create_study(DEMO, User.objects.get())
     limited(14)
-    page = researcher_client.get("/studies/demo/edit/crowd/").content.decode()
+    page = html_of(researcher_client.get("/studies/demo/edit/crowd/"))
     assert 'id="crowd.time_limit_minutes-problem">14 minutes are less than the 15 minutes' in page
 
     limited(15)
-    assert (
-        "is less than twice the 15 minutes that a HIT takes" in researcher_client.get("/studies/demo/").content.decode()
-    )
+    assert "is less than twice the 15 minutes that a HIT takes" in html_of(researcher_client.get("/studies/demo/"))
     limited(30)
-    assert "is less than twice" not in researcher_client.get("/studies/demo/").content.decode()
+    assert "is less than twice" not in html_of(researcher_client.get("/studies/demo/"))
 
 
 @pytest.mark.usefixtures("example_corpus")

@@ -20,13 +20,14 @@ from hits.models import BackgroundJob, SchedulerBeat, Study, offering_for
 from hits.tasks import note_that_scheduler_runs, plan_size_of_study, screen_work_of_offering
 from tests.conftest import DEMO
 from tests.hits.rated import rate
+from tests.pages import html_of
 from tests.processes import WorkerProcess, wait_until
 
 ALONE = "no background process runs."
 
 
 def text_of(client: Client, path: str) -> str:
-    return client.get(f"/studies/demo/{path}").content.decode()
+    return html_of(client.get(f"/studies/demo/{path}"))
 
 
 @pytest.mark.parametrize(
@@ -124,7 +125,7 @@ def test_a_large_study_s_manifest_is_a_file_that_has_the_frozen_hash(
     demo_study.manifest_hash = sha256(b"".join(manifest_lines(demo_study)))
     demo_study.save()
 
-    page = researcher_client.get("/studies/demo/manifest.jsonl", follow=True).content.decode()
+    page = html_of(researcher_client.get("/studies/demo/manifest.jsonl", follow=True))
     researcher_client.get("/studies/demo/manifest.jsonl")
     assert f"Writing the manifest: {ALONE}" in page
     assert BackgroundJob.objects.count() == 1

@@ -4,6 +4,7 @@ import pytest
 from django.test import Client
 
 from localturk.models import WorkerAccount
+from tests.pages import html_of
 
 
 @pytest.mark.django_db
@@ -11,7 +12,7 @@ def test_people_come_first_and_a_simulated_crowd_is_folded_away(client: Client) 
     for number in range(3):
         WorkerAccount.objects.create(worker_id=f"ASIM{number:06}", name=f"Simulated {number}", country="US")
 
-    page = client.get("/market/").content.decode()
+    page = html_of(client.get("/market/"))
 
     shown, folded = page.split("<details>")
     assert "Alice" in shown
