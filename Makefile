@@ -33,8 +33,8 @@ lint: .venv/installed frontend/node_modules/installed
 	. .venv/node-path && npm --prefix frontend run --silent check
 
 bench: .venv/installed $(BUILT) .venv/browser
-	$(PY) -m benchmarks.importing --database sqlite postgresql
-	$(PY) -m benchmarks.looks
+	$(PY) -m benchmarks.import_speed --database sqlite postgresql
+	$(PY) -m benchmarks.human_by_looks
 	$(PY) -m benchmarks.batching
 	$(PY) -m benchmarks.generating_chaos
 	$(PY) -m benchmarks.publishing
@@ -47,7 +47,7 @@ bench: .venv/installed $(BUILT) .venv/browser
 	$(PY) -m benchmarks.full_size
 	$(PY) -m benchmarks.screening
 	$(PY) -m benchmarks.screening_trials
-	$(PY) -m benchmarks.ratings_frame
+	$(PY) -m benchmarks.reading_ratings
 	$(PY) -m benchmarks.validity
 	$(PY) -m benchmarks.analysing
 	$(PY) -m benchmarks.exporting

@@ -15,7 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from benchmarks.ratings_frame import RATINGS_OF_A_DIALOG
+from benchmarks.reading_ratings import RATINGS_OF_A_DIALOG
 
 ROOT = Path(__file__).resolve().parent.parent
 LARGEST = 10_000_000

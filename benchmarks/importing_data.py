@@ -1,4 +1,4 @@
-"""The files that `benchmarks.importing` brings in, and what a bare loop makes of them."""
+"""The files that `benchmarks.import_speed` brings in, and what a bare loop makes of them."""
 
 import json
 import random

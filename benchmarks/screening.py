@@ -25,14 +25,13 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "evalplatform.settings")
 django.setup()
 
 from benchmarks.screening_crowd import BY_PLACE, COPYING, LINES, SHUFFLING, simulate_frames  # noqa: E402
-from hits.models.design import ScreeningRule  # noqa: E402
-from hits.screening.rules import RULES, apply_rules  # noqa: E402
+from hits.screening.rules import apply_rules, every_rule  # noqa: E402
 from simulated_crowd.people import Crowd  # noqa: E402
 from simulated_crowd.truths import read_truth  # noqa: E402
 from simulated_crowd.worker_types import CAREFUL, USUAL_SHARES, WorkerType  # noqa: E402
 
-EVERY: list[ScreeningRule] = [model() for model in RULES]  # type: ignore[misc]
-PAPER = EVERY[:3]
+EVERY = every_rule()
+PAPER = [rule for rule in EVERY if rule.is_default]
 FURTHER = {BY_PLACE: 0.03, LINES: 0.03, COPYING: 0.03, SHUFFLING: 0.03}
 WIDER = {**USUAL_SHARES, CAREFUL: USUAL_SHARES[CAREFUL] - sum(FURTHER.values()), **FURTHER}
 CROWDS: dict[str, tuple[int, Mapping[WorkerType, float]]] = {

@@ -238,8 +238,8 @@ class _Page:
 
 
 def _print_afterthoughts(dice: random.Random) -> None:
-    from hits.models.design import MovedAfterCheck
     from hits.protocols.areas import REDONE_SHARE
+    from hits.screening.attention_rules import MovedAfterCheck
 
     rule = MovedAfterCheck()
     print(f"\nof workers who change cards after a check, moved_after_check (share {rule.share}) names")

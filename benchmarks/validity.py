@@ -23,8 +23,7 @@ import numpy as np
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "evalplatform.settings")
 django.setup()
 
-from hits.models.design import ScreeningRule  # noqa: E402
-from hits.screening.rules import RULES, apply_rules  # noqa: E402
+from hits.screening.rules import apply_rules, every_rule  # noqa: E402
 from hits.stats.agreement import agreement  # noqa: E402
 from hits.stats.bradley_terry import rank_generators  # noqa: E402
 from hits.stats.coded_ratings import CodedRatings, code_ratings  # noqa: E402
@@ -47,8 +46,8 @@ TRUTH = Truth(generators={"A": (0.25, 0.30, 0.45), "B": (0.32, 0.31, 0.37), "C":
 ALIKE = Truth(generators=dict.fromkeys("ABC", (0.32, 0.31, 0.37)))
 APART = Truth(generators={"A": (0.2, 0.3, 0.5), "B": (0.3, 0.3, 0.4), "C": (0.4, 0.3, 0.3), "D": (0.5, 0.3, 0.2)})
 TABLE5 = read_truth("table5")
-EVERY: list[ScreeningRule] = [model() for model in RULES]  # type: ignore[misc]
-PAPER = EVERY[:3]
+EVERY = every_rule()
+PAPER = [rule for rule in EVERY if rule.is_default]
 POWER_AT = (Setting(dialogs=100, raters=4), 0.10)
 TABLE5_STUDIES = 60  # a study's 36 figures share their workers, so that few studies say little
 FIRST_SEED = 1001  # the constants of hits.stats.clusters were chosen looking at seeds 1 to 300

@@ -18,5 +18,5 @@ urlpatterns = [
 if settings.LOCAL_MARKET:
     urlpatterns += [
         path("localturk/", include("localturk.urls")),
-        path("market/", include("localturk.worker_urls")),
+        path("market/", include("localturk.market_urls")),
     ]

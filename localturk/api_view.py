@@ -9,8 +9,8 @@ from django.views.decorators.http import require_POST
 
 from localturk.errors import ConnectionDropped
 from localturk.openness import is_open
+from localturk.requester_api import handle_call
 from localturk.signatures import Call
-from localturk.wire import handle_call
 
 
 @csrf_exempt

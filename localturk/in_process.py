@@ -11,7 +11,7 @@ from django.db import connection
 
 from localturk.clock import Clock
 from localturk.errors import ConnectionDropped
-from localturk.wire import handle, operation_of
+from localturk.requester_api import handle, operation_of
 
 
 def attach(boto_client: Any, clock: Clock | None = None) -> None:

@@ -13,8 +13,8 @@ from typing import Any
 from django.db import connection, connections
 
 from localturk.errors import ConnectionDropped
+from localturk.requester_api import Response, handle_call, operation_of
 from localturk.signatures import Call
-from localturk.wire import Response, handle_call, operation_of
 
 MOST_BYTES = 1_000_000
 

@@ -19,18 +19,18 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from evalplatform.middleware import CONTENT_SECURITY_POLICY
+from localturk import page_rows as rows
 from localturk import worker_notices as notices
-from localturk import worker_rows as rows
 from localturk.clock import Clock
 from localturk.lifecycle import settle
 from localturk.models import TurkAssignment, TurkHit, WorkerAccount
 from localturk.openness import is_open
+from localturk.page_rows import money
 from localturk.seeding import SIMULATED, ensure_worker_accounts
 from localturk.sign_in_views import show_sign_in
 from localturk.signing_in import remember_worker, worker_of
 from localturk.worker_frame import Frame, preview_frame, work_frame
 from localturk.worker_notices import Notice
-from localturk.worker_rows import money
 from localturk.working import (
     Reason,
     Refusal,

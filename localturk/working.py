@@ -9,13 +9,13 @@ from datetime import datetime, timedelta
 from django.db import transaction
 
 from localturk import ids
-from localturk.answers import answers_xml
+from localturk.answers_xml import answers_xml
 from localturk.earning import Earnings, earnings
 from localturk.lifecycle import give_back, lock_hit, refresh, settle
 from localturk.models import QualificationRequest, QualificationType, TurkAssignment, TurkHit, WorkerAccount
-from localturk.offering import Offer, next_hit, offers
-from localturk.operations.qualifications import grant
+from localturk.operations.granted_qualifications import grant
 from localturk.refusals import Reason, Refusal, Refused, can_accept, can_preview
+from localturk.work_on_offer import Offer, next_hit, offers
 
 __all__ = [
     "Earnings",

@@ -12,8 +12,8 @@ from enum import StrEnum
 from itertools import chain
 
 from simulated_crowd.dice import lognormal, uniform
-from simulated_crowd.pacing import Pace, pace_of
 from simulated_crowd.people import SimulatedWorker
+from simulated_crowd.working_times import Pace, pace_of
 
 ARRIVAL_SECONDS = 1200  # the median
 

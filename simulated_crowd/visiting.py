@@ -13,7 +13,7 @@ from simulated_crowd.channels import Channel, Reply
 from simulated_crowd.dice import uniform
 from simulated_crowd.judging import Judge, Writers
 from simulated_crowd.knowing import KnownDialog
-from simulated_crowd.pacing import Pace
+from simulated_crowd.working_times import Pace
 
 DATA_START = json_script({}, "hit").split("{}")[0]
 CODE_START = 'data-code="'

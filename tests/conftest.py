@@ -23,6 +23,7 @@ from hits.models import Study
 from localturk.models import WorkerAccount
 from tests import localturk_process, snapshots
 from tests.processes import WorkerProcess, stop_all
+from tests.repeated import is_repeated
 from tests.servers import RedisServer
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -34,7 +35,8 @@ WriteFile = Callable[..., Path]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks what `make test` does not repeat on PostgreSQL: what touches no database, and what is about something else.
+    """Marks what `make test` does not repeat on PostgreSQL: what tests/repeated.py does not list, and of that what
+    touches no database or is about something else.
 
     That is the real data, which is about formats, and the emulator over HTTP, which is about the wire: the same
     operations run in-process on both databases.
@@ -44,7 +46,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         touches_database = item.get_closest_marker("django_db") or fixtures & {"db", "transactional_db"}
         parameters = getattr(getattr(item, "callspec", None), "params", {}).values()
         is_on_the_wire = "http" in parameters or "over HTTP" in parameters
-        if not touches_database or is_on_the_wire or "shared_data" in fixtures:
+        if not is_repeated(item.nodeid) or not touches_database or is_on_the_wire or "shared_data" in fixtures:
+            if item.get_closest_marker("postgresql"):
+                raise pytest.UsageError(f"{item.nodeid} would run nowhere: tests/repeated.py does not list it.")
             item.add_marker("once")
     # The longest begins first, so that all others run beside it.
     items.sort(key=lambda item: not item.nodeid.startswith("tests/test_demo"))

@@ -45,7 +45,6 @@ def test_the_file_and_line_of_a_kind_make_one_that_answers(monkeypatch: pytest.M
     assert Candidate.objects.get().text == "HI."
 
 
-@pytest.mark.once
 @pytest.mark.django_db
 def test_the_file_and_line_of_a_family_make_one_that_is_trained_and_answers(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path

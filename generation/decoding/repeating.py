@@ -11,6 +11,7 @@ def repeating_tokens(sequences: Tensor, size: int) -> Pairs | None:
 
         token = s[i + size - 1]  for each place i at which  s[i : i + size - 1] = the last size - 1 tokens
 
+    >>> import torch
     >>> repeating_tokens(torch.tensor([[7, 8, 9, 7, 8]]), size=3)
     (tensor([0]), tensor([9]))
     """

@@ -24,7 +24,7 @@ from hits.stats.bradley_terry import rank_generators
 from hits.stats.coded_ratings import HUMAN, CodedRatings, code_ratings
 from hits.stats.comparing import compare_generators
 from hits.stats.dependence import dependences
-from hits.stats.metrics import metric_correlations
+from hits.stats.metric_correlations import metric_correlations
 from hits.stats.outcomes import Agreement, Labels, ShareRow
 from hits.stats.proportions import human_row, quick_rows, table_rows
 from hits.stats.reply_labels import label_distributions

@@ -58,7 +58,9 @@ class Facts(BaseModel):
 
 
 class PageData(WithProtocol):
-    mode: Literal["preview", "work", "submitted"]
+    mode: Literal["preview", "work", "submitted", "shown"] = Field(
+        description="Shown is for the researcher's eyes: it has one dialog or none, and nothing of it can be changed."
+    )
     token: str
     title: str
     question: str

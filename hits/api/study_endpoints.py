@@ -18,7 +18,7 @@ from hits.api.researcher_schemas import CURSOR, MARKET, ProgressOut, ResultsOut,
 from hits.budgeting.budget import budget_of
 from hits.models import Offering, Study, StudyResults
 from hits.monitoring.progress import count_progress
-from hits.views.results import send_results_task
+from hits.views.results_page import send_results_task
 
 
 class StudyPages(CursorPagination):

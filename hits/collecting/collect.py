@@ -23,7 +23,7 @@ from hits.errors import MarketRefused
 from hits.models import Answer, Assignment, Event, Offering, Payment, Publication, Rating, Submission
 from hits.models.assignment import AssignmentQuerySet
 from hits.models.submission import SubmissionQuerySet
-from hits.protocols.contract import missing_work
+from hits.protocols.protocol import missing_work
 from hits.serving.assignment_tokens import CopyOf
 from hits.serving.copies import copy_of, read_copy, rebuild_answers, says_the_same
 from hits.serving.frozen import FrozenHit, frozen_hit

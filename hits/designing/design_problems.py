@@ -16,7 +16,7 @@ from generation.models import Dataset, Generator
 from hits.designing.selecting import Selection, fill_blocks, missing_replies, select_dialogs
 from hits.designing.sizing import size_of_batches
 from hits.errors import DesignProblem, InvalidStudy
-from hits.models.design import StudyDesign, TooFewPoints
+from hits.models.design import StudyDesign
 from hits.protocols import protocol_in, protocol_of
 
 MOST_IDS_SHOWN = 5
@@ -207,16 +207,10 @@ def _impossible_bonus(design: StudyDesign) -> list[DesignProblem]:
 
 
 def _impossible_screening(design: StudyDesign) -> list[DesignProblem]:
-    """A rule that asks for more points than there are would leave everything out."""
-    most = design.checkpoints.per_hit
     return [
-        DesignProblem(
-            f"screening.{number}.points",
-            f"{count_of(rule.points, 'point')} can never be won with {count_of(most, 'checkpoint')} a HIT, so nothing "
-            "would be kept; lower it, or leave the rule out",
-        )
+        DesignProblem(f"screening.{number}.{problem.field}", problem.message)
         for number, rule in enumerate(design.screening, 1)
-        if isinstance(rule, TooFewPoints) and rule.points > most
+        for problem in rule.problems(design)
     ]
 
 

@@ -17,8 +17,10 @@ from pydantic import (
     Field,
     ModelWrapValidatorHandler,
     PlainSerializer,
+    SerializeAsAny,
     StringConstraints,
     ValidationError,
+    ValidationInfo,
     model_validator,
 )
 from pydantic_core import InitErrorDetails, PydanticCustomError
@@ -26,6 +28,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 from generation.tidying import tidy_reply
 from hits.models import design_texts
 from hits.models.countries import COUNTRY_CODES
+from hits.models.screening_rule import ScreeningRule
 
 NAME_PATTERN = r"^[a-z0-9][a-z0-9-]{0,59}$"
 
@@ -181,120 +184,8 @@ class WarmUpPart(Part):
     replies: Sequence[WarmUpReply]
 
 
-class SameAnswer(Part):
-    """Leaves out workers who put almost every reply into one and the same area."""
-
-    rule: Literal["same_answer"] = "same_answer"
-    share: float = Field(0.95, gt=0, le=1, allow_inf_nan=False)
-
-
-class HastyWithoutPoints(Part):
-    """Leaves out workers who were quick and won too few bonus points in the same assignment."""
-
-    rule: Literal["hasty_without_points"] = "hasty_without_points"
-    minutes: float = Field(5, gt=0, le=1440, allow_inf_nan=False)
-    points: int = Field(2, ge=0, le=100)
-
-
-class TooFewPoints(Part):
-    """Leaves out single assignments with too few bonus points."""
-
-    rule: Literal["too_few_points"] = "too_few_points"
-    points: int = Field(2, ge=0, le=100)
-
-
-# The three above are the paper's. What follows is opt-in; docs/screening.md says what each one looks at.
-
-Share = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)]
-
-
-class TooFastPerDialog(Part):
-    """Leaves out workers who spent less than so many seconds on at least this share of their dialogs."""
-
-    rule: Literal["too_fast_per_dialog"] = "too_fast_per_dialog"
-    seconds: float = Field(15.0, gt=0, le=3600, allow_inf_nan=False)
-    share: Share = 0.5
-
-
-class StraightLines(Part):
-    """Leaves out workers who put all replies of a dialog into the same area, in at least this share of the dialogs."""
-
-    rule: Literal["straight_lines"] = "straight_lines"
-    share: Share = 0.8
-
-
-class PositionBias(Part):
-    """Leaves out workers whose areas follow the card's place on the page: unlikely by chance, and strong (0 to 1)."""
-
-    rule: Literal["position_bias"] = "position_bias"
-    p_value: Share = 0.01
-    strength: Share = 0.4
-
-
-class DisagreementOnEasyItems(Part):
-    """Leaves out workers who disagree with this share of the replies on which the others agree, unlikely by chance."""
-
-    rule: Literal["disagreement_on_easy_items"] = "disagreement_on_easy_items"
-    agreement: float = Field(1.0, gt=0.5, le=1, allow_inf_nan=False)
-    others: int = Field(3, ge=2, le=90)
-    share: Share = 0.6
-    p_value: Share = 0.01
-
-
-class FirstAttemptFailures(Part):
-    """Leaves out workers who won too few of their checkpoints at the first attempt."""
-
-    rule: Literal["first_attempt_failures"] = "first_attempt_failures"
-    share: Share = 0.5
-    checkpoints: int = Field(9, ge=1, le=10_000)
-
-
-class ManyAttempts(Part):
-    """Leaves out workers who tried for their bonus points over and over: so many times a checkpoint on average."""
-
-    rule: Literal["many_attempts"] = "many_attempts"
-    attempts: float = Field(1.3, gt=1, le=100, allow_inf_nan=False)
-    checkpoints: int = Field(9, ge=1, le=10_000)
-
-
-class MovedAfterCheck(Part):
-    """Leaves out workers who sorted dialogs anew after they had won there: this share of the checkpoints they won."""
-
-    rule: Literal["moved_after_check"] = "moved_after_check"
-    share: Share = 0.5
-    checkpoints: int = Field(3, ge=1, le=10_000)
-
-
-class Inattention(Part):
-    """Leaves out workers who had the page in a hidden tab for most of the time, in at least this share of dialogs."""
-
-    rule: Literal["inattention"] = "inattention"
-    share: Share = 0.5
-
-
-class Copies(Part):
-    """Leaves out workers who gave almost the same answers as another one, far beyond what chance explains."""
-
-    rule: Literal["copies"] = "copies"
-    share: Share = 0.9
-    p_value: Share = 0.001
-
-
-ScreeningRule = Annotated[
-    SameAnswer
-    | HastyWithoutPoints
-    | TooFewPoints
-    | TooFastPerDialog
-    | StraightLines
-    | PositionBias
-    | DisagreementOnEasyItems
-    | FirstAttemptFailures
-    | ManyAttempts
-    | MovedAfterCheck
-    | Inattention
-    | Copies,
-    Field(discriminator="rule"),
-]
+def _default_rules() -> list[ScreeningRule]:
+    return [rule.model_validate({}) for rule in ScreeningRule.by_name.values() if rule.is_default]
 
 
 class StudyDesign(Part):
@@ -315,7 +206,7 @@ class StudyDesign(Part):
     crowd: CrowdPart = CrowdPart()
     task: TaskPart
     warm_up: WarmUpPart
-    screening: list[ScreeningRule] = [SameAnswer(), HastyWithoutPoints(), TooFewPoints()]
+    screening: list[SerializeAsAny[ScreeningRule]] = Field(default_factory=_default_rules)
 
     @classmethod
     def __pydantic_init_subclass__(cls, **_: Any) -> None:
@@ -323,7 +214,9 @@ class StudyDesign(Part):
 
     @model_validator(mode="wrap")
     @classmethod
-    def _as_its_protocol_has_it(cls, settings: Any, read: ModelWrapValidatorHandler["StudyDesign"]) -> "StudyDesign":
+    def _as_its_protocol_has_it(
+        cls, settings: Any, read: ModelWrapValidatorHandler["StudyDesign"], info: ValidationInfo
+    ) -> "StudyDesign":
         if cls is not StudyDesign or isinstance(settings, StudyDesign):
             return read(settings)
         first = next(iter(cls.of_protocol))
@@ -333,7 +226,7 @@ class StudyDesign(Part):
             said = PydanticCustomError("protocol", "{words}", {"words": words})
             error = InitErrorDetails(type=said, loc=("protocol",), input=name)
             raise ValidationError.from_exception_data(cls.__name__, [error])
-        return cls.of_protocol[name].model_validate(settings)
+        return cls.of_protocol[name].model_validate(settings, context=info.context)
 
     def shown(self, reply: str) -> str:
         """A reply as this study's workers read it."""

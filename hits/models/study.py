@@ -6,6 +6,7 @@ from django.db import models
 from django.db.models import Q
 
 from hits.models.design import StudyDesign
+from hits.models.screening_rule import FROZEN
 
 
 class StudyQuerySet(models.QuerySet["Study"]):
@@ -59,12 +60,14 @@ class Study(models.Model):
 
     @property
     def parsed_design(self) -> StudyDesign:
-        """`design` with its types and its defaults, parsed once for each value. Raises for a draft with problems."""
+        """`design` with its types and its defaults, parsed once for each value. Raises for a draft with problems; in a
+        frozen study, a RetiredRule stands in for a screening rule that is gone."""
         known = self.__dict__.get("_parsed_design")
         if known is None or known[0] is not self.design:  # assigned anew, or read anew from the database
-            known = self.__dict__["_parsed_design"] = (self.design, StudyDesign.model_validate(self.design))
-        parsed: StudyDesign = known[1]
-        return parsed
+            parsed = StudyDesign.model_validate(self.design, context=FROZEN if self.is_frozen else None)
+            known = self.__dict__["_parsed_design"] = (self.design, parsed)
+        design: StudyDesign = known[1]
+        return design
 
     @property
     def is_frozen(self) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 
 from hits.models.design import StudyDesign
 from hits.protocols.areas import Areas
-from hits.protocols.contract import OVERALL, Criterion, InvalidAnswer, Judgement, Protocol, Scale, Value
+from hits.protocols.protocol import OVERALL, Criterion, InvalidAnswer, Judgement, Protocol, Scale, Value
 
 # The first is the one of a study that does not say how it asks.
 PROTOCOLS: dict[str, type[Protocol[Any]]] = {one.name: one for one in (Areas,)}

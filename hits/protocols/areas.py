@@ -13,7 +13,7 @@ from hits.errors import DesignProblem
 from hits.models.cards import Card
 from hits.models.design import CheckpointPart, Name, Part, StudyDesign, TaskPart, Text, WarmUpPart, WarmUpReply
 from hits.protocols import areas_texts
-from hits.protocols.contract import (
+from hits.protocols.protocol import (
     OVERALL,
     Criterion,
     InvalidAnswer,

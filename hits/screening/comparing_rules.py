@@ -1,65 +1,91 @@
 """Rules about one worker beside others: disagreement where the others agree, and answers that are copies."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import pandas as pd
-from scipy.stats import binom
+from pydantic import Field
 
-from hits.frames.study_frames import Frames
-from hits.models.design import Copies, DisagreementOnEasyItems
-from hits.screening.findings import Finding, findings_of
+from hits.models.screening_rule import Finding, ScreeningRule, Share
+from hits.screening.findings import evidence_table, findings_of, is_at_least
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from hits.frames.study_frames import Frames
 
 Array = np.ndarray[Any, Any]
 
 
-def disagreement_on_easy_items(frames: Frames, rule: DisagreementOnEasyItems) -> list[Finding]:
-    """A card is easy for a worker if at least `others` other workers rated it and `agreement` of those put it into one
-    area. The rule finds workers who put at least `share` of such cards elsewhere, far more often than others do: a
-    binomial test against the rate of all others, with Bonferroni's correction for the number of workers.
+class DisagreementOnEasyItems(ScreeningRule):
+    """Leaves out workers who disagree with this `share` of the cards on which others agree, far more often than others.
+
+    A card is easy for a worker if so many `others` rated it and this share of them, the `agreement`, gave it one
+    answer. The test is binomial, against the rate of all others; its `p_value` is multiplied by the number of workers.
     """
-    cards = frames.cards
-    areas = cards["value"].cat.codes.to_numpy()
-    counts = _counts_by_card(_card_codes(cards), areas)
-    # Leave the worker out: comparing someone with a majority they belong to flatters them.
-    counts[np.arange(len(areas)), areas] -= 1
-    total, top = counts.sum(axis=1), counts.max(axis=1)
-    is_easy = (total >= rule.others) & (top >= rule.agreement * total - 1e-9)
-    is_apart = is_easy & (counts.argmax(axis=1) != areas)
-    table = pd.DataFrame({"worker": cards["worker"].array, "easy_cards": is_easy, "disagreed": is_apart})
-    facts = table[is_easy].groupby("worker", observed=True).sum()
-    others = facts.sum() - facts
-    facts["share"] = facts["disagreed"] / facts["easy_cards"]
-    facts["share_of_others"] = (others["disagreed"] / others["easy_cards"].clip(lower=1)).clip(lower=1e-3)
-    by_chance = binom.sf(facts["disagreed"] - 1, facts["easy_cards"], facts["share_of_others"])
-    facts["p_value"] = np.minimum(1, by_chance * len(facts))
-    return findings_of(facts[(facts["share"] >= rule.share - 1e-9) & (facts["p_value"] <= rule.p_value)])
+
+    rule: Literal["disagreement_on_easy_items"] = "disagreement_on_easy_items"
+    agreement: float = Field(1.0, gt=0.5, le=1, allow_inf_nan=False)
+    others: int = Field(3, ge=2, le=90)
+    share: Share = 0.6
+    p_value: Share = 0.01
+
+    def find(self, frames: "Frames") -> list[Finding]:
+        from scipy.stats import binom  # slow to import, and pages read this file, too
+
+        cards = frames.cards
+        areas = cards["value"].cat.codes.to_numpy()
+        counts = _counts_by_card(_card_codes(cards), areas)
+        # Leave the worker out: comparing someone with a majority they belong to flatters them.
+        counts[np.arange(len(areas)), areas] -= 1
+        total, top = counts.sum(axis=1), counts.max(axis=1)
+        is_easy = (total >= self.others) & is_at_least(top, self.agreement * total)
+        is_apart = is_easy & (counts.argmax(axis=1) != areas)
+        table = evidence_table(worker=cards["worker"].array, easy_cards=is_easy, disagreed=is_apart)
+        facts = table[is_easy].groupby("worker", observed=True).sum()
+        others = facts.sum() - facts
+        facts["share"] = facts["disagreed"] / facts["easy_cards"]
+        facts["share_of_others"] = (others["disagreed"] / others["easy_cards"].clip(lower=1)).clip(lower=1e-3)
+        by_chance = binom.sf(facts["disagreed"] - 1, facts["easy_cards"], facts["share_of_others"])
+        facts["p_value"] = np.minimum(1, by_chance * len(facts))
+        return findings_of(facts[is_at_least(facts["share"], self.share) & (facts["p_value"] <= self.p_value)])
 
 
-def copies(frames: Frames, rule: Copies) -> list[Finding]:
-    """Finds two workers who put at least `share` of the cards that both rated into the same areas, where chance does
-    not explain it: a binomial test with Bonferroni's correction for the number of pairs. By chance they agree as often
-    as any two workers do, or as often as their own shares of the areas make them, whichever is more; so that two who
-    put everything into one area are not each other's copies. The rule finds both, since nobody knows who copied whom.
+class Copies(ScreeningRule):
+    """Leaves out workers who gave the same answers as another one to this `share` of the cards that both rated.
+
+    Only beyond chance: a binomial test, whose `p_value` is multiplied by the number of pairs. By chance two agree as
+    often as any two workers do, or as often as their own shares of the answers make them, whichever is more; so that
+    two who give everything the same answer are not each other's copies. Both are left out, since nobody knows who
+    copied whom.
     """
-    cards = frames.cards.sort_values(["dialog", "card", "worker"])
-    pairs = _pairs(
-        _card_codes(cards), cards["worker"].cat.codes.to_numpy(), cards["value"].cat.codes.to_numpy(),
-        len(cards["value"].cat.categories),
-    )  # fmt: skip
-    if pairs.empty:
-        return []
-    usual = pairs["identical"].sum() / pairs["of"].sum()
-    chance = np.maximum(pairs["expected"], usual)
-    pairs["share"] = pairs["identical"] / pairs["of"]
-    pairs["share_by_chance"] = chance
-    pairs["p_value"] = np.minimum(1, binom.sf(pairs["identical"] - 1, pairs["of"], chance) * len(pairs))
-    found = pairs[(pairs["share"] >= rule.share - 1e-9) & (pairs["p_value"] <= rule.p_value)]
-    return findings_of(_closest(found, cards["worker"].cat.categories))
+
+    rule: Literal["copies"] = "copies"
+    share: Share = 0.9
+    p_value: Share = 0.001
+
+    def find(self, frames: "Frames") -> list[Finding]:
+        from scipy.stats import binom
+
+        cards = frames.cards.sort_values(["dialog", "card", "worker"])
+        pairs = _pairs(
+            _card_codes(cards), cards["worker"].cat.codes.to_numpy(), cards["value"].cat.codes.to_numpy(),
+            len(cards["value"].cat.categories),
+        )  # fmt: skip
+        if pairs.empty:
+            return []
+        usual = pairs["identical"].sum() / pairs["of"].sum()
+        chance = np.maximum(pairs["expected"], usual)
+        pairs["share"] = pairs["identical"] / pairs["of"]
+        pairs["share_by_chance"] = chance
+        pairs["p_value"] = np.minimum(1, binom.sf(pairs["identical"] - 1, pairs["of"], chance) * len(pairs))
+        found = pairs[is_at_least(pairs["share"], self.share) & (pairs["p_value"] <= self.p_value)]
+        return findings_of(_closest(found, cards["worker"].cat.categories))
 
 
-def _closest(pairs: pd.DataFrame, names: "pd.Index[Any]") -> pd.DataFrame:
+def _closest(pairs: "pd.DataFrame", names: "pd.Index[Any]") -> "pd.DataFrame":
     """For each worker the pair that chance explains least, and how many there are."""
+    import pandas as pd
+
     mirrored = pairs.rename(columns={"first": "second", "second": "first"})
     both = pd.concat([pairs, mirrored]).sort_values(["p_value", "second"])
     by_worker = both.groupby("first")
@@ -70,7 +96,7 @@ def _closest(pairs: pd.DataFrame, names: "pd.Index[Any]") -> pd.DataFrame:
     return facts.rename(columns={"second": "other"})
 
 
-def _card_codes(cards: pd.DataFrame) -> Array:
+def _card_codes(cards: "pd.DataFrame") -> Array:
     """The same card has the same number in all HITs of a block."""
     keys = cards["dialog"].to_numpy() * (int(cards["card"].max()) + 1 if len(cards) else 1) + cards["card"].to_numpy()
     return np.unique(keys, return_inverse=True)[1]
@@ -83,10 +109,12 @@ def _counts_by_card(card: Array, area: Array) -> Array:
     return np.bincount(card * areas + area, minlength=cards * areas).reshape(cards, areas)[card]
 
 
-def _pairs(card: Array, worker: Array, area: Array, areas: int) -> pd.DataFrame:
+def _pairs(card: Array, worker: Array, area: Array, areas: int) -> "pd.DataFrame":
     """A row for each two workers (codes) who rated the same cards: how many cards, how many they rated alike, and how
     many they would rate alike by their own shares of the areas. Ratings come sorted by card and worker, so that rows i
     and i + gap are a pair as long as they are of one card: this needs no join, and memory for one gap at a time."""
+    import pandas as pd
+
     tables = []
     worker = worker.astype(np.int64)
     count = int(worker.max()) + 1 if len(worker) else 0

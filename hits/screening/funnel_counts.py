@@ -7,8 +7,7 @@ import numpy as np
 import pandas as pd
 
 from hits.frames.study_frames import Frames
-from hits.models.design import ScreeningRule
-from hits.screening.findings import Finding
+from hits.models.screening_rule import Finding, ScreeningRule
 from hits.screening.funnel import Counts, Funnel, FunnelStep
 
 
@@ -26,17 +25,13 @@ def make_funnel(frames: Frames, rules: Sequence[ScreeningRule], found: Sequence[
         steps.append(
             FunnelStep(
                 rule=rule.rule,
-                parameters=parameters_of(rule),
+                parameters=rule.parameters,
                 left_out=_counts(sizes[is_new]),
                 named_before=int((is_named & ~is_new).sum()),
                 left=_counts(sizes[is_left]),
             )
         )
     return Funnel(received=_counts(sizes), steps=steps)
-
-
-def parameters_of(rule: ScreeningRule) -> dict[str, Any]:
-    return rule.model_dump(mode="json", exclude={"rule"})
 
 
 def _is_named(submissions: pd.DataFrame, findings: Sequence[Finding]) -> np.ndarray[Any, np.dtype[np.bool_]]:

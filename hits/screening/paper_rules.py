@@ -5,53 +5,99 @@ those who completed the tasks in less than five minutes and failed to obtain at 
 calculate the human evaluation scores, we further selected out those assignments with at least two bonus points."
 """
 
-import pandas as pd
+from typing import TYPE_CHECKING, ClassVar, Literal
 
-from hits.frames.study_frames import Frames
-from hits.models.design import HastyWithoutPoints, SameAnswer, TooFewPoints
-from hits.screening.findings import FEWEST_DIALOGS, Finding, counts_by_worker, findings_of, plain
+from pydantic import Field
+
+from evalplatform.wording import count_of
+from hits.errors import DesignProblem
+from hits.models.design import StudyDesign
+from hits.models.screening_rule import Finding, ScreeningRule, Share
+from hits.screening.findings import FEWEST_DIALOGS, counts_by_worker, evidence_table, findings_of, is_at_least, plain
+
+if TYPE_CHECKING:
+    from hits.frames.study_frames import Frames
 
 
-def same_answer(frames: Frames, rule: SameAnswer) -> list[Finding]:
-    """ "The same answer": one and the same area. "For almost all dialogs": for at least `share` of all cards of the
-    worker in all HITs, 95 % unless the study says otherwise (the paper has no number). A card counts once, also when
+class SameAnswer(ScreeningRule):
+    """Leaves out workers who gave one and the same answer for at least this `share` of all their cards.
+
+    The paper: "provided the same answer for almost all dialogs". It has no number. A card counts once, also when
     several models wrote it. Workers who answered fewer than five dialogs are not judged.
     """
-    areas = counts_by_worker(frames.cards, "value")
-    dialogs = frames.answers.groupby("worker", observed=True).size()
-    total = areas.sum(axis=1)
-    facts = pd.DataFrame({"share": areas.max(axis=1) / total, "area": areas.idxmax(axis=1), "cards": total})
-    is_same = areas.max(axis=1) >= rule.share * total - 1e-9
-    return findings_of(facts[is_same & (dialogs.reindex(facts.index) >= FEWEST_DIALOGS)])
+
+    is_default: ClassVar[bool] = True
+
+    rule: Literal["same_answer"] = "same_answer"
+    share: Share = 0.95
+
+    def find(self, frames: "Frames") -> list[Finding]:
+        areas = counts_by_worker(frames.cards, "value")
+        dialogs = frames.answers.groupby("worker", observed=True).size()
+        total = areas.sum(axis=1)
+        facts = evidence_table(share=areas.max(axis=1) / total, area=areas.idxmax(axis=1), cards=total)
+        is_same = is_at_least(areas.max(axis=1), self.share * total)
+        return findings_of(facts[is_same & (dialogs.reindex(facts.index) >= FEWEST_DIALOGS)])
 
 
-def hasty_without_points(frames: Frames, rule: HastyWithoutPoints) -> list[Finding]:
-    """The paper speaks of workers here and of assignments in its next sentence. So: who did one HIT in less than
-    `minutes` and won fewer than `points` in the same HIT is left out with all their work. ("The tasks" are the dialogs
-    of a HIT: its page says "This HIT consists of 10 tasks".) Time is `work_seconds`: how long the worker looked at the
-    dialogs, and at most from accepting to submitting; a HIT that waits accepted in a queue was not worked on.
+class HastyWithoutPoints(ScreeningRule):
+    """Leaves out workers who did some HIT in less than so many `minutes` and won fewer than so many `points` in it.
+
+    The paper: "completed the tasks in less than five minutes and failed to obtain at least two bonus points". It speaks
+    of workers here and of assignments in its next sentence, so all work of such a worker is left out. Its "tasks" are
+    the dialogs of a HIT. A HIT that waits accepted in a queue was not worked on.
     """
-    submissions = frames.submissions
-    is_hasty = (submissions["work_seconds"] < 60 * rule.minutes) & (submissions["points"] < rule.points)
-    hasty = submissions[is_hasty].sort_values(["work_seconds", "submission"])
-    by_worker = hasty.groupby("worker", observed=True)
-    facts = pd.DataFrame(
-        {
-            "minutes": by_worker["work_seconds"].first() / 60,
-            "points": by_worker["points"].first(),
-            "hit": by_worker["hit"].first() + 1,  # as people count them
-            "assignments": by_worker.size(),
-        }
-    )
-    facts["of"] = submissions.groupby("worker", observed=True).size().reindex(facts.index)
-    return findings_of(facts)
+
+    is_default: ClassVar[bool] = True
+
+    rule: Literal["hasty_without_points"] = "hasty_without_points"
+    minutes: float = Field(5, gt=0, le=1440, allow_inf_nan=False)
+    points: int = Field(2, ge=0, le=100)
+
+    def find(self, frames: "Frames") -> list[Finding]:
+        submissions = frames.submissions
+        is_hasty = (submissions["work_seconds"] < 60 * self.minutes) & (submissions["points"] < self.points)
+        hasty = submissions[is_hasty].sort_values(["work_seconds", "submission"])
+        by_worker = hasty.groupby("worker", observed=True)
+        facts = evidence_table(
+            minutes=by_worker["work_seconds"].first() / 60,
+            points=by_worker["points"].first(),
+            hit=by_worker["hit"].first() + 1,  # as people count them
+            assignments=by_worker.size(),
+        )
+        facts["of"] = submissions.groupby("worker", observed=True).size().reindex(facts.index)
+        return findings_of(facts)
 
 
-def too_few_points(frames: Frames, rule: TooFewPoints) -> list[Finding]:
-    """Leaves out single assignments; other assignments of the same worker stay."""
-    found = frames.submissions[frames.submissions["points"] < rule.points]
-    columns = ("worker", "submission", "points", "checkpoints", "hit")
-    return [
-        Finding(worker, {"points": plain(points), "checkpoints": plain(most), "hit": plain(hit) + 1}, int(submission))
-        for worker, submission, points, most, hit in zip(*(found[name] for name in columns), strict=True)
-    ]
+class TooFewPoints(ScreeningRule):
+    """Leaves out single assignments with fewer than so many bonus `points`.
+
+    The paper: "to calculate the human evaluation scores, we further selected out those assignments with at least two
+    bonus points". Other assignments of the same worker stay.
+    """
+
+    is_default: ClassVar[bool] = True
+
+    rule: Literal["too_few_points"] = "too_few_points"
+    points: int = Field(2, ge=0, le=100)
+
+    def find(self, frames: "Frames") -> list[Finding]:
+        found = frames.submissions[frames.submissions["points"] < self.points]
+        columns = ("worker", "submission", "points", "checkpoints", "hit")
+        return [
+            Finding(
+                worker, {"points": plain(points), "checkpoints": plain(most), "hit": plain(hit) + 1}, int(submission)
+            )
+            for worker, submission, points, most, hit in zip(*(found[name] for name in columns), strict=True)
+        ]
+
+    def problems(self, design: StudyDesign) -> list[DesignProblem]:
+        """Asking for more points than there are would leave everything out."""
+        most = design.checkpoints.per_hit
+        if self.points <= most:
+            return []
+        message = (
+            f"{count_of(self.points, 'point')} can never be won with {count_of(most, 'checkpoint')} a HIT, so nothing "
+            "would be kept; lower it, or leave the rule out"
+        )
+        return [DesignProblem("points", message)]

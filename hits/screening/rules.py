@@ -1,51 +1,62 @@
-"""The one list of rules: the settings that a study may name -> the function that looks for such work."""
+"""The one list of rules. A rule is a class in a file of this folder, and a line here; nothing else names it.
 
-from collections.abc import Callable, Sequence
-from typing import Any, get_args
+The study form, the checks of a design, screening, flags, benchmarks and the tables in docs/ are made from this list.
+"""
 
-from hits.frames.study_frames import Frames
-from hits.models import design as settings
-from hits.models.design import Part, ScreeningRule
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from hits.models.screening_rule import Finding, ScreeningRule
 from hits.screening.attention_rules import (
-    first_attempt_failures,
-    inattention,
-    many_attempts,
-    moved_after_check,
-    too_fast_per_dialog,
+    FirstAttemptFailures,
+    Inattention,
+    ManyAttempts,
+    MovedAfterCheck,
+    TooFastPerDialog,
 )
-from hits.screening.comparing_rules import copies, disagreement_on_easy_items
-from hits.screening.findings import Finding
-from hits.screening.paper_rules import hasty_without_points, same_answer, too_few_points
-from hits.screening.pattern_rules import position_bias, straight_lines
+from hits.screening.comparing_rules import Copies, DisagreementOnEasyItems
+from hits.screening.paper_rules import HastyWithoutPoints, SameAnswer, TooFewPoints
+from hits.screening.pattern_rules import PositionBias, StraightLines
 
-RULES: dict[type[Part], Callable[[Frames, Any], list[Finding]]] = {
-    settings.SameAnswer: same_answer,
-    settings.HastyWithoutPoints: hasty_without_points,
-    settings.TooFewPoints: too_few_points,
-    settings.TooFastPerDialog: too_fast_per_dialog,
-    settings.StraightLines: straight_lines,
-    settings.PositionBias: position_bias,
-    settings.DisagreementOnEasyItems: disagreement_on_easy_items,
-    settings.FirstAttemptFailures: first_attempt_failures,
-    settings.ManyAttempts: many_attempts,
-    settings.MovedAfterCheck: moved_after_check,
-    settings.Inattention: inattention,
-    settings.Copies: copies,
-}
+if TYPE_CHECKING:
+    from hits.frames.study_frames import Frames
+
+LISTED: list[type[ScreeningRule]] = [
+    SameAnswer,
+    HastyWithoutPoints,
+    TooFewPoints,
+    TooFastPerDialog,
+    StraightLines,
+    PositionBias,
+    DisagreementOnEasyItems,
+    FirstAttemptFailures,
+    ManyAttempts,
+    MovedAfterCheck,
+    Inattention,
+    Copies,
+]
+
+# By name; designs are read with it.
+RULES = ScreeningRule.by_name
+RULES.update({rule.model_fields["rule"].default: rule for rule in LISTED})
 
 
-def apply_rules(frames: Frames, rules: Sequence[ScreeningRule]) -> list[list[Finding]]:
+def every_rule() -> list[ScreeningRule]:
+    """All rules with their defaults."""
+    return [rule.model_validate({}) for rule in RULES.values()]
+
+
+def apply_rules(frames: "Frames", rules: Sequence[ScreeningRule]) -> list[list[Finding]]:
     """The findings of each rule. Each sees all of the work, so their order changes the counting, never the outcome."""
     if frames.ratings.empty:
         return [[] for _ in rules]
-    return [RULES[type(rule)](frames, rule) for rule in rules]
+    return [rule.find(frames) for rule in rules]
 
 
-def find_flags(frames: Frames, named: Sequence[ScreeningRule]) -> dict[str, list[Finding]]:
+def find_flags(frames: "Frames", named: Sequence[ScreeningRule]) -> dict[str, list[Finding]]:
     """By rule, what the rules that the study does not name would find with their defaults. It is only shown, and leaves
     nothing out."""
     names = {rule.rule for rule in named}
-    others = [model() for model in get_args(get_args(ScreeningRule)[0])]
-    others = [rule for rule in others if rule.rule not in names]
+    others = [rule for rule in every_rule() if rule.rule not in names]
     found = apply_rules(frames, others)
     return {rule.rule: findings for rule, findings in zip(others, found, strict=True) if findings}

@@ -14,10 +14,9 @@ from hits.access.pseudonyms import worker_ids
 from hits.designing.design_problems import parse_design
 from hits.frames.study_frames import study_frames
 from hits.models import Event, Exclusion, Offering, ScreeningRun, Study
-from hits.models.design import ScreeningRule
-from hits.screening.findings import Finding
+from hits.models.screening_rule import Finding, ScreeningRule
 from hits.screening.funnel import Funnel
-from hits.screening.funnel_counts import make_funnel, parameters_of
+from hits.screening.funnel_counts import make_funnel
 from hits.screening.rules import apply_rules
 
 
@@ -96,7 +95,7 @@ def _exclusions(
             run=run,
             step=step,
             rule=rule.rule,
-            parameters=parameters_of(rule),
+            parameters=rule.parameters,
             crowd_worker_id="" if finding.submission else ids[finding.worker],
             submission_id=finding.submission,
             evidence=finding.evidence,

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
+from hits.models.screening_rule import Finding
 from hits.screening.fact_words import describe_facts
-from hits.screening.findings import Finding
 from hits.screening.funnel import Counts, Funnel
 
 COLUMNS = ("workers", "assignments", "answers", "ratings")

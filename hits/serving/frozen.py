@@ -79,19 +79,18 @@ class FrozenHit:
 @lru_cache(maxsize=64)
 def frozen_study(key: UUID) -> FrozenStudy:
     study = Study.objects.frozen().get(key=key)
-    design = study.parsed_design
+    return _with_texts(study.pk, key, study.parsed_design, secret_of(study))
+
+
+def drafted_study(design: StudyDesign) -> FrozenStudy:
+    """Return what a page needs of a study that is still being designed. It has no row, no key and no secret."""
+    return _with_texts(0, UUID(int=0), design, b"")
+
+
+def _with_texts(pk: int, key: UUID, design: StudyDesign, secret: bytes) -> FrozenStudy:
     task = design.task
-    return FrozenStudy(
-        study.pk,
-        study.key,
-        design,
-        protocol_of(design),
-        secret_of(study),
-        render_markdown(task.welcome),
-        render_markdown(task.instructions),
-        render_markdown(task.consent),
-        render_markdown(task.contact),
-    )
+    texts = (render_markdown(text) for text in (task.welcome, task.instructions, task.consent, task.contact))
+    return FrozenStudy(pk, key, design, protocol_of(design), secret, *texts)
 
 
 @lru_cache(maxsize=256)

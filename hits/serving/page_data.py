@@ -13,7 +13,7 @@ from hits.models.design import StudyDesign
 from hits.protocols import Protocol
 from hits.serving.bonus import Checks, can_check
 from hits.serving.bonus_words import bonus_rule
-from hits.serving.frozen import FrozenHit, FrozenItem
+from hits.serving.frozen import FrozenHit, FrozenItem, FrozenStudy
 from hits.serving.statements import answers_of, checks_of, has_submitted_before
 
 UNNAMED_REQUESTER = "A research project; the marketplace shows the requester's name beside this HIT"
@@ -26,7 +26,8 @@ def as_json_in_html(page: dict[str, Any]) -> SafeString:
 
 
 def preview_page(hit: FrozenHit) -> dict[str, Any]:
-    return {**_texts(hit), "mode": "preview", "token": "", "dialogs": [], "step": "welcome", "seconds_used": 0}
+    bonus_dialogs = sum(item.gold_card is not None for item in hit.items)
+    return _page_without_work(hit.study, len(hit.items), bonus_dialogs, "preview")
 
 
 def submitted_page(hit: FrozenHit, submission: dict[str, Any]) -> dict[str, Any]:
@@ -36,28 +37,60 @@ def submitted_page(hit: FrozenHit, submission: dict[str, Any]) -> dict[str, Any]
 
 def work_page(hit: FrozenHit, assignment: Assignment, token: str, seconds_used: float) -> dict[str, Any]:
     answers = answers_of(assignment)
-    rules = hit.study.design.checkpoints
-    checks = Checks(rules, checks_of(assignment))
+    checks = Checks(hit.study.design.checkpoints, checks_of(assignment))
     return {
-        **_texts(hit),
+        **preview_page(hit),
         "mode": "work",
         "token": token,
         "has_agreed": assignment.consented_at is not None,
         "is_returning": has_submitted_before(assignment),
-        "dialogs": [
-            {
-                "turns": item.turns,
-                "cards": [item.texts[card] for card in item.order(assignment.turn)],
-                "has_bonus": can_check(rules, item),
-                "answer": answer_of(hit.study.protocol, answers.get(item.pk)),
-                "bonus": bonus_of(hit, item, assignment, checks) if can_check(rules, item) else None,
-                "problem": answers[item.pk].problem if item.pk in answers else "",
-            }
-            for item in hit.items
-        ],
+        "dialogs": [_dialog(hit, item, assignment, answers.get(item.pk), checks) for item in hit.items],
         "step": assignment.step,
         "seconds_used": seconds_used,
         "feedback": assignment.feedback,
+    }
+
+
+# --- Pages for the researcher's eyes: the same data, without a token, so that nothing can be saved -------------------
+
+
+def shown_pages(hit: FrozenHit, assignment: Assignment | None) -> list[dict[str, Any]]:
+    """Return one page for each dialog, which can only be looked at: as this assignment was answered, or, without one,
+    as the first worker of these dialogs will see it."""
+    answers = {} if assignment is None else answers_of(assignment)
+    checks = Checks(hit.study.design.checkpoints, [] if assignment is None else checks_of(assignment))
+    seen = assignment or Assignment(turn=0)
+    return [
+        {
+            **preview_page(hit),
+            "mode": "shown",
+            "title": f"Conversation {item.position + 1} of {len(hit.items)}",
+            "dialogs": [_dialog(hit, item, seen, answers.get(item.pk), checks)],
+        }
+        for item in hit.items
+    ]
+
+
+def drafted_page(study: FrozenStudy) -> dict[str, Any]:
+    """Return what a worker would see before accepting a HIT of a study that is still being designed."""
+    design = study.design
+    return _page_without_work(study, design.hits.dialogs_per_hit, design.checkpoints.per_hit, "shown")
+
+
+# --- Parts of a page -------------------------------------------------------------------------------------------------
+
+
+def _dialog(
+    hit: FrozenHit, item: FrozenItem, assignment: Assignment, answer: Answer | None, checks: Checks
+) -> dict[str, Any]:
+    has_bonus = can_check(hit.study.design.checkpoints, item)
+    return {
+        "turns": item.turns,
+        "cards": [item.texts[card] for card in item.order(assignment.turn)],
+        "has_bonus": has_bonus,
+        "answer": answer_of(hit.study.protocol, answer),
+        "bonus": bonus_of(hit, item, assignment, checks) if has_bonus else None,
+        "problem": answer.problem if answer else "",
     }
 
 
@@ -90,8 +123,8 @@ def bonus_of(hit: FrozenHit, item: FrozenItem, assignment: Assignment, checks: C
     }
 
 
-def _texts(hit: FrozenHit) -> dict[str, Any]:
-    study, design = hit.study, hit.study.design
+def _page_without_work(study: FrozenStudy, dialogs: int, bonus_dialogs: int, mode: str) -> dict[str, Any]:
+    design = study.design
     return {
         "title": design.task.title,
         "question": design.task.question,
@@ -103,7 +136,7 @@ def _texts(hit: FrozenHit) -> dict[str, Any]:
         "has_agreed": False,
         "is_returning": False,
         "contact": study.contact,
-        "facts": _facts(hit),
+        "facts": _facts(study, dialogs, bonus_dialogs),
         "warm_up": {
             "turns": design.warm_up.context,
             "replies": [reply.model_dump() for reply in design.warm_up.replies],
@@ -111,24 +144,28 @@ def _texts(hit: FrozenHit) -> dict[str, Any]:
         "seconds_allowed": design.crowd.time_limit_minutes * 60,
         "feedback": "",
         "submission": None,
+        "mode": mode,
+        "token": "",
+        "dialogs": [],
+        "step": "welcome",
+        "seconds_used": 0,
     }
 
 
-def _facts(hit: FrozenHit) -> dict[str, Any]:
-    design = hit.study.design
-    bonus_dialogs = sum(item.gold_card is not None for item in hit.items)
+def _facts(study: FrozenStudy, dialogs: int, bonus_dialogs: int) -> dict[str, Any]:
+    design = study.design
     has_bonus = bool(design.pay.bonus_cents and bonus_dialogs)
     return {
         "requester": design.task.requester or UNNAMED_REQUESTER,
-        "dialogs": len(hit.items),
+        "dialogs": dialogs,
         "expected_minutes": design.pay.expected_minutes,
         "time_limit_minutes": design.crowd.time_limit_minutes,
         "reward": dollars(design.pay.reward_cents),
         "hourly": dollars(hourly_pay_cents(design)),
         "approval": _approval(design),
         "bonus": dollars(design.pay.bonus_cents) if has_bonus else "",
-        "bonus_rule": bonus_rule(hit.study.protocol, bonus_dialogs) if has_bonus else "",
-        "what_counts": hit.study.protocol.what_counts() if bonus_dialogs else "",
+        "bonus_rule": bonus_rule(study.protocol, bonus_dialogs) if has_bonus else "",
+        "what_counts": study.protocol.what_counts() if bonus_dialogs else "",
         "bonus_dialogs": bonus_dialogs,
         "max_hits": design.crowd.max_hits_per_worker,
     }

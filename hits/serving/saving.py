@@ -12,13 +12,13 @@ from hits.crowds.contract import Word
 from hits.crowds.registry import CROWDS, crowd_of
 from hits.models import Answer, Assignment, BonusCheck
 from hits.protocols import InvalidAnswer, Value
-from hits.protocols.contract import missing_work
+from hits.protocols.protocol import missing_work
 from hits.serving.assignment_tokens import Ticket, completion_code
 from hits.serving.bonus import Checks, can_check
 from hits.serving.bonus_words import POINTS_LATER, points_told
 from hits.serving.copies import write_copy
 from hits.serving.frozen import FrozenHit, FrozenItem, frozen_hit, frozen_offering
-from hits.serving.opening import check_is_open
+from hits.serving.opening_assignments import check_is_open
 from hits.serving.page_data import answer_of, bonus_of
 from hits.serving.statements import (
     add_answer,

@@ -1,4 +1,4 @@
-"""An assignment as its worker saw and answered it: dialogs, cards where they were put, each attempt at a checkpoint."""
+"""An assignment as its worker answered it: who wrote which reply, what was said of it, each attempt at a checkpoint."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,35 +8,10 @@ from generation.models import Candidate
 from hits.batching.card_orders import card_order
 from hits.collecting.active_times import CountedTime, counted_times
 from hits.models import Answer, Assignment, BonusCheck, HitItem
-from hits.protocols import Protocol, Scale, protocol_of
-from hits.views.worker_preview import PreviewCard, PreviewTurn, preview_card, preview_turns
-
-
-@dataclass(frozen=True)
-class ShownCard:
-    """`place` is where it stood on the page, from 1."""
-
-    place: int
-    card: PreviewCard
-    is_gold: bool
-    value: str | None  # what the worker said of it
-
-    @property
-    def letter(self) -> str:
-        """As the worker's page names it (`letterOf` in frontend/src/worker/letters.ts): A to Z, then AA."""
-        rest, letters = self.place, ""
-        while rest:
-            rest, last = divmod(rest - 1, 26)
-            letters = chr(ord("A") + last) + letters
-        return letters
-
-
-@dataclass(frozen=True)
-class CardsOfValue:
-    """The cards of which a worker said the same."""
-
-    label: str
-    cards: list[ShownCard]
+from hits.protocols import Protocol, protocol_of
+from hits.serving.frozen import frozen_hit
+from hits.views.card_writers import WrittenReply, candidates_of, written_replies
+from hits.views.shown_pages import frames_of_hit
 
 
 @dataclass(frozen=True)
@@ -50,8 +25,8 @@ class Attempt:
 @dataclass(frozen=True)
 class AnsweredDialog:
     item: HitItem
-    turns: list[PreviewTurn]
-    values: list[CardsOfValue]  # in the scale's order; last, if there are any, the cards without an answer
+    frame: str  # the worker's page
+    replies: list[WrittenReply]  # as they stood on the page
     attempts: list[Attempt]
     active_seconds: float
     hidden_seconds: float
@@ -63,20 +38,26 @@ class AnsweredDialog:
     def number(self) -> int:
         return self.item.position + 1
 
+    @property
+    def title(self) -> str:
+        """Of the frame."""
+        return f"Dialog {self.number} on the worker's page"
+
 
 def answered_dialogs(assignment: Assignment) -> list[AnsweredDialog]:
     protocol = protocol_of(assignment.hit.study.parsed_design)
     items = list(HitItem.objects.filter(hit=assignment.hit_id).select_related("dialog__dataset"))
-    keys = [key for item in items for card in item.cards for key in card.candidates]
-    candidates = Candidate.objects.select_related("generator").in_bulk(keys)
+    candidates = candidates_of(items)
     answers = {answer.item_id: answer for answer in Answer.objects.filter(assignment=assignment)}
     checks: dict[int, list[BonusCheck]] = {}
     for check in BonusCheck.objects.filter(assignment=assignment).order_by("attempt"):
         checks.setdefault(check.item_id, []).append(check)
     times = counted_times(assignment)
+    frames = frames_of_hit(frozen_hit(assignment.hit.study.key, assignment.hit.number), assignment)
     return [
         _answered(
             item,
+            frame,
             assignment,
             protocol,
             candidates,
@@ -84,12 +65,13 @@ def answered_dialogs(assignment: Assignment) -> list[AnsweredDialog]:
             checks.get(item.pk, []),
             times.get(item.pk, CountedTime(0, 0)),
         )
-        for item in items
+        for item, frame in zip(items, frames, strict=True)
     ]
 
 
 def _answered(
     item: HitItem,
+    frame: str,
     assignment: Assignment,
     protocol: Protocol[Any],
     candidates: dict[int, Candidate],
@@ -97,17 +79,13 @@ def _answered(
     checks: Sequence[BonusCheck],
     time: CountedTime,
 ) -> AnsweredDialog:
-    cards = [preview_card(protocol.design, card, item.dialog, candidates) for card in item.cards]
-    said = {number: protocol.value_of_card(answer.value, number) for number in range(len(cards))} if answer else {}
+    values = {card: protocol.value_of_card(answer.value, card) for card in range(len(item.cards))} if answer else {}
+    said = {card: protocol.scale.label(value) for card, value in values.items() if value is not None}
     order = answer.card_order if answer else _order(item, assignment)
-    shown = [
-        ShownCard(place, cards[number], item.cards[number].is_gold, said.get(number))
-        for place, number in enumerate(order, start=1)
-    ]
     return AnsweredDialog(
         item=item,
-        turns=preview_turns(item.dialog.turns),
-        values=_by_value(protocol.scale, shown),
+        frame=frame,
+        replies=written_replies(item.cards, order, candidates, said),
         attempts=[_attempt(item, check, protocol, time) for check in checks],
         active_seconds=time.active_ms / 1000,
         hidden_seconds=time.hidden_ms / 1000,
@@ -121,12 +99,6 @@ def _order(item: HitItem, assignment: Assignment) -> list[int]:
     """Before anything is saved: as the page would show it."""
     secret, dialog = bytes.fromhex(assignment.hit.study.order_secret), item.dialog
     return card_order(secret, dialog.dataset.name, dialog.external_id, len(item.cards), assignment.turn)
-
-
-def _by_value(scale: Scale, shown: Sequence[ShownCard]) -> list[CardsOfValue]:
-    found = [CardsOfValue(scale.label(value), [one for one in shown if one.value == value]) for value in scale.values]
-    rest = [one for one in shown if one.value is None]
-    return [*found, CardsOfValue("Not placed", rest)] if rest else found
 
 
 def _attempt(item: HitItem, check: BonusCheck, protocol: Protocol[Any], time: CountedTime) -> Attempt:

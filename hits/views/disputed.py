@@ -9,14 +9,14 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from generation.models import Candidate, Dialog
+from generation.models import Dialog
 from hits.access.pseudonyms import pseudonym
 from hits.analysing.kept_results import find_results
 from hits.models import HitItem, Offering
 from hits.protocols import Scale, protocol_of
 from hits.screening.keeping import kept_ratings
+from hits.views.card_writers import candidates_of, text_of, writers_of
 from hits.views.study_pages import find_offering, surroundings
-from hits.views.worker_preview import PreviewCard, PreviewTurn, preview_card, preview_turns
 
 DIALOGS_PER_PAGE = 10
 
@@ -29,14 +29,15 @@ class Said:
 
 @dataclass(frozen=True)
 class DisputedCard:
-    card: PreviewCard
+    text: str
+    writers: str
     values: list[tuple[str, list[Said]]]  # each value's label, and who said it of the card
 
 
 @dataclass(frozen=True)
 class DisputedDialog:
     dialog: Dialog
-    turns: list[PreviewTurn]
+    turns: list[tuple[int, str]]  # the speaker, from 1, and what they say
     apart: float
     cards: list[DisputedCard]
 
@@ -60,19 +61,19 @@ def _dialogs(offering: Offering, disputed: Sequence[dict[str, Any]]) -> list[Dis
     keys = [one["dialog"] for one in disputed]
     items = HitItem.objects.filter(hit__study=offering.study, dialog__in=keys).select_related("dialog__dataset")
     by_dialog = {item.dialog_id: item for item in items.order_by("-pk")}
-    found = [card for item in by_dialog.values() for card in item.cards]
-    candidates = Candidate.objects.select_related("generator").in_bulk([pk for card in found for pk in card.candidates])
+    candidates = candidates_of(by_dialog.values())
     design = offering.study.parsed_design
     scale = protocol_of(design).scale
     said = _said(offering, keys)
     return [
         DisputedDialog(
             item.dialog,
-            preview_turns(item.dialog.turns),
+            [(1 + place % 2, text) for place, text in enumerate(item.dialog.turns)],
             one["apart"],
             [
                 DisputedCard(
-                    preview_card(design, card, item.dialog, candidates),
+                    text_of(design, card, item.dialog, candidates),
+                    writers_of(card, candidates),
                     _by_value(scale, said, item.dialog_id, number),
                 )
                 for number, card in enumerate(item.cards)

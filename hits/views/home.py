@@ -1,3 +1,5 @@
+"""The home page: how many datasets, dialogs, models and candidates there are, and what came in lately."""
+
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET

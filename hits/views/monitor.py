@@ -29,7 +29,7 @@ from hits.tasks import screen_work_of_offering, sync_hits_of_offering, undo_scre
 from hits.views.pictures import pace_picture
 from hits.views.publishing_panel import budget_in_words
 from hits.views.refused import STATUS, Refused
-from hits.views.replacing import again_panel, replacing_panel
+from hits.views.replacing_page import again_panel, replacing_panel
 from hits.views.screening_rows import funnel_table
 from hits.views.study_pages import delay, find_offering, surroundings, tells_refusals, user_of
 from hits.views.waiting import scheduler_state, waits_of

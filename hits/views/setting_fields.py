@@ -8,13 +8,14 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, get_args
+from typing import Any
 
 from django.http import QueryDict
 
-from hits.models.design import ScreeningRule, StudyDesign
+from hits.models.design import StudyDesign
 from hits.protocols import PROTOCOLS, protocol_in
-from hits.protocols.contract import OwnSetting
+from hits.protocols.protocol import OwnSetting
+from hits.screening.rules import every_rule
 
 LISTS_OF_TABLES = (
     *("datasets", "warm_up.replies", "screening"),
@@ -24,8 +25,6 @@ LISTS_OF_TABLES = (
 Reader = Callable[[QueryDict, str], Any]
 
 SMALLEST_DESIGN = {"name": "x", "datasets": [{"name": "x", "dialogs": 1}], "generators": ["x"]}
-
-RULE_DEFAULTS = {model().rule: model().model_dump() for model in get_args(get_args(ScreeningRule)[0])}
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,8 @@ def _replies_in_short(replies: list[Any], fitting: str) -> list[list[str]]:
 
 
 def _rules_by_name(rules: list[Any]) -> dict[str, dict[str, Any]]:
-    return {rule.get("rule"): {**RULE_DEFAULTS.get(rule.get("rule"), {}), **rule} for rule in rules}
+    defaults = {rule.rule: rule.model_dump() for rule in every_rule()}
+    return {rule.get("rule"): {**defaults.get(rule.get("rule"), {}), **rule} for rule in rules}
 
 
 def _collapsed(value: Any) -> str:

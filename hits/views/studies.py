@@ -17,10 +17,10 @@ from hits.batching.manifest_files import is_large, manifest_file
 from hits.designing.study_files import checked_design, copy_study, start_draft
 from hits.models import Study
 from hits.tasks import build_hits_of_study, write_manifest_of_study
+from hits.views.previewed_hit import previewed_items
 from hits.views.refused import STATUS, refused_form
 from hits.views.study_overview import render_study
 from hits.views.study_pages import delay, user_of
-from hits.views.worker_preview import preview_hit, preview_texts
 
 MOST_DIALOGS_BUILT_AT_ONCE = 3_000
 
@@ -99,12 +99,10 @@ def _write_manifest(request: HttpRequest, study: Study) -> HttpResponse:
 def show_hit(request: HttpRequest, name: str, number: int) -> HttpResponse:
     study = study_for(request.user, name=name)
     hit = get_object_or_404(study.hits, number=number)
-    design = study.parsed_design
     context = {
         "study": study,
         "hit": hit,
-        "texts": preview_texts(design),
-        "items": preview_hit(hit, design),
+        "items": previewed_items(hit),
         "previous_number": number - 1,
         "next_number": number + 1,
         "has_next": study.hits.filter(number=number + 1).exists(),

@@ -1,5 +1,6 @@
 """The study form: six steps that save drafts, a live preview of the worker's page, live cost, and the planner."""
 
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
@@ -24,10 +25,10 @@ from hits.models.design import StudyDesign
 from hits.protocols import protocol_in
 from hits.tasks import plan_size_of_study
 from hits.views.setting_fields import SMALLEST_DESIGN, SettingField, set_setting
+from hits.views.shown_pages import frame_of_draft
 from hits.views.study_form_rows import dataset_rows, screening_rows, warm_up_rows
 from hits.views.study_steps import STEPS, Step
 from hits.views.waiting import wait_for_job
-from hits.views.worker_preview import preview_texts, preview_warm_up
 
 ASK_AGAIN_AFTER = timedelta(minutes=1)
 
@@ -151,11 +152,11 @@ def _summary_of(settings: dict[str, Any], checked: DraftCheck) -> Summary | None
     return None if checked.problems else summarise(StudyDesign.model_validate(settings), checked.selections)
 
 
-def _preview(settings: dict[str, Any]) -> dict[str, Any] | None:
-    """None while what is typed makes no valid task."""
-    try:
-        parts = {name: settings[name] for name in ("protocol", "task", "warm_up") if name in settings}
-        design = StudyDesign.model_validate({**SMALLEST_DESIGN, **parts})
-    except ValidationError:
-        return None
-    return {"texts": preview_texts(design), "item": preview_warm_up(design)}
+def _preview(settings: dict[str, Any]) -> str | None:
+    """Return the worker's page of this draft; None while what is typed makes no valid task."""
+    task: dict[str, Any] = {name: settings[name] for name in ("protocol", "task", "warm_up") if name in settings}
+    # The whole draft, for its pay and size; while another step of it has problems, this step's part with defaults.
+    for tried in (settings, {**SMALLEST_DESIGN, **task}):
+        with suppress(ValidationError):
+            return frame_of_draft(StudyDesign.model_validate(tried))
+    return None

@@ -1,30 +1,15 @@
 """Rows for the parts of the study form that are more than a field: datasets, warm-up, screening."""
 
 from collections.abc import Mapping
-from typing import Any, get_args
+from typing import Any
 
 from generation.counting import count_datasets
 from generation.models import Dataset
-from hits.models.design import ScreeningRule
 from hits.protocols import protocol_in
+from hits.screening.rules import every_rule
 from hits.views.setting_fields import get_setting, in_short
 
 SPARE_REPLIES = 2
-
-RULE_TEXTS = {
-    "same_answer": "workers who put almost all replies into the same area (share of it)",
-    "hasty_without_points": "workers who took less than so many minutes and won fewer than so many points",
-    "too_few_points": "single assignments with fewer than so many points",
-    "too_fast_per_dialog": "workers who spent less than so many seconds on this share of the dialogs",
-    "straight_lines": "workers who put all replies of a dialog into one area, in this share of the dialogs",
-    "position_bias": "workers whose areas follow the place on the page (p-value, strength from 0 to 1)",
-    "disagreement_on_easy_items": "workers who disagree with this share of what so many others agree on",
-    "first_attempt_failures": "workers who failed this share of checkpoints at first, if they met so many",
-    "many_attempts": "workers who tried so many times a checkpoint on average, if they met so many",
-    "moved_after_check": "workers who sorted anew after winning, in this share of the checkpoints they won, if so many",
-    "inattention": "workers who had the page in a hidden tab most of the time, in this share of the dialogs",
-    "copies": "workers who gave this share of answers as another one did, beyond chance (p-value)",
-}
 
 
 def dataset_rows(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -56,12 +41,19 @@ def _as_list(value: Any) -> list[Any]:
 
 
 def screening_rows(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """All rules with the draft's settings; then those that it names and we don't have, to be taken out."""
     chosen = {rule.get("rule"): rule for rule in get_setting(settings, "screening")}
     rows = []
-    for model in get_args(get_args(ScreeningRule)[0]):
-        defaults = model().model_dump()
-        name = defaults.pop("rule")
-        values = chosen.get(name, {})
-        parameters = [{"name": key, "value": in_short(values.get(key, default))} for key, default in defaults.items()]
-        rows.append({"name": name, "is_on": name in chosen, "description": RULE_TEXTS[name], "parameters": parameters})
-    return rows
+    for rule in every_rule():
+        values = chosen.pop(rule.rule, None)
+        parameters = {name: (values or {}).get(name, default) for name, default in rule.parameters.items()}
+        rows.append(_rule_row(rule.rule, rule.summary(), parameters, is_on=values is not None))
+    return rows + [
+        _rule_row(str(name), f"{name}: this version of EvalPlatform has no such rule", values, is_on=True)
+        for name, values in chosen.items()
+    ]
+
+
+def _rule_row(name: str, description: str, parameters: Mapping[str, Any], is_on: bool) -> dict[str, Any]:
+    shown = [{"name": key, "value": in_short(value)} for key, value in parameters.items() if key != "rule"]
+    return {"name": name, "is_on": is_on, "description": description, "parameters": shown}

@@ -16,9 +16,10 @@ from evalplatform.client_address import client_address
 from hits.crowds.contract import Visit, Word
 from hits.crowds.registry import CROWDS, arrival
 from hits.models import Hit, Study
+from hits.models.design import StudyDesign
 from hits.serving.assignment_tokens import Ticket, sign_token
 from hits.serving.frozen import FrozenHit, frozen_hit
-from hits.serving.opening import open_assignment
+from hits.serving.opening_assignments import open_assignment
 from hits.serving.page_data import as_json_in_html, preview_page, submitted_page, work_page
 from hits.serving.saving import handed_in
 from hits.serving.work_refusals import Refusal, WorkRefused
@@ -42,18 +43,21 @@ def show_hit(request: HttpRequest, study_key: UUID, number: int) -> HttpResponse
         if visit is None:
             raise WorkRefused(Refusal.OUTSIDE_MARKETPLACE)
         page = preview_page(hit) if visit.is_preview else _work(request, hit, study_key, visit)
-        task = hit.study.design.task
-        context = {
-            "title": task.title,
-            "language": task.language,
-            "protocol": hit.study.design.protocol,
-            "data": as_json_in_html(page),
-        }
-        response = render(request, "work/hit.html", context)
+        response = render(request, "work/hit.html", page_context(hit.study.design, page))
     except WorkRefused as refused:
         response = _refuse(request, refused)
     response.headers["Content-Security-Policy"] = _policy(request)
     return response
+
+
+def page_context(design: StudyDesign, page: dict[str, Any]) -> dict[str, Any]:
+    """Return what work/hit.html needs to begin with this page's data."""
+    return {
+        "title": page["title"],
+        "language": design.task.language,
+        "protocol": design.protocol,
+        "data": as_json_in_html(page),
+    }
 
 
 def _work(request: HttpRequest, hit: FrozenHit, study_key: UUID, visit: Visit) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from django.db import models
 from django.db.models import F, Q
 
-from localturk.models.assignment import TurkAssignment
+from localturk.models.turk_assignment import TurkAssignment
 from localturk.models.worker import WorkerAccount
 
 FIRST_BALANCE_CENTS = 10_000_00

@@ -3,18 +3,27 @@
 Importing this package fills the registry.
 """
 
-from localturk.operations import account, assignments, blocks, bonuses, hits, listing, qualifications, workers
-from localturk.operations.registry import NOT_OFFERED, OPERATIONS
+from localturk.operations import (
+    account_balance,
+    blocks,
+    bonuses,
+    granted_qualifications,
+    hits,
+    listing,
+    notifying_workers,
+    submitted_work,
+)
+from localturk.operations.operation_table import NOT_OFFERED, OPERATIONS
 
 __all__ = [
     "NOT_OFFERED",
     "OPERATIONS",
-    "account",
-    "assignments",
+    "account_balance",
     "blocks",
     "bonuses",
+    "granted_qualifications",
     "hits",
     "listing",
-    "qualifications",
-    "workers",
+    "notifying_workers",
+    "submitted_work",
 ]

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from localturk.models import WorkerBlock
 from localturk.operations.finding import find_worker
-from localturk.operations.registry import Answer, Params, operation
+from localturk.operations.operation_table import Answer, Params, operation
 from localturk.paging import page_of
 from localturk.rendering import block_shape
 

@@ -8,10 +8,10 @@ from localturk import funds, ids
 from localturk.errors import RequestError, does_not_exist, invalid
 from localturk.models import BonusPayment, LedgerEntry, TurkAssignment, WorkerMessage
 from localturk.operations.finding import find_assignment, find_assignment_to_change, find_hit, find_worker
-from localturk.operations.registry import Answer, Params, operation
+from localturk.operations.operation_table import Answer, Params, operation
 from localturk.paging import page_of
 from localturk.rendering import bonus_shape, dollars
-from localturk.tokens import TokenKind, use_token
+from localturk.request_tokens import TokenKind, use_token
 
 
 @operation("SendBonus")

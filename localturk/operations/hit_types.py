@@ -11,7 +11,7 @@ from django.db import IntegrityError, transaction
 from localturk import ids
 from localturk.models import HitType, HitTypeRequirement
 from localturk.operations.finding import find_qualification_type
-from localturk.operations.registry import Answer, Params, operation
+from localturk.operations.operation_table import Answer, Params, operation
 from localturk.qualifying import SYSTEM_QUALIFICATION_TYPES
 
 THIRTY_DAYS_SECONDS = 30 * 24 * 3600

@@ -13,9 +13,9 @@ from localturk.limits import RANGES, YEAR_SECONDS
 from localturk.models import HitType, TurkHit
 from localturk.operations.finding import find_hit, find_hit_to_change, find_hit_type
 from localturk.operations.hit_types import get_or_create_hit_type
-from localturk.operations.registry import Answer, Params, operation
+from localturk.operations.operation_table import Answer, Params, operation
 from localturk.rendering import hit_shape
-from localturk.tokens import TokenKind, use_token
+from localturk.request_tokens import TokenKind, use_token
 
 
 @operation("CreateHIT")

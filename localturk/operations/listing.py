@@ -3,9 +3,9 @@
 from datetime import datetime
 
 from localturk.models import TurkHit
-from localturk.models.hit import TurkHitQuerySet
+from localturk.models.turk_hit import TurkHitQuerySet
 from localturk.operations.finding import find_hit_type, find_qualification_type
-from localturk.operations.registry import Answer, Params, operation
+from localturk.operations.operation_table import Answer, Params, operation
 from localturk.paging import page_of
 from localturk.qualifying import SYSTEM_QUALIFICATION_TYPES
 from localturk.rendering import hit_shape

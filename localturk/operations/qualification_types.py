@@ -9,7 +9,7 @@ from localturk import ids
 from localturk.errors import RequestError, invalid
 from localturk.models import HitType, QualificationRequest, QualificationType
 from localturk.operations.finding import find_qualification_type
-from localturk.operations.registry import Answer, Params, operation
+from localturk.operations.operation_table import Answer, Params, operation
 from localturk.paging import page_of
 from localturk.rendering import qualification_type_shape
 

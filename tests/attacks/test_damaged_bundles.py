@@ -14,8 +14,6 @@ from hits.exporting.ratings_files import FILES
 from hits.models import Study, offering_for
 from tests.hits.rated import rate
 
-pytestmark = pytest.mark.once
-
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:

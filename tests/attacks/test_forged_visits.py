@@ -416,7 +416,6 @@ def test_calls_are_limited_by_address_whatever_assignments_are_invented(example_
 # --- What an opening costs -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.once
 def test_an_opening_costs_the_same_at_2400_forged_rows_of_any_kind_as_at_4(example_corpus: None) -> None:
     if connection.vendor != "sqlite":
         pytest.skip("SQLite counts its own steps, which no clock and no other process disturbs")

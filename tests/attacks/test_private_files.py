@@ -4,8 +4,6 @@ import os
 import stat
 from pathlib import Path
 
-import pytest
-
 from tests.processes import manage
 
 
@@ -13,7 +11,6 @@ def rights(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
-@pytest.mark.once
 def test_a_new_database_and_its_folder_are_their_owner_s_alone(tmp_path: Path) -> None:
     before = os.umask(0o000)
     try:
@@ -27,7 +24,6 @@ def test_a_new_database_and_its_folder_are_their_owner_s_alone(tmp_path: Path) -
     assert {rights(file) for file in files} == {0o600}
 
 
-@pytest.mark.once
 def test_a_database_that_was_open_to_all_is_closed_at_the_next_start(tmp_path: Path) -> None:
     for name in ("evalplatform.sqlite3", "evalplatform.sqlite3-wal"):
         (tmp_path / name).touch()

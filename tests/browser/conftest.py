@@ -10,7 +10,7 @@ from django.core.cache import cache
 from django.core.management import call_command
 from django.db import connection
 from django.test import Client
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 from pytest_django import Settings
 
 from generation.importing import import_candidates, import_dialogs
@@ -37,6 +37,9 @@ TORN_NAMES = """[...document.querySelectorAll("th")].filter((name) => {
   range.selectNodeContents(name);
   return /^\\S{1,9}$/.test(name.innerText) && range.getClientRects().length > 1 + name.children.length;
 }).map((name) => name.innerText)"""
+
+WAIT_MS = 15_000  # the suite's other processes take the time of a page; five seconds were too few once in a while
+expect.set_options(timeout=WAIT_MS)
 
 CheckAccessibility = Callable[[Page], None]
 Publish = Callable[..., TurkHit]
@@ -68,7 +71,7 @@ def context(request: pytest.FixtureRequest, browser: Browser, live_server_url: s
     devices = {"phone-dark": {**PHONE, "has_touch": True}, "desktop-light": LAPTOP}
     device = request.param if isinstance(request.param, dict) else devices[request.param]
     context = browser.new_context(base_url=live_server_url, **device)
-    context.set_default_timeout(15_000)
+    context.set_default_timeout(WAIT_MS)
     yield context
     context.close()
 

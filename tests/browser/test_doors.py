@@ -1,6 +1,5 @@
 """Coming in, in real Chromium: a log-in that has to wait, and a worker with an invitation."""
 
-import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 from playwright.sync_api import Page, expect
@@ -9,8 +8,6 @@ from pytest_django import Settings
 from generation.models import Dataset, Generator
 from localturk.signing_in import invite_worker, new_account
 from tests.browser.conftest import CheckAccessibility
-
-pytestmark = pytest.mark.once  # on PostgreSQL, Django's client asks for these pages
 
 
 def test_who_has_failed_often_is_told_kindly_when_to_try_again(

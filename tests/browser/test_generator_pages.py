@@ -12,8 +12,6 @@ from tests.browser.conftest import CheckAccessibility
 from tests.generation.scripted_runs import make_generator
 from tests.processes import WorkerProcess
 
-pytestmark = pytest.mark.once  # on PostgreSQL, Django's client asks for these pages
-
 
 @pytest.mark.usefixtures("scripted_kind")
 def test_a_researcher_lets_a_model_answer_and_watches(

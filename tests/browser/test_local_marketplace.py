@@ -25,8 +25,6 @@ from localturk.seeding import ensure_worker_accounts
 from localturk.working import accept, return_assignment, submit
 from tests.browser.conftest import CheckAccessibility
 
-pytestmark = pytest.mark.once  # on PostgreSQL, Django's client asks for these pages
-
 TITLE = "Rate <b>replies</b> & dialogs"
 FRAME = "iframe[title='The task of this HIT']"
 

@@ -3,7 +3,6 @@
 import re
 from datetime import timedelta
 
-import pytest
 from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
@@ -16,8 +15,6 @@ from hits.tasks import screen_work_of_offering, sync_hits_of_offering
 from tests.browser.conftest import CheckAccessibility
 from tests.conftest import ROOT
 from tests.hits.crowd import CrowdWorker, people, publish
-
-pytestmark = pytest.mark.once  # on PostgreSQL, Django's client asks for these pages
 
 DEMO = read_study_file(ROOT / "examples" / "demo.toml")
 

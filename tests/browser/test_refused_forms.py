@@ -14,8 +14,6 @@ from hits.models import Membership, PublishingRun, SpendingCap, offering_for
 from tests.browser.conftest import CheckAccessibility
 from tests.conftest import DEMO
 
-pytestmark = pytest.mark.once
-
 
 def expect_said_at(page: Page, field: Locator, words: str) -> None:
     expect(field).to_be_focused()

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable
 
-import pytest
 from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
@@ -12,8 +11,6 @@ from generation.models import Dataset, Dialog, Generator, GeneratorScore
 from generation.owning import give_owner
 from tests.browser.conftest import CheckAccessibility
 from tests.processes import WorkerProcess
-
-pytestmark = pytest.mark.once  # on PostgreSQL, Django's client asks for these pages
 
 
 def test_a_researcher_walks_from_log_in_to_a_dialog_with_its_candidates(

@@ -2,7 +2,6 @@
 
 import re
 
-import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 from playwright.sync_api import Page, expect
@@ -15,8 +14,6 @@ from hits.tasks import compute_results_of_offering
 from tests.browser.conftest import CheckAccessibility
 from tests.conftest import DEMO
 from tests.hits.rated import rate
-
-pytestmark = pytest.mark.once  # on PostgreSQL, Django's client asks for these pages
 
 
 def test_a_researcher_reads_the_results_of_a_study(

@@ -21,9 +21,6 @@ from tests.browser.worker_moves import (
     zone,
 )
 
-pytestmark = pytest.mark.once  # nothing here is about the database
-
-
 # --- Keys ------------------------------------------------------------------------------------------------------------
 
 

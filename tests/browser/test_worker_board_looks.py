@@ -32,7 +32,6 @@ CONTRAST = """([one, other]) => {
   return (light + 0.05) / (dark + 0.05);
 }"""
 
-pytestmark = pytest.mark.once  # nothing here is about the database
 at_200_percent = pytest.mark.parametrize("context", [ZOOMED], indirect=True, ids=["zoomed"])
 
 

@@ -27,7 +27,6 @@ from tests.browser.worker_moves import (
 PHONE: Any = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 NARROW: Any = {"viewport": {"width": 320, "height": 640}, "has_touch": True, "is_mobile": True}
 
-pytestmark = pytest.mark.once  # nothing here is about the database
 on_a_phone = pytest.mark.parametrize("context", [PHONE], indirect=True, ids=["phone"])
 
 
@@ -105,6 +104,29 @@ def test_in_a_low_window_all_areas_are_in_sight_while_a_card_is_dragged(open_dia
     page.mouse.up()
     expect(zone(page, "bad").locator(short)).to_be_in_viewport(ratio=0.9)
     assert scrolled(page) == 0
+
+
+def test_a_card_dropped_where_it_was_comes_into_sight(open_dialog: OpenDialog) -> None:
+    page = open_dialog()
+    page.set_viewport_size({"width": 1366, "height": 600})
+    for place in range(8):
+        page.keyboard.press(str(1 + place % 3))
+        expect(zone(page, placed_area(place)).locator(card_at(page, place))).to_be_visible()
+    drag_by_mouse(page, card_at(page, 5), zone(page, "good"))  # nothing is open to be read then
+    cards = zone(page, "good").locator(".zone-cards")
+    card = cards.locator("[data-card]").first
+    cards.evaluate("box => { box.scrollTop = 15 }")
+    expect(card).not_to_be_in_viewport(ratio=0.9)
+
+    box = card.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 60, box["y"] + box["height"] - 10)
+    page.mouse.down()
+    page.mouse.move(*middle(zone(page, "good").locator(".zone-label")), steps=3)
+    expect(card).to_have_attribute("data-carried", "")
+    page.mouse.up()
+
+    expect(card).to_be_in_viewport(ratio=0.9)
 
 
 @pytest.mark.parametrize("context", [PHONE, NARROW], indirect=True, ids=["390", "320"])

@@ -99,7 +99,6 @@ def test_a_whole_hit_by_pointer_with_a_reload_and_a_lost_connection(
     assert [[place, area] for _, place, area in timed.moves] == [[n, placed_area(n)] for n in range(len(placed[0]))]
 
 
-@pytest.mark.once
 def test_a_whole_hit_by_keyboard_alone(page: Page, publish: Publish) -> None:
     publish(**SMALL)
     page.goto("/market/")
@@ -144,7 +143,6 @@ def test_a_whole_hit_by_keyboard_alone(page: Page, publish: Publish) -> None:
 # --- Every step ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.once
 def test_every_step_is_accessible_small_and_from_here_only(
     page: Page,
     publish: Publish,
@@ -222,7 +220,6 @@ def test_every_step_is_accessible_small_and_from_here_only(
     check_accessibility(page)
 
 
-@pytest.mark.once
 def test_odd_texts_are_shown_as_they_are_and_break_nothing(
     page: Page,
     publish: Publish,
@@ -258,7 +255,6 @@ def test_odd_texts_are_shown_as_they_are_and_break_nothing(
     check_accessibility(page)
 
 
-@pytest.mark.once
 def test_points_are_told_after_the_submission_and_again_when_the_page_is_reopened(
     page: Page, publish: Publish, work_url: WorkUrl
 ) -> None:
@@ -286,7 +282,6 @@ def test_points_are_told_after_the_submission_and_again_when_the_page_is_reopene
 # --- When something goes wrong ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.once
 def test_two_tabs_keep_what_was_moved_in_either(open_page: OpenPage, publish: Publish, work_url: WorkUrl) -> None:
     url = work_url(publish(**SMALL))
     first = open_first_dialog(open_page(), url)
@@ -312,7 +307,6 @@ def test_two_tabs_keep_what_was_moved_in_either(open_page: OpenPage, publish: Pu
     assert stored_placements()[0] == where_cards_are(first)
 
 
-@pytest.mark.once
 def test_a_crash_and_lost_answers_lose_nothing(
     context: BrowserContext, open_page: OpenPage, publish: Publish, work_url: WorkUrl
 ) -> None:
@@ -352,7 +346,6 @@ def test_a_crash_and_lost_answers_lose_nothing(
     assert Answer.objects.get(item__position=0).problem == "It ends in the middle"
 
 
-@pytest.mark.once
 def test_a_submission_that_the_marketplace_missed_can_be_repeated(
     open_page: OpenPage, publish: Publish, work_url: WorkUrl, check_accessibility: CheckAccessibility
 ) -> None:

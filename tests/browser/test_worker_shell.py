@@ -36,8 +36,6 @@ from tests.browser.worker_moves import (
     zone,
 )
 
-pytestmark = pytest.mark.once
-
 ONE_DIALOG = {**SMALL, **WITHOUT_BONUS, "datasets": [{"name": "example-empathetic", "dialogs": 1}]}
 REGIONS = "[role=status]"
 

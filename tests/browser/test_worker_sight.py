@@ -29,8 +29,6 @@ USUAL: Any = {"viewport": {"width": 1366, "height": 768}}
 PHONE: Any = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 NARROW: Any = {"viewport": {"width": 320, "height": 640}, "has_touch": True, "is_mobile": True}
 
-pytestmark = pytest.mark.once  # nothing here is about the database
-
 
 def in_windows(**windows: Any) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("context", list(windows.values()), indirect=True, ids=list(windows))

@@ -19,6 +19,8 @@ NETWORK_PLACES = tuple(
     f"generation.{name}" for name in ("devices", "decoding", "training", "networks", "generators", "metrics")
 )
 WEB_HAS_NOT = ("pandas", "torch", "transformers", "matplotlib")
+# Django looks for some by these names; each program has errors of its own, and two of them a registry.
+NAMED_ALIKE = {"__init__", "0001_initial", "admin", "apps", "commands", "errors", "models", "registry", "tasks", "urls"}
 WRITES = {"create", "bulk_create", "get_or_create", "update_or_create", "bulk_update", "update", "delete", "save"}
 
 
@@ -101,6 +103,29 @@ def test_every_module_of_hits_is_in_a_room_that_is_listed() -> None:
 
     assert names == {*ROOMS, *BESIDE, *EDGES, "__init__", "errors", "migrations"}
     assert len(list((ROOT / "hits").glob("*.py"))) <= 12
+
+
+def test_no_two_files_have_the_same_name() -> None:
+    """Who reads a name in a traceback or a listing knows which file is meant; nor is a file named like a folder."""
+    by_name: dict[str, list[str]] = {}
+    for path in all_modules():
+        by_name.setdefault(path.stem, []).append(str(path.relative_to(ROOT)))
+        if path.stem == "__init__" and path.parent.parent != ROOT:
+            by_name.setdefault(path.parent.name, []).append(f"{path.parent.relative_to(ROOT)}/")
+    for path in (ROOT / "benchmarks").glob("*.py"):  # one may be called like the room that it measures
+        by_name.setdefault(path.stem, []).append(f"benchmarks/{path.name}")
+
+    same = {name: paths for name, paths in by_name.items() if name not in NAMED_ALIKE and len(paths) > 1}
+    confusing = {name: paths for name, paths in same.items() if sum(path.endswith(".py") for path in paths) > 1}
+    like_folders = {
+        name: paths
+        for name, paths in same.items()
+        if any(path.endswith("/") for path in paths)
+        if any(path.endswith(".py") and not path.startswith("benchmarks/") for path in paths)
+    }
+
+    assert confusing == {}
+    assert like_folders == {}
 
 
 @pytest.mark.parametrize("edge", ["views", "api"])

@@ -15,8 +15,6 @@ from generation.contexts import Context
 from generation.registry import load_kind
 from tests.networks.training_runs import PACE, SIZES, conversation
 
-pytestmark = pytest.mark.once
-
 TURNS = ("I lost my keys again.", "Oh no! Where did you look?", "Everywhere, but they are gone.")
 CONTEXTS = [
     Context(TURNS, ("sad", "questioning", "devastated")),

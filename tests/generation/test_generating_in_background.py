@@ -20,7 +20,7 @@ from tests.generation.scripted_runs import make_dialogs, make_generator
 from tests.processes import ROOT, WorkerProcess, as_a_user_has_it, wait_until
 from tests.servers import RedisServer
 
-pytestmark = [pytest.mark.usefixtures("scripted_kind"), pytest.mark.once]
+pytestmark = [pytest.mark.usefixtures("scripted_kind")]
 
 Send = Callable[[Iterable[int]], None]
 

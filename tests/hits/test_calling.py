@@ -2,11 +2,7 @@
 
 from threading import Event
 
-import pytest
-
 from hits.crowds.calling import call_in_threads
-
-pytestmark = pytest.mark.once
 
 
 def test_outcomes_that_come_together_are_in_the_order_of_their_items() -> None:

@@ -121,7 +121,7 @@ def test_the_hourly_pay_is_said_and_warned_of_when_it_is_below_the_minimum() -> 
         ),
         ({"task": {"language": "English"}}, "task.language: 'English' is no language tag; write it as in BCP 47"),
         ({"task": {"language": "e"}}, "task.language: 'e' is no language tag"),
-        ({"screening": [{"rule": "vibes"}]}, "screening.1: Input tag 'vibes'"),
+        ({"screening": [{"rule": "vibes"}]}, "screening.1: 'vibes' is no screening rule"),
         ({"generators": ["generic", "GPT"]}, "generators: there is no generator 'GPT'; import its replies"),
         (
             {"datasets": [{"name": "OS", "dialogs": 1}], "checkpoints": {"datasets": ["OS"]}},

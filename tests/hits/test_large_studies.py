@@ -13,7 +13,6 @@ from tests.conftest import DEMO
 from tests.processes import WorkerProcess, wait_until
 
 
-@pytest.mark.once
 @pytest.mark.django_db(transaction=True)
 def test_building_goes_on_in_a_worker_while_the_page_waits(
     researcher_client: Client,

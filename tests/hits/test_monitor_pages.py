@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import re
 from datetime import timedelta
 from html import unescape
@@ -20,8 +21,8 @@ from hits.budgeting.budget import typed_cap_cents
 from hits.crowds.mturk.client import MTurkMarket
 from hits.designing.study_files import create_study
 from hits.models import Assignment, Event, Payment, Publication, Standing, Study, Submission, offering_for
-from hits.models.design import StraightLines
 from hits.monitoring.progress import submissions_per_hour
+from hits.screening.pattern_rules import StraightLines
 from hits.screening.screening_runs import screen
 from hits.syncing import sync
 from hits.tasks import (
@@ -30,8 +31,7 @@ from hits.tasks import (
     sync_hits_of_offering,
     undo_screening_of_offering,
 )
-from hits.views.answered_work import ShownCard
-from hits.views.worker_preview import PreviewCard
+from hits.views.card_writers import letter_of
 from localturk.models import BonusPayment, TurkAssignment, TurkHit
 from tests.conftest import DEMO
 from tests.hits.crowd import CrowdWorker, now, people, publish
@@ -194,6 +194,14 @@ def test_the_ledger_has_a_line_for_each_payment_with_sums_that_fit(researcher_cl
     assert "1 payment could not be made: InsufficientFunds" in text_of(researcher_client, "monitor/")
 
 
+def data_in(frame: str) -> dict[str, Any]:
+    """The data that the worker's page in a frame begins with."""
+    found = re.search(r'<script id="hit" type="application/json">(.*?)</script>', frame, re.DOTALL)
+    assert found is not None
+    data: dict[str, Any] = json.loads(found.group(1))
+    return data
+
+
 def test_an_assignment_is_shown_as_its_worker_saw_and_answered_it(
     researcher_client: Client, market: MTurkMarket, demo_study: Study
 ) -> None:
@@ -215,11 +223,13 @@ def test_an_assignment_is_shown_as_its_worker_saw_and_answered_it(
     context = researcher_client.get(f"/studies/demo/assignments/{worker.assignment.pk}/").context
     page = text_of(researcher_client, f"assignments/{worker.assignment.pk}/")
 
-    good, okay, bad = context["dialogs"][0].values
-    assert [(shown.place, shown.card.text) for shown in good.cards] == list(enumerate(cards, 1))[1::2]
-    assert [(shown.place, shown.card.text) for shown in bad.cards] == list(enumerate(cards, 1))[::2]
-    assert not okay.cards
-    assert {shown.card.note for value in (good, bad) for shown in value.cards} >= {"generic", "parrot"}
+    shown = data_in(context["dialogs"][0].frame)
+    assert (shown["mode"], shown["token"], shown["dialogs"][0]["cards"]) == ("shown", "", cards)
+    assert shown["dialogs"][0]["answer"]["areas"] == dialogs[0]["areas"]
+    replies = context["dialogs"][0].replies
+    assert [reply.said for reply in replies] == ["Good" if place % 2 else "Bad" for place in range(len(cards))]
+    assert {reply.writers for reply in replies} >= {"generic", "parrot"}
+    assert not [name for name in ("generic", "parrot") if name in context["dialogs"][0].frame]
     assert [(one.is_won, one.said_of_gold) for one in context["dialogs"][position].attempts] == [
         (False, "Bad"),
         (True, "Okay"),
@@ -450,6 +460,4 @@ def test_an_assignment_s_cards_have_the_letters_that_its_worker_saw(researcher_c
 
     assert "Reply A " in page
     assert not re.search(r"(Card|Reply) 1\b", page)
-    assert [ShownCard(place, PreviewCard("", ""), False, "").letter for place in (1, 26, 27, 53)] == [
-        *("A", "Z", "AA", "BA"),
-    ]
+    assert [letter_of(place) for place in (0, 25, 26, 52)] == ["A", "Z", "AA", "BA"]

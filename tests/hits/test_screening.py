@@ -32,11 +32,11 @@ from hits.models import (
     Submission,
     offering_for,
 )
-from hits.models.design import SameAnswer, TooFewPoints
 from hits.monitoring.assignment_rows import assignment_rows
 from hits.monitoring.checkpoint_rows import passed_by_worker
 from hits.screening.keeping import first_rules, kept_ratings, unscreened_count
 from hits.screening.kept_mask import kept_mask, rules_in
+from hits.screening.paper_rules import SameAnswer, TooFewPoints
 from hits.screening.screening_runs import parse_rules, screen, undo
 from tests.conftest import WriteFile
 from tests.hits.crowd import CrowdWorker, now, people, publish
@@ -321,5 +321,5 @@ def test_the_command_prints_the_funnel_and_the_evidence(worked: Study, write_lin
     assert "EXPLORATORY" in run_command("--rules", rules)
     assert "by the study's own rules" in run_command("--undo")
     wrong = write_lines("[[screening]]", 'rule = "vibes"', name="wrong.toml")
-    with pytest.raises(CommandError, match=r"screening\.1: Input tag 'vibes'"):
+    with pytest.raises(CommandError, match=r"screening\.1: 'vibes' is no screening rule"):
         run_command("--rules", wrong)

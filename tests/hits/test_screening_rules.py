@@ -1,6 +1,7 @@
 """Each rule on small frames made by hand: what it finds, what it leaves alone, and which facts it gives."""
 
 import random
+import re
 from itertools import permutations
 
 import numpy as np
@@ -8,27 +9,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hits.models.design import (
-    Copies,
-    DisagreementOnEasyItems,
+from hits.models.screening_rule import Finding, ScreeningRule
+from hits.screening.attention_rules import (
     FirstAttemptFailures,
-    HastyWithoutPoints,
     Inattention,
     ManyAttempts,
     MovedAfterCheck,
-    PositionBias,
-    SameAnswer,
-    ScreeningRule,
-    StraightLines,
     TooFastPerDialog,
-    TooFewPoints,
 )
-from hits.screening.findings import Finding
+from hits.screening.comparing_rules import Copies, DisagreementOnEasyItems
 from hits.screening.funnel import Counts
 from hits.screening.funnel_counts import make_funnel
-from hits.screening.rules import RULES, apply_rules, find_flags
+from hits.screening.paper_rules import HastyWithoutPoints, SameAnswer, TooFewPoints
+from hits.screening.pattern_rules import PositionBias, StraightLines
+from hits.screening.rule_tables import PAGES, with_rule_tables
+from hits.screening.rules import RULES, apply_rules, every_rule, find_flags
 from hits.stats.association import association_within_strata
-from hits.views.study_form_rows import RULE_TEXTS
 from tests.conftest import ROOT
 from tests.hits.frames import Work, frames_of
 
@@ -315,14 +311,29 @@ def test_the_funnel_counts_an_assignment_at_the_first_rule_that_names_it() -> No
     assert funnel.kept == funnel.steps[-1].left
 
 
-def test_every_rule_is_described_to_researchers_with_its_parameters() -> None:
-    guide = (ROOT / "docs" / "screening.md").read_text()
-    for model in RULES:
-        defaults = model().model_dump()
-        name = defaults.pop("rule")
-        (row,) = (line for line in guide.splitlines() if line.startswith(f"| `{name}` |"))
-        assert all(f"`{key}` {value:g}" in row for key, value in defaults.items()), row
-        assert name in RULE_TEXTS
+@pytest.mark.parametrize("page", PAGES)
+def test_the_tables_of_rules_in_the_docs_are_those_of_the_registry(page: str) -> None:
+    text = (ROOT / page).read_text()
+
+    assert text == with_rule_tables(text), "run manage.py write_rule_tables"
+
+
+@pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
+def test_the_text_of_a_rule_says_what_it_leaves_out_and_names_its_settings(rule: type[ScreeningRule]) -> None:
+    made = rule.model_validate({})
+
+    assert rule.summary().startswith("Leaves out ")
+    assert rule.summary().endswith(".")
+    assert [name for name in made.parameters if f"`{name}`" not in " ".join(rule.paragraphs())] == []
+
+
+def test_a_rule_is_named_in_its_own_file_only() -> None:
+    """The registry has its class. So a new rule needs no change anywhere else."""
+    names = re.compile(rf"""["']({"|".join(name for name in RULES if "_" in name)})["']""")  # not everyday words
+    places = [path for path in sorted((ROOT / "hits").rglob("*.py")) if names.search(path.read_text())]
+
+    assert {path.parent.name for path in places} == {"screening"}
+    assert all(path.name.endswith("_rules.py") for path in places)
 
 
 def test_flags_are_of_rules_that_are_not_named() -> None:
@@ -343,10 +354,7 @@ DIALOGS = st.lists(st.text("gob", min_size=1, max_size=4), min_size=1, max_size=
 @given(st.lists(st.builds(Work, st.sampled_from("ABC"), DIALOGS, st.integers(0, 3), points=st.integers(0, 3))))
 def test_no_rule_fails_on_any_work_and_what_is_left_out_and_kept_is_everything(works: list[Work]) -> None:
     frames = frames_of(Work("A", VARIED, hit=9), *works)
-    every: list[ScreeningRule] = [
-        *PAPER, TooFastPerDialog(), StraightLines(), PositionBias(), DisagreementOnEasyItems(), FirstAttemptFailures(),
-        ManyAttempts(), MovedAfterCheck(), Inattention(), Copies(),
-    ]  # fmt: skip
+    every = every_rule()
 
     findings = apply_rules(frames, every)
     funnel = make_funnel(frames, every, findings)

@@ -65,7 +65,6 @@ def test_all_that_the_crowd_hands_in_is_collected_completely(demo_study: Study, 
     assert Rating.objects.count() == 4 * replies
 
 
-@pytest.mark.once
 def test_a_worker_says_the_same_of_a_reply_whatever_came_before(example_corpus: None, market: MTurkMarket) -> None:
     all_at_once, in_two_parts = make_study(market, 2, "one"), make_study(market, 2, "two")
     crowd = Crowd(8, TRUTH)
@@ -114,7 +113,6 @@ def test_careful_ratings_have_the_shares_of_the_truth_and_workers_differ() -> No
     assert pstdev(goods.values()) > 8
 
 
-@pytest.mark.once
 def test_each_type_of_worker_behaves_as_it_is_called(demo_study: Study, market: MTurkMarket) -> None:
     publish(demo_study, market, hits=4)
     crowd = Crowd(10, TRUTH, dict.fromkeys(WORKER_TYPES.values(), 0.2), seed=9)
@@ -158,7 +156,6 @@ def _times(submission: Submission) -> tuple[timedelta, timedelta]:
     return submission.submitted_at - submission.accepted_at, active
 
 
-@pytest.mark.once
 def test_nobody_takes_more_than_the_study_allows(example_corpus: None, market: MTurkMarket) -> None:
     study = make_study(market, 6, crowd={"max_hits_per_worker": 1})
 
@@ -182,7 +179,6 @@ def test_what_was_taken_off_the_market_is_not_worked_on(demo_study: Study, marke
     assert work.refused["expired"] > 0
 
 
-@pytest.mark.once
 def test_the_crowd_works_over_http(demo_study: Study, market: MTurkMarket, live_server: LiveServer) -> None:
     publish(demo_study, market, hits=1)
 

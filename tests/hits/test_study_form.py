@@ -16,7 +16,7 @@ from hits.batching.building import build_hits
 from hits.designing.design_problems import parse_design
 from hits.designing.study_files import create_study
 from hits.models import Study
-from hits.views.study_form_rows import RULE_TEXTS
+from hits.screening.rules import RULES
 from tests.conftest import DEMO
 
 STEPS = ("data", "models", "task", "checkpoints", "crowd", "plan")
@@ -36,7 +36,7 @@ TRICKY: dict[str, Any] = {
 
 ALL_RULES: dict[str, Any] = {
     **DEMO,
-    "screening": [{"rule": name} for name in RULE_TEXTS] + [{"rule": "copies", "share": 0.7}],
+    "screening": [{"rule": name} for name in RULES] + [{"rule": "copies", "share": 0.7}],
 }
 
 
@@ -104,7 +104,6 @@ def test_names_with_commas_and_spaces_survive_the_form(researcher_client: Client
     assert parse_design(Study.objects.get().design) == parse_design(given)
 
 
-@pytest.mark.once
 @pytest.mark.usefixtures("example_corpus")
 @pytest.mark.parametrize(
     "design",

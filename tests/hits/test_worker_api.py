@@ -32,7 +32,6 @@ def open_connection() -> Iterator[None]:
         signal.connect(close_old_connections)
 
 
-@pytest.mark.once
 @pytest.mark.parametrize("path", ["/work/api/save/", "/work/api/check/", "/work/api/submit/"])
 @pytest.mark.parametrize("is_known", [True, False], ids=["own token", "any token"])
 def test_no_request_makes_the_server_stumble(demo_study: Study, path: str, is_known: bool) -> None:

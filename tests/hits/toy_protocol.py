@@ -7,7 +7,7 @@ from typing import Any, Literal
 from hits.errors import DesignProblem
 from hits.models.cards import Card
 from hits.models.design import CheckpointPart, StudyDesign, TaskPart, WarmUpPart, WarmUpReply
-from hits.protocols.contract import (
+from hits.protocols.protocol import (
     Criterion,
     InvalidAnswer,
     Judgement,

@@ -3,7 +3,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from localturk import working
-from localturk.answers import NAMESPACE
+from localturk.answers_xml import NAMESPACE
 from localturk.clock import Clock
 from localturk.models import TurkAssignment
 from tests.localturk.acting import accept, code_of, create_hit, do_hit, get_hit, refusal_of, submit

@@ -10,9 +10,9 @@ from django.test import Client
 from pytest_django import Settings
 
 from localturk.operations import NOT_OFFERED, OPERATIONS
+from localturk.requester_api import TARGET_PREFIX, handle
 from localturk.server import MarketplaceServer
 from localturk.validation import service_model
-from localturk.wire import TARGET_PREFIX, handle
 from tests.localturk.acting import create_hit
 from tests.localturk.conftest import boto_client
 

@@ -10,8 +10,6 @@ import pytest
 from generation.contexts import Context
 from generation.generators.hugging_face import CausalGenerator
 
-pytestmark = pytest.mark.once
-
 MARKS = ["<|im_start|>", "<|im_end|>", "<|endoftext|>", "<think>", "</think>"]
 # Others', which come after those so that these keep their numbers.
 MORE_MARKS = [*"<eos> <start_of_turn> <end_of_turn> <|channel> <channel|>".split()]

@@ -15,8 +15,6 @@ from generation.contexts import Context
 from generation.errors import CheckpointRefused, SettingsRefused
 from generation.generators.hugging_face import CausalGenerator, Seq2SeqGenerator
 
-pytestmark = pytest.mark.once
-
 WORDS = "hi hello how are you i am fine so glad sad to hear that what a day oh no yes".split()
 CONTEXTS = [Context(("hi how are you",)), Context(("i am sad", "oh no", "what a day so sad")), Context(("yes",))]
 CHAT = (

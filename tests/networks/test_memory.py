@@ -9,7 +9,7 @@ from generation.models import Candidate, Dataset, Dialog, GenerationChunk, Gener
 from generation.registering import Registration, register_generator
 from generation.run_requests import count_failures, request_run
 
-pytestmark = [pytest.mark.django_db, pytest.mark.once, pytest.mark.usefixtures("scripted_kind")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("scripted_kind")]
 
 
 def request_ten_replies(fits: int) -> GenerationRun:

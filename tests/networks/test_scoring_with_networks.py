@@ -14,8 +14,6 @@ from generation.emotions import LABEL_IDS
 from generation.metrics.similarity import similarities
 from generation.models import Candidate, CandidateScore, GeneratorScore
 
-pytestmark = pytest.mark.once
-
 TEXTS = ["I'm so sorry to hear that.", "That is sad, my condolences to you and all of your family!", "A bicycle."]
 
 

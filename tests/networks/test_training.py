@@ -16,8 +16,6 @@ from generation.training.state import STATE
 from tests.conftest import ROOT
 from tests.networks.training_runs import PACE, SIZES, Killed, Listener, Run, assert_same_tensors, history
 
-pytestmark = pytest.mark.once
-
 
 @pytest.mark.parametrize(("kind", "precision"), [("transformer", "fp32"), ("meed2", "fp16"), ("meed2", "bf16")])
 def test_a_killed_run_goes_on_to_the_same_numbers(kind: str, precision: str, run: Run, tmp_path: Path) -> None:

@@ -15,8 +15,6 @@ from generation.networks.meed2 import CLASSIFIER, PREDICTOR
 from generation.networks.tokenizing import train_tokenizer
 from tests.networks.training_runs import SIZES, THINGS, Run, conversation, history
 
-pytestmark = pytest.mark.once
-
 
 def test_the_true_label_tells_meed2_what_the_transformer_has_to_guess(run: Run, tmp_path: Path) -> None:
     """Whether a thing was lost or found stands in no context here: only labels tell."""

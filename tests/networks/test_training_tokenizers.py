@@ -15,8 +15,6 @@ from generation.networks.tokenizing import BEGIN, END, encode_context, train_tok
 from generation.training.state import STATE
 from tests.networks.training_runs import THINGS, Killed, Listener, Run
 
-pytestmark = pytest.mark.once
-
 
 @pytest.fixture(scope="module")
 def roberta_s(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -44,7 +44,8 @@ export interface Facts {
 }
 
 export interface PageData {
-  mode: "preview" | "work" | "submitted";
+  /** Shown is for the researcher's eyes: it has one dialog or none, and nothing of it can be changed. */
+  mode: "preview" | "work" | "submitted" | "shown";
   token: string;
   title: string;
   question: string;

@@ -1,3 +1,5 @@
+// A dialog as the worker reads it: its turns, the first speaker on the left, the second on the right.
+
 import { h, quoted } from "./dom";
 
 /** Speech bubbles: speaker 1 begins, on the left. Under a heading that screen readers find from the replies below. */

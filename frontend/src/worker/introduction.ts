@@ -15,7 +15,7 @@ export function introduction(protocol: Protocol, data: PageData): HTMLElement {
 }
 
 function consentHint(data: PageData): HTMLElement | false {
-  return data.mode === "preview" && h("p", { class: "hint" }, "You are asked whether you agree once you have accepted the HIT.");
+  return data.mode !== "work" && h("p", { class: "hint" }, "You are asked whether you agree once you have accepted the HIT.");
 }
 
 export function factList(protocol: Protocol, facts: Facts, isShort = false): HTMLElement {

@@ -3,6 +3,7 @@ import "../styles/worker.css";
 import { readPageData } from "./data";
 import { showPreview } from "./preview";
 import { protocolOf } from "./protocols/registry";
+import { showWithoutWork } from "./shown";
 import { showSubmitted } from "./submitting";
 import { Work } from "./work";
 
@@ -44,6 +45,8 @@ function begin(root: HTMLElement, orExplain: (build: () => void) => void): void 
   const protocol = protocolOf(root.dataset["protocol"] ?? "", data);
   if (data.mode === "preview") {
     showPreview(root, protocol, data);
+  } else if (data.mode === "shown") {
+    showWithoutWork(root, protocol, data);
   } else if (data.submission !== null && data.mode === "submitted") {
     showSubmitted(root, data.submission, false);
   } else {

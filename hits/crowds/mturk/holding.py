@@ -15,7 +15,7 @@ from django.conf import settings
 from hits.crowds.contract import CANT_TELL, Held, Word
 from hits.crowds.mturk.client import sign_local_call
 from hits.models import MarketEnvironment
-from localturk import holding as localturk
+from localturk import telling_holders as localturk
 from localturk.clock import Clock
 from localturk.lifecycle import settle
 

@@ -265,9 +265,11 @@ export class Board implements Task {
         if (hasMoved) {
           this.input.dropped();
         }
-        if (target !== null && target.area !== this.areaOf(place)) {
-          this.move(place, target.area);
-          this.reveal(place);
+        if (target !== null) {
+          if (target.area !== this.areaOf(place)) {
+            this.move(place, target.area);
+          }
+          this.reveal(place); // also where it was before: an area that scrolls may have shown only a part of it
         }
         blur(); // so that the arrows scroll, and no key rates what was only looked at
       },

@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from localturk.models import TurkAssignment, WorkerAccount, WorkerMessage
-from localturk.operations.registry import Answer, Params, operation
+from localturk.operations.operation_table import Answer, Params, operation
 
 JUDGED = (TurkAssignment.Status.APPROVED, TurkAssignment.Status.REJECTED)
 

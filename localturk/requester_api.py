@@ -15,7 +15,7 @@ from typing import Any
 from django.db import connection, transaction
 from django.utils import timezone
 
-from localturk import faults, holding
+from localturk import faults, telling_holders
 from localturk.clock import Clock
 from localturk.errors import (
     ConnectionDropped,
@@ -95,7 +95,7 @@ def _raise_before_acting(kinds: set[str]) -> None:
 
 
 def _act(operation: str, body: bytes, now: datetime) -> dict[str, Any]:
-    if operation == holding.OPERATION:
+    if operation == telling_holders.OPERATION:
         return _tell_holder(_parse_body(body), now)
     params = checked_params(operation, _parse_body(body))
     if operation in NOT_OFFERED:
@@ -114,7 +114,7 @@ def _tell_holder(params: dict[str, Any], now: datetime) -> dict[str, Any]:
         raise RequestError("AWS.MissingParameters", "GetHolder needs HITId, AssignmentId and WorkerId.")
     with _one_writer_at_a_time():
         settle(now)
-        return holding.tell_holder(hit_id, assignment_id, worker_id, now)
+        return telling_holders.tell_holder(hit_id, assignment_id, worker_id, now)
 
 
 def _one_writer_at_a_time() -> AbstractContextManager[object]:

@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from localturk.funds import get_account
-from localturk.operations.registry import Answer, Params, operation
+from localturk.operations.operation_table import Answer, Params, operation
 from localturk.rendering import dollars
 
 

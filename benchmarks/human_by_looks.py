@@ -1,6 +1,6 @@
 """How often a classifier picks out the human reply by its looks, as written, as imported and tidied.
 
-    python -m benchmarks.looks [FILE]
+    python -m benchmarks.human_by_looks [FILE]
 
 On the real outputs of eight published models beside the human reply (../shared/data/ed_test_candidates.jsonl): learnt
 on every other dialog, judged on the rest. The second column is a classifier that reads letters (runs of one to three

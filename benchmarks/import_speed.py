@@ -1,6 +1,6 @@
 """How fast dialogs and candidates come in, at what memory, and how both grow with the file.
 
-python -m benchmarks.importing [--sizes 10000 1000000] [--database sqlite postgresql] [--kinds dialogs candidates]
+python -m benchmarks.import_speed [--sizes 10000 1000000] [--database sqlite postgresql] [--kinds dialogs candidates]
 
 Each size is imported by `import_dialogs` or `import_candidates` in a process of its own into a new database (one with
 the dialogs, where candidates are measured: ten to a dialog). Beside it, in the same run, the floor: a bare loop that

@@ -3,7 +3,7 @@
 from django.db import models
 from django.db.models import Q
 
-from localturk.models.hit import TurkHit
+from localturk.models.turk_hit import TurkHit
 from localturk.models.worker import WorkerAccount
 
 IS_LIVE = Q(status__in=["Accepted", "Submitted", "Approved", "Rejected"])

@@ -1,6 +1,6 @@
 """How long a study's ratings take from the database into frames, how much memory that needs, and how both grow.
 
-python -m benchmarks.ratings_frame [--ratings 100000 1000000]
+python -m benchmarks.reading_ratings [--ratings 100000 1000000]
 
 The paper's design on synthetic dialogs with random answers, each size in a process and a new SQLite database of its
 own. Times are of the processor, on one core: they stay about the same while the machine does other work. Making the
@@ -23,13 +23,13 @@ import resource, sys, time, django
 django.setup()
 from hits.models import Study, offering_for
 from hits.frames.study_frames import study_frames
-from hits.screening.rules import RULES, apply_rules
+from hits.screening.rules import apply_rules, every_rule
 offering = offering_for(Study.objects.get(), "local")
 started = time.process_time()
 frames = study_frames(offering)
 read = time.process_time()
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-apply_rules(frames, [rule() for rule in RULES])
+apply_rules(frames, every_rule())
 print(len(frames.ratings), read - started, peak, time.process_time() - read)
 """
 

@@ -7,7 +7,7 @@ from django.db.models import Count
 
 from localturk.lifecycle import settle
 from localturk.models import HitType, TurkAssignment, TurkHit, WorkerAccount
-from localturk.models.hit import TurkHitQuerySet
+from localturk.models.turk_hit import TurkHitQuerySet
 from localturk.qualifying import Standing, guards_discovery, standing_of
 from localturk.refusals import Refusal, blocked, unqualified
 

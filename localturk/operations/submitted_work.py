@@ -6,7 +6,7 @@ from localturk import lifecycle
 from localturk.errors import RequestError, wrong_state
 from localturk.models import TurkAssignment, TurkHit
 from localturk.operations.finding import find_assignment, find_assignment_to_change, find_hit
-from localturk.operations.registry import Answer, Params, operation
+from localturk.operations.operation_table import Answer, Params, operation
 from localturk.paging import page_of
 from localturk.rendering import assignment_shape, hit_shape
 

@@ -6,7 +6,7 @@ from localturk.errors import RequestError, does_not_exist, wrong_state
 from localturk.models import Qualification, QualificationRequest, QualificationType, WorkerAccount, WorkerMessage
 from localturk.operations import qualification_types
 from localturk.operations.finding import find_qualification_type, find_worker
-from localturk.operations.registry import Answer, Params, operation
+from localturk.operations.operation_table import Answer, Params, operation
 from localturk.paging import page_of
 from localturk.rendering import qualification_shape, request_shape
 

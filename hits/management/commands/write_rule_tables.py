@@ -1,0 +1,21 @@
+"""For who adds or changes a screening rule."""
+
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand
+
+from hits.screening.rule_tables import PAGES, with_rule_tables
+from hits.screening.rules import RULES
+
+
+class Command(BaseCommand):
+    help = f"""Writes the tables of screening rules in {" and ".join(PAGES)} from hits/screening/rules.py.
+
+    manage.py write_rule_tables"""
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        for page in PAGES:
+            path = settings.BASE_DIR / page
+            path.write_text(with_rule_tables(path.read_text(encoding="utf-8")), encoding="utf-8", newline="\n")
+        self.stdout.write(f"Wrote {len(RULES)} rules to {' and '.join(PAGES)}.")

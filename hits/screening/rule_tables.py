@@ -1,0 +1,35 @@
+"""The tables of rules in docs/, made from the registry: from each rule's docstring and the defaults of its settings."""
+
+import re
+from collections.abc import Iterable
+
+from hits.models.screening_rule import ScreeningRule
+from hits.screening.rules import every_rule
+
+PAGES = ("docs/screening.md", "docs/studies.md")  # those with markers
+
+
+def with_rule_tables(text: str) -> str:
+    """The page with everything between `<!-- rules: NAME -->` and `<!-- end of rules -->` made anew."""
+    by_default = [rule for rule in every_rule() if rule.is_default]
+    further = [rule for rule in every_rule() if not rule.is_default]
+    made = {
+        "by default": f"\n{_table(by_default)}\n",
+        "further": f"\n{_table(further)}\n",
+        "names by default": ", ".join(f"`{rule.rule}` ({_settings(rule, mark='')})" for rule in by_default),
+        "names of further": ", ".join(f"`{rule.rule}`" for rule in further),
+    }
+    found = re.compile(r"(<!-- rules: ([a-z ]+) -->).*?(<!-- end of rules -->)", re.DOTALL)
+    return found.sub(lambda match: match[1] + made[match[2]] + match[3], text)
+
+
+def _table(rules: Iterable[ScreeningRule]) -> str:
+    lines = ["| rule | settings | what it does | how it looks |", "|---|---|---|---|"]
+    for rule in rules:
+        first, *rest = rule.paragraphs()
+        lines.append(f"| `{rule.rule}` | {_settings(rule)} | {first} | {' '.join(rest)} |")
+    return "\n".join(lines)
+
+
+def _settings(rule: ScreeningRule, mark: str = "`") -> str:
+    return ", ".join(f"{mark}{name}{mark} {value:g}" for name, value in rule.parameters.items())
