@@ -1,9 +1,8 @@
-"""Ratings drawn straight into frames: the crowd's model without pages, marketplace and database, a thousand times
-faster.
+"""Draw simulated ratings straight into frames, without pages, marketplace and database: a thousand times faster.
 
-In: a truth, the size of a study, how many workers of which types, a seed. Out: both frames of hits.frames, with
-all columns, for hundreds of simulated studies or for millions of ratings. Guaranteed: the same seed gives the same
-frames; opinions follow simulated_crowd.judging, whose numbers come from hashes, in distribution.
+In: a truth, the size of a study, how many workers of which types, a seed. Out: both frames of hits.frames, with all
+columns, for hundreds of simulated studies or for millions of ratings. Guaranteed: the same seed gives the same frames;
+opinions have the same distribution as those of simulated_crowd.judging, which draws its numbers from hashes.
 """
 
 import math
@@ -25,14 +24,14 @@ Floats = npt.NDArray[np.floating[Any]]
 Integers = npt.NDArray[np.integer[Any]]
 
 SECONDS_BETWEEN_SUBMISSIONS = 900
-HITS_AT_ONCE = 2000  # whose workers are chosen together
-PASSING = 2  # areas that win a checkpoint's point
+HITS_AT_ONCE = 2000  # the workers of so many HITs are chosen together
+PASSING = 2  # a human reply in one of the best two areas wins the checkpoint's point
 
 
 @dataclass(frozen=True)
 class StudySize:
-    """`datasets` says how many dialogs each has; human replies hide in dialogs of `checkpoint_dataset`, or else of the
-    last one."""
+    """`datasets` maps each dataset to its number of dialogs. Checkpoints are dialogs of `checkpoint_dataset`, or else
+    of the last one."""
 
     datasets: Mapping[str, int]
     generators: Sequence[str]
@@ -49,7 +48,8 @@ class StudySize:
 
 @dataclass(frozen=True)
 class Drawing:
-    """`activity` is how unevenly work is spread: the deviation of the logarithm of a worker's pace of taking HITs."""
+    """What to draw. `activity` says how unevenly work is spread: it is the standard deviation of the logarithm of the
+    rate at which a worker takes HITs."""
 
     size: StudySize
     truth: Truth = field(default_factory=Truth)
@@ -60,22 +60,25 @@ class Drawing:
 def draw_frames(drawing: Drawing, seed: int) -> Frames:
     rng = np.random.Generator(np.random.SFC64(seed))
     size = drawing.size
-    types = rng.permutation(np.repeat(np.arange(len(drawing.shares)), _counts(drawing.shares.values(), size.workers)))
-    crew = _crew(rng, size, drawing.activity)  # HIT x rater
-    dataset = _deal(rng, size)  # HIT x position; -1 beyond the last dialog
-    is_checkpoint = _checkpoints(rng, size, dataset)
-    area = _areas(rng, drawing, types[crew], crew, dataset)  # HIT x rater x position x card
-    active = _active_ms(rng, list(drawing.shares), types, crew, size)
-    return _frames(rng, size, crew, types, list(drawing.shares), dataset, is_checkpoint, area, active)
+    types = rng.permutation(
+        np.repeat(np.arange(len(drawing.shares)), _count_types(drawing.shares.values(), size.workers))
+    )
+    crew = _choose_workers(rng, size, drawing.activity)  # HIT x rater
+    dataset = _deal_dialogs(rng, size)  # HIT x position; -1 beyond the last dialog
+    is_checkpoint = _choose_checkpoints(rng, size, dataset)
+    area = _draw_areas(rng, drawing, types[crew], crew, dataset)  # HIT x rater x position x card
+    active = _draw_active_ms(rng, list(drawing.shares), types, crew, size)
+    return _build_frames(rng, size, crew, types, list(drawing.shares), dataset, is_checkpoint, area, active)
 
 
-def _counts(shares: Any, total: int) -> list[int]:
+def _count_types(shares: Any, total: int) -> list[int]:
     ends = np.rint(np.cumsum([*shares]) * total).astype(int)
     return [int(count) for count in np.diff([0, *ends])]
 
 
-def _crew(rng: np.random.Generator, size: StudySize, activity: float) -> Integers:
-    """Who takes each HIT: without repetition, the busy more often: the first of exponential waiting times."""
+def _choose_workers(rng: np.random.Generator, size: StudySize, activity: float) -> Integers:
+    """Return who takes each HIT, [HIT, rater]. Nobody takes one twice, and busy workers take more: each worker draws an
+    exponential waiting time, and the first ones get the HIT."""
     pace = rng.normal(0, activity, size.workers).astype(np.float32)
     chosen = []
     for start in range(0, size.hits, HITS_AT_ONCE):
@@ -85,25 +88,28 @@ def _crew(rng: np.random.Generator, size: StudySize, activity: float) -> Integer
     return np.concatenate(chosen)
 
 
-def _deal(rng: np.random.Generator, size: StudySize) -> Integers:
+def _deal_dialogs(rng: np.random.Generator, size: StudySize) -> Integers:
     cells = np.full(size.hits * size.dialogs_per_hit, -1)
     dealt = np.repeat(np.arange(len(size.datasets)), list(size.datasets.values()))
-    # As hits.batching deals: dataset after dataset around the table, so that every HIT has about as many of each.
+    # hits.batching also deals dataset after dataset to the HITs in rotation, so that each has about as many of each.
     cells[: len(dealt)] = dealt
     by_hit = cells.reshape(size.dialogs_per_hit, size.hits).T
     by_hit = rng.permuted(by_hit, axis=1)
     return np.take_along_axis(by_hit, np.argsort(by_hit < 0, axis=1, kind="stable"), axis=1)
 
 
-def _checkpoints(rng: np.random.Generator, size: StudySize, dataset: Integers) -> npt.NDArray[np.bool_]:
+def _choose_checkpoints(rng: np.random.Generator, size: StudySize, dataset: Integers) -> npt.NDArray[np.bool_]:
     names = list(size.datasets)
     wanted = names.index(size.checkpoint_dataset) if size.checkpoint_dataset else len(names) - 1
     keys = np.where(dataset == wanted, rng.random(dataset.shape), 2)
     return (keys < 2) & (keys.argsort(axis=1).argsort(axis=1) < size.checkpoints)
 
 
-def _areas(rng: np.random.Generator, drawing: Drawing, kinds: Integers, crew: Integers, dataset: Integers) -> Integers:
-    """0 is the best. The last card is the human reply, drawn everywhere and used at checkpoints only."""
+def _draw_areas(
+    rng: np.random.Generator, drawing: Drawing, kinds: Integers, crew: Integers, dataset: Integers
+) -> Integers:
+    """Return the area of each card, [HIT, rater, position, card]; 0 is the best. The last card is the human reply,
+    which is drawn for all dialogs and used at checkpoints only."""
     size, effects = drawing.size, drawing.truth.effects
     hits, raters = crew.shape
     shape = (hits, 1, size.dialogs_per_hit, len(size.generators) + 1)
@@ -114,7 +120,7 @@ def _areas(rng: np.random.Generator, drawing: Drawing, kinds: Integers, crew: In
     opinion = draw(effects.dialog, *shape[:3], 1) + draw(effects.reply, *shape)
     opinion = opinion + draw(effects.worker, size.workers)[crew][:, :, None, None]
     opinion = opinion + draw(effects.rest, hits, raters, *shape[2:])
-    cuts = _cuts(drawing.truth, size)[:, dataset]  # border x HIT x position x card
+    cuts = _find_borders(drawing.truth, size)[:, dataset]  # border x HIT x position x card
     area = sum((opinion <= border[:, None]).astype(np.int8) for border in cuts)
     habits = list(drawing.shares)
     attention = np.array([one.attention for one in habits], np.float32)[kinds][:, :, None, None]
@@ -125,8 +131,9 @@ def _areas(rng: np.random.Generator, drawing: Drawing, kinds: Integers, crew: In
     return np.where(favours, favourite, area)
 
 
-def _cuts(truth: Truth, size: StudySize) -> Floats:
-    """Below which opinion a card leaves each area: (border, dataset and one for none, card)."""
+def _find_borders(truth: Truth, size: StudySize) -> Floats:
+    """Return the opinions at the borders between areas, [border, dataset, card]. A last dataset is for missing
+    dialogs."""
     shares = [
         [cuts_of(truth.shares(dataset, writer), len(AREAS)) for writer in (*size.generators, HUMAN)]
         for dataset in (*size.datasets, "")
@@ -135,10 +142,10 @@ def _cuts(truth: Truth, size: StudySize) -> Floats:
     return np.moveaxis(cuts, -1, 0)
 
 
-def _active_ms(
+def _draw_active_ms(
     rng: np.random.Generator, habits: Sequence[WorkerType], types: Integers, crew: Integers, size: StudySize
 ) -> Integers:
-    """HIT x rater x position, none longer in all than the type's longest."""
+    """Return active times, [HIT, rater, position]. No HIT takes longer in all than its worker's type allows."""
     slowness = rng.lognormal(0, 0.25, size.workers)[crew]
     median = np.array([one.minutes * 60_000 for one in habits])[types[crew]] / size.dialogs_per_hit * slowness
     active = median[:, :, None] * rng.lognormal(0, 0.4, (*crew.shape, size.dialogs_per_hit))
@@ -147,7 +154,7 @@ def _active_ms(
     return active.astype(np.int64)
 
 
-def _frames(
+def _build_frames(
     rng: np.random.Generator,
     size: StudySize,
     crew: Integers,
@@ -160,7 +167,7 @@ def _frames(
 ) -> Frames:
     is_hunting = np.array([one.is_hunting for one in habits])[types[crew]]
     first_passes = is_checkpoint[:, None] & (area[..., -1] < PASSING)
-    # Who hunts moves replies into the best area until the human one is among them: that is how it is handed in.
+    # Bonus hunters move replies into the best area until the human one is among them, and submit that.
     area[..., -1] = np.where(is_hunting[:, :, None] & is_checkpoint[:, None] & ~first_passes, 0, area[..., -1])
     won = (is_checkpoint[:, None] & (area[..., -1] < PASSING)).sum(axis=2)
     is_there = np.repeat((dataset >= 0)[:, :, None], area.shape[3], axis=2)
@@ -182,13 +189,13 @@ def _frames(
             "position": position,
             "is_checkpoint": is_checkpoint[hit, position],
             "card": card,
-            "place": _places(rng, is_row),
+            "place": _draw_places(rng, is_row),
             "candidate": np.where(is_gold, 0, dialog * len(size.generators) + card + 1),
             "generator": named(np.where(is_gold, -1, card), list(size.generators)),
             "is_gold": is_gold,
             "value": area[is_row],
             "active_ms": active[hit, rater, position],
-            "submitted_at": _times(submission),
+            "submitted_at": _submission_times(submission),
         },
         AREAS,
     )
@@ -204,19 +211,19 @@ def _frames(
             "first_points": first_passes.sum(axis=2).ravel(),
             "attempts": (is_checkpoint.sum(axis=1)[:, None] + won - first_passes.sum(axis=2)).ravel(),
             "won_checks": won.ravel(),
-            "submitted_at": _times(np.arange(crew.size)),
+            "submitted_at": _submission_times(np.arange(crew.size)),
         }
     )
     return Frames(ratings, submissions)
 
 
-def _places(rng: np.random.Generator, is_row: npt.NDArray[np.bool_]) -> Integers:
-    """Cards in random order; those that are not there come last."""
+def _draw_places(rng: np.random.Generator, is_row: npt.NDArray[np.bool_]) -> Integers:
+    """Return the place of each card in a random order. Cards that are not shown come last."""
     keys = np.where(is_row, rng.random(is_row.shape, dtype=np.float32), np.float32(2))
     return keys.argsort(axis=3).argsort(axis=3)[is_row].astype(np.int16)
 
 
-def _times(submission: Integers) -> pd.DatetimeIndex:
+def _submission_times(submission: Integers) -> pd.DatetimeIndex:
     step = SECONDS_BETWEEN_SUBMISSIONS * 1_000_000
     begin = int(AT.timestamp()) * 1_000_000
     return pd.DatetimeIndex((begin + submission.astype(np.int64) * step).view("M8[us]"), tz="UTC")

@@ -1,4 +1,4 @@
-// What a worker is told before the work, in the preview and on the first page: nothing is kept for the small print.
+// What a worker is told before the work, in the preview and on the first page. Nothing is hidden in small print.
 import type { Facts, PageData } from "../generated/page";
 import { count, h, prose } from "./dom";
 import type { Protocol } from "./protocols/contract";

@@ -1,4 +1,4 @@
-// What ends the work: said on a page of its own, in the server's words.
+// The notice that ends the work, on a page of its own, in the server's words.
 import { button, h } from "./dom";
 import type { Refusal } from "./requests";
 

@@ -3,7 +3,7 @@ import type { SubmitOut } from "../generated/page";
 import { button, h, say } from "./dom";
 
 const SECONDS_TO_SEE_THE_CODE = 1;
-// The marketplace's own page comes next: what is said of the points must be read before. A reload shows it again.
+// The marketplace's own page comes next, so the words about points must be read before. A reload shows them again.
 const SECONDS_TO_READ_THE_POINTS = 4;
 
 export function showSubmitted(root: HTMLElement, submission: SubmitOut, isFirstTime: boolean): void {
@@ -38,7 +38,7 @@ export function showSubmitted(root: HTMLElement, submission: SubmitOut, isFirstT
     ),
   );
   document.title = "Your answers are safe";
-  window.setTimeout(() => say(status, words)); // a screen reader hears what comes into a region, not what it began with
+  window.setTimeout(() => say(status, words)); // screen readers announce what is added to a region, not what it began with
   if (isFirstTime) {
     heading.focus();
     const seconds = submission.points === "" ? SECONDS_TO_SEE_THE_CODE : SECONDS_TO_READ_THE_POINTS;
@@ -50,7 +50,7 @@ function handOver({ action, fields }: SubmitOut): void {
   const inputs = Object.entries(fields).map(([name, value]) => h("input", { type: "hidden", name, value }));
   const form = h("form", { method: "post", action, hidden: true }, ...inputs);
   document.body.append(form);
-  // Not form.submit(): a field of that name would hide the method.
+  // form.submit() won't do: a field of that name would hide the method.
   HTMLFormElement.prototype.submit.call(form);
   form.remove();
 }
