@@ -164,7 +164,7 @@ def _is_finished(run: "GenerationRun") -> bool:
 def _is_quiet(run: "GenerationRun") -> bool:
     from django.utils import timezone
 
-    return (timezone.now() - (run.seen_at or run.started_at)).total_seconds() > 10
+    return (timezone.now() - (run.seen_at or run.requested_at)).total_seconds() > 10
 
 
 def _count_waiting() -> int:

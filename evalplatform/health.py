@@ -1,4 +1,4 @@
-"""Is everything there that work needs? Database, broker and workers, each told apart."""
+"""The health page: whether the database, the broker and background processes are there, each by itself."""
 
 import time
 from dataclasses import asdict, dataclass

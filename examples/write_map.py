@@ -93,8 +93,9 @@ def _help_of_command(classes: list[ast.ClassDef]) -> str:
 
 
 def _first_class(classes: list[ast.ClassDef]) -> str:
-    described = [(one.name, doc) for one in classes if (doc := ast.get_docstring(one))]
-    return f"`{described[0][0]}`: {described[0][1]}" if described else ""
+    described = {one.name: doc for one in classes if (doc := ast.get_docstring(one))}
+    names = ", ".join(f"`{name}`" for name in described)
+    return f"{names}: {next(iter(described.values()))}" if described else ""
 
 
 def _first_comment(text: str) -> str:

@@ -43,7 +43,7 @@ class DialogAdmin(ReadOnlyAdmin):
 
 @admin.register(GenerationRun)
 class GenerationRunAdmin(ReadOnlyAdmin):
-    list_display = ["generator", "dataset", "origin", "started_at", "finished_at"]
+    list_display = ["generator", "dataset", "origin", "requested_at", "finished_at"]
     list_select_related = True
 
 

@@ -190,14 +190,14 @@ def _note_start(chunk: GenerationChunk, now: datetime) -> bool:
         row = GenerationChunk.objects.select_for_update().filter(pk=chunk.pk)
         seen_at = row.values_list("seen_at", flat=True).get()
         row.update(starts=F("starts") + 1, seen_at=now)
-    GenerationRun.objects.unfinished().filter(pk=chunk.run_id).update(seen_at=now)
+    GenerationRun.objects.filter(pk=chunk.run_id).note_start(now)
     return seen_at is not None and now - seen_at < SOMEONE_ELSE_FOR
 
 
 def _note_alive(chunk: GenerationChunk, now: datetime) -> None:
     """Note that we are alive. A server may take minutes, and a chunk that seems lost would be sent again."""
     GenerationChunk.objects.filter(pk=chunk.pk).update(seen_at=now)
-    GenerationRun.objects.unfinished().filter(pk=chunk.run_id).update(seen_at=now)
+    GenerationRun.objects.filter(pk=chunk.run_id).note_life(now)
 
 
 def _note_server_away(run: GenerationRun, unavailable: GeneratorUnavailable, now: datetime) -> None:

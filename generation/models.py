@@ -7,7 +7,7 @@ Generators are, too: another checkpoint or another setting is another generator,
 import hashlib
 import json
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from django.conf import settings
@@ -15,11 +15,11 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Cast
 
+from evalplatform.background_work import BackgroundWork, BackgroundWorkQuerySet
 from generation.display import display_text
 
 MOST_SEARCH_WORDS = 20
 MOST_WORD_CHARACTERS = 1000  # only the beginning of a longer word is searched: SQLite refuses patterns of 50,000 bytes
-QUIET_AFTER = timedelta(minutes=2)
 
 
 class Dataset(models.Model):
@@ -28,7 +28,6 @@ class Dataset(models.Model):
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="datasets"
     )
     style_findings = models.JSONField(null=True, editable=False)
-    style_requested_at = models.DateTimeField(null=True, editable=False)
     style_checked_at = models.DateTimeField(null=True, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -38,6 +37,18 @@ class Dataset(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class StyleCheck(BackgroundWork):
+    """That someone asked for a dataset's style check. What was found last stands with the dataset."""
+
+    dataset = models.OneToOneField(Dataset, on_delete=models.CASCADE, related_name="style_check")
+    problem = models.TextField(blank=True)
+
+    objects = BackgroundWorkQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return f"style check of {self.dataset}"
 
 
 class DialogQuerySet(models.QuerySet["Dialog"]):
@@ -139,7 +150,7 @@ class Generator(models.Model):
         return self.kind != self.IMPORTED
 
 
-class GenerationRunQuerySet(models.QuerySet["GenerationRun"]):
+class GenerationRunQuerySet(BackgroundWorkQuerySet["GenerationRun"]):
     def generated(self) -> "GenerationRunQuerySet":
         return self.exclude(dialog_count=None)
 
@@ -150,7 +161,7 @@ class GenerationRunQuerySet(models.QuerySet["GenerationRun"]):
         return self.generated().unfinished().filter(paused_at=None)
 
 
-class GenerationRun(models.Model):
+class GenerationRun(BackgroundWork):
     """A set of candidates by one generator for one dataset: imported from one file, or answered here in chunks."""
 
     GENERATED = "answered here"  # the origin of a run whose candidates come from no file
@@ -162,13 +173,11 @@ class GenerationRun(models.Model):
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="generation_runs"
     )
     dialog_count = models.PositiveIntegerField(null=True)  # how many dialogs it has to answer; None for an import
-    started_at = models.DateTimeField(auto_now_add=True)
-    seen_at = models.DateTimeField(null=True)  # the last sign of life of a process that answers
+    requested_at = models.DateTimeField(auto_now_add=True)
     away_since = models.DateTimeField(null=True)  # the generator's server has answered nothing since then
     next_try_at = models.DateTimeField(null=True)  # when a server that is away is asked again
     paused_at = models.DateTimeField(null=True)
     cancelled_at = models.DateTimeField(null=True)
-    finished_at = models.DateTimeField(null=True)
     outcome = models.TextField(blank=True)
 
     objects = GenerationRunQuerySet.as_manager()
@@ -187,10 +196,7 @@ class GenerationRun(models.Model):
         return f"{self.generator} on {self.dataset} from {self.origin}"
 
     def is_quiet(self, now: datetime) -> bool:
-        """Return whether the run should be going on, but no process has reported for a while. Its process may be dead,
-        or none may be running."""
-        is_going_on = self.finished_at is None and self.paused_at is None
-        return is_going_on and now - (self.seen_at or self.started_at) > QUIET_AFTER
+        return self.paused_at is None and super().is_quiet(now)
 
 
 class GenerationChunkQuerySet(models.QuerySet["GenerationChunk"]):

@@ -12,13 +12,16 @@ has no conditional logit.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from typing import Any
 
 import numpy as np
 from django.utils import timezone
 
+from evalplatform.background_work import showing_life
+from evalplatform.errors import in_one_line
 from generation.looks import LOOKS, Look
-from generation.models import Dataset, Dialog
+from generation.models import Dataset, Dialog, StyleCheck
 from generation.tidying import tidy_reply
 
 NOTABLE_EXCESS = 0.10
@@ -27,6 +30,7 @@ MOST_DIALOGS = 1_000
 FOLDS = 5
 RIDGE = 1.0
 MOST_GIVEAWAYS = 4
+FAILED = "The check failed. The background process's log has the details; tell whoever runs this server."
 
 Texts = tuple[str, Sequence[str]]  # the gold, and the candidates, of one dialog
 
@@ -130,6 +134,27 @@ def check_on_other_half(dialogs: Iterable[Texts]) -> StyleReport:
     return _make_report(table.hits(table.fit(is_learnt), ~is_learnt), table.chance, _find_giveaways(groups, table))
 
 
+def request_style_check(dataset: Dataset, send: Callable[[Dataset], None], now: datetime) -> None:
+    """Ask a background process for the check, unless someone else has."""
+    StyleCheck.objects.get_or_create(dataset=dataset)
+    StyleCheck.objects.filter(dataset=dataset).request_once(lambda: send(dataset), now)
+
+
+def carry_out_style_check(dataset: Dataset, now: Callable[[], datetime]) -> None:
+    """Check what was asked for. A failure ends it, too: the page must not wait for ever."""
+    row = StyleCheck.objects.filter(dataset=dataset)
+    row.note_start(now())
+    try:
+        with showing_life(row, now):
+            check_dataset_style(dataset)
+    except Exception as error:
+        row.note_end(now(), problem=in_one_line(error) or FAILED)
+        if in_one_line(error) is None:
+            raise
+    else:
+        row.note_end(now(), problem="")
+
+
 def check_dataset_style(dataset: Dataset) -> StyleReport:
     """Check up to MOST_DIALOGS dialogs of the dataset, tidied as studies show them, and store the findings."""
     texts = [
@@ -140,8 +165,7 @@ def check_dataset_style(dataset: Dataset) -> StyleReport:
     as_written = check_style(texts)
     dataset.style_findings = report.as_json() | {"as_written": as_written.sentence if as_written.is_notable else ""}
     dataset.style_checked_at = timezone.now()
-    dataset.style_requested_at = None
-    dataset.save(update_fields=["style_findings", "style_checked_at", "style_requested_at"])
+    dataset.save(update_fields=["style_findings", "style_checked_at"])
     return report
 
 

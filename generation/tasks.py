@@ -11,15 +11,14 @@ from celery import Task, current_app, shared_task
 from django.conf import settings
 from django.db import DatabaseError
 from django.utils import timezone
-from kombu.exceptions import OperationalError
 
-from evalplatform.errors import EvalPlatformError
+from evalplatform.background_work import send_task
 from generation.errors import GeneratorUnavailable
 from generation.generating import TRY_AGAIN_AFTER, answer_chunk, give_up
 from generation.loading import Loader
 from generation.models import Dataset, GenerationChunk, GenerationRun
 from generation.run_requests import finish_if_done, undone_chunks
-from generation.style_check import check_dataset_style
+from generation.style_check import carry_out_style_check
 
 log = structlog.get_logger("generation.tasks")
 
@@ -31,16 +30,13 @@ MOST_PASSES = 3
 
 @shared_task
 def check_style_of_dataset(dataset_id: int) -> None:
-    check_dataset_style(Dataset.objects.get(pk=dataset_id))
+    carry_out_style_check(Dataset.objects.get(pk=dataset_id), timezone.now)
 
 
 def send_chunks(chunk_ids: Iterable[int]) -> None:
     """Send a message for each chunk. A message too many does no harm, since its chunk is then found done."""
-    try:
-        for chunk_id in chunk_ids:
-            answer_chunk_of_run.delay(chunk_id)
-    except OperationalError:
-        raise EvalPlatformError("It can't start: the broker does not answer. See the Health page.") from None
+    for chunk_id in chunk_ids:
+        send_task(answer_chunk_of_run, chunk_id)
 
 
 @shared_task(

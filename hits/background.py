@@ -9,10 +9,12 @@ import uuid
 from datetime import datetime, timedelta
 from typing import Any
 
+from celery import Task
 from celery.signals import task_failure, task_postrun, task_prerun
+from django.db import transaction
 from django.utils import timezone
-from kombu.exceptions import OperationalError
 
+from evalplatform.background_work import BROKER_IS_AWAY, send_task, showing_life
 from evalplatform.errors import EvalPlatformError, in_one_line
 from hits.models import BackgroundJob, Offering, PublishingRun, SchedulerBeat, Study
 from hits.models.background_job import BackgroundJobQuerySet
@@ -35,20 +37,47 @@ SCHEDULER_IS_LATE = timedelta(minutes=3)
 UNFINISHED_FOR = timedelta(days=2)  # older ones were lost with their broker's messages
 
 
-def send(task: Any, about: Study | Offering | PublishingRun, *more: Any, question: str = "") -> None:
+def send(task: Any, about: Study | Offering | PublishingRun, *more: Any) -> None:
     """Ask a background process to do the task. It gets the id of what it is about, and what more it needs."""
-    task_id = uuid.uuid4()
-    if task.name in JOBS:
-        study, offering = _subject(about)
-        BackgroundJob.objects.create(
-            task_id=task_id, study=study, offering=offering, what=JOBS[task.name], question=question,
-            requested_at=timezone.now(),
-        )  # fmt: skip
-    try:
-        task.apply_async((about.pk, *more), task_id=str(task_id))
-    except OperationalError:
-        BackgroundJob.objects.filter(task_id=task_id).delete()
-        raise EvalPlatformError("It can't start: the broker does not answer. See the Health page.") from None
+    if task.name not in JOBS:
+        send_task(task, about.pk, *more)
+        return
+    study, offering = _subject(about)
+    task_id, now = uuid.uuid4(), timezone.now()
+    BackgroundJob.objects.create(
+        task_id=task_id, study=study, offering=offering, what=JOBS[task.name], requested_at=now
+    )
+    BackgroundJob.objects.filter(task_id=task_id).send_requested(
+        lambda: send_task(task, about.pk, *more, task_id=str(task_id)), now
+    )
+
+
+def send_once(task: Any, study: Study, *more: Any, question: str = "") -> BackgroundJob:
+    """Ask for the task unless someone else has: return the job that is under way. If nobody has been heard of it for a
+    while, its message is sent again; a process that finds the job finished does nothing."""
+    with transaction.atomic():
+        Study.objects.select_for_update().get(pk=study.pk)  # a second request waits here, and finds the first one's job
+        same = BackgroundJob.objects.filter(study=study, offering=None, what=JOBS[task.name], question=question)
+        job = same.filter(finished_at=None).first() or BackgroundJob.objects.create(
+            task_id=uuid.uuid4(), study=study, what=JOBS[task.name], question=question
+        )
+    row = BackgroundJob.objects.filter(pk=job.pk)
+    row.request_once(lambda: send_task(task, study.pk, *more, task_id=str(job.task_id)), timezone.now())
+    found = row.first()
+    if found is None:  # someone else asked first, could not send it, and took it back
+        raise EvalPlatformError(BROKER_IS_AWAY)
+    return found
+
+
+class JobTask(Task):  # type: ignore[misc]
+    """A task with a job that pages show: it notes that it lives, and skips a job that is finished already."""
+
+    def __call__(self, *args: Any, **more: Any) -> Any:
+        jobs = _jobs(self.request.id) if self.request.id else BackgroundJob.objects.none()
+        if jobs.filter(finished_at__isnull=False).exists():
+            return None
+        with showing_life(jobs, timezone.now):
+            return self.run(*args, **more)
 
 
 def _subject(about: Study | Offering | PublishingRun) -> tuple[Study, Offering | None]:
@@ -63,7 +92,7 @@ def jobs_to_show(about: Study | Offering, now: datetime) -> list[BackgroundJob]:
     are shown where they were asked for."""
     study, offering = _subject(about)
     jobs = study.background_jobs.filter(offering=offering, question="", requested_at__gt=now - UNFINISHED_FOR)
-    unfinished = jobs.unfinished()
+    unfinished = jobs.under_way()
     failed = jobs.exclude(problem="").filter(finished_at__gt=now - SHOWN_AFTER_FAILURE)
     return sorted({*unfinished, *failed}, key=lambda job: job.pk)
 
@@ -83,17 +112,17 @@ def _jobs(task_id: str) -> BackgroundJobQuerySet:
 @task_prerun.connect  # type: ignore[untyped-decorator]
 def _note_start(task_id: str = "", task: Any = None, **_: Any) -> None:
     if getattr(task, "name", "") in JOBS:
-        _jobs(task_id).update(started_at=timezone.now())
+        _jobs(task_id).note_start(timezone.now())
 
 
 @task_postrun.connect  # type: ignore[untyped-decorator]
 def _note_end(task_id: str = "", task: Any = None, state: str = "", **_: Any) -> None:
     if getattr(task, "name", "") in JOBS and state in ("SUCCESS", "FAILURE"):
-        _jobs(task_id).unfinished().update(finished_at=timezone.now())
+        _jobs(task_id).note_end(timezone.now())
 
 
 @task_failure.connect  # type: ignore[untyped-decorator]
 def _note_failure(task_id: str = "", sender: Any = None, exception: Any = None, **_: Any) -> None:
     if getattr(sender, "name", "") in JOBS:
         problem = in_one_line(exception) or FAILED
-        _jobs(task_id).update(problem=problem, finished_at=timezone.now())
+        _jobs(task_id).note_end(timezone.now(), problem=problem)

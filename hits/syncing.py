@@ -1,4 +1,4 @@
-"""The round that is made every few minutes: collect what the marketplace confirms, pay it, cap who has done enough.
+"""A sync, every few minutes: collect what the marketplace confirms, pay it, and stop workers who have done enough.
 
 Where the study wants that, more assignments are asked for in place of those that were lost, too.
 """

@@ -6,7 +6,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from evalplatform.errors import EvalPlatformError
-from hits.background import note_scheduler
+from hits.background import JobTask, note_scheduler
 from hits.batching.building import build_hits
 from hits.batching.manifest_files import is_large, write_manifest
 from hits.crowds.opening import check_may_change, enter_market, open_crowd
@@ -26,7 +26,7 @@ TRY_AGAIN_SECONDS = 60
 MOST_RETRIES = 10
 
 
-@shared_task
+@shared_task(base=JobTask)
 def build_hits_of_study(study_id: int) -> None:
     study = Study.objects.get(pk=study_id)
     build_hits(study)
@@ -65,19 +65,19 @@ def note_that_scheduler_runs() -> None:
     note_scheduler(timezone.now())
 
 
-@shared_task(bind=True)
+@shared_task(bind=True, base=JobTask)
 def plan_size_of_study(self: Task, study_id: int, difference: str) -> None:
     """For a study that is too large to be simulated while a page waits. The answer is kept with the question."""
     answer = describe(plan(Study.objects.get(pk=study_id), difference))
     BackgroundJob.objects.filter(task_id=self.request.id).update(answer=answer)
 
 
-@shared_task
+@shared_task(base=JobTask)
 def write_manifest_of_study(study_id: int) -> None:
     write_manifest(Study.objects.get(pk=study_id))
 
 
-@shared_task
+@shared_task(base=JobTask)
 def sync_hits_of_offering(offering_id: int, user_id: int | None = None) -> None:
     """`user_id` is whoever asked for it in the pages, and finds the outcome in the event log."""
     offering = _offering(offering_id)
@@ -97,7 +97,7 @@ def sync_hits_of_offering(offering_id: int, user_id: int | None = None) -> None:
     )
 
 
-@shared_task
+@shared_task(base=JobTask)
 def replace_assignments_of_offering(offering_id: int, budget_cents: int | None, user_id: int | None) -> None:
     offering, by = _offering(offering_id), _user(user_id)
     market = open_crowd(offering)
@@ -126,17 +126,21 @@ def put_hits_up_again(offering_id: int, elsewhere: bool, user_id: int | None) ->
         _answer(offering, user_id, f"put HITs up again on {offering.environment}, and not all of them: {trouble}")
 
 
-@shared_task
+@shared_task(base=JobTask)
 def screen_work_of_offering(offering_id: int, user_id: int | None = None) -> None:
     from hits.screening.screening_runs import screen  # pandas comes with it, which web processes do without
 
     offering = _offering(offering_id)
-    screened = screen(offering, timezone.now(), by=_user(user_id))
+    try:
+        screened = screen(offering, timezone.now(), by=_user(user_id))
+    except EvalPlatformError as error:
+        _answer(offering, user_id, f"the work on {offering.environment} was not screened: {error}")
+        raise
     if not screened.is_new:
         _answer(offering, user_id, f"screened the work on {offering.environment} again: nothing has changed")
 
 
-@shared_task
+@shared_task(base=JobTask)
 def undo_screening_of_offering(offering_id: int, user_id: int | None = None) -> None:
     from hits.screening.screening_runs import undo
 
@@ -161,13 +165,13 @@ def make_bundle_of_offering(offering_id: int) -> None:
     make_bundle(_offering(offering_id), timezone.now)
 
 
-@shared_task
+@shared_task(base=JobTask)
 def stop_hits_of_offering(offering_id: int, user_id: int | None = None) -> None:
     offering = _offering(offering_id)
     stop_study(offering, open_crowd(offering), timezone.now, _user(user_id))
 
 
-@shared_task
+@shared_task(base=JobTask)
 def resume_hits_of_offering(offering_id: int, user_id: int | None = None) -> None:
     offering = _offering(offering_id)
     resume_study(offering, open_crowd(offering), timezone.now, _user(user_id))

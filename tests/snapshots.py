@@ -1,15 +1,29 @@
 """Rows that many tests begin with: made once, kept in tables beside, and put back much faster than made anew."""
 
+import json
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from django.apps import apps
 from django.core.management import call_command
 from django.db import connection
+from django.utils import timezone
+
+from generation.models import Candidate, Dialog
+from hits.batching.building import build_hits
+from hits.models import Hit, HitItem, Study
 
 CORPUS = ("generation", ("Dataset", "Dialog", "Generator", "GenerationRun", "Candidate"))
 STUDY = ("hits", ("Study", "Hit", "HitItem"))
 
 Part = tuple[str, Sequence[str]]
+
+FROZEN = ("design", "manifest", "manifest_hash", "style_report", "order_secret")
+OF_A_HIT = ("number", "block", "assignments")
+OF_AN_ITEM = ("position", "dialog_id", "is_checkpoint", "cards", "content_hash")
+
+Row = dict[str, Any]
+_built: dict[str, tuple[Row, list[Row], list[tuple[int, Row]]]] = {}  # an item's row has its HIT's number beside it
 
 
 def take(make: Callable[[], object]) -> None:
@@ -27,6 +41,26 @@ def put_back(part: Part) -> None:
             if connection.vendor == "postgresql":
                 last = f"(SELECT max(id) FROM {table})"
                 cursor.execute(f"SELECT setval(pg_get_serial_sequence('{table}', 'id'), {last})")
+
+
+def build(study: Study) -> None:
+    """Do as build_hits, for a study on the untouched example corpus. When this process has built the same design
+    before, what came of it is put back, which is ten times faster: with the same secret, so in the same card orders."""
+    corpus = (Dialog.objects.count(), Candidate.objects.count(), Candidate.objects.latest("pk").pk)
+    key = json.dumps([study.design, corpus], sort_keys=True)
+    if key not in _built:
+        build_hits(study)
+        items = HitItem.objects.filter(hit__study=study).order_by("pk").values("hit__number", *OF_AN_ITEM)
+        _built[key] = (
+            Study.objects.values(*FROZEN).get(pk=study.pk),
+            list(study.hits.values(*OF_A_HIT)),
+            [(item.pop("hit__number"), item) for item in items],
+        )
+        return
+    frozen, of_hits, of_items = _built[key]
+    Study.objects.filter(pk=study.pk).update(frozen_at=timezone.now(), **frozen)
+    hits = {hit.number: hit for hit in Hit.objects.bulk_create(Hit(study=study, **row) for row in of_hits)}
+    HitItem.objects.bulk_create(HitItem(hit=hits[number], **row) for number, row in of_items)
 
 
 def clear() -> None:

@@ -9,7 +9,10 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.management import call_command
+from django.test import Client
+from django.utils import timezone
 
 from generation.corpora import formats
 from generation.metrics.all_metrics import METRICS
@@ -17,7 +20,17 @@ from generation.models import Candidate, Dialog, GeneratorScore
 from generation.networks import families
 from generation.networks.families import FAMILIES
 from generation.registry import KINDS
+from hits.batching.building import build_hits
+from hits.designing.study_files import create_study
+from hits.exporting.bundle_check import check_bundle
+from hits.models import Exclusion, Rating, Study, offering_for
+from hits.protocols import PROTOCOLS
+from hits.screening.rule_tables import with_rule_tables
+from hits.screening.rules import RULES
+from hits.screening.screening_runs import parse_rules, screen
+from tests.conftest import DEMO
 from tests.generation.scripted_runs import make_dialogs
+from tests.hits.test_screening import hand_in
 
 GUIDE = (Path(__file__).resolve().parent.parent / "CONTRIBUTING.md").read_text()
 
@@ -104,3 +117,50 @@ def test_the_file_and_line_of_a_format_read_a_file(monkeypatch: pytest.MonkeyPat
 
     dialog = Dialog.objects.get()
     assert (dialog.turns, dialog.gold, dialog.external_id) == (["I passed!"], "Well done!", "line 1")
+
+
+@pytest.mark.usefixtures("example_corpus")
+def test_the_file_and_line_of_a_rule_screen_a_study_and_stand_in_form_docs_and_evidence(
+    monkeypatch: pytest.MonkeyPatch, demo_study: Study, researcher_client: Client, capsys: pytest.CaptureFixture[str]
+) -> None:
+    module, line = follow("A screening rule", "hits.screening.silent_rules", monkeypatch)
+    (rule,) = eval(f"[{line}]", vars(module))
+    monkeypatch.setitem(RULES, rule.model_fields["rule"].default, rule)
+    hand_in(demo_study, "QUIET", 0)
+    hand_in(demo_study, "QUIET", 1)
+    hand_in(demo_study, "ONCE", 0)
+
+    rules = parse_rules(demo_study, {"screening": [{"rule": "same_answer"}, {"rule": "silent", "assignments": 2}]})
+    screen(offering_for(demo_study, "local"), timezone.now(), rules)
+
+    left_out = Exclusion.objects.get()
+    assert (left_out.crowd_worker_id, left_out.evidence) == ("QUIET", {"assignments": 2, "comments": 0})
+    monitor = researcher_client.get("/studies/demo/monitor/").content.decode()
+    assert "<code>silent</code>" in monitor
+    assert "assignments 2" in monitor
+    call_command("show_results", "demo")
+    assert "without silent" in capsys.readouterr().out
+    create_study({**DEMO, "name": "next", "screening": [{"rule": "silent"}]}, User.objects.get())
+    form = researcher_client.get("/studies/next/edit/checkpoints/").content.decode()
+    assert 'value="silent" checked> Leaves out workers who did at least so many assignments' in " ".join(form.split())
+    table = with_rule_tables("<!-- rules: further --><!-- end of rules -->")
+    assert "| `silent` | `assignments` 2 | Leaves out workers" in table
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_file_and_line_of_a_protocol_make_one_that_is_answered_and_exported(
+    example_corpus: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    module, line = follow("A protocol", "hits.protocols.thumbs", monkeypatch)
+    (protocol,) = eval(f"[{line}]", vars(module))
+    monkeypatch.setitem(PROTOCOLS, protocol.name, protocol)
+    study = create_study({**DEMO, "protocol": "thumbs"})
+    build_hits(study)
+
+    call_command("publish_hits", "demo", hits=2, yes=True)
+    call_command("simulate_crowd", "demo", seed=7)
+    call_command("sync_hits", "demo")
+    call_command("export_study", "demo", out=tmp_path / "bundle")
+
+    assert set(Rating.objects.values_list("value", flat=True)) == {"up", "down"}
+    assert check_bundle(tmp_path / "bundle") == []

@@ -3,12 +3,15 @@
 import ast
 import doctest
 import importlib
+import json
 import re
+import shlex
 import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
-from django.core.management import get_commands, load_command_class
+from django.core.management import call_command, get_commands, load_command_class
 from django.urls import Resolver404, resolve
 
 from examples import write_map
@@ -215,3 +218,29 @@ def test_the_python_in_pages_is_python() -> None:
             assert not doctest.testfile(str(ROOT / page), module_relative=False, optionflags=doctest.ELLIPSIS).failed, (
                 page
             )
+
+
+@pytest.mark.once
+@pytest.mark.django_db(transaction=True)
+def test_the_first_study_runs_as_its_guide_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    guide = text_of("docs/first-study.md")
+    blocks = [
+        re.sub("^ {4}", "", block, flags=re.M) for block in re.findall(r"(?:^ {4}.*\n|^\n(?= {4}))+", guide, re.M)
+    ]
+    dialog, replies = (json.loads(block) for block in blocks if block.strip().startswith("{"))
+    (study_file,) = (block for block in blocks if block.strip().startswith("name ="))
+    monkeypatch.chdir(tmp_path)
+    for name, one in (("dialogs", dialog), ("replies", replies)):
+        lines = (json.dumps(one).replace("chat-00", f"chat-{number:02}") for number in range(20))
+        Path(f"{name}.jsonl").write_text("\n".join(lines))
+    Path("my_study.toml").write_text(study_file)
+
+    for line in re.findall(
+        r"manage\.py ((?:import|create|build|publish|simulate|sync|screen|show|export|check)_.*)", guide
+    ):
+        if not line.endswith(".") and "`" not in line:
+            call_command(*shlex.split(line, comments=True))
+
+    assert "my-bundle holds together" in capsys.readouterr().out

@@ -8,13 +8,15 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
-from kombu.exceptions import OperationalError
 
 from evalplatform import process_commands
+from evalplatform.background_work import send_task
+from evalplatform.errors import EvalPlatformError
 from evalplatform.listeners import is_anyone_listening
+from generation import style_check
 from generation.counting import count_datasets, count_emotions
 from generation.metrics.score_tables import tables_of_dataset
-from generation.models import Dataset, Dialog
+from generation.models import Dataset, Dialog, StyleCheck
 from generation.owning import can_change, refuse_unless
 from generation.tasks import check_style_of_dataset
 
@@ -71,14 +73,15 @@ def show_dialog(request: HttpRequest, pk: int) -> HttpResponse:
 def request_style_check(request: HttpRequest, pk: int) -> HttpResponse:
     dataset = get_object_or_404(Dataset, pk=pk)
     refuse_unless(can_change(request.user, dataset))
-    # Note the request before sending it: a quick process may finish the check before this line would run.
-    Dataset.objects.filter(pk=pk).update(style_requested_at=timezone.now())
     try:
-        check_style_of_dataset.delay(dataset.pk)
-    except OperationalError:
-        Dataset.objects.filter(pk=pk).update(style_requested_at=None)
-        messages.error(request, "The check can't start: the broker does not answer. See the Health page.")
+        style_check.request_style_check(dataset, _send, timezone.now())
+    except EvalPlatformError as error:
+        messages.error(request, str(error))
     return redirect("dataset", pk=pk)
+
+
+def _send(dataset: Dataset) -> None:
+    send_task(check_style_of_dataset, dataset.pk)
 
 
 @require_GET
@@ -90,9 +93,14 @@ def show_style_check(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def style_wait(dataset: Dataset) -> dict[str, Any]:
-    """Say whether a requested check waits because no background process is running, and which command starts one."""
-    is_alone = dataset.style_requested_at is not None and not is_anyone_listening()
-    return {"is_alone": is_alone, "command": process_commands.WORKER}
+    """Return the check that was asked for, if any, and whether it waits for a process that is not running."""
+    check = StyleCheck.objects.filter(dataset=dataset).first() or StyleCheck(dataset=dataset)
+    return {
+        "check": check,
+        "is_quiet": check.is_quiet(timezone.now()),
+        "is_alone": check.is_under_way and not is_anyone_listening(),
+        "command": process_commands.WORKER,
+    }
 
 
 def _padded_labels(dialog: Dialog) -> list[str]:

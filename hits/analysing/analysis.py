@@ -1,16 +1,17 @@
-"""From a frame to results.
+"""Compute all results of a ratings frame: which statistics, of which ratings.
 
 The frame is that of hits.frames, or one with fewer columns (imported_ratings). It must have `worker`, `dialog`,
 `dataset`, `generator`, `value` and `score`. It may have `card`, `place`, `position`, `wave`, `submitted_at`,
 `active_ms` and `is_checkpoint`, and these:
 
     criterion             category  what workers were asked about; without it, all ratings are of one criterion
+    opponent              category  where workers compared two replies, the generator of the other one
     label                 category  the reply's predicted emotion or intent; missing where there is none
     metric_NAME           float     an automatic metric of the reply; NaN where there is none
     excluded_by_RULE      bool      True where this screening rule leaves the rating out (hits.screening.keeping)
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -39,16 +40,24 @@ OVERALL = "overall"
 ALL_RULES, NO_RULE = "all rules", "no rule"
 
 
-def analyse(frame: pd.DataFrame, seed: int = 1) -> Results:
-    parts = _by_criterion(frame)
+Scales = Mapping[str, Sequence[str]]  # the values of each criterion, best first
+
+
+def analyse(frame: pd.DataFrame, seed: int = 1, scales: Scales | None = None) -> Results:
+    """`scales` are for studies with several criteria, which may have different values."""
+    parts = _by_criterion(frame, scales or {})
     return Results(tuple(_analyse_criterion(name, part, seed) for name, part in parts.items()), seed)
 
 
-def _by_criterion(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
+def _by_criterion(frame: pd.DataFrame, scales: Scales) -> dict[str, pd.DataFrame]:
     names = list(frame["criterion"].astype("category").cat.categories) if "criterion" in frame else []
     if len(names) <= 1:  # nothing to take apart, which would copy everything
         return {str(names[0]) if names else OVERALL: frame}
-    return {str(name): frame[(frame["criterion"] == name).to_numpy()] for name in names}
+    parts = {str(name): frame[(frame["criterion"] == name).to_numpy()] for name in names}
+    return {
+        name: part.assign(value=part["value"].cat.set_categories(list(scales[name]))) if name in scales else part
+        for name, part in parts.items()
+    }
 
 
 def _analyse_criterion(criterion: str, frame: pd.DataFrame, seed: int) -> CriterionResults:
@@ -65,6 +74,7 @@ def _analyse_criterion(criterion: str, frame: pd.DataFrame, seed: int) -> Criter
     with_all = Variant(ALL_RULES, rules, size, by_dataset, agreed[0], rankings[0])
     return CriterionResults(
         criterion=criterion,
+        is_comparison=ratings.opponent is not None,
         size=size,
         datasets=ratings.datasets,
         generators=ratings.generators,
@@ -77,7 +87,7 @@ def _analyse_criterion(criterion: str, frame: pd.DataFrame, seed: int) -> Criter
         dependences=tuple(dependences(kept, ratings)),
         worker_effect=worker_effect(ratings, seed),
         labels=tuple(_labels(kept, ratings)),
-        metrics=tuple(metric_correlations(ratings, _metrics(kept), seed)),
+        metrics=tuple(metric_correlations(ratings, _metrics(kept) if ratings.opponent is None else {}, seed)),
         calibration=tuple(_calibration(ratings)),
         variants=(with_all, *_other_variants(everything, frame)) if rules else (),
     )
@@ -105,12 +115,17 @@ def _agreement(scopes: Sequence[tuple[str | None, CodedRatings]]) -> list[Agreem
     found = []
     for name, part in scopes:
         found.append(agreement(part.cards, name))
-        by_generator = part.by_group(part.generator, len(part.generators))
+        if part.opponent is None:
+            by_generator = part.by_group(part.generator, len(part.generators))
+        else:
+            by_generator = [part.of_generator(code) for code in range(len(part.generators))]
         found += [agreement(one, name, part.generators[code]) for code, one in enumerate(by_generator)]
     return found
 
 
 def _labels(kept: pd.DataFrame, ratings: CodedRatings) -> list[Labels]:
+    if ratings.opponent is not None:  # what a reply won against depends on both
+        return []
     if "label" not in kept or not (column := kept["label"].astype("category")).notna().any():
         return []
     names = tuple(str(name) for name in column.cat.categories)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
+from evalplatform.background_work import showing_life
 from evalplatform.errors import in_one_line
 from hits.analysing.analysis import analyse
 from hits.analysing.disputed_dialogs import most_disputed
@@ -16,7 +17,7 @@ from hits.analysing.figures.all_figures import Picture, pictures
 from hits.analysing.kept_results import source_of
 from hits.analysing.results import Results
 from hits.analysing.serialising import results_as_json
-from hits.analysing.study_analysis import study_frame
+from hits.analysing.study_analysis import scales_of, study_frame
 from hits.models import Offering, ScreeningRun, StudyResults
 from hits.screening.funnel import funnel_of
 from hits.screening.kept_mask import kept_mask
@@ -27,21 +28,22 @@ FAILED = "The computation failed. The log of the background process has the deta
 def compute_results(offering: Offering, now: Callable[[], datetime]) -> None:
     rows = StudyResults.objects.filter(offering=offering)
     StudyResults.objects.get_or_create(offering=offering)
-    rows.update(started_at=now())
+    rows.note_start(now())
     source = source_of(offering)  # before anything is read
     # A failure counts as done too, or a waiting page would request the same computation again and again.
-    done = {"source": source, "requested_at": None, "started_at": None}
     try:
-        rows.update(**_computed(offering), **done, problem="", computed_at=now())
+        with showing_life(rows, now):
+            computed = _computed(offering)
+        rows.update(**computed, source=source, problem="", computed_at=now(), finished_at=now())
     except Exception as error:
-        rows.update(**done, problem=in_one_line(error) or FAILED)
+        rows.update(source=source, problem=in_one_line(error) or FAILED, finished_at=now())
         if in_one_line(error) is None:
             raise
 
 
 def _computed(offering: Offering) -> dict[str, Any]:
     frame = study_frame(offering)
-    results = analyse(frame)
+    results = analyse(frame, scales=scales_of(offering.study))
     return {
         "results": results_as_json(results),
         "figures": {

@@ -1,8 +1,8 @@
 """Finds the dialogs on which workers disagree most.
 
 In: kept ratings. Out: dialogs, the most disputed first, each with the mean squared difference of two workers' scores of
-the same card, over all pairs of workers and all cards. Guaranteed: plain numbers, the same for the same ratings;
-dialogs in which no card has two ratings are left out.
+the same card on the same criterion, over all pairs of workers, all cards and all criteria. Guaranteed: plain numbers,
+the same for the same ratings; dialogs in which no card has two ratings are left out.
 """
 
 from typing import Any
@@ -17,8 +17,9 @@ def most_disputed(ratings: pd.DataFrame, most: int = MOST_DIALOGS) -> list[dict[
     """With n scores x of a card, the squared differences of its n (n - 1) / 2 pairs sum to n sum(x^2) - sum(x)^2."""
     cards = ratings[ratings["is_first_of_card"]]
     scores = cards["score"].to_numpy(np.float64)
-    columns = pd.DataFrame({"dialog": cards["dialog"], "card": cards["card"], "score": scores, "square": scores**2})
-    by_card = columns.groupby(["dialog", "card"]).agg(
+    keys = ["dialog", "criterion", "card"]
+    columns = cards[keys].assign(score=scores, square=scores**2)
+    by_card = columns.groupby(keys, observed=True).agg(
         n=("score", "size"), sum=("score", "sum"), squares=("square", "sum")
     )
     by_card["apart"] = by_card["n"] * by_card["squares"] - by_card["sum"] ** 2

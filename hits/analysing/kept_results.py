@@ -9,15 +9,12 @@ import hashlib
 import json
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any
 
-from django.db.models import Count, Max, Q, QuerySet
+from django.db.models import Count, Max
 
 from evalplatform import __version__
-from evalplatform.errors import EvalPlatformError
 from generation.models import GeneratorScore
 from hits.models import Offering, ScreeningRun, Study, StudyResults, Submission
-from hits.models.study_results import QUIET_AFTER
 
 Send = Callable[[Offering], None]  # sends a task about this offering
 
@@ -65,18 +62,5 @@ def refresh_results(offering: Offering, send: Send, now: datetime, is_forced: bo
         return row
     StudyResults.objects.get_or_create(offering=offering)
     of_study = StudyResults.objects.filter(offering=offering)
-    ask_once(of_study, lambda: send(offering), now)
+    of_study.request_once(lambda: send(offering), now)
     return of_study.get()
-
-
-def ask_once(row: QuerySet[Any], send: Callable[[], None], now: datetime) -> bool:
-    """Send the task unless someone else has; send it again if nothing has come of it for a while."""
-    is_free = Q(requested_at=None) | Q(requested_at__lt=now - QUIET_AFTER)
-    if not row.filter(is_free).update(requested_at=now, started_at=None):
-        return False
-    try:
-        send()
-    except EvalPlatformError:
-        row.update(requested_at=None)
-        raise
-    return True

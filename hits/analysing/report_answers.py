@@ -20,6 +20,7 @@ from hits.analysing.results import CriterionResults
 from hits.stats.estimates import Estimate, Undefined
 from hits.stats.outcomes import Agreement, Comparison, Comparisons, Ranking, ShareRow
 
+COMPARED = "How often each model's reply won, tied and lost against another model's."
 AGREEMENTS = {
     "alpha_ordinal": "alpha, ordinal",
     "alpha_interval": "alpha, interval",
@@ -34,6 +35,8 @@ def shares(found: CriterionResults) -> Section:
         "Which share of each model's replies was rated so. Whiskers and brackets are 95 % intervals; they respect that "
         "ratings of one dialog, and of one worker, belong together."
     )
+    if found.is_comparison:
+        lead = lead.replace("Which share of each model's replies was rated so.", COMPARED)
     title = "How replies were rated"
     tables = _tables_by_dataset(found.table, found)
     return Section("shares", title, lead, tables, figure=title if found.size.ratings else "")
@@ -129,8 +132,8 @@ def _letter_table(one: Comparisons) -> Table:
 
 def ranking(found: CriterionResults) -> Section:
     lead = (
-        "Bradley and Terry's model with ties, from the areas that the cards were put in. Strength is on the scale of "
-        "log-odds, and 0 is the average."
+        "Bradley and Terry's model with ties, from which of two replies each worker put above the other. Strength is "
+        "on the scale of log-odds, and 0 is the average."
     )
     tables = tuple(_ranking_table(one, found.letters(one.dataset)) for one in found.rankings)
     is_trivial = len(found.generators) < 2

@@ -8,6 +8,7 @@ from hits.analysing.results import CriterionResults, Variant
 from hits.stats.estimates import Undefined
 from hits.stats.outcomes import Dependence, Labels, Level, MetricCorrelation, Reliability
 
+LEFT_OUT = "Not defined for comparisons."
 FACTORS = {
     "place": "place of the card on the page, from 0",
     "position": "position of the dialog in the HIT, from 0",
@@ -84,7 +85,8 @@ def labels(found: CriterionResults) -> Section:
     title = "Emotions and intents of the replies"
     lead = "What was predicted for the replies that workers rated so: the paper's figure 5."
     tables = tuple(_label_table(one) for one in found.labels)
-    notes = () if tables else ("The replies came without predicted emotions or intents.",)
+    nothing = LEFT_OUT if found.is_comparison else "The replies came without predicted emotions or intents."
+    notes = () if tables else (nothing,)
     return Section("labels", title, lead, tables, notes, title if tables and found.size.ratings else "")
 
 

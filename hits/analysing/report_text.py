@@ -74,15 +74,17 @@ def _comparisons(table: Table, letters: Table) -> Iterator[str]:
         difference, superiority, *tests, verdict = table.cells(
             row, "difference", "superiority", "permutation", "signed_rank", "verdict"
         )
-        numbers = _written(difference)
-        if not difference.undefined:
+        numbers = _written(superiority)
+        if not superiority.undefined:
             p_values = "".join(f"{'-' if test.undefined else _written(test):>12}" for test in tests)
-            numbers = f"{numbers:<25}{_written(superiority):<25}{p_values}"
+            apart = "-" if difference.undefined else _written(difference)
+            numbers = f"{apart:<25}{numbers:<25}{p_values}"
         yield f"  {_name(row.head):<{width}}{numbers}   {'different' if verdict.value else ''}".rstrip()
     yield "  Who shares a letter can't be told apart:"
     wide = max(len(_name(row.head)) for row in letters.rows) + 2 if letters.rows else 0
     for row in letters.rows:
-        yield f"    {_name(row.head):<{wide}}{_written(row.cells[0]):<8}{row.head.letters}"
+        mean = "" if row.head.letters and row.cells[0].undefined else f"{_written(row.cells[0]):<8}"
+        yield f"    {_name(row.head):<{wide}}{mean}{row.head.letters}"
 
 
 def _ranking(table: Table) -> Iterator[str]:

@@ -43,10 +43,12 @@ class Variant:
 class CriterionResults:
     """What the ratings say about one criterion. `table` is the paper's table 5, by dataset and generator. A list that
     goes over datasets begins with all of them together (dataset None) if there are several. `calibration` has the human
-    replies and, for comparison, the generators in the same dialogs; it is empty where no human reply was rated.
-    `labels` is the paper's figure 5."""
+    replies and, beside them, the generators in the same dialogs; it is empty where no human reply was rated.
+    `labels` is the paper's figure 5. `is_comparison` where workers compared two replies: then a reply is counted by
+    what it won, and whatever needs a score is undefined or left out."""
 
     criterion: str
+    is_comparison: bool
     size: Size
     datasets: tuple[str, ...]
     generators: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""A study's own results."""
+"""Compute a study's results: its frame, screened and with its metrics, through `analyse`."""
 
 import pandas as pd
 
@@ -6,14 +6,20 @@ from hits.analysing.analysis import analyse
 from hits.analysing.automatic import add_metrics, metrics_of
 from hits.analysing.results import Results
 from hits.frames.ratings_frame import ratings_frame, reply_labels
-from hits.models import Offering, ScreeningRun
+from hits.models import Offering, ScreeningRun, Study
+from hits.protocols import protocol_of
 from hits.screening.keeping import submissions_by_rule
 from hits.screening.kept_mask import mark_exclusions
 
 
 def analyse_study(offering: Offering) -> Results:
     """Analyse what the current screening keeps; without a screening, everything counts."""
-    return analyse(study_frame(offering))
+    return analyse(study_frame(offering), scales=scales_of(offering.study))
+
+
+def scales_of(study: Study) -> dict[str, list[str]]:
+    """The values of each criterion that the study asks about, best first."""
+    return {one.name: list(one.scale.values) for one in protocol_of(study.parsed_design).criteria}
 
 
 def study_frame(offering: Offering) -> pd.DataFrame:

@@ -67,7 +67,7 @@ class RatingListView(ResearcherView):
         pages = RatingPages()
         # What belongs to them is looked up for the page alone: joining nine tables leaves too much to a planner that
         # does not know yet how full they are.
-        columns: Any = found.values("pk", "submission", "item", "candidate", *OF_RATING)
+        columns: Any = found.values("pk", "submission", "item", "candidate", "opponent", *OF_RATING)
         rows: list[dict[str, Any]] = pages.paginate_queryset(columns, request, self) or []
         return pages.get_paginated_response(_rows(offering.study, rows, run))
 
@@ -106,7 +106,7 @@ def _one_of(asked: str, name: str, known: Sequence[str]) -> str:
 def _rows(study: Study, rows: Sequence[dict[str, Any]], run: ScreeningRun | None) -> list[dict[str, Any]]:
     items = _by_key(HitItem.objects.filter(pk__in={row["item"] for row in rows}), OF_ITEM)
     work = _by_key(Submission.objects.filter(pk__in={row["submission"] for row in rows}), OF_SUBMISSION)
-    candidates = {row["candidate"] for row in rows} - {None}
+    candidates = {row[name] for row in rows for name in ("candidate", "opponent")} - {None}
     generators = dict(Candidate.objects.filter(pk__in=candidates).values_list("pk", "generator__name"))
     rules = first_rules(run, {key: one["worker_id"] for key, one in work.items()})
     names = {key: pseudonym(study, one.pop("worker_id")) for key, one in work.items()}
@@ -120,6 +120,7 @@ def _rows(study: Study, rows: Sequence[dict[str, Any]], run: ScreeningRun | None
             **items[row["item"]],
             **{name: row[name] for name in OF_RATING},
             "generator": generators.get(row["candidate"]),
+            "opponent": generators.get(row["opponent"]),
             "score": scales[row["criterion"]].score(row["value"]),
             "is_kept": row["submission"] not in rules,
             "excluded_by": rules.get(row["submission"]),

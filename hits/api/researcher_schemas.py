@@ -75,9 +75,10 @@ class RatingOut(BaseModel):
     card: int
     place: int = Field(description="Where the card stood on the page, from 0.")
     generator: str | None = Field(description="None for the human reply.")
+    opponent: str | None = Field(description="The model that it was compared with; None where nothing was compared.")
     criterion: str = Field(description="What was asked about.")
-    value: str = Field(description="What was said, as the study's protocol names it: with areas, the area's key.")
-    score: int = Field(description="The value as a number, higher is better: 3, 2, 1 for three areas.")
+    value: str = Field(description="What was said, one of the values that the study's protocol has for the criterion.")
+    score: int = Field(description="The value as a number, higher is better.")
     submitted_at: datetime
     is_kept: bool = Field(description="Whether the current screening leaves it in.")
     excluded_by: str | None = Field(description="The first rule that leaves it out.")

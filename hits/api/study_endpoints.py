@@ -119,7 +119,7 @@ def _state(row: StudyResults) -> str:
     source = source_of(row.offering)
     if not source:
         return "nothing rated"
-    if row.requested_at is not None:
+    if row.is_under_way:
         return "being computed"
     if row.problem:
         return "failed"

@@ -1,4 +1,4 @@
-"""A study -> its HITs, frozen.
+"""Deal a study's dialogs into HITs, place the checkpoints, put replies on cards, and freeze the study.
 
 In: a draft with a design that the data can fill. Out: Hit and HitItem rows, and the study's manifest with its hash.
 Guaranteed: all or nothing, once only, and the same study gives the same HITs byte for byte, on any database. Only the
@@ -7,7 +7,7 @@ order of the cards differs from one freezing to the next: it comes from a secret
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
@@ -26,16 +26,18 @@ from hits.designing.summarising import check_study_style
 from hits.models import Hit, HitItem, Study
 from hits.models.cards import Card
 from hits.models.design import StudyDesign
+from hits.protocols import Protocol, protocol_of
 
 BLOCKS_AT_ONCE = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A dialog's place in a block."""
+    """A dialog's place in a block. `number` counts through the line-ups of a protocol (`Protocol.line_up`)."""
 
     dataset: str
     dialog: ChosenDialog
+    number: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +101,8 @@ def deal(design: StudyDesign, selections: Sequence[Selection], size: BatchSize) 
     pack = _pack(design, selections)
     seats = sorted(range(size.block_count), key=lambda seat: order_key(design.seed, "seat", seat))
     for seat in seats:
-        block = pack[seat :: size.block_count]
+        # One step further in each row and at each seat: a block gets all line-ups in turn, and so does each dataset.
+        block = [replace(place, number=row + seat) for row, place in enumerate(pack[seat :: size.block_count])]
         yield sorted(block, key=lambda place: order_key(design.seed, "place", place.dataset, place.dialog.external_id))
 
 
@@ -133,6 +136,22 @@ def make_cards(design: StudyDesign, candidates: Sequence[Candidate], gold: str |
         texts.setdefault(gold_key, shown)
         merged.setdefault(gold_key, [])
     return [NewCard(text, tuple(merged[key]), key == gold_key) for key, text in texts.items()]
+
+
+def cards_of_item(
+    protocol: Protocol[Any], number: int, candidates: Sequence[Candidate], gold: str | None
+) -> list[NewCard]:
+    """The cards of the protocol's line-up. If the human reply is what a generator of it said, and another line-up has
+    it on a card of its own, that one is taken: a checkpoint should be possible to win and to miss."""
+    design = protocol.design
+    tried = []
+    for step in range(len(design.generators) if gold is not None else 1):
+        names = protocol.line_up(number + step, gold is not None)
+        cards = make_cards(design, [one for one in candidates if one.generator.name in names], gold)
+        if not any(card.is_gold and card.candidates for card in cards):
+            return cards
+        tried.append(cards)
+    return tried[0]
 
 
 def _pack(design: StudyDesign, selections: Sequence[Selection]) -> list[Place]:
@@ -169,6 +188,7 @@ def _write_blocks(
 ) -> int:
     """Writes the HITs of these blocks and adds their lines to the hash. Returns the number of the next HIT."""
     dialogs, candidates = _load(design, [place for _, block in blocks for place in block])
+    protocol = protocol_of(design)
     hits: list[Hit] = []
     items: list[HitItem] = []
     for block_number, block in blocks:
@@ -181,7 +201,7 @@ def _write_blocks(
         for position, place in enumerate(block):
             dialog = dialogs[place.dialog.pk]
             gold = dialog.display_gold if position in checkpoints else None
-            cards = make_cards(design, candidates[dialog.pk], gold)
+            cards = cards_of_item(protocol, place.number, candidates[dialog.pk], gold)
             of_block = [
                 HitItem(
                     hit=hit,

@@ -1,4 +1,4 @@
-"""What the marketplace confirms -> Submission and Rating rows.
+"""Ask the crowd what was handed in, and store it as Submissions with their Ratings.
 
 In: a study's published HITs and a market. Out: a Submission with its Ratings for each assignment that the marketplace
 has, all or nothing each; and for each that it does not have, what became of it. Guaranteed: nothing that was only said

@@ -24,7 +24,7 @@ class About(BaseModel):
     ratings: int
     datasets: list[str]
     generators: list[str]
-    values: list[str]  # the best first
+    criteria: dict[str, list[str]]  # what was asked about, each with its values, the best first
     rules: list[str]  # of screening, each with a column in the ratings
     metrics: dict[str, str] = {}  # automatic ones of the replies, each with a column, and their versions
     is_screened: bool

@@ -51,7 +51,7 @@ def _other_manifest(folder: Path, about: About) -> list[str]:
 
 def _analysed(frame: pd.DataFrame, about: About, ratings: str) -> Results:
     try:
-        return analyse(frame, about.seed)
+        return analyse(frame, about.seed, about.criteria)
     except (ValueError, TypeError, LookupError, ArithmeticError) as error:
         # The file can be read and has the right columns, but not what ratings can say.
         raise EvalPlatformError(f"{ratings} has no ratings that can be analysed: {error}") from error

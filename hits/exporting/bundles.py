@@ -18,6 +18,7 @@ from hits.analysing.figures.all_figures import Picture, pictures
 from hits.analysing.reporting import report_of
 from hits.analysing.results import Results
 from hits.analysing.serialising import results_as_json
+from hits.analysing.study_analysis import scales_of
 from hits.batching.manifest import manifest_lines
 from hits.budgeting.places import reveal_secret
 from hits.exporting import about as about_file
@@ -33,7 +34,6 @@ from hits.exporting.report_latex import latex_tables
 from hits.frames.ratings_frame import rating_chunks
 from hits.frames.study_tables import confirmed_submissions
 from hits.models import Offering, ScreeningRun
-from hits.protocols import protocol_of
 from hits.screening.funnel import Funnel, funnel_of
 from hits.screening.keeping import submissions_by_rule
 from hits.screening.kept_mask import mark_exclusions
@@ -53,7 +53,7 @@ def export_bundle(offering: Offering, folder: Path, pseudonyms: str = "") -> Bun
     """`pseudonyms` is a name that bundles may share, so that a worker is called the same in all of them."""
     with _new_bundle(offering, folder) as new:
         about = write_ratings_of(offering, new, pseudonyms)
-        results = analyse(read_ratings(new / "ratings.parquet", about), about.seed)
+        results = analyse(read_ratings(new / "ratings.parquet", about), about.seed, about.criteria)
         _write_rest(offering, new, about, results)
     return Bundle(folder.resolve(), about, results)
 
@@ -109,7 +109,7 @@ def write_ratings_of(offering: Offering, folder: Path, pseudonyms: str = "") -> 
         ratings=rows,
         datasets=[part.name for part in design.datasets],
         generators=design.generators,
-        values=list(protocol_of(design).scale.values),
+        criteria=scales_of(offering.study),
         rules=list(named),
         metrics=metrics,
         is_screened=run is not None,

@@ -26,8 +26,9 @@ COLUMNS = {
     "is_first_of_card": ("is_first_of_card", "false for further models of a card that has a row already"),
     "generator": ("generator", "the model; empty for the human reply"),
     "is_human": ("is_gold", "whether it is the human reply"),
+    "opponent": ("opponent", "the model whose reply it was compared with; empty where nothing was compared"),
     "criterion": ("criterion", "what was asked about"),
-    "value": ("value", "what the worker said: with areas, the one that the card was put into"),
+    "value": ("value", "what the worker said of the reply; bundle.json has each criterion's values, best first"),
     "score": ("score", "the value as a number, the highest for the best"),
     "label": ("label", "the reply's predicted emotion or intent; empty where there is none"),
     "active_ms": (

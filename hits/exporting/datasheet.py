@@ -1,5 +1,5 @@
-"""The Human Evaluation Datasheet (Shimorina and Belz 2022, "The Human Evaluation Datasheet"), as far as the platform
-knows: its questions by number, in words of our own; what only the researcher can say is marked."""
+"""The bundle's Human Evaluation Datasheet (Shimorina and Belz 2022, "The Human Evaluation Datasheet"), as far as the
+platform knows: its questions by number, in words of our own; what only the researcher can say is marked."""
 
 from collections.abc import Iterator
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from django.conf import settings
 from django.contrib.auth.models import User
 
-from hits.analysing.kept_results import Send, ask_once, source_of
+from hits.analysing.kept_results import Send, source_of
 from hits.budgeting.places import revealed_secret
 from hits.models import Event, Offering, StudyBundle
 
@@ -35,7 +35,7 @@ def bundle_source(offering: Offering) -> str:
 def request_bundle(offering: Offering, send: Send, by: User | None, now: datetime) -> None:
     StudyBundle.objects.get_or_create(offering=offering)
     row = StudyBundle.objects.filter(offering=offering)
-    if ask_once(row, lambda: send(offering), now):
+    if row.request_once(lambda: send(offering), now):
         Event.objects.create(
             study=offering.study, at=now, actor=by, text=f"asked for a bundle ({offering.environment})"
         )

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
+from evalplatform.background_work import showing_life
 from evalplatform.errors import in_one_line
 from hits.exporting.bundles import export_bundle
 from hits.exporting.kept_bundles import bundle_file, bundle_source
@@ -23,16 +24,17 @@ SAME_TIME = (1980, 1, 1, 0, 0, 0)  # a file's own time would make each pack anot
 
 def make_bundle(offering: Offering, now: Callable[[], datetime]) -> None:
     row = StudyBundle.objects.filter(offering=offering)
-    row.update(started_at=now())
+    row.note_start(now())
     source = bundle_source(offering)  # before anything is read
     try:
-        _write(offering, bundle_file(offering))
+        with showing_life(row, now):
+            _write(offering, bundle_file(offering))
     except Exception as error:
-        row.update(problem=in_one_line(error) or FAILED, requested_at=None, started_at=None)
+        row.update(problem=in_one_line(error) or FAILED, finished_at=now())
         if in_one_line(error) is None:
             raise
     else:
-        row.update(problem="", source=source, made_at=now(), requested_at=None, started_at=None)
+        row.update(problem="", source=source, made_at=now(), finished_at=now())
 
 
 def _write(offering: Offering, file: Path) -> None:

@@ -16,10 +16,10 @@ from hits.exporting.columns import described
 from hits.screening.kept_mask import EXCLUDED_BY
 
 FILES = ("ratings.csv", "ratings.jsonl", "ratings.parquet")
-TEXTS = ("worker", "dataset", "dialog", "generator", "criterion", "value", "label")
+TEXTS = ("worker", "dataset", "dialog", "generator", "opponent", "criterion", "value", "label")
 BOOLEANS = ("is_checkpoint", "is_first_of_card", "is_human", "is_kept")
 TYPES = {"assignment": "int64", "active_ms": "int64", "hidden_ms": "int64", "hit": "int32", "block": "int32"}
-MAY_BE_EMPTY = {"generator", "label"}  # of human replies, and where no label was predicted
+MAY_BE_EMPTY = {"generator", "opponent", "label"}  # of human replies, without a comparison or a predicted label
 NOT_ANALYSED = {"hit", "block", "is_first_of_card", "is_human", "is_kept", "hidden_ms"}
 
 
@@ -60,7 +60,10 @@ def read_ratings(path: Path, about: About) -> pd.DataFrame:
     frame = frame.rename(columns={"dialog": "external_id"})
     frame["dataset"] = _in_order(frame["dataset"], about.datasets, path)
     frame["generator"] = _in_order(frame["generator"], about.generators, path)
-    frame["value"] = _in_order(frame["value"], about.values, path)
+    frame["opponent"] = _in_order(frame["opponent"], about.generators, path)
+    frame["criterion"] = _in_order(frame["criterion"], list(about.criteria), path)
+    values = dict.fromkeys(value for scale in about.criteria.values() for value in scale)
+    frame["value"] = _in_order(frame["value"], list(values), path)
     frame["label"] = pd.Categorical(frame["label"], categories=sorted(frame["label"].dropna().unique()))
     ids, names = pd.factorize(frame["external_id"])
     frame["dialog"] = frame["dataset"].cat.codes.to_numpy(np.int64) * len(names) + ids

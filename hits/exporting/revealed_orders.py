@@ -41,19 +41,29 @@ def wrong_orders(folder: Path, about: About, frame: pd.DataFrame) -> Iterator[st
         return
     if head.get(ORDER_COMMITMENT) != commitment_to(secret):
         yield "the secret of the card orders is not the one that manifest.jsonl commits to"
-    if wrong := _assignments_in_another_order(frame, secret):
+    if wrong := _assignments_in_another_order(frame, secret, _card_counts(content)):
         yield f"the cards of {wrong:,} assignments stood in another order than the secret gives"
 
 
-def _assignments_in_another_order(frame: pd.DataFrame, secret: bytes) -> int:
+def _card_counts(manifest: bytes) -> dict[tuple[str, str], int]:
+    """By dataset and dialog. A comparison is rated on one of its cards, so the ratings do not name all of them."""
+    try:
+        lines = [json.loads(line) for line in manifest.splitlines()[1:]]
+        return {(one["dataset"], one["dialog"]): len(one["cards"]) for one in lines}
+    except (ValueError, TypeError, LookupError):
+        return {}  # not the manifest that was frozen, which its hash tells
+
+
+def _assignments_in_another_order(frame: pd.DataFrame, secret: bytes, card_counts: dict[tuple[str, str], int]) -> int:
     """An assignment's cards are rotated by the same turn in all its dialogs: `turn` modulo the number of cards."""
     cards = frame[["assignment", "dataset", "external_id", "card", "place"]].astype({"dataset": str})
     last_cards = cards.groupby(["dataset", "external_id"], observed=True)["card"].max().reset_index()
     dialogs = zip(last_cards["dataset"], last_cards["external_id"], last_cards["card"], strict=True)
+    counts = {(one, other): max(last + 1, card_counts.get((one, other), 0)) for one, other, last in dialogs}
     ranks = {
-        (dataset, external_id, card): (rank, last_card + 1)
-        for dataset, external_id, last_card in dialogs
-        for rank, card in enumerate(shuffle_cards(secret, dataset, external_id, last_card + 1))
+        (dataset, external_id, card): (rank, cards)
+        for (dataset, external_id), cards in counts.items()
+        for rank, card in enumerate(shuffle_cards(secret, dataset, external_id, cards))
     }
     found = [ranks[key] for key in zip(cards["dataset"], cards["external_id"], cards["card"], strict=True)]
     rank, count = (pd.Series(column, cards.index) for column in zip(*found, strict=True))

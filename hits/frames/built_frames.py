@@ -63,6 +63,7 @@ def build_ratings(columns: Mapping[str, Any], values: Sequence[str] = AREAS) -> 
         "candidate": dialog * len(models) + card + 1,
         "generator": named(card, models),
         "is_gold": False,
+        "opponent": named(np.full(len(place), -1, np.int8), models),
         "criterion": OVERALL,
         "value": named(place, values),
         "score": score_of(place, len(values)),
@@ -71,9 +72,8 @@ def build_ratings(columns: Mapping[str, Any], values: Sequence[str] = AREAS) -> 
         "submitted_at": AT,
     }
     given = {name: column for name, column in columns.items() if name != "value"}
-    return _typed(
-        filled | given, len(place), _OF_RATINGS, ("worker", "dataset", "external_id", "generator", "criterion")
-    )
+    names = ("worker", "dataset", "external_id", "generator", "opponent", "criterion")
+    return _typed(filled | given, len(place), _OF_RATINGS, names)
 
 
 def build_submissions(columns: Mapping[str, Any]) -> pd.DataFrame:

@@ -18,9 +18,11 @@ piece, in memory that does not grow with the study.
     candidate         int64     the Candidate's key; 0 for the human reply
     generator         category  in the design's order; missing for the human reply
     is_gold           bool      True for the human reply
+    opponent          category  in a comparison, the generator whose reply it was compared with, in the design's order;
+                                missing where nothing was compared
     criterion         category  what was asked about, in the protocol's order
     value             category  what was said, in the order of the protocol's scale, best first
-    score             int8      its score on that scale, higher is better: 3, 2, 1 for three areas
+    score             int8      its score on that scale, higher is better
     active_ms         int64     how long the worker looked at the dialog, bounded by what the clocks allow; 0 if the
                                 page did not measure it
     hidden_ms         int64     how long the dialog stood open in a hidden tab, bounded likewise
@@ -83,7 +85,8 @@ def ratings_from(tables: StudyTables) -> pd.DataFrame:
     rows = only_known(tables.ratings(), submissions["submission"])
     by_submission = places_in(submissions["submission"], rows["submission"])
     by_item = places_in(items["item"], rows["item"])
-    order = np.lexsort([rows["candidate"], rows["criterion"], rows["card"], items["position"][by_item], by_submission])
+    keys = [rows["candidate"], rows["criterion"], rows["card"], items["position"][by_item], by_submission]
+    order = np.lexsort([rows["opponent"], *keys] if rows["opponent"].any() else keys)
     rows = {name: column[order] for name, column in rows.items()}
     by_submission, by_item = by_submission[order], by_item[order]
     of_submission = {name: submissions[name].take(by_submission) for name in ("worker", *OF_HIT, "submitted_at")}
@@ -101,6 +104,7 @@ def ratings_from(tables: StudyTables) -> pd.DataFrame:
             "candidate": rows["candidate"],
             "generator": tables.generators_of(rows["candidate"]),
             "is_gold": rows["candidate"] == NO_CANDIDATE,
+            "opponent": tables.generators_of(rows["opponent"]),
             "criterion": category(rows["criterion"], tables.criteria),
             "value": category(rows["value"], tables.values),
             "score": tables.scores[rows["criterion"], rows["value"]],

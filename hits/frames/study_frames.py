@@ -3,12 +3,15 @@
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
 import pandas as pd
 
 from hits.frames.ratings_frame import ratings_from
 from hits.frames.study_tables import StudyTables
 from hits.frames.submissions_frame import submissions_from
 from hits.models import Offering
+
+PREFERRED = ("the first place", "both alike", "another place")
 
 
 @dataclass(frozen=True)
@@ -19,8 +22,27 @@ class Frames:
     submissions: pd.DataFrame
 
     @cached_property
+    def by_criterion(self) -> list["Frames"]:
+        """The same work, as far as it is about one criterion."""
+        criterion = self.ratings["criterion"]
+        names = [name for name in criterion.cat.categories if (criterion == name).any()]
+        if len(names) <= 1:
+            return [self]
+        return [Frames(self.ratings[criterion == name], self.submissions) for name in names]
+
+    @cached_property
     def cards(self) -> pd.DataFrame:
         return self.ratings[self.ratings["is_first_of_card"]]
+
+    @cached_property
+    def cards_by_place(self) -> pd.DataFrame:
+        """The cards; of a comparison, `value` says which place on the page was preferred, whoever stood there."""
+        is_compared = self.cards["opponent"].notna()
+        if not is_compared.any():
+            return self.cards
+        cards = self.cards[is_compared]
+        gain = np.sign(cards["score"].to_numpy()) * np.where(cards["place"] == 0, 1, -1)
+        return cards.assign(value=pd.Categorical.from_codes(1 - gain, categories=pd.Index(PREFERRED)))
 
     @cached_property
     def answers(self) -> pd.DataFrame:

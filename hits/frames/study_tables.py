@@ -69,21 +69,30 @@ class StudyTables:
         value = Case(*(When(value=name, then=code) for code, name in enumerate(self.values)), output_field=bare)
         asked = Case(*(When(criterion=name, then=code) for code, name in enumerate(self.criteria)), output_field=bare)
         candidate = Coalesce("candidate_id", Value(NO_CANDIDATE), output_field=bare)
+        opponent = Coalesce("opponent_id", Value(NO_CANDIDATE), output_field=bare)
         found = Rating.objects.filter(submission__assignment__offering=self.offering)
         if self.between:
             found = found.filter(submission__pk__range=self.between)
         return read_columns(
-            found.values_list("submission_id", "item_id", "card", "place", candidate, asked, value),
+            found.values_list("submission_id", "item_id", "card", "place", candidate, opponent, asked, value),
             submission=np.int64,
             item=np.int64,
             card=np.int16,
             place=np.int16,
             candidate=np.int64,
+            opponent=np.int64,
             criterion=np.int8,
             value=np.int8,
         )
 
     def generators_of(self, candidates: Array) -> Any:
+        """Missing for NO_CANDIDATE."""
+        known, codes = self._generators
+        return category(codes[places_in(known, candidates)], self.design.generators)
+
+    @cached_property
+    def _generators(self) -> tuple[Array, Array]:
+        """All candidates of the study's dialogs, and the place of each one's generator in the design."""
         names = self.design.generators
         keys = dict(Generator.objects.filter(name__in=names).values_list("pk", "name"))
         dialogs = self.hit_items.order_by().values("dialog")
@@ -92,7 +101,7 @@ class StudyTables:
         numbers = np.array([names.index(name) for name in keys.values()], np.int16)
         known = np.append(rows["candidate"], NO_CANDIDATE)
         codes = np.append(numbers[places_in(np.array([*keys]), rows["generator"])], np.int16(-1))
-        return category(codes[places_in(known, candidates)], names)
+        return known, codes
 
     @cached_property
     def submissions(self) -> dict[str, Any]:

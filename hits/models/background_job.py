@@ -1,15 +1,18 @@
+from datetime import datetime
+
 from django.db import models
 
+from evalplatform.background_work import BackgroundWork, BackgroundWorkQuerySet
 from hits.models.offering import Offering
 from hits.models.study import Study
 
 
-class BackgroundJobQuerySet(models.QuerySet["BackgroundJob"]):
-    def unfinished(self) -> "BackgroundJobQuerySet":
-        return self.filter(finished_at=None)
+class BackgroundJobQuerySet(BackgroundWorkQuerySet["BackgroundJob"]):
+    def withdraw(self, error: BaseException, now: datetime) -> None:
+        self.delete()
 
 
-class BackgroundJob(models.Model):
+class BackgroundJob(BackgroundWork):
     """That a page asked a background process for something about a study, and whether one has begun and ended it.
 
     Rows are saved before the message is sent, and kept: `hits.background` writes them.
@@ -22,9 +25,6 @@ class BackgroundJob(models.Model):
     what = models.CharField(max_length=60)
     question = models.CharField(max_length=200, blank=True)  # of a plan: what it was asked for
     answer = models.JSONField(null=True)
-    requested_at = models.DateTimeField()
-    started_at = models.DateTimeField(null=True)
-    finished_at = models.DateTimeField(null=True)
     problem = models.TextField(blank=True)
 
     objects = BackgroundJobQuerySet.as_manager()

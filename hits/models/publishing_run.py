@@ -1,23 +1,23 @@
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from evalplatform.background_work import BackgroundWork, BackgroundWorkQuerySet
 from hits.models.offering import Offering
 
-QUIET_AFTER = timedelta(minutes=2)
+
+class PublishingRunQuerySet(BackgroundWorkQuerySet["PublishingRun"]):
+    def withdraw(self, error: BaseException, now: datetime) -> None:
+        """A run stays as a record. It has published nothing, and another can be asked for."""
+        self.note_end(now, outcome=str(error))
 
 
-class PublishingRunQuerySet(models.QuerySet["PublishingRun"]):
-    def unfinished(self) -> "PublishingRunQuerySet":
-        return self.filter(finished_at=None)
-
-
-class PublishingRun(models.Model):
+class PublishingRun(BackgroundWork):
     """That someone asked in the pages for HITs to be published, and what became of it. Its HITs are its publications.
 
-    A worker carries it out. When the worker is killed, the broker gives the task to another, which goes on with it.
+    A background process carries it out. If that is killed, the broker gives the task to another, which goes on with it.
     """
 
     offering = models.ForeignKey(Offering, on_delete=models.PROTECT, related_name="publishing_runs")
@@ -25,11 +25,7 @@ class PublishingRun(models.Model):
     requested_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="publishing_runs"
     )
-    requested_at = models.DateTimeField()
-    started_at = models.DateTimeField(null=True)
-    seen_at = models.DateTimeField(null=True)  # the worker's last sign of life
     stop_requested_at = models.DateTimeField(null=True)
-    finished_at = models.DateTimeField(null=True)
     outcome = models.TextField(blank=True)
 
     objects = PublishingRunQuerySet.as_manager()
@@ -47,7 +43,3 @@ class PublishingRun(models.Model):
 
     def __str__(self) -> str:
         return f"publishing of {self.offering}"
-
-    def is_quiet(self, now: datetime) -> bool:
-        """Unfinished, and no worker has been heard of for a while: it may be dead, or there is none."""
-        return self.finished_at is None and now - (self.seen_at or self.requested_at) > QUIET_AFTER

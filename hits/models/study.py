@@ -6,7 +6,7 @@ from django.db import models
 from django.db.models import Q
 
 from hits.models.design import StudyDesign
-from hits.models.screening_rule import FROZEN
+from hits.models.screening_rule import FROZEN, RetiredRule
 
 
 class StudyQuerySet(models.QuerySet["Study"]):
@@ -68,6 +68,12 @@ class Study(models.Model):
             known = self.__dict__["_parsed_design"] = (self.design, parsed)
         design: StudyDesign = known[1]
         return design
+
+    @property
+    def retired_rules(self) -> list[str]:
+        """The screening rules that a frozen study names and this version does not have as they were."""
+        rules = self.parsed_design.screening if self.is_frozen else []
+        return [rule.rule for rule in rules if isinstance(rule, RetiredRule)]
 
     @property
     def is_frozen(self) -> bool:

@@ -1,33 +1,26 @@
-from datetime import datetime, timedelta
-
 from django.db import models
 from django.db.models import Q
 
+from evalplatform.background_work import BackgroundWork, BackgroundWorkQuerySet
 from hits.models.offering import Offering
 
-QUIET_AFTER = timedelta(minutes=2)
 
-
-class MadeByWorker(models.Model):
-    """What a worker made last of a study's ratings on a marketplace, and that it is asked for anew.
+class MadeFromRatings(BackgroundWork):
+    """What a background process made last of a study's ratings on a marketplace, and that it is asked for anew.
 
     `source` names what it was made from: where that has changed, it is stale. `problem` says why it could not be made.
     """
 
     source = models.CharField(max_length=64, blank=True)
     problem = models.TextField(blank=True)
-    requested_at = models.DateTimeField(null=True)  # empty once it is done
-    started_at = models.DateTimeField(null=True)
+
+    objects = BackgroundWorkQuerySet.as_manager()
 
     class Meta:
         abstract = True
 
-    def is_quiet(self, now: datetime) -> bool:
-        """Asked for, and nothing has come of it for a while: the worker may be dead, or there is none."""
-        return self.requested_at is not None and now - self.requested_at > QUIET_AFTER
 
-
-class StudyResults(MadeByWorker):
+class StudyResults(MadeFromRatings):
     """`results` is JSON as hits.analysing.serialising writes it; `figures` and `disputed` are drawn and counted
     from the same ratings, so that showing them takes no statistics."""
 
@@ -51,7 +44,7 @@ class StudyResults(MadeByWorker):
         return f"results of {self.offering}"
 
 
-class StudyBundle(MadeByWorker):
+class StudyBundle(MadeFromRatings):
     """The bundle itself is a file (hits.exporting.kept_bundles)."""
 
     offering = models.ForeignKey(Offering, on_delete=models.CASCADE, related_name="bundles")

@@ -1,4 +1,4 @@
-"""Approvals and bonuses, through a ledger.
+"""Pay rewards and bonuses, each once: a line in the ledger before the call, its outcome after it.
 
 In: submissions that the marketplace confirms. Out: one Payment row for each reward and bonus, paid. Guaranteed: each is
 paid exactly once, whatever is killed, repeated or run twice at once, also after the token's 24 hours and on a database

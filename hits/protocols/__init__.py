@@ -15,7 +15,10 @@ from hits.protocols.areas import Areas
 from hits.protocols.protocol import OVERALL, Criterion, InvalidAnswer, Judgement, Protocol, Scale, Value
 
 # The first is the one of a study that does not say how it asks.
-PROTOCOLS: dict[str, type[Protocol[Any]]] = {one.name: one for one in (Areas,)}
+REGISTERED: list[type[Protocol[Any]]] = [
+    Areas,
+]
+PROTOCOLS = {one.name: one for one in REGISTERED}
 
 
 def protocol_of(design: StudyDesign) -> Protocol[Any]:

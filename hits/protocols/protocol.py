@@ -49,13 +49,25 @@ class Scale:
     def label(self, value: str) -> str:
         return self.labels[self.values.index(value)]
 
+    def mirrored(self, value: str) -> str:
+        """The same comparison as the other reply sees it. The scale of a comparison goes from one reply's best to the
+        other's, so the second best for one is the second worst for the other."""
+        return self.values[-1 - self.values.index(value)]
+
 
 @dataclass(frozen=True)
 class Criterion:
-    """What people are asked about."""
+    """What people are asked about. Where they compare two replies, what one gains the other loses: the scale is
+    symmetric, and its scores are so around 0, as in win, tie, loss with 1, 0, -1."""
 
     name: str
     scale: Scale
+    is_comparison: bool = False
+
+    def __post_init__(self) -> None:
+        scores = self.scale.scores
+        if self.is_comparison and scores != tuple(-score for score in reversed(scores)):
+            raise ValueError(f"The scores of {self.name}, a comparison, are not symmetric around 0: {scores}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +113,15 @@ class Protocol(ABC, Generic[Design]):
     @abstractmethod
     def problems(self) -> list[DesignProblem]:
         """What contradicts itself in the protocol's own settings."""
+
+    # --- Batching
+
+    def line_up(self, number: int, has_gold: bool) -> Sequence[str]:
+        """The generators whose replies stand in an item; the human reply of a checkpoint (`has_gold`) stands there
+        beside them. Dialogs are numbered so that `number % n` gives n line-ups about equally often, in each HIT and in
+        each dataset. A protocol that compares two replies names two generators, and one for a checkpoint: then there
+        is one rating of the human reply, which `passing_values` speaks of."""
+        return self.design.generators
 
     # --- Serving
 

@@ -1,4 +1,4 @@
-"""Intent, call, outcome: each HIT of a plan once on the marketplace."""
+"""Create each HIT of a plan once on the marketplace: save the intent, make the call, save its outcome."""
 
 from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor

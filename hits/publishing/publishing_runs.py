@@ -1,14 +1,14 @@
-"""Publishing that was asked for in the pages: requested there, carried out by a worker, followed by whoever looks."""
+"""Publishing that is requested in the pages, carried out by a background process, and followed by whoever looks."""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import Max
-from django.db.models.functions import Coalesce
 
+from evalplatform.background_work import showing_life
 from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
 from hits.budgeting.budget import set_cap
@@ -19,8 +19,6 @@ from hits.publishing.creating import PublishingResult, publish_hits, settle_plan
 from hits.publishing.page_check import check_worker_page
 from hits.publishing.publishing_plan import check_budget, check_funds, plan_publishing, under_cap
 from hits.publishing.stopping import stop_study
-
-SIGN_OF_LIFE = timedelta(seconds=2)
 
 Now = Callable[[], datetime]
 EnterMarket = Callable[[Offering], tuple[Market, str]]  # a market, and our page for its workers
@@ -73,6 +71,18 @@ def request_run(
     return run
 
 
+def send_run(run: PublishingRun, send: Callable[[PublishingRun], None], now: datetime) -> None:
+    """Send the task of a run that was requested. If the broker is away, the run ends and says so."""
+    PublishingRun.objects.filter(pk=run.pk).send_requested(lambda: send(run), now)
+
+
+def request_again(offering: Offering, send: Callable[[PublishingRun], None], now: datetime) -> None:
+    """Send the unfinished run's task again if its process seems dead. Should it live after all, two do no harm."""
+    run = offering.publishing_runs.under_way().first()
+    if run is not None:
+        PublishingRun.objects.filter(pk=run.pk).request_once(lambda: send(run), now)
+
+
 def last_offering(study: Study, environments: Collection[str]) -> Offering:
     """Return where someone last asked for the study to be published, of these environments; the local one if nobody
     has asked yet. With one query, since every page of a study begins with it."""
@@ -86,18 +96,19 @@ def last_offering(study: Study, environments: Collection[str]) -> Offering:
 
 
 def carry_out_run(run: PublishingRun, enter_market: EnterMarket, now: Now) -> None:
-    """Does what is left of it, and nothing when it is finished: a worker that died may have come any way.
+    """Resume where the last process stopped; do nothing if the run is finished.
 
     Raises MarketUnavailable, to be tried again later; every other trouble becomes the run's outcome.
     """
-    unfinished = PublishingRun.objects.unfinished().filter(pk=run.pk)
-    if not unfinished.update(started_at=Coalesce("started_at", now()), seen_at=now(), outcome=""):
+    row = PublishingRun.objects.filter(pk=run.pk)
+    if not row.note_start(now(), outcome=""):
         return
     try:
-        market, page_url = enter_market(run.offering)
-        outcome = _publish(run, market, page_url, now)
+        with showing_life(row, now):
+            market, page_url = enter_market(run.offering)
+            outcome = _publish(run, market, page_url, now)
     except MarketUnavailable as unavailable:
-        unfinished.update(outcome=f"{str(unavailable).rstrip('.')}. It is tried again in a minute.", seen_at=now())
+        row.under_way().update(outcome=f"{str(unavailable).rstrip('.')}. It is tried again in a minute.", seen_at=now())
         raise
     except EvalPlatformError as error:
         finish_run(run, str(error), now())
@@ -105,13 +116,8 @@ def carry_out_run(run: PublishingRun, enter_market: EnterMarket, now: Now) -> No
         finish_run(run, outcome, now())
 
 
-def note_sign_of_life(run: PublishingRun, now: datetime) -> None:
-    """The pages call a run quiet when it has given none for a while."""
-    PublishingRun.objects.filter(pk=run.pk).update(seen_at=now)
-
-
 def finish_run(run: PublishingRun, outcome: str, now: datetime) -> None:
-    PublishingRun.objects.unfinished().filter(pk=run.pk).update(outcome=outcome, finished_at=now)
+    PublishingRun.objects.filter(pk=run.pk).note_end(now, outcome=outcome)
 
 
 def count_run(run: PublishingRun) -> RunCounts:
@@ -127,26 +133,13 @@ def _publish(run: PublishingRun, market: Market, page_url: str, now: Now) -> str
     check_funds(plan, market)
     check_worker_page(run.offering, page_url)
     stopped = PublishingRun.objects.filter(pk=run.pk).exclude(stop_requested_at=None)
-    show_life = _signs_of_life(run, now)
-    result = publish_hits(plan, market, page_url, now, on_progress=show_life, goes_on=lambda: not stopped.exists())
+    result = publish_hits(plan, market, page_url, now, goes_on=lambda: not stopped.exists())
     was_stopped = stopped.exists()
     if was_stopped:
         stop_study(run.offering, market, now)  # what came on the market since someone stopped it
     elif isinstance(result.stopped_by, MarketUnavailable):
         raise result.stopped_by
     return _outcome(run, result, plan.adopted_count + result.adopted, was_stopped)
-
-
-def _signs_of_life(run: PublishingRun, now: Now) -> Callable[[int], None]:
-    last = now()
-
-    def show_life(_: int) -> None:
-        nonlocal last
-        if now() - last >= SIGN_OF_LIFE:
-            last = now()
-            note_sign_of_life(run, last)
-
-    return show_life
 
 
 def _outcome(run: PublishingRun, result: PublishingResult, adopted: int, was_stopped: bool) -> str:

@@ -99,8 +99,8 @@ def _change(
 
 @transaction.atomic
 def _end_runs(offering: Offering, now: datetime) -> None:
-    """A living worker sees the wish and ends by itself; what nobody works on ends here."""
-    runs = PublishingRun.objects.select_for_update().unfinished().filter(offering=offering)
+    """A living process sees the wish and ends by itself; what nobody works on ends here."""
+    runs = PublishingRun.objects.select_for_update().under_way().filter(offering=offering)
     for run in runs:
         run.stop_requested_at = now
         if run.started_at is None or run.is_quiet(now):

@@ -1,4 +1,4 @@
-"""More assignments for what a HIT has lost.
+"""Ask for more assignments in place of those that a HIT has lost.
 
 In: HITs with submissions that the study's own rules leave out, that were rejected by hand or came without answers, and
 HITs that expired before they were full. Out: Replacement rows, and as many assignments on offer. Guaranteed: what is

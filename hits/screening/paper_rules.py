@@ -23,7 +23,8 @@ class SameAnswer(ScreeningRule):
     """Leaves out workers who gave one and the same answer for at least this `share` of all their cards.
 
     The paper: "provided the same answer for almost all dialogs". It has no number. A card counts once, also when
-    several models wrote it. Workers who answered fewer than five dialogs are not judged.
+    several models wrote it. Where two replies are compared, the answer is which place the worker prefers. Workers who
+    answered fewer than five dialogs are not judged.
     """
 
     is_default: ClassVar[bool] = True
@@ -32,7 +33,7 @@ class SameAnswer(ScreeningRule):
     share: Share = 0.95
 
     def find(self, frames: "Frames") -> list[Finding]:
-        areas = counts_by_worker(frames.cards, "value")
+        areas = counts_by_worker(frames.cards_by_place, "value")
         dialogs = frames.answers.groupby("worker", observed=True).size()
         total = areas.sum(axis=1)
         facts = evidence_table(share=areas.max(axis=1) / total, area=areas.idxmax(axis=1), cards=total)

@@ -17,7 +17,6 @@ def with_rule_tables(text: str) -> str:
         "by default": f"\n{_table(by_default)}\n",
         "further": f"\n{_table(further)}\n",
         "names by default": ", ".join(f"`{rule.rule}` ({_settings(rule, mark='')})" for rule in by_default),
-        "names of further": ", ".join(f"`{rule.rule}`" for rule in further),
     }
     found = re.compile(r"(<!-- rules: ([a-z ]+) -->).*?(<!-- end of rules -->)", re.DOTALL)
     return found.sub(lambda match: match[1] + made[match[2]] + match[3], text)

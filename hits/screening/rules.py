@@ -50,7 +50,19 @@ def apply_rules(frames: "Frames", rules: Sequence[ScreeningRule]) -> list[list[F
     """The findings of each rule. Each sees all of the work, so their order changes the counting, never the outcome."""
     if frames.ratings.empty:
         return [[] for _ in rules]
-    return [rule.find(frames) for rule in rules]
+    parts = frames.by_criterion
+    return [_found_by_all([rule.find(part) for part in parts]) for rule in rules]
+
+
+def _found_by_all(found: list[list[Finding]]) -> list[Finding]:
+    """Return what a rule finds with every criterion, with the evidence of the main one.
+
+    A rule looks at one criterion at a time, since different questions have different answers. If one criterion were
+    enough, chance alone would find ten times as many with ten criteria.
+    """
+    first, *others = found
+    keys = [{(one.worker, one.submission) for one in some} for some in others]
+    return [one for one in first if all((one.worker, one.submission) in some for some in keys)]
 
 
 def find_flags(frames: "Frames", named: Sequence[ScreeningRule]) -> dict[str, list[Finding]]:

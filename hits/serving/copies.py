@@ -1,4 +1,4 @@
-"""The answers that the marketplace keeps for us, and how ours come back from them."""
+"""The signed copy of the answers that the marketplace keeps, and how lost answers come back from it."""
 
 import json
 from collections.abc import Mapping

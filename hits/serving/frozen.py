@@ -1,4 +1,4 @@
-"""What never changes once a study is frozen, kept at hand: a save needs little, and needs it fast."""
+"""What a save needs of a frozen study, remembered in this process, since it never changes."""
 
 from collections import OrderedDict
 from dataclasses import dataclass, field

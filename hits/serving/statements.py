@@ -1,4 +1,4 @@
-"""The rows of an assignment, by statements that are written out.
+"""Read and write the rows of an assignment with SQL that is composed once, for speed.
 
 A page saves as cards move. Django composes a statement anew each time, and for its raw ones it still finds out anew
 what each column is: that took several times as long as the database took for the work (`benchmarks.serving`). Here

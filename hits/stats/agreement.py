@@ -11,6 +11,9 @@ scores' difference, squared. Ordinal: the ratings between them, squared: (n_k / 
 the mean over replies of the share of agreeing pairs; Fleiss' kappa is (raw - chance) / (1 - chance) with chance =
 sum_k (n_k / n)^2 (Fleiss 1971; where the number of ratings differs, as it does after screening, replies count alike).
 
+Where workers compared two replies, "reply" means the two of them, and values are those of the one that the design names
+first; a scale of comparisons has no distances, so alpha by interval is undefined.
+
 Intervals respect that replies of one dialog, and ratings of one worker, belong together (hits.stats.clusters). A
 rating's influence on D_o: weight ratings by w, let a_u be the mean of d over pairs with weights w_i w_j, and D_o =
 sum_u (sum_i w_i) a_u / sum_i w_i; then its derivative at w = 1 is (2 b_i - a_u - D_o) / n with b_i the mean of d
@@ -28,7 +31,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from hits.stats.clusters import Clusters, estimate
-from hits.stats.coded_ratings import CodedRatings, Codes
+from hits.stats.coded_ratings import NOT_FOR_COMPARISONS, CodedRatings, Codes
 from hits.stats.estimates import Estimate, Undefined
 from hits.stats.outcomes import Agreement
 
@@ -46,6 +49,8 @@ def agreement(ratings: CodedRatings, dataset: str | None = None, generator: str 
     nominal, ordinal, by_interval = (
         _alpha(counts, _distances(level, counts.values, ratings.scores)) for level in LEVELS
     )
+    if ratings.opponent is not None:
+        by_interval = Undefined(NOT_FOR_COMPARISONS)
     sizes = (len(counts.by_reply), len(counts.value))
     return Agreement(dataset, generator, *sizes, nominal, ordinal, by_interval, *_fleiss(counts))
 

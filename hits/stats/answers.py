@@ -1,6 +1,7 @@
-"""Answers: a worker's scores of all generators' replies to one dialog, side by side."""
+"""Answers: what a worker said of all generators' replies to one dialog, side by side."""
 
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
@@ -15,19 +16,27 @@ Floats = npt.NDArray[np.float64]
 @dataclass(frozen=True)
 class Answers:
     """A row for each answer; dialogs and workers are numbered from 0 without gaps. `scores` has a column for each
-    generator, NaN where the answer does not rate it."""
+    generator, NaN where the answer does not rate it. Where replies were compared, it has a column for each pair of
+    generators instead: how far the first is above the second."""
 
     dialog: Codes
     worker: Codes
     dataset: Codes
     scores: Floats
+    pairs: dict[tuple[int, int], int] | None = None  # the pairs' columns, where replies were compared
+
+    def difference(self, first: int, second: int) -> Floats:
+        """How far each answer puts the first generator above the second, NaN where it says nothing of the two."""
+        if self.pairs is None:
+            return np.asarray(self.scores[:, first] - self.scores[:, second])
+        return self.scores[:, self.pairs[first, second]]
 
     @property
     def clusters(self) -> Clusters:
         return Clusters(self.dialog, self.worker, np.arange(len(self.dialog)))
 
     def of(self, rows: npt.NDArray[np.bool_]) -> "Answers":
-        return Answers(self.dialog[rows], self.worker[rows], self.dataset[rows], self.scores[rows])
+        return Answers(self.dialog[rows], self.worker[rows], self.dataset[rows], self.scores[rows], self.pairs)
 
 
 def answers_of(ratings: CodedRatings) -> Answers:
@@ -36,9 +45,17 @@ def answers_of(ratings: CodedRatings) -> Answers:
     """
     rows = ratings.by_generators
     answer, found = pd.factorize(rows.answer)
-    scores = np.full((len(found), len(rows.generators)), np.nan)
-    scores[answer, rows.generator] = rows.score
+    pairs = None
+    if rows.opponent is None:
+        scores = np.full((len(found), len(rows.generators)), np.nan)
+        scores[answer, rows.generator] = rows.score
+    else:
+        pairs = {pair: place for place, pair in enumerate(combinations(range(len(rows.generators)), 2))}
+        columns = np.zeros((len(rows.generators),) * 2, np.int64)
+        columns[np.triu_indices(len(columns), 1)] = np.arange(len(pairs))
+        scores = np.full((len(found), len(pairs)), np.nan)
+        scores[answer, columns[rows.generator, rows.opponent]] = rows.score
     first = np.zeros(len(found), np.int64)
     first[answer] = np.arange(len(answer))
     dialog, worker = (pd.factorize(codes[first])[0] for codes in (rows.dialog, rows.worker))
-    return Answers(dialog, worker, rows.dataset[first], scores)
+    return Answers(dialog, worker, rows.dataset[first], scores, pairs)

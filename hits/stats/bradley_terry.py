@@ -3,7 +3,8 @@
     P(i before j) = w_i / (w_i + w_j + v sqrt(w_i w_j))        P(alike) = v sqrt(w_i w_j) / (...)
 
 (Davidson 1970, "On extending the Bradley-Terry model to accommodate ties in paired comparison experiments"). Each
-answer compares the generators whose replies it put into areas: higher area, or the same. `strength` is the natural
+answer compares the generators whose replies it rates: one higher, or both alike; or it says so itself, where workers
+compare replies. `strength` is the natural
 logarithm of w, with mean 0 over the generators; the likelihood is concave in strengths and log v, so Newton's method
 finds its one maximum. Intervals are robust to answers of one dialog or one worker belonging together: the influence of
 an answer is its score times the inverse information (Huber's sandwich), summed as hits.stats.clusters does.
@@ -34,7 +35,7 @@ OUTCOMES = 3  # first higher, alike, second higher
 
 def rank_generators(ratings: CodedRatings, dataset: str | None) -> Ranking:
     answers = answers_of(ratings)
-    outcomes = _Outcomes.of(answers)
+    outcomes = _Outcomes.of(answers, len(ratings.generators))
     counts = outcomes.counts
     problem = _problem(counts)
     if problem:
@@ -87,12 +88,11 @@ class _Outcomes:
     generators: int
 
     @staticmethod
-    def of(answers: Answers) -> "_Outcomes":
-        size = answers.scores.shape[1]
+    def of(answers: Answers, size: int) -> "_Outcomes":
         pairs = list(combinations(range(size), 2))
         codes = np.full((len(pairs), len(answers.scores)), OUTCOMES, np.int8)
         for number, (first, second) in enumerate(pairs):
-            difference = answers.scores[:, first] - answers.scores[:, second]
+            difference = answers.difference(first, second)
             has_both = ~np.isnan(difference)
             codes[number, has_both] = 1 - np.sign(difference[has_both])
         return _Outcomes(pairs, codes, size)

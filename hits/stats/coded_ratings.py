@@ -18,11 +18,17 @@ Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 
 HUMAN = -1  # the code of the human reply, which no generator wrote
+NOT_FOR_COMPARISONS = "not defined for comparisons"
 
 
 @dataclass(frozen=True)
 class CodedRatings:
-    """A row for each rating. `answer` is a worker's whole answer to one dialog, `reply` one writer's reply to it."""
+    """A row for each rating. `answer` is a worker's whole answer to one dialog, `reply` one writer's reply to it.
+
+    Where replies were compared, a row is a comparison of two replies, `reply` the two of them, and `opponent` the
+    second one's writer. The same two always stand in the same order: the human reply first, then the design's order.
+    What one of them gains the other loses: values mirror each other, and so do their scores, around 0.
+    """
 
     dialog: Codes
     worker: Codes
@@ -32,6 +38,7 @@ class CodedRatings:
     generator: Codes  # HUMAN for the human reply
     value: Codes  # 0 is the best
     score: Floats  # higher is better
+    opponent: Codes | None  # None where nothing was compared
     is_first_of_card: Mask  # among the rows of generators: False where the same card was counted already
     datasets: tuple[str, ...]
     generators: tuple[str, ...]
@@ -61,6 +68,22 @@ class CodedRatings:
         return replace(self, **changes)
 
     @cached_property
+    def from_both_sides(self) -> "CodedRatings":
+        """A comparison as a row of each of the two, for what is counted by generator; the second sees it mirrored."""
+        if self.opponent is None:
+            return self
+        mirrored = len(self.values) - 1 - self.value
+        changes = {
+            "generator": (self.generator, self.opponent),
+            "opponent": (self.opponent, self.generator),
+            "value": (self.value, mirrored),
+            "score": (self.score, -self.score),
+        }
+        same = ("dialog", "worker", "answer", "reply", "dataset", "is_first_of_card")
+        changes |= {name: (getattr(self, name),) * 2 for name in same}
+        return replace(self, **{name: np.concatenate(both) for name, both in changes.items()})  # type: ignore[arg-type]
+
+    @cached_property
     def by_generators(self) -> "CodedRatings":
         return self.of(self.generator != HUMAN)
 
@@ -75,6 +98,10 @@ class CodedRatings:
         which rows of one card stand together."""
         first = np.maximum.accumulate(np.where(self.is_first_of_card, np.arange(len(self)), 0))
         return self.reply[first]
+
+    def of_generator(self, code: int) -> "CodedRatings":
+        """The rows of a generator's replies, and the comparisons that it takes part in."""
+        return self.of((self.generator == code) | (self.opponent == code))
 
     def in_dataset(self, dataset: int) -> "CodedRatings":
         return self.of(self.dataset == dataset)
@@ -103,16 +130,26 @@ def code_ratings(frame: pd.DataFrame) -> CodedRatings:
     dialog = pd.factorize(frame["dialog"])[0].astype(np.int64)
     worker, workers = pd.factorize(frame["worker"])
     answer = _factorize_pairs(dialog, worker)
+    reply_by = generator + 1  # 0 is the human reply
+    opponent = _opponents(frame, generators)
+    if opponent is not None:
+        is_turned = generator > opponent
+        generator, opponent = np.where(is_turned, opponent, generator), np.where(is_turned, generator, opponent)
+        value = np.where(is_turned, len(values) - 1 - value, value)
+        score = np.where(is_turned, -score, score)
+        reply_by = (generator + 1) * len(generators) + opponent
     return CodedRatings(
         dialog=dialog,
         worker=worker,
         answer=answer,
-        reply=_factorize_pairs(dialog, generator + 1, len(generators) + 1),
+        reply=_factorize_pairs(dialog, reply_by, (len(generators) + 1) * (1 if opponent is None else len(generators))),
         dataset=dataset,
         generator=generator,
         value=value,
         score=score,
-        is_first_of_card=_is_first_of_card(frame, answer, generator),
+        opponent=opponent,
+        # Of a comparison, a card says too little: the other one belongs to it.
+        is_first_of_card=_is_first_of_card(frame, answer, generator) if opponent is None else np.ones(len(frame), bool),
         datasets=datasets,
         generators=generators,
         values=values,
@@ -125,6 +162,17 @@ def _categories(column: "pd.Series[Any]") -> tuple[Codes, tuple[str, ...]]:
     if not isinstance(column.dtype, pd.CategoricalDtype):
         column = column.astype("category")
     return column.cat.codes.to_numpy().astype(np.int32), tuple(str(name) for name in column.cat.categories)
+
+
+def _opponents(frame: pd.DataFrame, generators: tuple[str, ...]) -> Codes | None:
+    if "opponent" not in frame or not frame["opponent"].notna().any():
+        return None
+    if frame["opponent"].isna().any():
+        raise ValueError("Some ratings of this criterion are comparisons, and some are not.")
+    column = frame["opponent"].astype("category")
+    places = {name: code for code, name in enumerate(generators)}
+    codes = np.array([places[str(name)] for name in column.cat.categories], np.int32)
+    return codes[column.cat.codes.to_numpy()]
 
 
 def _values(column: "pd.Series[Any]", score: Floats) -> tuple[Codes, tuple[str, ...], tuple[float, ...]]:

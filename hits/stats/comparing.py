@@ -10,6 +10,8 @@ differences (Wilcoxon 1945, zeros as Pratt 1959 has them). Both are corrected by
 that are made together. Generators that the corrected permutation test can't tell apart share a letter
 (hits.stats.letters).
 
+Where workers compared two replies, each comparison is one answer about the pair, and there is no difference of scores.
+
 A worker puts A into good and B into bad in one dialog, both into okay in another: the difference is (2 + 0) / 2 = 1,
 the superiority of A (1 + 1/2) / 2 = 3/4.
 """
@@ -24,8 +26,8 @@ import numpy as np
 
 from hits.stats.answers import Answers, answers_of
 from hits.stats.clusters import estimate
-from hits.stats.coded_ratings import CodedRatings
-from hits.stats.estimates import Undefined
+from hits.stats.coded_ratings import NOT_FOR_COMPARISONS, CodedRatings
+from hits.stats.estimates import Estimate, Undefined
 from hits.stats.letters import letter_display
 from hits.stats.outcomes import Comparison, Comparisons, Lettered, PairedTest
 from hits.stats.sign_flips import Differences, holm, sign_flip_p_values
@@ -75,7 +77,7 @@ class _Pair:
 
     @staticmethod
     def of(answers: Answers, first: int, second: int) -> "_Pair":
-        difference = answers.scores[:, first] - answers.scores[:, second]
+        difference = answers.difference(first, second)
         has_both = ~np.isnan(difference)
         return _Pair(first, second, answers.of(has_both), difference[has_both])
 
@@ -108,11 +110,15 @@ def _comparison(pair: _Pair, names: Sequence[str], p_value: float) -> Comparison
         higher,
         count - higher - lower,
         lower,
-        estimate(mean, (difference - mean) / count, clusters),
+        _not_of_comparisons(pair, estimate(mean, (difference - mean) / count, clusters)),
         estimate(superiority, (wins - superiority) / count, clusters, 0, 1),
         PairedTest(p_value, p_value),
         _signed_rank(pair),
     )
+
+
+def _not_of_comparisons(pair: _Pair, difference: Estimate) -> Estimate | Undefined:
+    return difference if pair.answers.pairs is None else Undefined(NOT_FOR_COMPARISONS)
 
 
 def _signed_rank(pair: _Pair) -> PairedTest | Undefined:
@@ -141,7 +147,7 @@ def _corrected(comparisons: Sequence[Comparison]) -> list[Comparison]:
 
 
 def _letters(ratings: CodedRatings, comparisons: Sequence[Comparison]) -> tuple[Lettered, ...]:
-    rows = ratings.by_generators
+    rows = ratings.by_generators.from_both_sides
     counts = np.bincount(rows.generator, minlength=len(rows.generators))
     sums = np.bincount(rows.generator, weights=rows.score, minlength=len(rows.generators))
     means = {
@@ -150,6 +156,8 @@ def _letters(ratings: CodedRatings, comparisons: Sequence[Comparison]) -> tuple[
     order = sorted(means, key=lambda name: -means[name])
     different = {(one.first, one.second) for one in comparisons if one.is_different}
     letters = letter_display(order, different)
-    rated = [Lettered(name, means[name], letters[name]) for name in order]
+    # The mean of comparisons orders the models, but depends on whom each one met: it is no score.
+    scores = {name: mean if rows.opponent is None else Undefined(NOT_FOR_COMPARISONS) for name, mean in means.items()}
+    rated = [Lettered(name, scores[name], letters[name]) for name in order]
     unrated = [Lettered(name, Undefined("there is no rating"), "") for name in rows.generators if name not in means]
     return (*rated, *unrated)

@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from hits.stats.clusters import Clusters, interval_of, joint_spread
-from hits.stats.coded_ratings import CodedRatings, Codes
+from hits.stats.coded_ratings import NOT_FOR_COMPARISONS, CodedRatings, Codes
 from hits.stats.estimates import Estimate, Undefined
 from hits.stats.outcomes import Dependence, Level
 from hits.stats.sign_flips import holm
@@ -33,7 +33,7 @@ def dependences(frame: pd.DataFrame, ratings: CodedRatings) -> list[Dependence]:
     clusters, adjusting = Clusters.of_ratings(ratings.by_generators), _Adjusting.of(frame, ratings, rows)
     scores = adjusting.less_means(ratings.score[rows])
     found = []
-    for name, column in _factors(frame).items():
+    for name, column in _factors(frame, ratings).items():
         if isinstance(column, Undefined):
             found.append(Dependence(name, column, column, "", column, column))
         elif name == "time":
@@ -43,7 +43,10 @@ def dependences(frame: pd.DataFrame, ratings: CodedRatings) -> list[Dependence]:
     return _corrected(found)
 
 
-def _factors(frame: pd.DataFrame) -> Mapping[str, Floats | Undefined]:
+def _factors(frame: pd.DataFrame, ratings: CodedRatings) -> Mapping[str, Floats | Undefined]:
+    if ratings.opponent is not None:
+        # What a place or an hour adds to one reply, it adds to the other one, too.
+        return dict.fromkeys(("place", "position", "day", "wave", "time"), Undefined(NOT_FOR_COMPARISONS))
     return {
         "place": _column(frame, "place"),
         "position": _column(frame, "position"),

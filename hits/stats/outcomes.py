@@ -65,9 +65,13 @@ class Comparison:
     @property
     def better(self) -> str | None:
         """The generator that is rated higher, if the two are different."""
-        if not self.is_different or isinstance(self.difference, Undefined):
+        if not self.is_different:
             return None
-        return self.first if self.difference.value > 0 else self.second
+        # Comparisons have no difference of scores.
+        found, none = (self.superiority, 0.5) if isinstance(self.difference, Undefined) else (self.difference, 0.0)
+        if isinstance(found, Undefined):
+            return None
+        return self.first if found.value > none else self.second
 
 
 @dataclass(frozen=True)

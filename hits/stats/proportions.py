@@ -18,8 +18,8 @@ from scipy.special import expit, logit
 
 from hits.stats.bootstrap import calibrated_interval, draw_totals
 from hits.stats.clusters import Clusters, Spread, estimate, spread_of_shares, t_quantile
-from hits.stats.coded_ratings import HUMAN, CodedRatings
-from hits.stats.estimates import CONFIDENCE, Interval, Undefined
+from hits.stats.coded_ratings import HUMAN, NOT_FOR_COMPARISONS, CodedRatings
+from hits.stats.estimates import CONFIDENCE, Estimate, Interval, Undefined
 from hits.stats.outcomes import Share, ShareRow
 
 Floats = npt.NDArray[np.float64]
@@ -27,7 +27,7 @@ Floats = npt.NDArray[np.float64]
 
 def table_rows(ratings: CodedRatings, seed: int = 1) -> list[ShareRow]:
     """All datasets together if there are several, then each: a row for each generator, in their order."""
-    rows = ratings.by_generators
+    rows = ratings.by_generators.from_both_sides
     shape = (len(rows.datasets), len(rows.generators), len(rows.values))
     groups = (rows.dataset * shape[1] + rows.generator) * shape[2] + rows.value
     rng = np.random.default_rng(seed)
@@ -43,11 +43,16 @@ def table_rows(ratings: CodedRatings, seed: int = 1) -> list[ShareRow]:
 
 def quick_rows(ratings: CodedRatings) -> list[ShareRow]:
     """By dataset only and without draws, intervals symmetric on the log-odds: for tables that are made many times."""
-    rows, count = ratings.by_generators, len(ratings.generators)
+    rows, count = _of_generators(ratings), len(ratings.generators)
     return [
         row_of(one, rows.datasets[place // count], rows.generators[place % count])
         for place, one in enumerate(rows.by_group(rows.dataset * count + rows.generator, len(rows.datasets) * count))
     ]
+
+
+def _of_generators(ratings: CodedRatings) -> CodedRatings:
+    """What is said of generators' replies, also where they were compared with the human one."""
+    return ratings.from_both_sides.by_generators
 
 
 def human_row(ratings: CodedRatings, dataset: str | None) -> ShareRow:
@@ -66,7 +71,9 @@ def row_of(ratings: CodedRatings, dataset: str | None, generator: str | None, dr
     spread = spread_of_shares(ratings.value, len(counts), clusters)
     mean = float(ratings.score.mean())
     low, high = min(ratings.scores), max(ratings.scores)
-    mean_score = estimate(mean, (ratings.score - mean) / count, clusters, low, high)
+    mean_score: Estimate | Undefined = Undefined(NOT_FOR_COMPARISONS)
+    if ratings.opponent is None:
+        mean_score = estimate(mean, (ratings.score - mean) / count, clusters, low, high)
     found = tuple(
         Share(
             value=name,

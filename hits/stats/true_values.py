@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from hits.stats.coded_ratings import CodedRatings, Codes
+from hits.stats.coded_ratings import NOT_FOR_COMPARISONS, CodedRatings, Codes
 from hits.stats.dawid_skene import dawid_skene
 from hits.stats.estimates import Undefined
 from hits.stats.outcomes import Reliability, TrueShares, TrueValues
@@ -25,6 +25,8 @@ def find_true_values(ratings: CodedRatings) -> TrueValues | Undefined:
     cards = ratings.cards
     if not len(cards):
         return Undefined("there is no rating")
+    if ratings.opponent is not None:
+        return Undefined(NOT_FOR_COMPARISONS)
     unit, units = pd.factorize(cards.card_reply)
     if len(units) == len(cards):
         return Undefined("no reply has ratings by two workers")

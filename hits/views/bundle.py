@@ -28,7 +28,7 @@ def bundle_panel(offering: Offering) -> dict[str, Any]:
         "is_there": is_there,
         "is_stale": is_there and row.source != bundle_source(offering),
         "is_quiet": row.is_quiet(timezone.now()),
-        "wait": wait_for("Making the bundle", row.requested_at, row.started_at),
+        "wait": wait_for("Making the bundle", row),
     }
 
 

@@ -13,7 +13,7 @@ from generation.models import Dialog
 from hits.access.pseudonyms import pseudonym
 from hits.analysing.kept_results import find_results
 from hits.models import HitItem, Offering
-from hits.protocols import Scale, protocol_of
+from hits.protocols import Criterion, protocol_of
 from hits.screening.keeping import kept_ratings
 from hits.views.card_writers import candidates_of, text_of, writers_of
 from hits.views.study_pages import find_offering, surroundings
@@ -63,7 +63,7 @@ def _dialogs(offering: Offering, disputed: Sequence[dict[str, Any]]) -> list[Dis
     by_dialog = {item.dialog_id: item for item in items.order_by("-pk")}
     candidates = candidates_of(by_dialog.values())
     design = offering.study.parsed_design
-    scale = protocol_of(design).scale
+    criteria = protocol_of(design).criteria
     said = _said(offering, keys)
     return [
         DisputedDialog(
@@ -74,7 +74,7 @@ def _dialogs(offering: Offering, disputed: Sequence[dict[str, Any]]) -> list[Dis
                 DisputedCard(
                     text_of(design, card, item.dialog, candidates),
                     writers_of(card, candidates),
-                    _by_value(scale, said, item.dialog_id, number),
+                    [one for asked in criteria for one in _by_value(asked, said, (item.dialog_id, number), criteria)],
                 )
                 for number, card in enumerate(item.cards)
             ],
@@ -84,20 +84,28 @@ def _dialogs(offering: Offering, disputed: Sequence[dict[str, Any]]) -> list[Dis
     ]
 
 
-_Saying = dict[tuple[int, int, str], dict[int, Said]]
+_Saying = dict[tuple[int, int, str, str], dict[int, Said]]
 
 
 def _said(offering: Offering, dialogs: Sequence[int]) -> _Saying:
-    """Who said what of a card, by dialog, card and value, then by assignment: a card that stands for several models has
-    several ratings, but was judged once."""
+    """Who said what of a card, by dialog, card, criterion and value, then by assignment: a card that stands for
+    several models has several ratings, but was judged once."""
     ratings = kept_ratings(offering).filter(item__dialog__in=dialogs)
     found: _Saying = {}
-    columns = ("item__dialog", "card", "value", "submission__assignment", "submission__assignment__crowd_worker_id")
-    for dialog, card, value, assignment, worker_id in ratings.order_by("pk").values_list(*columns):
+    key = ("item__dialog", "card", "criterion", "value")
+    columns = (*key, "submission__assignment", "submission__assignment__crowd_worker_id")
+    for *about, assignment, worker_id in ratings.order_by("pk").values_list(*columns):
+        dialog, card, criterion, value = about
         said = Said(pseudonym(offering.study, worker_id), assignment)
-        found.setdefault((dialog, card, value), {})[assignment] = said
+        found.setdefault((dialog, card, criterion, value), {})[assignment] = said
     return found
 
 
-def _by_value(scale: Scale, said: _Saying, dialog: int, card: int) -> list[tuple[str, list[Said]]]:
-    return [(scale.label(value), list(said.get((dialog, card, value), {}).values())) for value in scale.values]
+def _by_value(
+    asked: Criterion, said: _Saying, card: tuple[int, int], criteria: Sequence[Criterion]
+) -> list[tuple[str, list[Said]]]:
+    prefix = f"{asked.name}: " if len(criteria) > 1 else ""
+    return [
+        (prefix + asked.scale.label(value), list(said.get((*card, asked.name, value), {}).values()))
+        for value in asked.scale.values
+    ]

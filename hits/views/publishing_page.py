@@ -19,7 +19,7 @@ from hits.crowds.opening import check_may_change, open_crowd, worker_page_url
 from hits.models import MarketEnvironment, Offering, PublishingRun
 from hits.publishing.plan_words import count_publications, describe_public_orders
 from hits.publishing.publishing_plan import plan_publishing, refuse_draft
-from hits.publishing.publishing_runs import finish_run, note_sign_of_life, request_run
+from hits.publishing.publishing_runs import request_again, request_run, send_run
 from hits.publishing.stopping import StoppingResult, resume_study, stop_study
 from hits.tasks import publish_hits_of_run, resume_hits_of_offering, stop_hits_of_offering
 from hits.views.publishing_panel import (
@@ -89,7 +89,7 @@ def publish(request: HttpRequest, name: str) -> HttpResponse:
         ):
             raise FieldRefused(TYPED_NAME, "That is not the study's name: nothing is published.")
         run = _request_run(request, offering, request.POST)
-        _send(run)
+        send_run(run, _send, timezone.now())
     except EvalPlatformError as error:
         return render_study(request, study, refused_form("publishing", error, request.POST.dict()))
     return _back(offering)
@@ -106,16 +106,13 @@ def _request_run(request: HttpRequest, offering: Offering, typed: QueryDict) -> 
 
 @require_POST
 def publish_again(request: HttpRequest, name: str) -> HttpResponse:
-    """For a run whose worker seems dead. Should it live after all, two at once do no harm."""
+    """For a run whose background process seems dead."""
     study = study_for(request.user, name=name)
     try:
         refuse_draft(study)
         offering = offering_of_form(study, request)
         _check_environment(offering)
-        run = offering.publishing_runs.unfinished().first()
-        if run is not None:
-            note_sign_of_life(run, timezone.now())
-            _send(run)
+        request_again(offering, _send, timezone.now())
     except EvalPlatformError as error:
         messages.error(request, str(error))
         return redirect("study", name=name)
@@ -174,11 +171,7 @@ def _check_environment(offering: Offering) -> None:
 
 
 def _send(run: PublishingRun) -> None:
-    try:
-        delay(publish_hits_of_run, run)
-    except EvalPlatformError as error:
-        finish_run(run, str(error), timezone.now())
-        raise
+    delay(publish_hits_of_run, run)
 
 
 def _back(offering: Offering) -> HttpResponse:

@@ -47,7 +47,7 @@ def run_context(offering: Offering) -> dict[str, Any]:
         "run": run,
         "run_counts": count_run(run),
         "is_quiet": run.is_quiet(timezone.now()),
-        "wait": None if run.finished_at else wait_for("Publishing", run.requested_at, run.started_at),
+        "wait": wait_for("Publishing", run),
     }
 
 

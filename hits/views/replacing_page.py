@@ -1,4 +1,4 @@
-"""Replacements for what a study has lost: what they cost first, then a worker asks the marketplace for them."""
+"""Replacements for what a study has lost: the page shows their cost, then a background process asks for them."""
 
 import re
 from typing import Any

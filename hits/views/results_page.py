@@ -51,7 +51,7 @@ def show_live(request: HttpRequest, name: str) -> HttpResponse:
     earlier results."""
     offering = find_offering(request, name)
     row = find_results(offering)
-    is_done, is_read = row.requested_at is None, "reading" in request.GET
+    is_done, is_read = not row.is_under_way, "reading" in request.GET
     context = {**surroundings(offering), **_state(row), "is_new": is_done, "is_read": is_read}
     response = render(request, "hits/_results_state.html", context)
     if is_done and not is_read:
@@ -81,7 +81,7 @@ def _state(row: StudyResults) -> dict[str, Any]:
         "has_ratings": bool(source),
         "is_stale": bool(row.results) and (row.source != source or bool(row.problem)),
         "is_quiet": row.is_quiet(timezone.now()),
-        "wait": wait_for("Computing the results", row.requested_at, row.started_at),
+        "wait": wait_for("Computing the results", row),
     }
 
 

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
 from hits.access.sharing import study_for, visible_studies
-from hits.background import JOBS
+from hits.background import send_once
 from hits.batching.building import build_hits
 from hits.batching.manifest import manifest_lines
 from hits.batching.manifest_files import is_large, manifest_file
@@ -20,7 +20,7 @@ from hits.tasks import build_hits_of_study, write_manifest_of_study
 from hits.views.previewed_hit import previewed_items
 from hits.views.refused import STATUS, refused_form
 from hits.views.study_overview import render_study
-from hits.views.study_pages import delay, user_of
+from hits.views.study_pages import user_of
 
 MOST_DIALOGS_BUILT_AT_ONCE = 3_000
 
@@ -49,7 +49,7 @@ def build(request: HttpRequest, name: str) -> HttpResponse:
     try:
         design = checked_design(study.design)
         if sum(part.dialog_count for part in design.datasets) > MOST_DIALOGS_BUILT_AT_ONCE:
-            delay(build_hits_of_study, study)  # it takes longer than a browser and a web server wait
+            send_once(build_hits_of_study, study)  # it takes longer than a browser and a web server wait
         else:
             built = build_hits(study)
             messages.success(
@@ -87,8 +87,7 @@ def download_manifest(request: HttpRequest, name: str) -> FileResponse | HttpRes
 
 def _write_manifest(request: HttpRequest, study: Study) -> HttpResponse:
     try:
-        if not study.background_jobs.unfinished().filter(what=JOBS[write_manifest_of_study.name]).exists():
-            delay(write_manifest_of_study, study)
+        send_once(write_manifest_of_study, study)
         messages.info(request, "The manifest is being written to a file. Download it when that is done.")
     except EvalPlatformError as error:
         messages.error(request, str(error))

@@ -13,8 +13,9 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from pydantic import ValidationError
 
 from evalplatform.errors import EvalPlatformError
+from evalplatform.listeners import is_anyone_listening
 from hits.access.sharing import study_for
-from hits.background import send
+from hits.background import send_once
 from hits.designing.design_problems import DraftCheck, check_draft
 from hits.designing.plan_questions import describe, is_quick, plan, question_of
 from hits.designing.study_files import save_draft
@@ -113,12 +114,11 @@ def show_plan(request: HttpRequest, name: str) -> HttpResponse:
 def _plan_job(study: Study, difference: str) -> BackgroundJob:
     """The last one for this question, unless it failed a while ago."""
     question = question_of(study, difference)
-    jobs = study.background_jobs.filter(question=question).exclude(
-        Q(finished_at__lt=timezone.now() - ASK_AGAIN_AFTER) & ~Q(problem="")
-    )
-    if not jobs.exists():
-        send(plan_size_of_study, study, difference, question=question)
-    return jobs.latest("pk")
+    jobs = study.background_jobs.exclude(requested_at=None).filter(question=question)
+    last = jobs.exclude(Q(finished_at__lt=timezone.now() - ASK_AGAIN_AFTER) & ~Q(problem="")).first()
+    if last is not None and (last.finished_at or not is_anyone_listening()):
+        return last  # the page asks every few seconds: where nobody listens, messages must not pile up
+    return send_once(plan_size_of_study, study, difference, question=question)
 
 
 def _save(request: HttpRequest, study: Study, step: Step) -> HttpResponse:
@@ -156,7 +156,8 @@ def _preview(settings: dict[str, Any]) -> str | None:
     """Return the worker's page of this draft; None while what is typed makes no valid task."""
     task: dict[str, Any] = {name: settings[name] for name in ("protocol", "task", "warm_up") if name in settings}
     # The whole draft, for its pay and size; while another step of it has problems, this step's part with defaults.
-    for tried in (settings, {**SMALLEST_DESIGN, **task}):
+    smallest = {**SMALLEST_DESIGN, **task}
+    for tried in (settings, smallest):
         with suppress(ValidationError):
             return frame_of_draft(StudyDesign.model_validate(tried))
     return None

@@ -1,4 +1,4 @@
-"""What a study's pages have in common: which marketplace they speak of, who asks, and handing work to a worker."""
+"""What a study's pages share: which marketplace they show, who asks, and how work goes to a background process."""
 
 from collections.abc import Callable
 from functools import wraps

@@ -8,6 +8,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from evalplatform import process_commands
+from evalplatform.background_work import BackgroundWork
 from evalplatform.listeners import is_anyone_listening
 from hits.background import SCHEDULER_IS_LATE, jobs_to_show, scheduler_seen_at
 from hits.models import BackgroundJob, Offering, Study
@@ -25,15 +26,17 @@ class Wait:
     command: str = process_commands.WORKER
 
 
-def wait_for(what: str, requested_at: datetime | None, started_at: datetime | None, problem: str = "") -> Wait | None:
-    if requested_at is None:
+def wait_for(what: str, work: BackgroundWork) -> Wait | None:
+    """None if nobody waits for it."""
+    if work.requested_at is None or not work.is_under_way:
         return None
-    is_alone = not problem and not is_anyone_listening()
-    return Wait(what, started_at or requested_at, started_at is not None, is_alone, problem)
+    return Wait(what, work.started_at or work.requested_at, work.started_at is not None, not is_anyone_listening())
 
 
 def wait_for_job(job: BackgroundJob) -> Wait | None:
-    return wait_for(job.what, job.requested_at, job.started_at, job.problem)
+    if job.problem and job.requested_at:
+        return Wait(job.what, job.started_at or job.requested_at, job.started_at is not None, False, job.problem)
+    return wait_for(job.what, job)
 
 
 def waits_of(about: Study | Offering) -> list[Wait]:

@@ -6,7 +6,6 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from hits.batching.building import build_hits
 from hits.budgeting.budget import budget_of
 from hits.budgeting.undecided import summarise_waiting, waiting_for_decision
 from hits.crowds.mturk.client import MTurkMarket, boto_client
@@ -20,6 +19,7 @@ from localturk.clock import Clock
 from localturk.models import LedgerEntry, TurkAssignment, TurkHit, WorkerAccount
 from localturk.refusals import Refused
 from localturk.seeding import ensure_worker_accounts
+from tests import snapshots
 from tests.conftest import DEMO
 from tests.hits.crowd import CrowdWorker, now, people, publish
 
@@ -35,7 +35,7 @@ def market(transactional_db: None) -> MTurkMarket:
 def study(example_corpus: None, market: MTurkMarket) -> Study:
     """One that pays at once and replaces at each sync, where a worker may do two HITs: 6 HITs of 4 assignments."""
     study = create_study({**DEMO, "hits": {"replacements": "at each sync"}, "crowd": {"max_hits_per_worker": 2}})
-    build_hits(study)
+    snapshots.build(study)
     study.refresh_from_db()
     publish(study, market)
     return study
@@ -115,7 +115,7 @@ def test_what_nobody_decides_the_marketplace_pays_and_the_ledger_has_it_as_found
 def test_work_beyond_the_cap_waits_though_its_answers_are_complete(example_corpus: None, market: MTurkMarket) -> None:
     """Our page refuses a third HIT; here it was opened before the cap was lowered, or on a restored database."""
     study = create_study({**DEMO, "crowd": {"max_hits_per_worker": 3}})
-    build_hits(study)
+    snapshots.build(study)
     study.refresh_from_db()
     publish(study, market)
     for number in range(3):

@@ -58,7 +58,7 @@ def test_a_bundle_that_a_worker_can_t_write_says_so_on_the_page(
     make_bundle(offering_for(demo_study, "local"), now)
 
     row = StudyBundle.objects.get()
-    assert row.requested_at is None
+    assert not row.is_under_way
     assert "can't be used" in row.problem
 
 

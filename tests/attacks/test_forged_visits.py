@@ -12,7 +12,6 @@ from django.utils import timezone
 from rest_framework.request import Request
 
 from hits.api.worker_endpoints import PerAssignmentAndAddress, WorkerView
-from hits.batching.building import build_hits
 from hits.crowds.mturk.client import MTurkMarket
 from hits.designing.study_files import create_study
 from hits.models import Assignment, Hit, Publication, Study, offering_for
@@ -22,6 +21,7 @@ from hits.serving.visit_limits import MOST_VISITS_AN_HOUR
 from localturk import working
 from localturk.clock import Clock
 from localturk.models import TurkAssignment, TurkHit, WorkerAccount
+from tests import snapshots
 from tests.conftest import DEMO
 from tests.hits import crowd
 from tests.hits.crowd import CrowdWorker, people
@@ -45,7 +45,7 @@ class MTurkWorker(Worker):
 
 def on_mturk(**settings: Any) -> list[Hit]:
     study = create_study({**DEMO, **settings})
-    build_hits(study)
+    snapshots.build(study)
     publish(study, "sandbox")
     return list(study.hits.all())
 

@@ -4,7 +4,6 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from hits.batching.building import build_hits
 from hits.budgeting.undecided import SAVED_ONLY, UNREADABLE, empty_submissions, waiting_for_decision
 from hits.crowds.mturk.client import MTurkMarket
 from hits.designing.study_files import create_study
@@ -14,6 +13,7 @@ from hits.syncing import sync
 from localturk import working
 from localturk.clock import Clock
 from localturk.models import TurkAssignment, TurkHit, WorkerAccount
+from tests import snapshots
 from tests.conftest import DEMO
 from tests.hits.crowd import CrowdWorker, now, people, publish
 
@@ -24,7 +24,7 @@ REJECT = "/studies/demo/assignments/reject-empty/"
 def study(example_corpus: None, market: MTurkMarket, researcher: User) -> Study:
     """Approved by hand, so that all work waits."""
     made = create_study({**DEMO, "crowd": {"max_hits_per_worker": 6}, "pay": {"approval": "by hand"}}, researcher)
-    build_hits(made)
+    snapshots.build(made)
     made.refresh_from_db()
     publish(made, market)
     return made

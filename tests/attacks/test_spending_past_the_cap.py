@@ -17,7 +17,6 @@ from django.db import connection
 from django.test import Client
 
 from evalplatform.errors import EvalPlatformError
-from hits.batching.building import build_hits
 from hits.budgeting.budget import OverBudget, budget_of, set_cap, typed_cap_cents
 from hits.budgeting.places import open_places, revealed_secret
 from hits.budgeting.spending import spending
@@ -34,6 +33,7 @@ from hits.replacing.requesting import replace_lost_assignments
 from hits.syncing import sync
 from localturk.clock import Clock
 from localturk.models import LedgerEntry, TurkHit
+from tests import snapshots
 from tests.conftest import DEMO
 from tests.hits.crowd import CrowdWorker, now, people, publish
 from tests.processes import ROOT, as_a_user_has_it, manage
@@ -77,7 +77,7 @@ def by_hand(example_corpus: None, market: MTurkMarket) -> Study:
 
 def build(market: MTurkMarket, approval: str) -> Study:
     made = create_study({**DEMO, "crowd": {"max_hits_per_worker": 6}, "pay": {"approval": approval}})
-    build_hits(made)
+    snapshots.build(made)
     made.refresh_from_db()
     publish(made, market, 1)
     return made

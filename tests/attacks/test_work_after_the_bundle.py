@@ -7,7 +7,6 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.test import Client
 
-from hits.batching.building import build_hits
 from hits.budgeting.places import reveal_secret
 from hits.crowds.mturk.client import MTurkMarket
 from hits.designing.study_files import create_study
@@ -15,6 +14,7 @@ from hits.models import Study, Submission, offering_for
 from hits.paying.payments import reject
 from hits.syncing import sync, unsettled_offerings
 from localturk.models import TurkHit
+from tests import snapshots
 from tests.conftest import DEMO
 from tests.hits.crowd import CrowdWorker, now, people, publish
 
@@ -23,7 +23,7 @@ from tests.hits.crowd import CrowdWorker, now, people, publish
 def revealed(example_corpus: None, market: MTurkMarket) -> Study:
     """It replaces at each sync. Its one HIT is done, its orders are public, and then an assignment is rejected."""
     study = create_study({**DEMO, "hits": {"replacements": "at each sync"}, "pay": {"approval": "by hand"}})
-    build_hits(study)
+    snapshots.build(study)
     study.refresh_from_db()
     publish(study, market, 1)
     for one in people()[:4]:

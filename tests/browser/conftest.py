@@ -14,7 +14,6 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 from pytest_django import Settings
 
 from generation.importing import import_candidates, import_dialogs
-from hits.batching.building import build_hits
 from hits.designing.study_files import create_study
 from localturk.clock import Clock
 from localturk.models import TurkHit, WorkerAccount
@@ -149,7 +148,7 @@ def publish(live_server_url: str, settings: Settings, end_offline: None) -> Publ
 
     def make(**design: Any) -> TurkHit:
         study = create_study({**DEMO, **design})
-        build_hits(study)
+        snapshots.build(study)
         call_command("publish_hits", study.name, hits=1, verbosity=0)
         return TurkHit.objects.get()
 

@@ -7,11 +7,11 @@ from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
 from hits.access.pseudonyms import pseudonym
-from hits.batching.building import build_hits
 from hits.crowds.mturk.crowd import MTurk
 from hits.designing.study_files import create_study, read_study_file
 from hits.models import Publication, Study, offering_for
 from hits.tasks import screen_work_of_offering, sync_hits_of_offering
+from tests import snapshots
 from tests.browser.conftest import CheckAccessibility
 from tests.conftest import ROOT
 from tests.hits.crowd import CrowdWorker, people, publish
@@ -34,7 +34,7 @@ def test_a_researcher_watches_a_study_and_looks_into_a_workers_answers(
 ) -> None:
     page = researcher_page
     study = create_study({**DEMO, "pay": {"approval": "by hand", "budget": "100.00"}}, User.objects.get())
-    build_hits(study)
+    snapshots.build(study)
     study.refresh_from_db()
     publish(study, MTurk().connect("local"))
     name = work(study, 0, "good")
@@ -93,7 +93,7 @@ def test_a_researcher_decides_about_empty_work_and_puts_a_deleted_hit_up_again(
 ) -> None:
     page, market = researcher_page, MTurk().connect("local")
     study = create_study({**DEMO, "pay": {"budget": "100.00"}}, User.objects.get())
-    build_hits(study)
+    snapshots.build(study)
     study.refresh_from_db()
     publish(study, market)
     for account in people()[:2]:

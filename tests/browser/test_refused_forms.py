@@ -7,10 +7,10 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 from playwright.sync_api import Locator, Page, expect
 
-from hits.batching.building import build_hits
 from hits.budgeting.budget import set_cap
 from hits.designing.study_files import create_study
 from hits.models import Membership, PublishingRun, SpendingCap, offering_for
+from tests import snapshots
 from tests.browser.conftest import CheckAccessibility
 from tests.conftest import DEMO
 
@@ -28,7 +28,7 @@ def test_a_refused_budget_stays_in_its_field_and_the_next_click_publishes_nothin
 ) -> None:
     page = researcher_page
     page.set_viewport_size({"width": width, "height": 700})
-    build_hits(create_study(DEMO, User.objects.get()))
+    snapshots.build(create_study(DEMO, User.objects.get()))
     page.goto("/studies/demo/")
     budget = page.get_by_label("Budget of the study in all")
     publish = page.get_by_role("button", name="Publish to the local marketplace")
@@ -53,7 +53,7 @@ def test_a_refused_budget_stays_in_its_field_and_the_next_click_publishes_nothin
 def test_the_next_wave_keeps_the_last_one_s_budget_until_someone_takes_it_out(researcher_page: Page) -> None:
     page = researcher_page
     study = create_study(DEMO, User.objects.get())
-    build_hits(study)
+    snapshots.build(study)
     set_cap(offering_for(study, "local"), 20_50, None, timezone.now())
 
     page.goto("/studies/demo/")
@@ -64,7 +64,7 @@ def test_the_next_wave_keeps_the_last_one_s_budget_until_someone_takes_it_out(re
 def test_a_budget_in_its_field_outlasts_a_refused_and_a_taken_invitation(researcher_page: Page) -> None:
     page = researcher_page
     User.objects.create_user("grace")
-    build_hits(create_study(DEMO, User.objects.exclude(username="grace").get()))
+    snapshots.build(create_study(DEMO, User.objects.exclude(username="grace").get()))
     page.goto("/studies/demo/")
     budget = page.get_by_label("Budget of the study in all")
     budget.fill("12.50")
@@ -82,7 +82,7 @@ def test_refused_invitations_copies_and_names_are_said_at_their_fields(
     researcher_page: Page, check_accessibility: CheckAccessibility
 ) -> None:
     page = researcher_page
-    build_hits(create_study(DEMO, User.objects.get()))
+    snapshots.build(create_study(DEMO, User.objects.get()))
     page.goto("/studies/demo/")
 
     page.get_by_label("User name of a colleague").fill("Sarah")

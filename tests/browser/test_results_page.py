@@ -6,11 +6,11 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from hits.batching.building import build_hits
 from hits.designing.study_files import create_study
 from hits.models import offering_for
 from hits.screening.screening_runs import screen
 from hits.tasks import compute_results_of_offering
+from tests import snapshots
 from tests.browser.conftest import CheckAccessibility
 from tests.conftest import DEMO
 from tests.hits.rated import rate
@@ -21,7 +21,7 @@ def test_a_researcher_reads_the_results_of_a_study(
 ) -> None:
     page = researcher_page
     study = create_study(DEMO, User.objects.get())
-    build_hits(study)
+    snapshots.build(study)
     study.refresh_from_db()
     rate(study, hits=2)
     screen(offering_for(study, "local"), timezone.now())

@@ -12,6 +12,7 @@ from hits.designing.design_problems import parse_design
 from hits.designing.study_files import create_study, read_study_file
 from hits.models import PublishingRun, Study
 from hits.tasks import publish_hits_of_run
+from tests import snapshots
 from tests.browser.conftest import CheckAccessibility
 from tests.conftest import ROOT
 
@@ -130,7 +131,7 @@ def test_a_study_is_published_watched_and_stopped_from_its_page(
 ) -> None:
     page = researcher_page
     settings.PUBLIC_URL = live_server.url
-    build_hits(create_study(DEMO, User.objects.get()))
+    snapshots.build(create_study(DEMO, User.objects.get()))
     page.goto("/studies/demo/")
     page.get_by_label("HITs in this wave").fill("2")
     expect(page.get_by_text("2 HITs, 8 assignments: at most $4.80")).to_be_visible()
@@ -155,7 +156,7 @@ def test_a_frozen_study_shows_its_hits_and_can_be_copied(
     researcher_page: Page, check_accessibility: CheckAccessibility
 ) -> None:
     page = researcher_page
-    build_hits(create_study(DEMO, User.objects.get()))
+    snapshots.build(create_study(DEMO, User.objects.get()))
     page.goto("/studies/demo/edit/data/")
 
     expect(page).to_have_url(re.compile("/studies/demo/$"))

@@ -151,7 +151,7 @@ def test_lost_messages_are_sent_again_once_the_queue_is_empty_and_nobody_is_hear
     send_lost_chunks()
     assert list(messages.glob("*")) == []
     long_ago = timezone.now() - timedelta(hours=1)
-    GenerationRun.objects.update(started_at=long_ago)
+    GenerationRun.objects.update(requested_at=long_ago)
     send_lost_chunks()
     send_lost_chunks()
 

@@ -73,7 +73,7 @@ def test_failures_cut_contexts_and_quiet_runs_are_said(researcher_client: Client
     run = request_run(generator, dataset)
     address = f"/models/{generator.pk}/"
     long_ago = datetime(2020, 1, 1, tzinfo=UTC)
-    GenerationRun.objects.update(started_at=long_ago)
+    GenerationRun.objects.update(requested_at=long_ago)
     assert "No background process has reported" in researcher_client.get(address).content.decode()
     answer(run)
 

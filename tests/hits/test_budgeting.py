@@ -5,7 +5,6 @@ from datetime import timedelta
 import pytest
 from django.contrib.auth.models import User
 
-from hits.batching.building import build_hits
 from hits.budgeting.budget import Budget, OverBudget, budget_of, refuse_over_budget, set_cap
 from hits.collecting.collect import collect
 from hits.crowds.mturk.client import MTurkMarket
@@ -18,6 +17,7 @@ from hits.publishing.publishing_runs import request_run
 from hits.publishing.stopping import resume_study, stop_study
 from hits.replacing.requesting import replace_lost_assignments
 from localturk.clock import Clock
+from tests import snapshots
 from tests.conftest import DEMO
 from tests.hits.crowd import CrowdWorker, now, people, publish
 
@@ -28,7 +28,7 @@ EACH = 40 + 8 + 10 + 2  # the reward, the bonus, and both fees
 def study(example_corpus: None) -> Study:
     """By hand, so that confirmed work stays owed; with a budget for the first two HITs and one assignment more."""
     made = create_study({**DEMO, "pay": {"approval": "by hand", "budget": f"{9 * EACH / 100:.2f}"}})
-    build_hits(made)
+    snapshots.build(made)
     made.refresh_from_db()
     return made
 

@@ -6,7 +6,6 @@ import pytest
 from django.contrib.auth.models import User
 
 from evalplatform.errors import EvalPlatformError
-from hits.batching.building import build_hits
 from hits.budgeting.budget import OverBudget, budget_of
 from hits.collecting.collect import collect
 from hits.crowds.mturk.client import MTurkMarket
@@ -15,6 +14,7 @@ from hits.models import Payment, Study, Submission, offering_for
 from hits.paying.fair_pay import RealPay, confirm_top_up, propose_top_up, real_pay
 from hits.paying.payments import pay, reject
 from localturk.models import BonusPayment
+from tests import snapshots
 from tests.conftest import DEMO
 from tests.hits.crowd import CrowdWorker, now, people, publish
 
@@ -23,7 +23,7 @@ from tests.hits.crowd import CrowdWorker, now, people, publish
 def study(example_corpus: None, market: MTurkMarket) -> Study:
     """A reward of 40 cents; four workers who took 6, 8, 12 and 20 minutes for their ten dialogs."""
     made = create_study({**DEMO, "pay": {"budget": "20.00"}})
-    build_hits(made)
+    snapshots.build(made)
     made.refresh_from_db()
     publish(made, market, hits=1)
     for account, minutes in zip(people(), (6, 8, 12, 20), strict=False):

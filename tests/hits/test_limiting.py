@@ -4,7 +4,6 @@ import pytest
 
 from evalplatform.errors import EvalPlatformError
 from hits.access.pseudonyms import pseudonym
-from hits.batching.building import build_hits
 from hits.collecting.collect import collect
 from hits.crowds.mturk.client import MTurkMarket
 from hits.designing.study_files import create_study
@@ -13,6 +12,7 @@ from hits.publishing.limiting import Limited, block, limit_workers, unblock
 from localturk import working
 from localturk.clock import Clock
 from localturk.models import TurkHit, WorkerAccount, WorkerBlock
+from tests import snapshots
 from tests.conftest import DEMO
 from tests.hits.crowd import CrowdWorker, now, people, publish
 from tests.hits.working import Worker
@@ -21,7 +21,7 @@ from tests.hits.working import Worker
 @pytest.fixture
 def hits(example_corpus: None, market: MTurkMarket) -> list[Hit]:
     study = create_study({**DEMO, "crowd": {"max_hits_per_worker": 1}})
-    build_hits(study)
+    snapshots.build(study)
     study.refresh_from_db()
     publish(study, market)
     return list(study.hits.all())

@@ -16,7 +16,6 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from hits.access.pseudonyms import pseudonym
-from hits.batching.building import build_hits
 from hits.budgeting.budget import typed_cap_cents
 from hits.crowds.mturk.client import MTurkMarket
 from hits.designing.study_files import create_study
@@ -33,6 +32,7 @@ from hits.tasks import (
 )
 from hits.views.card_writers import letter_of
 from localturk.models import BonusPayment, TurkAssignment, TurkHit
+from tests import snapshots
 from tests.conftest import DEMO
 from tests.hits.crowd import CrowdWorker, now, people, publish
 
@@ -63,7 +63,7 @@ def worked(demo_study: Study, market: MTurkMarket) -> Study:
 def by_hand(example_corpus: None, researcher: User, market: MTurkMarket) -> Study:
     """Approved by hand; two submissions are collected."""
     study = create_study({**DEMO, "pay": {"approval": "by hand"}}, researcher)
-    build_hits(study)
+    snapshots.build(study)
     study.refresh_from_db()
     publish(study, market, 1)
     work(study, 0, 0, wins=True)

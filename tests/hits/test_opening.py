@@ -6,10 +6,10 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from hits.batching.building import build_hits
 from hits.crowds.mturk.client import MTurkMarket
 from hits.designing.study_files import create_study
 from hits.models import Answer, Assignment, Hit, Publication, Study
+from tests import snapshots
 from tests.conftest import DEMO
 from tests.hits import crowd
 from tests.hits.working import Worker, page_data, publish
@@ -23,7 +23,7 @@ def hit(demo_study: Study) -> Hit:
 
 def study_with(**settings: object) -> Study:
     study = create_study({**DEMO, **settings})
-    build_hits(study)
+    snapshots.build(study)
     publish(study)
     return study
 

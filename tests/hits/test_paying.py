@@ -7,7 +7,6 @@ import pytest
 from django.db import connection
 
 from evalplatform.errors import EvalPlatformError
-from hits.batching.building import build_hits
 from hits.collecting.collect import collect
 from hits.crowds.mturk.client import MTurkMarket
 from hits.designing.study_files import create_study
@@ -16,6 +15,7 @@ from hits.paying.payments import Paid, approve_by_hand, pay, record_dues, reject
 from hits.screening.screening_runs import screen
 from localturk.clock import Clock
 from localturk.models import Account, BonusPayment, TurkAssignment
+from tests import snapshots
 from tests.conftest import DEMO
 from tests.hits.crowd import CrowdWorker, now, people, publish
 
@@ -125,7 +125,7 @@ def test_approval_waits_as_the_study_says(
     example_corpus: None, market: MTurkMarket, approval: str, hours: int, rewards: int
 ) -> None:
     study = create_study({**DEMO, "pay": {"approval": approval}})
-    build_hits(study)
+    snapshots.build(study)
     study.refresh_from_db()
     publish(study, market)
     CrowdWorker(study.hits.all()[0], people()[0]).finish()

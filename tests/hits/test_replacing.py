@@ -9,7 +9,6 @@ import pytest
 from django.core.management import call_command
 from django.db import connection
 
-from hits.batching.building import build_hits
 from hits.budgeting.budget import budget_of
 from hits.collecting.collect import collect
 from hits.crowds.mturk.client import MTurkMarket
@@ -22,6 +21,7 @@ from hits.syncing import sync, unsettled_offerings
 from localturk.clock import Clock
 from localturk.models import TurkHit, WorkerAccount
 from localturk.seeding import ensure_worker_accounts
+from tests import snapshots
 from tests.conftest import DEMO
 from tests.hits.crowd import CrowdWorker, now, people, publish
 
@@ -30,7 +30,7 @@ EACH = 60
 
 def make(**settings: Any) -> Study:
     study = create_study({**DEMO, "pay": {"approval": "by hand"}, **settings})
-    build_hits(study)
+    snapshots.build(study)
     study.refresh_from_db()
     return study
 

@@ -116,7 +116,7 @@ def test_new_ratings_make_results_stale_and_they_stay_until_there_are_others(
     assert "Below is what was known before" in page
     assert "more has come in, or been screened, since" in page
     assert "How replies were rated" in page
-    assert StudyResults.objects.get().requested_at is not None
+    assert StudyResults.objects.get().is_under_way
     StudyResults.objects.update(requested_at=None)
     live = researcher_client.get("/studies/demo/results/live/?reading=yes")
     assert "HX-Refresh" not in live.headers
@@ -144,7 +144,7 @@ def test_a_failed_computation_is_told_and_can_be_asked_for_again(researcher_clie
     Study.objects.update(design=rated.design)
 
     assert "The computation failed" in text_of(researcher_client)
-    assert StudyResults.objects.get().requested_at is None
+    assert not StudyResults.objects.get().is_under_way
 
     researcher_client.post("/studies/demo/results/compute/")
 

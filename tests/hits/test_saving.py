@@ -9,10 +9,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from hits.batching.building import build_hits
 from hits.crowds.mturk.client import MTurkMarket
 from hits.designing.study_files import create_study
 from hits.models import Answer, Assignment, BonusCheck, Hit, Study
+from tests import snapshots
 from tests.conftest import DEMO
 from tests.hits import crowd
 from tests.hits.working import Worker, publish
@@ -26,7 +26,7 @@ def worker(demo_study: Study) -> Worker:
 
 def open_with(**checkpoints: object) -> Worker:
     study = create_study({**DEMO, "checkpoints": {**DEMO["checkpoints"], **checkpoints}})
-    build_hits(study)
+    snapshots.build(study)
     publish(study)
     return Worker(study.hits.all()[0]).open()
 
@@ -339,7 +339,7 @@ def test_the_browser_never_learns_who_wrote_what(worker: Worker, demo_study: Stu
 def test_the_place_of_the_human_reply_tells_nothing(example_corpus: None, market: MTurkMarket) -> None:
     """Over all checkpoints and workers it stands at each place equally often."""
     study = create_study({**DEMO, "hits": {"assignments": 5}})
-    build_hits(study)
+    snapshots.build(study)
     study.refresh_from_db()
     crowd.publish(study, market)
     places = []

@@ -12,7 +12,6 @@ from django.core.management import CommandError, call_command
 from pytest_django.live_server_helper import LiveServer
 
 from evalplatform.errors import EvalPlatformError
-from hits.batching.building import build_hits
 from hits.collecting.collect import Collected, collect
 from hits.crowds.mturk.client import MTurkMarket
 from hits.designing.study_files import create_study
@@ -26,6 +25,7 @@ from simulated_crowd.people import Crowd
 from simulated_crowd.simulating import simulate
 from simulated_crowd.truths import HUMAN, Truth, read_truth
 from simulated_crowd.worker_types import BONUS_HUNTING, CAREFUL, HASTY, SAME_ANSWER, WORKER_TYPES, parse_shares
+from tests import snapshots
 from tests.conftest import DEMO
 from tests.hits.crowd import now, publish
 
@@ -36,7 +36,7 @@ MINUTES = timedelta(minutes=1)
 def make_study(market: MTurkMarket, hits: int, name: str = "demo", **settings: Any) -> Study:
     """From the example corpus, with so many HITs on the marketplace."""
     study = create_study({**DEMO, "name": name, **settings})
-    build_hits(study)
+    snapshots.build(study)
     study.refresh_from_db()
     publish(study, market, hits)
     return study

@@ -63,7 +63,7 @@ def test_what_was_asked_for_is_shown_until_it_is_done_and_says_why_it_failed(
     assert "Screening the work" not in text_of(researcher_client, "monitor/")
 
     researcher_client.post("/studies/demo/screen/", {"market": "local"})
-    failing = BackgroundJob.objects.unfinished().get()
+    failing = BackgroundJob.objects.under_way().get()
     background._note_failure(str(failing.task_id), screen_work_of_offering, OSError(28, "No space left", "/var/x"))
     assert "Screening the work came to nothing:</strong> The disk is full" in text_of(researcher_client, "monitor/")
 

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from hits.batching.building import build_hits
 from hits.designing.study_files import create_study
 from hits.models import Hit, Study, design_texts
 from hits.protocols import areas_texts
 from hits.protocols.areas import Areas
 from hits.serving.work_refusals import WORDS, Refusal, incomplete_words, limit_words
+from tests import snapshots
 from tests.conftest import DEMO, ROOT
 from tests.hits.working import Worker, publish
 
@@ -22,7 +22,7 @@ ENDS_THE_WORK = [refusal for refusal, words in WORDS.items() if words.heading]
 def previewed(**settings: Any) -> dict[str, Any]:
     """The facts that a worker reads before accepting."""
     study = create_study({**DEMO, **settings})
-    build_hits(study)
+    snapshots.build(study)
     publish(study)
     facts: dict[str, Any] = Worker(study.hits.all()[0], **PREVIEW).open(turkSubmitTo="").data["facts"]
     return facts
@@ -116,7 +116,7 @@ def test_a_refusal_comes_to_the_page_with_all_its_words(demo_study: Study) -> No
 @pytest.mark.django_db
 def test_the_page_is_in_the_studys_language(example_corpus: None) -> None:
     study = create_study({**DEMO, "task": {"language": "pt-BR"}})
-    build_hits(study)
+    snapshots.build(study)
     publish(study)
 
     assert '<html lang="pt-BR">' in Worker(study.hits.all()[0]).visit().content.decode()

@@ -102,7 +102,7 @@ docs/generating.md lists their settings."""
     def _open_run(self, generator: Generator, dataset: Dataset) -> GenerationRun | None:
         run = open_run(generator, dataset)
         if run is not None:
-            self.stdout.write(f"Resuming the run that was started on {run.started_at:%d %B, %H:%M} UTC.")
+            self.stdout.write(f"Resuming the run that was started on {run.requested_at:%d %B, %H:%M} UTC.")
         return run
 
     def _carry_out(self, run: GenerationRun, options: dict[str, Any]) -> None:

@@ -1,0 +1,129 @@
+"""Work that someone asks for and a background process does: requested, started, seen alive, finished, or quiet.
+
+In: a row of a model that inherits `BackgroundWork`, and a function that sends its task. Out: the row says how far the
+work is. Guaranteed: however many people ask at the same moment, one task is sent; work whose process died can be asked
+for again; if the broker is away, no row claims to wait.
+"""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from typing import Any, Self, TypeVar
+
+import structlog
+from django.db import DatabaseError, connection, models
+from django.db.models import Q
+from django.db.models.functions import Coalesce
+from kombu.exceptions import OperationalError
+
+from evalplatform.errors import EvalPlatformError
+
+QUIET_AFTER = timedelta(minutes=2)
+SIGN_OF_LIFE = timedelta(seconds=20)
+BROKER_IS_AWAY = "It can't start: the broker does not answer. See the Health page."
+
+log = structlog.get_logger("evalplatform.background_work")
+
+
+Row = TypeVar("Row", bound="BackgroundWork", covariant=True)
+
+
+class BackgroundWorkQuerySet(models.QuerySet[Row]):
+    def under_way(self) -> Self:
+        return self.filter(requested_at__isnull=False, finished_at=None)
+
+    def quiet(self, now: datetime) -> Self:
+        """Under way, but nobody has been heard of it for a while: its process may be dead, or there is none."""
+        return self._with_last_heard().under_way().filter(last_heard_at__lt=now - QUIET_AFTER)
+
+    def request_once(self, send: Callable[[], None], now: datetime) -> bool:
+        """Request the work of the one row selected here and send its task, unless it is under way and not quiet.
+
+        The request is one conditional UPDATE: of two people who ask at the same moment, the second waits for the
+        first one's row lock, looks at the row again, and changes nothing. (PostgreSQL looks again at the row itself,
+        not at subqueries: is_free must have none.)
+        """
+        is_free = Q(requested_at=None) | Q(finished_at__isnull=False) | Q(last_heard_at__lt=now - QUIET_AFTER)
+        fresh = {"requested_at": now, "started_at": None, "seen_at": None, "finished_at": None}
+        if not self._with_last_heard().filter(is_free).update(**fresh):
+            return False
+        self.send_requested(send, now)
+        return True
+
+    def send_requested(self, send: Callable[[], None], now: datetime) -> None:
+        """Send the task of a row that was saved as requested."""
+        try:
+            send()
+        except BaseException as error:
+            self.withdraw(error, now)
+            raise
+
+    def withdraw(self, error: BaseException, now: datetime) -> None:
+        """Note that the task could not be sent, so that nobody waits for it."""
+        self.update(requested_at=None)
+
+    def note_start(self, now: datetime, **more: Any) -> int:
+        """Keep the first start where a second process goes on with the work. Return 0 if nobody asks for it now."""
+        return self.under_way().update(started_at=Coalesce("started_at", now), seen_at=now, **more)
+
+    def note_life(self, now: datetime) -> None:
+        self.under_way().update(seen_at=now)
+
+    def note_end(self, now: datetime, **outcome: Any) -> int:
+        return self.under_way().update(finished_at=now, **outcome)
+
+    def _with_last_heard(self) -> Self:
+        return self.alias(last_heard_at=Coalesce("seen_at", "started_at", "requested_at"))
+
+
+class BackgroundWork(models.Model):
+    requested_at = models.DateTimeField(null=True)  # empty where nobody has asked for it yet
+    started_at = models.DateTimeField(null=True)
+    seen_at = models.DateTimeField(null=True)  # the last sign of life of the process that does it
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        abstract = True
+
+    @property
+    def is_under_way(self) -> bool:
+        return self.requested_at is not None and self.finished_at is None
+
+    def is_quiet(self, now: datetime) -> bool:
+        """True if it is under way, but nobody has been heard of it for a while."""
+        last_heard = self.seen_at or self.started_at or self.requested_at
+        return self.is_under_way and last_heard is not None and now - last_heard > QUIET_AFTER
+
+
+def send_task(task: Any, *arguments: Any, task_id: str | None = None) -> None:
+    try:
+        task.apply_async(arguments, task_id=task_id)
+    except OperationalError:
+        raise EvalPlatformError(BROKER_IS_AWAY) from None
+
+
+@contextmanager
+def showing_life(
+    rows: BackgroundWorkQuerySet[Any], now: Callable[[], datetime], every: timedelta = SIGN_OF_LIFE
+) -> Iterator[None]:
+    """Note every few seconds, from a thread with its own connection, that the process lives: simulations, files and
+    statistics are then free of it, and may take minutes between two steps."""
+    is_over = threading.Event()
+
+    def note_life() -> None:
+        while not is_over.wait(every.total_seconds()):
+            try:
+                rows.note_life(now())
+            except DatabaseError as error:  # SQLite is locked, or the database away for a moment: the next one will do
+                log.info("no_sign_of_life", reason=str(error))
+            finally:
+                connection.close()
+
+    thread = threading.Thread(target=note_life, name="signs of life", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        thread.join()
