@@ -1,12 +1,12 @@
-"""How long results take, beside krippendorff and crowd-kit on the same data in the same run, and how time grows.
+"""Measure how long results take to compute, beside krippendorff and crowd-kit on the same data, and how time grows.
 
 python -m benchmarks.analysing [--ratings 100000 1000000 10000000] [--peers-at 1000000] [--steps 20]
 
-The paper's design with table 5 as the truth, three rules of screening, 41 labels and three metrics: everything that the
-results page shows. Each size in a process of its own. Dawid-Skene takes as many steps as the ratings need; beside
-crowd-kit both take the same number of plain ones from the same start, so that the numbers must be the same.
-krippendorff gets counts of values, its fastest form: as a matrix, a million ratings would take gigabytes.
-Times are of the processor, on one core: they stay about the same while the machine does other work.
+The study has the paper's design with table 5 as the truth, three screening rules, 41 labels and three metrics:
+everything that the results page shows. Each size runs in a process of its own. Dawid-Skene takes as many steps as the
+ratings need; beside crowd-kit, both take the same number of plain steps from the same start, so that the numbers must
+be equal. krippendorff gets counts of values, its fastest form: as a matrix, a million ratings would take gigabytes.
+Times are CPU times on one core, which hardly change while the machine does other work.
 """
 
 import argparse
@@ -47,7 +47,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ratings", type=int, nargs="+", default=[100_000, MILLION, 10 * MILLION])
     parser.add_argument("--peers-at", type=int, default=MILLION)
-    parser.add_argument("--steps", type=int, default=20, help="of Dawid-Skene, beside crowd-kit")
+    parser.add_argument("--steps", type=int, default=20, help="steps of Dawid-Skene beside crowd-kit")
     parser.add_argument("--measure", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--peers", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()

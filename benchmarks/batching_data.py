@@ -1,4 +1,4 @@
-"""The paper's study on synthetic dialogs of any number."""
+"""Make the paper's study on any number of synthetic dialogs."""
 
 import random
 from itertools import islice
@@ -13,7 +13,7 @@ WORDS = "well then maybe tomorrow we could see whether the river has gone down a
 
 
 def make_data(dialog_count: int) -> dict[str, Any]:
-    """Returns the settings of a study that fits the data."""
+    """Make the dialogs, and return the settings of a study that fits them."""
     settings = read_study_file(EXAMPLES / "meed2.toml")
     for part in settings["datasets"]:
         part["dialogs"] = dialog_count // 3

@@ -1,4 +1,4 @@
-"""Made-up ratings of a study with the paper's design, piece by piece as the export has them."""
+"""Make up ratings of a study with the paper's design, in pieces as the export reads them."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""A study of the paper's design that was worked on. `python -m benchmarks.ratings_data DIALOGS` fills a database."""
+"""Fill a database with a finished study of the paper's design: python -m benchmarks.ratings_data DIALOGS"""
 
 import random
 import sys

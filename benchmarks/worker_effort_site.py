@@ -1,4 +1,4 @@
-"""The study of `benchmarks.worker_effort`: `migrate`, or `publish` with the texts from stdin, where its site is."""
+"""Set up the site of `benchmarks.worker_effort`: `migrate` its database, or `publish` a study of texts from stdin."""
 
 import json
 import sys
