@@ -7,7 +7,7 @@ import pandas as pd
 
 from hits.exporting.columns import bundle_rows
 from hits.frames.built_frames import build_ratings, named
-from hits.frames.ratings_frame import SUBMISSIONS_AT_ONCE
+from hits.frames.rating_rows import SUBMISSIONS_AT_ONCE
 
 GENERATORS = ["meed2", "baseline-a", "baseline-b", "baseline-c"]
 ROWS_OF_A_SUBMISSION = 40

@@ -22,7 +22,7 @@ READ = """
 import resource, sys, time, django
 django.setup()
 from hits.models import Study, offering_for
-from hits.frames.study_frames import study_frames
+from hits.frames.reading_frames import study_frames
 from hits.screening.rules import apply_rules, every_rule
 offering = offering_for(Study.objects.get(), "local")
 started = time.process_time()

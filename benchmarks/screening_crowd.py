@@ -16,7 +16,7 @@ from hits.batching.card_orders import card_order
 from hits.designing.selecting import order_key
 from hits.designing.study_files import read_study_file
 from hits.frames.built_frames import build_ratings, build_submissions
-from hits.frames.study_frames import Frames
+from hits.frames.reading_frames import Frames
 from hits.models.design import StudyDesign
 from hits.protocols import Value, protocol_of
 from hits.protocols.checkpoints import wins_point

@@ -121,9 +121,9 @@ def _prepare() -> None:
 def _print_way(name: str, way: Way, dice: random.Random) -> None:
     from django.utils import timezone
 
-    from hits.collecting.collect import collect
+    from hits.collecting.confirmed_work import collect
     from hits.crowds.mturk.crowd import connect
-    from hits.frames.study_frames import study_frames
+    from hits.frames.reading_frames import study_frames
     from hits.frames.submissions_frame import submissions_frame
     from hits.models import offering_for
     from hits.screening.rules import find_flags

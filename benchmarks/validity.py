@@ -24,7 +24,6 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "evalplatform.settings")
 django.setup()
 
 from hits.screening.rules import apply_rules, every_rule  # noqa: E402
-from hits.stats.agreement import agreement  # noqa: E402
 from hits.stats.bradley_terry import rank_generators  # noqa: E402
 from hits.stats.coded_ratings import CodedRatings, code_ratings  # noqa: E402
 from hits.stats.comparing import compare_generators  # noqa: E402
@@ -32,6 +31,7 @@ from hits.stats.estimates import Estimate, Interval, Undefined  # noqa: E402
 from hits.stats.outcomes import PairedTest  # noqa: E402
 from hits.stats.power import Setting, power_of  # noqa: E402
 from hits.stats.proportions import table_rows  # noqa: E402
+from hits.stats.rater_agreement import agreement  # noqa: E402
 from simulated_crowd.drawing import Drawing, StudySize, draw_frames  # noqa: E402
 from simulated_crowd.truths import Truth, read_truth  # noqa: E402
 from simulated_crowd.worker_types import USUAL_SHARES  # noqa: E402

@@ -10,4 +10,4 @@ class HitsConfig(AppConfig):
             background,  # noqa: F401  # listens to Celery's signals
             protocols,  # noqa: F401  # each adds the designs of its studies to StudyDesign
         )
-        from hits.screening import rules  # noqa: F401  # which a design may name
+        from hits.screening.rules import RULES  # noqa: F401  # which a design may name

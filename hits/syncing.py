@@ -11,9 +11,9 @@ from django.utils import timezone
 
 from evalplatform.wording import count_of
 from hits.budgeting.places import open_places
-from hits.budgeting.spending import spending
+from hits.budgeting.spending_lock import spending
 from hits.budgeting.undecided import Waiting, summarise_waiting
-from hits.collecting.collect import Collected, collect, recently_rejected
+from hits.collecting.confirmed_work import Collected, collect, recently_rejected
 from hits.crowds.contract import Market
 from hits.designing.design_words import dollars
 from hits.models import Event, Offering, Payment, Publication, Study, Submission

@@ -17,7 +17,7 @@ import pandas as pd
 from scipy.special import ndtri
 
 from hits.frames.built_frames import AT, VALUES, build_ratings, build_submissions, named
-from hits.frames.study_frames import Frames
+from hits.frames.reading_frames import Frames
 from hits.protocols import usual_protocol
 from simulated_crowd.truths import HUMAN, Truth, cuts_of
 from simulated_crowd.worker_types import CAREFUL, WorkerType

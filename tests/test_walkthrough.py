@@ -14,7 +14,7 @@ from generation.models import Candidate, Dataset, Dialog
 from generation.style_check import check_dataset_style
 from hits.analysing.study_analysis import analyse_study
 from hits.batching.building import build_hits
-from hits.collecting.collect import collect
+from hits.collecting.confirmed_work import collect
 from hits.crowds.mturk.client import MTurkMarket, boto_client
 from hits.designing.study_files import create_study, read_study_file
 from hits.designing.summarising import summarise

@@ -5,11 +5,11 @@ import pandas as pd
 from hits.analysing.analysis import analyse
 from hits.analysing.automatic import add_metrics, metrics_of
 from hits.analysing.results import Results
-from hits.frames.ratings_frame import ratings_frame, reply_labels
+from hits.frames.rating_rows import ratings_frame, reply_labels
 from hits.models import Offering, ScreeningRun, Study
 from hits.protocols import protocol_of
 from hits.screening.keeping import submissions_by_rule
-from hits.screening.kept_mask import mark_exclusions
+from hits.screening.masking import mark_exclusions
 
 
 def analyse_study(offering: Offering) -> Results:

@@ -31,12 +31,12 @@ from hits.exporting.methods import methods_latex, methods_markdown
 from hits.exporting.ratings_files import read_ratings, write_ratings
 from hits.exporting.readme import readme
 from hits.exporting.report_latex import latex_tables
-from hits.frames.ratings_frame import rating_chunks
+from hits.frames.rating_rows import rating_chunks
 from hits.frames.study_tables import confirmed_submissions
 from hits.models import Offering, ScreeningRun
 from hits.screening.funnel import Funnel, funnel_of
 from hits.screening.keeping import submissions_by_rule
-from hits.screening.kept_mask import mark_exclusions
+from hits.screening.masking import mark_exclusions
 from hits.screening.screening_words import describe_funnel
 
 SEED = 1

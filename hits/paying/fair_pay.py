@@ -9,8 +9,8 @@ from django.contrib.auth.models import User
 
 from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
-from hits.budgeting.dues import mark
-from hits.budgeting.spending import within_budget
+from hits.budgeting.amounts_due import mark
+from hits.budgeting.spending_lock import within_budget
 from hits.budgeting.undecided import waiting_for_decision
 from hits.collecting.active_times import counted_minutes
 from hits.crowds.registry import fees_of

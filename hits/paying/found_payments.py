@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 
-from hits.budgeting.dues import mark
+from hits.budgeting.amounts_due import mark
 from hits.crowds.calling import call_in_threads
 from hits.crowds.contract import Market, MarketBonus
 from hits.crowds.registry import crowd_of, fees_of

@@ -15,7 +15,7 @@ from django.db import transaction
 
 from evalplatform.errors import EvalPlatformError
 from hits.access.pseudonyms import pseudonym
-from hits.budgeting.dues import dues, mark, submissions_without_dues
+from hits.budgeting.amounts_due import dues, mark, submissions_without_dues
 from hits.budgeting.places import IN_FLIGHT
 from hits.budgeting.undecided import beyond_cap, empty_submissions, waiting_for_decision
 from hits.crowds.calling import Met, carry_out

@@ -8,7 +8,7 @@ from datetime import datetime
 import structlog
 from django.db import transaction
 
-from hits.budgeting.spending import within_budget
+from hits.budgeting.spending_lock import within_budget
 from hits.crowds.calling import Met, carry_out
 from hits.crowds.contract import HitToOffer, Market
 from hits.crowds.noting import crowd_notes, note_of_crowd

@@ -9,7 +9,7 @@ from django.db import transaction
 
 from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
-from hits.budgeting.spending import within_budget
+from hits.budgeting.spending_lock import within_budget
 from hits.crowds.calling import Met, carry_out
 from hits.crowds.contract import Market
 from hits.crowds.registry import crowd_of

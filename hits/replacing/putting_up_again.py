@@ -15,8 +15,8 @@ from django.contrib.auth.models import User
 from evalplatform.wording import count_of
 from hits.budgeting.budget import budget_of
 from hits.budgeting.places import confirmed_places, submitted_counts
-from hits.budgeting.spending import within_budget
-from hits.collecting.collect import find_hit
+from hits.budgeting.spending_lock import within_budget
+from hits.collecting.confirmed_work import find_hit
 from hits.crowds.contract import Market
 from hits.crowds.fees import Cost
 from hits.crowds.registry import fees_of

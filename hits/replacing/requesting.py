@@ -26,8 +26,8 @@ from hits.budgeting.places import (
     open_places,
     submitted_counts,
 )
-from hits.budgeting.spending import spending
-from hits.collecting.collect import our_hits, our_publications
+from hits.budgeting.spending_lock import spending
+from hits.collecting.confirmed_work import our_hits, our_publications
 from hits.crowds.calling import Met, carry_out
 from hits.crowds.contract import Market, MarketHit
 from hits.crowds.registry import crowd_of, fees_of

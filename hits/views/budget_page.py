@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods
 
 from evalplatform.errors import EvalPlatformError
 from hits.budgeting.budget import set_cap
-from hits.budgeting.spending import spending
+from hits.budgeting.spending_lock import spending
 from hits.crowds.opening import check_may_change
 from hits.publishing.plan_words import cents_from_dollars
 from hits.views.monitor import back_to_monitor, render_monitor

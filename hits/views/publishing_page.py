@@ -14,7 +14,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
 from hits.access.sharing import study_for
-from hits.budgeting.spending import spending
+from hits.budgeting.spending_lock import spending
 from hits.crowds.opening import check_may_change, open_crowd, worker_page_url
 from hits.crowds.registry import environment_of
 from hits.models import Offering, PublishingRun

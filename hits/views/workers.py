@@ -17,7 +17,7 @@ from evalplatform.errors import EvalPlatformError
 from hits.access.events import note_event
 from hits.crowds.opening import check_may_change
 from hits.models import Offering, Standing
-from hits.monitoring.assignment_rows import assignment_rows, find_assignments
+from hits.monitoring.assignment_list import assignment_rows, find_assignments
 from hits.monitoring.worker_rows import WorkerRow, find_worker, list_workers
 from hits.publishing.limiting import block, unblock
 from hits.views.study_pages import find_offering, surroundings, tells_refusals, user_of

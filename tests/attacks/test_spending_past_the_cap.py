@@ -19,7 +19,7 @@ from django.test import Client
 from evalplatform.errors import EvalPlatformError
 from hits.budgeting.budget import OverBudget, budget_of, set_cap, typed_cap_cents
 from hits.budgeting.places import open_places, revealed_secret
-from hits.budgeting.spending import spending
+from hits.budgeting.spending_lock import spending
 from hits.crowds.mturk.client import MTurkMarket
 from hits.designing.study_files import create_study
 from hits.models import Publication, Replacement, Study, Submission, offering_for

@@ -180,7 +180,7 @@ def test_the_check_itself_finds_what_breaks_the_map(module: str, imported: str) 
     ("module", "imported"),
     [
         ("hits.designing.study_files", "generation.models.Dialog"),
-        ("hits.paying.payments", "hits.collecting.collect"),
+        ("hits.paying.payments", "hits.collecting.confirmed_work"),
         ("hits.paying.payments", "hits.crowds.contract.Market"),
         ("hits.crowds.registry", "hits.crowds.mturk.crowd"),
         ("hits.crowds.opening", "localturk.in_process"),

@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from hits.budgeting.budget import Budget, OverBudget, budget_of, refuse_over_budget, set_cap
-from hits.collecting.collect import collect
+from hits.collecting.confirmed_work import collect
 from hits.crowds.mturk.client import MTurkMarket
 from hits.designing.study_files import create_study
 from hits.models import Publication, Replacement, Study, Submission, offering_for

@@ -17,12 +17,12 @@ from hits.analysing.report_text import as_text
 from hits.analysing.reporting import report_of
 from hits.analysing.study_analysis import analyse_study
 from hits.batching.building import build_hits
-from hits.collecting.collect import collect
+from hits.collecting.confirmed_work import collect
 from hits.crowds.mturk.client import MTurkMarket
 from hits.designing.study_files import create_study
 from hits.exporting.bundle_check import check_bundle
 from hits.exporting.ratings_files import FILES
-from hits.frames.study_frames import study_frames
+from hits.frames.reading_frames import study_frames
 from hits.models import Exclusion, Hit, HitItem, Offering, Rating, Study, offering_for
 from hits.protocols import PROTOCOLS
 from hits.stats.coded_ratings import NOT_FOR_COMPARISONS

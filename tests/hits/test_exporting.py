@@ -18,7 +18,7 @@ from hits.analysing.reporting import report_of
 from hits.analysing.serialising import plain, results_from_json
 from hits.analysing.study_analysis import analyse_study
 from hits.batching.manifest import sha256
-from hits.collecting.collect import collect
+from hits.collecting.confirmed_work import collect
 from hits.crowds.mturk.client import MTurkMarket
 from hits.exporting.about import read_about
 from hits.exporting.bundle_check import check_bundle
@@ -29,7 +29,7 @@ from hits.exporting.latex import document, escape
 from hits.exporting.methods import methods_latex
 from hits.exporting.ratings_files import FILES, read_ratings
 from hits.exporting.report_latex import latex_tables
-from hits.frames.ratings_frame import rating_chunks, ratings_frame
+from hits.frames.rating_rows import rating_chunks, ratings_frame
 from hits.models import Assignment, Payment, Rating, Study, Submission, offering_for
 from hits.models.design import StudyDesign
 from hits.paying.payments import pay

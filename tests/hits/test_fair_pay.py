@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 
 from evalplatform.errors import EvalPlatformError
 from hits.budgeting.budget import OverBudget, budget_of
-from hits.collecting.collect import collect
+from hits.collecting.confirmed_work import collect
 from hits.crowds.mturk.client import MTurkMarket
 from hits.designing.study_files import create_study
 from hits.models import Payment, Study, Submission, offering_for

@@ -4,7 +4,7 @@ import pytest
 
 from evalplatform.errors import EvalPlatformError
 from hits.access.pseudonyms import pseudonym
-from hits.collecting.collect import collect
+from hits.collecting.confirmed_work import collect
 from hits.crowds.mturk.client import MTurkMarket
 from hits.designing.study_files import create_study
 from hits.models import Event, Hit, Publication, Standing, Study, offering_for

@@ -11,12 +11,12 @@ from django.test import Client
 
 from generation.models import Candidate
 from hits.batching.building import build_hits
-from hits.collecting.collect import collect
+from hits.collecting.confirmed_work import collect
 from hits.crowds.mturk.client import MTurkMarket
 from hits.designing.design_problems import parse_design
 from hits.designing.study_files import create_study
 from hits.errors import InvalidStudy
-from hits.frames.study_frames import study_frames
+from hits.frames.reading_frames import study_frames
 from hits.models import Hit, Rating, Study, offering_for
 from hits.models.design import StudyDesign
 from hits.monitoring.checkpoint_rows import passed_by_worker

@@ -7,7 +7,7 @@ import pytest
 from django.db import connection
 
 from evalplatform.errors import EvalPlatformError
-from hits.collecting.collect import collect
+from hits.collecting.confirmed_work import collect
 from hits.crowds.mturk.client import MTurkMarket
 from hits.designing.study_files import create_study
 from hits.models import Hit, Payment, Study, Submission, offering_for

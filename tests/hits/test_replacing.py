@@ -10,7 +10,7 @@ from django.core.management import call_command
 from django.db import connection
 
 from hits.budgeting.budget import budget_of
-from hits.collecting.collect import collect
+from hits.collecting.confirmed_work import collect
 from hits.crowds.mturk.client import MTurkMarket
 from hits.designing.study_files import create_study
 from hits.models import Exclusion, Hit, Replacement, ScreeningRun, Study, Submission, offering_for

@@ -16,7 +16,7 @@ from django.utils import timezone
 from hits.analysing.computing import compute_results
 from hits.analysing.disputed_dialogs import most_disputed
 from hits.analysing.stored_results import refresh_results
-from hits.frames.ratings_frame import ratings_frame
+from hits.frames.rating_rows import ratings_frame
 from hits.models import Assignment, ScreeningRun, Study, StudyResults, offering_for
 from hits.screening.screening_runs import screen
 from hits.tasks import compute_results_of_offering, make_bundle_of_offering

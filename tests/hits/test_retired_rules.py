@@ -5,7 +5,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from evalplatform.errors import EvalPlatformError
-from hits.collecting.collect import collect
+from hits.collecting.confirmed_work import collect
 from hits.crowds.mturk.client import MTurkMarket
 from hits.designing.study_files import copy_study
 from hits.models import Event, ScreeningRun, Study, offering_for

@@ -11,7 +11,7 @@ from django.test import Client
 
 from hits.batching.building import build_hits
 from hits.batching.card_orders import card_order, commitment_to
-from hits.collecting.collect import collect
+from hits.collecting.confirmed_work import collect
 from hits.crowds.mturk.client import MTurkMarket
 from hits.designing.study_files import copy_study
 from hits.exporting.about import read_about

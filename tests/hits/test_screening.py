@@ -12,11 +12,11 @@ from django.core.management import CommandError, call_command
 from evalplatform.errors import EvalPlatformError
 from hits.access.pseudonyms import pseudonym, worker_ids
 from hits.analysing.study_analysis import study_frame
-from hits.budgeting.dues import bonus_points
-from hits.collecting.collect import collect
+from hits.budgeting.amounts_due import bonus_points
+from hits.collecting.confirmed_work import collect
 from hits.crowds.mturk.client import MTurkMarket
 from hits.errors import InvalidStudy
-from hits.frames.study_frames import study_frames
+from hits.frames.reading_frames import study_frames
 from hits.frames.submissions_frame import submissions_frame
 from hits.models import (
     Answer,
@@ -32,10 +32,10 @@ from hits.models import (
     Submission,
     offering_for,
 )
-from hits.monitoring.assignment_rows import assignment_rows
+from hits.monitoring.assignment_list import assignment_rows
 from hits.monitoring.checkpoint_rows import passed_by_worker
 from hits.screening.keeping import first_rules, unscreened_count
-from hits.screening.kept_mask import kept_mask, rules_in
+from hits.screening.masking import kept_mask, rules_in
 from hits.screening.paper_rules import SameAnswer, TooFewPoints
 from hits.screening.screening_runs import parse_rules, screen, undo
 from tests.conftest import WriteFile

@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from evalplatform.wording import count_of
 from hits.budgeting.budget import refuse_unseen_cap, set_cap, typed_cap_cents
-from hits.budgeting.spending import spending
+from hits.budgeting.spending_lock import spending
 from hits.crowds.opening import check_may_change, enter_market
 from hits.crowds.registry import environment_of
 from hits.designing.design_words import dollars

@@ -6,7 +6,7 @@ from django.core.management.base import CommandParser
 from django.utils import timezone
 
 from hits.designing.study_files import read_study_file
-from hits.frames.study_frames import study_frames
+from hits.frames.reading_frames import study_frames
 from hits.management.study_command import StudyCommand
 from hits.models import Offering
 from hits.screening.rules import find_flags

@@ -10,7 +10,7 @@ from hits.stats.dependence import dependences
 from hits.stats.estimates import Estimate, Interval, Undefined
 from hits.stats.outcomes import Dependence
 from hits.stats.power import Effects
-from hits.stats.worker_effect import worker_effect
+from hits.stats.worker_effects import worker_effect
 from tests.hits.stats.small_frames import drawn_frame, ratings_frame_of, ratings_of
 
 

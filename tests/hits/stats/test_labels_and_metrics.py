@@ -6,7 +6,7 @@ from scipy.stats import pearsonr, spearmanr
 
 from hits.stats.coded_ratings import code_ratings
 from hits.stats.estimates import Estimate, Interval, Undefined
-from hits.stats.metric_correlations import metric_correlations
+from hits.stats.metrics_and_ratings import metric_correlations
 from hits.stats.reply_labels import NO_LABEL, label_distributions
 from tests.hits.stats.small_frames import drawn_frame, ratings_of
 

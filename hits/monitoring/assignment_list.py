@@ -19,7 +19,7 @@ Ending = Assignment.Ending
 Status = Submission.Status
 
 OPENED = "opened, not confirmed"
-STATES = {
+ASSIGNMENT_STATES = {
     "in hand": Q(submission=None, ended_as="") & IS_CONFIRMED,
     OPENED: Q(submission=None, ended_as="") & ~IS_CONFIRMED,
     "waiting": Q(submission__status=Status.SUBMITTED),
@@ -51,7 +51,7 @@ def find_assignments(offering: Offering, state: str = "", worker_id: str = "") -
     if state == TO_DECIDE:
         found = found.filter(submission__in=waiting_for_decision(offering))
     elif state:
-        found = found.filter(STATES[state])
+        found = found.filter(ASSIGNMENT_STATES[state])
     return (found.filter(crowd_worker_id=worker_id) if worker_id else found).order_by("-pk")
 
 
@@ -103,7 +103,7 @@ def _submission_key(assignment: Assignment) -> int | None:
 
 
 def state_of(assignment: Assignment) -> str:
-    """One of STATES."""
+    """One of ASSIGNMENT_STATES."""
     submission = getattr(assignment, "submission", None)
     if submission:
         return str(IN_WORDS[submission.status])
