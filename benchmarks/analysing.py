@@ -27,11 +27,15 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "evalplatform.settings")
 django.setup()
 
 from benchmarks.environments import ROOT, python_of  # noqa: E402
-from hits.analysing.analysis import analyse  # noqa: E402
-from hits.stats.coded_ratings import CodedRatings, code_ratings  # noqa: E402
+from hits.analysing import analyse  # noqa: E402
+from hits.stats import (  # noqa: E402
+    CodedRatings,
+    agreement,
+    code_ratings,
+    find_true_values,
+)
 from hits.stats.dawid_skene import dawid_skene  # noqa: E402
-from hits.stats.rater_agreement import LEVELS, agreement, krippendorff_alpha  # noqa: E402
-from hits.stats.true_values import find_true_values  # noqa: E402
+from hits.stats.rater_agreement import LEVELS, krippendorff_alpha  # noqa: E402
 from simulated_crowd.drawing import Drawing, StudySize, draw_frames  # noqa: E402
 from simulated_crowd.truths import read_truth  # noqa: E402
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from generation.models import Candidate, Dataset, Dialog, GenerationRun, Generator, context_key
-from hits.designing.study_files import read_study_file
+from hits.designing import read_study_file
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 WORDS = "well then maybe tomorrow we could see whether the river has gone down and ask your sister about it".split()

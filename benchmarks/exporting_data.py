@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from hits.exporting.columns import bundle_rows
-from hits.frames.built_frames import build_ratings, named
+from hits.frames import build_ratings, named
 from hits.frames.rating_rows import SUBMISSIONS_AT_ONCE
 
 GENERATORS = ["meed2", "baseline-a", "baseline-b", "baseline-c"]

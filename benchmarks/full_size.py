@@ -59,14 +59,12 @@ def _play(hit_count: int) -> dict[str, Any]:
     from django.utils import timezone
 
     from benchmarks.batching_data import make_data
-    from hits.batching.building import build_hits
+    from hits.batching import build_hits
     from hits.crowds.mturk.crowd import connect
-    from hits.designing.study_files import create_study
+    from hits.designing import create_study
     from hits.models import Study, offering_for
-    from hits.publishing.creating import publish_hits
-    from hits.publishing.publishing_plan import check_funds, plan_publishing
-    from hits.screening.screening_runs import screen
-    from hits.screening.screening_words import describe_funnel
+    from hits.publishing import check_funds, plan_publishing, publish_hits
+    from hits.screening import describe_funnel, screen
     from hits.syncing import sync
     from localturk.models import Account
     from simulated_crowd.channels import InProcess

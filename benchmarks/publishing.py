@@ -84,8 +84,8 @@ def run(publish: Callable[[str, int], float], count: int, options: list[str]) ->
 
 def _make_study(count: int) -> None:
     from benchmarks.batching_data import make_data
-    from hits.batching.building import build_hits
-    from hits.designing.study_files import create_study
+    from hits.batching import build_hits
+    from hits.designing import create_study
 
     build_hits(create_study(make_data(count * 10)))
 
@@ -121,8 +121,7 @@ def _publish_ours(url: str, count: int) -> float:
 
     from hits.crowds.mturk.client import MTurkMarket, boto_client
     from hits.models import Study, offering_for
-    from hits.publishing.creating import publish_hits
-    from hits.publishing.publishing_plan import plan_publishing
+    from hits.publishing import plan_publishing, publish_hits
 
     plan = plan_publishing(offering_for(Study.objects.get(), "local"))
     market = MTurkMarket(boto_client(url, has_own_credentials=False), calls_per_second=1000)

@@ -209,7 +209,7 @@ def _make_study(name: str) -> "Study":
 
 
 def _design(name: str) -> dict[str, Any]:
-    from hits.designing.study_files import read_study_file
+    from hits.designing import read_study_file
 
     return {**read_study_file(ROOT / "examples" / "demo.toml"), "name": name}
 

@@ -25,7 +25,8 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "evalplatform.settings")
 django.setup()
 
 from benchmarks.screening_crowd import BY_PLACE, COPYING, LINES, SHUFFLING, simulate_frames  # noqa: E402
-from hits.screening.rules import apply_rules, every_rule  # noqa: E402
+from hits.screening import every_rule  # noqa: E402
+from hits.screening.rules import apply_rules  # noqa: E402
 from simulated_crowd.people import Crowd  # noqa: E402
 from simulated_crowd.truths import read_truth  # noqa: E402
 from simulated_crowd.worker_types import CAREFUL, USUAL_SHARES, WorkerType  # noqa: E402

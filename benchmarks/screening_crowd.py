@@ -12,14 +12,11 @@ from typing import Any
 
 import pandas as pd
 
-from hits.batching.card_orders import card_order
-from hits.designing.selecting import order_key
-from hits.designing.study_files import read_study_file
-from hits.frames.built_frames import build_ratings, build_submissions
-from hits.frames.reading_frames import Frames
+from hits.batching import card_order
+from hits.designing import order_key, read_study_file
+from hits.frames import Frames, build_ratings, build_submissions
 from hits.models.design import StudyDesign
-from hits.protocols import Value, protocol_of
-from hits.protocols.checkpoints import wins_point
+from hits.protocols import Value, protocol_of, wins_point
 from simulated_crowd.channels import Reply
 from simulated_crowd.judging import Judge, Writers
 from simulated_crowd.knowing import KnownDialog

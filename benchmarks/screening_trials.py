@@ -121,12 +121,12 @@ def _prepare() -> None:
 def _print_way(name: str, way: Way, dice: random.Random) -> None:
     from django.utils import timezone
 
-    from hits.collecting.confirmed_work import collect
+    from hits.collecting import collect
     from hits.crowds.mturk.crowd import connect
-    from hits.frames.reading_frames import study_frames
+    from hits.frames import study_frames
     from hits.frames.submissions_frame import submissions_frame
     from hits.models import offering_for
-    from hits.screening.rules import find_flags
+    from hits.screening import find_flags
     from simulated_crowd.market_side import ensure_accounts
     from simulated_crowd.people import SimulatedWorker
     from simulated_crowd.worker_types import RANDOM
@@ -152,13 +152,12 @@ def _print_way(name: str, way: Way, dice: random.Random) -> None:
 def _publish(name: str) -> "Study":
     from django.utils import timezone
 
-    from hits.batching.building import build_hits
+    from hits.batching import build_hits
+    from hits.crowds import worker_page_url
     from hits.crowds.mturk.crowd import connect
-    from hits.crowds.opening import worker_page_url
-    from hits.designing.study_files import create_study, read_study_file
+    from hits.designing import create_study, read_study_file
     from hits.models import offering_for
-    from hits.publishing.creating import publish_hits
-    from hits.publishing.publishing_plan import plan_publishing
+    from hits.publishing import plan_publishing, publish_hits
 
     settings = {**read_study_file(ROOT / "examples" / "demo.toml"), "name": name}
     study = create_study(settings)

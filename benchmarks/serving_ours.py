@@ -135,8 +135,8 @@ def fill(hit_count: int, assignments_per_hit: int) -> str:
     from django.utils import timezone
 
     from benchmarks.batching_data import make_data
-    from hits.batching.building import build_hits
-    from hits.designing.study_files import create_study
+    from hits.batching import build_hits
+    from hits.designing import create_study
     from hits.models import Publication, offering_for
 
     call_command("migrate", verbosity=0)

@@ -313,7 +313,7 @@ class _Round:
     def _look_at_empty(self, there: Any, tally: Counter[str]) -> None:
         """Check an empty submission: only the marketplace itself may approve it, after its delay; until then it waits
         for a person's decision."""
-        from hits.budgeting.undecided import waiting_for_decision
+        from hits.budgeting import waiting_for_decision
         from hits.models import Submission, offering_for
 
         tally["empty submissions"] += 1
@@ -476,12 +476,11 @@ def _make_study(name: str, rng: random.Random) -> "Study":
     """Make and publish a study of small HITs: the money and the races are the same."""
     from django.utils import timezone
 
-    from hits.batching.building import build_hits
+    from hits.batching import build_hits
     from hits.crowds.mturk.crowd import connect
-    from hits.designing.study_files import create_study, read_study_file
+    from hits.designing import create_study, read_study_file
     from hits.models import Study, offering_for
-    from hits.publishing.creating import publish_hits
-    from hits.publishing.publishing_plan import plan_publishing
+    from hits.publishing import plan_publishing, publish_hits
 
     settings: dict[str, Any] = {
         **read_study_file(ROOT / "examples" / "demo.toml"),

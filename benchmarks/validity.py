@@ -23,15 +23,22 @@ import numpy as np
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "evalplatform.settings")
 django.setup()
 
-from hits.screening.rules import apply_rules, every_rule  # noqa: E402
-from hits.stats.bradley_terry import rank_generators  # noqa: E402
-from hits.stats.coded_ratings import CodedRatings, code_ratings  # noqa: E402
-from hits.stats.comparing import compare_generators  # noqa: E402
-from hits.stats.estimates import Estimate, Interval, Undefined  # noqa: E402
-from hits.stats.outcomes import PairedTest  # noqa: E402
-from hits.stats.power import Setting, power_of  # noqa: E402
-from hits.stats.proportions import table_rows  # noqa: E402
-from hits.stats.rater_agreement import agreement  # noqa: E402
+from hits.screening import every_rule  # noqa: E402
+from hits.screening.rules import apply_rules  # noqa: E402
+from hits.stats import (  # noqa: E402
+    CodedRatings,
+    Estimate,
+    Interval,
+    PairedTest,
+    Setting,
+    Undefined,
+    agreement,
+    code_ratings,
+    compare_generators,
+    rank_generators,
+    table_rows,
+)
+from hits.stats.power import power_of  # noqa: E402
 from simulated_crowd.drawing import Drawing, StudySize, draw_frames  # noqa: E402
 from simulated_crowd.truths import Truth, read_truth  # noqa: E402
 from simulated_crowd.worker_types import USUAL_SHARES  # noqa: E402

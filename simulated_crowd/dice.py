@@ -3,7 +3,7 @@
 import math
 from statistics import NormalDist
 
-from hits.designing.selecting import order_key
+from hits.designing import order_key
 
 _STANDARD_NORMAL = NormalDist()
 

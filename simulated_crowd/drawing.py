@@ -16,8 +16,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.special import ndtri
 
-from hits.frames.built_frames import AT, VALUES, build_ratings, build_submissions, named
-from hits.frames.reading_frames import Frames
+from hits.frames import AT, VALUES, Frames, build_ratings, build_submissions, named
 from hits.protocols import usual_protocol
 from simulated_crowd.truths import HUMAN, Truth, cuts_of
 from simulated_crowd.worker_types import CAREFUL, WorkerType

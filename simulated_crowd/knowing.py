@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from hits.batching.manifest import candidates_of
+from hits.batching import candidates_of
 from hits.models import HitItem
 from hits.models.design import StudyDesign
 from simulated_crowd.truths import HUMAN

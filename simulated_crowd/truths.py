@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from evalplatform.errors import EvalPlatformError
-from hits.stats.power import Effects
+from hits.stats import Effects
 
 PRESETS = {path.stem: path for path in sorted((Path(__file__).parent / "truths").glob("*.toml"))}
 HUMAN = ""  # the writer of human replies; no generator has this name

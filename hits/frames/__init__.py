@@ -5,3 +5,7 @@ ratings frame and the submissions frame, always with the columns that rating_row
 also when there is no row. Guaranteed: the same database gives the same rows in the same order; no worker's own id is in
 them; a handful of queries, whatever the size. Web processes stay outside, since they have no pandas.
 """
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -6,14 +6,13 @@ from typing import Any
 
 from django.db.models import Q
 
-from hits.access.pseudonyms import pseudonym
-from hits.budgeting.undecided import IN_SHORT, waiting_for_decision
-from hits.collecting.active_times import counted_minutes
+from hits.access import pseudonym
+from hits.budgeting import IN_SHORT, waiting_for_decision
+from hits.collecting import counted_minutes
 from hits.models import Answer, Assignment, BonusCheck, HitItem, Offering, Study, Submission
 from hits.models.assignment import IS_CONFIRMED, AssignmentQuerySet
 from hits.models.cards import gold_card
-from hits.protocols import Protocol, protocol_of
-from hits.protocols.checkpoints import is_won
+from hits.protocols import Protocol, is_won, protocol_of
 
 Ending = Assignment.Ending
 Status = Submission.Status

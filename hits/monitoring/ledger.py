@@ -6,10 +6,10 @@ from typing import Any
 
 from django.db.models import Count, F, Q, Sum
 
-from hits.access.pseudonyms import pseudonym
+from hits.access import pseudonym
 from hits.models import Offering, Payment
 from hits.models.payment import PaymentQuerySet
-from hits.paying.found_payments import FOUND
+from hits.paying import FOUND
 
 IS_PAID = Q(paid_at__isnull=False)
 IS_OWED = Q(paid_at=None, cancelled_at=None)

@@ -14,17 +14,14 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
-from hits.budgeting.undecided import empty_submissions, summarise_waiting, waiting_for_decision
-from hits.crowds.opening import check_may_change, open_crowd
-from hits.crowds.registry import crowd_of, fees_of, offered_places
-from hits.designing.design_words import dollars
+from hits.budgeting import empty_submissions, summarise_waiting, waiting_for_decision
+from hits.crowds import check_may_change, crowd_of, fees_of, offered_places, open_crowd
+from hits.designing import dollars
 from hits.models import Assignment, Offering, Payment, Study, Submission
 from hits.models.submission import SubmissionQuerySet
-from hits.monitoring.assignment_list import ASSIGNMENT_STATES, TO_DECIDE, assignment_rows, find_assignments
-from hits.monitoring.ledger import state_of
-from hits.monitoring.worker_rows import flags_by_worker
-from hits.paying.payments import approve_by_hand, reject
-from hits.paying.payments import reject_empty as reject_if_empty
+from hits.monitoring import ASSIGNMENT_STATES, TO_DECIDE, assignment_rows, find_assignments, flags_by_worker, state_of
+from hits.paying import approve_by_hand, reject
+from hits.paying import reject_empty as reject_if_empty
 from hits.views.answered_work import answered_dialogs
 from hits.views.refused import STATUS, Refused, refused_form
 from hits.views.study_pages import ATTEMPTS_WHILE_SOMEONE_WAITS, find_offering, surroundings, tells_refusals, user_of

@@ -10,11 +10,10 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods
 
 from evalplatform.spreadsheet_cells import cell_of
-from hits.access.events import note_event
-from hits.access.pseudonyms import pseudonym
-from hits.designing.design_words import dollars
+from hits.access import note_event, pseudonym
+from hits.designing import dollars
 from hits.models import Offering
-from hits.monitoring.ledger import LEDGER_COLUMNS, PAYMENT_STATES, ledger_rows, payments_of, state_of, sum_ledger
+from hits.monitoring import LEDGER_COLUMNS, PAYMENT_STATES, ledger_rows, payments_of, state_of, sum_ledger
 from hits.views.study_pages import find_offering, surroundings, tells_refusals, user_of
 
 PAYMENTS_PER_PAGE = 50

@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from evalplatform.wording import count_of
-from hits.designing.study_files import get_study
+from hits.designing import get_study
 from hits.management.study_command import StudyCommand, progress_bar
 from hits.models.design import StudyDesign
 from simulated_crowd.channels import Channel, InProcess, OverHttp
