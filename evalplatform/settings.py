@@ -104,8 +104,8 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 CELERY_BROKER_URL = env.BROKER_URL or "files://localhost"
 HAS_EMBEDDED_BROKER = CELERY_BROKER_URL.startswith("files:")
 EMBEDDED_BROKER_DIR = VAR_DIR / "broker"
-# Redis gives the task of a vanished worker to another after this time, so no task may run longer. (RabbitMQ notices at
-# once.) Left to kombu, such tasks are looked for every 100 seconds only, and not at all for 5 minutes after a worker
+# Redis gives the task of a vanished process to another after this time, so no task may run longer. (RabbitMQ notices at
+# once.) Left to kombu, such tasks are looked for every 100 seconds only, and not at all for 5 minutes after a process
 # was killed while it looked.
 _lost_after = env.BROKER_LOST_TASK_SECONDS
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, object] = {}
@@ -129,7 +129,7 @@ CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
-# `celery --app evalplatform beat`, or `worker --beat` where there is one worker only.
+# `celery --app evalplatform beat`, or `worker --beat` where there is one background process only.
 SYNC_MINUTES = env.SYNC_MINUTES
 CELERY_BEAT_SCHEDULE = {
     "sync": {
@@ -142,7 +142,7 @@ CELERY_BEAT_SCHEDULE = {
 }
 CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "celerybeat-schedule")
 
-# --- Generation: on the GPU that a worker process is pinned to, or on the CPU with all of its cores ------------------
+# --- Generation: on the GPU that a process is pinned to, or on the CPU with all of its cores -------------------------
 
 GENERATOR_DEVICE = env.GENERATOR_DEVICE
 GENERATOR_THREADS = env.GENERATOR_THREADS  # of a process on a CPU; 0: one for each core

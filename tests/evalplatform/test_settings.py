@@ -110,7 +110,7 @@ def test_spaces_in_paths_and_a_database_s_options_are_no_junk(
     ],
     ids=["manage.py", "celery", "gunicorn"],
 )
-def test_commands_workers_and_web_servers_end_with_that_line_alone(command: list[str], tmp_path: Path) -> None:
+def test_every_kind_of_process_ends_with_that_line_alone(command: list[str], tmp_path: Path) -> None:
     environment = {"DEBUG": "flase", "VAR_DIR": str(tmp_path), "PATH": ""}
 
     result = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=60)
