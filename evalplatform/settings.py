@@ -70,6 +70,7 @@ MIDDLEWARE = [
     "evalplatform.middleware.LogInRequired",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "evalplatform.middleware.TellRefusals",
 ]
 
 ROOT_URLCONF = "evalplatform.urls"
