@@ -3,6 +3,9 @@
 In: who tries, in up to a few ways (an account, an address, a browser). Out: permission to try, or how long to wait.
 Guaranteed: attempts are counted in the database before the password is checked, so that many at once, at several web
 processes, can't get around the limit; nobody waits longer than a few minutes; while someone waits, nothing is hashed.
+
+Not DRF's throttles: they count calls to API views in a cache, which many at once get around, and know neither failures
+nor waits that grow.
 """
 
 from collections.abc import Sequence

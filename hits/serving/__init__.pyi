@@ -10,7 +10,6 @@ from .frozen import FrozenHit as FrozenHit
 from .frozen import drafted_study as drafted_study
 from .frozen import frozen_hit as frozen_hit
 from .opening_assignments import open_assignment as open_assignment
-from .page_data import as_json_in_html as as_json_in_html
 from .page_data import drafted_page as drafted_page
 from .page_data import preview_page as preview_page
 from .page_data import shown_pages as shown_pages

@@ -1,10 +1,7 @@
 """What the browser gets: the whole HIT at once, in this worker's order, and nothing that tells who wrote what."""
 
-import json
 from dataclasses import asdict
 from typing import Any
-
-from django.utils.safestring import SafeString, mark_safe
 
 from evalplatform.wording import count_of
 from hits.crowds import USUAL_WORDS, CrowdWords, crowd_of
@@ -16,12 +13,6 @@ from hits.serving.bonus import Checks, can_check
 from hits.serving.bonus_words import bonus_rule
 from hits.serving.frozen import FrozenHit, FrozenItem, FrozenStudy
 from hits.serving.statements import answers_of, checks_of, has_submitted_before
-
-
-def as_json_in_html(page: dict[str, Any]) -> SafeString:
-    """What Django's json_script writes, without its walk through every character of all the dialogs."""
-    text = json.dumps(page)
-    return mark_safe(text.replace("&", "\\u0026").replace("<", "\\u003C").replace(">", "\\u003E"))  # noqa: S308
 
 
 def preview_page(hit: FrozenHit, words: CrowdWords) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Hashable
 from datetime import datetime, timedelta
+from threading import Lock
 
 from django.utils.crypto import salted_hmac
 
@@ -35,20 +36,27 @@ CHECKS_PER_CHECKPOINT = 10
 
 
 class MinuteCounter:
-    """Counts calls by minutes, in each process. Nothing is stored, and a restart forgives."""
+    """Count calls by minutes, in each process. Nothing is stored, and a restart forgives.
+
+    Not DRF's SimpleRateThrottle: it reads a caller's times from Django's cache and writes them back, so calls in other
+    threads in between are not counted, and each call costs more the higher the limit is. A cache in memory also drops
+    entries at random beyond a few hundred, so whoever invents assignments would make it forget their address.
+    """
 
     def __init__(self, most: int) -> None:
         self._most = most
         self._minute = 0
         self._counts: Counter[Hashable] = Counter()
+        self._lock = Lock()
 
     def allows(self, who: Hashable) -> bool:
         minute = int(time.monotonic() // 60)
-        if minute != self._minute:
-            self._minute = minute
-            self._counts.clear()
-        self._counts[who] += 1
-        return self._counts[who] <= self._most
+        with self._lock:
+            if minute != self._minute:
+                self._minute = minute
+                self._counts.clear()
+            self._counts[who] += 1
+            return self._counts[who] <= self._most
 
 
 visits_from_address = MinuteCounter(most=300)

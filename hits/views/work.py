@@ -21,7 +21,6 @@ from hits.serving import (
     Refusal,
     Ticket,
     WorkRefused,
-    as_json_in_html,
     frozen_hit,
     handed_in,
     open_assignment,
@@ -65,7 +64,7 @@ def page_context(design: StudyDesign, page: dict[str, Any]) -> dict[str, Any]:
         "language": design.task.language,
         "protocol": design.protocol,
         "crowd": page["crowd"],
-        "data": as_json_in_html(page),
+        "page": page,
     }
 
 
