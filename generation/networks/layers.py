@@ -6,7 +6,6 @@ Layer norms come after the residual, as in the original paper.
 Shapes in comments: B dialogs, T tokens, S source tokens, H heads, D width of a head, W width of the network (H * D).
 """
 
-import math
 from collections.abc import Iterator
 from typing import cast
 
@@ -180,7 +179,3 @@ def _split_heads(states: Tensor, heads: int) -> Tensor:
 def _join_heads(states: Tensor) -> Tensor:
     """[B, H, T, D] -> [B, T, W]"""
     return states.transpose(1, 2).flatten(-2)
-
-
-def parameter_count(module: nn.Module) -> int:
-    return sum(math.prod(parameter.shape) for parameter in module.parameters())

@@ -27,4 +27,3 @@ class Estimate:
 
 
 Number = float | Undefined
-Estimated = Estimate | Undefined

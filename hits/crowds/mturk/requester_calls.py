@@ -133,10 +133,6 @@ class RequesterCalls:
             UniqueRequestToken=token,
         )
 
-    def list_bonuses(self, crowd_assignment_id: str) -> Iterator[MarketBonus]:
-        pages = self._pages("list_bonus_payments", "BonusPayments", AssignmentId=crowd_assignment_id)
-        return (bonus_from(found) for found in pages)
-
     def list_bonuses_of_hit(self, crowd_hit_id: str) -> Iterator[MarketBonus]:
         pages = self._pages("list_bonus_payments", "BonusPayments", HITId=crowd_hit_id)
         return (bonus_from(found) for found in pages)
