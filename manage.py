@@ -1,4 +1,6 @@
 #!/usr/bin/env python
+"""Run a management command: manage.py COMMAND, or manage.py help for a list."""
+
 import os
 import sys
 
@@ -9,7 +11,7 @@ def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "evalplatform.settings")
     try:
         execute_from_command_line(sys.argv)
-    except Exception as error:  # of Django's own commands; ours have said it already
+    except Exception as error:  # from Django's own commands; ours end in one line themselves
         from evalplatform.errors import in_one_line
 
         if "--traceback" in sys.argv or (line := in_one_line(error)) is None:

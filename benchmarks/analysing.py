@@ -1,12 +1,12 @@
-"""How long results take, beside krippendorff and crowd-kit on the same data in the same run, and how time grows.
+"""Measure how long results take to compute, beside krippendorff and crowd-kit on the same data, and how time grows.
 
 python -m benchmarks.analysing [--ratings 100000 1000000 10000000] [--peers-at 1000000] [--steps 20]
 
-The paper's design with table 5 as the truth, three rules of screening, 41 labels and three metrics: everything that the
-results page shows. Each size in a process of its own. Dawid-Skene takes as many steps as the ratings need; beside
-crowd-kit both take the same number of plain ones from the same start, so that the numbers must be the same.
-krippendorff gets counts of values, its fastest form: as a matrix, a million ratings would take gigabytes.
-Times are of the processor, on one core: they stay about the same while the machine does other work.
+The study has the paper's design with table 5 as the truth, three screening rules, 41 labels and three metrics:
+everything that the results page shows. Each size runs in a process of its own. Dawid-Skene takes as many steps as the
+ratings need; beside crowd-kit, both take the same number of plain steps from the same start, so that the numbers must
+be equal. krippendorff gets counts of values, its fastest form: as a matrix, a million ratings would take gigabytes.
+Times are CPU times on one core, which hardly change while the machine does other work.
 """
 
 import argparse
@@ -27,11 +27,15 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "evalplatform.settings")
 django.setup()
 
 from benchmarks.environments import ROOT, python_of  # noqa: E402
-from hits.analysing.analysis import analyse  # noqa: E402
-from hits.stats.agreement import LEVELS, agreement, krippendorff_alpha  # noqa: E402
-from hits.stats.coded_ratings import CodedRatings, code_ratings  # noqa: E402
+from hits.analysing import analyse  # noqa: E402
+from hits.stats import (  # noqa: E402
+    CodedRatings,
+    agreement,
+    code_ratings,
+    find_true_values,
+)
 from hits.stats.dawid_skene import dawid_skene  # noqa: E402
-from hits.stats.true_values import find_true_values  # noqa: E402
+from hits.stats.rater_agreement import LEVELS, krippendorff_alpha  # noqa: E402
 from simulated_crowd.drawing import Drawing, StudySize, draw_frames  # noqa: E402
 from simulated_crowd.truths import read_truth  # noqa: E402
 
@@ -47,7 +51,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ratings", type=int, nargs="+", default=[100_000, MILLION, 10 * MILLION])
     parser.add_argument("--peers-at", type=int, default=MILLION)
-    parser.add_argument("--steps", type=int, default=20, help="of Dawid-Skene, beside crowd-kit")
+    parser.add_argument("--steps", type=int, default=20, help="steps of Dawid-Skene beside crowd-kit")
     parser.add_argument("--measure", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--peers", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()

@@ -1,10 +1,10 @@
-"""How fast dialogs become HITs, and whether the cost per dialog stays the same.
+"""Measure how fast dialogs become HITs (build_hits), and whether the cost per dialog stays the same.
 
 python -m benchmarks.batching [--sizes 6000 600000]
 
-The paper's design (three datasets in equal parts, four generators, three checkpoints of the last) on synthetic dialogs,
-each size in a process and a new SQLite database of its own. Only `build_hits` is timed: it checks the design, selects
-and deals the dialogs, merges cards, writes the rows and the manifest.
+The study has the paper's design (three datasets of equal size, four generators, three checkpoints from the last
+dataset) on synthetic dialogs. Each size has its own process and a new SQLite database. Only `build_hits` is timed: it
+checks the design, selects and deals the dialogs, merges cards, and writes the rows and the manifest.
 """
 
 import argparse

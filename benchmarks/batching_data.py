@@ -1,4 +1,4 @@
-"""The paper's study on synthetic dialogs of any number."""
+"""Make the paper's study on any number of synthetic dialogs."""
 
 import random
 from itertools import islice
@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from generation.models import Candidate, Dataset, Dialog, GenerationRun, Generator, context_key
-from hits.designing.study_files import read_study_file
+from hits.designing import read_study_file
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 WORDS = "well then maybe tomorrow we could see whether the river has gone down and ask your sister about it".split()
 
 
 def make_data(dialog_count: int) -> dict[str, Any]:
-    """Returns the settings of a study that fits the data."""
+    """Make the dialogs, and return the settings of a study that fits them."""
     settings = read_study_file(EXAMPLES / "meed2.toml")
     for part in settings["datasets"]:
         part["dialogs"] = dialog_count // 3

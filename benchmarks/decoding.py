@@ -1,14 +1,14 @@
-"""How fast and how lean our beam search is beside Hugging Face generate and CTranslate2, on the same weights.
+"""Measure speed and memory of our beam search beside Hugging Face generate and CTranslate2, with the same weights.
 
 python -m benchmarks.decoding [--checkpoint FOLDER --dialogs FILE] [--only rates|growth]
 
-Random networks of MEED2's size (25.5 M parameters), beam 32, 4-gram blocking, batch 8, 2 threads, fp32. First with
-replies of exactly 32 tokens and contexts of 60, where ours must be what Hugging Face says. Then with replies that end
-at different lengths and contexts of 10 to 100 tokens: that network is so wild that replies hang on the last bit, and
-Hugging Face's own differ between batches. Its beams also share so little of their past that memory there says nothing
-of trained networks: it is printed, not judged. Each side answers in a process of its own, by turns, and the best of
-its rounds counts. Then how ours grows with the batch, and what sorting the contexts by length brings. --checkpoint: a
-trained `transformer` in place of random weights, which answers real dialogs (JSONL) and ends where it has learnt to.
+The networks are random, of MEED2's size (25.5 M parameters), with beam 32, 4-gram blocking, batch 8, 2 threads and
+fp32. First, replies have exactly 32 tokens and contexts 60; ours must equal Hugging Face's. Then replies end at
+different lengths, and contexts have 10 to 100 tokens. That network is so wild that replies depend on the last bit, and
+Hugging Face's own differ between batches. Its beams also share so little of their past that its memory says nothing
+about trained networks, so it is printed but not judged. Each side answers in its own process, alternating, and the best
+of its rounds counts. At the end, we print how ours grows with the batch, and what sorting the contexts by length gains.
+With --checkpoint, a trained `transformer` is used instead of random weights; it answers real dialogs (JSONL).
 """
 
 import argparse

@@ -1,9 +1,10 @@
-"""What benchmarks/decoding.py runs in processes of its own: making networks, and answering with one of three libraries.
+"""Make networks, and answer with one of three libraries. benchmarks/decoding.py runs this in processes of its own.
 
 python -m benchmarks.decoding_sides make FOLDER --ends 0
 python -m benchmarks.decoding_sides {ours,hugging-face,ctranslate2} FOLDER --batch 8 --contexts 16 --tokens 32
 
-A side prints one line of JSON: its replies, the seconds they took once everything was loaded and warm, its peak memory.
+A side prints one line of JSON: its replies, the seconds that they took after loading and warming up, and its peak
+memory.
 """
 
 import argparse
@@ -84,7 +85,7 @@ def make_contexts(count: int, lengths: tuple[int, int], vocabulary_size: int) ->
 
 
 def write_contexts(folder: Path, checkpoint: Path, dialogs: Path) -> None:
-    """What was said in real dialogs, in the checkpoint's tokens, in an order of chance."""
+    """Write the contexts of real dialogs as the checkpoint's tokens, in random order."""
     from generation.networks.tokenizing import encode_context, load_tokenizer
 
     tokenizer, longest = load_tokenizer(checkpoint), json.loads((folder / "config.json").read_text())["max_tokens"]
@@ -101,8 +102,8 @@ def read_contexts(folder: Path) -> Contexts:
 
 
 def make_networks(folder: Path, ends: bool, checkpoint: Path | None) -> None:
-    """The same weights in three forms. Without a checkpoint: MEED2's size, random, output tied to the words as BART's
-    is (25.5 M parameters); replies that never end, or that end here and there."""
+    """Write the same weights in three formats. Without a checkpoint they are random, of MEED2's size (25.5 M
+    parameters) with the output tied to the words as in BART, and replies never end, or end at random."""
     import torch
     from safetensors.torch import save_file
 
@@ -135,8 +136,8 @@ def _tie(network: Any) -> None:
 
 
 def _spread(network: Any, ends: bool) -> None:
-    """As a network starts, all replies are alike. With ten times the spread, they depend on the context, and some end
-    early, some late."""
+    """Spread the weights ten times as far. With initial weights all replies are alike; like this they depend on the
+    context, and some end early, some late."""
     for parameter in network.parameters():
         if ends and parameter.dim() > 1:
             parameter.mul_(10)
@@ -146,7 +147,7 @@ def _spread(network: Any, ends: bool) -> None:
 def _save_for_ctranslate2(bart: Any, folder: Path) -> None:
     from ctranslate2.converters.transformers import BartLoader
 
-    bart.config.normalize_before = False  # which transformers 5 no longer says
+    bart.config.normalize_before = False  # CTranslate2 needs it, and transformers 5 no longer sets it
     loader = BartLoader()
     spec = loader.get_model_spec(bart)
     loader.set_vocabulary(spec, ["<s>", "<pad>", "</s>", "<unk>", *map(str, range(4, bart.config.vocab_size))])
@@ -167,7 +168,7 @@ def _read_ours(folder: Path) -> dict[str, Any]:
     from safetensors.torch import load_file
 
     weights = load_file(folder / "ours.safetensors")
-    return {"output.weight": weights["embedder.words.weight"], **weights}  # the same, where the network is tied
+    return {"output.weight": weights["embedder.words.weight"], **weights}  # if the network is tied, both are the same
 
 
 def load_ours(folder: Path, threads: int) -> Answer:

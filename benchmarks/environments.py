@@ -1,4 +1,4 @@
-"""Environments of their own for other people's software, made once under var/bench/."""
+"""Make Python environments for other people's software, once, under var/bench/."""
 
 import hashlib
 import subprocess
@@ -19,7 +19,7 @@ def version_in(requirements: Path, package: str) -> str:
 
 
 def python_of(name: str) -> Path:
-    """The Python of the tool's environment, which is made once. Every package is pinned, so none is resolved."""
+    """Return the Python of the tool's environment, which is made if it is missing. All packages are pinned."""
     requirements = requirements_of(name)
     content = f"{sys.version} {requirements.read_text()}"
     folder = ENVIRONMENTS / f"{name}-{hashlib.sha256(content.encode()).hexdigest()[:8]}"

@@ -1,11 +1,11 @@
-"""How much memory a bundle's ratings files take, as a ratio to 100,000 ratings, and how fast they are written.
+"""Measure how much memory writing a bundle's ratings files takes, compared with 100,000 ratings, and how fast it is.
 
 python -m benchmarks.exporting [--ratings 100000 1000000] [--largest] [--database 100000 400000]
 
-Without --database, the pieces are made up and never in a database: it measures what turns frames into CSV, JSON Lines
-and Parquet, each size in a process of its own. --largest adds 10,000,000 ratings. --database measures the whole way
-from an SQLite database of that many ratings, which takes minutes to fill: `export_study --only-ratings`. The results
-are not part of this, since the statistics need all ratings at once (benchmarks.analysing).
+Without --database, the ratings are made up and never in a database: this measures the code that turns frames into CSV,
+JSON Lines and Parquet, each size in a process of its own. --largest adds 10,000,000 ratings. --database measures
+`export_study --only-ratings` from an SQLite database of that many ratings, which takes minutes to fill. Results are not
+part of this, since the statistics need all ratings at once (benchmarks.analysing).
 """
 
 import argparse
@@ -66,7 +66,7 @@ def main() -> None:
 
 
 def _measure(title: str, outputs: dict[int, str]) -> float:
-    """Prints a line for each size; how many times the memory of the first the most is."""
+    """Print a line for each size, and return the largest memory as a multiple of the first size's."""
     print(f"{title:>16} {'ratings/s':>10} {'peak MB':>8} {'to the first':>13}")
     peaks = []
     for output in outputs.values():

@@ -1,4 +1,4 @@
-"""Made-up ratings of a study with the paper's design, piece by piece as the export has them."""
+"""Make up ratings of a study with the paper's design, in pieces as the export reads them."""
 
 from collections.abc import Iterator
 
@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 
 from hits.exporting.columns import bundle_rows
-from hits.frames.built_frames import build_ratings, named
-from hits.frames.ratings_frame import SUBMISSIONS_AT_ONCE
+from hits.frames import build_ratings, named
+from hits.frames.rating_rows import SUBMISSIONS_AT_ONCE
 
 GENERATORS = ["meed2", "baseline-a", "baseline-b", "baseline-c"]
 ROWS_OF_A_SUBMISSION = 40

@@ -1,11 +1,11 @@
-"""The paper's experiment at full size on the marketplace that runs here, and the time of each of its stages.
+"""Run the paper's experiment at full size on the local marketplace, and measure the time of each stage.
 
 python -m benchmarks.full_size [--hits 600]
 
-600 HITs of 10 dialogs, 4 assignments each: published, worked on by a simulated crowd through the worker's page,
-collected, paid and screened, with SQLite and in one process. Before it, the same with half as many HITs: twice as many
-may take at most 2.2 times as long to collect and pay. Then every assignment must have been collected and paid once, and
-our ledger must equal the marketplace's to the cent.
+It publishes 600 HITs of 10 dialogs with 4 assignments each. A simulated crowd works on them through the worker's page;
+then they are collected, paid and screened, with SQLite and in one process. The same is done before with half as many
+HITs: twice as many may take at most 2.2 times as long to collect and pay. At the end, every assignment must have been
+collected and paid once, and our ledger must equal the marketplace's to the cent.
 """
 
 import argparse
@@ -28,7 +28,7 @@ ROOT = Path(__file__).resolve().parent.parent
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--hits", type=int, default=600)
-    parser.add_argument("--result", type=Path, help=argparse.SUPPRESS)  # in a child: where to write what came out
+    parser.add_argument("--result", type=Path, help=argparse.SUPPRESS)  # for child processes: where to write
     options = parser.parse_args()
     if options.result:
         options.result.write_text(json.dumps(_play(options.hits)))
@@ -59,14 +59,12 @@ def _play(hit_count: int) -> dict[str, Any]:
     from django.utils import timezone
 
     from benchmarks.batching_data import make_data
-    from hits.batching.building import build_hits
+    from hits.batching import build_hits
     from hits.crowds.mturk.crowd import connect
-    from hits.designing.study_files import create_study
+    from hits.designing import create_study
     from hits.models import Study, offering_for
-    from hits.publishing.creating import publish_hits
-    from hits.publishing.publishing_plan import check_funds, plan_publishing
-    from hits.screening.screening_runs import screen
-    from hits.screening.screening_words import describe_funnel
+    from hits.publishing import check_funds, plan_publishing, publish_hits
+    from hits.screening import describe_funnel, screen
     from hits.syncing import sync
     from localturk.models import Account
     from simulated_crowd.channels import InProcess
@@ -82,7 +80,7 @@ def _play(hit_count: int) -> dict[str, Any]:
         build_hits(create_study(make_data(10 * hit_count)))
         study = Study.objects.get()
     with _stage("Publishing", seconds):
-        market.balance_cents()  # the account is made when it is first asked for
+        market.balance_cents()  # the first call creates the account
         Account.objects.update(balance_cents=100 * 100 * hit_count)
         plan = plan_publishing(offering_for(study, "local"))
         check_funds(plan, market, None)

@@ -1,10 +1,10 @@
-"""Generation whose processes and broker are killed over and over: has every dialog exactly one candidate in the end?
+"""Kill background processes and broker over and over while models answer: does every dialog get exactly one candidate?
 
 python -m benchmarks.generating_chaos [--dialogs 2000] [--kills 40] [--seed 1] [--database-url ...]
 
-Several Celery worker processes take chunks from a Redis of their own. At random moments one of them, or Redis itself,
-gets SIGKILL and is started again; chunks are sent twice; the run is paused and resumed. Replies depend on their seeds,
-so it is known what a run without any of it would give: replies that differ are counted as well.
+Several Celery processes take chunks from a Redis of their own. At random moments one of them, or Redis itself, gets
+SIGKILL and is started again; chunks are sent twice; the run is paused and resumed. Replies depend on their seeds, so we
+know what an undisturbed run would give, and also count replies that differ.
 """
 
 import argparse

@@ -1,10 +1,10 @@
-"""How often a classifier picks out the human reply by its looks, as written, as imported and tidied.
+"""Measure how often a classifier picks out the human reply by its looks: as written, as imported and as tidied.
 
     python -m benchmarks.human_by_looks [FILE]
 
-On the real outputs of eight published models beside the human reply (../shared/data/ed_test_candidates.jsonl): learnt
-on every other dialog, judged on the rest. The second column is a classifier that reads letters (runs of one to three
-characters): it sees wording, not only looks, and tidying changes no word.
+The data are real outputs of eight published models beside the human reply (../shared/data/ed_test_candidates.jsonl).
+The classifier learns on every other dialog and is judged on the rest. The second column is a classifier that reads
+letters (runs of one to three characters): it sees wording, not only looks, and tidying changes no word.
 """
 
 import json
@@ -59,11 +59,11 @@ def main() -> None:
             f"{name:35} looks {half.accuracy:.3f} [{half.low:.3f}, {half.high:.3f}], in five folds "
             f"{all_folds.accuracy:.3f}, letters {_by_letters(dialogs):.3f}, chance {half.chance:.3f}"
         )
-        print(f"{'':35} told by {'; '.join(map(str, all_folds.giveaways))}")
+        print(f"{'':35} by {'; '.join(map(str, all_folds.giveaways))}")
 
 
 def _by_letters(dialogs: list[tuple[str, list[str]]]) -> float:
-    """A logistic regression that scores each reply; the highest score of a dialog is the guess."""
+    """Return how often a logistic regression guesses right. It scores each reply, and guesses a dialog's highest."""
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.linear_model import LogisticRegression
 

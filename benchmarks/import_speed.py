@@ -1,14 +1,14 @@
-"""How fast dialogs and candidates come in, at what memory, and how both grow with the file.
+"""Measure how fast dialogs and candidates are imported, how much memory that takes, and how both grow with the file.
 
 python -m benchmarks.import_speed [--sizes 10000 1000000] [--database sqlite postgresql] [--kinds dialogs candidates]
 
-Each size is imported by `import_dialogs` or `import_candidates` in a process of its own into a new database (one with
-the dialogs, where candidates are measured: ten to a dialog). Beside it, in the same run, the floor: a bare loop that
+`import_dialogs` or `import_candidates` imports each size in its own process into a new database (which holds the
+dialogs if candidates are measured: ten for each dialog). Beside it, in the same run, the floor is a bare loop that
 parses the same file and inserts the same columns with `executemany`, without checks, indexes for matching, finding the
 candidates' dialogs, conflict detection or Django.
 
-A shared machine's speed changes by half from minute to minute, and would pass for growth. So the large import is
-stopped (SIGSTOP) every few seconds for an import of the smallest size, and compared with the median of those.
+The speed of a shared machine changes by half from minute to minute, which would look like growth. So the large import
+is stopped (SIGSTOP) every few seconds for an import of the smallest size, and compared with the median of those.
 """
 
 import argparse
@@ -124,7 +124,7 @@ def _file(kind: Kind, folder: Path) -> Path:
 
 
 def _wait(process: subprocess.Popen[str], in_pauses: Callable[[], None] | None) -> float:
-    """Until the process ends. Returns how many seconds it stood still."""
+    """Wait until the process ends. Return how many seconds it was stopped."""
     if in_pauses is None:
         process.wait()
         return 0

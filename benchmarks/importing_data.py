@@ -1,4 +1,4 @@
-"""The files that `benchmarks.import_speed` brings in, and what a bare loop makes of them."""
+"""Make the files that `benchmarks.import_speed` imports, and the rows that its bare loop inserts."""
 
 import json
 import random
@@ -13,9 +13,9 @@ GENERATORS = [f"generator {letter}" for letter in "ABCDEFGHIJ"]
 
 @dataclass(frozen=True)
 class Kind:
-    """`floor_rows` gives, of a file's line, the values for `floor_columns`."""
+    """What is imported. `floor_rows` turns a file's line into the values for `floor_columns`."""
 
-    name: str  # import_dialogs or import_candidates brings them in
+    name: str  # "dialogs" or "candidates", as in import_dialogs and import_candidates
     write: Callable[[Path, int], None]
     floor_columns: str
     floor_rows: Callable[[dict[str, Any]], Iterator[tuple[str, ...]]]
@@ -39,7 +39,7 @@ def _write_dialogs(file: Path, size: int) -> None:
 
 
 def _write_candidates(file: Path, size: int) -> None:
-    """A line a dialog, with a reply of each generator."""
+    """Write one line for each dialog, with a reply by each generator."""
     rng = random.Random(2)
     with file.open("w") as lines:
         for number in range(size // len(GENERATORS)):

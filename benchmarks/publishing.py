@@ -1,9 +1,10 @@
-"""How fast 600 HITs are published over HTTP, with latency and under throttling, and whether all of them arrive.
+"""Measure how fast 600 HITs are published over HTTP, with latency and throttling, and whether all of them arrive.
 
 python -m benchmarks.publishing [--hits 600]
 
-The local marketplace runs as a server with a database of its own. Beside our publishing, in the same run, plain boto3:
-the same calls from 16 threads with `standard` retries. Floors: latency x HITs / threads, and HITs / calls a second.
+The local marketplace runs as a server with a database of its own. Beside our publishing, in the same run, plain boto3
+makes the same calls from 16 threads with `standard` retries. The floors are latency x HITs / threads, and HITs / calls
+a second.
 """
 
 import argparse
@@ -48,7 +49,7 @@ def main() -> None:
 
 
 def _measure(count: int, options: list[str], publish: Callable[[str, int], float]) -> tuple[float, dict[str, int]]:
-    """In a process and a database of its own: this one may be used again."""
+    """Measure in a process and a database of its own, so that nothing is left over from an earlier measurement."""
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "VAR_DIR": folder, "DATABASE_URL": "", "LOG_LEVEL": "ERROR"}
         environment |= {"DJANGO_SETTINGS_MODULE": "evalplatform.settings", "OPTIONS": " ".join(options)}
@@ -83,8 +84,8 @@ def run(publish: Callable[[str, int], float], count: int, options: list[str]) ->
 
 def _make_study(count: int) -> None:
     from benchmarks.batching_data import make_data
-    from hits.batching.building import build_hits
-    from hits.designing.study_files import create_study
+    from hits.batching import build_hits
+    from hits.designing import create_study
 
     build_hits(create_study(make_data(count * 10)))
 
@@ -98,7 +99,7 @@ class Marketplace:
 
 @contextmanager
 def marketplace(folder: Path, *options: str) -> Iterator[Marketplace]:
-    """`manage.py localturk` as a process with a database of its own, as another company's."""
+    """Run `manage.py localturk` as a process with a database of its own, as another company would."""
     database = folder / "marketplace.sqlite3"
     environment = {**os.environ, "DATABASE_URL": f"sqlite://{database}"}
     manage = [sys.executable, "manage.py"]
@@ -120,8 +121,7 @@ def _publish_ours(url: str, count: int) -> float:
 
     from hits.crowds.mturk.client import MTurkMarket, boto_client
     from hits.models import Study, offering_for
-    from hits.publishing.creating import publish_hits
-    from hits.publishing.publishing_plan import plan_publishing
+    from hits.publishing import plan_publishing, publish_hits
 
     plan = plan_publishing(offering_for(Study.objects.get(), "local"))
     market = MTurkMarket(boto_client(url, has_own_credentials=False), calls_per_second=1000)
@@ -145,7 +145,7 @@ def _publish_plainly(url: str, count: int) -> float:
     )["HITTypeId"]
 
     def create(number: int) -> None:
-        # Lost, as it would be for a script that only prints the error.
+        # The HIT is lost, as it would be for a script that only prints the error.
         with suppress(ClientError, BotoCoreError):
             client.create_hit_with_hit_type(
                 HITTypeId=hit_type,

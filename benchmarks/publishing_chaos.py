@@ -1,12 +1,12 @@
-"""Publishing that is killed and tripped over and over: is every HIT on the marketplace exactly once in the end?
+"""Kill and disturb publishing over and over: is every HIT on the marketplace exactly once in the end?
 
 python -m benchmarks.publishing_chaos [--runs 200] [--seed 1]
 
-Each run publishes a study of its own over HTTP to `manage.py localturk`, which has a process and a database of its own.
-It is ended by SIGKILL at a random moment, or meets a random fault, or both; sometimes two runs go on at once; sometimes
-more than 24 hours pass afterwards, so that the marketplace has forgotten its tokens. Then it is started again without
-faults, and the marketplace's table is compared with ours. In many runs, also when they are started again, the lists of
-the marketplace lag by some seconds, or are paged by offsets while other projects' HITs come and go.
+Each run publishes a study of its own over HTTP to `manage.py localturk`, which has its own process and database.
+SIGKILL ends the run at a random moment, or it meets a random fault, or both. Sometimes two runs go on at once;
+sometimes more than 24 hours pass afterwards, so that the marketplace has forgotten its tokens. Then the run is started
+again without faults, and the marketplace's table is compared with ours. In many runs, also when they are started again,
+the marketplace's lists lag by some seconds, or are paged by offset while other projects' HITs come and go.
 """
 
 import random
@@ -85,14 +85,14 @@ class Chaos:
         self._strangers_before = self._make_strangers()
         self._server = server
         self._churn = Churn()
-        server.note_idle()  # with the connection that this process keeps open
+        server.note_idle()  # with the connection that this process leaves open
 
     def play(self) -> None:
         with some_lies(self._rng, self._churn) as lies:
             self._play(lies)
 
     def _play(self, lies: list[str]) -> None:
-        """Counted as a run unless nothing happened to it: it may be done before it can be killed."""
+        """Play a run, and count it unless nothing happened to it: it may be done before it can be killed."""
         study = _make_study(f"chaos-{uuid.UUID(int=self._rng.getrandbits(128))}")
         kills = self.tally["processes killed"]
         with some_faults(self._rng) as kind:
@@ -121,7 +121,8 @@ class Chaos:
     # --- What is done to a run ---
 
     def _disturb(self, process: "ForkProcess", study: "Study", is_faulty: bool) -> None:
-        """Killed at a random moment, by the clock or by how much is there; left to its fault half of the time."""
+        """Kill the run at a random moment, by time or by how many HITs are there; half of the time, only its fault
+        acts."""
         if is_faulty and self._rng.random() < 0.5:
             process.join(120)
         elif self._rng.random() < 0.3:
@@ -145,7 +146,7 @@ class Chaos:
         self.tally["restarts that failed"] += process.exitcode != 0
 
     def _compare(self, study: "Study") -> bool:
-        """A HIT is found when it is on the marketplace and known here under that very id."""
+        """Compare both sides. A HIT counts as found if it is on the marketplace and we know it under the same id."""
         there, known = _ids_there(study), _known_ids(study)
         lost = HITS - len({there[one] for one in there if known.get(one) == there[one]})
         double = len(there) - len(set(there.values()))
@@ -155,7 +156,8 @@ class Chaos:
         return lost == double == 0
 
     def _forget_old_ones(self, study: "Study") -> None:
-        """Otherwise each run would look through more and more HITs, and the 200th take twice as long as the first."""
+        """Delete old HITs. Otherwise each run would look through more of them, and the 200th would take twice as
+        long."""
         from localturk.models import TurkHit
 
         self._played.append(study)
@@ -166,7 +168,7 @@ class Chaos:
     # --- HITs of others ---
 
     def _make_strangers(self) -> set[tuple[Any, ...]]:
-        """Of another project, and of another machine that runs the same design in the same account."""
+        """Make HITs of another project, and of another machine that runs the same design in the same account."""
         from dataclasses import replace
 
         from hits.crowds.mturk.client import hit_type_of
@@ -196,7 +198,7 @@ def _how_far(study: "Study") -> str:
 
 
 def _make_study(name: str) -> "Study":
-    """Publishing looks at the HITs' numbers and assignments only: they need no dialogs."""
+    """Make a study whose HITs have no dialogs, because publishing only looks at their numbers and assignments."""
     from django.utils import timezone
 
     from hits.models import Hit, Study
@@ -207,13 +209,13 @@ def _make_study(name: str) -> "Study":
 
 
 def _design(name: str) -> dict[str, Any]:
-    from hits.designing.study_files import read_study_file
+    from hits.designing import read_study_file
 
     return {**read_study_file(ROOT / "examples" / "demo.toml"), "name": name}
 
 
 def _ids_there(study: "Study") -> dict[str, str]:
-    """Of the study's HITs on the marketplace: id -> annotation."""
+    """Return id and annotation of the study's HITs on the marketplace."""
     from localturk.models import TurkHit
 
     found = TurkHit.objects.using(MARKET).filter(requester_annotation__startswith=f"evalplatform {study.key} ")

@@ -1,4 +1,4 @@
-"""A study of the paper's design that was worked on. `python -m benchmarks.ratings_data DIALOGS` fills a database."""
+"""Fill a database with a finished study of the paper's design: python -m benchmarks.ratings_data DIALOGS"""
 
 import random
 import sys
@@ -10,9 +10,9 @@ django.setup()
 from django.core.management import call_command  # noqa: E402
 
 from benchmarks.batching_data import make_data  # noqa: E402
-from hits.batching.building import build_hits  # noqa: E402
-from hits.designing.study_files import create_study  # noqa: E402
-from hits.frames.built_frames import AT, VALUES  # noqa: E402
+from hits.batching import build_hits  # noqa: E402
+from hits.designing import create_study  # noqa: E402
+from hits.frames import AT, VALUES  # noqa: E402
 from hits.models.cards import Card  # noqa: E402
 from simulated_crowd.filling import Done, fill  # noqa: E402
 

@@ -1,10 +1,10 @@
-"""How long a study's ratings take from the database into frames, how much memory that needs, and how both grow.
+"""Measure how long it takes to read a study's ratings into frames, how much memory that needs, and how both grow.
 
 python -m benchmarks.reading_ratings [--ratings 100000 1000000]
 
-The paper's design on synthetic dialogs with random answers, each size in a process and a new SQLite database of its
-own. Times are of the processor, on one core: they stay about the same while the machine does other work. Making the
-data takes longer than reading it: some minutes for a million ratings.
+The study has the paper's design on synthetic dialogs with random answers. Each size has its own process and a new
+SQLite database. Times are CPU times on one core, which hardly change while the machine does other work. Making the data
+takes longer than reading it: some minutes for a million ratings.
 """
 
 import argparse
@@ -22,7 +22,7 @@ READ = """
 import resource, sys, time, django
 django.setup()
 from hits.models import Study, offering_for
-from hits.frames.study_frames import study_frames
+from hits.frames.reading_frames import study_frames
 from hits.screening.rules import apply_rules, every_rule
 offering = offering_for(Study.objects.get(), "local")
 started = time.process_time()

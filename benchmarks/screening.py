@@ -1,13 +1,13 @@
-"""Whether planted spammers are found: precision and recall of the screening rules on simulated crowds.
+"""Measure whether screening finds planted spammers: precision and recall of its rules on simulated crowds.
 
 python -m benchmarks.screening [--hits 600] [--seeds 3]
 
-The paper's study (600 HITs of 10 dialogs, 4 assignments each, table 5 as the truth) worked on by crowds of which a
-fifth or more are no careful workers. What counts is assignments, since they carry the answers: precision is the share
-of what is left out that was not done by careful workers, recall the share of the others' assignments that is left out.
-The same for workers, of those that a rule names as a whole. Screening never knows the types. `usual` is the crowd of
-simulate_crowd; `wider` has four further types of spammers, which the paper's rules were not made for. Workers do 20
-HITs on average in the small crowds, and 4 in the large ones.
+The study is the paper's (600 HITs of 10 dialogs, 4 assignments each, table 5 as the truth). In the crowds that work on
+it, a fifth or more are not careful workers. We count assignments, since they hold the answers: precision is the share
+of excluded assignments that were not done by careful workers; recall is the share of the others' assignments that are
+excluded. The same is counted for workers whom a rule excludes as a whole. Screening never knows the types. `usual` is
+the crowd of simulate_crowd; `wider` has four further types of spammers, for which the paper's rules were not made. On
+average, workers do 20 HITs in the small crowds and 4 in the large ones.
 """
 
 import argparse
@@ -25,7 +25,8 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "evalplatform.settings")
 django.setup()
 
 from benchmarks.screening_crowd import BY_PLACE, COPYING, LINES, SHUFFLING, simulate_frames  # noqa: E402
-from hits.screening.rules import apply_rules, every_rule  # noqa: E402
+from hits.screening import every_rule  # noqa: E402
+from hits.screening.rules import apply_rules  # noqa: E402
 from simulated_crowd.people import Crowd  # noqa: E402
 from simulated_crowd.truths import read_truth  # noqa: E402
 from simulated_crowd.worker_types import CAREFUL, USUAL_SHARES, WorkerType  # noqa: E402
@@ -41,14 +42,16 @@ CROWDS: dict[str, tuple[int, Mapping[WorkerType, float]]] = {
     "wider, 600 workers": (600, WIDER),
 }
 FIRST_SEED = 21  # some rules' defaults were chosen looking at seeds 1 and 11
-# Precision and recall in the usual crowds. Since the placement decides, who never asks wins two of three points by
-# chance, and the paper's rules find fewer of them: recall missed its limit (docs/screening.md). It stands as it was.
+# Limits for precision and recall in the usual crowds. Since the final placement decides, workers who never ask win two
+# of three points by chance, and the paper's rules find fewer of them: recall missed its limit (docs/screening.md),
+# which we left as it was.
 LEAST = {"the paper's rules": (0.80, 0.70), "all rules": (0.80, 0.85)}
 
 
 @dataclass(frozen=True)
 class Found:
-    """Of one simulated study: by type of worker, how many assignments there were, and how many each rule left out."""
+    """The outcome of one simulated study: by type of worker, how many assignments there were, and how many each rule
+    excluded."""
 
     there: Mapping[str, int]
     left_out: Mapping[str, Mapping[str, int]]  # by set of rules, then by type
@@ -124,7 +127,7 @@ def _print(name: str, results: Sequence[Found]) -> None:
 
 
 def _precision_and_recall(counts: Sequence[tuple[Mapping[str, int], Mapping[str, int]]]) -> tuple[float | None, float]:
-    """Of counts by type: how many there are, and how many were found."""
+    """Return precision and recall from two counts by type: how many there are, and how many were found."""
     spam = sum(sum(there.values()) - there.get(CAREFUL.name, 0) for there, _ in counts)
     careful = sum(found.get(CAREFUL.name, 0) for _, found in counts)
     everything = sum(sum(found.values()) for _, found in counts)

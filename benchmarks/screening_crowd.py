@@ -1,5 +1,7 @@
-"""Frames of the paper's study as a simulated crowd would fill them, without a database: the crowd of
-simulated_crowd works on a page that is made up here. Four further types of spammers come along."""
+"""Make frames of the paper's study as a simulated crowd would fill them, without a database.
+
+The workers of simulated_crowd work on a page that is imitated here. There are four further types of spammers.
+"""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -10,14 +12,11 @@ from typing import Any
 
 import pandas as pd
 
-from hits.batching.card_orders import card_order
-from hits.designing.selecting import order_key
-from hits.designing.study_files import read_study_file
-from hits.frames.built_frames import build_ratings, build_submissions
-from hits.frames.study_frames import Frames
+from hits.batching import card_order
+from hits.designing import order_key, read_study_file
+from hits.frames import Frames, build_ratings, build_submissions
 from hits.models.design import StudyDesign
-from hits.protocols import Value, protocol_of
-from hits.protocols.checkpoints import wins_point
+from hits.protocols import Value, protocol_of, wins_point
 from simulated_crowd.channels import Reply
 from simulated_crowd.judging import Judge, Writers
 from simulated_crowd.knowing import KnownDialog
@@ -82,7 +81,7 @@ def _judge(worker: SimulatedWorker, truth: Truth) -> Judge:
 
 
 class _ByPlace(Judge):
-    """Down the page: good, okay, bad, bad, good."""
+    """Rates by place, down the page: good, okay, bad, bad, good."""
 
     _last: KnownDialog | None = None
     _place = 0
@@ -94,14 +93,14 @@ class _ByPlace(Judge):
 
 
 class _Lines(Judge):
-    """All of a dialog in one area, another time in another."""
+    """Puts all cards of a dialog into one area, and those of another dialog into another."""
 
     def level(self, dialog: KnownDialog, writers: Writers) -> int:
         return order_key(*self.worker.key, dialog.external_id)[0] % len(AREAS)
 
 
 class _Copying(Judge):
-    """Accounts of one person, whose opinions they all send."""
+    """One of several accounts of the same person, which all send that person's opinions."""
 
     def level(self, dialog: KnownDialog, writers: Writers) -> int:
         person = SimulatedWorker(-1, COPYING, self.worker.seed)
@@ -112,7 +111,7 @@ class _Copying(Judge):
 
 
 def _dialogs_of(hit: int) -> list[KnownDialog]:
-    """Ten: three or four of each dataset; the first three of ED carry a checkpoint."""
+    """Return the ten dialogs of a HIT: three or four of each dataset; the first three of ED are checkpoints."""
     return [
         KnownDialog(
             part := DESIGN.datasets[position % 3].name,
@@ -129,7 +128,7 @@ def _is_checkpoint(position: int) -> bool:
 
 @dataclass
 class _Page:
-    """Says what our own page would say, and remembers what it heard."""
+    """Answers as our own page would, and remembers what workers send."""
 
     dialogs: Sequence[KnownDialog]
     rotation: int
@@ -176,7 +175,7 @@ class _Page:
         return PROTOCOL.passes(value, gold)
 
     def validate_everything_as_good(self) -> None:
-        """Once at each checkpoint, before the work."""
+        """Check once at each checkpoint, before the work, with all cards in the best area."""
         for position in filter(_is_checkpoint, range(len(self.dialogs))):
             places = map(str, range(len(self.order(position))))
             self._check({"position": position, "areas": dict.fromkeys(places, "good")})
@@ -199,7 +198,9 @@ class _Page:
         )  # fmt: skip
 
     def _checkpoint(self, position: int) -> tuple[int, ...]:
-        """As hits.frames.submissions_frame counts it: point, first point, attempts, won by a check, moved after it."""
+        """Return what hits.frames.submissions_frame counts: point, first point, attempts, won by a check, moved after
+        it.
+        """
         final, checks = {"areas": self.states[position]["areas"]}, self.checks.get(position, [])
         is_passed = self._passes(position, final)
         first = self._passes(position, checks[0]) if checks else is_passed

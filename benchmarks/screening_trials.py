@@ -1,12 +1,12 @@
-"""How far the human reply can be found by trial with unlimited checks, and which rules see it.
+"""Measure how often the human reply can be found by trial and error with unlimited checks, and which rules notice.
 
 python -m benchmarks.screening_trials [--seed 1]
 
-Workers who do not read anything go through the real pages and the local marketplace, in a new SQLite database: each
-way of trying has a study of the example corpus to itself, 24 assignments of 3 checkpoints. `knew` is how often they
-knew for sure which reply was the human one, `passed first` how many first checks passed; then come the points of a
-study that counts the final placement, and of one that counts the first check. Below, how often the rule
-`moved_after_check` would name workers who change some of the cards after a check, by drawing them.
+Workers who don't read anything use the real pages and the local marketplace, in a new SQLite database. Each way of
+trying has its own study of the example corpus, with 24 assignments of 3 checkpoints. `knew` is how often they knew for
+sure which reply was the human one; `passed first` is how many first checks passed; then come the points in a study that
+counts the final placement, and in one that counts the first check. The table below simulates how often the rule
+`moved_after_check` would name honest workers who change some of the cards after a check.
 """
 
 import argparse
@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parent.parent
 AREAS = ("good", "okay", "bad")
 WORKERS = 4
 DRAWN = 20_000
-MINUTES = timedelta(minutes=15)  # that each seems to have taken, so that no rule about time finds them
+MINUTES = timedelta(minutes=15)  # each seems to have taken so long, so that no rule about time finds them
 
 Check = Callable[[dict[str, str]], bool]
 Way = Callable[[int, Check, random.Random], "int | None"]
@@ -39,7 +39,7 @@ Way = Callable[[int, Check, random.Random], "int | None"]
 
 
 def one_by_one(cards: int, check: Check, dice: random.Random) -> int | None:
-    """One reply into good, all others into bad, until it wins. The last one needs no check."""
+    """Put one reply into good and all others into bad, until the check is won. The last one needs no check."""
     for place in range(cards - 1):
         if check(_good({place}, cards)):
             return place
@@ -56,7 +56,7 @@ def by_halves(cards: int, check: Check, dice: random.Random) -> int | None:
 
 
 def everything_good(cards: int, check: Check, dice: random.Random) -> int | None:
-    """The check is won, and tells nothing."""
+    """Put everything into good: the check is won, but tells nothing."""
     check(_good(set(range(cards)), cards))
     return None
 
@@ -121,12 +121,12 @@ def _prepare() -> None:
 def _print_way(name: str, way: Way, dice: random.Random) -> None:
     from django.utils import timezone
 
-    from hits.collecting.collect import collect
+    from hits.collecting import collect
     from hits.crowds.mturk.crowd import connect
-    from hits.frames.study_frames import study_frames
+    from hits.frames import study_frames
     from hits.frames.submissions_frame import submissions_frame
     from hits.models import offering_for
-    from hits.screening.rules import find_flags
+    from hits.screening import find_flags
     from simulated_crowd.market_side import ensure_accounts
     from simulated_crowd.people import SimulatedWorker
     from simulated_crowd.worker_types import RANDOM
@@ -152,13 +152,12 @@ def _print_way(name: str, way: Way, dice: random.Random) -> None:
 def _publish(name: str) -> "Study":
     from django.utils import timezone
 
-    from hits.batching.building import build_hits
+    from hits.batching import build_hits
+    from hits.crowds import worker_page_url
     from hits.crowds.mturk.crowd import connect
-    from hits.crowds.opening import worker_page_url
-    from hits.designing.study_files import create_study, read_study_file
+    from hits.designing import create_study, read_study_file
     from hits.models import offering_for
-    from hits.publishing.creating import publish_hits
-    from hits.publishing.publishing_plan import plan_publishing
+    from hits.publishing import plan_publishing, publish_hits
 
     settings = {**read_study_file(ROOT / "examples" / "demo.toml"), "name": name}
     study = create_study(settings)
@@ -203,7 +202,7 @@ def _work(hit: "Hit", account: Any, way: Way, dice: random.Random, tally: Tally)
 
 
 class _Page:
-    """What a script does that speaks to our server as the page does."""
+    """A script that sends our server the same requests as the page."""
 
     def __init__(self, hit: "Hit", assignment_id: str, crowd_hit_id: str, worker_id: str) -> None:
         import json
@@ -254,7 +253,7 @@ def _print_afterthoughts(dice: random.Random) -> None:
 
 
 def _named_share(chance: float, checkpoints: int, least: float, moved_share: float, dice: random.Random) -> float:
-    """Of dialogs with five cards, each of which is changed with this chance."""
+    """Return the share of workers whom the rule names, if each of a dialog's five cards is changed with this chance."""
 
     def is_named() -> bool:
         moved: Sequence[bool] = [

@@ -1,11 +1,11 @@
-"""What it costs to serve workers: CPU per persisted rating beside Turkle, and how it grows with the number of HITs.
+"""Measure what serving workers costs: CPU per stored rating beside Turkle, and how it grows with the number of HITs.
 
 python -m benchmarks.serving [--database sqlite postgresql] [--assignments 500] [--turkle-tasks 2000] [--hits 10000]
 
-Whole assignments (open, 10 saves, 3 validations, submit) by 32 workers at once, against gunicorn with 2 processes as
-docs/settings.md starts it: with embedded parts on SQLite, in production mode on PostgreSQL. In the same run Turkle,
-under gunicorn with 2 processes on the same database: accept, task page, frame and submit. CPU is that of the web
-processes and of the database's, not of the 32. Every answer that was acknowledged is looked for in the database.
+32 workers at once do whole assignments (open, 10 saves, 3 validations, submit) on gunicorn with 2 processes as
+docs/settings.md starts it: with embedded parts on SQLite, in production mode on PostgreSQL. In the same run, Turkle
+runs under gunicorn with 2 processes on the same database: accept, task page, frame and submit. CPU is that of the web
+and database processes, not of the 32 workers. Every answer that was acknowledged is looked up in the database.
 """
 
 import argparse
@@ -27,7 +27,7 @@ MOST_GROWTH = 1.1
 FEW_HITS = 10
 ASSIGNMENTS_PER_HIT = 9  # so that ten HITs are enough for a measurement
 ROUNDS = 10
-GROWTH_TURNS, SHORT_TURN = 60, 30  # assignments
+GROWTH_ROUNDS, SHORT_ROUND = 60, 30  # assignments
 WARM_UP = 64  # a process imports most of what it needs with its first requests
 
 
@@ -53,7 +53,7 @@ def _is_within_limits(database: str, assignment_count: int, task_count: int, hit
         many.work(WARM_UP, Load())
         with TurkleSite(next(databases), WARM_UP + task_count) as turkle:
             turkle.work(WARM_UP, Load())
-            for _ in range(ROUNDS):  # by turns, so that the machine's swings are in both
+            for _ in range(ROUNDS):  # alternating, so that both meet the same swings of the machine
                 many.work(assignment_count // ROUNDS, ours)
                 turkle.work(task_count // ROUNDS, theirs)
             lost_by_turkle = turkle.lost()
@@ -72,14 +72,15 @@ def _is_within_limits(database: str, assignment_count: int, task_count: int, hit
 
 
 def _growth(few: OurSite, many: OurSite) -> float:
-    """The median of many short turns: from one second to the next, the same work may take a fifth more."""
+    """Return the growth as a median of many short measurements: from one second to the next, the same work may take a
+    fifth longer."""
     ratios = []
-    for turn in range(GROWTH_TURNS):
-        if turn * SHORT_TURN % (FEW_HITS * ASSIGNMENTS_PER_HIT) == 0:
+    for number in range(GROWTH_ROUNDS):
+        if number * SHORT_ROUND % (FEW_HITS * ASSIGNMENTS_PER_HIT) == 0:
             few.forget_answers()
         at_few, at_many = Load(), Load()
-        few.work(SHORT_TURN, at_few)
-        many.work(SHORT_TURN, at_many)
+        few.work(SHORT_ROUND, at_few)
+        many.work(SHORT_ROUND, at_many)
         ratios.append(at_many.cpu_ms_per_request / at_few.cpu_ms_per_request)
     return median(ratios)
 
@@ -97,7 +98,7 @@ def _show(who: str, what: str, load: Load) -> None:
 
 @contextmanager
 def _databases(kind: str) -> Iterator[Iterator[tuple[Path, str, int | None]]]:
-    """New ones, each with a folder, an address, and the process of its server."""
+    """Make new databases, each with a folder, an address, and the process of its server."""
     with tempfile.TemporaryDirectory() as folder:
         if kind == "sqlite":
             yield ((_made(Path(folder) / str(number)), "", None) for number in range(3))

@@ -1,4 +1,4 @@
-"""32 workers at once against one server: what they waited for, and what it cost the server's processes."""
+"""Let 32 workers use one server at once, and measure how long they waited and what it cost the server's processes."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -31,7 +31,7 @@ class Load:
 
 
 class Browser:
-    """One worker's. It keeps its connection where the server lets it, as browsers do."""
+    """One worker's browser. Its connection stays open if the server allows it, as in real browsers."""
 
     def __init__(self, port: int, load: Load, headers: dict[str, str]) -> None:
         self._connection = HTTPConnection("127.0.0.1", port, timeout=60)
@@ -47,7 +47,7 @@ class Browser:
         expected: int = 200,
         headers: dict[str, str] | None = None,
     ) -> tuple[str, Any]:
-        """The text and the headers of the response."""
+        """Send a request, and return text and headers of the response."""
         started = time.perf_counter()
         self._connection.request(method, path, body or None, self._headers | (headers or {}))
         response = self._connection.getresponse()
@@ -59,7 +59,8 @@ class Browser:
 
 
 def put_load(load: Load, works: Sequence[Any], work: Callable[[Any], int], processes: Sequence[int | None]) -> None:
-    """`work` does one whole and returns how many ratings the server acknowledged. Adds to what the load has already."""
+    """Let workers call `work`, which does one assignment or task and returns how many ratings the server acknowledged.
+    The counts are added to the load's."""
     with _measured(load, processes), ThreadPoolExecutor(AT_ONCE) as pool:
         load.ratings += sum(pool.map(work, works))
     load.wholes += len(works)
@@ -74,7 +75,7 @@ def _measured(load: Load, processes: Sequence[int | None]) -> Iterator[None]:
 
 
 def _cpu_seconds(processes: Sequence[int | None]) -> float:
-    """Of each process, those under it, and those that have been under it."""
+    """Return the CPU seconds of processes, with their children, also those that have ended."""
     total = 0.0
     for root in processes:
         if root is not None:

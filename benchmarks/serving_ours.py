@@ -1,6 +1,7 @@
-"""Our side of `benchmarks.serving`: the paper's study on synthetic dialogs behind gunicorn, and workers who do it.
+"""Our side of `benchmarks.serving`: serve the paper's study on synthetic dialogs, and let workers do it.
 
-Run as a program, in the environment of the site: `fill HITS ASSIGNMENTS`, `answers`, `forget`. The last line is JSON.
+As a program, in the environment of the site, it takes `fill HITS ASSIGNMENTS`, `answers` or `forget`, and prints JSON
+in its last line.
 """
 
 import json
@@ -52,13 +53,13 @@ class OurSite:
         self._stack.close()
 
     def work(self, count: int, load: Load) -> None:
-        """The next so many assignments, HIT by HIT."""
+        """Do the next assignments, HIT by HIT."""
         numbers = range(self._next, self._next + count)
         self._next += count
         put_load(load, numbers, lambda number: self._do(load, number), [self._process, self._database_process])
 
     def address(self, number: int) -> str:
-        """Of the page of an assignment, as the marketplace's frame has it."""
+        """Return the address of an assignment's page, as in the marketplace's frame."""
         hit, place = divmod(number, self._assignments_per_hit)
         visit = {
             "assignmentId": f"ASSIGNMENT{number}",
@@ -90,7 +91,7 @@ class OurSite:
         return sum(map(len, answers.values()))
 
     def lost(self) -> int:
-        """Of the ratings that were acknowledged, those that the database does not have in the same place."""
+        """Count acknowledged ratings that the database does not have in the same place."""
         stored = self._run("answers")
         return sum(
             stored.get(assignment, {}).get(str(position), {}).get(place) != area
@@ -134,8 +135,8 @@ def fill(hit_count: int, assignments_per_hit: int) -> str:
     from django.utils import timezone
 
     from benchmarks.batching_data import make_data
-    from hits.batching.building import build_hits
-    from hits.designing.study_files import create_study
+    from hits.batching import build_hits
+    from hits.designing import create_study
     from hits.models import Publication, offering_for
 
     call_command("migrate", verbosity=0)
@@ -161,7 +162,7 @@ def fill(hit_count: int, assignments_per_hit: int) -> str:
 
 
 def answers() -> dict[str, Any]:
-    """Of submitted assignments, by the cards' places."""
+    """Return the answers of submitted assignments, by the cards' places."""
     from hits.models import Answer
 
     found: dict[str, Any] = {}

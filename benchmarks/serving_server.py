@@ -1,4 +1,4 @@
-"""gunicorn as a process that ends with the block, and a database that is at rest before it is measured."""
+"""Run gunicorn during a `with` block, and let a database come to rest before it is measured."""
 
 import socket
 import subprocess
@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 @contextmanager
 def gunicorn(command: list[str], environment: Mapping[str, str]) -> Iterator[tuple[int, int]]:
-    """Its port and its process. What it logs goes to a file, as it would."""
+    """Run gunicorn, and yield its port and process. It logs to a file, as a real one would."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -40,7 +40,7 @@ def _wait_for(port: int) -> None:
 
 
 def settle(url: str) -> None:
-    """PostgreSQL would clean up after the filling while workers are measured."""
+    """Let PostgreSQL clean up after the filling now, and not while workers are measured."""
     if url:
         with psycopg.connect(url, autocommit=True) as connection:
             connection.execute("VACUUM ANALYZE")

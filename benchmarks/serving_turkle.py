@@ -1,6 +1,6 @@
 """Turkle's side of `benchmarks.serving`: its workers accept, see and submit tasks of ten ratings.
 
-On SQLite, Turkle sends workers away who come at the same time ("The database is busy. Please try again."). They do.
+On SQLite, Turkle refuses workers who come at the same time ("The database is busy. Please try again."). They try again.
 """
 
 import json
@@ -99,19 +99,19 @@ class TurkleSite:
 
 def _settings(folder: Path, url: str) -> dict[str, Any]:
     if not url:
-        # Its documentation's SQLite, but waiting for a lock instead of failing under 32 workers.
+        # This is SQLite as in Turkle's documentation, but it waits for a lock instead of failing under 32 workers.
         file = {"ENGINE": "django.db.backends.sqlite3", "NAME": str(folder / "turkle.sqlite3")}
         return {**file, "OPTIONS": {"timeout": 60}}
     from psycopg.conninfo import conninfo_to_dict
 
     parts = conninfo_to_dict(url)
-    # Connections are kept, which its documentation does not ask for and which makes it faster.
+    # Connections stay open. Its documentation does not ask for this, and it makes Turkle faster.
     names = {"NAME": parts["dbname"], "USER": parts["user"], "HOST": parts["host"]}
     return {"ENGINE": "django.db.backends.postgresql", **names, "CONN_MAX_AGE": None}
 
 
 def _form_token(frame: str, headers: Any) -> tuple[dict[str, str], str]:
-    """Django's token against forged forms, of the form in the frame: the field and the cookie."""
+    """Return Django's CSRF token of the form in the frame: the field and the cookie."""
     field = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', frame)
     cookie = re.search(r"csrftoken=(\w+)", headers.get("Set-Cookie", ""))
     assert field is not None

@@ -1,14 +1,14 @@
-"""Collecting and paying that is killed and tripped over and over: is every answer here, and everything paid once?
+"""Kill and disturb collecting and paying over and over: is every answer collected, and everything paid once?
 
 python -m benchmarks.sync_chaos [--rounds 200] [--seed 1]
 
-Each round has a study of its own, published to `manage.py localturk`, which has a process and a database of its own. A
+Each round has a study of its own, published to `manage.py localturk`, which has its own process and database. A
 simulated crowd works on it, while `sync_hits` runs once or twice at a time, meets faults, and is ended by SIGKILL at
-random moments; sometimes our database is restored to an earlier state (and pages are opened anew in it), and sometimes
+random moments. Sometimes our database is restored to an earlier state (and pages are opened again in it), and sometimes
 a day or four pass, so that the marketplace has forgotten its tokens or has approved by itself. Its lists lag, or are
-paged by offsets while other projects' HITs come and go; some workers hand in nothing at all; somebody at the
-marketplace's own pages rejects work, takes that back, and gives bonuses. Then it is started again without faults. What
-workers handed in was noted on the way; the marketplace's own tables and ours are compared with it.
+paged by offset while other projects' HITs come and go. Some workers submit nothing at all. Somebody on the
+marketplace's own pages rejects work, takes that back, and gives bonuses. Then `sync_hits` is started again without
+faults. What workers submitted was noted on the way, and is compared with the marketplace's tables and ours.
 """
 
 import random
@@ -112,7 +112,7 @@ class Chaos:
         self._forget_old_ones(study)
 
     def _forget_old_ones(self, study: "Study") -> None:
-        """Otherwise each round would look through more and more HITs."""
+        """Delete old HITs. Otherwise each round would look through more and more of them."""
         from localturk.models import TurkHit
 
         self._played.append(f"evalplatform {study.key} ")
@@ -167,7 +167,8 @@ class _Round:
         self._take_rejections_back()
 
     def finish(self, lies: list[str]) -> None:
-        """Without faults. Twice: the first may still meet what the killed ones have on its way, and leaves it."""
+        """Run sync_hits without faults, twice: the first may meet requests of killed runs that are still on their way,
+        and leave those HITs alone."""
         self.tally.update(f"  met by {lie}" for lie in lies)
         self.story += f", {lies}"
         self._finish()
@@ -175,7 +176,7 @@ class _Round:
     # --- What others do on the marketplace ---
 
     def _hand_in_nothing(self) -> None:
-        """Workers who accept and post a bare form, without ever opening our page."""
+        """Let workers accept and post a bare form, without ever opening our page."""
         from django.db import transaction
 
         from localturk import working
@@ -198,7 +199,7 @@ class _Round:
             self.empty.add((held.assignment_id, account.worker_id))
 
     def _act_by_hand(self) -> None:
-        """Somebody rejects work on the marketplace, and gives bonuses there."""
+        """Let somebody reject work on the marketplace, and give bonuses there."""
         for assignment_id, worker_id in sorted(self.handed_in):
             draw = self.rng.random()
             if draw < 0.15:
@@ -216,7 +217,7 @@ class _Round:
             self.tally["rejections overridden there"] += is_done
 
     def _work(self, hit_count: int) -> None:
-        """The crowd on the first HITs; what was handed in is noted here, whatever becomes of our database."""
+        """Let the crowd work on the first HITs. What they submit is noted here, whatever happens to our database."""
         from hits.models import Assignment
         from simulated_crowd.people import Crowd
         from simulated_crowd.simulating import simulate
@@ -257,7 +258,7 @@ class _Round:
         return start_command("sync_hits", self.study.name)
 
     def _disturb_all(self, processes: "list[ForkProcess]") -> None:
-        """Killed at a random moment, or left to its fault."""
+        """Kill each run at a random moment, or let only its fault act."""
         for process in processes:
             if process.is_alive():
                 self._disturb(process)
@@ -310,8 +311,9 @@ class _Round:
         yield from (f"{count} {what}" for what, count in tally.items() if count and what in (*MUST_BE_ZERO, *AND_ZERO))
 
     def _look_at_empty(self, there: Any, tally: Counter[str]) -> None:
-        """Only the marketplace itself may pay it, when its delay is over; and until then somebody is asked."""
-        from hits.budgeting.undecided import waiting_for_decision
+        """Check an empty submission: only the marketplace itself may approve it, after its delay; until then it waits
+        for a person's decision."""
+        from hits.budgeting import waiting_for_decision
         from hits.models import Submission, offering_for
 
         tally["empty submissions"] += 1
@@ -346,7 +348,7 @@ class _Round:
 
 @dataclass(frozen=True)
 class _HandedIn:
-    """What a worker said, and whether it wins the bonus."""
+    """What a worker submitted, and whether it wins the bonus."""
 
     ratings: Counter[Any]
     has_won: bool
@@ -369,7 +371,7 @@ class _HandedIn:
 
 
 class _Snapshot:
-    """Our rows of a study, but for the study itself and its HITs; the marketplace has a database of its own."""
+    """Our rows of a study, except for the study itself and its HITs. (The marketplace has its own database.)"""
 
     def __init__(self, study: "Study") -> None:
         self._study = study
@@ -408,7 +410,7 @@ def _tables() -> "list[tuple[type[Model], str]]":
 
 
 def _reset_ids(models: "list[type[Model]]") -> None:
-    """A restored database gives the same ids again, to other rows than those that the marketplace has seen."""
+    """Reset the counters of ids. A restored database gives the same ids again, to other rows than before."""
     from django.core.management.color import no_style
     from django.db import connection
 
@@ -423,7 +425,7 @@ def _reset_ids(models: "list[type[Model]]") -> None:
 
 
 def _by_hand(operation: str, **params: Any) -> bool:
-    """What somebody does on the marketplace's own pages: in its tables, past our client and the faults."""
+    """Change the marketplace's tables directly, as somebody does on its own pages, past our client and the faults."""
     from django.db import transaction
 
     from localturk.clock import Clock
@@ -434,7 +436,7 @@ def _by_hand(operation: str, **params: Any) -> bool:
         with transaction.atomic(using=MARKET):
             OPERATIONS[operation](params, Clock().now())
     except TurkError:
-        return False  # mostly, since one of our runs was faster
+        return False  # mostly because one of our runs was faster
     return True
 
 
@@ -445,11 +447,12 @@ def _both_sides_at_once() -> Any:
     from simulated_crowd.channels import InProcess
 
     class BothSides(InProcess):
-        """A stint is one transaction on our side and one on the marketplace's, which its own process may be writing."""
+        """Runs a stint in two transactions, ours and the marketplace's, into which its own process may be writing."""
 
         def whole_stint(self) -> AbstractContextManager[object]:
             stack = ExitStack()
-            # Our page asks who holds an assignment. Over HTTP it would ask a process that can't see it yet.
+            # Our page asks who holds an assignment. Over HTTP, it would ask a process that can't see the transaction
+            # yet.
             stack.enter_context(override_settings(MTURK_LOCAL_URL=""))
             stack.enter_context(transaction.atomic(using=MARKET))
             stack.enter_context(super().whole_stint())
@@ -470,15 +473,14 @@ def _import_corpus() -> None:
 
 
 def _make_study(name: str, rng: random.Random) -> "Study":
-    """Small HITs, published: the money and the races are the same."""
+    """Make and publish a study of small HITs: the money and the races are the same."""
     from django.utils import timezone
 
-    from hits.batching.building import build_hits
+    from hits.batching import build_hits
     from hits.crowds.mturk.crowd import connect
-    from hits.designing.study_files import create_study, read_study_file
+    from hits.designing import create_study, read_study_file
     from hits.models import Study, offering_for
-    from hits.publishing.creating import publish_hits
-    from hits.publishing.publishing_plan import plan_publishing
+    from hits.publishing import plan_publishing, publish_hits
 
     settings: dict[str, Any] = {
         **read_study_file(ROOT / "examples" / "demo.toml"),

@@ -1,10 +1,10 @@
-"""Public MTurk tools, written for Amazon by others, against the local marketplace over HTTP.
+"""Run public MTurk tools, which others wrote for Amazon, with the local marketplace over HTTP.
 
 python -m benchmarks.third_party_clients [--tools psiturk mephisto dallinger]
 
-Each tool comes from PyPI into an environment of its own under var/bench/, and its own code publishes HITs, lists and
-judges them, pays a bonus and takes them off (`benchmarks.third_party.drive_*`). Workers of the marketplace do the work
-in between. What happened is read from the marketplace's tables, and the calls from what its server prints.
+Each tool comes from PyPI into its own environment under var/bench/, and its own code publishes HITs, lists them,
+approves and rejects work, pays a bonus and deletes them (`benchmarks.third_party.drive_*`). Workers of the marketplace
+do the work in between. We read the outcome from the marketplace's tables, and the calls from what its server prints.
 """
 
 import argparse
@@ -37,7 +37,7 @@ MOST_SECONDS = 120
 
 @dataclass(frozen=True)
 class Tool:
-    """With the assignments that it asks for a HIT, and the calls that must be refused, for the tool counts on it."""
+    """A tool, with the number of assignments that it wants for a HIT, and the calls that it expects to be refused."""
 
     name: str
     max_assignments: int
@@ -60,7 +60,7 @@ TOOLS = {
 
 
 class Broken(Exception):
-    """What the tool or the marketplace did otherwise than it should."""
+    """The tool or the marketplace did something wrong."""
 
 
 def main() -> None:
@@ -102,7 +102,7 @@ third_party_clients.run(sys.argv[1], sys.argv[2])
 
 
 def run(name: str, python: str) -> None:
-    """In a process of its own, whose database is the tool's alone."""
+    """Run a tool's scenario in its own process, with a database for this tool alone."""
     try:
         _run(TOOLS[name], Path(python), Path(os.environ["VAR_DIR"]))
     except Broken as error:
@@ -148,12 +148,12 @@ def _url_in(log: Path) -> str:
 
 
 def _lines(log: Path) -> list[str]:
-    """Whole ones."""
+    """Return the complete lines."""
     return [line.strip() for line in log.read_text().splitlines(keepends=True) if line.endswith("\n")]
 
 
 def _drive(tool: Tool, python: Path, home: Path, url: str, *step: str) -> Any:
-    """A step of the tool, in a home of its own: its settings, its credentials and its database are there."""
+    """Run a step of the tool with its own home folder, which holds its settings, credentials and database."""
     environment = {
         "PATH": os.environ["PATH"],
         "HOME": str(home),

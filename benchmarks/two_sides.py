@@ -1,5 +1,8 @@
-"""What the chaos benchmarks share: a marketplace with a process and a database of its own, as another company has them,
-runs of ours that are forked, disturbed and killed, and a look into the marketplace's tables."""
+"""Shared code of the chaos benchmarks: a marketplace with its own process and database, and runs that are killed.
+
+The marketplace is like another company's. Our runs are forked, disturbed and killed; then the marketplace's tables are
+read.
+"""
 
 import argparse
 import multiprocessing
@@ -29,7 +32,7 @@ FORK = multiprocessing.get_context("fork")
 
 
 class MarketRouter:
-    """The benchmark's own process finds the marketplace's tables where they are; our runs reach it over HTTP only."""
+    """Lets the benchmark's own process read the marketplace's tables in its database; our runs use HTTP only."""
 
     def db_for_read(self, model: Any, **_: Any) -> str | None:
         return MARKET if model._meta.app_label == "localturk" else None
@@ -42,7 +45,7 @@ class MarketRouter:
 
 @contextmanager
 def two_sides(database_url: str) -> Iterator["Server"]:
-    """Django is set up for our side; the marketplace's database is open beside it."""
+    """Set up Django for our side, with the marketplace's database beside it."""
     with tempfile.TemporaryDirectory() as name, marketplace(Path(name)) as other:
         os.environ |= {
             "VAR_DIR": name,
@@ -73,7 +76,7 @@ def two_sides(database_url: str) -> Iterator["Server"]:
 
 @dataclass
 class Server:
-    """The marketplace's process. Its threads tell whether requests are on their way."""
+    """The marketplace's process. Its number of threads tells whether requests are still on their way."""
 
     process_id: int
 
@@ -84,7 +87,7 @@ class Server:
         self._idle = self._count_threads()
 
     def wait_for_what_is_on_its_way(self) -> None:
-        """A killed run's last requests are still being answered; no request takes a day."""
+        """Wait until the last requests of a killed run are answered. (Then the clock may move on by a day.)"""
         while self._count_threads() > self._idle:
             time.sleep(0.01)
 
@@ -93,7 +96,7 @@ class Server:
 
 
 def start_command(*command: str) -> "ForkProcess":
-    """What `manage.py COMMAND` does once it is loaded, in a process forked from this one: that spares it a second."""
+    """Run what `manage.py COMMAND` does once it is loaded, in a process forked from this one, which saves a second."""
     from django.db import connections
 
     connections.close_all()  # a connection must not be shared with a child, nor a pool of them
@@ -116,7 +119,7 @@ def _run(*command: str) -> None:
 
 @contextmanager
 def some_faults(rng: random.Random) -> Iterator[str | None]:
-    """Half of the time one of them. Always some latency: a time between a call and its answer in which to die."""
+    """Return a fault half of the time, and always some latency, so that a run can die between a call and its answer."""
     from localturk.models import Fault
 
     faults = Fault.objects.using(MARKET)
@@ -139,7 +142,7 @@ def some_faults(rng: random.Random) -> Iterator[str | None]:
 
 @contextmanager
 def some_lies(rng: random.Random, churn: "Churn") -> Iterator[list[str]]:
-    """Lists that lag, lists that are paged by offsets while other projects' HITs come and go, both, or none."""
+    """Choose how lists lie: they lag, are paged by offset while other projects' HITs come and go, both, or neither."""
     from localturk.models import Fault
 
     faults = Fault.objects.using(MARKET)
@@ -154,7 +157,7 @@ def some_lies(rng: random.Random, churn: "Churn") -> Iterator[list[str]]:
 
 
 class Churn:
-    """Other projects in the same account, which put up HITs and delete them all the time: a process of its own."""
+    """A process that plays other projects in the same account, which create and delete HITs all the time."""
 
     def __init__(self) -> None:
         from django.db import connections
@@ -201,7 +204,7 @@ class Played(Protocol):
 def play_chaos(
     doc: str | None, unit: str, play: Callable[[random.Random, "Server", int], Played], reported: Sequence[str]
 ) -> Played:
-    """`unit`: what is played 200 times, and the option that says how often. Prints what came of it."""
+    """Play a benchmark and print the outcome. `unit` names what is played 200 times, and the option for how often."""
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(f"--{unit}", type=int, default=200, dest="count")
     parser.add_argument("--seed", type=int, default=1)

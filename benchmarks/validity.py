@@ -1,12 +1,12 @@
-"""Whether the statistics are right: simulated studies with known truth, drawn from the crowd's model.
+"""Check whether the statistics are right, on simulated studies with a known truth.
 
 python -m benchmarks.validity [--studies 400]
 
-Dialogs, replies and workers have effects on ratings (hits.stats.power, Effects), and few workers do most of the work.
-Printed are: how often 95 % intervals hold the truth; how often the corrected tests find a difference where there is
-none; the power beside what the planner promised; how often the Bradley-Terry ranking is in the true order; and how
-many of table 5's numbers lie within their intervals when that table is the truth and spammers are among the workers.
-Truths that have no formula (alpha, superiority, strengths) are those of one study that is a thousand times as large.
+In these studies, dialogs, replies and workers have effects on ratings (hits.stats.power, Effects), and few workers do
+most of the work. We print how often 95 % intervals contain the truth; how often the corrected tests find a difference
+that does not exist; the power beside the planner's promise; how often the Bradley-Terry ranking is in the true order;
+and how many of table 5's numbers lie within their intervals if that table is the truth and some workers are spammers.
+For truths that have no formula (alpha, superiority, strengths), we take those of a study a thousand times as large.
 """
 
 import argparse
@@ -23,15 +23,22 @@ import numpy as np
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "evalplatform.settings")
 django.setup()
 
-from hits.screening.rules import apply_rules, every_rule  # noqa: E402
-from hits.stats.agreement import agreement  # noqa: E402
-from hits.stats.bradley_terry import rank_generators  # noqa: E402
-from hits.stats.coded_ratings import CodedRatings, code_ratings  # noqa: E402
-from hits.stats.comparing import compare_generators  # noqa: E402
-from hits.stats.estimates import Estimate, Interval, Undefined  # noqa: E402
-from hits.stats.outcomes import PairedTest  # noqa: E402
-from hits.stats.power import Setting, power_of  # noqa: E402
-from hits.stats.proportions import table_rows  # noqa: E402
+from hits.screening import every_rule  # noqa: E402
+from hits.screening.rules import apply_rules  # noqa: E402
+from hits.stats import (  # noqa: E402
+    CodedRatings,
+    Estimate,
+    Interval,
+    PairedTest,
+    Setting,
+    Undefined,
+    agreement,
+    code_ratings,
+    compare_generators,
+    rank_generators,
+    table_rows,
+)
+from hits.stats.power import power_of  # noqa: E402
 from simulated_crowd.drawing import Drawing, StudySize, draw_frames  # noqa: E402
 from simulated_crowd.truths import Truth, read_truth  # noqa: E402
 from simulated_crowd.worker_types import USUAL_SHARES  # noqa: E402
@@ -49,7 +56,7 @@ TABLE5 = read_truth("table5")
 EVERY = every_rule()
 PAPER = [rule for rule in EVERY if rule.is_default]
 POWER_AT = (Setting(dialogs=100, raters=4), 0.10)
-TABLE5_STUDIES = 60  # a study's 36 numbers share their workers, so that few studies say little
+TABLE5_STUDIES = 60  # a study's 36 numbers come from the same workers, so few studies would say little
 FIRST_SEED = 1001  # the constants of hits.stats.clusters were chosen looking at seeds 1 to 300
 
 
@@ -132,7 +139,7 @@ def _coverage(over: Callable[..., list[Any]]) -> list[str]:
 
 
 def _tested(truth: Truth, dialogs: int, workers: int, seed: int) -> tuple[bool, bool]:
-    """Whether the permutation and the signed-rank test find any difference."""
+    """Return whether the permutation test and the signed-rank test find any difference."""
     [table] = compare_generators(_draw(truth, dialogs, workers, seed))
     tests = [[one.permutation for one in table.comparisons], [one.signed_rank for one in table.comparisons]]
     permutation, signed_rank = (any(isinstance(one, PairedTest) and one.tells_apart for one in some) for some in tests)
@@ -165,7 +172,7 @@ def _power(over: Callable[..., list[Any]]) -> list[str]:
 
 
 def _shifted(shares: tuple[float, float, float], difference: float) -> tuple[float, float, float]:
-    """As the planner shifts the latent: see hits.stats.power."""
+    """Shift the latent opinion as the planner does (hits.stats.power)."""
     from scipy.special import ndtr, ndtri
 
     shift = ndtri(shares[0] + difference) - ndtri(shares[0])
@@ -190,7 +197,8 @@ def _order(over: Callable[..., list[Any]]) -> list[str]:
 
 
 def _within(seed: int) -> tuple[float, float]:
-    """The share of table 5's 36 numbers within their intervals: with everybody's ratings, and after screening."""
+    """Return the share of table 5's 36 numbers within their intervals: with everybody's ratings, and after
+    screening."""
     generators = list(TABLE5.datasets["OS"].generators)
     size = StudySize(dict.fromkeys(TABLE5.datasets, 2000), generators, 240, checkpoint_dataset="ED")
     frames = draw_frames(Drawing(size, TABLE5, USUAL_SHARES), seed)

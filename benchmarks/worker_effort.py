@@ -1,11 +1,11 @@
-"""What a dialog with eight replies costs a worker's hands: keystrokes, clicks, pixels, and an estimate of seconds.
+"""Measure the effort of rating a dialog with eight replies: keystrokes, clicks, pixels, and an estimate of seconds.
 
 python -m benchmarks.worker_effort [--screenshots FOLDER]
 
-A real browser works in the frame of the marketplace here, in a window of 1366 x 768, by dragging, by clicking, and by
-keys alone. It counts every key and press, and how far the pointer travels and the page is scrolled, in pixels.
+A real browser works in the local marketplace's frame, in a window of 1366 x 768: by dragging, by clicking, and by keys
+alone. We count every key and press, and how far the pointer travels and the page is scrolled, in pixels.
 
-Seconds are a model, not people (docs/measured/worker-effort.md): Fitts's law for pointing and dragging with a mouse
+Seconds come from a model, not from people (docs/measured/worker-effort.md): Fitts's law for pointing and dragging
 (MacKenzie, Sellen and Buxton 1991), 0.28 s a key and 1.35 s to decide on a reply (Card, Moran and Newell 1980), and
 238 words read a minute (Brysbaert 2019), which are the same for every way to work.
 """
@@ -91,7 +91,7 @@ class Hands:
         self.seconds += milliseconds / 1000
 
     def _bring_into_sight(self, target: Locator) -> tuple[float, float, float]:
-        """Where to point at it, and how wide it is there. The wheel turns until it is on the screen."""
+        """Scroll until the target is on the screen, and return where to point at it and how wide it is there."""
         height = self.page.viewport_size["height"] if self.page.viewport_size else WINDOW["height"]
         for _ in range(20):
             box = target.bounding_box()
@@ -199,7 +199,7 @@ WINDOWS = {
 
 
 def _take_pictures(page: Page, folder: Path) -> None:
-    """The fourth dialog as it opens, with some of its replies placed, and with all; in the light and in the dark."""
+    """Take pictures of the fourth dialog: as it opens, with some replies placed, and with all; light and dark."""
     folder.mkdir(parents=True, exist_ok=True)
     framed, alone = page.url, page.locator(FRAME).get_attribute("src") or ""
     for name, (width, height, zoom) in WINDOWS.items():

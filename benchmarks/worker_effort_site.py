@@ -1,4 +1,4 @@
-"""The study of `benchmarks.worker_effort`: `migrate`, or `publish` with the texts from stdin, where its site is."""
+"""Set up the site of `benchmarks.worker_effort`: `migrate` its database, or `publish` a study of texts from stdin."""
 
 import json
 import sys
@@ -12,8 +12,8 @@ def publish(turns: list[str], replies: list[str]) -> None:
     from django.core.management import call_command
 
     from generation.importing import import_candidates, import_dialogs
-    from hits.batching.building import build_hits
-    from hits.designing.study_files import create_study
+    from hits.batching import build_hits
+    from hits.designing import create_study
     from localturk.seeding import ensure_worker_accounts
 
     names = [f"model {number}" for number in range(len(replies))]

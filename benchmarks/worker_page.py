@@ -1,9 +1,9 @@
-"""How soon a worker can work: the page opened anew on a slow phone, from the request to the button that begins the HIT.
+"""Measure how soon a worker can begin on a slow phone: from the request to the button that begins the HIT.
 
 python -m benchmarks.worker_page [--loads 9]
 
-A slow phone as Lighthouse has it: a CPU four times slower than this machine's, 1.6 Mbit/s, 150 ms for each request;
-nothing in the browser's cache. The server is gunicorn as docs/settings.md starts it, on this machine.
+The phone is as slow as Lighthouse's: a CPU four times slower than this machine's, 1.6 Mbit/s, 150 ms for each request,
+and an empty cache. The server is gunicorn as docs/settings.md starts it, on this machine.
 """
 
 import argparse
@@ -44,7 +44,7 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=chromium_path(), args=FLAGS)
         seconds = [_usable_after_seconds(browser, site.address(number)) for number in range(loads + 1)]
         browser.close()
-    measured = seconds[1:]  # the first is the server's first, too
+    measured = seconds[1:]  # the first load is also the server's first, so it does not count
     usable = median(measured)
     print(f"usable after {usable:.2f} s, of loads from {min(measured):.2f} to {max(measured):.2f} s")
     print(f"of the limit: {usable / LIMIT_SECONDS:.2f}")

@@ -1,4 +1,7 @@
-"""Wiring only: settings, addresses, the Celery application. Loading it here makes @shared_task find the broker."""
+"""Wiring: settings, addresses, log-in, background processes.
+
+The Celery application is loaded here, so that @shared_task finds the broker.
+"""
 
 from evalplatform.celery import app as celery_app
 

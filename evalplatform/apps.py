@@ -1,3 +1,5 @@
+"""Tell Django about the app `evalplatform`, and check SECRET_KEY with the database's."""
+
 from typing import Any
 
 from django.apps import AppConfig
@@ -19,4 +21,4 @@ class EvalPlatformConfig(AppConfig):
 def _note_key(**_: Any) -> None:
     from evalplatform.secret_key import key_problem
 
-    key_problem()  # which notes the key where none is known
+    key_problem()  # it notes the key in a new database

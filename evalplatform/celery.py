@@ -1,4 +1,4 @@
-"""The Celery application: settings from Django's, logs in our own form."""
+"""The Celery application, with Django's settings and our own logs."""
 
 import os
 from typing import Any
@@ -17,7 +17,7 @@ app.autodiscover_tasks()
 
 @setup_logging.connect
 def _keep_our_logging(**_: Any) -> None:
-    """A receiver stops Celery from installing handlers of its own; Django's LOGGING is in force already."""
+    """Do nothing. That there is a receiver stops Celery from installing its own handlers; Django's LOGGING is used."""
 
 
 @worker_init.connect

@@ -1,4 +1,4 @@
-"""Where a request comes from, for limits: by the connection, or by what our own proxies say."""
+"""Find the address that a request comes from, for limits: the connection's, or the one that our own proxies report."""
 
 from ipaddress import IPv6Address, ip_address, ip_network
 
@@ -9,16 +9,16 @@ UNREADABLE = "unreadable"
 
 
 def client_address(request: HttpRequest) -> str:
-    """Of X-Forwarded-For only what our PROXY_COUNT proxies added at its end: whatever stands before that, the client
-    wrote. All that can't be read share one name, and its limits; "" where nobody says anything. An IPv6 address stands
-    for its network, of which one client may have any number."""
+    """Return the client's address. Only the PROXY_COUNT last entries of X-Forwarded-For come from our proxies; the
+    client may have written the others. Unreadable addresses share one name, and so its limits; "" means that no address
+    is known. An IPv6 address is returned as its network, because one client may have any number of addresses in it."""
     forwarded = [part.strip() for part in request.META.get("HTTP_X_FORWARDED_FOR", "").split(",") if part.strip()]
     if settings.PROXY_COUNT and forwarded:
         found = forwarded[max(0, len(forwarded) - settings.PROXY_COUNT)]
     else:
         found = request.META.get("REMOTE_ADDR", "")
     try:
-        address = ip_address(_without_port(found))
+        address = ip_address(_remove_port(found))
     except ValueError:
         return UNREADABLE if found else ""
     if isinstance(address, IPv6Address) and not address.is_loopback:
@@ -26,15 +26,16 @@ def client_address(request: HttpRequest) -> str:
     return str(address)
 
 
-def _without_port(address: str) -> str:
-    """Some proxies write one: 192.0.2.1:4711, [2001:db8::1]:4711."""
+def _remove_port(address: str) -> str:
+    """Remove the port that some proxies write: 192.0.2.1:4711, [2001:db8::1]:4711."""
     if address.startswith("["):
         return address[1:].partition("]")[0]
     return address.partition(":")[0] if address.count(":") == 1 else address
 
 
 def is_this_machine(address: str) -> bool:
-    """What runs here (benchmarks, a simulated crowd, tests) shares one address, and is no stranger."""
+    """Return whether the request comes from this machine. Benchmarks, simulated crowds and tests do, share one address,
+    and are not strangers."""
     try:
         return ip_address(address).is_loopback
     except ValueError:

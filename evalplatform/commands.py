@@ -1,4 +1,4 @@
-"""What all commands of `manage.py` that are ours have in common."""
+"""The base of all our manage.py commands: a quick start, a check of SECRET_KEY, and errors in one line."""
 
 from typing import Any
 
@@ -10,14 +10,15 @@ from evalplatform.secret_key import key_problem
 
 
 class PlatformCommand(BaseCommand):
-    """Starts without Django's system checks, which import every page: more than half of a start. `make lint`, `migrate`
-    and `check --deploy` run them. One is not left out: with another SECRET_KEY than the database's, nothing is done.
-    What the user has to solve ends in one line; `--traceback` shows all of it."""
+    """A command that starts without Django's system checks: they import every page, which takes more than half of the
+    start. `make lint`, `migrate` and `check --deploy` run them. One check is always done: with another SECRET_KEY than
+    the database's, the command refuses to run. Errors that the user has to solve end in one line; `--traceback` shows
+    all of it."""
 
     requires_system_checks = ()
 
     def needs_database(self, options: dict[str, Any]) -> bool:
-        """False for what works without one."""
+        """Return whether the command needs the database."""
         return True
 
     def execute(self, *args: Any, **options: Any) -> str | None:

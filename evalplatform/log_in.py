@@ -1,7 +1,7 @@
-"""The one door for people with accounts: pages and admin log in here.
+"""The log-in page for people with accounts, also for Django's admin, and its limits on failed attempts.
 
-Attempts are limited by account and by address. A browser that has logged in to the account before carries a cookie that
-says so, and is limited by itself alone: a stranger who fails on purpose does not lock its owner out.
+Attempts are limited by account and by address. A browser that has logged in to the account before has a cookie that
+says so, and has a limit of its own: a stranger who fails on purpose does not lock the owner out.
 """
 
 import hashlib
@@ -49,7 +49,7 @@ class LogInForm(AuthenticationForm):
 
 
 def limits_of(request: HttpRequest | None, name: str) -> list[Limit]:
-    account = _same_account(name)
+    account = _account_hash(name)
     if request is not None and (browser := _known_browser(request, account)):
         return [Limit("browser", browser, free=10, most_seconds=300)]
     limits = [Limit("account", account, free=10, most_seconds=60)]
@@ -69,7 +69,7 @@ class LogInView(LoginView):
             return self.render_to_response(self.get_context_data(form=form, problem=NO_DATABASE), status=503)
 
     def form_valid(self, form: AuthenticationForm) -> HttpResponse:
-        account = _same_account(form.get_user().get_username())
+        account = _account_hash(form.get_user().get_username())
         response = super().form_valid(form)
         if not _known_browser(self.request, account):
             _remember_browser(self.request, response, account)
@@ -84,18 +84,19 @@ class LogInView(LoginView):
 
 @login_not_required
 def go_to_log_in(request: HttpRequest) -> HttpResponse:
-    """Instead of the admin's own log-in."""
+    """Redirect the admin's log-in to ours."""
     query = urlencode({"next": request.GET.get("next") or reverse("admin:index")})
     return redirect(f"{reverse('login')}?{query}")
 
 
-def _same_account(name: str) -> str:
-    """The same however a name is typed; hashed, for a cookie takes no letters of other scripts."""
+def _account_hash(name: str) -> str:
+    """Return the same key for a user name however it is typed. It is a hash, because a cookie can't hold all
+    letters."""
     return hashlib.sha256(unicodedata.normalize("NFKC", name).casefold().encode()).hexdigest()[:32]
 
 
 def _known_browser(request: HttpRequest, account: str) -> str:
-    """Its own id, if it has logged in to this account."""
+    """Return the browser's own id if it has logged in to this account before, else ""."""
     value = request.get_signed_cookie(COOKIE, default="", max_age=COOKIE_SECONDS)
     browser, _, known_account = (value or "").partition(" ")
     return browser if known_account == account else ""

@@ -1,4 +1,4 @@
-"""Structured logs: one line an event, JSON in production, readable in a terminal."""
+"""Configure logs: one line for each event, as JSON in production and readable in a terminal."""
 
 from typing import Any
 
@@ -14,10 +14,10 @@ _SHARED_PROCESSORS: list[Any] = [
 
 
 def logging_config(level: str, as_json: bool) -> dict[str, Any]:
-    """The standard library's and structlog's loggers end in the same formatter."""
+    """Return the LOGGING setting. The standard library's and structlog's loggers use the same formatter."""
     structlog.configure(
         processors=[
-            structlog.stdlib.filter_by_level,  # first: what is not logged costs nothing
+            structlog.stdlib.filter_by_level,  # first, so that an event that is not logged costs nothing
             *_SHARED_PROCESSORS,
             structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
         ],
@@ -39,10 +39,10 @@ def logging_config(level: str, as_json: bool) -> dict[str, Any]:
         "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
         "root": {"handlers": ["stderr"], "level": level},
         "loggers": {
-            # Our own middleware logs every request once; Django's would repeat those that fail.
+            # Our own middleware logs every request once; Django would log failed ones again.
             "django.server": {"handlers": [], "propagate": False},
             "django.request": {"level": "ERROR"},
-            # Says hundreds of lines about the letters of every figure that a bundle has.
+            # fontTools would log hundreds of lines about the letters of every figure in a bundle.
             "fontTools": {"level": "WARNING"},
         },
     }

@@ -1,6 +1,7 @@
-"""What every request passes through: one log line, a Content-Security-Policy without inline script, and no NUL.
+"""The middleware of every request: one log line, a Content-Security-Policy without inline script, no NUL characters.
 
-A worker's requests, and those for the health page, go straight to their views from there."""
+After these, requests of workers and for the health page go straight to their views.
+"""
 
 import time
 from collections.abc import Callable
@@ -29,7 +30,7 @@ def log_requests(get_response: Handler) -> Handler:
         response = get_response(request)
         if not request.path.startswith("/static/"):
             milliseconds = round((time.perf_counter() - started) * 1000, 1)
-            # A worker's page saves with every card that is moved: what went well there is for whoever looks closely.
+            # A worker's page saves after every move of a card, so successful saves are logged at level DEBUG only.
             is_usual = request.path.startswith("/work/api/") and response.status_code == 200
             note = log.debug if is_usual else log.info
             note("request", method=request.method, path=request.path, status=response.status_code, ms=milliseconds)
@@ -48,8 +49,8 @@ def content_security_policy(get_response: Handler) -> Handler:
 
 
 class LogInRequired(LoginRequiredMiddleware):
-    """Django's asks the database first who it is, and then whether that matters. Pages for everyone don't ask, so that
-    the log-in page comes while the database is away."""
+    """Requires a log-in, except for views that need none. Django's own asks the database for the user in any case; this
+    does not, so that the log-in page is shown even if the database is away."""
 
     def process_view(
         self, request: HttpRequest, view_func: Callable[..., HttpResponseBase], view_args: Any, view_kwargs: Any
@@ -63,19 +64,19 @@ READ_BY_THEMSELVES = (
     "/work/api/",
     "/localturk/",
     "/market/mturk/",
-)  # they read the body as it is, which no one may have read before
+)  # these views read the raw body themselves, so nobody may read it before
 MOST_BYTES = 20_000_000
 
 
 def refuse_nul(get_response: Handler) -> Handler:
-    """No form of ours sends the character NUL, and PostgreSQL can't even look for it: it would end in an error."""
+    """Refuse requests with the character NUL. No form of ours sends it, and PostgreSQL would end with an error."""
 
     def handle(request: HttpRequest) -> HttpResponse:
         length = request.META.get("CONTENT_LENGTH") or ""
         if length.isdecimal() and int(length) > MOST_BYTES:
-            return HttpResponse("That is more than any page here takes.\n", status=413)
+            return HttpResponse("The request is larger than any page here accepts.\n", status=413)
         if _has_nul(request):
-            return HttpResponseBadRequest("The request has the character NUL in it, which no text here may have.\n")
+            return HttpResponseBadRequest("The request has the character NUL in it, which is not allowed.\n")
         return get_response(request)
 
     return handle
@@ -88,14 +89,14 @@ def _has_nul(request: HttpRequest) -> bool:
         return b"%00" in request.body or b"\0" in request.body
     if request.content_type == "multipart/form-data" and not request.path_info.startswith(READ_BY_THEMSELVES):
         return any("\0" in text for name, texts in request.POST.lists() for text in (name, *texts))
-    return False  # JSON is checked by who reads it
+    return False  # JSON is checked by the code that reads it
 
 
 def skip_sessions(get_response: Handler) -> Handler:
-    """Past sessions, users, cookies against forged forms, and messages, for what needs none of these.
+    """Skip sessions, users, CSRF cookies and messages for requests that need none of them.
 
-    A worker's page has a token, and a HIT some fifteen requests: these would cost a good part of each. And the health
-    page must come when the database, where sessions and users are, does not answer.
+    A worker's page has a token instead, and about fifteen requests a HIT, of which these would take a good part. And
+    the health page must be shown even if the database, which holds sessions and users, does not answer.
     """
     prefixes = ("/work/", "/health/")
 
@@ -105,7 +106,7 @@ def skip_sessions(get_response: Handler) -> Handler:
         response: HttpResponse = found.func(request, *found.args, **found.kwargs)
         return response.render() if isinstance(response, SimpleTemplateResponse) else response
 
-    straight: Handler = convert_exception_to_response(call_view)  # type: ignore[assignment]  # no promise of a later one
+    straight: Handler = convert_exception_to_response(call_view)  # type: ignore[assignment]  # it is never async here
 
     def handle(request: HttpRequest) -> HttpResponse:
         return straight(request) if request.path_info.startswith(prefixes) else get_response(request)

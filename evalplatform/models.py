@@ -1,11 +1,11 @@
-"""The platform's own rows: the key that a database is used with, and how often someone failed to log in."""
+"""The platform's own tables: the fingerprint of SECRET_KEY, and counts of failed log-ins."""
 
 from django.db import models
 from django.db.models import Q
 
 
 class KeyFingerprint(models.Model):
-    """Which SECRET_KEY this database is used with: one row. Nobody can get the key from it."""
+    """Which SECRET_KEY this database is used with, in one row. Nobody can compute the key from it."""
 
     fingerprint = models.CharField(max_length=64)
     noted_at = models.DateTimeField()
@@ -18,8 +18,8 @@ class KeyFingerprint(models.Model):
 
 
 class AttemptCount(models.Model):
-    """How many attempts of one kind by one someone failed lately. `key` is a keyed hash: people type passwords into
-    the field for their name."""
+    """How many attempts of one kind (by account, address or browser) failed lately. `key` is a keyed hash, because
+    people sometimes type their password into the field for the name."""
 
     key = models.CharField(max_length=64, unique=True)
     failures = models.PositiveIntegerField(default=0)

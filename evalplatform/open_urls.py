@@ -1,4 +1,4 @@
-"""What is reached without a session: see middleware.skip_sessions."""
+"""The addresses of pages that need no session: the worker's and the health page (middleware.skip_sessions)."""
 
 from django.urls import include, path
 

@@ -1,5 +1,7 @@
-"""The commands that start background processes, as pages, errors and the README print them: to be typed in the
-repository's folder, after `make` has made `.venv`."""
+"""The commands that start background processes, as pages, errors and guides print them.
+
+They are for the repository's folder, after `make` has made `.venv`.
+"""
 
 WORKER = ".venv/bin/celery --app evalplatform worker --beat --queues default,gpu"
 SCHEDULER = ".venv/bin/celery --app evalplatform beat"

@@ -1,8 +1,8 @@
-"""Is SECRET_KEY the one that this database is used with?
+"""Check that SECRET_KEY is the one that this database is used with.
 
-Workers' answers that the marketplace keeps, pages that are open, marks on published HITs and workers' pseudonyms all
-hang on the key. A database that was restored beside another key would lose them without a word, so every process asks
-here when it starts, and refuses.
+Copies of answers on the marketplace, open pages, marks on published HITs and workers' pseudonyms all depend on the key.
+A database that was restored with another key would lose them silently, so every process checks when it starts, and
+refuses to run.
 """
 
 import sys
@@ -17,7 +17,7 @@ from django.utils.crypto import salted_hmac
 
 from evalplatform.health import can_reach_database
 
-BOOT_ERROR = 3  # on which gunicorn gives up; with any other it would start the worker again and again
+BOOT_ERROR = 3  # at this exit code gunicorn gives up; at any other it would start the process again and again
 REFUSAL = (
     "SECRET_KEY is not the one that this database was used with: answers that the marketplace keeps for us could not "
     "be read, and published HITs not be recognised. Put the old key back (the variable SECRET_KEY, or the file "
@@ -27,8 +27,8 @@ REFUSAL = (
 
 
 def key_problem() -> str:
-    """Why this database must not be used with this key, or "". The first key to be seen is noted, and so is a new one
-    that comes with the old one in SECRET_KEY_FALLBACKS. Where there is no database yet, there is nothing to lose."""
+    """Return why this database must not be used with this key, or "". The first key is noted, and so is a new one if
+    the old one is in SECRET_KEY_FALLBACKS. If there is no database yet, there is no problem."""
     from evalplatform.models import KeyFingerprint
 
     if _is_missing_file() or not can_reach_database():
@@ -40,7 +40,7 @@ def key_problem() -> str:
         if known is not None and known not in map(fingerprint, settings.SECRET_KEY_FALLBACKS):
             return REFUSAL
         note_key()
-    except DatabaseError:  # not migrated yet, or gone in this moment: whoever needs it says so
+    except DatabaseError:  # not migrated yet, or away just now; the code that needs the database will report it
         return ""
     return ""
 
@@ -57,7 +57,8 @@ def fingerprint(key: str) -> str:
 
 
 def refuse_changed_key() -> None:
-    """For processes that serve: ends them with the one line. Leaves no connection behind that a fork would share."""
+    """End this process with one line if the key has changed. Servers and background processes call this when they
+    start. It leaves no connection open that a fork would share."""
     problem = key_problem()
     connection.close()
     if connection.vendor == "postgresql":
@@ -68,11 +69,11 @@ def refuse_changed_key() -> None:
 
 
 def check_secret_key(databases: Any = None, **_: Any) -> list[checks.CheckMessage]:
-    """Runs with `migrate` and `check --database default`."""
+    """Report a changed key as a Django check. `migrate` and `check --database default` run it."""
     problem = key_problem() if databases else ""
     return [checks.Error(problem, id="evalplatform.E001")] if problem else []
 
 
 def _is_missing_file() -> bool:
-    """Asking SQLite would make the file."""
+    """Return whether SQLite's file is missing. Connecting would create it."""
     return connection.vendor == "sqlite" and not Path(str(connection.settings_dict["NAME"])).exists()

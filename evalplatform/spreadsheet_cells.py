@@ -1,18 +1,18 @@
-"""Texts in CSV files that spreadsheets open: a cell that begins as a formula would be run by whoever looks at it.
+"""Write texts into CSV cells so that no spreadsheet runs them as a formula.
 
 In: a text. Out: the cell to write, or the text that a cell stands for. Guaranteed: no cell begins a formula, and
-`text_of(cell_of(text)) == text` for every text. Numbers stay as they are, and so does every text that is no formula.
+`text_of(cell_of(text)) == text` for every text. Numbers and texts that are not formulas stay as they are.
 """
 
 import re
 
-# OWASP's list. The last four are the wide forms, which spreadsheets in Japanese and Chinese take for the same.
+# This is OWASP's list. The last four are the full-width forms, which Japanese and Chinese spreadsheets treat the same.
 _FORMULA = re.compile(r"[=+\-@\t\r\n＝＋－＠]")
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
 
 
 def cell_of(text: str) -> str:
-    """An apostrophe before a formula, as people write it in a spreadsheet to have text; one more if there are some."""
+    """Put an apostrophe before a formula, as people do in a spreadsheet to get text, also if it begins with some."""
     return f"'{text}" if _is_formula(text.lstrip("'")) else text
 
 

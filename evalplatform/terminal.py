@@ -1,4 +1,4 @@
-"""The terminal on which commands show bars, and lines above them."""
+"""The console on which commands show progress bars and lines above them."""
 
 import sys
 
@@ -6,5 +6,5 @@ from rich.console import Console
 
 
 def plain_console() -> Console:
-    """Shows texts of researchers and files as they are: to Rich, `[b]` would be bold and `:100:` a picture."""
+    """Return a console that shows texts as they are. By default, Rich makes `[b]` bold and `:100:` a picture."""
     return Console(file=sys.stderr, highlight=False, soft_wrap=True, markup=False, emoji=False)

@@ -1,8 +1,8 @@
-"""Guessing passwords is made slow: each failure beyond a few makes the next attempt wait longer.
+"""Slow down guessing of passwords: each failure beyond a few makes the next attempt wait longer.
 
-In: who tries, in up to a few ways (an account, an address, a browser). Out: leave to try, or how long to wait.
-Guaranteed: attempts are counted before the password is looked at, in the database, so that many at once, at several
-web processes, are no way around it; nobody waits longer than a few minutes; a wait costs no hashing.
+In: who tries, in up to a few ways (an account, an address, a browser). Out: permission to try, or how long to wait.
+Guaranteed: attempts are counted in the database before the password is checked, so that many at once, at several web
+processes, can't get around the limit; nobody waits longer than a few minutes; while someone waits, nothing is hashed.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,8 @@ FORGOTTEN_AFTER = timedelta(hours=1)  # without another attempt
 
 @dataclass(frozen=True)
 class Limit:
-    """`free` failures of this someone have no consequence; then waits double, up to `most_seconds`."""
+    """A limit for an account, address or browser. The first `free` failures have no consequence; then waits double, up
+    to `most_seconds`."""
 
     kind: str
     who: str
@@ -43,10 +44,10 @@ class Limit:
 class TooManyAttempts(Exception):
     def __init__(self, wait: timedelta) -> None:
         self.seconds = max(1, ceil(wait.total_seconds()))
-        super().__init__(f"That was tried too often. Please try again in {_in_words(self.seconds)}.")
+        super().__init__(f"Too many attempts. Please try again in {_describe_wait(self.seconds)}.")
 
 
-def _in_words(seconds: int) -> str:
+def _describe_wait(seconds: int) -> str:
     if seconds >= 120:
         return f"{ceil(seconds / 60)} minutes"
     return "1 second" if seconds == 1 else f"{seconds} seconds"
@@ -54,11 +55,12 @@ def _in_words(seconds: int) -> str:
 
 @transaction.atomic
 def begin_attempt(limits: Sequence[Limit], now: datetime) -> None:
-    """Counts an attempt as failed, until `end_well` says otherwise. Raises TooManyAttempts, and then counts nothing."""
+    """Count an attempt as failed; `end_well` takes that back. Raise TooManyAttempts, without counting, if it is too
+    early."""
     AttemptCount.objects.filter(last_at__lt=now - FORGOTTEN_AFTER).delete()
     by_key = {limit.key: limit for limit in limits}
     AttemptCount.objects.bulk_create((AttemptCount(key=key, last_at=now) for key in by_key), ignore_conflicts=True)
-    # Locked in one order: two attempts that share an account and an address must not wait for each other.
+    # Lock rows in a fixed order, so that two attempts that share an account and an address can't deadlock.
     counts = list(AttemptCount.objects.select_for_update().filter(key__in=by_key).order_by("key"))
     wait = max(count.last_at + by_key[count.key].wait_after(count.failures) - now for count in counts)
     if wait > timedelta():
@@ -67,6 +69,7 @@ def begin_attempt(limits: Sequence[Limit], now: datetime) -> None:
 
 
 def end_well(limits: Sequence[Limit]) -> None:
-    """Takes back this attempt and no more: who has an account must not clear their address by logging in to it."""
+    """Take back this attempt, but no earlier ones: logging in to one's own account must not clear the address's
+    count."""
     keys = [limit.key for limit in limits]
     AttemptCount.objects.filter(key__in=keys, failures__gt=0).update(failures=F("failures") - 1)

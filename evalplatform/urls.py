@@ -1,3 +1,5 @@
+"""All addresses of the site."""
+
 from django.conf import settings
 from django.contrib import admin
 from django.contrib.auth.views import LogoutView

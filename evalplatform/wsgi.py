@@ -1,3 +1,5 @@
+"""The WSGI application, which gunicorn serves."""
+
 import os
 
 from django.core.wsgi import get_wsgi_application

@@ -1,6 +1,6 @@
-"""`make demo`: the main job as far as it exists, on embedded parts only, then the pages to look at it.
+"""`make demo`: run everything from corpus to bundle on embedded parts, then serve the pages.
 
-Safe to run again: what is there already stays, and only what is missing is made.
+It is safe to run again: what exists stays, and only what is missing is made.
 """
 
 import argparse
@@ -38,7 +38,7 @@ PAGES = {
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--serve", type=int, default=1, help="0: do the work and exit")
+    parser.add_argument("--serve", type=int, default=1, help="0: do the work and exit, without serving pages")
     parser.add_argument("--port", type=int, default=8000)
     arguments = parser.parse_args()
 
@@ -46,17 +46,17 @@ def main() -> None:
         os.environ.pop(name, None)
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "evalplatform.settings")
     os.environ["LOG_LEVEL"] = "WARNING"
-    # For networks as tiny as the demo's, threads cost more than they bring.
+    # For networks as tiny as the demo's, threads cost more than they gain.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ["GENERATOR_THREADS"] = "1"
     port = free_port(arguments.port)
     os.environ["PUBLIC_URL"] = f"http://127.0.0.1:{port}"  # where published HITs find the worker's page
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # as Ctrl-C: stop what was started, too
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # like Ctrl-C, so that started processes end, too
     django.setup()
     prepare_database()
     import_corpus()
     train_networks()
-    with celery_worker():
+    with background_process():
         generate_replies()
         check_styles()
         score_replies()
@@ -95,12 +95,12 @@ def train_networks() -> None:
 def generate_replies() -> None:
     from examples import tiny_networks
 
-    say("A Celery worker lets them answer")
+    say("A background process lets them answer")
     tiny_networks.generate_replies(DATASETS)
 
 
 def score_replies() -> None:
-    """Without the similarity of sentences, whose network takes long to load."""
+    """Compute all metrics but similarity, whose network takes long to load."""
     from django.core.management import call_command
 
     say("Scoring all replies with automatic metrics")
@@ -126,12 +126,12 @@ def publish_study() -> None:
 
 
 def let_a_crowd_work() -> None:
-    """On four of the six HITs: two are left for whoever looks at the marketplace, as are those of the other study."""
+    """Let a crowd work on four of the six HITs. Two, and those of the other study, are left for you to try."""
     from django.core.management import call_command
 
-    say("A simulated crowd works on four of the first study's")
+    say("A simulated crowd works on four HITs of the first study")
     call_command("simulate_crowd", "demo", hits=4)
-    say("Collecting what was handed in, and paying it")
+    say("Collecting and paying the submitted work")
     call_command("sync_hits", "demo")
     say("Screening it by the paper's rules")
     call_command("screen_study", "demo")
@@ -142,7 +142,7 @@ def show_results() -> None:
     from django.core.management import call_command
 
     bundle = settings.VAR_DIR / "demo-bundle"
-    say("What its ratings say")
+    say("The study's results")
     call_command("show_results", "demo")
     is_first = not bundle.exists()
     say("Everything in one bundle" + (", which is then checked from its ratings alone" if is_first else ""))
@@ -152,13 +152,13 @@ def show_results() -> None:
 
 
 def check_styles() -> None:
-    """On the worker, through the broker: the same way that the pages take."""
+    """Check styles in the background process, through the broker, as the pages do."""
     from django.utils import timezone
 
     from generation.models import Dataset
     from generation.tasks import check_style_of_dataset
 
-    say("A Celery worker checks whether looks give the human replies away")
+    say("A background process checks whether looks give the human replies away")
     started_at = timezone.now()
     datasets = Dataset.objects.filter(name__in=DATASETS)
     for dataset in datasets:
@@ -166,7 +166,7 @@ def check_styles() -> None:
     deadline = time.monotonic() + 120
     while datasets.filter(style_checked_at__gte=started_at).count() < len(DATASETS):
         if time.monotonic() > deadline:
-            sys.exit("The worker did not answer within two minutes; its messages are in var/demo-worker.log.")
+            sys.exit("The background process did not answer in two minutes; its messages are in var/demo-process.log.")
         time.sleep(0.2)
     for dataset in datasets.all():
         print(f"  {dataset}: {(dataset.style_findings or {})['sentence']}")
@@ -205,7 +205,7 @@ def serve(port: int) -> None:
 
 
 def demo_login() -> tuple[str, str]:
-    """The same login at every run: its password is made once, for this machine only."""
+    """Return the demo's login. It is the same at every run; its password is made once, for this machine only."""
     from django.conf import settings
     from django.contrib.auth import get_user_model
 
@@ -222,20 +222,20 @@ def demo_login() -> tuple[str, str]:
 
 
 @contextmanager
-def celery_worker() -> Iterator[None]:
+def background_process() -> Iterator[None]:
     from django.conf import settings
 
     command = [sys.executable, "-m", "celery", "--app", "evalplatform", "worker"]
-    # With the scheduler, so that the monitor's promise holds: what is submitted is collected by itself.
+    # --beat also runs the scheduler, so that submitted work is collected by itself, as the monitor says.
     options = ["--beat", "--queues", "default,gpu", "--concurrency", "1", "--loglevel", "info"]
-    with (settings.VAR_DIR / "demo-worker.log").open("w") as log:
-        worker = subprocess.Popen([*command, *options], cwd=ROOT, stdout=log, stderr=log, start_new_session=True)
+    with (settings.VAR_DIR / "demo-process.log").open("w") as log:
+        process = subprocess.Popen([*command, *options], cwd=ROOT, stdout=log, stderr=log, start_new_session=True)
         try:
             yield
         finally:
-            # Tasks are acknowledged late: a kill loses none, and spares the seconds of Celery's own goodbye.
-            os.killpg(worker.pid, signal.SIGKILL)
-            worker.wait()
+            # Tasks are acknowledged late, so killing loses none, and saves the seconds of Celery's own shutdown.
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
 
 
 def free_port(wanted: int) -> int:

@@ -1,4 +1,4 @@
-"""Every picture in docs/images, made anew from the pages as they are: python -m examples.screenshots [--out FOLDER]
+"""Make every picture in docs/images from the present pages: python -m examples.screenshots [--out FOLDER]
 
 On a database of its own: the example corpus, the demo's study, a simulated crowd. Then a browser looks at the
 researcher's pages and goes through a HIT as a worker. The curves of training are drawn by the
@@ -21,7 +21,7 @@ import django
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
 from evalplatform.environment import VARIABLES
-from examples.demo import ROOT, celery_worker, demo_login, free_port, import_corpus, prepare_database
+from examples.demo import ROOT, background_process, demo_login, free_port, import_corpus, prepare_database
 from tests.browser.chromium import FLAGS, chromium_path
 
 IMAGES = ROOT / "docs" / "images"
@@ -36,8 +36,8 @@ def main() -> None:
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         address = _set_up(Path(folder))
-        # The pages say so when no background process runs: one does.
-        with celery_worker(), _web_server(address):
+        # Run a background process, because the pages warn if there is none.
+        with background_process(), _web_server(address):
             dialog = _make_study()
             name, password = demo_login()
             with sync_playwright() as playwright:
@@ -62,7 +62,7 @@ def _set_up(folder: Path) -> str:
 
 
 def _make_study() -> str:
-    """The address of a dialog with replies of every model."""
+    """Make the study, and return the address of a dialog with replies by every model."""
     from django.core.management import call_command
 
     from generation.models import Dialog
@@ -114,7 +114,7 @@ def _shoot_researcher(browser: Browser, address: str, login: tuple[str, str], di
     page.set_viewport_size({"width": 960, "height": 900})
     page.goto("/studies/demo/monitor/")
     last = page.locator(".panel", has=page.get_by_role("heading", name="Time and pay"))
-    # The scheduler was started a moment ago, and the page follows when it is heard of.
+    # The scheduler was started a moment ago; the page changes when it reports.
     expect(page.get_by_text("What is submitted is collected by itself")).to_be_visible(timeout=120_000)
     _shoot_part(page, page.locator(".breadcrumbs"), last, out / "monitor.png")
 
@@ -135,7 +135,7 @@ def _shoot_researcher(browser: Browser, address: str, login: tuple[str, str], di
 
 
 def _shoot_part(page: Page, top: Locator, bottom: Locator, path: Path) -> None:
-    """The page's whole width, from one element to the end of another."""
+    """Take a picture of the page's whole width, from one element to the end of another."""
     begin, end = top.bounding_box(), bottom.bounding_box()
     if begin is None or end is None or page.viewport_size is None:
         sys.exit(f"What {path.name} is to show is not on the page.")

@@ -1,6 +1,6 @@
-"""The demo's own networks: trained on the example corpus in seconds, then asked in a real background process.
+"""Train the demo's own networks on the example corpus in seconds, and let them answer in a real background process.
 
-So small and so briefly trained that their replies make little sense; every step is the one that real ones take.
+They are so small and so briefly trained that their replies make little sense, but every step is that of real ones.
 """
 
 import sys
@@ -51,13 +51,13 @@ def generate_replies(datasets: Iterable[str]) -> None:
     deadline = time.monotonic() + MOST_SECONDS
     while GenerationRun.objects.going_on().exists():
         if time.monotonic() > deadline:
-            sys.exit("Nothing was answered within five minutes; the process's messages are in var/demo-worker.log.")
+            sys.exit("Nothing was answered in five minutes; the process's messages are in var/demo-process.log.")
         time.sleep(0.2)
     _print_runs(GenerationRun.objects.filter(generator__name__in=NETWORKS).order_by("pk"))
 
 
 def _has_answered(name: str, dataset: str) -> bool:
-    """Whatever it had no reply to before, it would have none to now."""
+    """Return whether the network has answered before. Dialogs to which it had no reply would get none now either."""
     from generation.models import GenerationRun
 
     runs = GenerationRun.objects.filter(generator__name=name, dataset__name=dataset)

@@ -1,5 +1,5 @@
-// What a worker's browser fetches before it can begin: printed by every build, which fails when it is too much.
-// The compressed files stay beside the others: a server that has no files of its own collected sends those.
+// Print what a worker's browser fetches before work can begin. Every build runs this, and fails if it is too much.
+// The compressed files stay beside the others, for servers that run without collectstatic.
 import { readFileSync, writeFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 
@@ -17,7 +17,7 @@ const needed = [...script.matchAll(/(?:import|from)\s*["']([^"']+)["']/g)].map((
 if (needed.length > 0) {
   fail(`worker.js needs further files to begin (${needed.join(", ")}); it must be one.`);
 }
-files.push(...new Set(parts)); // what it loads once it has begun
+files.push(...new Set(parts)); // files that it loads after it has begun
 const sizes = files.map((name) => {
   const compressed = gzipSync(readFileSync(here(`dist/${name}`)), { level: 9 });
   writeFileSync(here(`dist/${name}.gz`), compressed);

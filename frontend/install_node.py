@@ -1,4 +1,4 @@
-"""Prints a shell line that puts a suitable node and npm on PATH; takes them from PyPI when the machine has none."""
+"""Print a shell line that puts a suitable node and npm on PATH; install them from PyPI if the machine has none."""
 
 import re
 import shutil

@@ -1,12 +1,12 @@
 import { defineConfig } from "vite";
 
-// Plain names: Django's static files storage adds the content hashes in production, so that templates name files once.
-// A script that another one loads has its hash from here: it is named in that one, not in a template.
+// Files have plain names: Django's static files storage adds content hashes in production, so templates name them once.
+// A script that another one loads gets its hash here, because it is named in that script, not in a template.
 export default defineConfig({
   base: "/static/",
   build: {
     outDir: "dist",
-    // As docs/working.md says, and as the worker's page checks at the door (main.ts).
+    // docs/working.md names the same browsers, and the worker's page checks them when it starts (main.ts).
     target: ["chrome111", "edge111", "firefox114", "safari16.4"],
     emptyOutDir: true,
     rollupOptions: {

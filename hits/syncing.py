@@ -10,17 +10,14 @@ from datetime import datetime
 from django.utils import timezone
 
 from evalplatform.wording import count_of
-from hits.budgeting.places import open_places
-from hits.budgeting.spending import spending
-from hits.budgeting.undecided import Waiting, summarise_waiting
-from hits.collecting.collect import Collected, collect, recently_rejected
-from hits.crowds.contract import Market
-from hits.designing.design_words import dollars
+from hits.budgeting import Waiting, open_places, spending, summarise_waiting
+from hits.collecting import Collected, collect, recently_rejected
+from hits.crowds import Market
+from hits.designing import dollars
 from hits.models import Event, Offering, Payment, Publication, Study, Submission
-from hits.paying.found_payments import note_found_bonuses
-from hits.paying.payments import Paid, pay
-from hits.publishing.limiting import Limited, limit_workers
-from hits.replacing.requesting import Replaced, has_unreplaced_losses, replace_lost_assignments
+from hits.paying import Paid, note_found_bonuses, pay
+from hits.publishing import Limited, limit_workers
+from hits.replacing import Replaced, has_unreplaced_losses, replace_lost_assignments
 
 OnProgress = Callable[[str, int, int], None]
 

@@ -7,17 +7,13 @@ from django.utils import timezone
 
 from evalplatform.errors import EvalPlatformError
 from hits.background import JobTask, note_scheduler
-from hits.batching.building import build_hits
-from hits.batching.manifest_files import is_large, write_manifest
-from hits.crowds.opening import check_may_change, enter_market, open_crowd
-from hits.designing.plan_questions import describe, plan
+from hits.batching import build_hits, is_large, write_manifest
+from hits.crowds import check_may_change, enter_market, open_crowd
+from hits.designing import describe, plan
 from hits.errors import MarketUnavailable
 from hits.models import BackgroundJob, Event, Offering, PublishingRun, Study
-from hits.publishing.page_check import check_worker_page
-from hits.publishing.publishing_runs import carry_out_run, finish_run
-from hits.publishing.stopping import resume_study, stop_study
-from hits.replacing.putting_up_again import put_up_again
-from hits.replacing.requesting import replace_lost_assignments
+from hits.publishing import carry_out_run, check_worker_page, finish_run, resume_study, stop_study
+from hits.replacing import put_up_again, replace_lost_assignments
 from hits.syncing import describe_sync, sync, unsettled_offerings
 
 log = structlog.get_logger("hits.tasks")
@@ -128,7 +124,7 @@ def put_hits_up_again(offering_id: int, elsewhere: bool, user_id: int | None) ->
 
 @shared_task(base=JobTask)
 def screen_work_of_offering(offering_id: int, user_id: int | None = None) -> None:
-    from hits.screening.screening_runs import screen  # pandas comes with it, which web processes do without
+    from hits.screening import screen  # pandas comes with it, which web processes do without
 
     offering = _offering(offering_id)
     try:
@@ -142,7 +138,7 @@ def screen_work_of_offering(offering_id: int, user_id: int | None = None) -> Non
 
 @shared_task(base=JobTask)
 def undo_screening_of_offering(offering_id: int, user_id: int | None = None) -> None:
-    from hits.screening.screening_runs import undo
+    from hits.screening import undo
 
     offering = _offering(offering_id)
     try:
@@ -153,14 +149,14 @@ def undo_screening_of_offering(offering_id: int, user_id: int | None = None) -> 
 
 @shared_task
 def compute_results_of_offering(offering_id: int) -> None:
-    from hits.analysing.computing import compute_results
+    from hits.analysing import compute_results
 
     compute_results(_offering(offering_id), timezone.now)
 
 
 @shared_task
 def make_bundle_of_offering(offering_id: int) -> None:
-    from hits.exporting.making_bundles import make_bundle
+    from hits.exporting import make_bundle
 
     make_bundle(_offering(offering_id), timezone.now)
 

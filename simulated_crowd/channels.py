@@ -1,4 +1,4 @@
-"""How a simulated worker's browser reaches our pages: in this process, or over HTTP."""
+"""Send a simulated worker's requests to our pages: in this process, or over HTTP."""
 
 import io
 from collections.abc import Mapping
@@ -28,19 +28,19 @@ class Reply:
 class Channel(Protocol):
     @property
     def site(self) -> str:
-        """The origin of our pages, as the browser sees it."""
+        """Return the origin of our pages, as the browser sees it."""
 
     def send(self, method: str, path: str, body: bytes = b"", headers: Mapping[str, str] | None = None) -> Reply: ...
 
     def whole_stint(self) -> AbstractContextManager[object]:
-        """Around everything that a worker does for one HIT, on the marketplace and on our pages."""
+        """Return a context for everything that a worker does for one HIT, on the marketplace and on our pages."""
 
 
 class InProcess:
-    """Through all of Django from the middleware on, without a server.
+    """Sends requests through all of Django from the middleware on, without a server.
 
-    Not through WSGIHandler's own call, which ends with giving the database connection back: opening one for every
-    request takes longer than the request.
+    It does not call WSGIHandler itself, because that closes the database connection at the end, and opening one for
+    every request would take longer than the request.
     """
 
     def __init__(self) -> None:
@@ -69,34 +69,36 @@ class InProcess:
         return Reply(response.status_code, response.content.decode())
 
     def whole_stint(self) -> AbstractContextManager[object]:
-        """In one transaction: much faster, and no other process sees work that began and should long have ended."""
+        """Return one transaction for the whole stint. That is much faster, and no other process sees work that began
+        and should have ended long ago."""
         return transaction.atomic()
 
 
 class OverHttp:
-    """To a running server that has the same database. One connection, which is kept open."""
+    """Sends requests to a running server with the same database, over one connection that stays open."""
 
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise EvalPlatformError(f"{url} is no address of a server, such as http://127.0.0.1:8000.")
+            raise EvalPlatformError(f"{url} is not the address of a server, such as http://127.0.0.1:8000.")
         self.site = f"{parts.scheme}://{parts.netloc}"
         connect = HTTPSConnection if parts.scheme == "https" else HTTPConnection
         self._connection = connect(parts.hostname, parts.port, timeout=TIMEOUT_SECONDS)
 
     def send(self, method: str, path: str, body: bytes = b"", headers: Mapping[str, str] | None = None) -> Reply:
-        """Again, if a connection that was kept open has been closed: every call of the page may be repeated."""
+        """Send a request, and once more if the open connection has been closed. Every call of the page may be
+        repeated."""
         all_headers = {"Content-Type": "application/json", **(headers or {})}
         try:
-            return self._ask(method, path, body, all_headers)
+            return self._send_once(method, path, body, all_headers)
         except (OSError, HTTPException):
             self._connection.close()
         try:
-            return self._ask(method, path, body, all_headers)
+            return self._send_once(method, path, body, all_headers)
         except (OSError, HTTPException) as error:
             raise EvalPlatformError(f"The server at {self.site} does not answer: {error}.") from error
 
-    def _ask(self, method: str, path: str, body: bytes, headers: Mapping[str, str]) -> Reply:
+    def _send_once(self, method: str, path: str, body: bytes, headers: Mapping[str, str]) -> Reply:
         self._connection.request(method, path, body or None, headers)
         response = self._connection.getresponse()
         return Reply(response.status, response.read().decode())

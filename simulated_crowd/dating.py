@@ -1,6 +1,7 @@
-"""Our own clock in a simulation: what took a moment gets the times of the quarter of an hour that it stands for.
+"""Give simulated work its simulated times: what took us a moment stands for a quarter of an hour.
 
-Without this every simulated worker would be one who claims minutes in no time (hits.collecting), and be screened out.
+Without this, our own clock would show that every simulated worker claims minutes but took none (hits.collecting), and
+all would be screened out.
 """
 
 from datetime import datetime, timedelta
@@ -10,7 +11,8 @@ from simulated_crowd.scheduling import Stint
 
 
 def date_work(assignment_id: str, stint: Stint, starts_at: datetime, ends_at: datetime) -> None:
-    """Before the marketplace hears of it, so that nobody collects it with the real times."""
+    """Set the times of an assignment and its answers. Call this before the marketplace gets the submission, so that
+    nobody collects it with the real times."""
     assignments = Assignment.objects.filter(
         offering__crowd=USUAL_CROWD,
         offering__environment="local",

@@ -1,15 +1,15 @@
-"""Chance that depends only on what it is about (a seed, a worker, a dialog), never on what was drawn before."""
+"""Draw random numbers that depend only on what they are about (a seed, a worker, a dialog), never on earlier draws."""
 
 import math
 from statistics import NormalDist
 
-from hits.designing.selecting import order_key
+from hits.designing import order_key
 
 _STANDARD_NORMAL = NormalDist()
 
 
 def uniform(*about: object) -> float:
-    """Between 0 and 1, and never either."""
+    """Return a number between 0 and 1, but never either of them."""
     return ((int.from_bytes(order_key(*about)[:8], "big") >> 12) + 0.5) / 2**52
 
 
@@ -18,7 +18,7 @@ def normal(*about: object) -> float:
 
 
 def lognormal(median: float, spread: float, *about: object) -> float:
-    """`spread` is the standard deviation of the logarithm."""
+    """Draw from a log-normal distribution. `spread` is the standard deviation of the logarithm."""
     return median * math.exp(spread * normal(*about))
 
 

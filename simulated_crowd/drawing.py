@@ -16,8 +16,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.special import ndtri
 
-from hits.frames.built_frames import AT, VALUES, build_ratings, build_submissions, named
-from hits.frames.study_frames import Frames
+from hits.frames import AT, VALUES, Frames, build_ratings, build_submissions, named
 from hits.protocols import usual_protocol
 from simulated_crowd.truths import HUMAN, Truth, cuts_of
 from simulated_crowd.worker_types import CAREFUL, WorkerType
@@ -61,21 +60,23 @@ class Drawing:
 def draw_frames(drawing: Drawing, seed: int) -> Frames:
     rng = np.random.Generator(np.random.SFC64(seed))
     size = drawing.size
-    types = rng.permutation(np.repeat(np.arange(len(drawing.shares)), _counts(drawing.shares.values(), size.workers)))
-    crew = _crew(rng, size, drawing.activity)  # HIT x rater
-    dataset = _deal(rng, size)  # HIT x position; -1 beyond the last dialog
-    is_checkpoint = _checkpoints(rng, size, dataset)
-    level = _levels(rng, drawing, types[crew], crew, dataset)  # HIT x rater x position x card
-    active = _active_ms(rng, list(drawing.shares), types, crew, size)
-    return _frames(rng, size, crew, types, list(drawing.shares), dataset, is_checkpoint, level, active)
+    types = rng.permutation(
+        np.repeat(np.arange(len(drawing.shares)), _count_types(drawing.shares.values(), size.workers))
+    )
+    crew = _choose_workers(rng, size, drawing.activity)  # HIT x rater
+    dataset = _deal_dialogs(rng, size)  # HIT x position; -1 beyond the last dialog
+    is_checkpoint = _choose_checkpoints(rng, size, dataset)
+    level = _draw_levels(rng, drawing, types[crew], crew, dataset)  # HIT x rater x position x card
+    active = _draw_active_ms(rng, list(drawing.shares), types, crew, size)
+    return _build_frames(rng, size, crew, types, list(drawing.shares), dataset, is_checkpoint, level, active)
 
 
-def _counts(shares: Any, total: int) -> list[int]:
+def _count_types(shares: Any, total: int) -> list[int]:
     ends = np.rint(np.cumsum([*shares]) * total).astype(int)
     return [int(count) for count in np.diff([0, *ends])]
 
 
-def _crew(rng: np.random.Generator, size: StudySize, activity: float) -> Integers:
+def _choose_workers(rng: np.random.Generator, size: StudySize, activity: float) -> Integers:
     """Who takes each HIT: without repetition, the busy more often: the first of exponential waiting times."""
     pace = rng.normal(0, activity, size.workers).astype(np.float32)
     chosen = []
@@ -86,7 +87,7 @@ def _crew(rng: np.random.Generator, size: StudySize, activity: float) -> Integer
     return np.concatenate(chosen)
 
 
-def _deal(rng: np.random.Generator, size: StudySize) -> Integers:
+def _deal_dialogs(rng: np.random.Generator, size: StudySize) -> Integers:
     cells = np.full(size.hits * size.dialogs_per_hit, -1)
     dealt = np.repeat(np.arange(len(size.datasets)), list(size.datasets.values()))
     # As hits.batching deals: dataset after dataset around the table, so that every HIT has about as many of each.
@@ -96,14 +97,16 @@ def _deal(rng: np.random.Generator, size: StudySize) -> Integers:
     return np.take_along_axis(by_hit, np.argsort(by_hit < 0, axis=1, kind="stable"), axis=1)
 
 
-def _checkpoints(rng: np.random.Generator, size: StudySize, dataset: Integers) -> npt.NDArray[np.bool_]:
+def _choose_checkpoints(rng: np.random.Generator, size: StudySize, dataset: Integers) -> npt.NDArray[np.bool_]:
     names = list(size.datasets)
     wanted = names.index(size.checkpoint_dataset) if size.checkpoint_dataset else len(names) - 1
     keys = np.where(dataset == wanted, rng.random(dataset.shape), 2)
     return (keys < 2) & (keys.argsort(axis=1).argsort(axis=1) < size.checkpoints)
 
 
-def _levels(rng: np.random.Generator, drawing: Drawing, kinds: Integers, crew: Integers, dataset: Integers) -> Integers:
+def _draw_levels(
+    rng: np.random.Generator, drawing: Drawing, kinds: Integers, crew: Integers, dataset: Integers
+) -> Integers:
     """0 is the best. The last card is the human reply, drawn everywhere and used at checkpoints only."""
     size, effects = drawing.size, drawing.truth.effects
     hits, raters = crew.shape
@@ -136,7 +139,7 @@ def _cuts(truth: Truth, size: StudySize) -> Floats:
     return np.moveaxis(cuts, -1, 0)
 
 
-def _active_ms(
+def _draw_active_ms(
     rng: np.random.Generator, habits: Sequence[WorkerType], types: Integers, crew: Integers, size: StudySize
 ) -> Integers:
     """HIT x rater x position, none longer in all than the type's longest."""
@@ -148,7 +151,7 @@ def _active_ms(
     return active.astype(np.int64)
 
 
-def _frames(
+def _build_frames(
     rng: np.random.Generator,
     size: StudySize,
     crew: Integers,

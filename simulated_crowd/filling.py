@@ -1,8 +1,9 @@
-"""Work put straight into the database: finished assignments with their answers, checks and ratings.
+"""Put simulated work straight into the database: finished assignments with their answers, checks and ratings.
 
-In: who did which HIT, how they judge a card, a seeded generator of chance. Out: rows as collecting leaves them, without
-pages and without a marketplace. Guaranteed: the same seed gives the same rows; a fixed number of statements for each
-call, so that benchmarks can fill a database with millions of ratings. simulated_crowd.drawing does the same for frames.
+In: who did which HIT, how they judge a card, a seeded random generator. Out: the rows that collecting would leave,
+without pages and without a marketplace. Guaranteed: the same seed gives the same rows; each call takes a fixed number
+of statements, so that benchmarks can fill a database with millions of ratings. simulated_crowd.drawing does the same
+for frames.
 """
 
 import random
@@ -18,7 +19,7 @@ from hits.protocols import Protocol, protocol_of
 MINUTES = 12
 BATCH = 5_000
 
-Judge = Callable[[Card, random.Random], str]  # a card -> what is said of it, one of the protocol's values
+Judge = Callable[[Card, random.Random], str]  # a card -> its rating, one of the protocol's values
 
 
 @dataclass(frozen=True)
@@ -62,21 +63,25 @@ def fill(work: Sequence[Done], rng: random.Random, place: str = "local") -> None
     )
     protocol = protocol_of(work[0].hit.study.parsed_design)
     answers = [
-        _answer(protocol, submission, item, one.judge, rng)
+        _make_answer(protocol, submission, item, one.judge, rng)
         for one, submission in zip(work, submissions, strict=True)
         for item in one.hit.items.all()
     ]
     Answer.objects.bulk_create(answers, BATCH)
     checks = (
-        _check(one, protocol.passes(one.value, gold)) for one in answers if (gold := one.item.gold_card) is not None
+        _make_check(one, protocol.passes(one.value, gold))
+        for one in answers
+        if (gold := one.item.gold_card) is not None
     )
     BonusCheck.objects.bulk_create(checks, BATCH)
     by_assignment = {submission.assignment_id: submission for submission in submissions}
-    ratings = (rating for one in answers for rating in _ratings(protocol, by_assignment[one.assignment_id], one))
+    ratings = (rating for one in answers for rating in _make_ratings(protocol, by_assignment[one.assignment_id], one))
     Rating.objects.bulk_create(ratings, BATCH)
 
 
-def _answer(protocol: Protocol[Any], submission: Submission, item: HitItem, judge: Judge, rng: random.Random) -> Answer:
+def _make_answer(
+    protocol: Protocol[Any], submission: Submission, item: HitItem, judge: Judge, rng: random.Random
+) -> Answer:
     order = rng.sample(range(len(item.cards)), len(item.cards))
     levels = [protocol.scale.values.index(judge(card, rng)) for card in item.cards]
     return Answer(
@@ -89,8 +94,8 @@ def _answer(protocol: Protocol[Any], submission: Submission, item: HitItem, judg
     )
 
 
-def _check(answer: Answer, is_won: bool) -> BonusCheck:
-    """The worker checks once, at the end."""
+def _make_check(answer: Answer, is_won: bool) -> BonusCheck:
+    """Make the worker's only check, at the end."""
     return BonusCheck(
         assignment_id=answer.assignment_id,
         item=answer.item,
@@ -102,7 +107,7 @@ def _check(answer: Answer, is_won: bool) -> BonusCheck:
     )
 
 
-def _ratings(protocol: Protocol[Any], submission: Submission, answer: Answer) -> Iterator[Rating]:
+def _make_ratings(protocol: Protocol[Any], submission: Submission, answer: Answer) -> Iterator[Rating]:
     for one in protocol.judgements(answer.value, answer.card_order, answer.item.cards):
         yield Rating(
             submission=submission,

@@ -1,11 +1,12 @@
-"""How a worker judges a card: a latent opinion, cut where the truth's shares say.
+"""Decide how a simulated worker judges a card: a latent opinion, cut where the truth's shares say.
 
 The model is that of hits.stats.power, with one difference: a worker's severity is the same in all their HITs.
 
     z = sqrt(a) D[dialog] + sqrt(b) R[dialog, writers] + sqrt(c) W[worker]
         + sqrt(1 - a - b - c) e[worker, dialog, writers]
 
-z is standard normal, so the shares hold exactly, whatever the effects. Where a worker does not look, any level will do.
+z is standard normal, so the shares hold exactly, whatever the effects. If a worker does not look at a card, its level
+is random.
 """
 
 import math
@@ -21,7 +22,7 @@ Writers = tuple[str, ...]
 
 
 class Judge:
-    """One worker's opinions, as levels of the protocol's scale: the best is 0."""
+    """One worker's opinions, as levels of the protocol's scale; 0 is the best."""
 
     def __init__(self, worker: SimulatedWorker, truth: Truth, level_count: int) -> None:
         self.worker = worker

@@ -1,8 +1,8 @@
-"""Whose replies the cards of a HIT are: what the page hides from workers, and a crowd with a known truth must know."""
+"""Find out who wrote the cards of a HIT. The page hides this from workers, but a crowd with a known truth needs it."""
 
 from dataclasses import dataclass
 
-from hits.batching.manifest import candidates_of
+from hits.batching import candidates_of
 from hits.models import HitItem
 from hits.models.design import StudyDesign
 from simulated_crowd.truths import HUMAN
@@ -10,7 +10,8 @@ from simulated_crowd.truths import HUMAN
 
 @dataclass(frozen=True)
 class KnownDialog:
-    """`writers` of each card by its text, which no other card of the dialog has: generators, or HUMAN."""
+    """A dialog and the `writers` (generators, or HUMAN) of each card, by the card's text, which is unique in a
+    dialog."""
 
     dataset: str
     external_id: str

@@ -1,7 +1,7 @@
-"""The crowd on the local marketplace: accounts, what is on offer, and what workers did before.
+"""Use the local marketplace for a simulated crowd: its accounts, the HITs on offer, and what workers did before.
 
-The marketplace's own functions, on the marketplace in this database, also when our pages are reached over HTTP: only
-they take a time that is not now, and a HIT of a quarter of an hour must not take one.
+This calls the marketplace's own functions, in this database, even if our pages are reached over HTTP: only these
+functions accept a time that is not now, and simulating a HIT of a quarter of an hour must not take that long.
 """
 
 from collections.abc import Sequence
@@ -20,12 +20,12 @@ LOCAL = "local"  # the usual crowd's emulation that runs here
 
 
 def ensure_accounts(workers: Sequence[SimulatedWorker]) -> dict[str, WorkerAccount]:
-    WorkerAccount.objects.bulk_create((_account(worker) for worker in workers), ignore_conflicts=True)
+    WorkerAccount.objects.bulk_create((_make_account(worker) for worker in workers), ignore_conflicts=True)
     ids = [worker.worker_id for worker in workers]
     return {account.worker_id: account for account in WorkerAccount.objects.filter(worker_id__in=ids)}
 
 
-def _account(worker: SimulatedWorker) -> WorkerAccount:
+def _make_account(worker: SimulatedWorker) -> WorkerAccount:
     home = worker.home
     return WorkerAccount(
         worker_id=worker.worker_id,
@@ -37,7 +37,8 @@ def _account(worker: SimulatedWorker) -> WorkerAccount:
 
 
 def find_openings(study: Study, hit_count: int | None, now: datetime) -> list[Opening]:
-    """The study's HITs that can be accepted now, by number; of the first `hit_count` only, if that is given."""
+    """Return the study's HITs that can be accepted now, by number. With `hit_count`, look at so many of the first
+    only."""
     settle(now)
     published = Publication.objects.filter(offering=offering_for(study, LOCAL)).there().current()
     if not published.exists():
@@ -46,7 +47,7 @@ def find_openings(study: Study, hit_count: int | None, now: datetime) -> list[Op
     on_market = TurkHit.objects.filter(hit_id__in=list(published.values_list("crowd_hit_id", flat=True)))
     if not on_market.exists():
         raise EvalPlatformError(
-            f"The HITs of {study} are on a local marketplace with another database (MTURK_LOCAL_URL), and a simulated "
+            f"The HITs of {study} are on a local marketplace with another database (MTURK_LOCAL_URL), but a simulated "
             "crowd works on the one in this database: publish without MTURK_LOCAL_URL."
         )
     free = {hit.hit_id: hit.available_count for hit in on_market.assignable()}

@@ -1,4 +1,4 @@
-"""Who is in a crowd. A worker is a number: type, home and history follow from it and from the crowd's seed."""
+"""Make up the workers of a crowd. A worker is a number; type, home and history follow from it and the crowd's seed."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,13 +11,14 @@ from simulated_crowd.worker_types import USUAL_SHARES, WorkerType, checked_share
 
 GOLDEN_RATIO = 0.6180339887498949
 HOMES = [("US", 0.62), ("GB", 0.14), ("CA", 0.12), ("AU", 0.08), ("NZ", 0.04)]
-# One in so many meets few studies' requirements: lives elsewhere, has done too little, or was often rejected.
+# One worker in so many fails most studies' requirements: lives elsewhere, has done too little, or was often rejected.
 EVERY = 12
 
 
 @dataclass(frozen=True)
 class Home:
-    """What the marketplace knows of a worker. It stays the same whatever the seed: accounts outlive a simulation."""
+    """What the marketplace knows about a worker. It does not depend on the seed, because accounts outlive a
+    simulation."""
 
     country: str
     approved_count: int
@@ -40,12 +41,12 @@ class SimulatedWorker:
 
     @cached_property
     def slowness(self) -> float:
-        """A factor on every time."""
+        """Return a factor for all times of this worker."""
         return lognormal(1, 0.25, *self.key, "slowness")
 
     @cached_property
     def pause_seconds(self) -> float:
-        """Between two HITs: most work is done by few."""
+        """Return the pause between two HITs. It differs so much between workers that few do most of the work."""
         return lognormal(240, 1.2, *self.key, "pause")
 
     @property
@@ -55,12 +56,12 @@ class SimulatedWorker:
         odd, which = divmod(self.number + 1, EVERY)
         if which == 0:
             return [Home("DE", approved, rejected), Home("US", 40, 0), Home("US", approved, approved // 5)][odd % 3]
-        return Home(_country(uniform("country", self.worker_id)), approved, rejected)
+        return Home(_choose_country(uniform("country", self.worker_id)), approved, rejected)
 
 
 @dataclass(frozen=True)
 class Crowd:
-    """The truth about it is open: `type_of` says what screening should find."""
+    """A crowd whose truth is known: `type_of` says which workers screening should find."""
 
     size: int
     truth: Truth = field(default_factory=Truth)
@@ -72,7 +73,7 @@ class Crowd:
 
     @cached_property
     def workers(self) -> list[SimulatedWorker]:
-        return [SimulatedWorker(number, self._type(number), self.seed) for number in range(self.size)]
+        return [SimulatedWorker(number, self._choose_type(number), self.seed) for number in range(self.size)]
 
     def type_of(self, worker_id: str) -> WorkerType:
         return self._by_id[worker_id]
@@ -81,8 +82,9 @@ class Crowd:
     def _by_id(self) -> dict[str, WorkerType]:
         return {worker.worker_id: worker.type for worker in self.workers}
 
-    def _type(self, number: int) -> WorkerType:
-        """Multiples of the golden ratio lie evenly on a circle, however many: the shares hold in small crowds too."""
+    def _choose_type(self, number: int) -> WorkerType:
+        """Return the type of a worker. Multiples of the golden ratio lie evenly on a circle, however many there are, so
+        the shares hold in small crowds, too."""
         place = (uniform(self.seed, "types") + number * GOLDEN_RATIO) % 1
         for worker_type, share in self.shares.items():
             if place < share:
@@ -91,7 +93,7 @@ class Crowd:
         return next(iter(self.shares))
 
 
-def _country(place: float) -> str:
+def _choose_country(place: float) -> str:
     for country, share in HOMES:
         if place < share:
             return country

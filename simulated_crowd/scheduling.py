@@ -1,8 +1,8 @@
-"""Who takes which HIT when, and how it ends, before anything is done: from the seed alone.
+"""Plan which simulated worker takes which HIT, when, and how it ends, from the seed alone.
 
-In: what is on offer, who comes, and what they did before. Out: stints in the order of their beginning, in seconds from
-the first one. Guaranteed: never more at a HIT than it has assignments, nobody twice at the same dialogs, nobody above
-the study's limit; what is returned or abandoned is on offer again from then on.
+In: the HITs on offer, who comes, and what they did before. Out: stints in the order of their beginning, in seconds from
+the first one. Guaranteed: a HIT never has more workers than assignments, nobody sees the same dialogs twice, nobody
+exceeds the study's limit; a HIT that is returned or abandoned is on offer again from then on.
 """
 
 import heapq
@@ -15,7 +15,7 @@ from simulated_crowd.dice import lognormal, uniform
 from simulated_crowd.people import SimulatedWorker
 from simulated_crowd.working_times import Pace, pace_of
 
-ARRIVAL_SECONDS = 1200  # the median
+ARRIVAL_SECONDS = 1200  # the median time until a worker arrives
 
 
 class Ending(StrEnum):
@@ -44,7 +44,7 @@ class Limits:
 
 @dataclass
 class Past:
-    """What a worker has taken of this study so far."""
+    """How many HITs of this study a worker has taken so far, and of which blocks."""
 
     taken: int = 0
     blocks: set[int] = field(default_factory=set)
@@ -52,7 +52,8 @@ class Past:
 
 @dataclass(frozen=True)
 class Stint:
-    """`ends` is when the worker submits or returns it, or when the marketplace takes it back."""
+    """One worker's work on one HIT. It `ends` when the worker submits or returns it, or the marketplace takes it
+    back."""
 
     worker: SimulatedWorker
     opening: Opening
@@ -60,7 +61,7 @@ class Stint:
     starts: float
     ends: float
     ending: Ending
-    dialog_count: int  # that the worker works through
+    dialog_count: int  # how many dialogs the worker works through
 
 
 def plan_stints(
@@ -86,7 +87,7 @@ def plan_stints(
             if (next_time := offer.next_time_back) is not None:
                 heapq.heappush(arrivals, (next_time, index))
             continue
-        stint = _stint(worker, opening, time, limits)
+        stint = _make_stint(worker, opening, time, limits)
         past.taken += 1
         past.blocks.add(opening.block)
         if stint.ending != Ending.SUBMITTED:
@@ -97,7 +98,7 @@ def plan_stints(
         yield stint
 
 
-def _stint(worker: SimulatedWorker, opening: Opening, time: float, limits: Limits) -> Stint:
+def _make_stint(worker: SimulatedWorker, opening: Opening, time: float, limits: Limits) -> Stint:
     about = (*worker.key, opening.number)
     pace = pace_of(worker, opening.number, opening.dialog_count, limits.seconds_per_hit)
     luck, habits = uniform(*about, "ends"), worker.type
@@ -110,7 +111,7 @@ def _stint(worker: SimulatedWorker, opening: Opening, time: float, limits: Limit
 
 
 class _Offer:
-    """Which HITs can be taken. Nothing here costs more with more HITs, but for workers who have met nearly all."""
+    """The HITs that can be taken. No method gets slower with more HITs, except for workers who have met nearly all."""
 
     def __init__(self, openings: Sequence[Opening]) -> None:
         self._free = {opening: opening.free_count for opening in openings if opening.free_count}
@@ -122,7 +123,7 @@ class _Offer:
         return self._back[0][0] if self._back else None
 
     def take(self, worker: SimulatedWorker, past: Past) -> Opening | None:
-        """Any that the worker has not met."""
+        """Take any HIT whose dialogs the worker has not met."""
         if not self._open:
             return None
         start = int(uniform(*worker.key, "takes", past.taken) * len(self._open))

@@ -1,8 +1,8 @@
-"""The crowd at work: stints are played in the order of their times, on the marketplace and on our pages.
+"""Let a simulated crowd work on a study: play its stints in the order of their times, on the marketplace and our pages.
 
-The marketplace hears simulated times, of which the last is `ends_at`, so that a HIT seems to take its quarter of an
-hour and nothing happens in the future. Our own pages use the real clock, and hear from the workers how long they took;
-since told times count only as far as our clock allows, what is handed in gets the simulated times afterwards.
+The marketplace gets simulated times, of which the last is `ends_at`, so that a HIT seems to take its quarter of an hour
+and nothing happens in the future. Our own pages use the real clock, and the workers tell them how long they took. Such
+times count only as far as our clock allows, so submitted work gets its simulated times afterwards (dating.py).
 """
 
 import time
@@ -39,7 +39,7 @@ FOR_GOOD = {Reason.NOT_QUALIFIED, Reason.BLOCKED, "limit-reached"}
 
 @dataclass
 class SimulatedWork:
-    """What happened. Refusals by what the marketplace or our page said."""
+    """Counts of what happened. Refusals are counted by the reason that the marketplace or our page gave."""
 
     crowd: Crowd
     submitted: Counter[str] = field(default_factory=Counter)  # by type of worker
@@ -50,7 +50,7 @@ class SimulatedWork:
 
     @property
     def left(self) -> int:
-        """Of those on offer, the ones that nobody handed in."""
+        """Return how many of the assignments on offer nobody submitted."""
         return max(0, self.wanted - self.submitted.total())
 
 
@@ -63,9 +63,9 @@ def simulate(
     ends_at: datetime | None = None,
     speed: float | None = None,
 ) -> SimulatedWork:
-    """Until nothing is left, or nobody can take what is left.
+    """Let the crowd work until no assignment is left, or nobody can take those that are left.
 
-    `speed`: how many simulated seconds pass in a real one; without it, as many as the machine can.
+    `speed` is how many simulated seconds pass in a real one; without it, the crowd is as fast as the machine.
     """
     run = _Run(study, crowd, channel, on_progress, speed)
     while openings := find_openings(study, hit_count, Clock().now()):
@@ -77,7 +77,7 @@ def simulate(
 
 
 def usual_size(study: Study) -> int:
-    """A crowd that can take everything, and in which few have to reach the limit."""
+    """Return the size of a crowd that can do the whole study, and in which few workers reach their limit."""
     design = study.parsed_design
     wanted = sum(study.hits.values_list("assignments", flat=True))
     return max(20, 3 * design.hits.assignments, round(2.5 * wanted / design.crowd.max_hits_per_worker))
@@ -97,32 +97,33 @@ class _Run:
         self._speed = speed
         self._accounts = ensure_accounts(crowd.workers)
         self._counters = dict(zip(Ending, (self.work.submitted, self.work.returned, self.work.abandoned), strict=True))
-        self._gone: set[str] = set()  # who can't take any more
+        self._gone: set[str] = set()  # ids of workers who can't take any more
         self._known: dict[int, list[KnownDialog]] = {}
 
     def begin_round(self, openings: Sequence[Opening], ends_at: datetime) -> None:
         self.work.wanted = self.work.wanted or sum(opening.free_count for opening in openings)
         limits = Limits(self._design.crowd.max_hits_per_worker, self._design.crowd.time_limit_minutes * 60)
-        workers = list(self._who_may_work(openings[0]))
+        workers = list(self._find_who_may_work(openings[0]))
         pasts = pasts_of(self._study, workers, Clock().now(), timedelta(seconds=limits.seconds_per_hit))
         stints = list(plan_stints(openings, workers, pasts, limits))
         if stints:
             length = max(stint.ends for stint in stints)
-            self._play(stints, ends_at - timedelta(seconds=length))
+            self._play_stints(stints, ends_at - timedelta(seconds=length))
 
-    def _who_may_work(self, opening: Opening) -> Iterator[SimulatedWorker]:
+    def _find_who_may_work(self, opening: Opening) -> Iterator[SimulatedWorker]:
         hit = TurkHit.objects.select_related("hit_type").get(hit_id=opening.crowd_hit_id)
         for worker in self._crowd.workers:
             if worker.worker_id in self._gone:
                 continue
             refusal = working.can_accept(self._accounts[worker.worker_id], hit, Clock().now())
             if refusal is not None and refusal.reason in FOR_GOOD:
-                self._refuse(worker, refusal.reason)
+                self._note_refusal(worker, refusal.reason)
             else:
                 yield worker
 
-    def _play(self, stints: Sequence[Stint], begins_at: datetime) -> None:
-        """In the order in which they end: a stint that gives a HIT back ends before the one that takes it up begins."""
+    def _play_stints(self, stints: Sequence[Stint], begins_at: datetime) -> None:
+        """Play stints in the order in which they end, because one that gives a HIT back ends before another takes
+        it."""
         in_order = sorted(stints, key=lambda stint: stint.ends)
         started = time.monotonic()
         for stint in in_order:
@@ -133,19 +134,19 @@ class _Run:
             with self._channel.whole_stint():
                 refusal = self._play_stint(stint, begins_at)
             if refusal:
-                self._refuse(stint.worker, refusal)
+                self._note_refusal(stint.worker, refusal)
             else:
                 self._counters[stint.ending][stint.worker.type.name] += 1
                 self._on_progress(self.work.submitted.total(), self.work.wanted)
 
     def _play_stint(self, stint: Stint, begins_at: datetime) -> str | None:
-        """All that the worker does; why they could not, if they could not."""
+        """Do all that the worker does in a stint. Return why they could not, if so."""
         account = self._accounts[stint.worker.worker_id]
         starts_at, ends_at = (begins_at + timedelta(seconds=seconds) for seconds in (stint.starts, stint.ends))
         try:
             assignment = self._accept(account, stint, starts_at)
             try:
-                with _held_now(assignment):
+                with _pretend_accepted_now(assignment):
                     fields = self._work_on_page(assignment, stint)
             except TurnedAway as turned_away:
                 working.return_assignment(assignment.assignment_id, account, starts_at)
@@ -160,7 +161,7 @@ class _Run:
         return None
 
     def _work_on_page(self, assignment: TurkAssignment, stint: Stint) -> dict[str, list[str]]:
-        """What the page then hands in to the marketplace."""
+        """Work on our page, and return the fields that it would post to the marketplace."""
         judge = Judge(stint.worker, self._crowd.truth, len(self._protocol.scale.values))
         visit = Visit(self._channel, judge, self._protocol, self._known_dialogs(stint.opening.hit_pk), stint.pace)
         visit.open(self._page_path(assignment))
@@ -177,28 +178,28 @@ class _Run:
     def _accept(self, account: WorkerAccount, stint: Stint, now: datetime) -> TurkAssignment:
         hit = TurkHit.objects.get(hit_id=stint.opening.crowd_hit_id)
         if hit.expires_at <= Clock().now():
-            # Stopped meanwhile: by the simulated time, which is earlier, the marketplace would still give it.
+            # The HIT was stopped meanwhile. The simulated time is earlier, so the marketplace would still give it out.
             raise working.Refused(working.Refusal(Reason.EXPIRED, "This HIT has expired."))
         return working.accept(account, hit, now)
 
     def _page_path(self, assignment: TurkAssignment) -> str:
-        """As the marketplace's frame has it, but for the server, which is the channel's."""
+        """Return path and query of our page's address in the marketplace's frame. The channel knows the server."""
         frame = work_frame(assignment, f"{self._channel.site}{reverse('market').rstrip('/')}")
         if frame is None:
             raise EvalPlatformError(f"The HITs of {self._study} on the local marketplace are not pages of ours.")
         url = urlsplit(frame.url)
         return f"{url.path}?{url.query}"
 
-    def _refuse(self, worker: SimulatedWorker, reason: str) -> None:
+    def _note_refusal(self, worker: SimulatedWorker, reason: str) -> None:
         self.work.refused[str(reason)] += 1
         if reason in FOR_GOOD:
             self._gone.add(worker.worker_id)
 
 
 @contextmanager
-def _held_now(assignment: TurkAssignment) -> Iterator[None]:
-    """As if it had been accepted at this moment, while the worker is at our page: the page asks the marketplace since
-    when they hold it, and goes by the real clock."""
+def _pretend_accepted_now(assignment: TurkAssignment) -> Iterator[None]:
+    """Pretend that the assignment was accepted just now, while the worker is on our page: the page asks the marketplace
+    since when the worker holds it, and uses the real clock."""
     row, now = TurkAssignment.objects.filter(pk=assignment.pk), Clock().now()
     row.update(accepted_at=now, deadline_at=now + (assignment.deadline_at - assignment.accepted_at))
     try:

@@ -1,4 +1,4 @@
-"""A simulated worker at our page: opens it, judges the cards of each dialog, asks for the bonus, and submits."""
+"""Play a simulated worker on our page: open it, judge the cards of each dialog, ask for the bonus, and submit."""
 
 import json
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ CODE_START = 'data-code="'
 
 
 class TurnedAway(Exception):
-    """Our page refuses; `code` says why, as its interface names it."""
+    """Our page refuses the worker. `code` says why, as the page's API names it."""
 
     def __init__(self, code: str) -> None:
         super().__init__(code)
@@ -41,11 +41,12 @@ class Visit:
         if reply.status == 403 and CODE_START in reply.text:
             raise TurnedAway(reply.text.split(CODE_START, 1)[1].split('"', 1)[0])
         if reply.status != 200:
-            raise _unexpected(self.channel, path, reply)
+            raise _describe_unexpected(self.channel, path, reply)
         self._page = json.loads(reply.text.split(DATA_START, 1)[1].split("</script>", 1)[0])
 
     def work_through(self, dialog_count: int) -> None:
-        """One save a dialog, as pages do it: after a bonus check, the final times wait for the next save."""
+        """Work on so many dialogs, with one save for each, as the page does. After a bonus check, the final times wait
+        for the next save."""
         if not self._page["has_agreed"]:
             self.call("save", {"step": "instructions", "consent": self._page["consent_version"]})
         for position in range(dialog_count):
@@ -56,7 +57,7 @@ class Visit:
                 self._save(f"dialog-{position}")
 
     def submit(self) -> dict[str, str]:
-        """The fields that the page would post to the marketplace."""
+        """Submit, and return the fields that the page would post to the marketplace."""
         fields: dict[str, str] = self.call("submit", {"feedback": "", "dialogs": []})["fields"]
         return fields
 
@@ -75,11 +76,11 @@ class Visit:
             return answer
         if "code" in answer:
             raise TurnedAway(answer["code"])
-        raise _unexpected(self.channel, path, reply)
+        raise _describe_unexpected(self.channel, path, reply)
 
 
 class _DialogVisit:
-    """One dialog. Cards are known by their places; opinions are levels of the protocol's scale."""
+    """A worker's work on one dialog. Cards are known by their places; opinions are levels of the protocol's scale."""
 
     def __init__(self, visit: Visit, data: dict[str, Any], position: int) -> None:
         self._visit = visit
@@ -88,20 +89,20 @@ class _DialogVisit:
         self._position = position
         self._known = visit.dialogs[position]
         self._passing = visit.protocol.passing_levels
-        self._cards = [self._writers(text) for text in data["cards"]]
+        self._cards = [self._find_writers(text) for text in data["cards"]]
         self._levels = [visit.judge.level(self._known, card) for card in self._cards]
         self._revision: int = data["answer"]["revision"]
         self._active_ms = visit.pace.active_ms[position]
         self._moves = [
-            [int(self._active_ms * (0.2 + 0.5 * (place + 1) / len(self._levels))), place, self._name_of(level)]
+            [int(self._active_ms * (0.2 + 0.5 * (place + 1) / len(self._levels))), place, self._level_name(level)]
             for place, level in enumerate(self._levels)
         ]
 
     def work(self) -> bool:
-        """Whether a bonus check has saved it already."""
+        """Work on the dialog, and return whether a bonus check has already saved it."""
         wants_point = self._data["has_bonus"] and self._happens(self._worker.type.check_chance, "checks")
         if wants_point:
-            self._ask_for_the_point()
+            self._ask_for_point()
         return bool(wants_point)
 
     def state(self, time_share: float = 1) -> dict[str, Any]:
@@ -114,7 +115,7 @@ class _DialogVisit:
             "moves": self._moves,
         }
 
-    def _ask_for_the_point(self) -> None:
+    def _ask_for_point(self) -> None:
         attempt = self._data["bonus"]["attempts"]
         while True:
             attempt += 1
@@ -124,31 +125,31 @@ class _DialogVisit:
             bonus = answer["bonus"]
             if bonus["passed"] or bonus["is_lost"] or bonus["attempts_left"] == 0:
                 return
-            place = self._second_thought(attempt)
+            place = self._think_again(attempt)
             if place is None:
                 return
             self._levels[place] = self._passing[0 if self._worker.type.is_hunting else -1]
-            self._moves.append([int(self._active_ms * time_share), place, self._name_of(self._levels[place])])
+            self._moves.append([int(self._active_ms * time_share), place, self._level_name(self._levels[place])])
 
-    def _second_thought(self, attempt: int) -> int | None:
-        """The place of a card that is now put where the human reply should be; None to leave it at that."""
+    def _think_again(self, attempt: int) -> int | None:
+        """Return the place of a card that the worker now takes for the human reply and moves up, or None to stop."""
         doubtful = [place for place, level in enumerate(self._levels) if level not in self._passing]
         if not doubtful:
             return None
         if self._worker.type.is_hunting:
-            # By chance, but not by the place, where another worker sees another card.
+            # Choose at random, but by the card, not by its place, where other workers see other cards.
             return min(doubtful, key=lambda place: self._about("tries", *self._cards[place]))
         if attempt > 1 or not self._happens(self._worker.type.retry_chance, "thinks again"):
             return None
         return max(doubtful, key=lambda place: self._visit.judge.opinion(self._known, self._cards[place]))
 
-    def _name_of(self, level: int) -> str:
+    def _level_name(self, level: int) -> str:
         return str(self._visit.protocol.scale.values[level])
 
-    def _writers(self, text: str) -> Writers:
+    def _find_writers(self, text: str) -> Writers:
         if text not in self._known.writers:
             raise EvalPlatformError(
-                f"{self._visit.channel.site} shows a reply that is not in this database: does it have another one?"
+                f"{self._visit.channel.site} shows a reply that is not in this database: does it use another one?"
             )
         return self._known.writers[text]
 
@@ -159,8 +160,8 @@ class _DialogVisit:
         return uniform(*self._worker.key, *what, self._known.dataset, self._known.external_id)
 
 
-def _unexpected(channel: Channel, path: str, reply: Reply) -> EvalPlatformError:
-    hints = {404: " Does it have the database of this command?", 400: " Is its host among ALLOWED_HOSTS?"}
+def _describe_unexpected(channel: Channel, path: str, reply: Reply) -> EvalPlatformError:
+    hints = {404: " Does it use the same database as this command?", 400: " Is its host among ALLOWED_HOSTS?"}
     return EvalPlatformError(
         f"{channel.site}{path.partition('?')[0]} answers {reply.status}.{hints.get(reply.status, '')}"
     )

@@ -1,4 +1,4 @@
-"""The types of workers: how much they look at what they rate, how long they take, and what they do for a bonus."""
+"""The types of simulated workers: how carefully they look, how long they take, and what they do for a bonus."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,18 +8,19 @@ from evalplatform.errors import EvalPlatformError
 
 @dataclass(frozen=True)
 class WorkerType:
-    """`minutes` is the median of a HIT. `attention` is the share of cards that are judged; the others fall anywhere."""
+    """`minutes` is the median time for a HIT. `attention` is the share of cards that are judged; the others get a
+    random level."""
 
     name: str
     attention: float
     minutes: float
     introduction_seconds: float
     longest_minutes: float = 60
-    has_favourite_level: bool = False  # for every card
-    check_chance: float = 1  # of asking for the bonus point at all
-    retry_chance: float = 0  # of a second thought when the point was not won
-    is_hunting: bool = False  # for the point, until it is won
-    hidden_chance: float = 0.05  # of looking elsewhere during a dialog
+    has_favourite_level: bool = False  # gives every card the same level
+    check_chance: float = 1  # the chance of asking for the bonus point at all
+    retry_chance: float = 0  # the chance of thinking again if the point was not won
+    is_hunting: bool = False  # tries for the point until it is won
+    hidden_chance: float = 0.05  # the chance of looking at another window during a dialog
     return_chance: float = 0.02
     abandon_chance: float = 0.01
 
@@ -37,12 +38,13 @@ USUAL_SHARES = {CAREFUL: 0.86, HASTY: 0.04, RANDOM: 0.03, SAME_ANSWER: 0.03, BON
 
 
 def parse_shares(text: str) -> Mapping[WorkerType, float]:
-    """ "hasty=0.1,random=0.05" -> shares that add up to 1; careful ones are the rest unless they are named."""
+    """Read shares such as "hasty=0.1,random=0.05". They must add up to 1; without a share of their own, careful workers
+    are the rest."""
     shares: dict[WorkerType, float] = {}
     for part in text.split(","):
         name, _, value = (word.strip() for word in part.partition("="))
         if name not in WORKER_TYPES:
-            raise EvalPlatformError(f"{name!r} is no type of worker. Types: {', '.join(WORKER_TYPES)}.")
+            raise EvalPlatformError(f"{name!r} is not a type of worker. Types: {', '.join(WORKER_TYPES)}.")
         try:
             shares[WORKER_TYPES[name]] = float(value)
         except ValueError:

@@ -1,4 +1,4 @@
-"""How long a worker takes for a HIT, as a page that measures active and hidden time would see it."""
+"""Draw how long a simulated worker takes for a HIT: active and hidden time, as the page measures them."""
 
 from dataclasses import dataclass
 
@@ -6,7 +6,7 @@ from simulated_crowd.dice import happens, lognormal
 from simulated_crowd.people import SimulatedWorker
 
 SPREAD = 0.4
-SHARE_OF_LIMIT = 0.9  # nobody plans to be late
+SHARE_OF_LIMIT = 0.9  # a worker takes at most this share of the time limit, since nobody plans to be late
 
 
 @dataclass(frozen=True)
@@ -16,7 +16,7 @@ class Pace:
     hidden_ms: tuple[int, ...]
 
     def seconds(self, dialog_count: int | None = None) -> float:
-        """Until so many dialogs are done, or all."""
+        """Return the seconds until so many dialogs are done, or all of them."""
         return self.introduction_seconds + sum(self.active_ms[:dialog_count] + self.hidden_ms[:dialog_count]) / 1000
 
 

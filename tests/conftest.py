@@ -17,8 +17,8 @@ from django.test import Client, TransactionTestCase, override_settings
 from pytest_django import DjangoDbBlocker
 
 from generation.importing import import_candidates, import_dialogs
-from hits.batching.building import build_hits
-from hits.designing.study_files import create_study, read_study_file
+from hits.batching import build_hits
+from hits.designing import create_study, read_study_file
 from hits.models import Study
 from localturk.models import WorkerAccount
 from tests import localturk_process, snapshots

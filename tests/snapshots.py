@@ -10,7 +10,7 @@ from django.db import connection
 from django.utils import timezone
 
 from generation.models import Candidate, Dialog
-from hits.batching.building import build_hits
+from hits.batching import build_hits
 from hits.models import Hit, HitItem, Study
 
 CORPUS = ("generation", ("Dataset", "Dialog", "Generator", "GenerationRun", "Candidate"))

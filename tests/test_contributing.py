@@ -21,15 +21,13 @@ from generation.models import Candidate, Dialog, GeneratorScore
 from generation.networks import families
 from generation.networks.families import FAMILIES
 from generation.registry import KINDS
-from hits.batching.building import build_hits
-from hits.crowds.registry import CROWDS
-from hits.designing.study_files import create_study
-from hits.exporting.bundle_check import check_bundle
+from hits.batching import build_hits
+from hits.crowds import CROWDS
+from hits.designing import create_study
+from hits.exporting import check_bundle
 from hits.models import Exclusion, Rating, Study, offering_for
 from hits.protocols import PROTOCOLS
-from hits.screening.rule_tables import with_rule_tables
-from hits.screening.rules import RULES
-from hits.screening.screening_runs import parse_rules, screen
+from hits.screening import RULES, parse_rules, screen, with_rule_tables
 from tests.conftest import DEMO
 from tests.generation.scripted_runs import make_dialogs
 from tests.hits.test_screening import hand_in

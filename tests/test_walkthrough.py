@@ -12,19 +12,16 @@ from generation.counting import count_datasets
 from generation.importing import import_candidates, import_dialogs
 from generation.models import Candidate, Dataset, Dialog
 from generation.style_check import check_dataset_style
-from hits.analysing.study_analysis import analyse_study
-from hits.batching.building import build_hits
-from hits.collecting.collect import collect
+from hits.analysing import analyse_study
+from hits.batching import build_hits
+from hits.collecting import collect
 from hits.crowds.mturk.client import MTurkMarket, boto_client
-from hits.designing.study_files import create_study, read_study_file
-from hits.designing.summarising import summarise
-from hits.exporting.bundle_check import check_bundle
-from hits.exporting.bundles import export_bundle
+from hits.designing import create_study, read_study_file, summarise
+from hits.exporting import check_bundle, export_bundle
 from hits.models import offering_for
-from hits.paying.payments import pay
-from hits.publishing.creating import publish_hits
-from hits.publishing.publishing_plan import plan_publishing
-from hits.screening.screening_runs import screen
+from hits.paying import pay
+from hits.publishing import plan_publishing, publish_hits
+from hits.screening import screen
 from localturk import in_process
 from simulated_crowd.channels import InProcess
 from simulated_crowd.people import Crowd

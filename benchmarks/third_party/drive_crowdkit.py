@@ -1,4 +1,5 @@
-"""Runs in crowd-kit's environment: Dawid-Skene on a file's ratings. Prints seconds, leaves posteriors beside it."""
+"""Run crowd-kit's Dawid-Skene on a file's ratings, in its own environment. Print seconds, write posteriors beside
+it."""
 
 import sys
 import time

@@ -1,4 +1,4 @@
-"""Dallinger: its MTurkService, which its recruiter and its command line call."""
+"""Drive Dallinger: its MTurkService, which its recruiter and its command line call."""
 
 import os
 from typing import Any
@@ -18,7 +18,8 @@ EXPERIMENT = "rate-replies"
 
 
 class Service(MTurkService):  # type: ignore[misc]
-    """Dallinger composes Amazon's address from the region, and asks Amazon SNS for notifications: neither is here."""
+    """Dallinger's service without two things that don't exist here: Amazon's address, and notifications by Amazon
+    SNS."""
 
     host = scenario.ENDPOINT
 
@@ -90,7 +91,8 @@ def review(found: scenario.Found) -> scenario.Seen:
 
 
 def _approve(service: Service, assignment_id: str) -> None:
-    """Its HITs are approved automatically after 0 seconds, so this comes too late; its recruiter goes on as well."""
+    """Approve, which is refused: its HITs are approved automatically after 0 seconds. Its recruiter ignores that,
+    too."""
     try:
         service.approve_assignment(assignment_id)
     except MTurkServiceException as error:

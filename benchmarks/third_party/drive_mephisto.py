@@ -1,4 +1,4 @@
-"""Mephisto: its requester, units, agents and workers on its own database, and its script that cleans up an account."""
+"""Drive Mephisto: its requester, units, agents and workers on its own database, and its script that cleans up."""
 
 import dataclasses
 import functools
@@ -122,7 +122,7 @@ def _agent(db: Any, one: dict[str, str], unit: Any) -> Any:
 
 
 def _clean_up() -> None:
-    """As a person answers its questions, twice: what can't be deleted yet is expired at first."""
+    """Answer the questions of its script as a person would, twice: it first expires HITs that can't be deleted yet."""
     from mephisto.scripts.mturk import cleanup  # type: ignore[import-not-found]
 
     for _ in range(2):

@@ -1,4 +1,5 @@
-"""psiTurk: its MTurkServicesWrapper, which its shell and its dashboard call, on the boto3 of 2019 that it asks for."""
+"""Drive psiTurk: its MTurkServicesWrapper, which its shell and dashboard call, on the boto3 of 2019 that it
+requires."""
 
 import collections
 import collections.abc
@@ -6,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 for name in ("Mapping", "MutableMapping"):
-    # Gone from there since Python 3.10, and the botocore that psiTurk asks for still looks for them.
+    # Python 3.10 moved these names, but the botocore that psiTurk requires still looks for them in the old place.
     setattr(collections, name, getattr(collections.abc, name))
 
 import boto3.session  # noqa: E402
@@ -31,7 +32,7 @@ def main() -> None:
 
 
 def _point_boto3_at(url: str) -> None:
-    """psiTurk knows two addresses, both Amazon's, and has no setting for a third."""
+    """Let boto3 call our marketplace. psiTurk knows two addresses, both Amazon's, and has no setting for a third."""
     client_of_session = boto3.session.Session.client
 
     def client(session: Any, service: str, **options: Any) -> Any:
@@ -73,7 +74,7 @@ def _services() -> Any:
 
 
 def _data(response: Any) -> Any:
-    """psiTurk catches every exception, and hands it over in its response."""
+    """Return the data of psiTurk's response, or raise the exception in it: psiTurk catches them all."""
     if not response.success:
         raise response.exception
     return response.data

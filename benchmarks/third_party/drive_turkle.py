@@ -1,4 +1,4 @@
-"""Turkle's side of `benchmarks.serving`, in Turkle's own environment, through its own models.
+"""Fill Turkle for `benchmarks.serving` and read its answers, in Turkle's own environment, through its own models.
 
 fill TASKS USERS     makes a project of ten ratings, a batch of it, and users who are logged in
 answers              prints what was persisted: {assignment id: {question: rating}}
@@ -50,7 +50,7 @@ def answers() -> dict[int, Any]:
 
 
 def _template() -> str:
-    """A dialog and ten replies, each with a radio button for good, okay and bad."""
+    """Return a page with a dialog and ten replies, each with radio buttons for good, okay and bad."""
     rows = []
     for number in range(QUESTIONS):
         buttons = "".join(

@@ -1,10 +1,10 @@
-"""What every tool does in `benchmarks.third_party_clients`, in two steps between which workers work.
+"""Run the scenario of `benchmarks.third_party_clients` with a tool, in two steps between which workers work.
 
 publish          makes HITS HITs and prints their ids
-review FOUND     lists HITs and assignments, judges, pays a bonus, takes everything off; prints what it saw
+review FOUND     lists HITs and assignments, approves or rejects, pays a bonus, deletes everything; prints what it saw
 
-Each step is a process of its own in the tool's own environment, with a folder of its own, so nothing here may import
-the project or its dependencies. The last line that it prints is JSON.
+Each step is a process in the tool's own environment, with a folder of its own, so nothing here may import the project
+or its dependencies. The last line that it prints is JSON.
 """
 
 import json

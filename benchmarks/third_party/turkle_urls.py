@@ -1,3 +1,5 @@
+"""The addresses of Turkle's site."""
+
 from django.contrib import admin
 from django.urls import include, path
 

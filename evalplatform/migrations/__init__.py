@@ -1,0 +1,1 @@
+"""The changes of the platform's own tables, in order."""

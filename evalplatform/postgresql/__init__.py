@@ -1,0 +1,1 @@
+"""A database backend: Django's PostgreSQL with a cheaper check of pooled connections."""

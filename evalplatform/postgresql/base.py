@@ -1,7 +1,8 @@
-"""Django's PostgreSQL backend, which tests a pooled connection only if it may be broken.
+"""Django's PostgreSQL backend with a cheaper check that a pooled connection still works.
 
-A server that goes away, or ends a connection, closes its side: then there is something to read. Django's own check
-(CONN_HEALTH_CHECKS) asks the server each time, one of the five times that a worker's save speaks with it.
+A server that goes away, or ends a connection, closes its side, and then there is something to read on the connection.
+So we ask the server only in that case. Django's own check (CONN_HEALTH_CHECKS) asks each time, which would be one of
+five round trips of a worker's save.
 """
 
 from select import POLLIN, poll
@@ -18,7 +19,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
         connection = super().get_new_connection(conn_params)
         while self.pool and _is_gone(connection):
-            self.pool.putconn(connection)  # which makes a new one in its place
+            self.pool.putconn(connection)  # the pool replaces it by a new one
             connection = super().get_new_connection(conn_params)
         return connection
 

@@ -1,6 +1,6 @@
-// Frames with the worker's page (hits/_shown_frame.html) are as high as what is in them: the page has one scroll bar.
+// Make frames with the worker's page (hits/_shown_frame.html) as high as their content, so that there is one scroll bar.
 const seen = new WeakSet<HTMLIFrameElement>();
-// A frame that comes anew while someone types begins as high as the one before it, so that nothing jumps.
+// A frame that is reloaded while someone types begins as high as the one before it, so that nothing jumps.
 const heights = new Map<string, string>();
 
 function fitAll(): void {

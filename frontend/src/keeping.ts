@@ -1,5 +1,5 @@
-// A form sends its own fields, and the page that comes back has all others as the server knows them. What is typed into a
-// field that is kept (money: it must not vanish) goes along with whichever form of the page is sent.
+// Send certain fields with every form of a page, so that what is typed there is not lost (used for amounts of money). A
+// form sends only its own fields, and the page that comes back shows all others as the server knows them.
 document.addEventListener("submit", (event) => {
   const form = event.target;
   if (!(form instanceof HTMLFormElement) || form.closest("main") === null) return;

@@ -1,4 +1,4 @@
-// The worker's side of the local marketplace. The one thing here that needs a script is the running clock.
+// The running clock on the local marketplace's worker pages. Nothing else there needs a script.
 import "./styles/localturk.css";
 
 const URGENT_SECONDS = 60;
@@ -8,7 +8,7 @@ for (const clock of document.querySelectorAll<HTMLElement>("[data-clock]")) {
   startClock(clock);
 }
 
-// In the frame, the answer to externalSubmit tells the page around it that the clock may stop.
+// The answer to externalSubmit, in the frame, tells the page around it that the clock may stop.
 if (document.querySelector("[data-done]") !== null && window.parent !== window) {
   window.parent.postMessage(DONE, window.location.origin);
 }
@@ -17,7 +17,7 @@ function startClock(clock: HTMLElement): void {
   const allowed = Number(clock.dataset["allowedSeconds"]);
   const usedAtLoad = Number(clock.dataset["usedSeconds"]);
   const loadedAt = Date.now();
-  // Not a count of ticks: browsers slow the timers of hidden tabs down, and laptops sleep.
+  // Compute the time, don't count ticks: browsers slow down timers of hidden tabs, and laptops sleep.
   const secondsUsed = (): number => Math.min(allowed, usedAtLoad + (Date.now() - loadedAt) / 1000);
   let minuteSaid = Math.floor(usedAtLoad / 60);
 
@@ -29,7 +29,7 @@ function startClock(clock: HTMLElement): void {
     fill(clock, "left", isOver ? "Time is over" : `${clockText(left)} left`);
     clock.toggleAttribute("data-urgent", left < URGENT_SECONDS);
     const minute = Math.floor(used / 60);
-    // A screen reader hears it once a minute, and once at the end.
+    // Screen readers announce it once a minute, and once at the end.
     if (minute !== minuteSaid || isOver) {
       minuteSaid = minute;
       fill(clock, "said", isOver ? "The time for this HIT is over." : `${minutes(minute)} used, ${minutes(Math.ceil(left / 60))} left.`);
@@ -57,7 +57,7 @@ function fill(clock: HTMLElement, name: string, text: string): void {
   }
 }
 
-/** 65 -> "01:05", 3725 -> "1:02:05": as the server writes it. */
+/** Writes seconds as the server does: 65 is "01:05", 3725 is "1:02:05". */
 function clockText(seconds: number): string {
   const hours = Math.floor(seconds / 3600);
   const rest = [Math.floor(seconds / 60) % 60, seconds % 60].map((part) => String(part).padStart(2, "0")).join(":");

@@ -1,4 +1,4 @@
-// Everything the researcher's pages need of script: htmx for parts that reload by themselves, what is kept, and frames.
+// The script of the researcher's pages: htmx for parts that reload by themselves, fields that every form sends, and frames.
 import "htmx.org";
 import "./framing";
 import "./keeping";

@@ -19,18 +19,26 @@ import numpy.typing as npt
 import pandas as pd
 
 from hits.analysing.results import CriterionResults, Results, Size, Variant
-from hits.screening.kept_mask import kept_mask, rules_in
-from hits.stats.agreement import agreement
-from hits.stats.bradley_terry import rank_generators
-from hits.stats.coded_ratings import HUMAN, CodedRatings, code_ratings
-from hits.stats.comparing import compare_generators
-from hits.stats.dependence import dependences
-from hits.stats.metric_correlations import metric_correlations
-from hits.stats.outcomes import Agreement, Labels, ShareRow
-from hits.stats.proportions import human_row, quick_rows, table_rows
-from hits.stats.reply_labels import label_distributions
-from hits.stats.true_values import find_true_values
-from hits.stats.worker_effect import worker_effect
+from hits.screening import kept_mask, rules_in
+from hits.stats import (
+    HUMAN,
+    Agreement,
+    CodedRatings,
+    Labels,
+    ShareRow,
+    agreement,
+    code_ratings,
+    compare_generators,
+    dependences,
+    find_true_values,
+    human_row,
+    label_distributions,
+    metric_correlations,
+    quick_rows,
+    rank_generators,
+    table_rows,
+    worker_effect,
+)
 
 Mask = npt.NDArray[np.bool_]
 

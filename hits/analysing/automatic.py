@@ -10,7 +10,7 @@ from django.db.models import Max
 from generation.metrics.naming import BESIDE_RATINGS
 from generation.models import CandidateScore
 from hits.analysing.analysis import METRIC
-from hits.frames.study_tables import NO_CANDIDATE
+from hits.frames import NO_CANDIDATE
 from hits.models import HitItem, Study
 
 DIGITS = 6  # as many as every file format of a bundle keeps

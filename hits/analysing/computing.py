@@ -19,8 +19,7 @@ from hits.analysing.serialising import results_as_json
 from hits.analysing.stored_results import source_of
 from hits.analysing.study_analysis import scales_of, study_frame
 from hits.models import Offering, ScreeningRun, StudyResults
-from hits.screening.funnel import funnel_of
-from hits.screening.kept_mask import kept_mask
+from hits.screening import funnel_of, kept_mask
 
 FAILED = "The computation failed. The log of the background process has the details; tell whoever runs this server."
 

@@ -20,7 +20,7 @@ import pandas as pd
 
 from evalplatform.errors import EvalPlatformError
 from hits.protocols import usual_protocol
-from hits.stats.scales import score_of
+from hits.stats import score_of
 
 NEEDED = ("item", "worker", "generator", "value")
 DATASET = "dataset"

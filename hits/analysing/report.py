@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from hits.analysing.results import Size
-from hits.stats.estimates import Estimate, Interval, Undefined
-from hits.stats.outcomes import PairedTest
+from hits.stats import Estimate, Interval, PairedTest, Undefined
 
 ALL = "all datasets"
 HUMAN = "human reply"

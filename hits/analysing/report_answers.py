@@ -17,8 +17,7 @@ from hits.analysing.report import (
     p_value,
 )
 from hits.analysing.results import CriterionResults
-from hits.stats.estimates import Estimate, Undefined
-from hits.stats.outcomes import Agreement, Comparison, Comparisons, Ranking, ShareRow
+from hits.stats import Agreement, Comparison, Comparisons, Estimate, Ranking, ShareRow, Undefined
 
 COMPARED = "How often each model's reply won, tied and lost against another model's."
 AGREEMENTS = {

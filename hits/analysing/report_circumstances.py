@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from generation.metrics.naming import title_of
 from hits.analysing.report import Cell, Column, Head, Kind, Row, Section, Table, count, number, p_value, words
 from hits.analysing.results import CriterionResults, Variant
-from hits.stats.estimates import Undefined
-from hits.stats.outcomes import Dependence, Labels, Level, MetricCorrelation, Reliability
+from hits.stats import Dependence, Labels, Level, MetricCorrelation, Reliability, Undefined
 
 LEFT_OUT = "Not defined for comparisons."
 FACTORS = {

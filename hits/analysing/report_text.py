@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from evalplatform.wording import count_of
 from hits.analysing.report import Cell, CriterionReport, Head, Kind, Report, Section, Table
-from hits.stats.estimates import Undefined
+from hits.stats import Undefined
 
 FEW_LABELS = 5
 WIDE = 24  # a number with its interval

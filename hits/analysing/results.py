@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from hits.stats.estimates import Undefined
-from hits.stats.outcomes import (
+from hits.stats import (
     Agreement,
     Comparisons,
     Dependence,
@@ -12,6 +11,7 @@ from hits.stats.outcomes import (
     Ranking,
     ShareRow,
     TrueValues,
+    Undefined,
     WorkerEffect,
 )
 

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from hits.analysing.results import Results
-from hits.stats.estimates import Undefined
+from hits.stats import Undefined
 
 
 def results_as_json(results: Results) -> str:

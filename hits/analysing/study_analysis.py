@@ -5,11 +5,10 @@ import pandas as pd
 from hits.analysing.analysis import analyse
 from hits.analysing.automatic import add_metrics, metrics_of
 from hits.analysing.results import Results
-from hits.frames.ratings_frame import ratings_frame, reply_labels
+from hits.frames import ratings_frame, reply_labels
 from hits.models import Offering, ScreeningRun, Study
 from hits.protocols import protocol_of
-from hits.screening.keeping import submissions_by_rule
-from hits.screening.kept_mask import mark_exclusions
+from hits.screening import mark_exclusions, submissions_by_rule
 
 
 def analyse_study(offering: Offering) -> Results:

@@ -5,7 +5,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from hits.api.worker_schemas import BonusOut, SubmitOut
-from hits.crowds.crowd_words import CrowdWords
+from hits.crowds import CrowdWords
 
 
 class WithProtocol(BaseModel):

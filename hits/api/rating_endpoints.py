@@ -12,14 +12,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from generation.models import Candidate
-from hits.access.pseudonyms import pseudonym
+from hits.access import pseudonym
 from hits.api.researcher import ERRORS, ResearcherView
 from hits.api.researcher_schemas import CURSOR, MARKET, RatingPage
 from hits.models import HitItem, Offering, Rating, ScreeningRun, Study, Submission
 from hits.models.submission import RatingQuerySet
-from hits.monitoring.worker_rows import find_worker
+from hits.monitoring import find_worker
 from hits.protocols import protocol_of
-from hits.screening.keeping import first_rules
+from hits.screening import first_rules
 
 HUMAN = "human"
 FILTERS = [

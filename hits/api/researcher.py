@@ -19,12 +19,11 @@ from rest_framework.throttling import UserRateThrottle
 from rest_framework.views import APIView
 
 from evalplatform.errors import EvalPlatformError
-from hits.access.api_tokens import user_of_token
-from hits.access.sharing import study_for
+from hits.access import study_for, user_of_token
 from hits.api.researcher_schemas import ErrorOut
-from hits.crowds.registry import offered_places
+from hits.crowds import offered_places
 from hits.models import Offering, Study, offering_for
-from hits.publishing.publishing_runs import last_offering
+from hits.publishing import last_offering
 
 log = structlog.get_logger("hits.api")
 

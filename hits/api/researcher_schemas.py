@@ -7,7 +7,7 @@ from uuid import UUID
 from drf_spectacular.utils import OpenApiParameter
 from pydantic import BaseModel, Field
 
-from hits.crowds.registry import all_places
+from hits.crowds import all_places
 
 MARKET = OpenApiParameter(
     "market", str, enum=list(all_places()), description="Else the last one that it was published on."

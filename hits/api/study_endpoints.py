@@ -11,13 +11,13 @@ from rest_framework.pagination import CursorPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from hits.access.sharing import visible_studies
-from hits.analysing.stored_results import find_results, refresh_results, source_of
+from hits.access import visible_studies
+from hits.analysing import find_results, refresh_results, source_of
 from hits.api.researcher import ERRORS, ResearcherView
 from hits.api.researcher_schemas import CURSOR, MARKET, ProgressOut, ResultsOut, StudyDetailOut, StudyOut, StudyPage
-from hits.budgeting.budget import budget_of
+from hits.budgeting import budget_of
 from hits.models import Offering, Study, StudyResults
-from hits.monitoring.progress import count_progress
+from hits.monitoring import count_progress
 from hits.views.results_page import send_results_task
 
 

@@ -29,12 +29,18 @@ from hits.api.worker_schemas import (
     SubmitIn,
     SubmitOut,
 )
-from hits.crowds.crowd_words import CrowdWords
-from hits.crowds.registry import CROWDS, USUAL_WORDS
-from hits.serving.assignment_tokens import Ticket, read_token
-from hits.serving.saving import DialogState, check_bonus, save_dialogs, submit
-from hits.serving.visit_limits import MinuteCounter
-from hits.serving.work_refusals import Refusal, WorkRefused
+from hits.crowds import CROWDS, USUAL_WORDS, CrowdWords
+from hits.serving import (
+    DialogState,
+    MinuteCounter,
+    Refusal,
+    Ticket,
+    WorkRefused,
+    check_bonus,
+    read_token,
+    save_dialogs,
+    submit,
+)
 
 MOST_BYTES = 200_000
 

@@ -19,10 +19,17 @@ from generation.models import Candidate, Dialog
 from generation.style_check import MOST_DIALOGS
 from hits.batching.card_orders import commitment_to, draw_secret
 from hits.batching.manifest import ORDER_COMMITMENT, as_line, item_line, sha256
-from hits.designing.selecting import ChosenDialog, Selection, fill_blocks, order_key, select_dialogs
-from hits.designing.sizing import BatchSize, size_of_batches
-from hits.designing.study_files import checked_design
-from hits.designing.summarising import check_study_style
+from hits.designing import (
+    BatchSize,
+    ChosenDialog,
+    Selection,
+    check_study_style,
+    checked_design,
+    fill_blocks,
+    order_key,
+    select_dialogs,
+    size_of_batches,
+)
 from hits.models import Hit, HitItem, Study
 from hits.models.cards import Card
 from hits.models.design import StudyDesign

@@ -13,11 +13,11 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from evalplatform.errors import EvalPlatformError
-from hits.budgeting.dues import dues, submissions_without_dues
+from hits.budgeting.amounts_due import dues, submissions_without_dues
 from hits.budgeting.places import UnfilledPlaces, open_places
 from hits.budgeting.undecided import waiting_for_decision
-from hits.crowds.registry import fees_of
-from hits.designing.design_words import dollars
+from hits.crowds import fees_of
+from hits.designing import dollars
 from hits.models import Event, Offering, Payment, SpendingCap, Submission
 from hits.models.design import StudyDesign
 

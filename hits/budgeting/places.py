@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.db.models import Count, Max, Q
 
-from hits.crowds.contract import MarketHit
+from hits.crowds import MarketHit
 from hits.models import Event, Offering, Publication, Replacement, Study, Submission
 from hits.models.publication import PublicationQuerySet
 

@@ -14,7 +14,7 @@ from hits.designing.power_planning import Plan, plan_for_difference, plan_for_si
 from hits.designing.sizing import size_of_batches
 from hits.models import Study
 from hits.models.design import StudyDesign
-from hits.stats.power import Setting
+from hits.stats import Setting
 
 # Measured: 1 s for 4,000 dialogs of 4 raters; and for 4 points, which take some 750 dialogs, of which 6,000 studies
 # are simulated. Half a point less takes twice as long.

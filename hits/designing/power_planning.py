@@ -8,17 +8,8 @@ import math
 from collections import Counter
 from dataclasses import dataclass, replace
 
-from hits.crowds.fees import Cost
-from hits.crowds.registry import USUAL_FEES
-from hits.stats.power import (
-    DIFFERENCES,
-    SIMULATIONS,
-    Power,
-    Setting,
-    detectable_difference,
-    dialogs_needed,
-    power_curve,
-)
+from hits.crowds import USUAL_FEES, Cost
+from hits.stats import DIFFERENCES, SIMULATIONS, Power, Setting, detectable_difference, dialogs_needed, power_curve
 
 # With 400, the size for 5 points came out between 470 and 540 dialogs, depending on the seed.
 FEWEST_SIMULATIONS_FOR_A_SIZE = 6_000

@@ -3,8 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass
 
-from hits.crowds.fees import Cost
-from hits.crowds.registry import USUAL_FEES
+from hits.crowds import USUAL_FEES, Cost
 from hits.models.design import StudyDesign
 
 

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from evalplatform.wording import count_of
 from generation.models import Dialog
 from generation.style_check import StyleReport, check_style
-from hits.crowds.fees import Cost
-from hits.crowds.registry import USUAL_FEES
+from hits.crowds import USUAL_FEES, Cost
 from hits.designing.design_words import describe_cost, describe_hourly_pay, dollars
 from hits.designing.selecting import Selection, chunks, select_dialogs
 from hits.designing.sizing import BatchSize, cost_of, hourly_pay_cents, rating_count, size_of_batches

@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from evalplatform.errors import EvalPlatformError
-from hits.screening.funnel import Funnel
+from hits.screening import Funnel
 
 FILE = "bundle.json"
 FORMAT = 1

@@ -8,11 +8,7 @@ from typing import Any
 import pandas as pd
 
 from evalplatform.errors import EvalPlatformError
-from hits.analysing.analysis import analyse
-from hits.analysing.figures.all_figures import pictures
-from hits.analysing.reporting import report_of
-from hits.analysing.results import Results
-from hits.analysing.serialising import results_as_json
+from hits.analysing import Results, analyse, pictures, report_of, results_as_json
 from hits.exporting.about import About, read_about
 from hits.exporting.hashing import changed_files, hash_of
 from hits.exporting.ratings_files import FILES, read_ratings

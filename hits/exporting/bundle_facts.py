@@ -8,11 +8,11 @@ from importlib.metadata import version
 from django.db.models import Count, Max, Min, QuerySet, Sum
 
 from evalplatform import __version__
-from hits.analysing.results import Results
+from hits.analysing import Results
 from hits.models import Offering, Payment, Publication, ScreeningRun, Submission
 from hits.models.design import StudyDesign
-from hits.paying.fair_pay import RealPay, real_pay
-from hits.screening.funnel import Funnel, funnel_of
+from hits.paying import RealPay, real_pay
+from hits.screening import Funnel, funnel_of
 
 LIBRARIES = ("django", "numpy", "pandas", "scipy", "matplotlib", "pyarrow")
 

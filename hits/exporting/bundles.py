@@ -11,16 +11,20 @@ import pandas as pd
 from django.utils import timezone
 
 from evalplatform.errors import EvalPlatformError
-from hits.access.pseudonyms import bundle_pseudonym
-from hits.analysing.analysis import analyse
-from hits.analysing.automatic import add_metrics, metrics_of
-from hits.analysing.figures.all_figures import Picture, pictures
-from hits.analysing.reporting import report_of
-from hits.analysing.results import Results
-from hits.analysing.serialising import results_as_json
-from hits.analysing.study_analysis import scales_of
-from hits.batching.manifest import manifest_lines
-from hits.budgeting.places import reveal_secret
+from hits.access import bundle_pseudonym
+from hits.analysing import (
+    Picture,
+    Results,
+    add_metrics,
+    analyse,
+    metrics_of,
+    pictures,
+    report_of,
+    results_as_json,
+    scales_of,
+)
+from hits.batching import manifest_lines
+from hits.budgeting import reveal_secret
 from hits.exporting import about as about_file
 from hits.exporting.about import About
 from hits.exporting.bundle_facts import Facts, gather_facts, software
@@ -31,13 +35,9 @@ from hits.exporting.methods import methods_latex, methods_markdown
 from hits.exporting.ratings_files import read_ratings, write_ratings
 from hits.exporting.readme import readme
 from hits.exporting.report_latex import latex_tables
-from hits.frames.ratings_frame import rating_chunks
-from hits.frames.study_tables import confirmed_submissions
+from hits.frames import confirmed_submissions, rating_chunks
 from hits.models import Offering, ScreeningRun
-from hits.screening.funnel import Funnel, funnel_of
-from hits.screening.keeping import submissions_by_rule
-from hits.screening.kept_mask import mark_exclusions
-from hits.screening.screening_words import describe_funnel
+from hits.screening import Funnel, describe_funnel, funnel_of, mark_exclusions, submissions_by_rule
 
 SEED = 1
 

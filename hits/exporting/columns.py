@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 
 from generation.metrics.naming import title_of
-from hits.analysing.analysis import METRIC
-from hits.screening.kept_mask import EXCLUDED_BY, kept_mask, rules_in
+from hits.analysing import METRIC
+from hits.screening import EXCLUDED_BY, kept_mask, rules_in
 
 # By name: which column of the ratings frame it is, and what a reader of the bundle learns about it.
 COLUMNS = {

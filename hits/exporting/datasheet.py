@@ -7,7 +7,7 @@ from evalplatform.wording import count_of
 from hits.exporting.bundle_facts import Facts
 from hits.exporting.methods import how_replies_were_shown, methods_paragraph
 from hits.protocols import protocol_of
-from hits.stats.estimates import Estimate, Undefined
+from hits.stats import Estimate, Undefined
 
 TO_FILL_IN = "**[to be filled in by the researchers]**"
 HEAD = f"""# Human Evaluation Datasheet

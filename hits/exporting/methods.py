@@ -3,15 +3,15 @@
 from collections.abc import Iterator
 
 from evalplatform.wording import count_of
-from hits.crowds.registry import all_places
-from hits.designing.design_words import dollars
+from hits.crowds import all_places
+from hits.designing import dollars
 from hits.exporting.bundle_facts import Facts
 from hits.exporting.latex import escape
 from hits.models import Payment
 from hits.models.design import CheckpointPart
 from hits.protocols import protocol_of
-from hits.screening.fact_words import describe_facts
-from hits.stats.estimates import Estimate, Undefined
+from hits.screening import describe_facts
+from hits.stats import Estimate, Undefined
 
 
 def methods_markdown(facts: Facts) -> str:

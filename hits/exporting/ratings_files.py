@@ -10,10 +10,10 @@ import pandas as pd
 
 from evalplatform.errors import EvalPlatformError
 from evalplatform.spreadsheet_cells import cell_of, text_of
-from hits.analysing.analysis import METRIC
+from hits.analysing import METRIC
 from hits.exporting.about import About
 from hits.exporting.columns import described
-from hits.screening.kept_mask import EXCLUDED_BY
+from hits.screening import EXCLUDED_BY
 
 FILES = ("ratings.csv", "ratings.jsonl", "ratings.parquet")
 TEXTS = ("worker", "dataset", "dialog", "generator", "opponent", "criterion", "value", "label")

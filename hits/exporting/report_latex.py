@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from hits.analysing.report import ALL, Cell, CriterionReport, Kind, Report, Row, Table
+from hits.analysing import ALL, Cell, CriterionReport, Kind, Report, Row, Table
 from hits.exporting.latex import document, escape, table, table_side_by_side
-from hits.stats.estimates import Undefined
+from hits.stats import Undefined
 
 UNDEFINED = "--"
 DATASETS_ABREAST = 3

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from hits.batching.card_orders import commitment_to, shuffle_cards
-from hits.batching.manifest import ORDER_COMMITMENT
+from hits.batching import ORDER_COMMITMENT, commitment_to, shuffle_cards
 from hits.exporting.about import About
 
 WITHHELD = (

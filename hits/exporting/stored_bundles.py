@@ -11,8 +11,8 @@ from pathlib import Path
 from django.conf import settings
 from django.contrib.auth.models import User
 
-from hits.analysing.stored_results import Send, source_of
-from hits.budgeting.places import revealed_secret
+from hits.analysing import Send, source_of
+from hits.budgeting import revealed_secret
 from hits.models import Event, Offering, StudyBundle
 
 

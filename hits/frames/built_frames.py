@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from hits.protocols import OVERALL, usual_protocol
-from hits.stats.scales import score_of
+from hits.stats import score_of
 
 VALUES = usual_protocol().scale.values
 AT = datetime(2026, 11, 16, 8, tzinfo=UTC)

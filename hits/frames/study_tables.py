@@ -10,8 +10,8 @@ from django.db.models import Case, Field, OuterRef, QuerySet, Subquery, Value, W
 from django.db.models.functions import Coalesce
 
 from generation.models import Candidate, Generator
-from hits.access.pseudonyms import pseudonym
-from hits.collecting.active_times import bounded_times, span_seconds
+from hits.access import pseudonym
+from hits.collecting import bounded_times, span_seconds
 from hits.frames.arrays import Array, as_times, category, only_known, places_in, read_columns
 from hits.models import Answer, BonusCheck, HitItem, Offering, Publication, Rating, Submission
 from hits.protocols import protocol_of

@@ -23,7 +23,7 @@ import pandas as pd
 from hits.frames.arrays import Array
 from hits.frames.study_tables import StudyTables
 from hits.models import Offering
-from hits.protocols.checkpoints import passes_at_first, wins_point
+from hits.protocols import passes_at_first, wins_point
 
 
 def submissions_frame(offering: Offering) -> pd.DataFrame:

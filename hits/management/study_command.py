@@ -8,11 +8,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from evalplatform.commands import PlatformCommand
 from evalplatform.terminal import plain_console
-from hits.crowds.registry import CROWDS, environment_of
-from hits.designing.study_files import get_study
+from hits.crowds import CROWDS, environment_of
+from hits.designing import get_study
 from hits.models import USUAL_CROWD, Offering, Study, offering_for, place_name
-from hits.publishing.page_check import WorkerPageAway, check_worker_page
-from hits.publishing.plan_words import describe_public_orders
+from hits.publishing import WorkerPageAway, check_worker_page, describe_public_orders
 
 
 def progress_bar() -> Progress:

@@ -66,7 +66,7 @@ class RatingQuerySet(models.QuerySet["Rating"]):
         return self.filter(submission__assignment__offering=offering, submission__problem="")
 
     def kept(self, run: "ScreeningRun | None") -> "RatingQuerySet":
-        """What this screening leaves in; everything without one. hits.screening.kept_mask says the same of frames."""
+        """What this screening leaves in; everything without one. hits.screening.masking says the same of frames."""
         return self.exclude(_is_left_out(run)) if run else self
 
     def left_out(self, run: "ScreeningRun | None") -> "RatingQuerySet":

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from django.db.models import Count, OuterRef, Subquery
 
 from hits.models import BonusCheck, Offering, Rating
-from hits.protocols import protocol_of
-from hits.protocols.checkpoints import is_won, passes_at_first
-from hits.stats.intervals import wilson_interval
+from hits.protocols import is_won, passes_at_first, protocol_of
+from hits.stats import wilson_interval
 
 
 @dataclass(frozen=True)

@@ -6,21 +6,21 @@ from typing import Any
 
 from django.db.models import Count, F, Q, Sum
 
-from hits.access.pseudonyms import pseudonym
+from hits.access import pseudonym
 from hits.models import Offering, Payment
 from hits.models.payment import PaymentQuerySet
-from hits.paying.found_payments import FOUND
+from hits.paying import FOUND
 
 IS_PAID = Q(paid_at__isnull=False)
 IS_OWED = Q(paid_at=None, cancelled_at=None)
-STATES = {
+PAYMENT_STATES = {
     "paid": IS_PAID,
     "owed": IS_OWED,
     "refused": IS_OWED & ~Q(refusal=""),
     "cancelled": Q(cancelled_at__isnull=False),
     "found": Q(paid_by=FOUND),  # a part of what is paid, and not by a call of ours
 }
-COLUMNS = (
+LEDGER_COLUMNS = (
     *("payment", "kind", "worker", "hit", "assignment", "cents", "fee_cents", "state"),
     *("intended_at", "paid_at", "paid_by", "cancelled_at", "refusal", "reason"),
 )
@@ -40,7 +40,7 @@ class LedgerSum:
 def payments_of(offering: Offering, state: str = "") -> PaymentQuerySet:
     """The newest first."""
     of_study = Payment.objects.filter(submission__assignment__offering=offering)
-    return of_study.filter(STATES[state] if state else Q()).order_by("-pk")
+    return of_study.filter(PAYMENT_STATES[state] if state else Q()).order_by("-pk")
 
 
 def state_of(payment: Payment) -> str:
@@ -62,7 +62,7 @@ def sum_ledger(offering: Offering) -> list[LedgerSum]:
             count=Count("pk"),
             paid=Sum(cents, filter=IS_PAID),
             owed=Sum(cents, filter=IS_OWED),
-            cancelled=Sum(cents, filter=STATES["cancelled"]),
+            cancelled=Sum(cents, filter=PAYMENT_STATES["cancelled"]),
         )
     )
     by_kind = {row["kind"]: row for row in rows}
@@ -84,7 +84,7 @@ def refusals_of(offering: Offering) -> list[tuple[str, int]]:
 
 
 def ledger_rows(offering: Offering, has_worker_ids: bool = False) -> Iterator[tuple[object, ...]]:
-    """Under COLUMNS, the oldest first. HITs by the number that people read, from 1; workers by
+    """Under LEDGER_COLUMNS, the oldest first. HITs by the number that people read, from 1; workers by
     their pseudonyms, unless whoever asks may know the ids."""
     names: dict[str, str] = {}
     payments = payments_of(offering).order_by("pk").select_related("submission__assignment__hit")

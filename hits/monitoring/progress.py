@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from django.db.models import Count, Q
 from django.db.models.functions import TruncHour
 
-from hits.budgeting.places import open_places, replaced_places
+from hits.budgeting import open_places, replaced_places
 from hits.models import Assignment, Offering, Publication, Submission
 from hits.models.assignment import IS_CONFIRMED
 

@@ -6,12 +6,12 @@ from statistics import median
 
 from django.db.models import Count, Q
 
-from hits.access.pseudonyms import pseudonym
-from hits.collecting.active_times import counted_minutes
+from hits.access import pseudonym
+from hits.collecting import counted_minutes
 from hits.models import Assignment, Exclusion, Offering, ScreeningRun, Standing, Submission
 from hits.models.assignment import AssignmentQuerySet
 from hits.monitoring.checkpoint_rows import Passed, passed_by_worker
-from hits.screening.fact_words import describe_facts
+from hits.screening import describe_facts
 
 Status = Submission.Status
 

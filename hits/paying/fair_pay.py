@@ -9,12 +9,10 @@ from django.contrib.auth.models import User
 
 from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
-from hits.budgeting.dues import mark
-from hits.budgeting.spending import within_budget
-from hits.budgeting.undecided import waiting_for_decision
-from hits.collecting.active_times import counted_minutes
-from hits.crowds.registry import fees_of
-from hits.designing.design_words import dollars
+from hits.budgeting import mark, waiting_for_decision, within_budget
+from hits.collecting import counted_minutes
+from hits.crowds import fees_of
+from hits.designing import dollars
 from hits.models import Event, Offering, Payment, Submission
 from hits.models.submission import SubmissionQuerySet
 

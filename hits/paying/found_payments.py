@@ -10,10 +10,8 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 
-from hits.budgeting.dues import mark
-from hits.crowds.calling import call_in_threads
-from hits.crowds.contract import Market, MarketBonus
-from hits.crowds.registry import crowd_of, fees_of
+from hits.budgeting import mark
+from hits.crowds import Market, MarketBonus, call_in_threads, crowd_of, fees_of
 from hits.errors import MarketRefused, MarketUnavailable
 from hits.models import Event, Offering, Payment, Study, Submission
 

@@ -14,13 +14,17 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from evalplatform.errors import EvalPlatformError
-from hits.access.pseudonyms import pseudonym
-from hits.budgeting.dues import dues, mark, submissions_without_dues
-from hits.budgeting.places import IN_FLIGHT
-from hits.budgeting.undecided import beyond_cap, empty_submissions, waiting_for_decision
-from hits.crowds.calling import Met, carry_out
-from hits.crowds.contract import Market
-from hits.crowds.registry import crowd_of
+from hits.access import pseudonym
+from hits.budgeting import (
+    IN_FLIGHT,
+    beyond_cap,
+    dues,
+    empty_submissions,
+    mark,
+    submissions_without_dues,
+    waiting_for_decision,
+)
+from hits.crowds import Market, Met, carry_out, crowd_of
 from hits.errors import MarketRefused, MarketUnavailable
 from hits.models import Event, Offering, Payment, Study, Submission
 from hits.models.design import StudyDesign

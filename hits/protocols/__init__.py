@@ -2,50 +2,12 @@
 
 In: a study's design, and what a page says. Out: what the page gets, whether an answer is valid and complete, whether a
 checkpoint is won, which ratings follow and what they are worth. Guaranteed: whatever is true of one way of asking only
-stands in its own file; everything else knows `contract.Protocol`. `checkpoints` says which attempt counts.
+stands in its own file; everything else knows `protocol.Protocol`. `checkpoints` says which attempt counts.
 
-A new protocol is a file like `areas.py`, one like frontend/src/worker/protocols/areas.ts, and a line in each registry.
+A new protocol is a file like `areas.py` with a line in `all_protocols.py`, and a file like areas.ts in
+frontend/src/worker/protocols with a line in registry.ts.
 """
 
-from collections.abc import Mapping
-from typing import Any
+import lazy_loader
 
-from hits.models.design import StudyDesign
-from hits.protocols.areas import Areas
-from hits.protocols.protocol import OVERALL, Criterion, InvalidAnswer, Judgement, Protocol, Scale, Value
-
-# The first is the one of a study that does not say how it asks.
-REGISTERED: list[type[Protocol[Any]]] = [
-    Areas,
-]
-PROTOCOLS = {one.name: one for one in REGISTERED}
-
-
-def protocol_of(design: StudyDesign) -> Protocol[Any]:
-    return PROTOCOLS[design.protocol](design)
-
-
-def usual_protocol() -> Protocol[Any]:
-    """The first protocol with its default settings: for ratings that are made up without a study."""
-    needed = {"name": "any", "datasets": [{"name": "any", "dialogs": 1}], "generators": ["any"]}
-    return protocol_of(StudyDesign.model_validate(needed))
-
-
-def protocol_in(settings: Mapping[str, Any]) -> type[Protocol[Any]]:
-    """Of a draft, which may hold anything: the one that it names, or else the first."""
-    return PROTOCOLS.get(str(settings.get("protocol")), next(iter(PROTOCOLS.values())))
-
-
-__all__ = [
-    "OVERALL",
-    "PROTOCOLS",
-    "Criterion",
-    "InvalidAnswer",
-    "Judgement",
-    "Protocol",
-    "Scale",
-    "Value",
-    "protocol_in",
-    "protocol_of",
-    "usual_protocol",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

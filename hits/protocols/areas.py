@@ -24,7 +24,7 @@ from hits.protocols.protocol import (
     Sent,
     Value,
 )
-from hits.stats.scales import score_of
+from hits.stats import score_of
 
 # A dialog counts as sorted anew when at least this share of its cards stands elsewhere than at the passed check.
 # Someone who improves one reply of five after a check does not come near it; sorting five anew at random does in 95 of

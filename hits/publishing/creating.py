@@ -8,11 +8,8 @@ from datetime import datetime
 import structlog
 from django.db import transaction
 
-from hits.budgeting.spending import within_budget
-from hits.crowds.calling import Met, carry_out
-from hits.crowds.contract import HitToOffer, Market
-from hits.crowds.noting import crowd_notes, note_of_crowd
-from hits.crowds.registry import crowd_of
+from hits.budgeting import within_budget
+from hits.crowds import HitToOffer, Market, Met, carry_out, crowd_notes, crowd_of, note_of_crowd
 from hits.errors import MarketRefused
 from hits.models import Event, Hit, Offering, Publication, PublishingRun
 from hits.publishing.publishing_plan import (

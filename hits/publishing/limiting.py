@@ -14,9 +14,8 @@ from django.db import transaction
 
 from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
-from hits.access.pseudonyms import pseudonym
-from hits.crowds.contract import Market
-from hits.crowds.registry import crowd_of
+from hits.access import pseudonym
+from hits.crowds import Market, crowd_of
 from hits.models import Event, Offering, Standing, Submission
 
 Kind = Standing.Kind

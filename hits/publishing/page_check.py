@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from urllib.request import build_opener
 
 from evalplatform.errors import EvalPlatformError
-from hits.crowds.registry import crowd_of
+from hits.crowds import crowd_of
 from hits.models import Offering
 
 TIMEOUT_SECONDS = 10

@@ -8,7 +8,7 @@ from django.db.models import Count, Q
 
 from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
-from hits.designing.design_words import describe_hourly_pay, dollars, style_warning
+from hits.designing import describe_hourly_pay, dollars, style_warning
 from hits.models import Offering, Publication, Study
 from hits.models.publication import IS_BEGUN, IS_OPEN, IS_REFUSED, IS_STOPPED
 from hits.publishing.publishing_plan import PublishingPlan

@@ -7,12 +7,9 @@ from django.db.models import Max
 
 from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
-from hits.budgeting.budget import Budget, budget_of, refuse_over_budget, with_cap
-from hits.crowds.abilities import unmet_wishes
-from hits.crowds.contract import Market
-from hits.crowds.fees import Cost
-from hits.crowds.registry import crowd_of, fees_of
-from hits.designing.design_words import dollars
+from hits.budgeting import Budget, budget_of, refuse_over_budget, with_cap
+from hits.crowds import Cost, Market, crowd_of, fees_of, unmet_wishes
+from hits.designing import dollars
 from hits.models import Hit, Offering, Publication, PublishingRun, Study
 from hits.models.design import StudyDesign
 from hits.models.publication import PublicationQuerySet

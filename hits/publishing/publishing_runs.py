@@ -11,8 +11,8 @@ from django.db.models import Max
 from evalplatform.background_work import showing_life
 from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
-from hits.budgeting.budget import set_cap
-from hits.crowds.contract import Market
+from hits.budgeting import set_cap
+from hits.crowds import Market
 from hits.errors import MarketUnavailable
 from hits.models import Event, Offering, PublishingRun, Study, offering_for
 from hits.publishing.creating import PublishingResult, publish_hits, settle_plan

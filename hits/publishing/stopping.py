@@ -9,10 +9,8 @@ from django.db import transaction
 
 from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
-from hits.budgeting.spending import within_budget
-from hits.crowds.calling import Met, carry_out
-from hits.crowds.contract import Market
-from hits.crowds.registry import crowd_of
+from hits.budgeting import within_budget
+from hits.crowds import Market, Met, carry_out, crowd_of
 from hits.errors import MarketRefused
 from hits.models import Event, Offering, Publication, PublishingRun, Study
 from hits.publishing.creating import adopt_orphans

@@ -4,3 +4,7 @@ In: submissions that are left out, rejected or empty; HITs that expired, were de
 assignments, or new HITs for the same dialogs. Guaranteed: each loss is asked for once, and nothing above the budget. It
 stands after screening, which says what is left out.
 """
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -13,19 +13,14 @@ from datetime import datetime
 from django.contrib.auth.models import User
 
 from evalplatform.wording import count_of
-from hits.budgeting.budget import budget_of
-from hits.budgeting.places import confirmed_places, submitted_counts
-from hits.budgeting.spending import within_budget
-from hits.collecting.collect import find_hit
-from hits.crowds.contract import Market
-from hits.crowds.fees import Cost
-from hits.crowds.registry import fees_of
-from hits.designing.design_words import dollars
+from hits.budgeting import budget_of, confirmed_places, submitted_counts, within_budget
+from hits.collecting import find_hit
+from hits.crowds import Cost, Market, fees_of
+from hits.designing import dollars
 from hits.errors import MarketRefused, MarketUnavailable
 from hits.models import Event, Hit, Offering, Publication, Replacement
 from hits.models.publication import PublicationQuerySet
-from hits.publishing.creating import publish_hits
-from hits.publishing.publishing_plan import PublishingPlan, check_funds
+from hits.publishing import PublishingPlan, check_funds, publish_hits
 from hits.replacing.requesting import Loss, losses
 
 

@@ -17,26 +17,25 @@ from django.contrib.auth.models import User
 
 from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
-from hits.budgeting.budget import Budget, budget_of
-from hits.budgeting.places import (
+from hits.budgeting import (
     IN_FLIGHT,
+    Budget,
+    budget_of,
     confirmed_places,
     former_counts,
     note_places,
     open_places,
+    spending,
     submitted_counts,
 )
-from hits.budgeting.spending import spending
-from hits.collecting.collect import our_hits, our_publications
-from hits.crowds.calling import Met, carry_out
-from hits.crowds.contract import Market, MarketHit
-from hits.crowds.registry import crowd_of, fees_of
-from hits.designing.design_words import dollars
+from hits.collecting import our_hits, our_publications
+from hits.crowds import Market, MarketHit, Met, carry_out, crowd_of, fees_of
+from hits.designing import dollars
 from hits.errors import MarketRefused
 from hits.models import Event, Hit, Offering, Publication, Replacement, ScreeningRun, Submission
 from hits.models.design import StudyDesign
 from hits.models.publication import PublicationQuerySet
-from hits.screening.keeping import first_rules
+from hits.screening import first_rules
 
 FEWEST_DAYS_LEFT = timedelta(days=1)  # that a HIT with new assignments is on offer
 NOT_ASKED = "It was not asked for after all."

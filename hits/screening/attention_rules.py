@@ -10,7 +10,7 @@ from hits.screening.findings import FEWEST_DIALOGS, evidence_table, findings_of,
 if TYPE_CHECKING:
     import pandas as pd
 
-    from hits.frames.study_frames import Frames
+    from hits.frames import Frames
 
 
 class TooFastPerDialog(ScreeningRule):

@@ -11,7 +11,7 @@ from hits.screening.findings import evidence_table, findings_of, is_at_least
 if TYPE_CHECKING:
     import pandas as pd
 
-    from hits.frames.study_frames import Frames
+    from hits.frames import Frames
 
 Array = np.ndarray[Any, Any]
 

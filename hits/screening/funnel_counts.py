@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from hits.frames.study_frames import Frames
+from hits.frames import Frames
 from hits.models.screening_rule import Finding, ScreeningRule
 from hits.screening.funnel import Counts, Funnel, FunnelStep
 

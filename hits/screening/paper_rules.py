@@ -16,7 +16,7 @@ from hits.models.screening_rule import Finding, ScreeningRule, Share
 from hits.screening.findings import FEWEST_DIALOGS, counts_by_worker, evidence_table, findings_of, is_at_least, plain
 
 if TYPE_CHECKING:
-    from hits.frames.study_frames import Frames
+    from hits.frames import Frames
 
 
 class SameAnswer(ScreeningRule):

@@ -10,7 +10,7 @@ from hits.screening.findings import FEWEST_DIALOGS, counts_by_worker, evidence_t
 if TYPE_CHECKING:
     import pandas as pd
 
-    from hits.frames.study_frames import Frames
+    from hits.frames import Frames
 
 
 class StraightLines(ScreeningRule):
@@ -46,7 +46,7 @@ class PositionBias(ScreeningRule):
     strength: Share = 0.4
 
     def find(self, frames: "Frames") -> list[Finding]:
-        from hits.stats.association import association_within_strata  # which needs pandas
+        from hits.stats import association_within_strata  # which needs pandas
 
         cards = frames.cards
         tested = association_within_strata(

@@ -19,7 +19,7 @@ from hits.screening.paper_rules import HastyWithoutPoints, SameAnswer, TooFewPoi
 from hits.screening.pattern_rules import PositionBias, StraightLines
 
 if TYPE_CHECKING:
-    from hits.frames.study_frames import Frames
+    from hits.frames import Frames
 
 LISTED: list[type[ScreeningRule]] = [
     SameAnswer,

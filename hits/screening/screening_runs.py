@@ -10,9 +10,9 @@ from django.db import transaction
 
 from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
-from hits.access.pseudonyms import worker_ids
-from hits.designing.design_problems import parse_design
-from hits.frames.study_frames import study_frames
+from hits.access import worker_ids
+from hits.designing import parse_design
+from hits.frames import study_frames
 from hits.models import Event, Exclusion, Offering, ScreeningRun, Study
 from hits.models.screening_rule import Finding, ScreeningRule
 from hits.screening.funnel import Funnel

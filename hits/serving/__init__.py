@@ -5,3 +5,7 @@ Guaranteed: blind by construction (cards are known to the browser by their place
 nothing else); the same opening, save, check or submission again changes nothing; no worker meets the same dialogs
 twice; what is submitted is complete.
 """
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

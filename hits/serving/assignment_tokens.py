@@ -13,7 +13,7 @@ from django.conf import settings
 from django.core.signing import BadSignature, Signer
 from django.utils.crypto import constant_time_compare, salted_hmac
 
-from hits.crowds.contract import Visit
+from hits.crowds import Visit
 from hits.models import Assignment
 from hits.serving.work_refusals import Refusal, WorkRefused
 

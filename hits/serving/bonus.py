@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from hits.models import Answer, BonusCheck
 from hits.models.design import CheckpointPart
-from hits.protocols.checkpoints import is_lost, is_won
+from hits.protocols import is_lost, is_won
 from hits.serving.frozen import FrozenHit, FrozenItem
 
 

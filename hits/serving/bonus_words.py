@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hits.designing.design_words import dollars
+from hits.designing import dollars
 from hits.models.design import StudyDesign
 from hits.protocols import Protocol
 

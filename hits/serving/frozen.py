@@ -12,9 +12,9 @@ from django.utils.safestring import SafeString
 from evalplatform.errors import EvalPlatformError
 from generation.display import display_text
 from generation.models import Candidate
-from hits.batching.card_orders import rotate_cards, shuffle_cards
-from hits.crowds.registry import USUAL_FEES
-from hits.designing.markdown import render_markdown
+from hits.batching import rotate_cards, shuffle_cards
+from hits.crowds import USUAL_FEES
+from hits.designing import render_markdown
 from hits.models import Hit, HitItem, Offering, Study, split_place
 from hits.models.cards import Card, gold_card
 from hits.models.design import StudyDesign

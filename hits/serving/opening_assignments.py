@@ -5,9 +5,8 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 
-from hits.batching.card_orders import secret_number
-from hits.crowds.contract import Held, Visit, Word
-from hits.crowds.registry import crowd_of
+from hits.batching import secret_number
+from hits.crowds import Held, Visit, Word, crowd_of
 from hits.models import Assignment, Offering, Replacement, Submission
 from hits.serving.frozen import FrozenHit, FrozenStudy, frozen_offering
 from hits.serving.statements import (

@@ -7,10 +7,8 @@ from typing import Any
 from django.utils.safestring import SafeString, mark_safe
 
 from evalplatform.wording import count_of
-from hits.crowds.crowd_words import CrowdWords
-from hits.crowds.registry import USUAL_WORDS, crowd_of
-from hits.designing.design_words import dollars
-from hits.designing.sizing import hourly_pay_cents
+from hits.crowds import USUAL_WORDS, CrowdWords, crowd_of
+from hits.designing import dollars, hourly_pay_cents
 from hits.models import Answer, Assignment
 from hits.models.design import StudyDesign
 from hits.protocols import Protocol

@@ -8,11 +8,9 @@ from typing import Any
 
 from django.db import transaction
 
-from hits.crowds.contract import Word
-from hits.crowds.registry import CROWDS, crowd_of
+from hits.crowds import CROWDS, Word, crowd_of
 from hits.models import Answer, Assignment, BonusCheck
-from hits.protocols import InvalidAnswer, Value
-from hits.protocols.protocol import missing_work
+from hits.protocols import InvalidAnswer, Value, missing_work
 from hits.serving.assignment_tokens import Ticket, completion_code
 from hits.serving.bonus import Checks, can_check
 from hits.serving.bonus_words import points_told

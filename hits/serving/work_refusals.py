@@ -11,7 +11,7 @@ from typing import Any
 
 from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
-from hits.crowds.crowd_words import CrowdWords
+from hits.crowds import CrowdWords
 
 
 class Refusal(StrEnum):

@@ -1,0 +1,9 @@
+"""Beside the rooms: pure functions on frames.
+
+In: the ratings frame, with its columns as hits/frames says. Out: estimates with intervals, tests, rankings, agreement.
+Guaranteed: no Django and no database; the same frame and seed give the same numbers; what can't be computed says why.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

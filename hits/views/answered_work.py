@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from generation.models import Candidate
-from hits.batching.card_orders import card_order
-from hits.collecting.active_times import CountedTime, counted_times
+from hits.batching import card_order
+from hits.collecting import CountedTime, counted_times
 from hits.models import Answer, Assignment, BonusCheck, HitItem
 from hits.protocols import Protocol, protocol_of
-from hits.serving.frozen import frozen_hit
+from hits.serving import frozen_hit
 from hits.views.card_writers import WrittenReply, candidates_of, written_replies
 from hits.views.shown_pages import frames_of_hit
 

@@ -14,17 +14,14 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
-from hits.budgeting.undecided import empty_submissions, summarise_waiting, waiting_for_decision
-from hits.crowds.opening import check_may_change, open_crowd
-from hits.crowds.registry import crowd_of, fees_of, offered_places
-from hits.designing.design_words import dollars
+from hits.budgeting import empty_submissions, summarise_waiting, waiting_for_decision
+from hits.crowds import check_may_change, crowd_of, fees_of, offered_places, open_crowd
+from hits.designing import dollars
 from hits.models import Assignment, Offering, Payment, Study, Submission
 from hits.models.submission import SubmissionQuerySet
-from hits.monitoring import ledger
-from hits.monitoring.assignment_rows import STATES, TO_DECIDE, assignment_rows, find_assignments
-from hits.monitoring.worker_rows import flags_by_worker
-from hits.paying.payments import approve_by_hand, reject
-from hits.paying.payments import reject_empty as reject_if_empty
+from hits.monitoring import ASSIGNMENT_STATES, TO_DECIDE, assignment_rows, find_assignments, flags_by_worker, state_of
+from hits.paying import approve_by_hand, reject
+from hits.paying import reject_empty as reject_if_empty
 from hits.views.answered_work import answered_dialogs
 from hits.views.refused import STATUS, Refused, refused_form
 from hits.views.study_pages import ATTEMPTS_WHILE_SOMEONE_WAITS, find_offering, surroundings, tells_refusals, user_of
@@ -39,7 +36,7 @@ def show_assignments(request: HttpRequest, name: str) -> HttpResponse:
 
 def _render_list(request: HttpRequest, offering: Offering, refused: Refused | None = None) -> HttpResponse:
     state = request.GET.get("state", "")
-    state = state if state in STATES or state == TO_DECIDE else ""
+    state = state if state in ASSIGNMENT_STATES or state == TO_DECIDE else ""
     page = Paginator(find_assignments(offering, state), ASSIGNMENTS_PER_PAGE)
     found = page.get_page(request.GET.get("page"))
     can_reject = crowd_of(offering).abilities.can_reject
@@ -47,7 +44,7 @@ def _render_list(request: HttpRequest, offering: Offering, refused: Refused | No
         **surroundings(offering),
         "page": found,
         "assignments": assignment_rows(offering.study, list(found)),
-        "states": [*STATES, TO_DECIDE],
+        "states": [*ASSIGNMENT_STATES, TO_DECIDE],
         "state": state,
         "undecided": _undecided(offering).count() if _is_by_hand(offering.study) else 0,
         "to_decide": summarise_waiting(offering),
@@ -76,7 +73,7 @@ def _render(request: HttpRequest, study: Study, assignment: Assignment, refused:
         "dialogs": dialogs,
         "hidden_minutes": sum(dialog.hidden_seconds for dialog in dialogs) / 60,
         "checkpoints": sum(dialog.item.is_checkpoint for dialog in dialogs),
-        "payments": [(one, ledger.state_of(one), dollars(one.cents)) for one in payments],
+        "payments": [(one, state_of(one), dollars(one.cents)) for one in payments],
         "flags": _flags(study, assignment),
         **_decision(study, assignment, submission, payments),
         "refused": refused,

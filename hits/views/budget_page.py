@@ -9,10 +9,9 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
 from evalplatform.errors import EvalPlatformError
-from hits.budgeting.budget import set_cap
-from hits.budgeting.spending import spending
-from hits.crowds.opening import check_may_change
-from hits.publishing.plan_words import cents_from_dollars
+from hits.budgeting import set_cap, spending
+from hits.crowds import check_may_change
+from hits.publishing import cents_from_dollars
 from hits.views.monitor import back_to_monitor, render_monitor
 from hits.views.publishing_panel import refuse_unseen_budget
 from hits.views.refused import refused_form

@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods
 
 from evalplatform.errors import EvalPlatformError
-from hits.exporting.stored_bundles import bundle_file, bundle_source, find_bundle, request_bundle
+from hits.exporting import bundle_file, bundle_source, find_bundle, request_bundle
 from hits.models import Offering
 from hits.tasks import make_bundle_of_offering
 from hits.views.study_pages import delay, find_offering, surroundings, tells_refusals, user_of

@@ -10,8 +10,8 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from generation.models import Dialog
-from hits.access.pseudonyms import pseudonym
-from hits.analysing.stored_results import find_results
+from hits.access import pseudonym
+from hits.analysing import find_results
 from hits.models import HitItem, Offering, Rating, ScreeningRun
 from hits.protocols import Criterion, protocol_of
 from hits.views.card_writers import candidates_of, text_of, writers_of

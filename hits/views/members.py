@@ -7,7 +7,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
 from evalplatform.errors import EvalPlatformError
-from hits.access.sharing import can_invite, invite, study_for, take_out, visible_studies
+from hits.access import can_invite, invite, study_for, take_out, visible_studies
 from hits.views.refused import refused_form
 from hits.views.study_overview import render_study
 from hits.views.study_pages import back_to_study, user_of

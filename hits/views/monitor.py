@@ -12,19 +12,22 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
 from evalplatform.errors import EvalPlatformError
-from hits.access.events import note_event
-from hits.budgeting.budget import Budget, budget_of
-from hits.budgeting.undecided import summarise_waiting
-from hits.crowds.opening import check_may_change
-from hits.designing.design_words import dollars
-from hits.designing.summarising import CostPart
+from hits.access import note_event
+from hits.budgeting import Budget, budget_of, summarise_waiting
+from hits.crowds import check_may_change
+from hits.designing import CostPart, dollars
 from hits.models import Offering, ScreeningRun
-from hits.monitoring.checkpoint_rows import Passed, passed_by_worker
-from hits.monitoring.ledger import refusals_of
-from hits.monitoring.progress import Progress, count_progress, submissions_per_hour
-from hits.monitoring.visits import count_lost_checks
-from hits.paying.fair_pay import RealPay, confirm_top_up, propose_top_up, real_pay
-from hits.publishing.plan_words import MarketCounts, cents_from_dollars, count_publications, describe_public_orders
+from hits.monitoring import (
+    Passed,
+    Progress,
+    count_lost_checks,
+    count_progress,
+    passed_by_worker,
+    refusals_of,
+    submissions_per_hour,
+)
+from hits.paying import RealPay, confirm_top_up, propose_top_up, real_pay
+from hits.publishing import MarketCounts, cents_from_dollars, count_publications, describe_public_orders
 from hits.tasks import screen_work_of_offering, sync_hits_of_offering, undo_screening_of_offering
 from hits.views.pictures import pace_picture
 from hits.views.publishing_panel import budget_in_words

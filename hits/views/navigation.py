@@ -3,7 +3,7 @@
 from django.http import HttpRequest
 from django.urls import reverse
 
-from hits.crowds.opening import is_local_market_open
+from hits.crowds import is_local_market_open
 
 
 def surroundings(request: HttpRequest) -> dict[str, bool]:

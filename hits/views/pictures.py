@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from evalplatform.wording import count_of
-from hits.monitoring.progress import HOUR, Pace
+from hits.monitoring import HOUR, Pace
 
 BAR_WIDTH, HEIGHT = 10, 100
 FEWEST_BARS = 12

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from hits.models import Hit, HitItem
-from hits.serving.frozen import frozen_hit
+from hits.serving import frozen_hit
 from hits.views.card_writers import WrittenReply, candidates_of, written_replies
 from hits.views.shown_pages import frames_of_hit
 

@@ -13,15 +13,22 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
-from hits.access.sharing import study_for
-from hits.budgeting.spending import spending
-from hits.crowds.opening import check_may_change, open_crowd, worker_page_url
-from hits.crowds.registry import environment_of
+from hits.access import study_for
+from hits.budgeting import spending
+from hits.crowds import check_may_change, environment_of, open_crowd, worker_page_url
 from hits.models import Offering, PublishingRun
-from hits.publishing.plan_words import count_publications, describe_public_orders
-from hits.publishing.publishing_plan import plan_publishing, refuse_draft
-from hits.publishing.publishing_runs import request_again, request_run, send_run
-from hits.publishing.stopping import StoppingResult, resume_study, stop_study
+from hits.publishing import (
+    StoppingResult,
+    count_publications,
+    describe_public_orders,
+    plan_publishing,
+    refuse_draft,
+    request_again,
+    request_run,
+    resume_study,
+    send_run,
+    stop_study,
+)
 from hits.tasks import publish_hits_of_run, resume_hits_of_offering, stop_hits_of_offering
 from hits.views.publishing_panel import (
     TYPED_NAME,

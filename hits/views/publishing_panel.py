@@ -8,14 +8,19 @@ from django.http import QueryDict
 from django.utils import timezone
 
 from evalplatform.errors import EvalPlatformError
-from hits.budgeting.budget import CapChanged, refuse_unseen_cap, typed_cap_cents
-from hits.crowds.registry import crowd_of, environment_of, offered_places
-from hits.designing.design_words import describe_hourly_pay, dollars
-from hits.designing.summarising import parts_of
+from hits.budgeting import CapChanged, refuse_unseen_cap, typed_cap_cents
+from hits.crowds import crowd_of, environment_of, offered_places
+from hits.designing import describe_hourly_pay, dollars, parts_of
 from hits.models import Offering, PublishingRun, Study
-from hits.publishing.plan_words import cents_from_dollars, count_publications
-from hits.publishing.publishing_plan import PublishingPlan, check_budget, plan_publishing, under_cap
-from hits.publishing.publishing_runs import count_run
+from hits.publishing import (
+    PublishingPlan,
+    cents_from_dollars,
+    check_budget,
+    count_publications,
+    count_run,
+    plan_publishing,
+    under_cap,
+)
 from hits.views.refused import FieldRefused
 from hits.views.study_pages import chosen_offering
 from hits.views.waiting import wait_for

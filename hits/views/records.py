@@ -10,11 +10,10 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods
 
 from evalplatform.spreadsheet_cells import cell_of
-from hits.access.events import note_event
-from hits.access.pseudonyms import pseudonym
-from hits.designing.design_words import dollars
+from hits.access import note_event, pseudonym
+from hits.designing import dollars
 from hits.models import Offering
-from hits.monitoring.ledger import COLUMNS, STATES, ledger_rows, payments_of, state_of, sum_ledger
+from hits.monitoring import LEDGER_COLUMNS, PAYMENT_STATES, ledger_rows, payments_of, state_of, sum_ledger
 from hits.views.study_pages import find_offering, surroundings, tells_refusals, user_of
 
 PAYMENTS_PER_PAGE = 50
@@ -25,7 +24,7 @@ EVENTS_PER_PAGE = 50
 def show_ledger(request: HttpRequest, name: str) -> HttpResponse:
     offering = find_offering(request, name)
     state = request.GET.get("state", "")
-    state = state if state in STATES else ""
+    state = state if state in PAYMENT_STATES else ""
     payments = payments_of(offering, state).select_related("submission__assignment__hit")
     page = Paginator(payments.defer("submission__answer_xml"), PAYMENTS_PER_PAGE).get_page(request.GET.get("page"))
     context = {
@@ -52,7 +51,7 @@ def show_ledger(request: HttpRequest, name: str) -> HttpResponse:
             }
             for one in sum_ledger(offering)
         ],
-        "states": list(STATES),
+        "states": list(PAYMENT_STATES),
         "state": state,
     }
     return render(request, "hits/ledger.html", context)
@@ -92,6 +91,6 @@ class _Line:
 
 def _csv_lines(offering: Offering, has_worker_ids: bool) -> Iterator[str]:
     writer = csv.writer(_Line())
-    yield writer.writerow(COLUMNS)
+    yield writer.writerow(LEDGER_COLUMNS)
     for row in ledger_rows(offering, has_worker_ids):
         yield writer.writerow([cell_of(cell) if isinstance(cell, str) else cell for cell in row])

@@ -14,13 +14,19 @@ from django.views.decorators.http import require_POST
 
 from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
-from hits.access.events import note_event
-from hits.budgeting.budget import budget_of
-from hits.crowds.opening import check_may_change, open_crowd, worker_page_url
-from hits.designing.design_words import dollars
+from hits.access import note_event
+from hits.budgeting import budget_of
+from hits.crowds import check_may_change, open_crowd, worker_page_url
+from hits.designing import dollars
 from hits.models import Offering, Replacement
-from hits.replacing.putting_up_again import deleted_hits, hits_elsewhere, put_up_cents
-from hits.replacing.requesting import describe_replaced, losses, replace_lost_assignments
+from hits.replacing import (
+    deleted_hits,
+    describe_replaced,
+    hits_elsewhere,
+    losses,
+    put_up_cents,
+    replace_lost_assignments,
+)
 from hits.tasks import put_hits_up_again, replace_assignments_of_offering
 from hits.views.study_pages import ATTEMPTS_WHILE_SOMEONE_WAITS, delay, find_offering, tells_refusals, user_of
 

@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from hits.analysing.report import Cell, CriterionReport, Head, Kind, Report, Section, Table
-from hits.analysing.report_circumstances import FACTORS
-from hits.stats.estimates import Undefined
+from hits.analysing import FACTORS, Cell, CriterionReport, Head, Kind, Report, Section, Table
+from hits.stats import Undefined
 
 STYLES = {Kind.DIFFERENCE: "+.3f", Kind.METRIC: ".4g"}
 LEAST_P_VALUE = 0.0001

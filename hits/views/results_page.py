@@ -13,9 +13,7 @@ from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_GET, require_POST
 
 from evalplatform.errors import EvalPlatformError
-from hits.analysing.reporting import report_of
-from hits.analysing.serialising import results_from_json
-from hits.analysing.stored_results import find_results, refresh_results, source_of
+from hits.analysing import find_results, refresh_results, report_of, results_from_json, source_of
 from hits.models import Offering, ScreeningRun, StudyResults
 from hits.tasks import compute_results_of_offering
 from hits.views.bundle import bundle_panel

@@ -3,9 +3,7 @@
 from dataclasses import dataclass
 
 from hits.models import ScreeningRun
-from hits.screening.fact_words import describe_facts
-from hits.screening.funnel import Counts, Funnel
-from hits.screening.keeping import unscreened_count
+from hits.screening import Counts, Funnel, describe_facts, unscreened_count
 
 COLUMNS = ("workers", "assignments", "answers", "ratings")
 

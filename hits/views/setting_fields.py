@@ -13,9 +13,8 @@ from typing import Any
 from django.http import QueryDict
 
 from hits.models.design import StudyDesign
-from hits.protocols import PROTOCOLS, protocol_in
-from hits.protocols.protocol import OwnSetting
-from hits.screening.rules import every_rule
+from hits.protocols import PROTOCOLS, OwnSetting, protocol_in
+from hits.screening import every_rule
 
 LISTS_OF_TABLES = (
     *("datasets", "warm_up.replies", "screening"),

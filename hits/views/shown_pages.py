@@ -10,8 +10,7 @@ from django.template.loader import render_to_string
 
 from hits.models import Assignment
 from hits.models.design import StudyDesign
-from hits.serving.frozen import FrozenHit, drafted_study
-from hits.serving.page_data import drafted_page, shown_pages
+from hits.serving import FrozenHit, drafted_page, drafted_study, shown_pages
 from hits.views.work import page_context
 
 

@@ -9,12 +9,10 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
-from hits.access.sharing import study_for, visible_studies
+from hits.access import study_for, visible_studies
 from hits.background import send_once
-from hits.batching.building import build_hits
-from hits.batching.manifest import manifest_lines
-from hits.batching.manifest_files import is_large, manifest_file
-from hits.designing.study_files import checked_design, copy_study, start_draft
+from hits.batching import build_hits, is_large, manifest_file, manifest_lines
+from hits.designing import checked_design, copy_study, start_draft
 from hits.models import Study
 from hits.tasks import build_hits_of_study, write_manifest_of_study
 from hits.views.previewed_hit import previewed_items

@@ -14,12 +14,19 @@ from pydantic import ValidationError
 
 from evalplatform.errors import EvalPlatformError
 from evalplatform.listeners import is_anyone_listening
-from hits.access.sharing import study_for
+from hits.access import study_for
 from hits.background import send_once
-from hits.designing.design_problems import DraftCheck, check_draft
-from hits.designing.plan_questions import describe, is_quick, plan, question_of
-from hits.designing.study_files import save_draft
-from hits.designing.summarising import Summary, summarise
+from hits.designing import (
+    DraftCheck,
+    Summary,
+    check_draft,
+    describe,
+    is_quick,
+    plan,
+    question_of,
+    save_draft,
+    summarise,
+)
 from hits.errors import DesignProblem, StudyFrozen
 from hits.models import BackgroundJob, Study
 from hits.models.design import StudyDesign

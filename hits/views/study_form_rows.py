@@ -6,7 +6,7 @@ from typing import Any
 from generation.counting import count_datasets
 from generation.models import Dataset
 from hits.protocols import protocol_in
-from hits.screening.rules import every_rule
+from hits.screening import every_rule
 from hits.views.setting_fields import get_setting, in_short
 
 SPARE_REPLIES = 2

@@ -7,14 +7,12 @@ from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from hits.access.sharing import can_invite
-from hits.designing.design_problems import DraftCheck, check_draft
-from hits.designing.selecting import Selection
-from hits.designing.summarising import check_study_style, summarise, summarise_frozen
+from hits.access import can_invite
+from hits.designing import DraftCheck, Selection, check_draft, check_study_style, summarise, summarise_frozen
 from hits.models import Study
 from hits.models.design import StudyDesign
 from hits.protocols import protocol_in
-from hits.publishing.plan_words import describe_public_orders
+from hits.publishing import describe_public_orders
 from hits.views.publishing_panel import publishing_panel
 from hits.views.refused import STATUS, Refused
 from hits.views.setting_fields import in_short

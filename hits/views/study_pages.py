@@ -13,12 +13,11 @@ from django.shortcuts import redirect
 from django.urls import reverse
 
 from evalplatform.errors import EvalPlatformError
-from hits.access.sharing import study_for
+from hits.access import study_for
 from hits.background import send
-from hits.crowds.opening import check_is_allowed
-from hits.crowds.registry import environment_of, offered_places
+from hits.crowds import check_is_allowed, environment_of, offered_places
 from hits.models import Offering, PublishingRun, Study, offering_for
-from hits.publishing.publishing_runs import last_offering
+from hits.publishing import last_offering
 
 ATTEMPTS_WHILE_SOMEONE_WAITS = 4
 KEPT = ("market", "hits", "budget", "budget_shown")  # fields of the publishing form

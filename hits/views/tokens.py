@@ -8,7 +8,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from evalplatform.errors import EvalPlatformError
-from hits.access.api_tokens import make_token, revoke_token
+from hits.access import make_token, revoke_token
 from hits.models import ApiToken
 from hits.views.refused import STATUS, refused_form
 from hits.views.study_pages import user_of

@@ -13,17 +13,23 @@ from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_GET
 
 from evalplatform.client_address import client_address
-from hits.crowds.contract import Preview, Visit, Word
-from hits.crowds.crowd_words import CrowdWords
-from hits.crowds.registry import CROWDS, USUAL_WORDS, arrival
+from hits.crowds import CROWDS, USUAL_WORDS, CrowdWords, Preview, Visit, Word, arrival
 from hits.models import Hit, Study
 from hits.models.design import StudyDesign
-from hits.serving.assignment_tokens import Ticket, sign_token
-from hits.serving.frozen import FrozenHit, frozen_hit
-from hits.serving.opening_assignments import open_assignment
-from hits.serving.page_data import as_json_in_html, preview_page, submitted_page, work_page
-from hits.serving.saving import handed_in
-from hits.serving.work_refusals import Refusal, WorkRefused
+from hits.serving import (
+    FrozenHit,
+    Refusal,
+    Ticket,
+    WorkRefused,
+    as_json_in_html,
+    frozen_hit,
+    handed_in,
+    open_assignment,
+    preview_page,
+    sign_token,
+    submitted_page,
+    work_page,
+)
 
 HELD_AGAIN = "held-again"
 CAN_BE_HELD_AGAIN = {Refusal.TAKEN_OVER, Refusal.TIME_OVER}

@@ -14,12 +14,11 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
 from evalplatform.errors import EvalPlatformError
-from hits.access.events import note_event
-from hits.crowds.opening import check_may_change
+from hits.access import note_event
+from hits.crowds import check_may_change
 from hits.models import Offering, Standing
-from hits.monitoring.assignment_rows import assignment_rows, find_assignments
-from hits.monitoring.worker_rows import WorkerRow, find_worker, list_workers
-from hits.publishing.limiting import block, unblock
+from hits.monitoring import WorkerRow, assignment_rows, find_assignments, find_worker, list_workers
+from hits.publishing import block, unblock
 from hits.views.study_pages import find_offering, surroundings, tells_refusals, user_of
 
 WORKERS_PER_PAGE = 50

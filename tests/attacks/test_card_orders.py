@@ -10,10 +10,9 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from hits.access.api_tokens import make_token
-from hits.batching.card_orders import card_order
-from hits.batching.manifest import manifest_lines
-from hits.designing.selecting import order_key
+from hits.access import make_token
+from hits.batching import card_order, manifest_lines
+from hits.designing import order_key
 from hits.models import Study
 from tests.hits.working import Worker, publish
 

@@ -6,7 +6,7 @@ from django.test import Client, RequestFactory, override_settings
 from evalplatform.client_address import client_address
 from hits.crowds.mturk.client import MTurkMarket, boto_client
 from hits.models import Hit, Payment, Publication, Rating, Study, Submission, offering_for
-from hits.publishing.limiting import block
+from hits.publishing import block
 from hits.syncing import sync
 from localturk import in_process, working
 from localturk.clock import Clock

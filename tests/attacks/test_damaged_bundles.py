@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from hits.exporting.bundles import export_bundle
-from hits.exporting.ratings_files import FILES
+from hits.exporting import FILES, export_bundle
 from hits.models import Study, offering_for
 from tests.hits.rated import rate
 

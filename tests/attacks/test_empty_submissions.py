@@ -6,13 +6,11 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from hits.budgeting.budget import budget_of
-from hits.budgeting.undecided import summarise_waiting, waiting_for_decision
+from hits.budgeting import budget_of, summarise_waiting, waiting_for_decision
 from hits.crowds.mturk.client import MTurkMarket, boto_client
-from hits.designing.study_files import create_study
+from hits.designing import create_study
 from hits.models import Payment, Study, Submission, offering_for
-from hits.paying.fair_pay import propose_top_up
-from hits.paying.payments import approve_by_hand, reject
+from hits.paying import approve_by_hand, propose_top_up, reject
 from hits.syncing import sync
 from localturk import in_process, working
 from localturk.clock import Clock

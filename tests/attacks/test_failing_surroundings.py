@@ -9,8 +9,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from pytest_django import Settings
 
-from hits.exporting.making_bundles import make_bundle
-from hits.exporting.stored_bundles import bundle_file
+from hits.exporting import bundle_file, make_bundle
 from hits.models import Study, StudyBundle, offering_for
 from tests.hits.crowd import now
 from tests.hits.rated import rate

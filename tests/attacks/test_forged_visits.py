@@ -12,12 +12,13 @@ from django.utils import timezone
 from rest_framework.request import Request
 
 from hits.api.worker_endpoints import PerAssignmentAndAddress, WorkerView
-from hits.crowds.contract import Visit
+from hits.crowds import Visit
 from hits.crowds.mturk.client import MTurkMarket
-from hits.designing.study_files import create_study
+from hits.designing import create_study
 from hits.models import Assignment, Hit, Publication, Study, offering_for
-from hits.monitoring.visits import LostChecks, count_lost_checks
-from hits.serving.assignment_tokens import Ticket
+from hits.monitoring import count_lost_checks
+from hits.monitoring.visits import LostChecks
+from hits.serving import Ticket
 from hits.serving.visit_limits import MOST_VISITS_AN_HOUR
 from localturk import working
 from localturk.clock import Clock

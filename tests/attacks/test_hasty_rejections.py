@@ -4,11 +4,11 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from hits.budgeting.undecided import SAVED_ONLY, UNREADABLE, empty_submissions, waiting_for_decision
+from hits.budgeting import SAVED_ONLY, UNREADABLE, empty_submissions, waiting_for_decision
 from hits.crowds.mturk.client import MTurkMarket
-from hits.designing.study_files import create_study
+from hits.designing import create_study
 from hits.models import Answer, Assignment, BonusCheck, Payment, Study, Submission, offering_for
-from hits.paying.payments import approve_by_hand, reject_empty
+from hits.paying import approve_by_hand, reject_empty
 from hits.syncing import sync
 from localturk import working
 from localturk.clock import Clock

@@ -18,14 +18,10 @@ from evalplatform.spreadsheet_cells import cell_of, text_of
 from generation.corpora.lines import Line
 from generation.corpora.opensubtitles import read_dialogs
 from generation.models import Dataset, Generator
-from hits.analysing.analysis import analyse
-from hits.analysing.computing import compute_results
-from hits.analysing.figures.all_figures import pictures
-from hits.exporting.bundle_check import check_bundle
-from hits.exporting.bundles import export_bundle
+from hits.analysing import analyse, compute_results, pictures
+from hits.exporting import FILES, check_bundle, export_bundle
 from hits.exporting.latex import escape
-from hits.exporting.ratings_files import FILES
-from hits.frames.built_frames import build_ratings, named
+from hits.frames import build_ratings, named
 from hits.models import Payment, Study, StudyResults, Submission, offering_for
 from tests.hits.crowd import now
 from tests.hits.rated import rate

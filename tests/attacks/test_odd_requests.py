@@ -14,8 +14,8 @@ from django.utils import timezone
 from generation.corpora import jsonl
 from generation.corpora.lines import Line, Problem
 from generation.models import Dataset
-from hits.access.api_tokens import make_token
-from hits.designing.study_files import start_draft
+from hits.access import make_token
+from hits.designing import start_draft
 from hits.models import Assignment, Event, Study
 from tests.hits.rated import rate
 from tests.hits.working import Worker, publish

@@ -10,8 +10,8 @@ from hits.crowds.mturk.client import MTurkMarket, hit_type_of
 from hits.crowds.mturk.question import external_question
 from hits.crowds.mturk.types import NewHit
 from hits.models import Event, Publication, Study, offering_for
+from hits.publishing import stop_study
 from hits.publishing.creating import adopt_orphans
-from hits.publishing.stopping import stop_study
 from tests.hits.test_publishing import assert_each_hit_is_there_once, now, publish
 
 THEIR_PAGE = "https://evil.example.org/"

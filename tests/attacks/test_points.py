@@ -5,14 +5,14 @@ from datetime import timedelta
 
 import pytest
 
-from hits.access.pseudonyms import pseudonym
-from hits.budgeting.dues import bonus_points
-from hits.collecting.collect import collect
+from hits.access import pseudonym
+from hits.budgeting.amounts_due import bonus_points
+from hits.collecting import collect
 from hits.crowds.mturk.client import MTurkMarket
-from hits.frames.study_frames import study_frames
+from hits.frames import study_frames
 from hits.models import Answer, Assignment, Payment, Study, Submission, offering_for
-from hits.paying.payments import pay
-from hits.screening.rules import find_flags
+from hits.paying import pay
+from hits.screening import find_flags
 from tests.hits.conftest import market
 from tests.hits.crowd import CrowdWorker, now, people, publish
 

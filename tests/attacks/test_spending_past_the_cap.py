@@ -17,19 +17,15 @@ from django.db import connection
 from django.test import Client
 
 from evalplatform.errors import EvalPlatformError
-from hits.budgeting.budget import OverBudget, budget_of, set_cap, typed_cap_cents
-from hits.budgeting.places import open_places, revealed_secret
-from hits.budgeting.spending import spending
+from hits.budgeting import budget_of, open_places, revealed_secret, set_cap, spending, typed_cap_cents
+from hits.budgeting.budget import OverBudget
 from hits.crowds.mturk.client import MTurkMarket
-from hits.designing.study_files import create_study
+from hits.designing import create_study
 from hits.models import Publication, Replacement, Study, Submission, offering_for
-from hits.paying.fair_pay import TopUp, confirm_top_up
-from hits.paying.payments import reject
-from hits.publishing.creating import publish_hits
-from hits.publishing.publishing_plan import check_funds, plan_publishing
-from hits.publishing.stopping import resume_study, stop_study
-from hits.replacing.putting_up_again import put_up_again
-from hits.replacing.requesting import replace_lost_assignments
+from hits.paying import confirm_top_up, reject
+from hits.paying.fair_pay import TopUp
+from hits.publishing import check_funds, plan_publishing, publish_hits, resume_study, stop_study
+from hits.replacing import put_up_again, replace_lost_assignments
 from hits.syncing import sync
 from localturk.clock import Clock
 from localturk.models import LedgerEntry, TurkHit

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from hits.collecting.collect import collect
+from hits.collecting import collect
 from hits.crowds.mturk.client import MTurkMarket
 from hits.models import Assignment, BonusCheck, Hit, Rating, Study, Submission, offering_for
 from tests.attacks.test_forged_visits import ELSEWHERE, MTurkWorker, on_mturk

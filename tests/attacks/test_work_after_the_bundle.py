@@ -7,11 +7,11 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.test import Client
 
-from hits.budgeting.places import reveal_secret
+from hits.budgeting import reveal_secret
 from hits.crowds.mturk.client import MTurkMarket
-from hits.designing.study_files import create_study
+from hits.designing import create_study
 from hits.models import Study, Submission, offering_for
-from hits.paying.payments import reject
+from hits.paying import reject
 from hits.syncing import sync, unsettled_offerings
 from localturk.models import TurkHit
 from tests import snapshots

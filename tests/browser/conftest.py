@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 from pytest_django import Settings
 
 from generation.importing import import_candidates, import_dialogs
-from hits.designing.study_files import create_study
+from hits.designing import create_study
 from localturk.clock import Clock
 from localturk.models import TurkHit, WorkerAccount
 from localturk.seeding import ensure_worker_accounts

@@ -20,7 +20,7 @@ def test_who_has_failed_often_is_told_kindly_when_to_try_again(
         page.get_by_role("button", name="Log in").click()
         expect(page.get_by_role("alert")).to_be_visible()
 
-    expect(page.get_by_role("alert")).to_have_text("That was tried too often. Please try again in 5 seconds.")
+    expect(page.get_by_role("alert")).to_have_text("Too many attempts. Please try again in 5 seconds.")
     expect(page.get_by_label("User name")).to_have_value("rosa")
     check_accessibility(page)
 

@@ -6,9 +6,9 @@ from datetime import timedelta
 from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
-from hits.access.pseudonyms import pseudonym
+from hits.access import pseudonym
 from hits.crowds.mturk.crowd import connect
-from hits.designing.study_files import create_study, read_study_file
+from hits.designing import create_study, read_study_file
 from hits.models import Publication, Study, offering_for
 from hits.tasks import screen_work_of_offering, sync_hits_of_offering
 from tests import snapshots

@@ -7,8 +7,8 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 from playwright.sync_api import Locator, Page, expect
 
-from hits.budgeting.budget import set_cap
-from hits.designing.study_files import create_study
+from hits.budgeting import set_cap
+from hits.designing import create_study
 from hits.models import Membership, PublishingRun, SpendingCap, offering_for
 from tests import snapshots
 from tests.browser.conftest import CheckAccessibility

@@ -6,9 +6,9 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from hits.designing.study_files import create_study
+from hits.designing import create_study
 from hits.models import offering_for
-from hits.screening.screening_runs import screen
+from hits.screening import screen
 from hits.tasks import compute_results_of_offering
 from tests import snapshots
 from tests.browser.conftest import CheckAccessibility

@@ -6,9 +6,9 @@ import pytest
 from django.contrib.auth.models import User
 from playwright.sync_api import FrameLocator, Page, Request, expect
 
-from hits.batching.building import build_hits
+from hits.batching import build_hits
 from hits.crowds.mturk.crowd import connect
-from hits.designing.study_files import create_study
+from hits.designing import create_study
 from hits.models import Answer, Assignment
 from tests.browser.conftest import PHONE, CheckAccessibility
 from tests.conftest import DEMO

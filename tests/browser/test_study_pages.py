@@ -7,9 +7,8 @@ from playwright.sync_api import Page, expect
 from pytest_django import Settings
 from pytest_django.live_server_helper import LiveServer
 
-from hits.batching.building import build_hits
-from hits.designing.design_problems import parse_design
-from hits.designing.study_files import create_study, read_study_file
+from hits.batching import build_hits
+from hits.designing import create_study, parse_design, read_study_file
 from hits.models import PublishingRun, Study
 from hits.tasks import publish_hits_of_run
 from tests import snapshots

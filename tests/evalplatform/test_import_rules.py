@@ -1,6 +1,7 @@
 """Who may import whom. The rooms and their order are read from hits/__init__.py, which says what each is for."""
 
 import ast
+import importlib
 import re
 import subprocess
 import sys
@@ -154,6 +155,56 @@ def test_the_web_process_has_neither_pandas_nor_torch(tmp_path: Path) -> None:
     assert not set(WEB_HAS_NOT) & set(loaded.stdout.split())
 
 
+def names_on_the_door(room: str) -> dict[str, str]:
+    """Return each name that a room's stub lists with the file that it comes from; nothing where there is no stub."""
+    stub = ROOT / "hits" / room / "__init__.pyi"
+    if not stub.exists():
+        return {}
+    lines = (node for node in ast.parse(stub.read_text()).body if isinstance(node, ast.ImportFrom))
+    return {alias.name: str(line.module) for line in lines for alias in line.names}
+
+
+def past_a_door(module: str, imported: str) -> bool:
+    """Whether a module of the product takes something from inside a room that is not its own."""
+    if not imported.startswith("hits.") or is_in(module, ".".join(imported.split(".")[:2])):
+        return False
+    if is_in(module, "localturk", "simulated_crowd") and is_in(imported, "hits.crowds.mturk"):
+        return False  # they speak MTurk's language, and take its facts from where they are told
+    room, name = [*imported.split(".")[1:], ""][:2]
+    return room in DOORS and name not in {"", *DOORS[room]}
+
+
+DOORS = {room: names_on_the_door(room) for room in [*ROOMS, *BESIDE] if names_on_the_door(room)}
+
+
+def test_rooms_are_entered_by_their_doors() -> None:
+    past = [
+        f"{module_name(path)} imports {imported}: import it from the package, and list it in its __init__.pyi"
+        for path in [*all_modules(), *sorted((ROOT / "examples").rglob("*.py"))]
+        for imported in imports_of(path)
+        if past_a_door(module_name(path), imported)
+    ]
+
+    assert past == []
+
+
+def test_every_name_on_a_door_is_there_and_used_outside() -> None:
+    used = {
+        (imported.split(".")[1], imported.split(".")[2])
+        for path in [*all_modules(), *sorted((ROOT / "examples").rglob("*.py"))]
+        for imported in imports_of(path)
+        if imported.startswith("hits.") and imported.count(".") == 2
+        if not is_in(module_name(path), ".".join(imported.split(".")[:2]))
+    }
+
+    for room, names in DOORS.items():
+        package = importlib.import_module(f"hits.{room}")
+        files = {path.stem for path in (ROOT / "hits" / room).iterdir()}
+        assert [name for name in names if not hasattr(package, name)] == []
+        assert [name for name in names if (room, name) not in used] == [], f"nobody outside hits.{room} uses these"
+        assert files.isdisjoint(names), f"a file of hits.{room} would take the place of a function on its door"
+
+
 @pytest.mark.parametrize(
     ("module", "imported"),
     [
@@ -180,7 +231,7 @@ def test_the_check_itself_finds_what_breaks_the_map(module: str, imported: str) 
     ("module", "imported"),
     [
         ("hits.designing.study_files", "generation.models.Dialog"),
-        ("hits.paying.payments", "hits.collecting.collect"),
+        ("hits.paying.payments", "hits.collecting.confirmed_work"),
         ("hits.paying.payments", "hits.crowds.contract.Market"),
         ("hits.crowds.registry", "hits.crowds.mturk.crowd"),
         ("hits.crowds.opening", "localturk.in_process"),
@@ -191,3 +242,18 @@ def test_the_check_itself_finds_what_breaks_the_map(module: str, imported: str) 
 )
 def test_the_check_allows_what_the_map_allows(module: str, imported: str) -> None:
     assert list(broken_rules(module, imported)) == []
+
+
+@pytest.mark.parametrize(
+    ("module", "imported", "is_past"),
+    [
+        ("hits.views.monitor", "hits.paying.payments.pay", True),
+        ("hits.views.monitor", "hits.paying.payments", True),
+        ("examples.demo", "hits.stats.clusters.Clusters", True),
+        ("hits.paying.fair_pay", "hits.paying.payments.pay", False),
+        ("hits.views.monitor", "hits.models.study.Study", False),
+        ("localturk.funds", "hits.crowds.mturk.costs.MTurkFees", False),
+    ],
+)
+def test_the_check_knows_a_door_from_a_wall(module: str, imported: str, is_past: bool) -> None:
+    assert past_a_door(module, imported) == is_past

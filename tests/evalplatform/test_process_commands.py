@@ -7,8 +7,8 @@ from evalplatform import process_commands
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_the_readme_prints_the_command_that_pages_print() -> None:
-    assert f"    {process_commands.WORKER} " in (ROOT / "README.md").read_text()
+def test_the_guides_print_the_commands_that_pages_print() -> None:
+    assert f"    {process_commands.WORKER}\n" in (ROOT / "docs" / "first-study.md").read_text()
     assert f"    {process_commands.SCHEDULER} " in (ROOT / "docs" / "settings.md").read_text()
 
 

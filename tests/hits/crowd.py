@@ -6,8 +6,7 @@ from django.db.models import F
 
 from hits.crowds.mturk.client import MTurkMarket
 from hits.models import Answer, Assignment, Hit, Publication, Study, Submission, offering_for
-from hits.publishing.creating import publish_hits
-from hits.publishing.publishing_plan import plan_publishing
+from hits.publishing import plan_publishing, publish_hits
 from localturk import working
 from localturk.clock import Clock
 from localturk.models import TurkAssignment, TurkHit, WorkerAccount

@@ -6,8 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from hits.frames.built_frames import build_ratings, build_submissions
-from hits.frames.study_frames import Frames
+from hits.frames import Frames, build_ratings, build_submissions
 
 AREAS = {"g": "good", "o": "okay", "b": "bad"}
 CHECKPOINTS = 3

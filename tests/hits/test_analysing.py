@@ -13,18 +13,23 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from evalplatform.errors import EvalPlatformError
-from hits.analysing.analysis import analyse
-from hits.analysing.figures.all_figures import pictures
-from hits.analysing.imported_ratings import import_ratings, read_ratings
-from hits.analysing.report_text import as_text
-from hits.analysing.reporting import report_of
-from hits.analysing.results import Results
-from hits.analysing.serialising import plain, results_as_json, results_from_json
-from hits.analysing.study_analysis import analyse_study
+from hits.analysing import (
+    Results,
+    analyse,
+    analyse_study,
+    as_text,
+    import_ratings,
+    pictures,
+    report_of,
+    results_as_json,
+    results_from_json,
+)
+from hits.analysing.imported_ratings import read_ratings
+from hits.analysing.serialising import plain
 from hits.exporting.report_latex import latex_tables
 from hits.models import Study, offering_for
-from hits.screening.screening_runs import screen
-from hits.stats.estimates import Estimate, Undefined
+from hits.screening import screen
+from hits.stats import Estimate, Undefined
 from hits.views.result_sections import page_sections
 from tests.hits.stats.small_frames import drawn_frame
 from tests.hits.test_screening import hand_in

@@ -9,13 +9,12 @@ from django.core.management import call_command
 from pandas.testing import assert_series_equal
 
 from generation.models import Candidate, CandidateScore, Dataset, Generator, GeneratorScore
-from hits.analysing.stored_results import source_of
-from hits.analysing.study_analysis import analyse_study, study_frame
-from hits.exporting.bundle_check import check_bundle
-from hits.exporting.bundles import export_bundle
-from hits.exporting.ratings_files import FILES, read_ratings
+from hits.analysing import analyse_study, source_of
+from hits.analysing.study_analysis import study_frame
+from hits.exporting import FILES, check_bundle, export_bundle
+from hits.exporting.ratings_files import read_ratings
 from hits.models import Study, offering_for
-from hits.stats.estimates import Undefined
+from hits.stats import Undefined
 from tests.hits.rated import BEST_FIRST, rate
 
 

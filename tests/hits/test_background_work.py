@@ -16,10 +16,10 @@ from evalplatform.background_work import QUIET_AFTER, send_task, showing_life
 from evalplatform.errors import EvalPlatformError
 from generation.models import Dataset, StyleCheck
 from generation.style_check import carry_out_style_check, request_style_check
-from hits.analysing.stored_results import refresh_results
+from hits.analysing import refresh_results
 from hits.background import send, send_once
 from hits.models import BackgroundJob, Offering, Study, StudyResults, offering_for
-from hits.publishing.publishing_runs import request_again, request_run, send_run
+from hits.publishing import request_again, request_run, send_run
 from hits.tasks import plan_size_of_study
 from tests.hits.rated import rate
 from tests.processes import wait_until

@@ -13,14 +13,19 @@ from hypothesis import strategies as st
 
 from generation.importing import import_candidates, import_dialogs
 from generation.models import Candidate, Dialog, Generator
-from hits.batching.building import build_hits, checkpoints_of, deal, make_cards
-from hits.batching.card_orders import card_order, commitment_to
-from hits.batching.manifest import manifest_lines
-from hits.designing.design_problems import parse_design
+from hits.batching import build_hits, card_order, commitment_to, manifest_lines
+from hits.batching.building import checkpoints_of, deal, make_cards
+from hits.designing import (
+    ChosenDialog,
+    Selection,
+    copy_study,
+    create_study,
+    fill_blocks,
+    parse_design,
+    read_study_file,
+    size_of_batches,
+)
 from hits.designing.design_words import describe_size
-from hits.designing.selecting import ChosenDialog, Selection, fill_blocks
-from hits.designing.sizing import size_of_batches
-from hits.designing.study_files import copy_study, create_study, read_study_file
 from hits.models import Hit, HitItem, Study
 from tests.conftest import ROOT, WriteFile
 

@@ -5,17 +5,16 @@ from datetime import timedelta
 import pytest
 from django.contrib.auth.models import User
 
-from hits.budgeting.budget import Budget, OverBudget, budget_of, refuse_over_budget, set_cap
-from hits.collecting.collect import collect
+from hits.budgeting import Budget, budget_of, refuse_over_budget, set_cap
+from hits.budgeting.budget import OverBudget
+from hits.collecting import collect
 from hits.crowds.mturk.client import MTurkMarket
-from hits.designing.study_files import create_study
+from hits.designing import create_study
 from hits.models import Publication, Replacement, Study, Submission, offering_for
-from hits.paying.fair_pay import TopUp, confirm_top_up
-from hits.paying.payments import pay, reject
-from hits.publishing.publishing_plan import check_budget, plan_publishing
-from hits.publishing.publishing_runs import request_run
-from hits.publishing.stopping import resume_study, stop_study
-from hits.replacing.requesting import replace_lost_assignments
+from hits.paying import confirm_top_up, pay, reject
+from hits.paying.fair_pay import TopUp
+from hits.publishing import check_budget, plan_publishing, request_run, resume_study, stop_study
+from hits.replacing import replace_lost_assignments
 from localturk.clock import Clock
 from tests import snapshots
 from tests.conftest import DEMO

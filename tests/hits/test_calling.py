@@ -2,7 +2,7 @@
 
 from threading import Event
 
-from hits.crowds.calling import call_in_threads
+from hits.crowds import call_in_threads
 
 
 def test_outcomes_that_come_together_are_in_the_order_of_their_items() -> None:

@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 from pytest_django import Settings
 
-from hits.collecting.collect import Collected, collect
+from hits.collecting import Collected, collect
 from hits.crowds.mturk.client import MTurkMarket
 from hits.models import Answer, Assignment, BonusCheck, Hit, Rating, Study, Submission, offering_for
 from tests.hits.crowd import CrowdWorker, now, people, publish

@@ -12,21 +12,17 @@ from django.core.management import call_command
 from django.test import Client
 
 from generation.models import Candidate
-from hits.analysing.computing import compute_results
-from hits.analysing.report_text import as_text
-from hits.analysing.reporting import report_of
-from hits.analysing.study_analysis import analyse_study
-from hits.batching.building import build_hits
-from hits.collecting.collect import collect
+from hits.analysing import analyse_study, as_text, compute_results, report_of
+from hits.batching import build_hits
+from hits.collecting import collect
 from hits.crowds.mturk.client import MTurkMarket
-from hits.designing.study_files import create_study
-from hits.exporting.bundle_check import check_bundle
-from hits.exporting.ratings_files import FILES
-from hits.frames.study_frames import study_frames
+from hits.designing import create_study
+from hits.exporting import FILES, check_bundle
+from hits.frames import study_frames
 from hits.models import Exclusion, Hit, HitItem, Offering, Rating, Study, offering_for
 from hits.protocols import PROTOCOLS
+from hits.stats import Estimate, Undefined
 from hits.stats.coded_ratings import NOT_FOR_COMPARISONS
-from hits.stats.estimates import Estimate, Undefined
 from tests.conftest import DEMO
 from tests.hits.crowd import CrowdWorker, now, people, publish
 from tests.hits.toy_pairs import Pairs

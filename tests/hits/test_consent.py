@@ -6,7 +6,7 @@ from hashlib import sha256
 import pytest
 from django.utils import timezone
 
-from hits.collecting.collect import collect
+from hits.collecting import collect
 from hits.crowds.mturk.client import MTurkMarket
 from hits.models import Answer, Assignment, Study, offering_for
 from tests.hits import crowd

@@ -7,15 +7,25 @@ import pytest
 
 from evalplatform.errors import EvalPlatformError
 from generation.models import Candidate, Dialog
-from hits.batching.building import build_hits
+from hits.batching import build_hits
 from hits.crowds.mturk.costs import MTurkFees
+from hits.designing import (
+    copy_study,
+    create_study,
+    describe_hourly_pay,
+    get_study,
+    hourly_pay_cents,
+    parse_design,
+    read_study_file,
+    save_draft,
+    select_dialogs,
+    size_of_batches,
+    summarise,
+    summarise_frozen,
+)
 from hits.designing import design_problems as checking
-from hits.designing.design_problems import parse_design
-from hits.designing.design_words import describe_cost, describe_hourly_pay
-from hits.designing.selecting import select_dialogs
-from hits.designing.sizing import cost_of, hourly_pay_cents, size_of_batches
-from hits.designing.study_files import copy_study, create_study, get_study, read_study_file, save_draft
-from hits.designing.summarising import summarise, summarise_frozen
+from hits.designing.design_words import describe_cost
+from hits.designing.sizing import cost_of
 from hits.errors import InvalidStudy, StudyFrozen
 from hits.models import Study
 from hits.protocols import protocol_of

@@ -13,28 +13,27 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from evalplatform.errors import EvalPlatformError
-from hits.access.pseudonyms import worker_ids
-from hits.analysing.reporting import report_of
-from hits.analysing.serialising import plain, results_from_json
-from hits.analysing.study_analysis import analyse_study
+from hits.access import worker_ids
+from hits.analysing import analyse_study, report_of, results_from_json
+from hits.analysing.serialising import plain
 from hits.batching.manifest import sha256
-from hits.collecting.collect import collect
+from hits.collecting import collect
 from hits.crowds.mturk.client import MTurkMarket
+from hits.exporting import FILES, check_bundle, export_bundle, export_ratings
 from hits.exporting.about import read_about
-from hits.exporting.bundle_check import check_bundle
 from hits.exporting.bundle_facts import gather_facts
-from hits.exporting.bundles import Bundle, export_bundle, export_ratings, write_ratings_of
+from hits.exporting.bundles import Bundle, write_ratings_of
 from hits.exporting.datasheet import datasheet
 from hits.exporting.latex import document, escape
 from hits.exporting.methods import methods_latex
-from hits.exporting.ratings_files import FILES, read_ratings
+from hits.exporting.ratings_files import read_ratings
 from hits.exporting.report_latex import latex_tables
-from hits.frames.ratings_frame import rating_chunks, ratings_frame
+from hits.frames import rating_chunks, ratings_frame
 from hits.models import Assignment, Payment, Rating, Study, Submission, offering_for
 from hits.models.design import StudyDesign
-from hits.paying.payments import pay
-from hits.screening.screening_runs import screen
-from hits.stats.outcomes import TrueValues
+from hits.paying import pay
+from hits.screening import screen
+from hits.stats import TrueValues
 from simulated_crowd.channels import InProcess
 from simulated_crowd.people import Crowd
 from simulated_crowd.simulating import simulate

@@ -6,13 +6,13 @@ import pytest
 from django.contrib.auth.models import User
 
 from evalplatform.errors import EvalPlatformError
-from hits.budgeting.budget import OverBudget, budget_of
-from hits.collecting.collect import collect
+from hits.budgeting import budget_of
+from hits.budgeting.budget import OverBudget
+from hits.collecting import collect
 from hits.crowds.mturk.client import MTurkMarket
-from hits.designing.study_files import create_study
+from hits.designing import create_study
 from hits.models import Payment, Study, Submission, offering_for
-from hits.paying.fair_pay import RealPay, confirm_top_up, propose_top_up, real_pay
-from hits.paying.payments import pay, reject
+from hits.paying import RealPay, confirm_top_up, pay, propose_top_up, real_pay, reject
 from localturk.models import BonusPayment
 from tests import snapshots
 from tests.conftest import DEMO

@@ -7,11 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hits.analysing.analysis import analyse
-from hits.analysing.figures.all_figures import pictures
+from hits.analysing import Results, analyse, pictures
 from hits.analysing.figures.canvas import INK
-from hits.analysing.results import Results
-from hits.screening.funnel import Counts, Funnel, FunnelStep
+from hits.screening import Counts, Funnel
+from hits.screening.funnel import FunnelStep
 
 GENERATORS = ["meed2", "blend & $x$ <b>"]
 

@@ -8,8 +8,8 @@ from django.test import Client
 
 from hits.crowds.mturk.client import MTurkMarket
 from hits.models import Hit, Payment, Publication, Study, Submission, offering_for
-from hits.monitoring.ledger import payments_of, sum_ledger
-from hits.paying.payments import approve_by_hand, reject
+from hits.monitoring import payments_of, sum_ledger
+from hits.paying import approve_by_hand, reject
 from hits.syncing import Synced, sync, unsettled_offerings
 from localturk.models import BonusPayment, LedgerEntry, TurkAssignment
 from tests.hits.crowd import CrowdWorker, now, people, publish

@@ -1,6 +1,6 @@
 import pytest
 
-from hits.stats.intervals import wilson_interval
+from hits.stats import wilson_interval
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from generation.models import Candidate, Dialog
-from hits.designing.study_files import create_study
+from hits.designing import create_study
 from hits.models import Study
 from tests.conftest import DEMO
 from tests.pages import html_of

@@ -3,12 +3,12 @@
 import pytest
 
 from evalplatform.errors import EvalPlatformError
-from hits.access.pseudonyms import pseudonym
-from hits.collecting.collect import collect
+from hits.access import pseudonym
+from hits.collecting import collect
 from hits.crowds.mturk.client import MTurkMarket
-from hits.designing.study_files import create_study
+from hits.designing import create_study
 from hits.models import Event, Hit, Publication, Standing, Study, offering_for
-from hits.publishing.limiting import Limited, block, limit_workers, unblock
+from hits.publishing import Limited, block, limit_workers, unblock
 from localturk import working
 from localturk.clock import Clock
 from localturk.models import TurkHit, WorkerAccount, WorkerBlock

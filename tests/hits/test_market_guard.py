@@ -10,8 +10,8 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from evalplatform.errors import EvalPlatformError
-from hits.access.pseudonyms import pseudonym
-from hits.crowds.opening import check_may_change, enter_market, open_crowd
+from hits.access import pseudonym
+from hits.crowds import check_may_change, enter_market, open_crowd
 from hits.models import (
     Assignment,
     Offering,
@@ -23,7 +23,7 @@ from hits.models import (
     Submission,
     offering_for,
 )
-from hits.publishing.publishing_runs import carry_out_run
+from hits.publishing import carry_out_run
 from hits.tasks import (
     put_hits_up_again,
     replace_assignments_of_offering,

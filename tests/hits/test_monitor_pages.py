@@ -15,14 +15,14 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from hits.access.pseudonyms import pseudonym
-from hits.budgeting.budget import typed_cap_cents
+from hits.access import pseudonym
+from hits.budgeting import typed_cap_cents
 from hits.crowds.mturk.client import MTurkMarket
-from hits.designing.study_files import create_study
+from hits.designing import create_study
 from hits.models import Assignment, Event, Payment, Publication, Standing, Study, Submission, offering_for
-from hits.monitoring.progress import submissions_per_hour
+from hits.monitoring import submissions_per_hour
+from hits.screening import screen
 from hits.screening.pattern_rules import StraightLines
-from hits.screening.screening_runs import screen
 from hits.syncing import sync
 from hits.tasks import (
     replace_assignments_of_offering,

@@ -11,16 +11,15 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from evalplatform.errors import EvalPlatformError
-from hits.batching.building import build_hits
-from hits.crowds.contract import Crowd, Market
-from hits.crowds.opening import check_is_allowed, open_crowd
-from hits.crowds.registry import CROWDS, all_places
-from hits.designing.study_files import create_study
+from hits.batching import build_hits
+from hits.crowds import CROWDS, Market, all_places, check_is_allowed, open_crowd
+from hits.crowds.contract import Crowd
+from hits.designing import create_study
 from hits.models import Event, Hit, Offering, Payment, Publication, Study, Submission, offering_for
-from hits.paying.payments import ANSWER_LOST, reject
-from hits.publishing.limiting import block
-from hits.publishing.stopping import resume_study
-from hits.replacing.requesting import replace_lost_assignments
+from hits.paying import reject
+from hits.paying.payments import ANSWER_LOST
+from hits.publishing import block, resume_study
+from hits.replacing import replace_lost_assignments
 from hits.syncing import sync
 from tests.conftest import DEMO
 from tests.hits.crowd import now

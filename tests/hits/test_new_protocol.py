@@ -10,16 +10,15 @@ from django.db import IntegrityError, transaction
 from django.test import Client
 
 from generation.models import Candidate
-from hits.batching.building import build_hits
-from hits.collecting.collect import collect
+from hits.batching import build_hits
+from hits.collecting import collect
 from hits.crowds.mturk.client import MTurkMarket
-from hits.designing.design_problems import parse_design
-from hits.designing.study_files import create_study
+from hits.designing import create_study, parse_design
 from hits.errors import InvalidStudy
-from hits.frames.study_frames import study_frames
+from hits.frames import study_frames
 from hits.models import Hit, Rating, Study, offering_for
 from hits.models.design import StudyDesign
-from hits.monitoring.checkpoint_rows import passed_by_worker
+from hits.monitoring import passed_by_worker
 from hits.protocols import PROTOCOLS
 from tests.conftest import DEMO
 from tests.hits.crowd import CrowdWorker, now, people, publish

@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from hits.crowds.mturk.client import MTurkMarket
-from hits.designing.study_files import create_study
+from hits.designing import create_study
 from hits.models import Answer, Assignment, Hit, Publication, Study
 from tests import snapshots
 from tests.conftest import DEMO

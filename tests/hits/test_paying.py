@@ -7,12 +7,13 @@ import pytest
 from django.db import connection
 
 from evalplatform.errors import EvalPlatformError
-from hits.collecting.collect import collect
+from hits.collecting import collect
 from hits.crowds.mturk.client import MTurkMarket
-from hits.designing.study_files import create_study
+from hits.designing import create_study
 from hits.models import Hit, Payment, Study, Submission, offering_for
-from hits.paying.payments import Paid, approve_by_hand, pay, record_dues, reject
-from hits.screening.screening_runs import screen
+from hits.paying import Paid, approve_by_hand, pay, reject
+from hits.paying.payments import record_dues
+from hits.screening import screen
 from localturk.clock import Clock
 from localturk.models import Account, BonusPayment, TurkAssignment
 from tests import snapshots

@@ -3,8 +3,7 @@
 import pytest
 
 from hits.models.design import CheckpointPart, StudyDesign
-from hits.protocols import protocol_of
-from hits.protocols.checkpoints import is_lost, is_won, wins_point
+from hits.protocols import is_lost, is_won, protocol_of, wins_point
 from hits.serving.bonus_words import bonus_rule, points_told
 from tests.conftest import DEMO
 

@@ -8,16 +8,10 @@ import pytest
 from django.core.management import CommandError, call_command
 from scipy.stats import nct, norm, t, ttest_1samp
 
-from hits.designing.power_planning import FEWEST_SIMULATIONS_FOR_A_SIZE, plan_for_difference, plan_for_size
-from hits.stats.power import (
-    Effects,
-    Setting,
-    detectable_difference,
-    dialogs_needed,
-    power_curve,
-    power_of,
-    simulate_scores,
-)
+from hits.designing import plan_for_difference, plan_for_size
+from hits.designing.power_planning import FEWEST_SIMULATIONS_FOR_A_SIZE
+from hits.stats import Effects, Setting, detectable_difference, dialogs_needed, power_curve
+from hits.stats.power import power_of, simulate_scores
 
 NO_EFFECTS = Effects(dialog=0, reply=0, worker=0)
 PAPER = Setting(dialogs=6000, raters=4, generators=4)

@@ -6,7 +6,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from pytest_django import Settings
 
-from hits.budgeting.budget import typed_cap_cents
+from hits.budgeting import typed_cap_cents
 from hits.crowds.mturk.client import ENDPOINTS, MTurkMarket
 from hits.models import Publication, Study, offering_for
 from localturk.models import Account

@@ -14,9 +14,8 @@ from hits.crowds.mturk.client import MTurkMarket, hit_type_of
 from hits.crowds.mturk.question import external_question
 from hits.crowds.mturk.types import NewHit
 from hits.models import Publication, Study, offering_for
-from hits.publishing.creating import adopt_orphans, publish_hits
-from hits.publishing.publishing_plan import check_funds, plan_publishing
-from hits.publishing.stopping import resume_study, stop_study
+from hits.publishing import check_funds, plan_publishing, publish_hits, resume_study, stop_study
+from hits.publishing.creating import adopt_orphans
 from localturk.faults import Kind, add_fault
 from localturk.models import TurkHit
 from tests.conftest import ROOT

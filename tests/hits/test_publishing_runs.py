@@ -15,13 +15,12 @@ from django.test import Client, override_settings
 from pytest_django import Settings
 
 from evalplatform.errors import EvalPlatformError
-from hits.budgeting.budget import set_cap, typed_cap_cents
+from hits.budgeting import set_cap, typed_cap_cents
+from hits.crowds import worker_page_url
 from hits.crowds.mturk.client import MTurkMarket, boto_client
-from hits.crowds.opening import worker_page_url
 from hits.errors import MarketUnavailable
 from hits.models import Publication, PublishingRun, Study, offering_for
-from hits.publishing.publishing_runs import carry_out_run, count_run, request_run
-from hits.publishing.stopping import stop_study
+from hits.publishing import carry_out_run, count_run, request_run, stop_study
 from localturk import in_process
 from localturk.faults import Kind, add_fault, clear_faults
 from localturk.models import Account

@@ -12,7 +12,7 @@ from django.test import Client
 
 from evalplatform.errors import EvalPlatformError
 from hits.models import Study, offering_for
-from hits.publishing.page_check import check_worker_page
+from hits.publishing import check_worker_page
 
 HOST = "127.0.0.2"
 Headers = dict[str, str]

@@ -9,12 +9,12 @@ from django.test import Client, override_settings
 from pytest_django.live_server_helper import LiveServer
 
 from evalplatform.errors import EvalPlatformError
-from hits.budgeting.budget import budget_of
+from hits.budgeting import budget_of
 from hits.crowds.mturk.client import MTurkMarket
 from hits.models import Hit, Publication, Rating, Study, Submission, offering_for
-from hits.publishing.publishing_plan import plan_publishing
-from hits.replacing.putting_up_again import PutUpAgain, put_up_again
-from hits.replacing.requesting import Replaced, replace_lost_assignments
+from hits.publishing import plan_publishing
+from hits.replacing import Replaced, put_up_again, replace_lost_assignments
+from hits.replacing.putting_up_again import PutUpAgain
 from hits.syncing import sync
 from hits.tasks import put_hits_up_again
 from localturk.faults import Kind, add_fault

@@ -9,14 +9,14 @@ import pytest
 from django.core.management import call_command
 from django.db import connection
 
-from hits.budgeting.budget import budget_of
-from hits.collecting.collect import collect
+from hits.budgeting import budget_of
+from hits.collecting import collect
 from hits.crowds.mturk.client import MTurkMarket
-from hits.designing.study_files import create_study
+from hits.designing import create_study
 from hits.models import Exclusion, Hit, Replacement, ScreeningRun, Study, Submission, offering_for
-from hits.paying.payments import reject
-from hits.publishing.stopping import stop_study
-from hits.replacing.requesting import Replaced, replace_lost_assignments
+from hits.paying import reject
+from hits.publishing import stop_study
+from hits.replacing import Replaced, replace_lost_assignments
 from hits.syncing import sync, unsettled_offerings
 from localturk.clock import Clock
 from localturk.models import TurkHit, WorkerAccount

@@ -4,14 +4,11 @@ import re
 
 import pytest
 
-from hits.analysing.analysis import analyse
+from hits.analysing import Cell, Kind, Report, Section, analyse, as_text, report_of
 from hits.analysing.figures.alternative_texts import alternative_text
 from hits.analysing.imported_ratings import read_ratings
-from hits.analysing.report import Cell, Kind, Report, Section
-from hits.analysing.report_text import as_text
-from hits.analysing.reporting import report_of
 from hits.exporting.report_latex import latex_tables
-from hits.stats.estimates import Interval
+from hits.stats import Interval
 from hits.views.result_sections import page_sections
 from tests.hits.stats.small_frames import drawn_frame
 

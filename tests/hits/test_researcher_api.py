@@ -10,11 +10,10 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from hits.access.api_tokens import make_token
-from hits.access.pseudonyms import pseudonym
-from hits.analysing.stored_results import source_of
+from hits.access import make_token, pseudonym
+from hits.analysing import source_of
 from hits.models import ApiToken, Rating, Study, StudyResults, offering_for
-from hits.screening.screening_runs import screen
+from hits.screening import screen
 from tests.hits.rated import rate
 
 

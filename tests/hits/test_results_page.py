@@ -13,12 +13,11 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from hits.analysing.computing import compute_results
+from hits.analysing import compute_results, refresh_results
 from hits.analysing.disputed_dialogs import most_disputed
-from hits.analysing.stored_results import refresh_results
-from hits.frames.ratings_frame import ratings_frame
+from hits.frames import ratings_frame
 from hits.models import Assignment, ScreeningRun, Study, StudyResults, offering_for
-from hits.screening.screening_runs import screen
+from hits.screening import screen
 from hits.tasks import compute_results_of_offering, make_bundle_of_offering
 from tests.hits.rated import rate
 from tests.pages import html_of

@@ -5,15 +5,14 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from evalplatform.errors import EvalPlatformError
-from hits.collecting.collect import collect
+from hits.collecting import collect
 from hits.crowds.mturk.client import MTurkMarket
-from hits.designing.study_files import copy_study
+from hits.designing import copy_study
 from hits.models import Event, ScreeningRun, Study, offering_for
 from hits.models.screening_rule import RetiredRule
-from hits.paying.payments import pay
+from hits.paying import pay
+from hits.screening import RULES, parse_rules, screen
 from hits.screening.paper_rules import SameAnswer
-from hits.screening.rules import RULES
-from hits.screening.screening_runs import parse_rules, screen
 from hits.tasks import screen_work_of_offering
 from tests.hits.crowd import CrowdWorker, now, people, publish
 

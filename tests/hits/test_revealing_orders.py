@@ -9,18 +9,15 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
 
-from hits.batching.building import build_hits
-from hits.batching.card_orders import card_order, commitment_to
-from hits.collecting.collect import collect
+from hits.batching import build_hits, card_order, commitment_to
+from hits.collecting import collect
 from hits.crowds.mturk.client import MTurkMarket
-from hits.designing.study_files import copy_study
+from hits.designing import copy_study
+from hits.exporting import bundle_source, check_bundle, export_bundle
 from hits.exporting.about import read_about
-from hits.exporting.bundle_check import check_bundle
-from hits.exporting.bundles import export_bundle
 from hits.exporting.hashing import write_hashes
-from hits.exporting.stored_bundles import bundle_source
 from hits.models import Answer, Study, offering_for
-from hits.publishing.stopping import stop_study
+from hits.publishing import stop_study
 from localturk.models import TurkHit
 from tests.hits.crowd import CrowdWorker, now, people, publish
 from tests.pages import html_of

@@ -10,13 +10,13 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
 from evalplatform.errors import EvalPlatformError
-from hits.access.pseudonyms import pseudonym, worker_ids
+from hits.access import pseudonym, worker_ids
 from hits.analysing.study_analysis import study_frame
-from hits.budgeting.dues import bonus_points
-from hits.collecting.collect import collect
+from hits.budgeting.amounts_due import bonus_points
+from hits.collecting import collect
 from hits.crowds.mturk.client import MTurkMarket
 from hits.errors import InvalidStudy
-from hits.frames.study_frames import study_frames
+from hits.frames import study_frames
 from hits.frames.submissions_frame import submissions_frame
 from hits.models import (
     Answer,
@@ -32,12 +32,9 @@ from hits.models import (
     Submission,
     offering_for,
 )
-from hits.monitoring.assignment_rows import assignment_rows
-from hits.monitoring.checkpoint_rows import passed_by_worker
-from hits.screening.keeping import first_rules, unscreened_count
-from hits.screening.kept_mask import kept_mask, rules_in
+from hits.monitoring import assignment_rows, passed_by_worker
+from hits.screening import first_rules, kept_mask, parse_rules, rules_in, screen, undo, unscreened_count
 from hits.screening.paper_rules import SameAnswer, TooFewPoints
-from hits.screening.screening_runs import parse_rules, screen, undo
 from tests.conftest import WriteFile
 from tests.hits.crowd import CrowdWorker, now, people, publish
 from tests.hits.frames import Work, frames_of

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hits.models.screening_rule import Finding, ScreeningRule
+from hits.screening import PAGES, RULES, Counts, every_rule, find_flags, with_rule_tables
 from hits.screening.attention_rules import (
     FirstAttemptFailures,
     Inattention,
@@ -18,13 +19,11 @@ from hits.screening.attention_rules import (
     TooFastPerDialog,
 )
 from hits.screening.comparing_rules import Copies, DisagreementOnEasyItems
-from hits.screening.funnel import Counts
 from hits.screening.funnel_counts import make_funnel
 from hits.screening.paper_rules import HastyWithoutPoints, SameAnswer, TooFewPoints
 from hits.screening.pattern_rules import PositionBias, StraightLines
-from hits.screening.rule_tables import PAGES, with_rule_tables
-from hits.screening.rules import RULES, apply_rules, every_rule, find_flags
-from hits.stats.association import association_within_strata
+from hits.screening.rules import apply_rules
+from hits.stats import association_within_strata
 from tests.conftest import ROOT
 from tests.hits.frames import Work, frames_of
 

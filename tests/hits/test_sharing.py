@@ -11,10 +11,9 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from hits.access.api_tokens import make_token
-from hits.access.pseudonyms import pseudonym
+from hits.access import make_token, pseudonym
 from hits.api import urls as api_urls
-from hits.designing.study_files import copy_study
+from hits.designing import copy_study
 from hits.models import Assignment, Event, Membership, Study
 from hits.urls import urlpatterns
 from tests.conftest import ROOT

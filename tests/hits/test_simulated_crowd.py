@@ -12,12 +12,12 @@ from django.core.management import CommandError, call_command
 from pytest_django.live_server_helper import LiveServer
 
 from evalplatform.errors import EvalPlatformError
-from hits.collecting.collect import Collected, collect
+from hits.collecting import Collected, collect
 from hits.crowds.mturk.client import MTurkMarket
-from hits.designing.study_files import create_study
-from hits.frames.study_frames import study_frames
+from hits.designing import create_study
+from hits.frames import study_frames
 from hits.models import Answer, Assignment, HitItem, Rating, Study, Submission, offering_for
-from hits.publishing.stopping import stop_study
+from hits.publishing import stop_study
 from simulated_crowd.channels import InProcess, OverHttp
 from simulated_crowd.judging import Judge
 from simulated_crowd.knowing import KnownDialog

@@ -9,8 +9,7 @@ from django.db.models.functions import Upper
 
 from generation.models import Dialog
 from hits.models import Study, offering_for
-from hits.publishing.plan_words import describe_plan
-from hits.publishing.publishing_plan import plan_publishing
+from hits.publishing import describe_plan, plan_publishing
 from tests.conftest import ROOT
 
 DEMO = ROOT / "examples" / "demo.toml"

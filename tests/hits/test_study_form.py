@@ -12,11 +12,10 @@ from django.test.utils import CaptureQueriesContext
 
 from evalplatform.errors import EvalPlatformError
 from generation.models import Dataset, Dialog
-from hits.batching.building import build_hits
-from hits.designing.design_problems import parse_design
-from hits.designing.study_files import create_study
+from hits.batching import build_hits
+from hits.designing import create_study, parse_design
 from hits.models import Study
-from hits.screening.rules import RULES
+from hits.screening import RULES
 from tests.conftest import DEMO
 from tests.pages import html_of
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hits.collecting.active_times import bounded_times, span_seconds
+from hits.collecting import bounded_times, span_seconds
 
 BEGIN = datetime(2026, 11, 16, 8, tzinfo=UTC)
 

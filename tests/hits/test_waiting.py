@@ -13,9 +13,9 @@ from pytest_django import Settings
 from evalplatform import process_commands
 from evalplatform.embedded_broker import count_live_workers
 from hits import background
-from hits.batching.manifest import manifest_lines, sha256
-from hits.batching.manifest_files import manifest_file, write_manifest
-from hits.designing.study_files import create_study
+from hits.batching import manifest_file, manifest_lines, write_manifest
+from hits.batching.manifest import sha256
+from hits.designing import create_study
 from hits.models import BackgroundJob, SchedulerBeat, Study, offering_for
 from hits.tasks import note_that_scheduler_runs, plan_size_of_study, screen_work_of_offering
 from tests.conftest import DEMO

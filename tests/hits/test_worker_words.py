@@ -6,12 +6,13 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from hits.crowds.registry import CROWDS
-from hits.designing.study_files import create_study
+from hits.crowds import CROWDS
+from hits.designing import create_study
 from hits.models import Hit, Study, design_texts
 from hits.protocols import areas_texts
 from hits.protocols.areas import Areas
-from hits.serving.work_refusals import WORDS, Refusal, incomplete_words, limit_words
+from hits.serving import Refusal
+from hits.serving.work_refusals import WORDS, incomplete_words, limit_words
 from tests import snapshots
 from tests.conftest import DEMO, ROOT
 from tests.hits.working import Worker, publish

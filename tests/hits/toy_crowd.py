@@ -11,21 +11,9 @@ from datetime import UTC, datetime, timedelta
 
 from django.http import HttpRequest
 
+from hits.crowds import CrowdWords, Held, HitToOffer, MarketAssignment, MarketBonus, MarketHit, Preview, Visit
 from hits.crowds.abilities import Abilities, Environment
-from hits.crowds.contract import (
-    CANT_TELL,
-    HandBack,
-    Held,
-    HitToOffer,
-    MarketAssignment,
-    MarketBonus,
-    MarketHit,
-    Preview,
-    Sites,
-    Visit,
-    Way,
-)
-from hits.crowds.crowd_words import CrowdWords
+from hits.crowds.contract import CANT_TELL, HandBack, Sites, Way
 from hits.crowds.fees import Fees
 from hits.errors import MarketRefused, MarketUnavailable
 from hits.models import Assignment, Offering, Publication, Submission

@@ -8,8 +8,9 @@ from typing import Any, Literal
 from hits.errors import DesignProblem
 from hits.models.cards import Card
 from hits.models.design import CheckpointPart, StudyDesign, TaskPart, WarmUpPart, WarmUpReply
+from hits.protocols import OwnSetting
 from hits.protocols.compared_cards import compare_cards
-from hits.protocols.protocol import Criterion, InvalidAnswer, Judgement, OwnSetting, Protocol, Scale, Sent, Value
+from hits.protocols.protocol import Criterion, InvalidAnswer, Judgement, Protocol, Scale, Sent, Value
 
 SCALE = Scale(("win", "tie", "loss"), ("better", "as good", "worse"), (1, 0, -1))
 SIDES = ("first", "both", "second")  # by place on the page: for the reply at the first, the values of SCALE

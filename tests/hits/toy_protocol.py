@@ -7,16 +7,8 @@ from typing import Any, Literal
 from hits.errors import DesignProblem
 from hits.models.cards import Card
 from hits.models.design import CheckpointPart, StudyDesign, TaskPart, WarmUpPart, WarmUpReply
-from hits.protocols.protocol import (
-    Criterion,
-    InvalidAnswer,
-    Judgement,
-    OwnSetting,
-    Protocol,
-    Scale,
-    Sent,
-    Value,
-)
+from hits.protocols import OwnSetting
+from hits.protocols.protocol import Criterion, InvalidAnswer, Judgement, Protocol, Scale, Sent, Value
 
 SCALE = Scale(("3", "2", "1"), ("three stars", "two stars", "one star"), (3, 2, 1))
 

@@ -1,5 +1,5 @@
-// Bonus Validate: whether the placement of a checkpoint would win its point, as the server says. What wins is where the
-// replies are in the end; the page knows only what was checked, and says so.
+// The panel of Bonus Validate: it asks the server whether the answer at a checkpoint would win its point. The final answer
+// decides; the page knows only what was checked, and says so.
 import type { BonusOut, Dialog } from "../generated/page";
 import type { CheckAnswer } from "./data";
 import { count, h, modestButton, say } from "./dom";
@@ -7,7 +7,7 @@ import type { OnWaiting } from "./line";
 import type { Protocol } from "./protocols/contract";
 import { Refusal } from "./requests";
 
-// Each fits the two lines that are kept for it.
+// Each text fits into the two lines that are reserved for it.
 const WON = "The bonus point is yours if it stays like this.";
 const LOST = "This point is gone: the first check counts.";
 
@@ -40,11 +40,11 @@ export class BonusPanel {
     this.refresh();
   }
 
-  /** After every move, check and change by another tab. */
+  /** Call this after every move, every check, and every change by another tab. */
   refresh(): void {
     this.bonus = this.dialog.bonus ?? this.bonus;
     const { attempts_left: left } = this.bonus;
-    // Its place is kept while it is hidden, so that nothing jumps when the last reply is placed.
+    // Its space stays reserved while it is hidden, so that nothing jumps when the last reply is placed.
     this.element.toggleAttribute("data-waiting", this.missing > 0);
     this.element.toggleAttribute("data-won", hasWon(this.protocol, this.dialog));
     this.button.setAttribute("aria-disabled", String(!this.canCheck));
@@ -79,7 +79,7 @@ export class BonusPanel {
     return this.bonus.passed ? WON : this.bonus.attempts_left === 0 ? this.protocol.words.noMore : this.protocol.words.tryAgain;
   }
 
-  /** The same words are not said again with every move. */
+  /** Shows words, but does not announce the same words again after every move. */
   private tell(words: string): void {
     if (words !== this.words) {
       this.words = words;
@@ -108,7 +108,7 @@ export class BonusPanel {
   }
 }
 
-/** Whether the last check passed, and nothing has moved since. */
+/** Returns whether the last check passed and nothing has moved since. */
 export function hasWon(protocol: Protocol, { bonus, answer }: Dialog): boolean {
   const checked = bonus !== null && bonus.passed && !bonus.is_lost ? bonus.checked : null;
   return checked !== null && protocol.isSame(checked, answer);

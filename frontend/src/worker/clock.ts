@@ -1,4 +1,4 @@
-// The time used of the time allowed, in whole minutes: enough to plan by, and nothing that ticks.
+// The clock in the header: how much of the time allowed is used, in whole minutes, so that nothing ticks.
 import { count, h, say } from "./dom";
 
 const EVERY_MS = 5_000;
@@ -16,7 +16,7 @@ export class Clock {
     this.show();
   }
 
-  /** Once the page stands: a screen reader hears what changes in a region that was there before. */
+  /** Call this once the page is there: screen readers announce only changes of a region that was there before. */
   start(announce: (words: string) => void, onOver: () => void): void {
     window.setInterval(() => {
       if (this.show(announce) === 0) {
@@ -25,7 +25,7 @@ export class Clock {
     }, EVERY_MS);
   }
 
-  /** Returns how many minutes are left, begun ones included. */
+  /** Shows the time, and returns how many minutes are left, rounded up. */
   private show(announce?: (words: string) => void): number {
     const used = Math.min(this.allowed, Math.floor((Date.now() - this.startedAt) / 60_000));
     const left = this.allowed - used;

@@ -1,4 +1,4 @@
-// What the page and the server tell each other after the opening; what the page opens with is in generated/page.ts.
+// Types of what page and server send each other after the page was opened. generated/page.ts has what it opens with.
 import type { Answer, BonusOut, PageData } from "../generated/page";
 
 export interface DialogSave extends Answer {

@@ -1,4 +1,4 @@
-// One conversation: read it, sort the replies, perhaps win a point.
+// The step of one dialog: the conversation, the replies to rate, the bonus panel, and reporting a problem.
 import { BonusPanel } from "./bonus_panel";
 import { conversation } from "./conversation";
 import type { Dialog, PageData } from "../generated/page";
@@ -12,9 +12,9 @@ const MOST_MOVES = 200;
 const LONGEST_PROBLEM = 1000;
 
 export interface DialogActions {
-  /** To the next step, as Next does. */
+  /** Goes to the next step, as the button Next does. */
   goOn(): void;
-  /** After a move, or after something was typed. */
+  /** Is called after a move, or after something was typed. */
   onChange(): void;
   /** Adds the running clock to the dialog's times. */
   lap(): void;
@@ -22,7 +22,7 @@ export interface DialogActions {
 }
 
 export interface DialogStep extends Step {
-  /** Shows the dialog's state as it is now: another tab has changed it. */
+  /** Shows the dialog's present state, after another tab has changed it. */
   refresh(): void;
 }
 
@@ -38,7 +38,7 @@ export function dialogStep(
     fields: () => dialog.answer,
     onMove: (place, choice) => {
       actions.lap();
-      // The first moves tell the most, and where it ended is in the answer.
+      // The first moves tell the most, and the answer has the final state, so later moves are left out.
       if (dialog.answer.moves.length < MOST_MOVES) {
         dialog.answer.moves.push([dialog.answer.active_ms, place, choice]);
       }
@@ -89,7 +89,7 @@ function problemBox(dialog: Dialog, onChange: () => void): { element: HTMLElemen
     h("label", { for: "problem" }, "What is wrong? Please sort the replies as well as you can all the same."),
     text,
   );
-  // Its field opens below the fold, or below Back and Next.
+  // The field may open below the visible part, or below Back and Next.
   element.addEventListener("toggle", () => element.open && element.scrollIntoView({ block: "nearest" }));
   const refresh = (): void => {
     text.value = dialog.problem;

@@ -1,4 +1,4 @@
-// Elements in one line. Strings become text nodes, so that what people and chatbots wrote is never read as HTML.
+// Helpers that make elements. Strings become text nodes, so that texts of people and models are never read as HTML.
 
 type Child = Node | string | null | false;
 type Attribute = string | number | boolean | null | ((event: Event) => void);
@@ -21,7 +21,7 @@ export function h<Tag extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** HTML that our server made and cleaned. Its links leave the frame alone: the work stays open. */
+/** Shows HTML that our server made and cleaned. Its links open a new tab, so that the work stays open. */
 export function prose(html: string): HTMLElement {
   const element = h("div", { class: "prose" });
   element.innerHTML = html;
@@ -32,7 +32,7 @@ export function prose(html: string): HTMLElement {
   return element;
 }
 
-/** Text from the corpus or the study: in its own direction, with its own line breaks. */
+/** Shows a text from the corpus or the study with its own direction and line breaks. */
 export function quoted(tag: "div" | "span" | "p", className: string, text: string): HTMLElement {
   return h(tag, { class: className, dir: "auto" }, text);
 }
@@ -41,7 +41,7 @@ export function button(text: string, className: string, onPress: () => void): HT
   return h("button", { type: "button", class: className, onclick: onPress }, text);
 }
 
-/** Pressed by mouse, it takes no focus: Enter means afterwards what it meant before. */
+/** A button that takes no focus when it is pressed by mouse, so that Enter means the same as before. */
 export function modestButton(text: string, className: string, onPress: () => void): HTMLButtonElement {
   const made = button(text, className, onPress);
   made.addEventListener("mousedown", (event) => event.preventDefault());
@@ -52,7 +52,7 @@ export function count(number: number, one: string, many = `${one}s`): string {
   return `${number} ${number === 1 ? one : many}`;
 }
 
-/** Shows words in an element that is a live region: an empty one takes no space, and the same words are said again. */
+/** Shows words in a live region. An empty one takes no space, and the same words are announced again. */
 export function say(region: HTMLElement, words: string): void {
   region.textContent = region.textContent === words && words !== "" ? `${words}\u00a0` : words;
 }

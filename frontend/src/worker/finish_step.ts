@@ -1,4 +1,4 @@
-// The last page: a word to the researchers if one likes, and Submit.
+// The last step: optional feedback to the researchers, and Submit.
 import type { Dialog, PageData, SubmitOut } from "../generated/page";
 import { button, h, say } from "./dom";
 import type { OnWaiting } from "./line";

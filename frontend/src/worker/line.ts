@@ -1,4 +1,4 @@
-// The line to our server: one request at a time, each tried until it is answered, and what is waited for said aloud.
+// Send requests to our server one at a time, try each until it is answered, and tell the worker what we wait for.
 import { type Endpoint, post, Unreachable } from "./requests";
 
 const FIRST_WAIT_MS = 1_000;
@@ -8,7 +8,7 @@ const SLOW_MS = 3_000;
 const DOWN = "No connection. Your work is kept, and this goes on by itself when the connection is back.";
 const SLOW = "The server has not answered yet; still waiting. Your work is kept.";
 
-/** Is told what is being waited for. */
+/** Is called with words that say what we wait for. */
 export type OnWaiting = (why: string) => void;
 
 export class Line {
@@ -24,14 +24,14 @@ export class Line {
     window.addEventListener("online", () => this.wakeUp());
   }
 
-  inTurn<T>(task: () => Promise<T>): Promise<T> {
+  enqueue<T>(task: () => Promise<T>): Promise<T> {
     const result = this.queue.then(task);
     this.queue = result.catch(() => undefined);
     return result;
   }
 
-  /** Says what is waited for, also while an earlier task hangs or is tried again: its turn comes only after that. */
-  async inTurnAloud<T>(onWaiting: OnWaiting, task: () => Promise<T>): Promise<T> {
+  /** Says what we wait for, also while an earlier task hangs or is tried again, since this one comes after it. */
+  async enqueueAloud<T>(onWaiting: OnWaiting, task: () => Promise<T>): Promise<T> {
     const say = (): void => onWaiting(this.isDown ? DOWN : SLOW);
     const timer = window.setTimeout(say, SLOW_MS);
     this.waiters.add(say);
@@ -39,14 +39,14 @@ export class Line {
       say();
     }
     try {
-      return await this.inTurn(task);
+      return await this.enqueue(task);
     } finally {
       window.clearTimeout(timer);
       this.waiters.delete(say);
     }
   }
 
-  /** The same request again until it is answered: the server may have done it the first time, and then just says so. */
+  /** Repeats a request until it is answered. If the server has done it the first time, it just says so. */
   async insist<T>(endpoint: Endpoint, body: object): Promise<T> {
     for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
       try {

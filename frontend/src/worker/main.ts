@@ -1,4 +1,4 @@
-// The worker's page. The server sends a HIT with all its dialogs; from then on it only receives.
+// Start the worker's page. The server sends a HIT with all its dialogs; after that, the page only sends.
 import "../styles/worker.css";
 import { readPageData } from "./data";
 import { showPreview } from "./preview";
@@ -9,7 +9,7 @@ import { Work } from "./work";
 
 const root = document.getElementById("work");
 if (root !== null) {
-  // The server has put words there that help when this script does not come. They come back when it fails.
+  // The server has put words there that help if this script does not load. They are shown again if it fails.
   const words = [...root.childNodes];
   const explain = (heading: string): void => {
     root.replaceChildren(...words);
@@ -34,9 +34,9 @@ if (root !== null) {
   }
 }
 
-/** Chrome and Edge 111, Firefox 114, Safari 16.4 or newer: docs/working.md, and what vite.config.ts builds for. */
+/** Returns whether this is Chrome or Edge 111, Firefox 114, Safari 16.4 or newer, as docs/working.md and vite.config.ts say. */
 function isServed(): boolean {
-  // color-mix came with just these versions, and later than all that is used here.
+  // color-mix came with exactly these versions, and is the newest feature that is used here.
   return "timeout" in AbortSignal && CSS.supports("color", "color-mix(in srgb, red, red)");
 }
 

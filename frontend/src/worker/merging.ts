@@ -1,4 +1,4 @@
-// The same dialog in two tabs: what each has done holds. The protocol says what that means for the answer itself.
+// Merge work on the same dialog in two tabs: what each has done counts. The protocol says what that means for the answer.
 import type { Answer } from "../generated/page";
 import type { DialogSave } from "./data";
 import type { Protocol } from "./protocols/contract";
@@ -9,15 +9,15 @@ const LONGEST_PROBLEM = 1000;
 export interface Merged {
   answer: Answer;
   problem: string;
-  /** Something of ours that the server does not have yet. */
+  /** Whether we have something that the server does not have yet. */
   isNews: boolean;
-  /** Something of theirs that this page did not show: not what it sent itself and never heard of. */
+  /** Whether they have something that this page did not show, other than what it sent itself without an answer. */
   isTheirNews: boolean;
-  /** Places of replies to which both have given different answers. */
+  /** The places of replies to which both have given different answers. */
   clashes: number[];
 }
 
-/** `known` is what the server has had from us: see Protocol.merge. */
+/** Merges two states of a dialog. `known` is what the server has had from us: see Protocol.merge. */
 export function merge(protocol: Protocol, known: [DialogSave, ...DialogSave[]], mine: DialogSave, theirs: DialogSave): Merged {
   const merged = protocol.merge(known, mine, theirs);
   const base = known[0];

@@ -1,4 +1,4 @@
-// The instructions, with a warm-up that answers each reply in words and counts for nothing.
+// The step with the instructions and a warm-up, which explains each reply and does not count.
 import { conversation } from "./conversation";
 import type { PageData } from "../generated/page";
 import { count, h, modestButton, prose, quoted, say } from "./dom";
@@ -13,7 +13,7 @@ export function instructionsStep(protocol: Protocol, data: PageData, fields: Fie
   const button = modestButton("Validate", "button button-quiet", () => validate());
   let isExplained = false;
   const isComplete = (): boolean => protocol.missing(fields, replies.length) === 0;
-  // On Validate itself, reached by the tab key, Enter validates again.
+  // If the button Validate has the focus, by the tab key, Enter validates again.
   const howToGoOn = (): string =>
     isComplete() && document.activeElement !== button ? "Next or Enter" : "Next";
   const task = protocol.makeTask({
@@ -23,7 +23,7 @@ export function instructionsStep(protocol: Protocol, data: PageData, fields: Fie
       isExplained = false;
       say(result, "");
     },
-    // Enter looks at the replies first, and goes on when there is nothing new to look at.
+    // Enter explains the replies first, and goes on if there is nothing new to explain.
     onDone: () => (isExplained ? goOn() : validate()),
     whenDone: () => `${protocol.words.allDone}: press ${isExplained ? howToGoOn() : "Validate or Enter"}.`,
   });

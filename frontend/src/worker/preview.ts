@@ -1,4 +1,4 @@
-// Before a worker accepts: everything to decide by, and nothing that can be written or sent.
+// The preview before a worker accepts: everything that helps to decide, and nothing that can be typed or sent.
 import { conversation } from "./conversation";
 import type { PageData } from "../generated/page";
 import { h, prose, quoted } from "./dom";

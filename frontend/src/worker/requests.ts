@@ -1,4 +1,4 @@
-// One way to ask our server. Two ways to fail: a refusal is final, the unreachable is tried again.
+// Send one request to our server. There are two failures: a refusal is final, an unreachable server is asked again.
 import type { ConflictingDialog } from "./data";
 
 const PATIENCE_MS = 20_000;
@@ -18,10 +18,10 @@ export class Refusal extends Error {
   constructor(
     readonly code: string,
     message: string,
-    /** Of a page of its own: this ends the work. "" when the page goes on. */
+    /** The heading of a page that ends the work; "" if the work goes on. */
     readonly heading = "",
     readonly canOpenAgain = false,
-    /** With a conflict: what the server holds instead. */
+    /** What the server has instead, if there is a conflict. */
     readonly dialog: ConflictingDialog | null = null,
   ) {
     super(message);

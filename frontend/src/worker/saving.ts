@@ -1,4 +1,4 @@
-// Everything that the worker does goes to the server from here, one request at a time, latest state per dialog.
+// Save everything that the worker does: one request at a time, with the latest state of each dialog.
 import type { PageData, SubmitOut } from "../generated/page";
 import type { CheckAnswer, DialogSave, DialogSaved, SaveBody } from "./data";
 import { Line, type OnWaiting } from "./line";
@@ -14,10 +14,10 @@ export type SaveState = "saved" | "saving" | "offline" | "failed";
 
 export interface SavingEvents {
   onState(state: SaveState, detail: string): void;
-  /** Another tab was faster: the page now holds what both did in these dialogs. */
+  /** Is called if another tab was faster. The page now has what both did in these dialogs. */
   onConflict(conflicts: Conflict[]): void;
   onRefusal(refusal: Refusal): void;
-  /** The moment to bring the running clock into the answers. */
+  /** Is called before sending, to add the running clock to the answers. */
   beforeSending(): void;
 }
 
@@ -25,7 +25,7 @@ export class Saver {
   private readonly store: UnsentStore;
   private readonly line: Line;
   private readonly waiting = new Set<number>();
-  /** Of each dialog, the last that the server is known to have got from this tab, or that it had instead. */
+  /** For each dialog, the last state that the server surely got from this tab, or had instead. */
   private readonly acknowledged: DialogSave[];
   private savedStep: string;
   private isFeedbackWaiting = false;
@@ -46,7 +46,7 @@ export class Saver {
     this.line = new Line(data.token, () => this.show("offline"));
   }
 
-  /** Takes up what an earlier visit could not send. Tells where another tab had moved the same cards meanwhile. */
+  /** Recovers what an earlier visit could not send. Returns where another tab has changed the same answers meanwhile. */
   resume(): Conflict[] {
     const found: Conflict[] = [];
     this.store.takeOver((unsent) => {
@@ -67,13 +67,13 @@ export class Saver {
     return found;
   }
 
-  /** Something that the worker did, and that the server has not confirmed. Where the page stands is not worth a word. */
+  /** Whether the worker did something that the server has not confirmed. The present step alone does not count. */
   get hasUnsent(): boolean {
     const isOnItsWay = this.attempted !== null && (this.attempted.dialogs.length > 0 || "feedback" in this.attempted);
     return !this.isStopped && (isOnItsWay || this.waiting.size > 0 || this.isFeedbackWaiting);
   }
 
-  /** To the consent text. Goes with the next save. */
+  /** Notes that the worker agreed to the consent text. The next save sends it. */
   agree(): void {
     this.isConsentWaiting = !this.data.has_agreed;
     this.data.has_agreed = true;
@@ -89,17 +89,17 @@ export class Saver {
     this.sendSoon();
   }
 
-  /** Sends now. Resolves when all is saved; while the server is out of reach, that takes until it is back. */
+  /** Sends now. Resolves when all is saved; if the server is out of reach, that is when it is back. */
   flush(): Promise<void> {
     window.clearTimeout(this.timer);
     this.persist();
-    // A refusal has been told by then, to the worker as well.
-    return this.line.inTurn(() => this.sendAll()).catch(() => undefined);
+    // The worker has already been told about a refusal.
+    return this.line.enqueue(() => this.sendAll()).catch(() => undefined);
   }
 
-  /** Asks for a bonus point. The answer is saved with it. */
+  /** Asks for a bonus point, which also saves the answer. */
   check(position: number, onWaiting: OnWaiting): Promise<CheckAnswer> {
-    return this.line.inTurnAloud(onWaiting, async () => {
+    return this.line.enqueueAloud(onWaiting, async () => {
       await this.sendAll();
       const dialog = this.data.dialogs[position];
       if (dialog === undefined || dialog.bonus === null) {
@@ -115,9 +115,9 @@ export class Saver {
     });
   }
 
-  /** One attempt only: the worker is there to press again. */
+  /** Submits, with one attempt only, since the worker can press the button again. */
   submit(onWaiting: OnWaiting): Promise<SubmitOut> {
-    return this.line.inTurnAloud(onWaiting, async () => {
+    return this.line.enqueueAloud(onWaiting, async () => {
       await this.sendAll();
       // All of it, though it is saved: what this page hands to the crowd is what it shows, whoever else has
       // submitted with the same ids.
@@ -151,7 +151,7 @@ export class Saver {
   }
 
   private async sendAll(): Promise<void> {
-    // Before the worker has agreed, nothing is taken: what an earlier visit left waits until then.
+    // Send nothing before the worker has agreed. What an earlier visit left waits until then.
     while (!this.isStopped && this.data.has_agreed && this.hasWork) {
       this.events.beforeSending();
       this.attempted = this.nextBody();
@@ -196,7 +196,7 @@ export class Saver {
     }
   }
 
-  /** What the server says about a dialog of which it was sent something. */
+  /** Handles the server's answer about a dialog that was sent. */
   private settleDialog(result: DialogSaved, sent: DialogSave): Conflict[] {
     const { position } = result;
     const [dialog, base] = [this.data.dialogs[position], this.acknowledged[position]];
@@ -230,7 +230,7 @@ export class Saver {
   }
 
   private failed(error: unknown, body?: object): never {
-    // Would be refused forever. Anything else is kept: a worker who may go on after all finds it again.
+    // It would be refused for ever, so forget it. Anything else stays stored for a worker who may go on after all.
     if (error instanceof Refusal && UNREADABLE.includes(error.code)) {
       this.attempted = null;
       this.persist();
@@ -259,7 +259,7 @@ export class Saver {
   }
 
   private show(state: SaveState, detail = ""): void {
-    // While offline, every move tries nothing new: the words stay until something arrives.
+    // While offline, moves change nothing: the words stay until something arrives.
     if (state === "saving" && this.state === "offline") {
       return;
     }

@@ -1,20 +1,20 @@
-// What stands around every step: the header with its facts, Back and Next, and the voice for screen readers.
+// The frame around every step: the header with its facts, Back and Next, notices, and words for screen readers.
 import { button, h, say } from "./dom";
 import type { SaveState } from "./saving";
 
 export interface Step {
   heading: string;
   content: HTMLElement;
-  /** What is missing before one can go on, in words; "" when nothing is. */
+  /** Returns what is missing before one can go on, in words, or "". */
   missing(): string;
-  /** Puts the focus where the work begins; false leaves it to the heading. The page is at its top, and stays there. */
+  /** Puts the focus where the work begins, without scrolling. Returns false to leave the focus to the heading. */
   begin?(): boolean;
   leave(): void;
-  /** The step itself shows the instructions. */
+  /** Whether the step itself shows the instructions. */
   hasInstructions?: boolean;
-  /** In place of Next. */
+  /** A button in place of Next. */
   action?: HTMLElement;
-  /** Where in the step a notice is seen and hides nothing; without one it stands above the step. */
+  /** Where in the step a notice is visible and hides nothing; by default, above the step. */
   noticePlace?: HTMLElement;
 }
 
@@ -58,15 +58,15 @@ export class Shell {
     );
   }
 
-  /** For screen readers only. */
+  /** Announces words to screen readers only. */
   readonly announce = (words: string): void => say(this.voice, words);
 
-  /** Next to the button that was pressed. */
+  /** Shows words next to the button that was pressed. */
   tell(words: string): void {
     say(this.message, words);
   }
 
-  /** Until the next step, or until it is pressed away. */
+  /** Shows a notice until the next step, or until the worker closes it. */
   notify(words: string): void {
     say(this.noticeWords, words);
     this.notice.toggleAttribute("data-shown", words !== "");
@@ -89,20 +89,20 @@ export class Shell {
     this.notify("");
     this.showReadiness(step);
     if (!isFirst) {
-      document.body.scrollIntoView(); // and not only this page: a frame may be higher than the window around it
+      document.body.scrollIntoView(); // also scrolls the page around a frame that is higher than the window
     }
-    // As the page is opened, only where work goes on: the page around a frame keeps the focus else.
+    // When the page opens, take the focus only if work goes on; otherwise the page around the frame keeps it.
     if (step.begin?.() !== true && (!isFirst || step.begin !== undefined)) {
       this.heading.focus({ preventScroll: true });
     }
   }
 
-  /** Next can always be pressed: when something is missing, it says what. So it is quiet then, and never disabled. */
+  /** Makes Next look quiet if something is missing. It is never disabled, because pressing it says what is missing. */
   showReadiness(step: Step): void {
     this.next.classList.toggle("button-quiet", step.missing() !== "");
   }
 
-  /** Nothing before the first check: who never checks has lost no point. */
+  /** Shows the points; nothing before the first check, because a worker who never checks has lost none. */
   showPoints(points: number | null, of: number): void {
     say(this.points, points === null ? "" : `Bonus points checked and right: ${points} of ${of}`);
   }
@@ -120,7 +120,7 @@ export class Shell {
       return;
     }
     this.saved.textContent = words;
-    // Not each "Saved" after each move: only when something is wrong, and when it is right again.
+    // Don't announce "Saved" after each move, only when something is wrong, and when it is right again.
     if (isTrouble(state) || (wasTrouble && state === "saved")) {
       this.announce(words);
     }

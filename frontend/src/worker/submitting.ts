@@ -60,7 +60,7 @@ function postForm(action: string, fields: Record<string, string>): void {
   const inputs = Object.entries(fields).map(([name, value]) => h("input", { type: "hidden", name, value }));
   const form = h("form", { method: "post", action, hidden: true }, ...inputs);
   document.body.append(form);
-  // Not form.submit(): a field of that name would hide the method.
+  // form.submit() won't do: a field of that name would hide the method.
   HTMLFormElement.prototype.submit.call(form);
   form.remove();
 }

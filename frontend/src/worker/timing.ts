@@ -1,4 +1,4 @@
-// How long a worker looks at a dialog, and how long it stands open in a hidden tab. Both are named in the consent.
+// Measure how long a worker looks at a dialog, and how long it is open in a hidden tab. The consent text names both.
 import type { Answer } from "../generated/page";
 
 export class Stopwatch {
@@ -10,7 +10,7 @@ export class Stopwatch {
     document.addEventListener("visibilitychange", () => this.lap());
   }
 
-  /** A function, since a conflict exchanges the answer. */
+  /** Starts the clock. `answer` is a function, because a conflict replaces the answer. */
   start(answer: () => Answer): void {
     this.lap();
     this.answer = answer;
@@ -21,7 +21,7 @@ export class Stopwatch {
     this.answer = null;
   }
 
-  /** Adds what has passed since the last lap to the answer. */
+  /** Adds the time since the last lap to the answer. */
   lap(): void {
     const now = performance.now();
     const passed = Math.round(now - this.since);

@@ -1,4 +1,4 @@
-// What the server has not confirmed yet, kept over a reload or a crash. Browsers may deny storage in another site's frame.
+// Store what the server has not confirmed yet, so that it survives a reload or crash. Browsers may deny storage in a frame.
 import type { Dialog, PageData } from "../generated/page";
 import type { DialogSave, SaveBody } from "./data";
 import { merge } from "./merging";
@@ -8,7 +8,7 @@ export interface Unsent {
   step: string;
   feedback: string | null;
   hasAgreed: boolean;
-  /** Sent, but nobody knows whether it arrived. */
+  /** What was sent without knowing whether it arrived. */
   attempted: SaveBody | null;
   dialogs: DialogSave[];
   /** What the server last acknowledged of these dialogs. */
@@ -23,7 +23,7 @@ export interface Conflict {
 
 export class UnsentStore {
   private readonly prefix: string;
-  /** Each page its own: what one has sent says nothing about what another has not. */
+  /** Each page has its own key: what one page has sent says nothing about another. */
   private readonly key: string;
   isKept = true;
 
@@ -32,7 +32,7 @@ export class UnsentStore {
     this.key = `${this.prefix} ${Math.random()}`;
   }
 
-  /** What earlier visits and other tabs have left, which is this page's from now on. */
+  /** Takes over what earlier visits and other tabs have left. */
   takeOver(take: (unsent: Unsent) => void): void {
     try {
       for (const key of Object.keys(localStorage).filter((one) => one.startsWith(this.prefix) && one !== this.key)) {
@@ -59,12 +59,12 @@ export class UnsentStore {
 }
 
 export interface Recovered {
-  /** Where something is to be sent again. */
+  /** The positions of dialogs that have to be sent again. */
   positions: number[];
   conflicts: Conflict[];
 }
 
-/** Puts unsent work back into the page, together with what the server has got from another tab meanwhile. */
+/** Puts unsent work back into the page, merged with what the server got from another tab meanwhile. */
 export function recover(protocol: Protocol, data: PageData, unsent: Unsent): Recovered {
   const recovered: Recovered = { positions: [], conflicts: [] };
   const attempted = unsent.attempted?.dialogs ?? [];

@@ -1,4 +1,4 @@
-// The first page: what it is about, and the worker's own yes or no. In short for those who know it.
+// The first step: what the work is about, and the worker's consent. It is short for those who have worked on it before.
 import type { PageData } from "../generated/page";
 import { button, h, say } from "./dom";
 import { factList, introduction } from "./introduction";
@@ -16,7 +16,7 @@ export function welcomeStep(protocol: Protocol, data: PageData, onAgree: () => v
   );
   const content = data.is_returning ? shortIntroduction(protocol, data) : introduction(protocol, data);
   const heading = data.is_returning ? "Welcome back" : "Welcome";
-  // Who has agreed, and comes back to this page, goes on with Next.
+  // A worker who has agreed and comes back to this page goes on with Next.
   return { heading, content, missing: () => "", leave: () => undefined, ...(data.has_agreed ? {} : { action }) };
 }
 

@@ -1,4 +1,4 @@
-// The way through a HIT: which step is shown, what is saved when, and what another tab or a refusal changes.
+// Lead a worker through a HIT: which step is shown, what is saved when, and what another tab or a refusal changes.
 import { hasWon } from "./bonus_panel";
 import { Clock } from "./clock";
 import type { Dialog, PageData } from "../generated/page";
@@ -18,7 +18,7 @@ import { Stopwatch } from "./timing";
 import type { Conflict } from "./unsent";
 import { welcomeStep } from "./welcome_step";
 
-/** A place on the way through the HIT. Where the worker is, is saved by its name. */
+/** A place on the way through the HIT. The worker's place is saved by its name. */
 interface Stop {
   name: string;
   make(): Step;
@@ -28,7 +28,7 @@ export class Work {
   private readonly welcome: Stop;
   private readonly instructions: Stop;
   private readonly dialogs: Stop[];
-  /** All of them in order. */
+  /** All stops in order. */
   private readonly stops: Stop[];
   private readonly shell: Shell;
   private readonly saver: Saver;
@@ -42,7 +42,7 @@ export class Work {
     private readonly root: HTMLElement,
     private readonly protocol: Protocol,
     private readonly data: PageData,
-    /** Does it, and leaves words that help where it fails. */
+    /** Builds something, and shows words that help if that fails. */
     private readonly orExplain: (build: () => void) => void,
   ) {
     this.warmUp = protocol.empty();
@@ -81,7 +81,7 @@ export class Work {
     this.showPoints();
     this.shell.showSaveState("saved", "");
     this.goTo(this.data.has_agreed ? this.stops[this.index] : this.welcome);
-    // A save now is refused, with words that say what happened, whether it is paid and what to do.
+    // When time is over, the server refuses a save with words that say what happened, whether it is paid and what to do.
     this.clock.start(this.shell.announce, () => this.saveBeforeLeaving());
     if (conflicts.length > 0) {
       this.shell.notify(this.inWords(conflicts));
@@ -112,7 +112,7 @@ export class Work {
     }
   }
 
-  /** Without a stop, to where everything begins. */
+  /** Goes to a stop or, without one, to the first. */
   private goTo(stop: Stop = this.welcome): void {
     this.orExplain(() => {
       const isFirst = this.step === null;
@@ -194,7 +194,7 @@ export class Work {
       : `${this.protocol.words.clashed}: ${clashes.join(", ")}. The newest is shown.`;
   }
 
-  /** Those that a check promised and that still stand as they were checked: the server tells no others. */
+  /** Shows points that a check promised and whose answers have not changed since. The server tells no others. */
   private showPoints(): void {
     const hasChecked = this.data.dialogs.some((dialog) => (dialog.bonus?.attempts ?? 0) > 0);
     this.shell.showPoints(hasChecked ? this.data.dialogs.filter((dialog) => hasWon(this.protocol, dialog)).length : null, this.data.facts.bonus_dialogs);

@@ -16,7 +16,7 @@ from hits.analysing.figures.ranking_figure import draw_ranking
 from hits.analysing.figures.shares_figure import draw_shares
 from hits.analysing.reporting import report_of
 from hits.analysing.results import CriterionResults, Results
-from hits.screening.funnel import Funnel
+from hits.screening import Funnel
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

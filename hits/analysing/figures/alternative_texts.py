@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from hits.analysing.report import Cell, Kind, Section
-from hits.stats.estimates import Undefined
+from hits.stats import Undefined
 
 MEASURES = {
     "alpha_ordinal": "Krippendorff's alpha, ordinal",

@@ -6,8 +6,7 @@ from hits.analysing.figures.canvas import BLACK, INK, LIGHT, MIDDLE, WHITE, new_
 from hits.analysing.figures.figure_words import short_name
 from hits.analysing.report import ALL
 from hits.analysing.results import CriterionResults
-from hits.stats.estimates import Estimate
-from hits.stats.outcomes import Comparisons
+from hits.stats import Comparisons, Estimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,6 +1,6 @@
 """Names that fit beside a drawing, and how far its whiskers reach."""
 
-from hits.stats.estimates import Estimate, Undefined
+from hits.stats import Estimate, Undefined
 
 LONGEST_NAME = 30  # in letters, beside a drawing: the words below it have names in full
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from evalplatform.wording import count_of
 from hits.analysing.figures.canvas import DARK, INK, LIGHT, MIDDLE, new_axes
-from hits.screening.funnel import Counts, Funnel
+from hits.screening import Counts, Funnel
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

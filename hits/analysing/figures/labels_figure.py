@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 from hits.analysing.figures.canvas import INK, draw_interval, fills, new_axes
 from hits.analysing.figures.figure_words import short_name
 from hits.analysing.results import CriterionResults
-from hits.stats.estimates import Undefined
-from hits.stats.outcomes import Labels, LabelShare
+from hits.stats import Labels, LabelShare, Undefined
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

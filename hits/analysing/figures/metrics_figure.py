@@ -6,7 +6,7 @@ from generation.metrics.naming import title_of
 from hits.analysing.figures.canvas import INK, MARKERS, new_axes
 from hits.analysing.figures.figure_words import short_name
 from hits.analysing.results import CriterionResults
-from hits.stats.outcomes import MetricCorrelation
+from hits.stats import MetricCorrelation
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,8 +7,7 @@ from hits.analysing.figures.canvas import INK, new_axes
 from hits.analysing.figures.figure_words import half_widths, short_name
 from hits.analysing.report import ALL
 from hits.analysing.results import CriterionResults
-from hits.stats.estimates import Undefined
-from hits.stats.outcomes import Ranked, Ranking
+from hits.stats import Ranked, Ranking, Undefined
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,8 +7,7 @@ from hits.analysing.figures.canvas import BLACK, INK, draw_interval, fills, new_
 from hits.analysing.figures.figure_words import short_name
 from hits.analysing.report import ALL
 from hits.analysing.results import CriterionResults
-from hits.stats.estimates import Undefined
-from hits.stats.outcomes import Share, ShareRow
+from hits.stats import Share, ShareRow, Undefined
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

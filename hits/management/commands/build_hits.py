@@ -3,9 +3,8 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from evalplatform.wording import count_of
-from hits.batching.building import build_hits
-from hits.designing.design_words import style_warning
-from hits.designing.study_files import get_study
+from hits.batching import build_hits
+from hits.designing import get_study, style_warning
 from hits.management.study_command import StudyCommand, progress_bar
 
 

@@ -3,9 +3,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from hits.exporting.bundle_check import check_bundle
-from hits.exporting.ratings_files import FILES
-from hits.exporting.unpacking import unpacked
+from hits.exporting import FILES, check_bundle, unpacked
 from hits.management.study_command import StudyCommand
 
 

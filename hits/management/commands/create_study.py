@@ -5,10 +5,7 @@ from django.contrib.auth.models import User
 from django.core.management.base import CommandParser
 
 from evalplatform.errors import EvalPlatformError
-from hits.designing.design_words import style_warning
-from hits.designing.selecting import select_dialogs
-from hits.designing.study_files import create_study, read_study_file
-from hits.designing.summarising import check_study_style, summarise
+from hits.designing import check_study_style, create_study, read_study_file, select_dialogs, style_warning, summarise
 from hits.management.study_command import StudyCommand
 
 

@@ -3,7 +3,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from hits.exporting.bundles import export_bundle, export_ratings
+from hits.exporting import export_bundle, export_ratings
 from hits.management.study_command import StudyCommand
 from hits.models import ScreeningRun
 

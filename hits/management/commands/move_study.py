@@ -5,8 +5,7 @@ from django.core.management.base import CommandParser
 from django.utils import timezone
 
 from evalplatform.errors import EvalPlatformError
-from hits.crowds.opening import check_is_allowed, worker_page_url
-from hits.crowds.registry import environment_of
+from hits.crowds import check_is_allowed, environment_of, worker_page_url
 from hits.management.study_command import StudyCommand
 from hits.models import Event, Offering
 

@@ -4,11 +4,10 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from evalplatform.wording import count_of
-from hits.crowds.fees import Cost
-from hits.designing.power_planning import Plan, plan_for_difference, plan_for_size
+from hits.crowds import Cost
+from hits.designing import Plan, plan_for_difference, plan_for_size
 from hits.management.study_command import StudyCommand
-from hits.stats.estimates import ALPHA
-from hits.stats.power import MOST_DIALOGS_NEEDED, SIMULATIONS, Effects, Power, Setting
+from hits.stats import ALPHA, MOST_DIALOGS_NEEDED, SIMULATIONS, Effects, Power, Setting
 
 BAR_WIDTH = 40
 

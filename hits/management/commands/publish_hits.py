@@ -5,16 +5,22 @@ from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
 from evalplatform.wording import count_of
-from hits.budgeting.budget import refuse_unseen_cap, set_cap, typed_cap_cents
-from hits.budgeting.spending import spending
-from hits.crowds.opening import check_may_change, enter_market
-from hits.crowds.registry import environment_of
-from hits.designing.design_words import dollars
+from hits.budgeting import refuse_unseen_cap, set_cap, spending, typed_cap_cents
+from hits.crowds import check_may_change, enter_market, environment_of
+from hits.designing import dollars
 from hits.management.study_command import StudyCommand, progress_bar
 from hits.models import Event, Offering
-from hits.publishing.creating import PublishingResult, publish_hits, settle_plan
-from hits.publishing.plan_words import cents_from_dollars, describe_plan
-from hits.publishing.publishing_plan import PublishingPlan, check_funds, plan_publishing, under_cap
+from hits.publishing import (
+    PublishingPlan,
+    PublishingResult,
+    cents_from_dollars,
+    check_funds,
+    describe_plan,
+    plan_publishing,
+    publish_hits,
+    settle_plan,
+    under_cap,
+)
 
 
 class Command(StudyCommand):

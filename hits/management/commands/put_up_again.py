@@ -4,10 +4,10 @@ from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
 from evalplatform.wording import count_of
-from hits.crowds.opening import enter_market
+from hits.crowds import enter_market
 from hits.management.study_command import StudyCommand
-from hits.publishing.plan_words import cents_from_dollars
-from hits.replacing.putting_up_again import describe_put_up_again, put_up_again
+from hits.publishing import cents_from_dollars
+from hits.replacing import describe_put_up_again, put_up_again
 
 
 class Command(StudyCommand):

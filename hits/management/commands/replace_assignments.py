@@ -3,10 +3,10 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
-from hits.crowds.opening import open_crowd
+from hits.crowds import open_crowd
 from hits.management.study_command import StudyCommand
-from hits.publishing.plan_words import cents_from_dollars
-from hits.replacing.requesting import describe_replaced, replace_lost_assignments
+from hits.publishing import cents_from_dollars
+from hits.replacing import describe_replaced, replace_lost_assignments
 
 
 class Command(StudyCommand):

@@ -5,13 +5,11 @@ from typing import Any
 from django.core.management.base import CommandParser
 from django.utils import timezone
 
-from hits.designing.study_files import read_study_file
-from hits.frames.study_frames import study_frames
+from hits.designing import read_study_file
+from hits.frames import study_frames
 from hits.management.study_command import StudyCommand
 from hits.models import Offering
-from hits.screening.rules import find_flags
-from hits.screening.screening_runs import Screened, parse_rules, screen, undo
-from hits.screening.screening_words import describe_evidence, describe_funnel
+from hits.screening import Screened, describe_evidence, describe_funnel, find_flags, parse_rules, screen, undo
 
 FEW_LINES = 40
 

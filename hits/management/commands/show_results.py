@@ -4,13 +4,17 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from evalplatform.errors import EvalPlatformError
-from hits.analysing.analysis import analyse
-from hits.analysing.imported_ratings import WORDS, describe_problems, import_ratings
-from hits.analysing.report_text import as_text
-from hits.analysing.reporting import report_of
-from hits.analysing.results import Results
-from hits.analysing.serialising import results_as_json
-from hits.analysing.study_analysis import analyse_study
+from hits.analysing import (
+    WORDS,
+    Results,
+    analyse,
+    analyse_study,
+    as_text,
+    describe_problems,
+    import_ratings,
+    report_of,
+    results_as_json,
+)
 from hits.management.study_command import StudyCommand
 from hits.models import ScreeningRun
 

@@ -4,9 +4,9 @@ from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
 from evalplatform.wording import count_of
-from hits.crowds.opening import open_crowd
+from hits.crowds import open_crowd
 from hits.management.study_command import StudyCommand
-from hits.publishing.stopping import resume_study, stop_study
+from hits.publishing import resume_study, stop_study
 
 
 class Command(StudyCommand):

@@ -5,8 +5,8 @@ from django.utils import timezone
 from rich.progress import Progress, TaskID
 
 from evalplatform.wording import count_of
-from hits.crowds.opening import open_crowd
-from hits.designing.design_words import dollars
+from hits.crowds import open_crowd
+from hits.designing import dollars
 from hits.management.study_command import StudyCommand, progress_bar
 from hits.models import Payment
 from hits.syncing import Synced, describe_waiting, sync

@@ -5,8 +5,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand
 
-from hits.screening.rule_tables import PAGES, with_rule_tables
-from hits.screening.rules import RULES
+from hits.screening import PAGES, RULES, with_rule_tables
 
 
 class Command(BaseCommand):

@@ -1,3 +1,5 @@
+"""manage.py simulate_crowd: let a simulated crowd with a known truth work on a study's HITs."""
+
 import logging
 from collections import Counter
 from collections.abc import Iterator
@@ -7,7 +9,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from evalplatform.wording import count_of
-from hits.designing.study_files import get_study
+from hits.designing import get_study
 from hits.management.study_command import StudyCommand, progress_bar
 from hits.models.design import StudyDesign
 from simulated_crowd.channels import Channel, InProcess, OverHttp
@@ -30,20 +32,24 @@ Its workers accept HITs, open the worker's page, place cards, ask for bonus poin
 abandon a HIT. What they think of a reply comes from --truth: {", ".join(PRESETS)}, or a file of your own
 (docs/simulation.md). The same seed gives the same ratings. Types: {", ".join(WORKER_TYPES)}.
 
-It goes on until no assignment is left or nobody can take what is left; run it again for HITs that were published
-since. With --url the pages are reached over HTTP on a running server with the same database."""
+It goes on until no assignment is left, or nobody can take those that are left. Run it again for HITs that were
+published since. With --url, the crowd uses the pages of a running server with the same database over HTTP."""
 
     def add_arguments(self, parser: CommandParser) -> None:
         add = parser.add_argument
         usual = ",".join(f"{one.name}={share:g}" for one, share in USUAL_SHARES.items())
         add("study")
-        add("--workers", type=int, metavar="N", help="how many come (default: enough for the whole study)")
+        add("--workers", type=int, metavar="N", help="how many workers come (default: enough for the whole study)")
         add("--truth", default="demo", metavar="NAME|FILE", help="what is true of the replies (default demo)")
         add("--seed", type=int, default=1, help="the same seed gives the same crowd and ratings (default 1)")
-        add("--types", metavar="SHARES", help=f"careful ones are the rest, unless named (default {usual})")
+        add(
+            "--types",
+            metavar="SHARES",
+            help=f"shares of types; careful ones are the rest, unless named (default {usual})",
+        )
         add("--hits", type=int, metavar="N", help="work on the first N HITs only")
-        add("--url", metavar="URL", help="of a running server with this database (default: no server, in this process)")
-        add("--speed", type=float, metavar="X", help="X times as fast as life (default: as fast as it goes)")
+        add("--url", metavar="URL", help="a running server with this database (default: work in this process)")
+        add("--speed", type=float, metavar="X", help="X times as fast as real people (default: as fast as possible)")
 
     def run(self, options: dict[str, Any]) -> None:
         study = get_study(options["study"])
@@ -69,22 +75,22 @@ since. With --url the pages are reached over HTTP on a running server with the s
 
     def _describe(self, crowd: Crowd, truth: Truth, design: StudyDesign) -> None:
         types = Counter(worker.type.name for worker in crowd.workers)
-        self.stdout.write(f"{count_of(crowd.size, 'worker comes', 'workers come')}: {_counts(types)}.")
+        self.stdout.write(f"{count_of(crowd.size, 'worker comes', 'workers come')}: {_format_counts(types)}.")
         if names := truth.unmentioned([part.name for part in design.datasets], design.generators):
             default = ", ".join(f"{share:g}" for share in truth.default)
             self.stdout.write(f"The truth has nothing on {', '.join(names)}. Its default, best value first: {default}.")
 
     def _report(self, work: SimulatedWork) -> None:
         self.stdout.write(
-            f"{count_of(work.submitted.total(), 'assignment')} submitted ({_counts(work.submitted)}), "
+            f"{count_of(work.submitted.total(), 'assignment')} submitted ({_format_counts(work.submitted)}), "
             f"{work.returned.total():,} returned, {work.abandoned.total():,} abandoned."
         )
         if work.refused:
-            self.stdout.write(f"Refused: {_counts(work.refused)}.")
+            self.stdout.write(f"Refused: {_format_counts(work.refused)}.")
         if work.left:
             self.stdout.write(
-                f"{work.left:,} of {count_of(work.wanted, 'assignment')} left, which nobody of this crowd could take. "
-                "--workers lets more come."
+                f"{work.left:,} of {count_of(work.wanted, 'assignment')} left, which nobody in this crowd could take. "
+                "With --workers, more workers come."
             )
         else:
             self.stdout.write("No assignment is left." if work.wanted else "Nothing was on offer.")
@@ -92,7 +98,7 @@ since. With --url the pages are reached over HTTP on a running server with the s
 
 @contextmanager
 def _quiet_requests() -> Iterator[None]:
-    """In this process there are a dozen requests an assignment, each of which would be a line in the log."""
+    """Log no requests meanwhile: each assignment takes a dozen of them in this process, and each would be a line."""
     logger = logging.getLogger(REQUEST_LOG)
     level = logger.level
     logger.setLevel(logging.WARNING)
@@ -102,5 +108,5 @@ def _quiet_requests() -> Iterator[None]:
         logger.setLevel(level)
 
 
-def _counts(counter: Counter[str]) -> str:
+def _format_counts(counter: Counter[str]) -> str:
     return ", ".join(f"{count:,} {name}" for name, count in counter.most_common()) or "none"

@@ -2,9 +2,8 @@
 
 import pandas as pd
 
-from hits.frames.built_frames import build_ratings, named
-from hits.stats.coded_ratings import CodedRatings, code_ratings
-from hits.stats.power import Effects
+from hits.frames import build_ratings, named
+from hits.stats import CodedRatings, Effects, code_ratings
 from simulated_crowd.drawing import Drawing, StudySize, draw_frames
 from simulated_crowd.truths import Truth
 

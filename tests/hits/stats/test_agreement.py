@@ -6,9 +6,8 @@ import pandas as pd
 import pytest
 from statsmodels.stats.inter_rater import fleiss_kappa
 
-from hits.stats.agreement import agreement, krippendorff_alpha
-from hits.stats.coded_ratings import code_ratings
-from hits.stats.estimates import Estimate, Interval, Undefined
+from hits.stats import Estimate, Interval, Undefined, agreement, code_ratings
+from hits.stats.rater_agreement import krippendorff_alpha
 from tests.hits.stats.small_frames import drawn_frame, ratings_of
 
 # Krippendorff (2011), section C: four observers, twelve units, five values; 0 is missing.

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from hits.stats.bradley_terry import fit, rank_generators
-from hits.stats.coded_ratings import code_ratings
-from hits.stats.estimates import Interval, Undefined
+from hits.stats import Interval, Undefined, code_ratings, rank_generators
+from hits.stats.bradley_terry import fit
 from tests.hits.stats.small_frames import drawn_frame, ratings_of
 
 

@@ -5,13 +5,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from hits.frames.built_frames import build_ratings, named
-from hits.stats.agreement import agreement
-from hits.stats.bradley_terry import rank_generators
-from hits.stats.coded_ratings import NOT_FOR_COMPARISONS, CodedRatings, code_ratings
-from hits.stats.comparing import compare_generators
-from hits.stats.estimates import Estimate, Undefined
-from hits.stats.proportions import table_rows
+from hits.frames import build_ratings, named
+from hits.stats import (
+    CodedRatings,
+    Estimate,
+    Undefined,
+    agreement,
+    code_ratings,
+    compare_generators,
+    rank_generators,
+    table_rows,
+)
+from hits.stats.coded_ratings import NOT_FOR_COMPARISONS
 
 VALUES = ("win", "tie", "loss")
 MODELS = ["A", "B", "C"]

@@ -7,12 +7,8 @@ import pytest
 from scipy.stats import permutation_test
 from statsmodels.stats.multitest import multipletests
 
-from hits.stats.coded_ratings import code_ratings
-from hits.stats.comparing import compare_generators
-from hits.stats.estimates import Estimate, Undefined
+from hits.stats import Effects, Estimate, PairedTest, Undefined, code_ratings, compare_generators
 from hits.stats.letters import letter_display
-from hits.stats.outcomes import PairedTest
-from hits.stats.power import Effects
 from hits.stats.sign_flips import Differences, holm, sign_flip_p_values
 from tests.hits.stats.small_frames import drawn_frame, ratings_of
 

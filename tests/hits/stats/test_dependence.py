@@ -5,12 +5,7 @@ import pandas as pd
 import pytest
 import statsmodels.formula.api as smf
 
-from hits.stats.coded_ratings import code_ratings
-from hits.stats.dependence import dependences
-from hits.stats.estimates import Estimate, Interval, Undefined
-from hits.stats.outcomes import Dependence
-from hits.stats.power import Effects
-from hits.stats.worker_effect import worker_effect
+from hits.stats import Dependence, Effects, Estimate, Interval, Undefined, code_ratings, dependences, worker_effect
 from tests.hits.stats.small_frames import drawn_frame, ratings_frame_of, ratings_of
 
 

@@ -4,10 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import pearsonr, spearmanr
 
-from hits.stats.coded_ratings import code_ratings
-from hits.stats.estimates import Estimate, Interval, Undefined
-from hits.stats.metric_correlations import metric_correlations
-from hits.stats.reply_labels import NO_LABEL, label_distributions
+from hits.stats import Estimate, Interval, Undefined, code_ratings, label_distributions, metric_correlations
+from hits.stats.reply_labels import NO_LABEL
 from tests.hits.stats.small_frames import drawn_frame, ratings_of
 
 

@@ -2,9 +2,7 @@
 
 import pytest
 
-from hits.stats.coded_ratings import HUMAN, code_ratings
-from hits.stats.estimates import Interval, Undefined
-from hits.stats.proportions import quick_rows, table_rows
+from hits.stats import HUMAN, Interval, Undefined, code_ratings, quick_rows, table_rows
 from tests.hits.stats.small_frames import drawn_frame, ratings_frame_of, ratings_of
 
 STUDIES = 60

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
+from hits.stats import Undefined, find_true_values
 from hits.stats.dawid_skene import dawid_skene
-from hits.stats.estimates import Undefined
-from hits.stats.true_values import find_true_values
 from tests.hits.stats.small_frames import ratings_of
 
 # Five replies, three workers, the last of whom turns good and bad round half the time.

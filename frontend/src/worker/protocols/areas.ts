@@ -50,7 +50,7 @@ function isSame(one: Fields, other: Fields): boolean {
   return [...placesOf(here, there)].every((place) => here[place] === there[place]);
 }
 
-/** What each tab has moved holds. Where both moved the same card, the server's is the newest. */
+/** Keeps what each tab has moved. If both moved the same card, the server's move is the newest. */
 function merge(known: Fields[], mine: Fields, theirs: Fields): MergedFields {
   const [here, there] = [placementsOf(mine), placementsOf(theirs)];
   const areas: Placements = {};

@@ -10,42 +10,42 @@ export type Fields = object;
 
 export interface TaskOptions {
   texts: string[];
-  /** What the task reads and changes. A function, since a conflict exchanges it. */
+  /** Returns what the task reads and changes. It is a function, because a conflict replaces the fields. */
   fields(): Fields;
-  /** After each change: of which reply, and what was chosen for it. */
+  /** Is called after each change, with the reply's place and what was chosen for it. */
   onMove(place: number, choice: string): void;
-  /** Enter, when nothing is missing. */
+  /** Is called at Enter if nothing is missing. */
   onDone(): void;
-  /** What to press then, in words. */
+  /** Returns what to press then, in words. */
   whenDone(): string;
 }
 
 /** The replies of one dialog with all that is needed to answer. */
 export interface Task {
   readonly element: HTMLElement;
-  /** Where a notice is seen and hides nothing. */
+  /** Where a notice is visible and hides nothing. */
   readonly noticePlace: HTMLElement;
-  /** As a dialog opens: puts the focus where the work begins. False: there is nothing left to do. */
+  /** Puts the focus where the work begins, when a dialog opens. Returns false if there is nothing left to do. */
   begin(describedBy: string): boolean;
-  /** Shows the fields as they are now: another tab has changed them. */
+  /** Shows the present fields, after another tab has changed them. */
   refresh(): void;
-  /** Words below a reply, until its answer changes. */
+  /** Shows words below a reply until its answer changes. */
   note(place: number, words: string, isPraise: boolean): void;
-  /** After what was done last: how much is missing, or what to press when nothing is. */
+  /** Says, after the last change, how much is missing, or what to press if nothing is. */
   sayWhatIsLeft(): void;
   destroy(): void;
 }
 
-/** What came of the same dialog in two tabs. */
+/** The outcome of merging the same dialog from two tabs. */
 export interface MergedFields {
   fields: Fields;
-  /** Something of theirs that this page did not show. */
+  /** Whether they have something that this page did not show. */
   isTheirNews: boolean;
-  /** Places of the replies to which both have given different answers. */
+  /** The places of replies to which both have given different answers. */
   clashes: number[];
 }
 
-/** What the page says about the answers, where other protocols say it in other words. */
+/** The page's words about answers, which differ between protocols. */
 export interface ProtocolWords {
   /** For the list of facts: what is done with the conversations. */
   work: string;
@@ -66,7 +66,7 @@ export interface ProtocolWords {
 
 export interface Protocol {
   readonly words: ProtocolWords;
-  /** How many replies have no answer yet. */
+  /** Returns how many replies have no answer yet. */
   missing(fields: Fields, replies: number): number;
   /** "3 replies still have no place." */
   missingWords(missing: number): string;
@@ -79,12 +79,12 @@ export interface Protocol {
    */
   merge(known: Fields[], mine: Fields, theirs: Fields): MergedFields;
   makeTask(options: TaskOptions): Task;
-  /** Nothing answered: what the warm-up begins with. */
+  /** Returns fields without any answer, with which the warm-up begins. */
   empty(): Fields;
-  /** Whether the warm-up praises the answer to this reply; null where there is none. */
+  /** Returns whether the warm-up praises the answer to this reply, or null if there is no answer. */
   fits(reply: WarmUpReply, fields: Fields, place: number): boolean | null;
-  /** Said in the warm-up: how it is done by pointer and by keys. */
+  /** Explains in the warm-up how to answer by pointer and by keys. */
   howTo(): HTMLElement;
-  /** The replies as a picture, for who has not accepted yet. */
+  /** Shows the replies as a picture in the preview, before the worker accepts. */
   picture(texts: string[]): HTMLElement;
 }

@@ -1,4 +1,4 @@
-// Cards and areas: moved by the buttons on a card, by keys, or by dragging. Every move can be undone.
+// The board of cards and areas: cards are moved by their buttons, by keys, or by dragging. Every move can be undone.
 import { BoardInput, blur } from "./board_input";
 import { button, count, h, say } from "../../dom";
 import { letterOf } from "../../letters";
@@ -19,24 +19,24 @@ import {
 export interface BoardOptions {
   areas: Area[];
   texts: string[];
-  /** The board reads and changes these. A function, since a conflict exchanges them. */
+  /** Returns what the board reads and changes. It is a function, because a conflict replaces the placements. */
   placements(): Placements;
   onMove(place: number, area: string): void;
-  /** Enter, when every reply has a place. */
+  /** Is called at Enter if every reply has a place. */
   onDone(): void;
-  /** What to press then, in words. */
+  /** Returns what to press then, in words. */
   whenDone(): string;
 }
 
 export class Board implements Task {
   readonly element: HTMLElement;
-  /** Stays in sight: what was moved, and on a narrow screen the areas' names. */
+  /** The part that stays visible: what was moved and, on a narrow screen, the areas' names. */
   readonly noticePlace: HTMLElement;
   private readonly cards: HTMLElement[];
   private readonly zones: Zone[];
   private readonly areas = h("div", { class: "areas" });
   private readonly barTargets: HTMLButtonElement[];
-  /** For eyes and ears: what was moved, with Undo beside it. */
+  /** Says what was moved, also to screen readers; Undo is beside it. */
   private readonly said = h("p", { class: "moved-words", role: "status" });
   private readonly undoButton: HTMLButtonElement;
   private movedWords = "";
@@ -76,7 +76,7 @@ export class Board implements Task {
     this.refresh();
   }
 
-  /** Shows the placements as they are now. What another tab has moved since is not this one's to undo. */
+  /** Shows the present placements. Moves of another tab can't be undone here. */
   refresh(): void {
     const isHere = (card: HTMLElement, area: string): boolean =>
       this.zones.some((zone) => zone.area === area && zone.cards.contains(card));
@@ -89,13 +89,13 @@ export class Board implements Task {
     }
   }
 
-  /** After what was moved last: how many have no place, or what to press when all have one. */
+  /** Says, after the last move, how many replies have no place, or what to press if all have one. */
   sayWhatIsLeft(): void {
     const left = this.unsortedCount;
     say(this.said, `${this.movedWords} ${left === 0 ? this.options.whenDone() : `${count(left, "reply", "replies")} left.`}`);
   }
 
-  /** Words below a card's text, until it is moved; none takes them away. */
+  /** Shows words below a card's text until it is moved; empty words remove them. */
   note(place: number, words: string, isPraise: boolean): void {
     const card = this.cards[place];
     card?.querySelector(".card-note")?.remove();
@@ -108,7 +108,7 @@ export class Board implements Task {
     return this.cards.filter((_, place) => this.areaOf(place) === UNSORTED).length;
   }
 
-  /** As a dialog opens: the first reply has the focus, and says once, to who listens, what stands above it. */
+  /** Gives the first reply the focus when a dialog opens. To screen readers it says once what is above it. */
   begin(describedBy: string): boolean {
     const card = this.focusUnsorted(-1, true);
     if (card === null) {
@@ -125,10 +125,10 @@ export class Board implements Task {
 
   // --- Moving ---
 
-  /** By a card's button or a key: then on to the next reply without a place. */
+  /** Moves a card by its button or a key, then goes to the next reply without a place. */
   private choose(place: number, area: string): void {
     this.move(place, area);
-    const after = area === UNSORTED ? place - 1 : place; // what was taken back comes next
+    const after = area === UNSORTED ? place - 1 : place; // a card that was taken back comes next
     if (this.focusUnsorted(after, this.input.isByPointer) === null) {
       if (this.input.isByPointer) {
         blur();
@@ -185,7 +185,7 @@ export class Board implements Task {
     this.sayWhatIsLeft();
   }
 
-  /** Puts a card where its placement says, and lets it say so. */
+  /** Puts a card where its placement says, and updates its words. */
   private settle(place: number): void {
     const card = this.cards[place];
     const area = this.areaOf(place);
@@ -227,7 +227,7 @@ export class Board implements Task {
     return this.zones.find((zone) => zone.area === area)?.label ?? area;
   }
 
-  /** The next one after a place, and after the last from the first again. */
+  /** Focuses the next reply without a place, and after the last one begins again with the first. */
   private focusUnsorted(after: number, preventScroll: boolean): HTMLElement | null {
     const places = [...this.cards.keys()];
     const ordered = [...places.slice(after + 1), ...places.slice(0, after + 1)];
@@ -240,7 +240,7 @@ export class Board implements Task {
     this.zones.find((zone) => zone.area === area)?.element.scrollIntoView({ block: "nearest" });
   }
 
-  /** To the next reply without a place, and to the next step when there is none. */
+  /** Goes to the next reply without a place or, if there is none, to the next step. */
   private goOn(): void {
     const next = this.focusUnsorted(-1, false);
     if (next === null) {
@@ -281,7 +281,7 @@ export class Board implements Task {
           }
           this.reveal(place); // also where it was before: an area that scrolls may have shown only a part of it
         }
-        blur(); // so that the arrows scroll, and no key rates what was only looked at
+        blur(); // so that arrows scroll, and no key rates a card that was only read
       },
     };
     enableDragging(this.element, targets, events, this.listening.signal);

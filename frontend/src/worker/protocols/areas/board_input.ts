@@ -1,14 +1,14 @@
-// What a worker does on a board, by pointer and by keys, and what it means. Dragging has a file of its own.
+// Handle pointer and keys on a board: which move a press or key means. dragging.ts handles dragging.
 import { digitOf } from "./pieces";
 
-/** A press that soon and that near is a double click: not for the card that has come to where the first one was. */
+/** A press so soon and so near is a double click. It is not meant for the card that has moved to where the first one was. */
 const DOUBLE_CLICK_MS = 400;
 const DOUBLE_CLICK_PIXELS = 10;
-/** They have an Enter of their own. */
+/** Elements for which Enter has its own meaning. */
 const HAS_ENTER = "button, a, textarea, summary, select, dialog";
 
 export interface Intents {
-  /** The tray's is 0. */
+  /** Returns the area that a digit stands for; 0 is the tray. */
   areaOfDigit(digit: number): string | undefined;
   choose(place: number, area: string): void;
   undo(): void;
@@ -16,7 +16,7 @@ export interface Intents {
 }
 
 export class BoardInput {
-  /** The last thing that was done, was done by mouse, pen or finger. */
+  /** Whether the last action was by mouse, pen or finger. */
   isByPointer = false;
   private pressed = { x: 0, y: 0, at: -Infinity, isDouble: false };
   private isDropped = false;
@@ -29,14 +29,14 @@ export class BoardInput {
     board.addEventListener("click", (event) => this.clicked(event), { signal });
     board.addEventListener("change", (event) => this.changed(event), { signal });
     board.addEventListener("keydown", (event) => this.keyPressed(event), { signal });
-    // A press gives nothing the focus: a folded card would unfold below it, and the click miss the button.
+    // A press must not move the focus: a folded card would unfold below it, and the click would miss the button.
     board.addEventListener("mousedown", (event) => cardOf(event) !== null && event.preventDefault(), { signal });
     document.addEventListener("pointerdown", (event) => this.pointerPressed(event), { signal, capture: true });
     document.addEventListener("keydown", () => (this.isByPointer = false), { signal, capture: true });
     document.addEventListener("keydown", (event) => this.keyPressedAnywhere(event), { signal });
   }
 
-  /** A drag has ended: the click that some browsers send then, before the next press, is none. */
+  /** Notes that a drag has ended, to ignore the click that some browsers then send. */
   dropped(): void {
     this.isDropped = true;
   }
@@ -49,7 +49,7 @@ export class BoardInput {
     this.pressed = { x, y, at, isDouble: isNear && at - this.pressed.at < DOUBLE_CLICK_MS };
   }
 
-  /** On a card's button, or on the card: then it is opened to be read in full, and takes keys. */
+  /** Handles a click on a card's button, or on the card, which opens it to be read in full and gives it the keys. */
   private clicked(event: Event): void {
     const card = cardOf(event);
     if (card === null) {
@@ -106,7 +106,7 @@ export class BoardInput {
   }
 }
 
-/** From a radio button to its neighbour, without choosing it as browsers do: arrows never rate. */
+/** Moves the focus to the next radio button without choosing it, as browsers would: arrows never rate. */
 function stepAside(card: HTMLElement, from: HTMLInputElement, key: string): void {
   const radios = [...card.querySelectorAll("input")];
   const step = key === "ArrowLeft" || key === "ArrowUp" ? -1 : 1;

@@ -1,27 +1,27 @@
-// Dragging by mouse, pen and finger. The board does the same by buttons and keys: here is only what needs a pointer.
+// Drag cards by mouse, pen and finger. The board does the same by buttons and keys; this file has only what needs a pointer.
 
 const MOUSE_PIXELS = 5;
 const TOUCH_MS = 200;
 const TOUCH_PIXELS = 8;
-/** At the window's edges the page scrolls: within this share of its height, so many pixels a frame at most. */
+/** The page scrolls at the window's edges: within this share of its height, by so many pixels a frame at most. */
 const EDGE_SHARE = 0.12;
 const EDGE_PIXELS = 14;
 
 export interface DropTarget {
   element: HTMLElement;
   area: string;
-  /** Stays at the window's edge, where the page would scroll otherwise. */
+  /** Whether it stays at the window's edge, where the page would otherwise scroll. */
   isFixed: boolean;
 }
 
 export interface DragEvents {
   onStart(): void;
   onOver(target: DropTarget | null): void;
-  /** Null: outside of every target, or given up. A finger may rest on a card without moving it. */
+  /** `target` is null if the card was dropped outside of every target, or the drag was given up. A finger may rest without moving. */
   onDrop(place: number, target: DropTarget | null, hasMoved: boolean): void;
 }
 
-/** A press on a card that may become a drag, and then is one. */
+/** A press on a card, which may become a drag. */
 interface Drag {
   card: HTMLElement;
   place: number;
@@ -32,12 +32,12 @@ interface Drag {
   x: number;
   y: number;
   timer: number;
-  /** What moves with the pointer, once it is a drag. */
+  /** The element that moves with the pointer, once it is a drag. */
   carried: HTMLElement | null;
   over: DropTarget | null;
 }
 
-/** Cards within `board`, until `signal` ends it. */
+/** Makes the cards within `board` draggable, until `signal` ends it. */
 export function enableDragging(board: HTMLElement, targets: DropTarget[], events: DragEvents, signal: AbortSignal): void {
   let drag: Drag | null = null;
 
@@ -45,7 +45,7 @@ export function enableDragging(board: HTMLElement, targets: DropTarget[], events
     const target = event.target instanceof Element ? event.target : null;
     const card = target?.closest<HTMLElement>("[data-card]");
     const isTouch = event.pointerType === "touch";
-    // Slow fingers rest on a button before they let it go, and mean to press it.
+    // Slow fingers rest on a button before they release it; they mean to press it.
     const isSlowPress = isTouch && target?.closest("label") !== null;
     if (drag !== null || !card || event.button !== 0 || isSlowPress) {
       return;
@@ -87,7 +87,7 @@ export function enableDragging(board: HTMLElement, targets: DropTarget[], events
 
   const follow = (): void => {
     if (drag !== null && drag.carried !== null) {
-      // A finger hides what is below it: the card hangs above.
+      // A finger hides what is below it, so the card hangs above it.
       const y = drag.isTouch ? drag.y - drag.carried.offsetHeight - 24 : drag.y - 20;
       drag.carried.style.translate = `${drag.x - (drag.isTouch ? drag.carried.offsetWidth / 2 : 20)}px ${y}px`;
       const hit = document.elementFromPoint(drag.x, drag.y);
@@ -134,7 +134,7 @@ export function enableDragging(board: HTMLElement, targets: DropTarget[], events
   window.addEventListener("pointerup", end, { signal });
   window.addEventListener("pointercancel", end, { signal });
   window.addEventListener("blur", () => finish(false), { signal });
-  // In capture: Escape ends the drag before anything else hears of it.
+  // Listen in the capture phase, so that Escape ends the drag before anything else gets it.
   const giveUp = (event: KeyboardEvent): void => {
     if (event.key === "Escape" && drag !== null) {
       event.stopPropagation();
@@ -142,7 +142,7 @@ export function enableDragging(board: HTMLElement, targets: DropTarget[], events
     }
   };
   window.addEventListener("keydown", giveUp, { signal, capture: true });
-  // Not passive, and there before the finger is: only then do all browsers let a script stop the page from scrolling.
+  // All browsers let a script stop scrolling only if the listener is not passive and was there before the finger.
   const holdStill = (event: Event): void => {
     if (drag?.carried && event.cancelable) {
       event.preventDefault();
@@ -158,7 +158,7 @@ function distanceOf({ x, y, startX, startY }: Drag): number {
   return Math.hypot(x - startX, y - startY);
 }
 
-/** The card's letter and text. Not a copy of it all: a second radio group of the same name would take its choice away. */
+/** Shows the card's letter and text. It is not a full copy: a second radio group of the same name would take its choice away. */
 function carry({ card }: Drag): HTMLElement {
   const carried = document.createElement("div");
   carried.className = "card card-carried";

@@ -1,4 +1,4 @@
-// What the board and the preview's picture of it are made of.
+// The parts of the board, and of its picture in the preview: cards, areas, the tray, and hints about keys.
 import { count, h, quoted } from "../../dom";
 import { letterOf } from "../../letters";
 
@@ -7,13 +7,13 @@ export interface Area {
   label: string;
 }
 
-/** The area's key by the card's place. */
+/** Maps a card's place to its area. */
 export type Placements = Record<string, string>;
 
-/** In place of an area's key. */
+/** Stands for "no area yet". */
 export const UNSORTED = "";
 
-/** Beside an area's colour and its words. They repeat after the last. */
+/** Shapes of areas, beside their colours and words. They repeat after the last. */
 const SHAPES = ["●", "■", "▲", "◆", "★", "✚"];
 
 /** Where cards can be: an area, or the tray in which they begin. */
@@ -26,8 +26,8 @@ export interface Zone {
 }
 
 /**
- * A native radio group that says which reply it is, where it is, and what it reads. It takes the focus from the script
- * only: by the tab key one comes to its radio buttons.
+ * A native radio group that says which reply it is, where it is, and its text. Only the script gives it the focus; the tab
+ * key goes to its radio buttons.
  */
 export function makeCard(text: string, place: number, areas: Area[]): HTMLElement {
   const id = `card-${place}`;
@@ -62,7 +62,7 @@ export function makeArea(area: Area, index: number): Zone {
   return makeZone(area, `zone area ${hue(index)}`, [mark(index)]);
 }
 
-/** How many replies are in it stands beside its name, not in it. */
+/** The number of replies in an area is beside its name, not part of it. */
 function makeZone({ key, label }: Area, className: string, marks: HTMLElement[]): Zone {
   const cards = h("div", { class: "zone-cards" });
   const number = h("span", { class: "zone-count" }, ...countedReplies(0));
@@ -71,7 +71,7 @@ function makeZone({ key, label }: Area, className: string, marks: HTMLElement[])
   return { area: key, label, element, cards, count: number };
 }
 
-/** On a narrow screen the areas themselves may be out of sight: their names and counts stay at its lower edge. */
+/** Names and counts of the areas at the lower edge of a narrow screen, where the areas themselves may be out of sight. */
 export function makeBarTarget({ key, label }: Area, index: number, onPress: () => void): HTMLButtonElement {
   return h(
     "button",
@@ -87,7 +87,7 @@ export function countedReplies(number: number): (HTMLElement | string)[] {
   return [digits, h("span", { class: "visually-hidden" }, ` ${word}`)];
 }
 
-/** Taught once, in the warm-up; the digits stand on the buttons all the time. */
+/** Explains the keys, once, in the warm-up; the digits are on the buttons all the time. */
 export function keyHint(areas: Area[]): HTMLElement {
   const digits = areas.slice(0, 9).flatMap((_, index) => [keyOf(index), " "]);
   const keys = h("span", { class: "hint-keys" }, "By keys: ", h("kbd", {}, "Enter"), " goes to the next reply without a place, ");
@@ -97,7 +97,7 @@ export function keyHint(areas: Area[]): HTMLElement {
   return h("p", { class: "hint" }, words, keys);
 }
 
-/** By the key's place as well: on French keyboards the digits need shift. */
+/** Returns the digit of a key. It also looks at the key's position: on French keyboards, digits need shift. */
 export function digitOf(event: KeyboardEvent): number | null {
   const found = /^(\d)$/.exec(event.key) ?? /^Digit(\d)$/.exec(event.code);
   return found === null ? null : Number(found[1]);
@@ -107,7 +107,7 @@ function digitFor(index: number): string | null {
   return index < 9 ? String(index + 1) : null;
 }
 
-/** For the eyes: who listens is told by aria-keyshortcuts. */
+/** Shows a key. Screen readers get it from aria-keyshortcuts. */
 function keyOf(index: number): HTMLElement | string {
   const digit = digitFor(index);
   return digit === null ? "" : h("kbd", { "aria-hidden": "true" }, digit);

@@ -13,20 +13,15 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.db.models import Count, Q
 
-from hits.access.pseudonyms import pseudonym
-from hits.budgeting.places import IN_FLIGHT, note_gone, note_places
-from hits.budgeting.undecided import ANSWERS_MAY_COME, NO_ANSWERS, SAVED_ONLY, UNREADABLE
-from hits.crowds.calling import call_in_threads
-from hits.crowds.contract import Market, MarketAssignment, MarketHit
-from hits.crowds.registry import crowd_of
+from hits.access import pseudonym
+from hits.budgeting import ANSWERS_MAY_COME, IN_FLIGHT, NO_ANSWERS, SAVED_ONLY, UNREADABLE, note_gone, note_places
+from hits.crowds import Market, MarketAssignment, MarketHit, call_in_threads, crowd_of
 from hits.errors import MarketRefused
 from hits.models import Answer, Assignment, Event, Offering, Payment, Publication, Rating, Submission
 from hits.models.assignment import AssignmentQuerySet
 from hits.models.submission import SubmissionQuerySet
-from hits.protocols.protocol import missing_work
-from hits.serving.assignment_tokens import CopyOf
-from hits.serving.copies import copy_of, read_copy, rebuild_answers, says_the_same
-from hits.serving.frozen import FrozenHit, frozen_hit
+from hits.protocols import missing_work
+from hits.serving import CopyOf, FrozenHit, copy_of, frozen_hit, read_copy, rebuild_answers, says_the_same
 
 GRACE = timedelta(minutes=5)  # between the end of the time and the marketplace's last word on it
 

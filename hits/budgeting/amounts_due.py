@@ -6,12 +6,11 @@ from datetime import datetime
 from django.db.models import Prefetch, prefetch_related_objects
 
 from evalplatform.wording import count_of
-from hits.crowds.registry import fees_of
+from hits.crowds import fees_of
 from hits.models import Offering, Payment, Rating, Submission
 from hits.models.design import StudyDesign
 from hits.models.submission import SubmissionQuerySet
-from hits.protocols import protocol_of
-from hits.protocols.checkpoints import is_won
+from hits.protocols import is_won, protocol_of
 
 Kind = Payment.Kind
 

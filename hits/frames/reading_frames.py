@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from hits.frames.ratings_frame import ratings_from
+from hits.frames.rating_rows import ratings_from
 from hits.frames.study_tables import StudyTables
 from hits.frames.submissions_frame import submissions_from
 from hits.models import Offering

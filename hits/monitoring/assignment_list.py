@@ -6,20 +6,19 @@ from typing import Any
 
 from django.db.models import Q
 
-from hits.access.pseudonyms import pseudonym
-from hits.budgeting.undecided import IN_SHORT, waiting_for_decision
-from hits.collecting.active_times import counted_minutes
+from hits.access import pseudonym
+from hits.budgeting import IN_SHORT, waiting_for_decision
+from hits.collecting import counted_minutes
 from hits.models import Answer, Assignment, BonusCheck, HitItem, Offering, Study, Submission
 from hits.models.assignment import IS_CONFIRMED, AssignmentQuerySet
 from hits.models.cards import gold_card
-from hits.protocols import Protocol, protocol_of
-from hits.protocols.checkpoints import is_won
+from hits.protocols import Protocol, is_won, protocol_of
 
 Ending = Assignment.Ending
 Status = Submission.Status
 
 OPENED = "opened, not confirmed"
-STATES = {
+ASSIGNMENT_STATES = {
     "in hand": Q(submission=None, ended_as="") & IS_CONFIRMED,
     OPENED: Q(submission=None, ended_as="") & ~IS_CONFIRMED,
     "waiting": Q(submission__status=Status.SUBMITTED),
@@ -51,7 +50,7 @@ def find_assignments(offering: Offering, state: str = "", worker_id: str = "") -
     if state == TO_DECIDE:
         found = found.filter(submission__in=waiting_for_decision(offering))
     elif state:
-        found = found.filter(STATES[state])
+        found = found.filter(ASSIGNMENT_STATES[state])
     return (found.filter(crowd_worker_id=worker_id) if worker_id else found).order_by("-pk")
 
 
@@ -103,7 +102,7 @@ def _submission_key(assignment: Assignment) -> int | None:
 
 
 def state_of(assignment: Assignment) -> str:
-    """One of STATES."""
+    """One of ASSIGNMENT_STATES."""
     submission = getattr(assignment, "submission", None)
     if submission:
         return str(IN_WORDS[submission.status])

@@ -1,0 +1,12 @@
+from .api_tokens import make_token as make_token
+from .api_tokens import revoke_token as revoke_token
+from .api_tokens import user_of_token as user_of_token
+from .events import note_event as note_event
+from .pseudonyms import bundle_pseudonym as bundle_pseudonym
+from .pseudonyms import pseudonym as pseudonym
+from .pseudonyms import worker_ids as worker_ids
+from .sharing import can_invite as can_invite
+from .sharing import invite as invite
+from .sharing import study_for as study_for
+from .sharing import take_out as take_out
+from .sharing import visible_studies as visible_studies

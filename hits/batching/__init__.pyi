@@ -1,0 +1,12 @@
+from .building import build_hits as build_hits
+from .card_orders import card_order as card_order
+from .card_orders import commitment_to as commitment_to
+from .card_orders import rotate_cards as rotate_cards
+from .card_orders import secret_number as secret_number
+from .card_orders import shuffle_cards as shuffle_cards
+from .manifest import ORDER_COMMITMENT as ORDER_COMMITMENT
+from .manifest import candidates_of as candidates_of
+from .manifest import manifest_lines as manifest_lines
+from .manifest_files import is_large as is_large
+from .manifest_files import manifest_file as manifest_file
+from .manifest_files import write_manifest as write_manifest

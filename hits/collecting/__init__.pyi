@@ -1,0 +1,11 @@
+from .active_times import CountedTime as CountedTime
+from .active_times import bounded_times as bounded_times
+from .active_times import counted_minutes as counted_minutes
+from .active_times import counted_times as counted_times
+from .active_times import span_seconds as span_seconds
+from .confirmed_work import Collected as Collected
+from .confirmed_work import collect as collect
+from .confirmed_work import find_hit as find_hit
+from .confirmed_work import our_hits as our_hits
+from .confirmed_work import our_publications as our_publications
+from .confirmed_work import recently_rejected as recently_rejected

@@ -1,0 +1,12 @@
+from .built_frames import AT as AT
+from .built_frames import VALUES as VALUES
+from .built_frames import build_ratings as build_ratings
+from .built_frames import build_submissions as build_submissions
+from .built_frames import named as named
+from .rating_rows import rating_chunks as rating_chunks
+from .rating_rows import ratings_frame as ratings_frame
+from .rating_rows import reply_labels as reply_labels
+from .reading_frames import Frames as Frames
+from .reading_frames import study_frames as study_frames
+from .study_tables import NO_CANDIDATE as NO_CANDIDATE
+from .study_tables import confirmed_submissions as confirmed_submissions

@@ -1,0 +1,15 @@
+from .all_protocols import PROTOCOLS as PROTOCOLS
+from .all_protocols import protocol_in as protocol_in
+from .all_protocols import protocol_of as protocol_of
+from .all_protocols import usual_protocol as usual_protocol
+from .checkpoints import is_lost as is_lost
+from .checkpoints import is_won as is_won
+from .checkpoints import passes_at_first as passes_at_first
+from .checkpoints import wins_point as wins_point
+from .protocol import OVERALL as OVERALL
+from .protocol import Criterion as Criterion
+from .protocol import InvalidAnswer as InvalidAnswer
+from .protocol import OwnSetting as OwnSetting
+from .protocol import Protocol as Protocol
+from .protocol import Value as Value
+from .protocol import missing_work as missing_work
