@@ -119,7 +119,7 @@ def test_the_hourly_pay_is_said_and_warned_of_when_it_is_below_the_minimum() -> 
         ),
         (
             {"checkpoints": {"datasets": ["example-empathetic"], "passing_areas": ["great"]}},
-            "checkpoints.passing_areas: 'great' is no area of this study; its areas are good, okay, bad",
+            "checkpoints.passing_areas: 'great' is not an area of this study; its areas are good, okay, bad",
         ),
         (
             {"hits": {"dialogs": 2}},
