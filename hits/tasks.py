@@ -7,9 +7,9 @@ from django.utils import timezone
 
 from evalplatform.errors import EvalPlatformError
 from hits.background import JobTask, note_scheduler
-from hits.batching import build_hits, is_large, write_manifest
+from hits.batching import build_hits, has_large_manifest, write_manifest
 from hits.crowds import check_may_change, enter_market, open_crowd
-from hits.designing import describe, plan
+from hits.designing import plan_as_json, plan_study_size
 from hits.errors import MarketUnavailable
 from hits.models import BackgroundJob, Event, Offering, PublishingRun, Study
 from hits.publishing import carry_out_run, check_worker_page, finish_run, resume_study, stop_study
@@ -27,7 +27,7 @@ def build_hits_of_study(study_id: int) -> None:
     study = Study.objects.get(pk=study_id)
     build_hits(study)
     study.refresh_from_db()
-    if is_large(study):
+    if has_large_manifest(study):
         write_manifest(study)
 
 
@@ -64,7 +64,7 @@ def note_that_scheduler_runs() -> None:
 @shared_task(bind=True, base=JobTask)
 def plan_size_of_study(self: Task, study_id: int, difference: str) -> None:
     """For a study that is too large to be simulated while a page waits. The answer is kept with the question."""
-    answer = describe(plan(Study.objects.get(pk=study_id), difference))
+    answer = plan_as_json(plan_study_size(Study.objects.get(pk=study_id), difference))
     BackgroundJob.objects.filter(task_id=self.request.id).update(answer=answer)
 
 
