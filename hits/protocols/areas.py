@@ -94,7 +94,7 @@ class Areas(Protocol[AreasDesign]):
     )
     answer_noun = "placement"
     still_missing = ("Still without a place", "place them")
-    fitting_setting = OwnSetting("areas", "belongs into", "words")
+    fitting_setting = OwnSetting("areas", "belongs in", "words")
 
     def problems(self) -> list[DesignProblem]:
         return [
@@ -178,7 +178,7 @@ class Areas(Protocol[AreasDesign]):
 
     def fitting_answer(self, reply: WarmUpReply) -> str:
         areas = reply.areas if isinstance(reply, AreasWarmUpReply) else []
-        return f"belongs into {' or '.join(areas)}"
+        return f"belongs in {' or '.join(areas)}"
 
     def how_it_was_asked(self) -> str:
         return (
