@@ -1,4 +1,7 @@
-"""Makes many calls to a crowd at once. Threads only talk to the crowd; one thread saves all rows."""
+"""Makes many calls to a crowd at once, saves what came of each, and ends the run if the account is refused.
+
+Threads only talk to the crowd; one thread saves all rows.
+"""
 
 import contextlib
 import time
