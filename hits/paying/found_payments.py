@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 
-from hits.budgeting import mark
+from hits.budgeting import bonus_mark
 from hits.crowds import Market, MarketBonus, call_in_threads, crowd_of, fees_of
 from hits.errors import MarketRefused, MarketUnavailable
 from hits.models import Event, Offering, Payment, Study, Submission
@@ -66,7 +66,7 @@ def key_of(bonus: MarketBonus) -> BonusKey:
 def mark_in(reason: str) -> str:
     """The mark by which a bonus of ours is known, or nothing."""
     last = reason.rpartition(" ")[2]
-    return last if last in (mark(Kind.BONUS), mark(Kind.TOP_UP)) else ""
+    return last if last in (bonus_mark(Kind.BONUS), bonus_mark(Kind.TOP_UP)) else ""
 
 
 @transaction.atomic
@@ -99,7 +99,7 @@ def _note_one(offering: Offering, submission: Submission, here: set[str], bonus:
 
     `here`: the kinds that the ledger has for this submission.
     """
-    kinds = {mark(Kind.BONUS): Kind.BONUS, mark(Kind.TOP_UP): Kind.TOP_UP}
+    kinds = {bonus_mark(Kind.BONUS): Kind.BONUS, bonus_mark(Kind.TOP_UP): Kind.TOP_UP}
     kind = kinds.get(mark_in(bonus.reason), Kind.EXTRA)
     if kind != Kind.EXTRA and (kind in here or Kind.REWARD not in here):
         return False  # known, or its line is still to be written: paying finds the bonus by its mark
