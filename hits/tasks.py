@@ -139,11 +139,11 @@ def screen_work_of_offering(offering_id: int, user_id: int | None = None) -> Non
 
 @shared_task(base=JobTask)
 def undo_screening_of_offering(offering_id: int, user_id: int | None = None) -> None:
-    from hits.screening import undo
+    from hits.screening import undo_screening
 
     offering = _get_offering(offering_id)
     try:
-        undo(offering, timezone.now(), _get_user(user_id))
+        undo_screening(offering, timezone.now(), _get_user(user_id))
     except EvalPlatformError as error:
         _note_outcome(offering, user_id, f"wanted to undo a screening: {error}")
 
