@@ -26,6 +26,10 @@ class InvalidStudy(EvalPlatformError):
         super().__init__(f"The study has {count}:\n" + "\n".join(f"  {problem}" for problem in self.problems))
 
 
+class DesignUnreadable(EvalPlatformError):
+    """This version of EvalPlatform can't read a stored design, most likely because another version froze it."""
+
+
 class StudyFrozen(EvalPlatformError):
     """The design of a frozen study can't be changed; it can only be copied."""
 

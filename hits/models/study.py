@@ -6,7 +6,10 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import models
 from django.db.models import Q
+from pydantic import ValidationError
 
+from evalplatform import __version__
+from hits.errors import DesignUnreadable
 from hits.models.design import StudyDesign
 from hits.models.screening_rule import FROZEN, RetiredRule
 
@@ -65,15 +68,30 @@ class Study(models.Model):
     def parsed_design(self) -> StudyDesign:
         """Return `design` with types and defaults. It is parsed once for each value.
 
-        Raises for a draft with problems. In a frozen study, a RetiredRule stands in for a screening rule that no longer
-        exists.
+        Raises DesignUnreadable for a draft with problems, and for a study that was frozen by a version with other
+        settings. In a frozen study, a RetiredRule stands in for a screening rule that no longer exists.
         """
         known = self.__dict__.get("_parsed_design")
         if known is None or known[0] is not self.design:  # `design` was assigned or read from the database again
-            parsed = StudyDesign.model_validate(self.design, context=FROZEN if self.is_frozen else None)
+            try:
+                parsed = StudyDesign.model_validate(self.design, context=FROZEN if self.is_frozen else None)
+            except ValidationError as error:
+                raise DesignUnreadable(self._why_unreadable(error)) from error
             known = self.__dict__["_parsed_design"] = (self.design, parsed)
         design: StudyDesign = known[1]
         return design
+
+    def _why_unreadable(self, error: ValidationError) -> str:
+        first = error.errors(include_url=False)[0]
+        setting = ".".join(map(str, first["loc"])) or "design"
+        problem = "is no setting" if first["type"] == "extra_forbidden" else first["msg"]
+        if not self.is_frozen:
+            return f"The design of {self.name} has problems, the first: {setting}: {problem}. Its page lists all."
+        by = (self.manifest or {}).get("software", "another version of EvalPlatform")
+        return (
+            f"The study {self.name} was frozen by {by}, and this version, {__version__}, can't read its design: "
+            f"{setting}: {problem}. Nothing is lost: run the version that froze it to go on with this study."
+        )
 
     @property
     def retired_rules(self) -> list[str]:
