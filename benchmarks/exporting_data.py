@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from hits.exporting.columns import bundle_rows
-from hits.frames import build_ratings, named
+from hits.frames import build_ratings, categories_from_codes
 from hits.frames.rating_rows import SUBMISSIONS_AT_ONCE
 
 GENERATORS = ["meed2", "baseline-a", "baseline-b", "baseline-c"]
@@ -32,14 +32,14 @@ def _frame(row: np.ndarray[tuple[int], np.dtype[np.int64]], rng: np.random.Gener
             "worker": [f"W-{number:08d}" for number in submission // SUBMISSIONS_OF_A_WORKER],
             "hit": submission // 4,
             "dialog": dialog,
-            "dataset": named(position % 3, ["ED", "EDOS", "OS"]),
+            "dataset": categories_from_codes(position % 3, ["ED", "EDOS", "OS"]),
             "external_id": [f"dialog-{number}" for number in dialog],
             "position": position,
             "is_checkpoint": position < 3,
             "card": card,
-            "generator": named(card, GENERATORS),
+            "generator": categories_from_codes(card, GENERATORS),
             "value": rng.integers(0, 3, len(row)),
-            "label": named(card, ["joy", "sadness", "questioning", "agreeing"]),
+            "label": categories_from_codes(card, ["joy", "sadness", "questioning", "agreeing"]),
             "active_ms": rng.integers(5_000, 90_000, len(row)),
             "excluded_by_same_answer": submission % 50 == 0,
             "excluded_by_too_few_points": submission % 20 == 0,

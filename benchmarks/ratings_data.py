@@ -12,7 +12,7 @@ from django.core.management import call_command  # noqa: E402
 from benchmarks.batching_data import make_data  # noqa: E402
 from hits.batching import build_hits  # noqa: E402
 from hits.designing import create_study  # noqa: E402
-from hits.frames import AT, VALUES  # noqa: E402
+from hits.frames import DEFAULT_TIME, USUAL_VALUES  # noqa: E402
 from hits.models.cards import Card  # noqa: E402
 from simulated_crowd.filling import Done, fill  # noqa: E402
 
@@ -29,7 +29,7 @@ def main() -> None:
     rng = random.Random(1)
     for start in range(0, len(hits), HITS_AT_ONCE):
         work = [
-            Done(hit, worker, f"{hit.number}-{rank}", rank, AT, _judge)
+            Done(hit, worker, f"{hit.number}-{rank}", rank, DEFAULT_TIME, _judge)
             for hit in hits[start : start + HITS_AT_ONCE]
             for rank, worker in enumerate(rng.sample(workers, 4))
         ]
@@ -37,7 +37,7 @@ def main() -> None:
 
 
 def _judge(card: Card, rng: random.Random) -> str:
-    return rng.choice(VALUES)
+    return rng.choice(USUAL_VALUES)
 
 
 if __name__ == "__main__":

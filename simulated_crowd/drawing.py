@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.special import ndtri
 
-from hits.frames import AT, VALUES, Frames, build_ratings, build_submissions, named
+from hits.frames import DEFAULT_TIME, USUAL_VALUES, Frames, build_ratings, build_submissions, categories_from_codes
 from hits.protocols import usual_protocol
 from simulated_crowd.truths import HUMAN, Truth, cuts_of
 from simulated_crowd.worker_types import CAREFUL, WorkerType
@@ -123,16 +123,16 @@ def _draw_levels(
     habits = list(drawing.shares)
     attention = np.array([one.attention for one in habits], np.float32)[kinds][:, :, None, None]
     looks_away = rng.random(level.shape, dtype=np.float32) >= attention
-    level = np.where(looks_away, rng.integers(0, len(VALUES), level.shape, dtype=np.int8), level)
+    level = np.where(looks_away, rng.integers(0, len(USUAL_VALUES), level.shape, dtype=np.int8), level)
     favours = np.array([one.has_favourite_level for one in habits])[kinds][:, :, None, None]
-    favourite = rng.integers(0, len(VALUES), size.workers, dtype=np.int8)[crew][:, :, None, None]
+    favourite = rng.integers(0, len(USUAL_VALUES), size.workers, dtype=np.int8)[crew][:, :, None, None]
     return np.where(favours, favourite, level)
 
 
 def _cuts(truth: Truth, size: StudySize) -> Floats:
     """Below which opinion a card leaves each level: (border, dataset and one for none, card)."""
     shares = [
-        [cuts_of(truth.shares(dataset, writer), len(VALUES)) for writer in (*size.generators, HUMAN)]
+        [cuts_of(truth.shares(dataset, writer), len(USUAL_VALUES)) for writer in (*size.generators, HUMAN)]
         for dataset in (*size.datasets, "")
     ]
     cuts: Floats = ndtri(1 - np.array(shares, np.float64)).astype(np.float32)
@@ -178,28 +178,28 @@ def _build_frames(
     ratings = build_ratings(
         {
             "submission": submission,
-            "worker": named(crew[hit, rater], names),
+            "worker": categories_from_codes(crew[hit, rater], names),
             "hit": hit,
             "wave": 1 + 2 * hit // size.hits,
             "dialog": dialog,
-            "dataset": named(dataset[hit, position], list(size.datasets)),
+            "dataset": categories_from_codes(dataset[hit, position], list(size.datasets)),
             "position": position,
             "is_checkpoint": is_checkpoint[hit, position],
             "card": card,
             "place": _places(rng, is_row),
             "candidate": np.where(is_gold, 0, dialog * len(size.generators) + card + 1),
-            "generator": named(np.where(is_gold, -1, card), list(size.generators)),
+            "generator": categories_from_codes(np.where(is_gold, -1, card), list(size.generators)),
             "is_gold": is_gold,
             "value": level[is_row],
             "active_ms": active[hit, rater, position],
             "submitted_at": _times(submission),
         },
-        VALUES,
+        USUAL_VALUES,
     )
     submissions = build_submissions(
         {
             "submission": np.arange(crew.size),
-            "worker": named(crew.ravel(), names),
+            "worker": categories_from_codes(crew.ravel(), names),
             "hit": np.repeat(np.arange(size.hits), size.raters),
             "dialogs": np.repeat((dataset >= 0).sum(axis=1), size.raters),
             "active_seconds": active.sum(axis=2).ravel() / 1000,
@@ -222,5 +222,5 @@ def _places(rng: np.random.Generator, is_row: npt.NDArray[np.bool_]) -> Integers
 
 def _times(submission: Integers) -> pd.DatetimeIndex:
     step = SECONDS_BETWEEN_SUBMISSIONS * 1_000_000
-    begin = int(AT.timestamp()) * 1_000_000
+    begin = int(DEFAULT_TIME.timestamp()) * 1_000_000
     return pd.DatetimeIndex((begin + submission.astype(np.int64) * step).view("M8[us]"), tz="UTC")

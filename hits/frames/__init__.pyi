@@ -1,8 +1,8 @@
-from .built_frames import AT as AT
-from .built_frames import VALUES as VALUES
+from .built_frames import DEFAULT_TIME as DEFAULT_TIME
+from .built_frames import USUAL_VALUES as USUAL_VALUES
 from .built_frames import build_ratings as build_ratings
 from .built_frames import build_submissions as build_submissions
-from .built_frames import named as named
+from .built_frames import categories_from_codes as categories_from_codes
 from .rating_rows import rating_chunks as rating_chunks
 from .rating_rows import ratings_frame as ratings_frame
 from .rating_rows import reply_labels as reply_labels

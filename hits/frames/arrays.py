@@ -1,4 +1,4 @@
-"""Columns as arrays: reading them from the database, looking rows up, and naming codes."""
+"""Reads database columns into numpy arrays, looks rows up in them, and turns codes into categories."""
 
 from typing import Any
 
@@ -12,17 +12,18 @@ Array = np.ndarray[Any, Any]
 
 
 def read_columns(rows: QuerySet[Any, Any], **types: Any) -> dict[str, Any]:
-    """Read a column for each name straight from the cursor. Rows as Python objects would take 20 times the memory."""
+    """Read one array for each name, straight from the cursor. Rows as Python objects would take 20 times the memory."""
     found = np.fromiter(rows.iterator(chunk_size=CHUNK), np.dtype(list(types.items())))
     return {name: np.ascontiguousarray(found[name]) for name in types}
 
 
 def places_in(keys: Array, wanted: Array) -> Array:
+    """Return where in `keys` each wanted value stands; -1 if it is not there."""
     return pd.Index(keys).get_indexer(pd.Index(wanted))
 
 
 def only_known(rows: dict[str, Array], submissions: Array) -> dict[str, Array]:
-    """Drop rows of submissions that have arrived since the submissions were read."""
+    """Drop the rows of submissions that arrived after we read the list of submissions."""
     is_known = places_in(submissions, rows["submission"]) >= 0
     return rows if is_known.all() else {name: column[is_known] for name, column in rows.items()}
 

@@ -1,7 +1,7 @@
-"""Frames built from columns instead of a database: for simulated crowds, benchmarks and tests.
+"""Builds frames from given columns instead of a database, for simulated crowds, benchmarks and tests.
 
-In: the columns that matter. Out: frames with all columns of hits.frames, in the same order and of the same types; what
-is not given has a plain default. Guaranteed: nothing here copies or sorts rows, so that millions of them stay cheap.
+In: the columns that matter. Out: frames with all columns of hits.frames, in the same order and of the same types; a
+column that is not given gets a plain default. Guaranteed: no rows are copied or sorted, so millions of them stay cheap.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,8 +14,8 @@ import pandas as pd
 from hits.protocols import OVERALL, usual_protocol
 from hits.stats import score_of
 
-VALUES = usual_protocol().scale.values
-AT = datetime(2026, 11, 16, 8, tzinfo=UTC)
+USUAL_VALUES = usual_protocol().scale.values
+DEFAULT_TIME = datetime(2026, 11, 16, 8, tzinfo=UTC)
 
 _INTEGERS = {"hit": np.int32, "block": np.int32, "wave": np.int32}
 _OF_RATINGS = {
@@ -35,9 +35,9 @@ _OF_SUBMISSIONS = {
 }
 
 
-def build_ratings(columns: Mapping[str, Any], values: Sequence[str] = VALUES) -> pd.DataFrame:
-    """`columns` must have `submission`, `worker`, `dialog`, `card` and `value`, which is the place on the scale, 0 for
-    the best. Categories may come as such, or as names.
+def build_ratings(columns: Mapping[str, Any], values: Sequence[str] = USUAL_VALUES) -> pd.DataFrame:
+    """Build a ratings frame. `columns` must have `submission`, `worker`, `dialog`, `card` and `value`, which is the
+    place on the scale, 0 for the best. Categories may be given as such, or as names.
 
     >>> said = {"submission": [1, 1], "worker": ["w", "w"], "dialog": [7, 7], "card": [0, 1], "value": [0, 2]}
     >>> build_ratings(said)[["worker", "generator", "value", "score"]].to_numpy().tolist()
@@ -61,15 +61,15 @@ def build_ratings(columns: Mapping[str, Any], values: Sequence[str] = VALUES) ->
         "place": card,
         "is_first_of_card": True,
         "candidate": dialog * len(models) + card + 1,
-        "generator": named(card, models),
+        "generator": categories_from_codes(card, models),
         "is_gold": False,
-        "opponent": named(np.full(len(place), -1, np.int8), models),
+        "opponent": categories_from_codes(np.full(len(place), -1, np.int8), models),
         "criterion": OVERALL,
-        "value": named(place, values),
+        "value": categories_from_codes(place, values),
         "score": score_of(place, len(values)),
         "active_ms": 0,
         "hidden_ms": 0,
-        "submitted_at": AT,
+        "submitted_at": DEFAULT_TIME,
     }
     given = {name: column for name, column in columns.items() if name != "value"}
     names = ("worker", "dataset", "external_id", "generator", "opponent", "criterion")
@@ -77,7 +77,7 @@ def build_ratings(columns: Mapping[str, Any], values: Sequence[str] = VALUES) ->
 
 
 def build_submissions(columns: Mapping[str, Any]) -> pd.DataFrame:
-    """`columns` must have `submission` and `worker`."""
+    """Build a submissions frame. `columns` must have `submission` and `worker`."""
     active = columns.get("active_seconds", 0.0)
     filled: dict[str, Any] = {
         "submission": columns["submission"],
@@ -87,8 +87,8 @@ def build_submissions(columns: Mapping[str, Any]) -> pd.DataFrame:
         "wave": 1,
         "status": "Approved",
         "is_rebuilt": False,
-        "accepted_at": AT,
-        "submitted_at": AT,
+        "accepted_at": DEFAULT_TIME,
+        "submitted_at": DEFAULT_TIME,
         "dialogs": 0,
         "active_seconds": active,
         "hidden_seconds": 0.0,
@@ -105,8 +105,8 @@ def build_submissions(columns: Mapping[str, Any]) -> pd.DataFrame:
     return _typed(filled, len(columns["submission"]), _OF_SUBMISSIONS, ("worker", "status"))
 
 
-def named(codes: Any, names: Sequence[str]) -> Any:
-    """A column of categories from their numbers; -1 is a missing one."""
+def categories_from_codes(codes: Any, names: Sequence[str]) -> Any:
+    """Make a column of categories from their codes; -1 stands for a missing value."""
     return pd.Categorical.from_codes(codes, categories=pd.Index(list(names)))
 
 

@@ -1,21 +1,21 @@
-"""The ratings frame: one row for each reply that was judged in a submission.
+"""Makes the ratings frame, with one row for each reply that a worker judged in a submission.
 
-Rows are in the order of submission, position and card. A card that stands for several models has a row for each of
-them, and for each criterion; `is_first_of_card` picks one of the models. `rating_chunks` gives the same rows piece by
-piece, in memory that does not grow with the study.
+Rows are ordered by submission, position and card. A card that stands for several models has a row for each of them,
+and for each criterion; `is_first_of_card` picks one of the models. `rating_chunks` yields the same rows in pieces, so
+that memory does not grow with the study.
 
-    submission        int64     the Submission's key
+    submission        int64     the Submission's id
     worker            category  a pseudonym (hits.access.pseudonyms)
     hit, block, wave  int32     the HIT's number, its block (HITs with the same dialogs), its wave of publication
-    item              int64     the HitItem's key
-    dialog            int64     the Dialog's key: the same in all HITs of a block
+    item              int64     the HitItem's id
+    dialog            int64     the Dialog's id: the same in all HITs of a block
     dataset           category  in the design's order
     external_id       category  the dialog's id in its dataset
     position          int16     the dialog's position in the HIT, from 0
     is_checkpoint     bool      True if a human reply was hidden among the dialog's cards
     card, place       int16     the card's place in HitItem.cards, and on the worker's page; both from 0
     is_first_of_card  bool      False for further models of the same card
-    candidate         int64     the Candidate's key; 0 for the human reply
+    candidate         int64     the Candidate's id; 0 for the human reply
     generator         category  in the design's order; missing for the human reply
     is_gold           bool      True for the human reply
     opponent          category  in a comparison, the generator whose reply it was compared with, in the design's order;
@@ -53,8 +53,8 @@ def ratings_frame(offering: Offering) -> pd.DataFrame:
 def rating_chunks(
     offering: Offering, name_worker: NameWorker | None = None, at_once: int = SUBMISSIONS_AT_ONCE
 ) -> Iterator[pd.DataFrame]:
-    """The ratings frame in pieces of so many submissions, with `label`, the reply's predicted emotion or intent. Each
-    piece has its own categories of workers, dialogs and labels."""
+    """Yield the ratings frame in pieces of `at_once` submissions, with a further column `label`, the reply's predicted
+    emotion or intent. Each piece has its own categories of workers, dialogs and labels."""
     keys = read_columns(confirmed_submissions(offering).order_by("pk").values_list("pk"), submission=np.int64)[
         "submission"
     ]
@@ -67,7 +67,7 @@ def rating_chunks(
 
 
 def reply_labels(study: Study, candidates: Array) -> Any:
-    """The emotion or intent that was predicted for each of these candidates; missing where there is none."""
+    """Return the emotion or intent that was predicted for each of these candidates; missing where there is none."""
     return _labels(HitItem.objects.filter(hit__study=study), candidates)
 
 
@@ -116,14 +116,14 @@ def ratings_from(tables: StudyTables) -> pd.DataFrame:
 
 
 def _places_of_answers(times: dict[str, Array], submissions: Array, items: Array, *wanted: Array) -> Array:
-    """The place of each rating's answer, -1 where there is none. Submission and item are made one number, which is ten
-    times as fast as looking up pairs."""
+    """Return where each rating's answer stands in `times`; -1 if it has none."""
+    # Submission and item become one number: looking that up is ten times as fast as looking up pairs.
     known = places_in(submissions, times["submission"]) * len(items) + places_in(items, times["item"])
     return places_in(known, wanted[0] * len(items) + wanted[1])
 
 
 def changes(*columns: Array) -> Array:
-    """Where a row differs from the one before it."""
+    """Return True for each row that differs from the one before it."""
     changes = np.ones(len(columns[0]), bool)
     changes[1:] = np.any([column[1:] != column[:-1] for column in columns], axis=0)
     return changes

@@ -1,4 +1,4 @@
-"""Both frames of a study's work."""
+"""Reads both frames of a study, and picks single cards, answers and criteria from them."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,14 +16,15 @@ PREFERRED = ("the first place", "both alike", "another place")
 
 @dataclass(frozen=True)
 class Frames:
-    """Both frames of the same work. `cards` has one row of the ratings for each card, `answers` one for each dialog."""
+    """Both frames of the same work. `cards` has one row of the ratings for each card, `answers` one for each dialog
+    that a worker answered."""
 
     ratings: pd.DataFrame
     submissions: pd.DataFrame
 
     @cached_property
     def by_criterion(self) -> list["Frames"]:
-        """The same work, as far as it is about one criterion."""
+        """The same work split into one pair of frames for each criterion."""
         criterion = self.ratings["criterion"]
         names = [name for name in criterion.cat.categories if (criterion == name).any()]
         if len(names) <= 1:
@@ -36,7 +37,7 @@ class Frames:
 
     @cached_property
     def cards_by_place(self) -> pd.DataFrame:
-        """The cards; of a comparison, `value` says which place on the page was preferred, whoever stood there."""
+        """The cards. In a comparison, `value` says which place on the page was preferred, whatever stood there."""
         is_compared = self.cards["opponent"].notna()
         if not is_compared.any():
             return self.cards
@@ -50,6 +51,6 @@ class Frames:
 
 
 def study_frames(offering: Offering) -> Frames:
-    """Both, for little more than the price of one."""
+    """Read both frames, which takes little longer than reading one."""
     tables = StudyTables(offering)
     return Frames(ratings_from(tables), submissions_from(tables))

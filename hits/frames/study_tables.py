@@ -1,4 +1,4 @@
-"""What both frames are made of, read from the database with one query for each table."""
+"""Reads the tables that both frames are made of from the database, with one query for each table."""
 
 from collections.abc import Callable
 from functools import cached_property
@@ -26,7 +26,7 @@ def confirmed_submissions(offering: Offering) -> QuerySet[Submission]:
 
 
 class StudyTables:
-    """The tables that both frames are made of, each read once and column by column: rows would take minutes."""
+    """The tables that both frames are made of. Each is read once, column by column: row by row would take minutes."""
 
     def __init__(
         self,
@@ -34,7 +34,7 @@ class StudyTables:
         name_worker: NameWorker | None = None,
         between: tuple[int, int] | None = None,
     ) -> None:
-        """`between` has the keys of the first and the last submission, if only some are wanted."""
+        """`between` has the ids of the first and the last submission, if only some are wanted."""
         self.offering, self.study = offering, offering.study
         self.design = offering.study.parsed_design
         self.protocol = protocol_of(self.design)
@@ -56,7 +56,7 @@ class StudyTables:
 
     @cached_property
     def scores(self) -> Array:
-        """By criterion and value; 0 for what is not on a criterion's scale, and so never found with it."""
+        """The score of each value, by criterion; 0 for values that are not on a criterion's scale, so never occur."""
         found = np.zeros((len(self.criteria), len(self.values)), np.int8)
         for number, criterion in enumerate(self.protocol.criteria):
             for value, score in zip(criterion.scale.values, criterion.scale.scores, strict=True):
@@ -64,8 +64,8 @@ class StudyTables:
         return found
 
     def ratings(self) -> dict[str, Array]:
-        """Joins only choose the rows: to read joined columns as well would cost as much again."""
-        bare: Field[int, int] = Field()  # as a number field, Django would call a function on each value
+        """Read the ratings. Joins only choose the rows; reading joined columns as well would take twice as long."""
+        bare: Field[int, int] = Field()  # with a number field, Django would call a function on each value
         value = Case(*(When(value=name, then=code) for code, name in enumerate(self.values)), output_field=bare)
         asked = Case(*(When(criterion=name, then=code) for code, name in enumerate(self.criteria)), output_field=bare)
         candidate = Coalesce("candidate_id", Value(NO_CANDIDATE), output_field=bare)
@@ -86,7 +86,7 @@ class StudyTables:
         )
 
     def generators_of(self, candidates: Array) -> Any:
-        """Missing for NO_CANDIDATE."""
+        """Return the generator of each candidate; missing for NO_CANDIDATE."""
         known, codes = self._generators
         return category(codes[places_in(known, candidates)], self.design.generators)
 
@@ -188,7 +188,7 @@ class StudyTables:
         return {**rows, "active_ms": times[0], "hidden_ms": times[1]}
 
     def human_replies(self) -> dict[str, Array]:
-        """For each answered checkpoint, what was said of the human reply, and the whole answer."""
+        """Read, for each answered checkpoint, what the worker said about the human reply, and the whole answer."""
         found = Rating.objects.filter(
             submission__in=self.confirmed, candidate=None, criterion=self.protocol.checkpoint_criterion
         )

@@ -1,17 +1,17 @@
-"""The submissions frame: one row for each submission that has answers, in the order of its key.
+"""Makes the submissions frame, with one row for each submission that has answers, in the order of their ids.
 
 submission, worker, hit, block, wave, submitted_at      as in the ratings frame
 status, is_rebuilt                                      as in Submission
-accepted_at       datetime  from here to submitted_at is what the marketplace calls the work's time
+accepted_at       datetime  the marketplace counts the time from here to submitted_at as work
 dialogs           int16     how many were answered
 active_seconds    float     the sum over the dialogs; hidden_seconds likewise
-work_seconds      float     active_seconds; if nothing was measured, the longest that the clocks allow
+work_seconds      float     active_seconds; if the page measured nothing, the longest that the clocks allow
 checkpoints       int16     how many the HIT has
 points            int16     bonus points (hits.protocols.checkpoints)
-first_points      int16     checkpoints that passed at the first check, or in the end where there was none
+first_points      int16     checkpoints that passed at the first check, or in the end if the worker never checked
 attempts          int16     how often Bonus Validate was pressed, at all checkpoints together
 won_checks        int16     checkpoints at which some check passed
-moved_checks      int16     those of them that were sorted anew after the last check that passed
+moved_checks      int16     those of them whose cards were moved again after the last check that passed
 has_feedback      bool      True if the worker wrote us something
 """
 
@@ -48,7 +48,7 @@ def submissions_from(tables: StudyTables) -> pd.DataFrame:
 
 
 def _checkpoints(tables: StudyTables) -> pd.DataFrame:
-    """A row for each checkpoint that was answered, whether its worker asked for the point or not."""
+    """Return a row for each answered checkpoint, whether or not its worker asked for the point."""
     key = ["submission", "item"]
     rules = tables.design.checkpoints
     frame = pd.DataFrame(tables.human_replies()).set_index(key)

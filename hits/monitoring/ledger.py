@@ -9,7 +9,7 @@ from django.db.models import Count, F, Q, Sum
 from hits.access import pseudonym
 from hits.models import Offering, Payment
 from hits.models.payment import PaymentQuerySet
-from hits.paying import FOUND
+from hits.paying import FOUND_ON_MARKET
 
 IS_PAID = Q(paid_at__isnull=False)
 IS_OWED = Q(paid_at=None, cancelled_at=None)
@@ -18,7 +18,7 @@ PAYMENT_STATES = {
     "owed": IS_OWED,
     "refused": IS_OWED & ~Q(refusal=""),
     "cancelled": Q(cancelled_at__isnull=False),
-    "found": Q(paid_by=FOUND),  # a part of what is paid, and not by a call of ours
+    "found": Q(paid_by=FOUND_ON_MARKET),  # a part of what is paid, and not by a call of ours
 }
 LEDGER_COLUMNS = (
     *("payment", "kind", "worker", "hit", "assignment", "cents", "fee_cents", "state"),

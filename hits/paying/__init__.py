@@ -1,7 +1,8 @@
-"""The ledger.
+"""Pays workers, and keeps the ledger of every payment.
 
-In: submissions that the marketplace confirms. Out: Payment rows, paid; what others paid there; top-ups to a fair hourly
-pay. Guaranteed: each reward and bonus is paid once, whatever is killed, repeated or run twice at once.
+In: submissions that the marketplace confirms. Out: a paid Payment row for each reward and bonus, also for those that
+somebody paid on the marketplace by hand; top-ups to a fair hourly pay. Guaranteed: each reward and bonus is paid once,
+even if a run is killed, repeated, or run twice at once.
 """
 
 import lazy_loader

@@ -1,4 +1,4 @@
-"""What an hour of work really pays, and a top-up for those who were paid less than they should."""
+"""Computes what an hour of work really pays, and tops up workers who were paid less than they should be."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,19 +9,20 @@ from django.contrib.auth.models import User
 
 from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
-from hits.budgeting import mark, waiting_for_decision, within_budget
+from hits.budgeting import bonus_mark, waiting_for_decision, within_budget
 from hits.collecting import counted_minutes
 from hits.crowds import fees_of
 from hits.designing import dollars
 from hits.models import Event, Offering, Payment, Submission
 from hits.models.submission import SubmissionQuerySet
 
-FEWEST = 2  # a spread needs at least two
+FEWEST = 2  # quartiles of a single submission would say nothing
 
 
 @dataclass(frozen=True)
 class RealPay:
-    """Of the active time that counts (hits.collecting): the tab in front, from the first dialog to the last."""
+    """How long the work took, and what that pays an hour. Only active time counts (hits.collecting): the time with the
+    tab in front, from the first dialog to the last."""
 
     count: int
     minutes_quartiles: tuple[float, float, float]
@@ -34,6 +35,8 @@ class RealPay:
 
 @dataclass(frozen=True)
 class TopUp:
+    """A proposed bonus of the same amount for each of these submissions. Nothing is saved until it is confirmed."""
+
     offering: Offering
     hourly_cents: int
     cents_each: int
@@ -49,8 +52,8 @@ class TopUp:
 
 
 def real_pay(offering: Offering) -> RealPay | None:
-    """None while there are too few submissions to speak of a median."""
-    minutes = _minutes(offering)
+    """Return the real hourly pay, or None while there are too few submissions for a median."""
+    minutes = _counted_minutes(offering)
     if len(minutes) < FEWEST or not any(minutes):
         return None
     low, middle, high = quantiles(minutes, n=4, method="inclusive")
@@ -59,27 +62,28 @@ def real_pay(offering: Offering) -> RealPay | None:
 
 
 def propose_top_up(offering: Offering, hourly_cents: int) -> TopUp:
-    """The same for every submission, so that the median worker gets the wanted hourly rate from reward and top-up."""
+    """Propose a top-up that brings the median worker to this hourly rate. Every submission gets the same amount."""
     pay = real_pay(offering)
     if pay is None:
         raise EvalPlatformError("There are too few submissions to know how long the work takes.")
     reward = offering.study.parsed_design.pay.reward_cents
+    # Rounded up to the cent, so that the median worker gets no less than the rate.
     each = -(-round(hourly_cents * pay.median_minutes) // 60) - reward
     if each <= 0:
         raise EvalPlatformError(f"The median worker gets {dollars(pay.hourly_cents)} an hour already.")
-    waiting = _submissions(offering).exclude(payments__kind=Payment.Kind.TOP_UP)
+    waiting = _unrejected_submissions(offering).exclude(payments__kind=Payment.Kind.TOP_UP)
     waiting = waiting.with_answers().exclude(pk__in=waiting_for_decision(offering))
     return TopUp(offering, hourly_cents, each, list(waiting))
 
 
 def confirm_top_up(top_up: TopUp, by: User | None, now: datetime) -> None:
-    """Into the ledger; the next sync pays. Refused above the study's budget."""
+    """Write the top-up to the ledger; the next sync pays it. Refuse it if it exceeds the study's budget."""
     with within_budget(top_up.offering, "This top-up", "Choose a lower rate."):
         _save_top_up(top_up, by, now)
 
 
 def _save_top_up(top_up: TopUp, by: User | None, now: datetime) -> None:
-    reason = f"A top-up, since the HIT took longer than we thought. Thank you! {mark(Payment.Kind.TOP_UP)}"
+    reason = f"A top-up, since the HIT took longer than we thought. Thank you! {bonus_mark(Payment.Kind.TOP_UP)}"
     Payment.objects.bulk_create(
         [
             Payment(
@@ -100,11 +104,11 @@ def _save_top_up(top_up: TopUp, by: User | None, now: datetime) -> None:
     Event.objects.create(study=top_up.offering.study, at=now, actor=by, text=text)
 
 
-def _submissions(offering: Offering) -> SubmissionQuerySet:
+def _unrejected_submissions(offering: Offering) -> SubmissionQuerySet:
     of_study = Submission.objects.filter(assignment__offering=offering)
     return of_study.exclude(status=Submission.Status.REJECTED)
 
 
-def _minutes(offering: Offering) -> list[float]:
-    confirmed = _submissions(offering).with_answers().defer("answer_xml")
+def _counted_minutes(offering: Offering) -> list[float]:
+    confirmed = _unrejected_submissions(offering).with_answers().defer("answer_xml")
     return sorted(counted_minutes([one.assignment for one in confirmed.select_related("assignment")]).values())

@@ -1,8 +1,8 @@
-"""What was paid on the marketplace by another hand than ours, and comes into the ledger as found.
+"""Finds bonuses that somebody paid on the marketplace by hand, and writes them to the ledger.
 
-In: the bonuses that the marketplace lists for our HITs. Out: Payment rows that are paid, by "found there". Guaranteed:
-each is noted once, counts as money spent, and is never paid again: a bonus by hand of the very amount that we owe for
-the same assignment settles that debt. (Approvals need no list: the assignment's status tells of them.)
+In: the bonuses that the marketplace lists for our HITs. Out: paid Payment rows, marked "found there". Guaranteed: each
+is noted once, counts as money spent, and is never paid again: if somebody paid exactly the bonus that we owe for an
+assignment, that settles the debt. (Approvals need no such list: the assignment's status shows them.)
 """
 
 from collections.abc import Iterable
@@ -10,20 +10,21 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 
-from hits.budgeting import mark
+from hits.budgeting import bonus_mark
 from hits.crowds import Market, MarketBonus, call_in_threads, crowd_of, fees_of
 from hits.errors import MarketRefused, MarketUnavailable
 from hits.models import Event, Offering, Payment, Study, Submission
 
-FOUND = "found there"
-LOOK_EVERY = timedelta(hours=1)  # unless somebody asks: it takes a call for each HIT
+FOUND_ON_MARKET = "found there"
+LOOK_EVERY = timedelta(hours=1)  # unless somebody asks for it: looking takes one call for each HIT
 
 Kind = Payment.Kind
-BonusKey = tuple[str, int, datetime]  # of the assignment, cents, when: the marketplace has no ids for bonuses
+# The assignment's id, the cents and the time: the marketplace has no ids for bonuses.
+BonusKey = tuple[str, int, datetime]
 
 
 def note_found_bonuses(offering: Offering, market: Market, now: datetime, is_asked_for: bool) -> int:
-    """How many were new to us."""
+    """Note the bonuses that were paid by hand, and return how many of them are new to us."""
     if not crowd_of(offering).abilities.can_pay_bonuses:
         return 0
     looked = Offering.objects.filter(pk=offering.pk)
@@ -44,17 +45,19 @@ def note_found_bonuses(offering: Offering, market: Market, now: datetime, is_ask
             try:
                 found += outcome.result()
             except MarketRefused:
-                continue  # of a HIT that was deleted there, nothing more is to be learned
+                continue  # the HIT was deleted there, so there is nothing more to learn about it
             except MarketUnavailable as error:
-                unavailable.append(error)  # the next sync looks again; paying is not kept waiting
-        count += _note(offering, found, now)
+                unavailable.append(error)  # the next sync looks again; payments don't wait for this
+        count += _note_new(offering, found, now)
     if not unavailable:
         looked.update(bonuses_seen_at=now)
     return count
 
 
 def bonuses_noted_as_found(offering: Offering) -> set[BonusKey]:
-    rows = Payment.objects.filter(submission__assignment__offering=offering, paid_by=FOUND).exclude(kind=Kind.REWARD)
+    rows = Payment.objects.filter(submission__assignment__offering=offering, paid_by=FOUND_ON_MARKET).exclude(
+        kind=Kind.REWARD
+    )
     named = rows.values_list("submission__assignment__crowd_assignment_id", "cents", "paid_at")
     return {(assignment, cents, at) for assignment, cents, at in named if at is not None}
 
@@ -63,19 +66,20 @@ def key_of(bonus: MarketBonus) -> BonusKey:
     return bonus.crowd_assignment_id, bonus.cents, bonus.granted_at
 
 
-def mark_in(reason: str) -> str:
-    """The mark by which a bonus of ours is known, or nothing."""
+def our_mark_in(reason: str) -> str:
+    """Return the mark at the end of a reason if we sent this bonus, and "" if somebody else did."""
     last = reason.rpartition(" ")[2]
-    return last if last in (mark(Kind.BONUS), mark(Kind.TOP_UP)) else ""
+    return last if last in (bonus_mark(Kind.BONUS), bonus_mark(Kind.TOP_UP)) else ""
 
 
 @transaction.atomic
-def _note(offering: Offering, found: Iterable[MarketBonus], now: datetime) -> int:
-    """A list may name one twice, when it changed while we read it: a set, not a count."""
+def _note_new(offering: Offering, found: Iterable[MarketBonus], now: datetime) -> int:
+    """Write the bonuses that the ledger doesn't have yet, and return how many there were."""
+    # By key, since a list that changed while we read it may name a bonus twice.
     by_key = {key_of(one): one for one in found}
     if not by_key:
         return 0
-    Study.objects.select_for_update().get(pk=offering.study_id)  # two runs at once note it once
+    Study.objects.select_for_update().get(pk=offering.study_id)  # of two runs at once, only one notes it
     new = sorted(set(by_key) - bonuses_noted_as_found(offering))
     of_study = Submission.objects.filter(assignment__offering=offering)
     named = of_study.filter(assignment__crowd_assignment_id__in={key[0] for key in new})
@@ -95,17 +99,18 @@ def _note(offering: Offering, found: Iterable[MarketBonus], now: datetime) -> in
 
 
 def _note_one(offering: Offering, submission: Submission, here: set[str], bonus: MarketBonus) -> bool:
-    """True if it was new. One with our mark is our own, whose line in the ledger was lost; else it is somebody's.
+    """Write one bonus to the ledger, and return True if it was new.
 
-    `here`: the kinds that the ledger has for this submission.
+    A bonus with our mark is our own, and its ledger line was lost (a restored database); any other was given by hand.
+    `here` has the kinds of payment that the ledger already has for this submission.
     """
-    kinds = {mark(Kind.BONUS): Kind.BONUS, mark(Kind.TOP_UP): Kind.TOP_UP}
-    kind = kinds.get(mark_in(bonus.reason), Kind.EXTRA)
+    kinds = {bonus_mark(Kind.BONUS): Kind.BONUS, bonus_mark(Kind.TOP_UP): Kind.TOP_UP}
+    kind = kinds.get(our_mark_in(bonus.reason), Kind.EXTRA)
     if kind != Kind.EXTRA and (kind in here or Kind.REWARD not in here):
-        return False  # known, or its line is still to be written: paying finds the bonus by its mark
+        return False  # we know it, or its line is about to be written: paying will find the bonus by its mark
     owed = Payment.objects.owed().filter(submission=submission, cents=bonus.cents, kind__in=(Kind.BONUS, Kind.TOP_UP))
     if kind == Kind.EXTRA and (debt := owed.first()):
-        Payment.objects.filter(pk=debt.pk).update(paid_at=bonus.granted_at, paid_by=FOUND, refusal="")
+        Payment.objects.filter(pk=debt.pk).update(paid_at=bonus.granted_at, paid_by=FOUND_ON_MARKET, refusal="")
         return True
     Payment.objects.create(
         submission=submission,
@@ -115,7 +120,7 @@ def _note_one(offering: Offering, submission: Submission, here: set[str], bonus:
         reason=bonus.reason,
         intended_at=bonus.granted_at,
         paid_at=bonus.granted_at,
-        paid_by=FOUND,
+        paid_by=FOUND_ON_MARKET,
     )
     here.add(kind)
     return True

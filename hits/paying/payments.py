@@ -1,8 +1,8 @@
-"""Pay rewards and bonuses, each once: a line in the ledger before the call, its outcome after it.
+"""Pays rewards and bonuses, approves and rejects work; writes a ledger line before each call and its outcome after.
 
-In: submissions that the marketplace confirms. Out: one Payment row for each reward and bonus, paid. Guaranteed: each is
-paid exactly once, whatever is killed, repeated or run twice at once, also after the token's 24 hours and on a database
-that was restored to an earlier state: the intent is saved first, and before money moves we look whether it has moved.
+In: submissions that the marketplace confirms. Out: one paid Payment row for each reward and bonus. Guaranteed: each is
+paid exactly once, even if a run is killed, repeated or run twice at once, after the token's 24 hours, and on a database
+that was restored to an earlier state: we save the intent first, and check whether money has moved before we move it.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -18,9 +18,9 @@ from hits.access import pseudonym
 from hits.budgeting import (
     IN_FLIGHT,
     beyond_cap,
+    bonus_mark,
     dues,
     empty_submissions,
-    mark,
     submissions_without_dues,
     waiting_for_decision,
 )
@@ -28,7 +28,7 @@ from hits.crowds import Market, Met, carry_out, crowd_of
 from hits.errors import MarketRefused, MarketUnavailable
 from hits.models import Event, Offering, Payment, Study, Submission
 from hits.models.design import StudyDesign
-from hits.paying.found_payments import FOUND, BonusKey, bonuses_noted_as_found, key_of, mark_in
+from hits.paying.found_payments import FOUND_ON_MARKET, BonusKey, bonuses_noted_as_found, key_of, our_mark_in
 
 Kind = Payment.Kind
 Status = Submission.Status
@@ -36,16 +36,18 @@ OnProgress = Callable[[int, int], None]
 
 OUR_CALL = "our call"
 ANSWER_LOST = (
-    "It was asked for once, and no answer came; asking again might pay twice. It is not on the marketplace's list yet: "
-    "look there, and if it is still missing after a day, pay it there by hand, and the next sync finds it."
+    "We asked for this payment once and got no answer; asking again might pay twice. It is not on the marketplace's "
+    "list yet. Look there; if it is still missing after a day, pay it there by hand, and the next sync will find it."
 )
 
 
 @dataclass
 class Paid(Met):
+    """What one run of `pay` did."""
+
     rewards: int = 0
     bonuses: int = 0
-    found: int = 0  # on the marketplace already: approved by itself, or by a run that was killed
+    found: int = 0  # already paid there: approved automatically, or paid by a run that was killed
     cents: int = 0  # with fees
 
 
@@ -55,10 +57,10 @@ def pay(
     now: Callable[[], datetime],
     on_progress: OnProgress = lambda done, total: None,
 ) -> Paid:
-    """Pays what is due, rewards first. What is refused for want of money stops the run; the next one goes on."""
+    """Pay what is due, rewards first. The run stops when the account runs out of money; the next run continues."""
     record_dues(offering, now())
     result = Paid()
-    owed = _owed(offering)
+    owed = _owed_payments(offering)
     done = 0
 
     def save(job: _Job, outcomes: list[_Outcome]) -> None:
@@ -67,7 +69,7 @@ def pay(
         done += len(job.payments)
 
     threads = crowd_of(offering).abilities.calls_at_once
-    for jobs in _jobs(offering, market, owed, now):
+    for jobs in _plan_jobs(offering, market, owed, now):
         for _ in carry_out(jobs, lambda job: job.call(), save, result, threads):
             on_progress(done, len(owed))
         if result.stopped_by:
@@ -77,19 +79,19 @@ def pay(
 
 @dataclass
 class _Job:
-    """Payments that are dealt with together, in a thread that talks to the marketplace only."""
+    """Payments that one thread handles together. The thread talks to the marketplace only, never to the database."""
 
     payments: Sequence[Payment]
     call: Callable[[], "list[_Outcome]"]
 
 
-def _jobs(
+def _plan_jobs(
     offering: Offering, market: Market, owed: Sequence[Payment], now: Callable[[], datetime]
 ) -> Iterator[list[_Job]]:
-    """Each reward by itself, then the bonuses HIT by HIT: one question tells which of a HIT's were paid before.
+    """Yield a job for each reward, then one for each HIT's bonuses: a single call lists those that were paid before.
 
-    What is yielded together is called together. Where asking twice would pay twice, each HIT's bonuses come alone, and
-    are claimed just before: a run that is killed leaves no doubt about the others.
+    Jobs that are yielded together run at once. Where asking twice would pay twice, each HIT's bonuses come alone and
+    are claimed just before, so that a run that is killed leaves only that one HIT in doubt.
     """
     noted = bonuses_noted_as_found(offering)
     by_hit: dict[str, list[Payment]] = {}
@@ -105,11 +107,11 @@ def _jobs(
         return
     yield rewards
     for hit, ones in by_hit.items():
-        yield [_Job(ones, partial(_send_bonuses, market, hit, ones, noted, _claim(ones, now())))]
+        yield [_Job(ones, partial(_send_bonuses, market, hit, ones, noted, _claim_payments(ones, now())))]
 
 
-def _claim(payments: Iterable[Payment], now: datetime) -> set[int]:
-    """Which of them nobody has asked for yet, by a note that is saved before this run does."""
+def _claim_payments(payments: Iterable[Payment], now: datetime) -> set[int]:
+    """Claim the payments that no run has asked for yet, and return their ids. The claim is saved before the call."""
     return {one.pk for one in payments if Payment.objects.filter(pk=one.pk, sending_at=None).update(sending_at=now)}
 
 
@@ -118,12 +120,12 @@ def _claim(payments: Iterable[Payment], now: datetime) -> set[int]:
 
 @transaction.atomic
 def record_dues(offering: Offering, now: datetime) -> None:
-    """Saves the intents: a reward for each submission that may be approved, and the bonus that was won with it.
+    """Save what we intend to pay: a reward for each submission that may be approved, and the bonus won with it.
 
-    What waits for a person is not approved here. Where the marketplace has paid the reward for it all the same, that
-    is noted, and no bonus follows.
+    Submissions that wait for a person's decision are not approved here. If the marketplace has paid their reward all
+    the same, that is noted, and no bonus follows.
     """
-    # Two runs at once must not both fill a worker's last place.
+    # Lock the study: two runs at once must not both use up the last assignment that a worker may be paid for.
     Study.objects.select_for_update().get(pk=offering.study_id)
     design = offering.study.parsed_design
     waiting, beyond = waiting_for_decision(offering), beyond_cap(offering)
@@ -134,8 +136,10 @@ def record_dues(offering: Offering, now: datetime) -> None:
 
 @transaction.atomic
 def approve_by_hand(submissions: Iterable[Submission], now: datetime, by: User | None = None) -> int:
-    """As a researcher asked for in the pages; the next run pays. Of one study. What was decided before stays so, and so
-    does what somebody rejects in this moment."""
+    """Approve submissions of one study, as a researcher asked, and return how many; the next run pays them.
+
+    Submissions that were decided before stay as they are, and so do those that somebody is rejecting at this moment.
+    """
     locked = Submission.objects.select_for_update(of=("self",)).filter(pk__in=[one.pk for one in submissions]).waiting()
     locked = locked.exclude(rejecting_at__gt=now - IN_FLIGHT).select_related("assignment__hit__study")
     waiting = list(locked.order_by("pk"))
@@ -146,26 +150,29 @@ def approve_by_hand(submissions: Iterable[Submission], now: datetime, by: User |
     offering, study = new[0].assignment.offering, new[0].assignment.hit.study
     _save_dues([due for one in new for due in dues(offering, one, now)])
     Submission.objects.filter(pk__in=[one.pk for one in new]).update(decided_at=now)
-    which = _whose(new[0]) if len(new) == 1 else f"{len(new):,} assignments"
+    which = _name_assignment(new[0]) if len(new) == 1 else f"{len(new):,} assignments"
     Event.objects.create(study=study, at=now, actor=by, text=f"approved {which} by hand")
     return len(new)
 
 
 def reject(submission: Submission, reason: str, market: Market, by: User | None, now: datetime) -> None:
-    """By hand only, with a reason that the worker reads. Nothing else here ever rejects."""
+    """Reject a submission because a person decided so, with a reason that the worker reads. No rule ever rejects."""
     _check_can_reject(submission.assignment.offering)
     _check_reason(reason)
     with transaction.atomic():
         this = Submission.objects.select_for_update().get(pk=submission.pk)
         if Payment.objects.paid().filter(submission=this, kind=Kind.REWARD).exists():
-            raise EvalPlatformError("This assignment was paid already; what is paid can't be taken back.")
+            raise EvalPlatformError("This assignment was paid already; a payment can't be taken back.")
         Submission.objects.filter(pk=this.pk).update(rejecting_at=now)
-    _reject_there(submission, reason, market, by, now)
+    _reject_on_market(submission, reason, market, by, now)
 
 
 def reject_empty(submission: Submission, reason: str, market: Market, by: User | None, now: datetime) -> bool:
-    """Only if it is as empty and undecided as when somebody looked, or else it is left alone: looked at anew, and held,
-    just before the call. From then on nobody approves it, and no answers come back to it, before the call's end."""
+    """Reject a submission that came without answers; return False if it has answers or a decision by now.
+
+    We check that, and hold the submission, just before the call. Until the call ends, nobody can approve it and no
+    answers can be restored to it.
+    """
     assignment = submission.assignment
     _check_can_reject(assignment.offering)
     _check_reason(reason)
@@ -175,7 +182,7 @@ def reject_empty(submission: Submission, reason: str, market: Market, by: User |
         if not still.exists():
             return False
         Submission.objects.filter(pk=submission.pk).update(rejecting_at=now)
-    _reject_there(submission, reason, market, by, now)
+    _reject_on_market(submission, reason, market, by, now)
     return True
 
 
@@ -191,7 +198,7 @@ def _check_reason(reason: str) -> None:
         raise EvalPlatformError("Write a reason: the worker reads it, and it is the least that we owe them.")
 
 
-def _reject_there(submission: Submission, reason: str, market: Market, by: User | None, now: datetime) -> None:
+def _reject_on_market(submission: Submission, reason: str, market: Market, by: User | None, now: datetime) -> None:
     this = Submission.objects.filter(pk=submission.pk)
     try:
         market.reject(submission.assignment.crowd_assignment_id, reason.strip())
@@ -204,12 +211,12 @@ def _reject_there(submission: Submission, reason: str, market: Market, by: User 
             cancelled_at=now, refusal=f"rejected by hand: {reason.strip()}"
         )
         study = submission.assignment.hit.study
-        text = f"rejected {_whose(submission)}: {reason.strip()}"
+        text = f"rejected {_name_assignment(submission)}: {reason.strip()}"
         Event.objects.create(study=study, at=now, actor=by, text=text)
 
 
 def _save_dues(payments: Sequence[Payment]) -> None:
-    """A bonus of the same amount that somebody gave on the marketplace before is that bonus, and no second one."""
+    """Save new payments. If somebody already gave a bonus of the same amount by hand, it is taken as that bonus."""
     if not payments:
         return
     of_study = Payment.objects.filter(submission__assignment__hit__study=payments[0].submission.assignment.hit.study_id)
@@ -220,7 +227,7 @@ def _save_dues(payments: Sequence[Payment]) -> None:
     Payment.objects.bulk_create(new, ignore_conflicts=True)
 
 
-def _whose(submission: Submission) -> str:
+def _name_assignment(submission: Submission) -> str:
     assignment = submission.assignment
     worker = pseudonym(assignment.hit.study, assignment.crowd_worker_id)
     return f"the assignment of {worker} on HIT {assignment.hit.shown_number}"
@@ -233,7 +240,7 @@ def _is_due(design: StudyDesign, submission: Submission, now: datetime) -> bool:
     return design.pay.approval == "after a delay" and submission.submitted_at + delay <= now
 
 
-def _owed(offering: Offering) -> list[Payment]:
+def _owed_payments(offering: Offering) -> list[Payment]:
     of_study = Payment.objects.filter(submission__assignment__offering=offering)
     return list(of_study.owed().select_related("submission__assignment__hit__study").order_by("pk"))
 
@@ -244,17 +251,17 @@ def _owed(offering: Offering) -> list[Payment]:
 @dataclass
 class _Outcome:
     paid_by: str = ""
-    paid_at: datetime | None = None  # where the marketplace tells it
-    status: str = ""  # the submission's, where we learned it
+    paid_at: datetime | None = None  # if the marketplace says when
+    status: str = ""  # the submission's status, if we learned it
     error: MarketRefused | MarketUnavailable | None = None
-    is_lost: bool = False  # it was asked for, and nobody knows yet what came of it
+    is_lost: bool = False  # we asked for it, and don't know yet whether it was paid
 
 
 def _approve(market: Market, payment: Payment) -> list[_Outcome]:
-    """There is no token for an approval. So: if it is refused, look at what the assignment's state is."""
+    """Approve one assignment. Approvals have no token, so if one is refused, we look at the assignment's status."""
     assignment_id = payment.submission.assignment.crowd_assignment_id
     if payment.submission.status == Status.APPROVED:
-        return [_Outcome(FOUND, status=Status.APPROVED)]
+        return [_Outcome(FOUND_ON_MARKET, status=Status.APPROVED)]
     try:
         market.approve(assignment_id)
     except MarketRefused as refused:
@@ -263,7 +270,7 @@ def _approve(market: Market, payment: Payment) -> list[_Outcome]:
         except (MarketRefused, MarketUnavailable):
             return [_Outcome(error=refused)]
         if status == Status.APPROVED:
-            return [_Outcome(FOUND, status=status)]
+            return [_Outcome(FOUND_ON_MARKET, status=status)]
         return [_Outcome(status=status, error=refused)]
     except MarketUnavailable as unavailable:
         return [_Outcome(error=unavailable)]
@@ -277,22 +284,24 @@ def _send_bonuses(
     noted: Collection[BonusKey],
     may_send: Collection[int],
 ) -> list[_Outcome]:
-    """Sends what is neither there with our mark, nor was given by somebody's hand, of the same amount. What we may not
-    send was asked for before: it is looked for, and never asked for again."""
+    """Send the bonuses of one HIT that were not paid yet: neither by us (with our mark) nor by hand (same amount).
+
+    A bonus that is not in `may_send` was asked for before; we look for it in the list, and never ask for it again.
+    """
     try:
         paid = list(market.list_bonuses_of_hit(crowd_hit_id))
     except (MarketRefused, MarketUnavailable) as error:
         return [_Outcome(error=error) for _ in payments]
-    ours = {(one.crowd_assignment_id, mark_in(one.reason)) for one in paid}
-    by_hand = {key_of(one): one for one in paid if not mark_in(one.reason) and key_of(one) not in noted}
+    ours = {(one.crowd_assignment_id, our_mark_in(one.reason)) for one in paid}
+    by_hand = {key_of(one): one for one in paid if not our_mark_in(one.reason) and key_of(one) not in noted}
     outcomes = []
     for payment in payments:
         assignment_id = payment.submission.assignment.crowd_assignment_id
         given = next((key for key in by_hand if key[:2] == (assignment_id, payment.cents)), None)
-        if (assignment_id, mark(payment.kind)) in ours:
-            outcomes.append(_Outcome(FOUND))
+        if (assignment_id, bonus_mark(payment.kind)) in ours:
+            outcomes.append(_Outcome(FOUND_ON_MARKET))
         elif given is not None:
-            outcomes.append(_Outcome(FOUND, paid_at=by_hand.pop(given).granted_at))
+            outcomes.append(_Outcome(FOUND_ON_MARKET, paid_at=by_hand.pop(given).granted_at))
         elif payment.pk in may_send:
             outcomes.append(_send_bonus(market, payment))
         else:
@@ -305,7 +314,7 @@ def _send_bonus(market: Market, payment: Payment) -> _Outcome:
     try:
         market.send_bonus(who.crowd_worker_id, who.crowd_assignment_id, payment.cents, payment.reason, payment.token)
     except (MarketRefused, MarketUnavailable) as error:
-        # Also a token that another run used a moment ago: the next run will find that bonus on the list.
+        # This may also be a token that another run used a moment ago; the next run will find that bonus on the list.
         return _Outcome(error=error, is_lost=isinstance(error, MarketUnavailable))
     return _Outcome(OUR_CALL)
 
@@ -320,21 +329,21 @@ def _save_outcomes(payments: Sequence[Payment], outcomes: Sequence[_Outcome], no
             Submission.objects.filter(pk=payment.submission_id).update(status=outcome.status)
         if outcome.paid_by:
             this.update(paid_at=outcome.paid_at or now, paid_by=outcome.paid_by, refusal="")
-            _count(payment, outcome, result)
+            _count_payment(payment, outcome, result)
         elif outcome.status == Status.REJECTED:
             this.update(cancelled_at=now, refusal="rejected on the marketplace")
         elif outcome.error is None:
             this.update(refusal=ANSWER_LOST)
         else:
-            # Claimed, and surely not paid: the next run may ask for it.
+            # If it was surely not paid, we give up the claim, and the next run may ask for it.
             this.update(refusal=str(outcome.error), **({} if outcome.is_lost else {"sending_at": None}))
             result.note(outcome.error)
 
 
-def _count(payment: Payment, outcome: _Outcome, result: Paid) -> None:
+def _count_payment(payment: Payment, outcome: _Outcome, result: Paid) -> None:
     if payment.kind == Kind.REWARD:
         result.rewards += 1
     else:
         result.bonuses += 1
-    result.found += outcome.paid_by == FOUND
+    result.found += outcome.paid_by == FOUND_ON_MARKET
     result.cents += payment.cents + payment.fee_cents

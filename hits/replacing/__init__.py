@@ -1,8 +1,8 @@
-"""What a study has lost is asked for again.
+"""Replaces work that a study has lost.
 
-In: submissions that are left out, rejected or empty; HITs that expired, were deleted by hand or lead nowhere. Out: more
-assignments, or new HITs for the same dialogs. Guaranteed: each loss is asked for once, and nothing above the budget. It
-stands after screening, which says what is left out.
+In: submissions that are excluded, rejected or empty; HITs that expired, were deleted by hand, or lead to another
+server. Out: more assignments, or new HITs for the same dialogs. Guaranteed: each loss is replaced once, and nothing is
+requested beyond the budget. This room comes after screening, which says what is excluded.
 """
 
 import lazy_loader

@@ -1,9 +1,10 @@
-"""HITs that nobody can work on any more are put up again.
+"""Publishes HITs again that nobody can work on any more: they were deleted, or lead to another server's address.
 
 In: HITs that were deleted on the marketplace by hand, and HITs that lead workers to another address than this server's.
-Out: new HITs there for what is still missing of the same dialogs. Guaranteed: a HIT that is still there is taken off
-the market first; what was handed in stays and counts, and who did it is not served the same dialogs again; the old row
-is retired and the new one saved in one step before the call, so a run that was killed goes on where it was.
+Out: new HITs for the same dialogs, with as many assignments as are still missing. Guaranteed: a HIT that is still there
+is taken off the market first; work that was handed in stays and counts, and its workers are not shown the same dialogs
+again; the old row is retired and the new one saved in one step before the call, so that the next run resumes after a
+crash.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -26,9 +27,11 @@ from hits.replacing.requesting import Loss, losses
 
 @dataclass
 class PutUpAgain:
+    """What a run did, or what a dry run would do."""
+
     deleted: int = 0  # HITs
     elsewhere: int = 0  # HITs that lead to another address
-    assignments: int = 0  # that these are short of
+    assignments: int = 0  # that these HITs still need
     cents: int = 0  # at most, with fees
     published: int = 0
     refused: dict[str, int] = field(default_factory=dict)
@@ -37,6 +40,8 @@ class PutUpAgain:
 
 @dataclass(frozen=True)
 class Wanted:
+    """A HIT to put up again, with as many assignments (`places`) as it still needs."""
+
     publication: Publication
     places: int
 
@@ -51,15 +56,16 @@ def put_up_again(
     is_dry_run: bool = False,
     elsewhere: bool = False,
 ) -> PutUpAgain:
-    """HITs that were deleted, or those that lead `elsewhere` than to `page_url`, where workers find this server's page.
+    """Put HITs up again that were deleted or, with `elsewhere`, those that lead to another address than `page_url`.
 
-    Refused above the budget; a dry run only counts.
+    `page_url` is where workers find this server's page. Nothing is put up if it would exceed the budget. A dry run only
+    counts.
     """
     result = PutUpAgain()
     known = hits_elsewhere(offering, page_url) if elsewhere else deleted_hits(offering)
     wanted = [one for one in known if elsewhere or _is_gone(market, one.publication)]
-    interrupted = list(_interrupted(offering))
-    plan = _plan(offering, [*wanted, *interrupted])
+    interrupted = list(_interrupted_hits(offering))
+    plan = _plan_publishing(offering, [*wanted, *interrupted])
     result.deleted, result.elsewhere = (0, len(wanted)) if elsewhere else (len(wanted), 0)
     result.assignments, result.cents = plan.cost.assignment_count, plan.cost.total_cents
     if is_dry_run or not plan.hits:
@@ -82,18 +88,18 @@ def put_up_again(
 
 
 def deleted_hits(offering: Offering) -> list[Wanted]:
-    """As far as we know, with how many assignments each is short of."""
+    """List the HITs that were deleted as far as we know, with how many assignments each still needs."""
     current = Publication.objects.filter(offering=offering).confirmed().current()
-    return _short_of(offering, current.exclude(gone_at=None))
+    return _wanted_of(offering, current.exclude(gone_at=None))
 
 
 def hits_elsewhere(offering: Offering, page_url: str) -> list[Wanted]:
-    """Those that lead workers to another address, if we know to which."""
+    """List the HITs that lead workers to another address than `page_url`, as far as we know."""
     there = Publication.objects.filter(offering=offering).there().current()
-    return _short_of(offering, there.exclude(page_url__in=["", page_url]))
+    return _wanted_of(offering, there.exclude(page_url__in=["", page_url]))
 
 
-def _short_of(offering: Offering, publications: PublicationQuerySet) -> list[Wanted]:
+def _wanted_of(offering: Offering, publications: PublicationQuerySet) -> list[Wanted]:
     rows = publications.select_related("hit").order_by("hit__number")
     if not rows:
         return []
@@ -108,7 +114,7 @@ def _short_of(offering: Offering, publications: PublicationQuerySet) -> list[Wan
 
 
 def put_up_cents(offering: Offering, wanted: Iterable[Wanted]) -> int:
-    """At most, with bonuses and fees."""
+    """Return what these HITs may cost at most, with bonuses and fees."""
     return _cost(offering, wanted).total_cents
 
 
@@ -121,7 +127,8 @@ def _cost(offering: Offering, wanted: Iterable[Wanted]) -> Cost:
 
 
 def _is_gone(market: Market, publication: Publication) -> bool:
-    """Asked again before money is held for another: the one who looked last may have had another account's keys."""
+    """Ask the marketplace once more, before we hold money for another HIT: whoever looked last may have used the
+    credentials of another account, which does not see our HITs."""
     if find_hit(market, publication.crowd_hit_id) is None:
         return True
     Publication.objects.filter(pk=publication.pk).update(gone_at=None, closed_at=None)
@@ -129,7 +136,8 @@ def _is_gone(market: Market, publication: Publication) -> bool:
 
 
 def _take_off(market: Market, publication: Publication, now: datetime) -> int:
-    """How many of its assignments were, or can still be, handed in: workers finish what they hold, and are paid."""
+    """Take a HIT off the market, and return how many of its assignments were, or can still be, handed in: workers may
+    finish what they have accepted, and are paid for it."""
     market.expire_hit(publication.crowd_hit_id)
     there = find_hit(market, publication.crowd_hit_id)
     this = Publication.objects.filter(pk=publication.pk)
@@ -139,14 +147,14 @@ def _take_off(market: Market, publication: Publication, now: datetime) -> int:
     return there.max_assignments - there.available_count if there else 0
 
 
-def _interrupted(offering: Offering) -> Iterable[Wanted]:
-    """Left by a run that was killed, or refused then."""
+def _interrupted_hits(offering: Offering) -> Iterable[Wanted]:
+    """Yield HITs that an earlier run began to put up again, but was killed or refused."""
     begun = Publication.objects.filter(offering=offering, round__gt=0).unconfirmed()
     for one in begun.select_related("hit").order_by("hit__number"):
         yield Wanted(one, one.places or one.hit.assignments)
 
 
-def _plan(offering: Offering, wanted: list[Wanted]) -> PublishingPlan:
+def _plan_publishing(offering: Offering, wanted: list[Wanted]) -> PublishingPlan:
     design = offering.study.parsed_design
     hits: list[Hit] = [one.publication.hit for one in wanted]
     return PublishingPlan(
@@ -161,9 +169,9 @@ def _plan(offering: Offering, wanted: list[Wanted]) -> PublishingPlan:
 
 
 def _save_intents(offering: Offering, wanted: Iterable[Wanted], taken: Mapping[int, int], now: datetime) -> None:
-    """The old row is retired, and the new one begun, together. Of two runs at once, one finds it done.
+    """Retire each old row and begin the new one together. Of two runs at once, the second finds it done.
 
-    `taken`: how many assignments of an old HIT count for good, by its row; of one that was deleted there, nobody knows.
+    `taken` says by row how many assignments of an old HIT count for good; for a deleted HIT, nobody knows.
     """
     known, submitted = confirmed_places(offering), submitted_counts(offering)
     for one in wanted:
@@ -180,7 +188,7 @@ def _save_intents(offering: Offering, wanted: Iterable[Wanted], taken: Mapping[i
             places=one.places,
         )
         total = submitted.get(old.hit_id, 0) + one.places
-        if total > known[old.hit_id]:  # some of what it had lost was not replaced before
+        if total > known[old.hit_id]:  # some of its lost assignments had not been replaced yet
             Replacement.objects.get_or_create(
                 hit=old.hit,
                 offering=offering,
@@ -191,7 +199,7 @@ def _save_intents(offering: Offering, wanted: Iterable[Wanted], taken: Mapping[i
 
 
 def describe_put_up_again(done: PutUpAgain) -> list[str]:
-    """Done, or what would be done."""
+    """Say what was done, or what would be done."""
     if not done.assignments:
         return ["There is nothing to put up again."]
     parts = [
@@ -202,7 +210,7 @@ def describe_put_up_again(done: PutUpAgain) -> list[str]:
         ]
         if count
     ]
-    found = " and ".join(parts) or "HITs that a run before left unfinished"
+    found = " and ".join(parts) or "HITs that an earlier run left unfinished"
     return [f"{found}: {done.assignments:,} assignments, at most {dollars(done.cents)}."] + [
         f"  {count:,} times: {reason}" for reason, count in done.refused.items()
     ]

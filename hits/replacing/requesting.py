@@ -1,11 +1,11 @@
-"""Ask for more assignments in place of those that a HIT has lost.
+"""Requests more assignments on the marketplace in place of those that a HIT has lost.
 
 In: HITs with submissions that the study's own rules leave out, that were rejected by hand or came without answers, and
-HITs that expired before they were full. Out: Replacement rows, and as many assignments on offer. Guaranteed: what is
-lost is asked for once, by the marketplace's own number of assignments, whatever is killed or run twice at once; no HIT
-goes beyond nine, nothing is asked for above the budget, and a HIT that was stopped by hand stays so. Work without
-answers that nobody has decided about is replaced up to a share of the study only. What was returned or abandoned is no
-loss: the marketplace offers it again by itself.
+HITs that expired before they were full. Out: Replacement rows, and as many assignments on offer. Guaranteed: each loss
+is requested once, even if a run is killed or two run at once, because we compare with the marketplace's own number of
+assignments; no HIT gets more than nine, nothing is requested beyond the budget, and a HIT that was stopped by hand
+stays stopped. Work without answers that nobody has decided about is replaced only up to a share of the study.
+Assignments that were returned or abandoned are no loss: the marketplace offers them again by itself.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -37,26 +37,28 @@ from hits.models.design import StudyDesign
 from hits.models.publication import PublicationQuerySet
 from hits.screening import first_rules
 
-FEWEST_DAYS_LEFT = timedelta(days=1)  # that a HIT with new assignments is on offer
-NOT_ASKED = "It was not asked for after all."
+FEWEST_DAYS_LEFT = timedelta(days=1)  # a HIT with new assignments stays on offer for at least this long
+NOT_ASKED = "The request never reached the marketplace."
 
 
 @dataclass(frozen=True)
 class Loss:
-    """Of a HIT's submissions."""
+    """How many of a HIT's submissions are lost, and why."""
 
-    excluded: int = 0  # by the study's own rules, or without answers
+    excluded: int = 0  # excluded by the study's own rules, or without answers
     rejected: int = 0
-    beyond_share: int = 0  # without answers and undecided, and more of those than are replaced: waits for a person
+    beyond_share: int = 0  # without answers, undecided, and beyond the share that is replaced: waits for a person
 
     @property
     def count(self) -> int:
-        """To be replaced."""
+        """How many are to be replaced."""
         return self.excluded + self.rejected
 
 
 @dataclass
 class Request:
+    """The assignments to request for one HIT. `former` ones were handed in on an earlier HIT for the same dialogs."""
+
     replacement: Replacement
     market_hit: MarketHit
     former: int
@@ -72,13 +74,15 @@ class Request:
 
 @dataclass
 class Replaced(Met):
+    """What a run requested, or a dry run would request, and what it could not."""
+
     added: int = 0
     reopened: int = 0
     cents: int = 0  # at most, with fees
-    beyond_nine: int = 0  # more than a HIT can have
+    beyond_nine: int = 0  # would be more than a HIT can have
     beyond_budget: int = 0
     stopped: int = 0  # lost by HITs that were stopped by hand
-    beyond_share: int = 0  # undecided work without answers, more than the study lets be replaced
+    beyond_share: int = 0  # undecided work without answers, beyond the share that the study lets us replace
 
 
 def replace_lost_assignments(
@@ -89,12 +93,12 @@ def replace_lost_assignments(
     budget_cents: int | None = None,
     is_dry_run: bool = False,
 ) -> Replaced:
-    """Asks for as many as the budget allows, in the order of the HITs. A dry run only counts them."""
+    """Request as many assignments as the budget allows, in the order of the HITs. A dry run only counts them."""
     if not crowd_of(offering).abilities.can_reopen:
         raise EvalPlatformError(f"No assignments can be added to HITs that stand on {offering.place}.")
     design = offering.study.parsed_design
     result = Replaced()
-    wanted = _requests(offering, market, now(), result)
+    wanted = _find_requests(offering, market, now(), result)
     with spending(offering.study):
         budget, counted = budget_of(offering), _counted_places(offering)
         requests = list(_within_budget(design, budget, counted, wanted, budget_cents, result))
@@ -102,18 +106,18 @@ def replace_lost_assignments(
             requests = [request for request in requests if _save_intent(request.replacement, by)]
     if is_dry_run:
         for request in requests:
-            _count(design, request, result)
+            _count_request(design, request, result)
         return result
     expires_at = now() + timedelta(days=design.crowd.lifetime_days)
 
     def ask(request: Request) -> None:
-        _ask(market, request, now(), expires_at)
+        _request_on_market(market, request, now(), expires_at)
 
     def save(request: Request, _: None) -> None:
         wanted = request.replacement
         Replacement.objects.filter(pk=wanted.pk).update(confirmed_at=now(), refusal="")
         _current_publication(wanted).update(closed_at=None, reopening_at=None)
-        _count(design, request, result)
+        _count_request(design, request, result)
 
     for _ in carry_out(requests, ask, save, result, crowd_of(offering).abilities.calls_at_once, _save_refusal):
         pass
@@ -124,14 +128,14 @@ def replace_lost_assignments(
 
 
 def losses(offering: Offering) -> dict[int, Loss]:
-    """By HIT. Only what the study's own rules leave out: an exploration asks nobody to work."""
+    """Return each HIT's losses. Only the study's own rules count: exploring other rules costs no money."""
     own = ScreeningRun.objects.filter(offering=offering, undone_at=None, is_frozen_rules=True)
     left_out = first_rules(own.first())
     found: dict[int, Loss] = {}
     submissions = Submission.objects.filter(assignment__offering=offering)
     allowed = _undecided_allowance(offering)
     columns = ("pk", "assignment__hit", "status", "problem", "decided_at")
-    # In the order in which they came: so the same ones are replaced at each run, and a decision lets the next ones in.
+    # In the order in which they came, so that each run replaces the same ones, and a decision lets the next one in.
     for pk, hit, status, problem, decided_at in submissions.order_by("pk").values_list(*columns):
         is_rejected = status == Submission.Status.REJECTED
         if not is_rejected and not problem and pk not in left_out:
@@ -148,14 +152,14 @@ def losses(offering: Offering) -> dict[int, Loss]:
 
 
 def _undecided_allowance(offering: Offering) -> int:
-    """How many are replaced before anybody has decided about them: a share of what was published, rounded up."""
+    """Return how many undecided submissions may be replaced: a share of what was published, rounded up."""
     share = offering.study.parsed_design.hits.replace_undecided_share
     published = Publication.objects.filter(offering=offering).confirmed().current()
     return ceil(round(share * sum(published.values_list("hit__assignments", flat=True)), 6))
 
 
 def has_unreplaced_losses(offering: Offering) -> bool:
-    """As far as we know without asking the marketplace."""
+    """Tell if a replacement could be requested, as far as we know without asking the marketplace."""
     if not crowd_of(offering).abilities.can_reopen:
         return False
     lost, places = losses(offering), confirmed_places(offering)
@@ -172,7 +176,7 @@ def has_unreplaced_losses(offering: Offering) -> bool:
 # --- What to ask for -------------------------------------------------------------------------------------------------
 
 
-def _requests(offering: Offering, market: Market, now: datetime, result: Replaced) -> list[Request]:
+def _find_requests(offering: Offering, market: Market, now: datetime, result: Replaced) -> list[Request]:
     publications = our_publications(offering)
     listed = list(our_hits(market, publications))
     note_places(offering, listed, publications, now)
@@ -187,7 +191,7 @@ def _requests(offering: Offering, market: Market, now: datetime, result: Replace
             continue
         hit = hits[publication.hit_id]
         loss = lost.get(hit.pk, Loss())
-        request = _request(hit, offering, market_hit, loss, former.get(hit.pk, 0), now, result)
+        request = _request_for_hit(hit, offering, market_hit, loss, former.get(hit.pk, 0), now, result)
         if request and publication.stopped_at:
             result.stopped += request.count
         elif request:
@@ -198,9 +202,9 @@ def _requests(offering: Offering, market: Market, now: datetime, result: Replace
 def _settle_intents(
     offering: Offering, listed: list[MarketHit], publications: dict[str, Publication], now: datetime
 ) -> None:
-    """Of runs that were killed. What the marketplace does not show was not done, and is asked for anew if need be.
+    """Settle what killed runs intended. If the marketplace doesn't show it, it was not done, and may be requested anew.
 
-    A young intent is left alone, and counts: its run may be about to make the call.
+    A recent intent is left alone, and counts: its run may be about to make the call.
     """
     unconfirmed = Replacement.objects.unconfirmed().filter(offering=offering)
     if unconfirmed.exists():
@@ -209,13 +213,11 @@ def _settle_intents(
         unconfirmed.filter(intended_at__lt=now - IN_FLIGHT).update(refusal=NOT_ASKED)
 
 
-def _request(
+def _request_for_hit(
     hit: Hit, offering: Offering, market_hit: MarketHit, lost: Loss, former: int, now: datetime, result: Replaced
 ) -> Request | None:
-    """The HIT needs as many assignments as it was made with, and one for each that was lost.
-
-    `former` ones were handed in before it was put up again, on another HIT there.
-    """
+    """Return what to request for a HIT, if anything: it needs as many assignments as it was made with, and one more for
+    each that was lost. `former` ones were handed in on an earlier HIT, before it was put up again."""
     is_closed = not market_hit.is_open
     places = former + market_hit.max_assignments
     missing = max(0, hit.assignments + lost.count - places)
@@ -248,8 +250,9 @@ def _within_budget(
     given_cents: int | None,
     result: Replaced,
 ) -> Iterator[Request]:
-    """A HIT whole or not at all: what expired can only be reopened all at once. What a run before has asked for, and
-    was killed, is `counted` in the budget already."""
+    """Yield the requests that fit into the budget. A HIT is requested whole or not at all, since an expired HIT can
+    only be reopened as a whole. The budget already holds money for the `counted` assignments of runs that were killed.
+    """
     caps = [cap for cap in (given_cents, budget.cap_cents) if cap is not None]
     left = min(caps) - budget.committed_cents if caps else None
     for request in requests:
@@ -263,7 +266,7 @@ def _within_budget(
 
 
 def _counted_places(offering: Offering) -> dict[int, int]:
-    """How many unfilled assignments of each HIT the budget holds money for."""
+    """Return for how many unfilled assignments of each HIT the budget holds money."""
     return {one.hit_id: one.count for one in open_places(offering) if not one.is_retired}
 
 
@@ -276,7 +279,8 @@ def _cents_each(design: StudyDesign, request: Request) -> int:
 
 
 def _save_intent(wanted: Replacement, by: User | None) -> bool:
-    """Whether it is still to be asked for. One row for a number of assignments, also where it was refused before."""
+    """Save the intent, and return False if another run has done it. There is one row for a HIT and its new number of
+    assignments, even if that was refused before."""
     wanted.asked_by = by
     same = Replacement.objects.filter(hit=wanted.hit, offering=wanted.offering_id, places=wanted.places)
     known = (same.filter(added__gt=0) if wanted.added else same.filter(added=0).unconfirmed()).first()
@@ -287,7 +291,7 @@ def _save_intent(wanted: Replacement, by: User | None) -> bool:
     else:
         wanted.pk = known.pk
         same.filter(pk=known.pk).update(refusal="", reopened=wanted.reopened, intended_at=wanted.intended_at)
-    # Its HIT may have been closed, which counts for nothing: from now on it may be on offer.
+    # A closed HIT holds no money in the budget. From now on it may be on offer again, so it must.
     _current_publication(wanted).update(reopening_at=wanted.intended_at)
     return True
 
@@ -296,7 +300,7 @@ def _current_publication(wanted: Replacement) -> PublicationQuerySet:
     return Publication.objects.current().filter(hit=wanted.hit, offering=wanted.offering_id)
 
 
-def _ask(market: Market, request: Request, now: datetime, expires_at: datetime) -> None:
+def _request_on_market(market: Market, request: Request, now: datetime, expires_at: datetime) -> None:
     wanted, crowd_hit_id = request.replacement, request.market_hit.crowd_hit_id
     if wanted.reopened or request.market_hit.expires_at < now + FEWEST_DAYS_LEFT:
         market.extend_hit(crowd_hit_id, expires_at)
@@ -305,7 +309,7 @@ def _ask(market: Market, request: Request, now: datetime, expires_at: datetime) 
     try:
         market.add_assignments(crowd_hit_id, wanted.added, wanted.token)
     except MarketRefused:
-        # Mostly since another run has used the token: then the marketplace has as many as we want.
+        # Usually another run has used the token; then the marketplace already has as many as we want.
         if market.get_hit(crowd_hit_id).max_assignments + request.former < wanted.places:
             raise
 
@@ -315,27 +319,27 @@ def _save_refusal(request: Request, refused: MarketRefused) -> None:
     unconfirmed.update(refusal=str(refused))
 
 
-def _count(design: StudyDesign, request: Request, result: Replaced) -> None:
+def _count_request(design: StudyDesign, request: Request, result: Replaced) -> None:
     result.added += request.replacement.added
     result.reopened += request.replacement.reopened
     result.cents += request.count * _cents_each(design, request)
 
 
 def describe_replaced(replaced: Replaced) -> list[str]:
-    """Done, or what would be done."""
+    """Say what was requested, or what would be."""
     lines = [
         f"{count_of(replaced.added, 'assignment')} added and {replaced.reopened:,} reopened, "
         f"at most {dollars(replaced.cents)}."
     ]
     if replaced.beyond_budget:
-        lines.append(f"{replaced.beyond_budget:,} more would cross the budget.")
+        lines.append(f"{replaced.beyond_budget:,} more would exceed the budget.")
     if replaced.beyond_nine:
         lines.append(f"{replaced.beyond_nine:,} can't be replaced: a HIT has nine assignments at most.")
     if replaced.beyond_share:
         lines.append(
-            f"{replaced.beyond_share:,} came without answers and are not replaced before somebody decides about them: "
+            f"{replaced.beyond_share:,} came without answers and are not replaced until somebody decides about them: "
             "approve or reject them first."
         )
     if replaced.stopped:
-        lines.append(f"{replaced.stopped:,} are of HITs that were stopped: resume the study first.")
+        lines.append(f"{replaced.stopped:,} belong to HITs that were stopped: resume the study first.")
     return lines + [f"  {count_of(count, 'time')}: {reason}" for reason, count in replaced.refused.items()]

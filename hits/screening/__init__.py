@@ -1,9 +1,10 @@
-"""Named rules -> Exclusion rows with evidence.
+"""Excludes careless work from the results by named rules, and records the evidence.
 
-In: what the marketplace confirmed, and the rules of the frozen study, or others to explore. Out: a ScreeningRun with an
-Exclusion row for each worker or submission that a rule names, and the funnel: answers received, after each rule, kept.
-Guaranteed: nothing is deleted and nobody's pay is touched; nothing is left out by a rule that was not named; the same
-work gives the same rows, and screening it again changes nothing; every run can be undone.
+In: work that the marketplace confirmed, and the rules of the frozen study, or other rules to explore. Out: a
+ScreeningRun with an Exclusion row for each worker or submission that a rule finds, and the funnel: how many answers
+were received, were left after each rule, and are kept. Guaranteed: nothing is deleted and nobody's pay changes; only
+rules that were named exclude anything; screening the same work again gives the same rows and changes nothing; every run
+can be undone.
 """
 
 import lazy_loader

@@ -9,7 +9,7 @@ from .masking import EXCLUDED_BY as EXCLUDED_BY
 from .masking import kept_mask as kept_mask
 from .masking import mark_exclusions as mark_exclusions
 from .masking import rules_in as rules_in
-from .rule_tables import PAGES as PAGES
+from .rule_tables import PAGES_WITH_RULES as PAGES_WITH_RULES
 from .rule_tables import with_rule_tables as with_rule_tables
 from .rules import RULES as RULES
 from .rules import every_rule as every_rule
@@ -17,6 +17,6 @@ from .rules import find_flags as find_flags
 from .screening_runs import Screened as Screened
 from .screening_runs import parse_rules as parse_rules
 from .screening_runs import screen as screen
-from .screening_runs import undo as undo
+from .screening_runs import undo_screening as undo_screening
 from .screening_words import describe_evidence as describe_evidence
 from .screening_words import describe_funnel as describe_funnel

@@ -1,4 +1,4 @@
-"""Rules about how someone worked: pace, hidden tabs, first attempts at checkpoints."""
+"""Rules about how a worker worked: pace, hidden tabs, attempts at checkpoints, cards moved after a check."""
 
 from typing import TYPE_CHECKING, Literal
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 class TooFastPerDialog(ScreeningRule):
-    """Leaves out workers who looked at the dialog for less than so many `seconds`, in at least this `share` of dialogs.
+    """Leaves out workers who looked at at least this `share` of their dialogs for less than this many `seconds` each.
 
-    Where the page measured nothing, all the time that the clocks allow is spread over the dialogs. Workers who answered
-    fewer than five dialogs are not judged.
+    If the page measured nothing, all the time that the clocks allow is spread evenly over the dialogs. Workers who
+    answered fewer than five dialogs are not judged.
     """
 
     rule: Literal["too_fast_per_dialog"] = "too_fast_per_dialog"
@@ -37,10 +37,10 @@ class TooFastPerDialog(ScreeningRule):
 
 
 class FirstAttemptFailures(ScreeningRule):
-    """Leaves out workers who failed at first at this `share` of at least so many `checkpoints`.
+    """Leaves out workers who failed at this `share` of checkpoints at first, if they had this many `checkpoints`.
 
-    What counts is the first check, or the final answer where they never checked. Who tries until it is green has all
-    points in the end, so the bonus hides it.
+    The first check counts, or the final answer if they never checked. Workers who try until a checkpoint turns green
+    have all points in the end, so their bonus hides that they guessed.
     """
 
     rule: Literal["first_attempt_failures"] = "first_attempt_failures"
@@ -48,17 +48,17 @@ class FirstAttemptFailures(ScreeningRule):
     checkpoints: int = Field(9, ge=1, le=10_000)
 
     def find(self, frames: "Frames") -> list[Finding]:
-        facts = _checkpoints(frames, self.checkpoints)
+        facts = _count_checkpoints(frames, self.checkpoints)
         share = 1 - facts["first_points"] / facts["checkpoints"]
         facts.insert(0, "share", share)
         return findings_of(facts[is_at_least(share, self.share)])
 
 
 class ManyAttempts(ScreeningRule):
-    """Leaves out workers who needed so many `attempts` a checkpoint on average, at no fewer than so many `checkpoints`.
+    """Leaves out workers who needed this many `attempts` a checkpoint on average, if they had this many `checkpoints`.
 
-    Where two of three answers pass, random ones win two points of three at the first attempt: first attempts alone
-    don't tell, but the further ones do.
+    If two of three answers pass, random answers win two of three points at the first attempt. So first attempts alone
+    don't show who guesses, but further attempts do.
     """
 
     rule: Literal["many_attempts"] = "many_attempts"
@@ -66,18 +66,19 @@ class ManyAttempts(ScreeningRule):
     checkpoints: int = Field(9, ge=1, le=10_000)
 
     def find(self, frames: "Frames") -> list[Finding]:
-        facts = _checkpoints(frames, self.checkpoints)
+        facts = _count_checkpoints(frames, self.checkpoints)
         each = facts["attempts"] / facts["checkpoints"]
         facts.insert(0, "attempts_each", each)
         return findings_of(facts[is_at_least(each, self.attempts)])
 
 
 class MovedAfterCheck(ScreeningRule):
-    """Leaves out workers who answered anew after a winning check, at this `share` of at least so many `checkpoints`.
+    """Leaves out workers who changed their answer after a check had passed, at this `share` of those checks.
 
-    They checked only for the point, and handed in something else. What anew means is the protocol's to say: with areas,
-    that two fifths or more of the dialog's cards stand elsewhere in the end than at the last check that won. Who
-    improves one reply of five afterwards does not come near it.
+    They checked only to win the point, and then handed in something else. Only workers with at least this many
+    `checkpoints` that passed are judged. The protocol says what a changed answer is: with areas, at least two fifths of
+    the dialog's cards stand elsewhere in the end than at the last check that passed. A worker who improves one reply of
+    five afterwards stays well below that.
     """
 
     rule: Literal["moved_after_check"] = "moved_after_check"
@@ -93,9 +94,9 @@ class MovedAfterCheck(ScreeningRule):
 
 
 class Inattention(ScreeningRule):
-    """Leaves out workers who had the page in a hidden tab for longer than in front, in this `share` of dialogs or more.
+    """Leaves out workers whose page was hidden for longer than it was in front, in at least this `share` of dialogs.
 
-    Dialogs are counted, not minutes, since one long break is no inattention. Workers who answered fewer than five
+    Dialogs are counted and not minutes, since one long break is no inattention. Workers who answered fewer than five
     dialogs are not judged.
     """
 
@@ -112,7 +113,8 @@ class Inattention(ScreeningRule):
         return findings_of(facts[is_at_least(facts["share"], self.share) & (facts["dialogs"] >= FEWEST_DIALOGS)])
 
 
-def _checkpoints(frames: "Frames", fewest: int) -> "pd.DataFrame":
+def _count_checkpoints(frames: "Frames", fewest: int) -> "pd.DataFrame":
+    """Return the checkpoint counts of workers who had at least `fewest` checkpoints."""
     names = ["checkpoints", "first_points", "points", "attempts"]
     facts = frames.submissions.groupby("worker", observed=True)[names].sum()
     return facts[facts["checkpoints"] >= fewest].copy()

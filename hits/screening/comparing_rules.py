@@ -1,4 +1,4 @@
-"""Rules about one worker beside others: disagreement where the others agree, and answers that are copies."""
+"""Rules that compare one worker with others: disagreement where the others agree, and copied answers."""
 
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -17,10 +17,11 @@ Array = np.ndarray[Any, Any]
 
 
 class DisagreementOnEasyItems(ScreeningRule):
-    """Leaves out workers who disagree with this `share` of the cards on which others agree, far more often than others.
+    """Leaves out workers who disagree on at least this `share` of easy cards, far more often than other workers do.
 
-    A card is easy for a worker if so many `others` rated it and this share of them, the `agreement`, gave it one
-    answer. The test is binomial, against the rate of all others; its `p_value` is multiplied by the number of workers.
+    A card is easy for a worker if at least this many `others` rated it, and this share of them, the `agreement`, gave
+    it the same answer. The test is binomial, against the rate of all others; its `p_value` is multiplied by the number
+    of workers.
     """
 
     rule: Literal["disagreement_on_easy_items"] = "disagreement_on_easy_items"
@@ -51,12 +52,12 @@ class DisagreementOnEasyItems(ScreeningRule):
 
 
 class Copies(ScreeningRule):
-    """Leaves out workers who gave the same answers as another one to this `share` of the cards that both rated.
+    """Leaves out pairs of workers who gave the same answer to at least this `share` of the cards that both rated.
 
-    Only beyond chance: a binomial test, whose `p_value` is multiplied by the number of pairs. By chance two agree as
-    often as any two workers do, or as often as their own shares of the answers make them, whichever is more; so that
-    two who give everything the same answer are not each other's copies. Both are left out, since nobody knows who
-    copied whom.
+    They must agree more than chance explains: a binomial test, whose `p_value` is multiplied by the number of pairs. By
+    chance, two workers agree as often as any two workers do, or as often as their own shares of the answers make them,
+    whichever is more. So two workers who give every card the same answer are not taken for copies. Both workers of a
+    pair are left out, since nobody knows who copied from whom.
     """
 
     rule: Literal["copies"] = "copies"
@@ -67,7 +68,7 @@ class Copies(ScreeningRule):
         from scipy.stats import binom
 
         cards = frames.cards.sort_values(["dialog", "card", "worker"])
-        pairs = _pairs(
+        pairs = _count_pairs(
             _card_codes(cards), cards["worker"].cat.codes.to_numpy(), cards["value"].cat.codes.to_numpy(),
             len(cards["value"].cat.categories),
         )  # fmt: skip
@@ -79,11 +80,11 @@ class Copies(ScreeningRule):
         pairs["share_by_chance"] = chance
         pairs["p_value"] = np.minimum(1, binom.sf(pairs["identical"] - 1, pairs["of"], chance) * len(pairs))
         found = pairs[is_at_least(pairs["share"], self.share) & (pairs["p_value"] <= self.p_value)]
-        return findings_of(_closest(found, cards["worker"].cat.categories))
+        return findings_of(_closest_pairs(found, cards["worker"].cat.categories))
 
 
-def _closest(pairs: "pd.DataFrame", names: "pd.Index[Any]") -> "pd.DataFrame":
-    """For each worker the pair that chance explains least, and how many there are."""
+def _closest_pairs(pairs: "pd.DataFrame", names: "pd.Index[Any]") -> "pd.DataFrame":
+    """Return, for each worker, the pair that chance explains least, and how many pairs there are."""
     import pandas as pd
 
     mirrored = pairs.rename(columns={"first": "second", "second": "first"})
@@ -97,22 +98,25 @@ def _closest(pairs: "pd.DataFrame", names: "pd.Index[Any]") -> "pd.DataFrame":
 
 
 def _card_codes(cards: "pd.DataFrame") -> Array:
-    """The same card has the same number in all HITs of a block."""
+    """Number the cards, so that the same card has the same number in all HITs of a block."""
     keys = cards["dialog"].to_numpy() * (int(cards["card"].max()) + 1 if len(cards) else 1) + cards["card"].to_numpy()
     return np.unique(keys, return_inverse=True)[1]
 
 
 def _counts_by_card(card: Array, area: Array) -> Array:
-    """For each rating, how many put its card into each area."""
+    """Return, for each rating, how many ratings put its card into each area."""
     areas = int(area.max()) + 1 if len(area) else 1
     cards = int(card.max()) + 1 if len(card) else 0
     return np.bincount(card * areas + area, minlength=cards * areas).reshape(cards, areas)[card]
 
 
-def _pairs(card: Array, worker: Array, area: Array, areas: int) -> "pd.DataFrame":
-    """A row for each two workers (codes) who rated the same cards: how many cards, how many they rated alike, and how
-    many they would rate alike by their own shares of the areas. Ratings come sorted by card and worker, so that rows i
-    and i + gap are a pair as long as they are of one card: this needs no join, and memory for one gap at a time."""
+def _count_pairs(card: Array, worker: Array, area: Array, areas: int) -> "pd.DataFrame":
+    """Return a row for each two workers (codes) who rated the same cards: how many cards both rated, how many they
+    rated alike, and the share that they would rate alike by their own shares of the areas.
+
+    Ratings come sorted by card and worker. So rows i and i + gap are a pair as long as they have the same card, which
+    needs no join, and memory for one gap at a time.
+    """
     import pandas as pd
 
     tables = []

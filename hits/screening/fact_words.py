@@ -1,12 +1,13 @@
-"""Describes parameters and evidence in words. It needs no pandas, because pages show them."""
+"""Puts a rule's settings and its evidence into words. It needs no pandas, because pages show them."""
 
 from collections.abc import Mapping
 from typing import Any
 
 
 def describe_facts(facts: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name.replace('_', ' ')} {_in_short(value)}" for name, value in facts.items())
+    """List names and values, as in "share 0.97, cards 1,200"."""
+    return ", ".join(f"{name.replace('_', ' ')} {_format_value(value)}" for name, value in facts.items())
 
 
-def _in_short(value: Any) -> str:
+def _format_value(value: Any) -> str:
     return f"{value:.3g}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)

@@ -1,7 +1,7 @@
-"""Tables of evidence -> findings, and what else the rules have in common.
+"""Turns tables of evidence into findings, and holds what else the screening rules share.
 
-Rule files are read by web processes, too, because a study's design names rules. So pandas is imported by the functions
-that need it, and a rule that makes its table with `evidence_table` needs not import it at all.
+Web processes import the rules' files too, because a study's design names rules. So the functions that need pandas
+import it themselves, and a rule that makes its table with `evidence_table` need not import it at all.
 """
 
 from collections.abc import Iterator
@@ -12,24 +12,24 @@ from hits.models.screening_rule import Finding
 if TYPE_CHECKING:
     import pandas as pd
 
-FEWEST_DIALOGS = 5  # below, nobody can be said to do something "in almost all dialogs"
-ROUNDING = 1e-9  # a share that is computed may be this far below the one that it equals
+FEWEST_DIALOGS = 5  # with fewer, nobody can be said to do something "in almost all dialogs"
+ROUNDING = 1e-9  # a computed share may be this far below the one that it equals
 
 
 def evidence_table(**columns: Any) -> "pd.DataFrame":
-    """A row for each worker, a column for each fact. What is given are series by worker."""
+    """Make a table with a row for each worker and a column for each fact. Each column is a series by worker."""
     import pandas as pd
 
     return pd.DataFrame(columns)
 
 
 def is_at_least(values: Any, least: Any) -> Any:
-    """For series and arrays."""
+    """Compare series or arrays, and forgive rounding errors."""
     return values >= least - ROUNDING
 
 
 def findings_of(facts: "pd.DataFrame") -> list[Finding]:
-    """A finding for each row of a table of evidence by worker, ordered by pseudonym, in types that JSON has."""
+    """Make a finding of each row of evidence, ordered by the worker's pseudonym, with values that JSON can hold."""
     return [Finding(str(worker), evidence) for worker, evidence in _rows(facts.sort_index())]
 
 
@@ -41,12 +41,12 @@ def _rows(facts: "pd.DataFrame") -> Iterator[tuple[Any, dict[str, Any]]]:
 
 
 def plain(value: Any) -> Any:
-    """Rounded to four digits: evidence reads well, and is the same on every machine."""
+    """Round a value to four digits, so that evidence reads well and is the same on every machine."""
     if hasattr(value, "item"):
         value = value.item()
     return float(f"{value:.4g}") if isinstance(value, float) else value
 
 
 def counts_by_worker(frame: "pd.DataFrame", column: str) -> "pd.DataFrame":
-    """How often each worker has each value."""
+    """Count how often each worker has each value."""
     return frame.groupby(["worker", column], observed=True).size().unstack(fill_value=0)

@@ -1,7 +1,8 @@
-"""The funnel of the paper: answers received, after each rule, kept (theirs: 24,000 -> 21,630).
+"""Holds the funnel: how many answers were received, were left after each rule, and are kept.
 
-An answer is what one worker said about one dialog: "24,000 answers (4 answers for each of the 6,000 dialogs)". A
-rating is what they said about one model's reply in it. An assignment that two rules name is counted at the first.
+The paper's went from 24,000 to 21,630. An answer is what one worker said about one dialog: "24,000 answers (4 answers
+for each of the 6,000 dialogs)". A rating is what they said about one model's reply in it. An assignment that two rules
+find is counted at the first.
 """
 
 from typing import Any
@@ -12,6 +13,8 @@ from hits.models import ScreeningRun
 
 
 class Counts(BaseModel):
+    """How much work there is at one step of the funnel."""
+
     model_config = ConfigDict(frozen=True)
 
     workers: int
@@ -21,8 +24,8 @@ class Counts(BaseModel):
 
 
 class FunnelStep(BaseModel):
-    """`left_out` counts what this rule leaves out and no earlier rule did; its `workers` are those who lose
-    something. `named_before` counts assignments that this rule names as well, but an earlier one left out."""
+    """One rule's step. `left_out` counts what this rule leaves out and no earlier rule did; its `workers` are those who
+    lose some work. `named_before` counts assignments that this rule finds too, but an earlier rule left out."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -34,6 +37,8 @@ class FunnelStep(BaseModel):
 
 
 class Funnel(BaseModel):
+    """What was received, and a step for each rule, in their order."""
+
     model_config = ConfigDict(frozen=True)
 
     received: Counts
@@ -45,4 +50,5 @@ class Funnel(BaseModel):
 
 
 def funnel_of(run: ScreeningRun | None) -> Funnel | None:
+    """Return the funnel that was stored with a screening run."""
     return Funnel.model_validate(run.funnel) if run else None

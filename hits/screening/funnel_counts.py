@@ -1,4 +1,4 @@
-"""Counting a funnel: what the rules' findings leave of the frames, rule by rule."""
+"""Counts the funnel: how much work is left after each rule."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,6 +12,7 @@ from hits.screening.funnel import Counts, Funnel, FunnelStep
 
 
 def make_funnel(frames: Frames, rules: Sequence[ScreeningRule], found: Sequence[Sequence[Finding]]) -> Funnel:
+    """Count what the rules leave of the frames. `found` has the findings of each rule."""
     submissions = frames.submissions
     sizes = submissions[["worker", "dialogs"]].assign(
         ratings=frames.ratings.groupby("submission").size().reindex(submissions["submission"], fill_value=0).to_numpy()

@@ -1,8 +1,8 @@
-"""Which rules leave which submissions out.
+"""Tells which rules leave which submissions out.
 
 In: a screening run, or none. Out: the rules against each submission. Guaranteed: an exclusion of a worker counts for
-all their submissions, also for those that came after the screening; without a run, everything is kept. No pandas,
-because pages and the API ask too. Ratings are asked for with `Rating.objects.kept(run)`, frames with `kept_mask`.
+all their submissions, even those that came after the screening; without a run, everything is kept. This file needs no
+pandas, because pages and the API use it too. For ratings there is `Rating.objects.kept(run)`, for frames `kept_mask`.
 """
 
 from collections.abc import Iterator, Mapping
@@ -14,18 +14,18 @@ from hits.models.submission import SubmissionQuerySet
 
 
 def first_rules(run: ScreeningRun | None, work: Mapping[int, str] | None = None) -> dict[int, str]:
-    """The first rule against each submission that is left out. `work` has the worker's id by submission, if only some
-    submissions are asked about."""
+    """Return, for each submission that is left out, the first rule against it. To ask about some submissions only, give
+    their workers' ids by submission in `work`."""
     found: dict[int, str] = {}
-    for rule, submission in _named(run, work):
+    for rule, submission in _rules_with_submissions(run, work):
         found.setdefault(submission, rule)
     return found
 
 
 def submissions_by_rule(run: ScreeningRun | None) -> dict[str, list[int]]:
-    """The submissions that each rule of the run names, alone or with other rules, in the order of the rules."""
+    """Return the submissions that each rule of the run leaves out, alone or with other rules, in the rules' order."""
     found: dict[str, list[int]] = {rule: [] for rule in rule_names(run)}
-    for rule, submission in _named(run):
+    for rule, submission in _rules_with_submissions(run):
         found[rule].append(submission)
     return found
 
@@ -35,13 +35,15 @@ def rule_names(run: ScreeningRun | None) -> list[str]:
 
 
 def unscreened_count(run: ScreeningRun) -> int:
-    """How many submissions have come in since the screening. Their workers may be left out, but nobody has looked at
+    """Count the submissions that came in after the screening. Their workers may be excluded, but no rule has looked at
     these submissions themselves."""
     return _submissions(run).with_answers().count() - int(run.funnel["received"]["assignments"])
 
 
-def _named(run: ScreeningRun | None, work: Mapping[int, str] | None = None) -> Iterator[tuple[str, int]]:
-    """Each rule with each submission that it names, rule by rule."""
+def _rules_with_submissions(
+    run: ScreeningRun | None, work: Mapping[int, str] | None = None
+) -> Iterator[tuple[str, int]]:
+    """Yield each rule with each submission that it leaves out, rule by rule."""
     if run is None or work == {}:
         return
     rows = run.exclusions.order_by("step", "pk")

@@ -1,6 +1,7 @@
-"""Which rows of a ratings frame are left out: a column `excluded_by_RULE` for each rule, and the mask of what is kept.
+"""Marks the excluded rows of a ratings frame with a column `excluded_by_RULE` for each rule, and picks the kept ones.
 
-The columns say which rules name a rating, alone or with others, so that results without one rule need no new frame.
+A rating is marked for every rule that excludes it, not only the first, so that results without one rule need no new
+frame.
 """
 
 from collections.abc import Collection, Mapping
@@ -13,7 +14,7 @@ EXCLUDED_BY = "excluded_by_"
 
 
 def mark_exclusions(frame: pd.DataFrame, submissions: Mapping[str, Collection[int]]) -> None:
-    """`submissions` that each rule names, as hits.screening.keeping finds them."""
+    """Add a column for each rule. `submissions` has what each rule leaves out, as `submissions_by_rule` returns it."""
     for rule, keys in submissions.items():
         frame[f"{EXCLUDED_BY}{rule}"] = np.isin(frame["submission"].to_numpy(), np.fromiter(keys, np.int64, len(keys)))
 
@@ -24,7 +25,7 @@ def rules_in(frame: pd.DataFrame) -> list[str]:
 
 
 def kept_mask(frame: pd.DataFrame, rules: Collection[str] | None = None) -> npt.NDArray[np.bool_]:
-    """True where none of these rules leaves the rating out; all rules count unless some are given.
+    """Return True for each rating that none of these rules leaves out; all rules count unless some are given.
 
     >>> frame = pd.DataFrame({"excluded_by_hasty": [True, False], "excluded_by_copies": [False, False]})
     >>> kept_mask(frame).tolist(), kept_mask(frame, ["copies"]).tolist()

@@ -1,4 +1,4 @@
-"""The rules of the paper (Xie and Pu 2021, section 5.4.2), in its words and as we read them.
+"""The paper's own rules (Xie and Pu 2021, section 5.4.2), in its words and as we read them.
 
 "We discarded answers from low-quality workers, i.e., those who provided the same answer for almost all dialogs, and
 those who completed the tasks in less than five minutes and failed to obtain at least two bonus points. Then, to
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 class SameAnswer(ScreeningRule):
-    """Leaves out workers who gave one and the same answer for at least this `share` of all their cards.
+    """Leaves out workers who gave the same answer to at least this `share` of all their cards.
 
-    The paper: "provided the same answer for almost all dialogs". It has no number. A card counts once, also when
+    The paper: "provided the same answer for almost all dialogs". It gives no number. A card counts once, even if
     several models wrote it. Where two replies are compared, the answer is which place the worker prefers. Workers who
     answered fewer than five dialogs are not judged.
     """
@@ -42,11 +42,11 @@ class SameAnswer(ScreeningRule):
 
 
 class HastyWithoutPoints(ScreeningRule):
-    """Leaves out workers who did some HIT in less than so many `minutes` and won fewer than so many `points` in it.
+    """Leaves out workers who did any HIT in less than this many `minutes` and won fewer than this many `points` in it.
 
     The paper: "completed the tasks in less than five minutes and failed to obtain at least two bonus points". It speaks
     of workers here and of assignments in its next sentence, so all work of such a worker is left out. Its "tasks" are
-    the dialogs of a HIT. A HIT that waits accepted in a queue was not worked on.
+    the dialogs of a HIT. Time that an accepted HIT waits in a queue does not count.
     """
 
     is_default: ClassVar[bool] = True
@@ -71,7 +71,7 @@ class HastyWithoutPoints(ScreeningRule):
 
 
 class TooFewPoints(ScreeningRule):
-    """Leaves out single assignments with fewer than so many bonus `points`.
+    """Leaves out single assignments with fewer than this many bonus `points`.
 
     The paper: "to calculate the human evaluation scores, we further selected out those assignments with at least two
     bonus points". Other assignments of the same worker stay.

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 class StraightLines(ScreeningRule):
     """Leaves out workers who gave all cards of a dialog the same answer, in at least this `share` of their dialogs.
 
-    Wider than `same_answer`: the answer may change from dialog to dialog. Dialogs with a single card don't count, and
-    workers with fewer than five others are not judged.
+    This finds more than `same_answer`: the answer may change from dialog to dialog. Dialogs with a single card don't
+    count, and workers with fewer than five other dialogs are not judged.
     """
 
     rule: Literal["straight_lines"] = "straight_lines"
@@ -34,11 +34,11 @@ class StraightLines(ScreeningRule):
 
 
 class PositionBias(ScreeningRule):
-    """Leaves out workers whose answers follow the card's place on the page: unlikely by chance, and strong (0 to 1).
+    """Leaves out workers whose answers depend on the card's place on the page, strongly and more than chance explains.
 
-    The order of the cards is drawn, so an answer that depends on the place says something about the worker alone. The
+    The order of the cards is random, so an answer that depends on the place says something about the worker alone. The
     test is that of Cochran, Mantel and Haenszel within dialogs; its `p_value` is multiplied by the number of workers.
-    `strength` is Cramér's V, so that thousands of ratings don't turn a habit into an offence.
+    `strength` is Cramér's V, from 0 to 1: it keeps thousands of ratings from turning a slight habit into an offence.
     """
 
     rule: Literal["position_bias"] = "position_bias"
@@ -65,6 +65,6 @@ class PositionBias(ScreeningRule):
 
 
 def _usual_areas(cards: "pd.DataFrame") -> str:
-    """The most frequent area at each place, from the top."""
+    """List the most frequent area at each place, from the top of the page."""
     by_place = counts_by_worker(cards.assign(worker=cards["place"]), "value")
     return ", ".join(str(area) for area in by_place.idxmax(axis=1))

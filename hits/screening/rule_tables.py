@@ -1,4 +1,4 @@
-"""The tables of rules in docs/, made from the registry: from each rule's docstring and the defaults of its settings."""
+"""Writes the tables of screening rules in docs/ from each rule's docstring and default settings."""
 
 import re
 from collections.abc import Iterable
@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from hits.models.screening_rule import ScreeningRule
 from hits.screening.rules import every_rule
 
-PAGES = ("docs/screening.md", "docs/studies.md")  # those with markers
+PAGES_WITH_RULES = ("docs/screening.md", "docs/studies.md")  # pages that have the markers below
 
 
 def with_rule_tables(text: str) -> str:
-    """The page with everything between `<!-- rules: NAME -->` and `<!-- end of rules -->` made anew."""
+    """Return the page with everything between `<!-- rules: NAME -->` and `<!-- end of rules -->` written anew."""
     by_default = [rule for rule in every_rule() if rule.is_default]
     further = [rule for rule in every_rule() if not rule.is_default]
     made = {

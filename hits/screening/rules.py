@@ -1,6 +1,7 @@
-"""The one list of rules. A rule is a class in a file of this folder, and a line here; nothing else names it.
+"""Lists all screening rules, and applies them. A rule is a class in a file of this folder and a line here.
 
-The study form, the checks of a design, screening, flags, benchmarks and the tables in docs/ are made from this list.
+Nothing else names a rule: the study form, the checks of a design, screening, flags, benchmarks and the tables in docs/
+are made from this list.
 """
 
 from collections.abc import Sequence
@@ -36,18 +37,19 @@ LISTED: list[type[ScreeningRule]] = [
     Copies,
 ]
 
-# By name; designs are read with it.
+# The rules by name. Reading a design needs it.
 RULES = ScreeningRule.by_name
 RULES.update({rule.model_fields["rule"].default: rule for rule in LISTED})
 
 
 def every_rule() -> list[ScreeningRule]:
-    """All rules with their defaults."""
+    """Return all rules with their default settings."""
     return [rule.model_validate({}) for rule in RULES.values()]
 
 
 def apply_rules(frames: "Frames", rules: Sequence[ScreeningRule]) -> list[list[Finding]]:
-    """The findings of each rule. Each sees all of the work, so their order changes the counting, never the outcome."""
+    """Return the findings of each rule. Each rule sees all of the work, so their order changes the funnel's counts but
+    never what is kept."""
     if frames.ratings.empty:
         return [[] for _ in rules]
     parts = frames.by_criterion
@@ -55,10 +57,10 @@ def apply_rules(frames: "Frames", rules: Sequence[ScreeningRule]) -> list[list[F
 
 
 def _found_by_all(found: list[list[Finding]]) -> list[Finding]:
-    """Return what a rule finds with every criterion, with the evidence of the main one.
+    """Return what a rule finds for every criterion, with the evidence of the main one.
 
     A rule looks at one criterion at a time, since different questions have different answers. If one criterion were
-    enough, chance alone would find ten times as many with ten criteria.
+    enough, chance alone would find about ten times as many workers with ten criteria.
     """
     first, *others = found
     keys = [{(one.worker, one.submission) for one in some} for some in others]
@@ -66,8 +68,8 @@ def _found_by_all(found: list[list[Finding]]) -> list[Finding]:
 
 
 def find_flags(frames: "Frames", named: Sequence[ScreeningRule]) -> dict[str, list[Finding]]:
-    """By rule, what the rules that the study does not name would find with their defaults. It is only shown, and leaves
-    nothing out."""
+    """Return, by rule, what the rules that the study does not name would find with their defaults. Flags are only
+    shown, and leave nothing out."""
     names = {rule.rule for rule in named}
     others = [rule for rule in every_rule() if rule.rule not in names]
     found = apply_rules(frames, others)

@@ -1,4 +1,4 @@
-"""Screens a study, by its own rules or by others, and undoes a screening."""
+"""Screens a study by its own rules or by others, and undoes a screening."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -32,8 +32,8 @@ class Screened:
 def screen(
     offering: Offering, now: datetime, rules: Sequence[ScreeningRule] | None = None, by: User | None = None
 ) -> Screened:
-    """Screen by the rules that the study was frozen with, or explore others. If the current run says the same already,
-    nothing is written."""
+    """Screen by the rules that the study was frozen with, or explore others. If the current run says the same, nothing
+    is written."""
     if not offering.study.is_frozen:
         raise EvalPlatformError(f"{offering.study} has no HITs yet, and so nothing to screen: run build_hits first.")
     frozen = offering.study.parsed_design.screening
@@ -51,9 +51,8 @@ def screen(
     )
     exclusions = _exclusions(run, rules, findings)
     with transaction.atomic():
-        Study.objects.select_for_update().get(
-            pk=offering.study.pk
-        )  # of two at once, the second finds what the first wrote
+        # Lock the study: of two screenings at once, the second finds what the first wrote.
+        Study.objects.select_for_update().get(pk=offering.study.pk)
         current = ScreeningRun.objects.current(offering)
         if current is not None and _says_the_same(current, run, exclusions):
             return Screened(current, rules, findings, funnel, is_new=False)
@@ -63,14 +62,14 @@ def screen(
     return Screened(run, rules, findings, funnel, is_new=True)
 
 
-def undo(offering: Offering, now: datetime, by: User | None = None) -> ScreeningRun | None:
-    """Undo the current run and return the one before it, which counts again. The rows stay."""
+def undo_screening(offering: Offering, now: datetime, by: User | None = None) -> ScreeningRun | None:
+    """Undo the current run, and return the run before it, which counts again. No rows are deleted."""
     with transaction.atomic():
         Study.objects.select_for_update().get(pk=offering.study.pk)
         run = ScreeningRun.objects.current(offering)
         if run is None:
             raise EvalPlatformError(
-                f"There is no screening of {offering.study} on the {offering.place} marketplace to undo."
+                f"There is no screening of {offering.study} on the {offering.place} marketplace to undo_screening."
             )
         run.undone_at = now
         run.save(update_fields=["undone_at"])
@@ -80,9 +79,9 @@ def undo(offering: Offering, now: datetime, by: User | None = None) -> Screening
 
 
 def parse_rules(study: Study, settings: Mapping[str, Any]) -> list[ScreeningRule]:
-    """Read the rules of a file with [[screening]] tables, as in a study file. InvalidStudy names every problem."""
+    """Read rules from the [[screening]] tables of a file, as in a study file. InvalidStudy names every problem."""
     if "screening" not in settings:
-        raise EvalPlatformError("The rules' file has no [[screening]] table; write the rules as in a study file.")
+        raise EvalPlatformError("The file of rules has no [[screening]] table; write the rules as in a study file.")
     return parse_design({**study.design, "screening": settings["screening"]}).screening
 
 

@@ -21,7 +21,7 @@ from generation.models import Dataset, Generator
 from hits.analysing import analyse, compute_results, pictures
 from hits.exporting import FILES, check_bundle, export_bundle
 from hits.exporting.latex import escape
-from hits.frames import build_ratings, named
+from hits.frames import build_ratings, categories_from_codes
 from hits.models import Payment, Study, StudyResults, Submission, offering_for
 from tests.hits.crowd import now
 from tests.hits.rated import rate
@@ -47,13 +47,13 @@ def ratings_of(names: list[str]) -> pd.DataFrame:
     return build_ratings(
         {
             "submission": worker,
-            "worker": named(worker, ["W0", "W1", "W2"]),
+            "worker": categories_from_codes(worker, ["W0", "W1", "W2"]),
             "dialog": dialog,
-            "dataset": named(dialog % 2, [r"E\1", "O$S_{"]),
+            "dataset": categories_from_codes(dialog % 2, [r"E\1", "O$S_{"]),
             "card": card,
-            "generator": named(card, names),
+            "generator": categories_from_codes(card, names),
             "value": 2 - (dialog + worker + card) % 3,
-            "label": named((dialog + card) % 2, [r"joy\2", "s$a_d"]),
+            "label": categories_from_codes((dialog + card) % 2, [r"joy\2", "s$a_d"]),
             "metric_bleu": (dialog + card).astype(float),
         }
     )

@@ -99,7 +99,7 @@ def test_a_run_that_is_carried_out_again_keeps_to_its_hits(bare_study: Study, im
     with pytest.raises(MarketUnavailable):
         carry_out(run, impatient_market)
     run.refresh_from_db()
-    assert run.outcome.endswith("It is tried again in a minute.")
+    assert run.outcome.endswith("We try again in a minute.")
     assert count_run(run).total == 4
 
     clear_faults()

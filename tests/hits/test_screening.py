@@ -33,7 +33,7 @@ from hits.models import (
     offering_for,
 )
 from hits.monitoring import assignment_rows, passed_by_worker
-from hits.screening import first_rules, kept_mask, parse_rules, rules_in, screen, undo, unscreened_count
+from hits.screening import first_rules, kept_mask, parse_rules, rules_in, screen, undo_screening, unscreened_count
 from hits.screening.paper_rules import SameAnswer, TooFewPoints
 from tests.conftest import WriteFile
 from tests.hits.crowd import CrowdWorker, now, people, publish
@@ -255,11 +255,11 @@ def test_other_rules_are_marked_as_exploratory_and_can_be_undone(worked: Study, 
     assert (frozen.is_frozen_rules, other.is_frozen_rules) == (True, False)
     assert {rule for rule, _, _ in rows(worked)} == {"too_few_points"}
 
-    assert undo(offering_for(worked, "local"), now(), researcher) == frozen
+    assert undo_screening(offering_for(worked, "local"), now(), researcher) == frozen
     assert len(rows(worked)) == 4
-    assert undo(offering_for(worked, "local"), now()) is None
+    assert undo_screening(offering_for(worked, "local"), now()) is None
     with pytest.raises(EvalPlatformError, match="no screening of demo on the local marketplace"):
-        undo(offering_for(worked, "local"), now())
+        undo_screening(offering_for(worked, "local"), now())
     assert Exclusion.objects.filter(run=other).exists()
     assert [event.actor for event in Event.objects.order_by("pk")] == [None, researcher, researcher, None]
     assert "exploratory" in Event.objects.order_by("pk")[1].text

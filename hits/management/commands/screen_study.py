@@ -9,7 +9,7 @@ from hits.designing import read_study_file
 from hits.frames import study_frames
 from hits.management.study_command import StudyCommand
 from hits.models import Offering
-from hits.screening import Screened, describe_evidence, describe_funnel, find_flags, parse_rules, screen, undo
+from hits.screening import Screened, describe_evidence, describe_funnel, find_flags, parse_rules, screen, undo_screening
 
 FEW_LINES = 40
 
@@ -47,7 +47,7 @@ named would find; they leave nothing out. docs/screening.md explains each rule."
             self._show_flags(offering, screened, None if options["all"] else FEW_LINES)
 
     def _undo(self, offering: Offering) -> None:
-        before = undo(offering, timezone.now())
+        before = undo_screening(offering, timezone.now())
         counts = (
             f"the one of {before.made_at:%Y-%m-%d %H:%M} counts ({before.kind})" if before else "everything is kept"
         )

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from hits.frames import build_ratings, named
+from hits.frames import build_ratings, categories_from_codes
 from hits.stats import CodedRatings, Effects, code_ratings
 from simulated_crowd.drawing import Drawing, StudySize, draw_frames
 from simulated_crowd.truths import Truth
@@ -22,7 +22,7 @@ def ratings_frame_of(dialogs: dict[int, dict[str, str]], dataset: str = "ED") ->
     workers, numbers, cards, values = (list(column) for column in zip(*rows, strict=True))
     width = max(len(letters) for answers in dialogs.values() for letters in answers.values())
     said = {"worker": workers, "dialog": numbers, "card": cards, "value": values, "dataset": dataset}
-    frame = build_ratings({"submission": 0, "generator": named(cards, GENERATORS[:width]), **said})
+    frame = build_ratings({"submission": 0, "generator": categories_from_codes(cards, GENERATORS[:width]), **said})
     return frame[["worker", "dialog", "dataset", "generator", "value", "score"]]
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from hits.frames import build_ratings, named
+from hits.frames import build_ratings, categories_from_codes
 from hits.stats import (
     CodedRatings,
     Estimate,
@@ -28,8 +28,8 @@ def compared(*rows: tuple[int, str, str, str, str]) -> CodedRatings:
     places = [VALUES.index(value) for value in values]
     said = {"submission": 0, "worker": workers, "dialog": dialogs, "card": 0, "value": places}
     of_models = {
-        "generator": named([MODELS.index(one) for one in models], MODELS),
-        "opponent": named([MODELS.index(one) for one in opponents], MODELS),
+        "generator": categories_from_codes([MODELS.index(one) for one in models], MODELS),
+        "opponent": categories_from_codes([MODELS.index(one) for one in opponents], MODELS),
     }
     frame = build_ratings({**said, "card": np.zeros(len(rows), int), **of_models}, VALUES)
     return code_ratings(frame.assign(score=1 - np.array(places)))
@@ -101,7 +101,7 @@ def test_workers_agree_on_the_same_two_replies() -> None:
 def test_scores_and_comparisons_do_not_mix() -> None:
     frame = build_ratings(
         {"submission": [1, 1], "worker": "w", "dialog": [1, 2], "card": [0, 0], "value": [0, 1],
-         "generator": named([0, 0], MODELS), "opponent": named([1, -1], MODELS)},
+         "generator": categories_from_codes([0, 0], MODELS), "opponent": categories_from_codes([1, -1], MODELS)},
     )  # fmt: skip
 
     with pytest.raises(ValueError, match="some are not"):
