@@ -40,8 +40,9 @@ class MinuteCounter:
     """Count calls per minute, in each process. Nothing is stored, and a restart begins at zero.
 
     Not DRF's SimpleRateThrottle: it reads a caller's times from Django's cache and writes them back, so calls in other
-    threads in between are not counted, and each call costs more the higher the limit is. A cache in memory also drops
-    entries at random beyond a few hundred, so whoever invents assignments would make it forget their address.
+    threads in between are not counted, and each call reads and writes as many times as the limit allows. Django's cache
+    in memory also holds 300 entries and drops those that were used longest ago, so that whoever invents assignments
+    would push other callers' counts out of it.
     """
 
     def __init__(self, most: int) -> None:
