@@ -105,7 +105,7 @@ def test_the_hourly_pay_is_said_and_warned_of_when_it_is_below_the_minimum() -> 
         ({"crowd": {"frame_height": 120}}, "crowd.frame_height: is too low to work in; set 300 pixels or more, or 0"),
         ({"crowd": {"frame_height": -1}}, "crowd.frame_height: "),
         ({"generators": []}, "generators: List should have at least 1 item"),
-        ({"generators": ["generic", "generic"]}, "generators: generic is there twice"),
+        ({"generators": ["generic", "generic"]}, "generators: generic is listed twice"),
         ({"pay": {"bonus_points": 4}}, "pay.bonus_points: 4 points can never be won with 3 checkpoints a HIT"),
         ({"checkpoints": {"per_hit": 3}}, "checkpoints.datasets: is empty; name the datasets"),
         ({"checkpoints": {"datasets": ["OS"]}}, "checkpoints.datasets: 'OS' is not a dataset of this study"),

@@ -285,7 +285,7 @@ def test_a_worker_is_blocked_softly_and_unblocked_with_reasons(
     address = f"/studies/demo/workers/{name}/"
 
     refused = researcher_client.post(f"{address}block/", {"market": "local", "reason": " "})
-    assert "needs a reason" in messages_of(refused)
+    assert "Give a reason for the block" in messages_of(refused)
     researcher_client.post(f"{address}block/", {"market": "local", "reason": "All the same."})
     standing = Standing.objects.get()
     assert (standing.kind, standing.made_by, standing.crowd_worker_id) == (
