@@ -19,7 +19,14 @@ from hits.crowds import check_may_change, crowd_of, fees_of, offered_places, ope
 from hits.designing import dollars
 from hits.models import Assignment, Offering, Payment, Study, Submission
 from hits.models.submission import SubmissionQuerySet
-from hits.monitoring import ASSIGNMENT_STATES, TO_DECIDE, assignment_rows, find_assignments, flags_by_worker, state_of
+from hits.monitoring import (
+    ASSIGNMENT_STATES,
+    TO_DECIDE,
+    assignment_rows,
+    find_assignments,
+    flags_by_worker,
+    payment_state,
+)
 from hits.paying import approve_by_hand, reject
 from hits.paying import reject_empty as reject_if_empty
 from hits.views.answered_work import answered_dialogs
@@ -73,7 +80,7 @@ def _render(request: HttpRequest, study: Study, assignment: Assignment, refused:
         "dialogs": dialogs,
         "hidden_minutes": sum(dialog.hidden_seconds for dialog in dialogs) / 60,
         "checkpoints": sum(dialog.item.is_checkpoint for dialog in dialogs),
-        "payments": [(one, state_of(one), dollars(one.cents)) for one in payments],
+        "payments": [(one, payment_state(one), dollars(one.cents)) for one in payments],
         "flags": _flags(study, assignment),
         **_decision(study, assignment, submission, payments),
         "refused": refused,

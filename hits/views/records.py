@@ -13,7 +13,7 @@ from evalplatform.spreadsheet_cells import cell_of
 from hits.access import note_event, pseudonym
 from hits.designing import dollars
 from hits.models import Offering
-from hits.monitoring import LEDGER_COLUMNS, PAYMENT_STATES, ledger_rows, payments_of, state_of, sum_ledger
+from hits.monitoring import LEDGER_COLUMNS, PAYMENT_STATES, ledger_rows, payment_state, payments_of, sum_ledger
 from hits.views.study_pages import find_offering, surroundings, tells_refusals, user_of
 
 PAYMENTS_PER_PAGE = 50
@@ -35,7 +35,7 @@ def show_ledger(request: HttpRequest, name: str) -> HttpResponse:
                 "payment": payment,
                 "worker": pseudonym(offering.study, payment.submission.assignment.crowd_worker_id),
                 "assignment": payment.submission.assignment,
-                "state": state_of(payment),
+                "state": payment_state(payment),
                 "amount": dollars(payment.cents),
                 "fee": dollars(payment.fee_cents),
             }

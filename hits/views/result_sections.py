@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from hits.analysing import FACTORS, Cell, CriterionReport, Head, Kind, Report, Section, Table
+from hits.analysing import FACTOR_TITLES, Cell, CriterionReport, Head, Kind, Report, Section, Table
 from hits.stats import Undefined
 
 STYLES = {Kind.DIFFERENCE: "+.3f", Kind.METRIC: ".4g"}
@@ -93,7 +93,7 @@ def _page_table(table: Table) -> PageTable:
 def _row_head(table: Table, head: Head) -> str:
     name = _name(head)
     if table.key == "dependences":
-        return FACTORS.get(name, name)
+        return FACTOR_TITLES.get(name, name)
     if table.key == "metrics":
         return name[:1].upper() + name[1:]
     return f"{head.rank}. {name}" if head.rank is not None else name
