@@ -1,4 +1,4 @@
-"""The study's two books: the ledger of all that is paid and owed, and the log of who did what and when."""
+"""Shows a study's ledger of all that is paid and owed, and its log of who did what and when."""
 
 import csv
 from collections.abc import Iterator
@@ -60,7 +60,7 @@ def show_ledger(request: HttpRequest, name: str) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @tells_refusals
 def download_ledger(request: HttpRequest, name: str) -> StreamingHttpResponse:
-    """With pseudonyms; by POST with the marketplace's own ids, and that is noted."""
+    """Download the ledger with pseudonyms or, by POST, with the marketplace's own worker ids, which is logged."""
     offering = find_offering(request, name)
     has_worker_ids = request.method == "POST"
     if has_worker_ids:
@@ -83,7 +83,7 @@ def show_events(request: HttpRequest, name: str) -> HttpResponse:
 
 
 class _Line:
-    """What csv writes into: it hands on each line instead of keeping it."""
+    """A file for csv to write into that hands on each line at once."""
 
     def write(self, line: str) -> str:
         return line

@@ -1,4 +1,4 @@
-"""A report for the results page: sections and tables whose cells are texts, ready for the template."""
+"""Renders a report for the results page: sections and tables whose cells are texts, ready for the template."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ def page_sections(report: Report) -> list[PageSection]:
 
 
 def variant_tables(report: Report) -> list[PageTable]:
-    """The results with and without each screening rule, side by side."""
+    """Return the results with and without each screening rule, side by side."""
     return [_page_table(table) for one in report.criteria for table in one.section("variants").tables]
 
 
@@ -69,7 +69,7 @@ def _letters(section: Section) -> Iterator[str]:
 
 
 def _undefined(section: Section) -> Iterator[str]:
-    """Tables that are undefined for the same reason share a sentence."""
+    """Say which tables are undefined; those with the same reason share a sentence."""
     names: dict[str, list[str]] = {}
     for table in section.tables:
         if table.undefined:
