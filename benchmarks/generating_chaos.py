@@ -17,13 +17,13 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.processes import WorkerProcess, stop_all
+from tests.processes import BackgroundProcess, stop_all
 from tests.servers import RedisServer
 
 if TYPE_CHECKING:
     from generation.models import GenerationRun
 
-WORKERS = 3
+PROCESSES = 3
 CHUNK_SIZE = 8
 FAILING_SHARE = 0.02
 
@@ -47,7 +47,7 @@ def main() -> None:
         try:
             chaos.play(options.dialogs, options.kills)
         finally:
-            stop_all(chaos.workers)
+            stop_all(chaos.processes)
             redis.kill()
     for what, count in chaos.tally.items():
         print(f"{what:45} {count:>8,}")
@@ -59,7 +59,7 @@ class Chaos:
     def __init__(self, rng: random.Random, folder: Path, redis: RedisServer) -> None:
         self._rng, self._folder, self._redis = rng, folder, redis
         self.tally: Counter[str] = Counter()
-        self.workers: list[WorkerProcess] = []
+        self.processes: list[BackgroundProcess] = []
         self._started = 0
 
     def play(self, dialogs: int, kills: int) -> None:
@@ -67,10 +67,10 @@ class Chaos:
 
         call_command("migrate", verbosity=0)
         run = _make_run(dialogs, self._rng)
-        self.workers = [self._start() for _ in range(WORKERS)]
+        self.processes = [self._start() for _ in range(PROCESSES)]
         self._send(run)
         began = time.monotonic()
-        while self.tally["workers killed"] + self.tally["broker killed"] < kills and not _is_finished(run):
+        while self.tally["processes killed"] + self.tally["broker killed"] < kills and not _is_finished(run):
             time.sleep(self._rng.uniform(0.2, 2.0))
             self._disturb(run)
         while not _is_finished(run):
@@ -84,10 +84,10 @@ class Chaos:
     def _disturb(self, run: "GenerationRun") -> None:
         what = self._rng.random()
         if what < 0.7:
-            number = self._rng.randrange(WORKERS)
-            self.workers[number].kill()
-            self.workers[number] = self._start()
-            self.tally["workers killed"] += 1
+            number = self._rng.randrange(PROCESSES)
+            self.processes[number].kill()
+            self.processes[number] = self._start()
+            self.tally["processes killed"] += 1
         elif what < 0.8:
             self._redis.kill()
             self._redis.start()
@@ -115,9 +115,9 @@ class Chaos:
 
         send_chunks(undone_chunks(run))
 
-    def _start(self) -> WorkerProcess:
+    def _start(self) -> BackgroundProcess:
         self._started += 1
-        return WorkerProcess(self._folder / f"worker{self._started}.log", {}, "gpu", f"chaos{self._started}@%h")
+        return BackgroundProcess(self._folder / f"process{self._started}.log", {}, "gpu", f"chaos{self._started}@%h")
 
     def _compare(self, run: "GenerationRun") -> None:
         from generation.models import Candidate, Dialog, GenerationFailure
@@ -141,7 +141,7 @@ class Chaos:
 
 
 def _make_run(count: int, rng: random.Random) -> "GenerationRun":
-    import tests.scripted_generator  # noqa: F401  # the kind that the workers know, too
+    import tests.scripted_generator  # noqa: F401  # the kind that the processes know, too
     from generation.models import Dataset, Dialog, context_key
     from generation.registering import Registration, register_generator
     from generation.run_requests import request_run

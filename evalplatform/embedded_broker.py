@@ -1,10 +1,10 @@
 """A Celery broker that needs no server: every message is a file below one folder.
 
-kombu's own filesystem transport deletes a message when a worker takes it, so a killed worker loses its task. Here a
-taken message stays on disk, beside a lock file that its worker's process holds, until it is acknowledged. When the
-process dies, however it dies, the kernel lets go of the lock, and the next worker to look puts the messages back.
+kombu's own filesystem transport deletes a message when a process takes it, so a killed process loses its task. Here a
+taken message stays on disk, beside a lock file that the process holds, until it is acknowledged. When the process
+dies, however it dies, the kernel lets go of the lock, and the next process to look puts the messages back.
 
-    waiting/QUEUE~TIME~TAG      claimed/WORKER.lock      claimed/WORKER/QUEUE~TIME~TAG
+    waiting/QUEUE~TIME~TAG      claimed/OWNER.lock      claimed/OWNER/QUEUE~TIME~TAG
 """
 
 import contextlib
@@ -22,7 +22,7 @@ from kombu.utils.json import dumps, loads
 
 log = structlog.get_logger("evalplatform.embedded_broker")
 
-LOOK_FOR_DEAD_WORKERS_SECONDS = 2.0
+LOOK_FOR_DEAD_PROCESSES_SECONDS = 2.0
 
 
 class QoS(virtual.QoS):
@@ -67,7 +67,7 @@ class Channel(virtual.Channel):
             claimed = self._claims.folder / name
             try:
                 (self._waiting / name).rename(claimed)
-            except FileNotFoundError:  # another worker was faster
+            except FileNotFoundError:  # another process was faster
                 continue
             try:
                 payload: dict[str, Any] = loads(claimed.read_text())
@@ -142,7 +142,7 @@ class _Claims:
             os.write(self._lock, f"{queue}\n".encode())
 
     def put_back_from_the_dead(self, waiting: Path) -> None:
-        if time.monotonic() - self._looked_at < LOOK_FOR_DEAD_WORKERS_SECONDS:
+        if time.monotonic() - self._looked_at < LOOK_FOR_DEAD_PROCESSES_SECONDS:
             return
         self._looked_at = time.monotonic()
         for lock_file in self._claimed.glob("*.lock"):
@@ -154,19 +154,19 @@ class _Claims:
 
 
 def _put_back(lock_file: Path, waiting: Path) -> None:
-    """Returns the messages of a dead worker to their queues; does nothing if it lives."""
+    """Return the messages of a dead process to their queues; do nothing if it lives."""
     with contextlib.suppress(FileNotFoundError, BlockingIOError), lock_file.open() as lock:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         folder = lock_file.with_suffix("")
-        folder.mkdir(exist_ok=True)  # gone already if another worker was killed right here
+        folder.mkdir(exist_ok=True)  # gone already if another process was killed right here
         for message in folder.iterdir():
             message.rename(waiting / message.name)
         folder.rmdir()
         lock_file.unlink()
 
 
-def count_live_workers(folder: Path, queue: str | None = None) -> int:
-    """Of all, or of those that listen to this queue."""
+def count_live_processes(folder: Path, queue: str | None = None) -> int:
+    """Count the background processes that are alive: all of them, or those that listen to this queue."""
     return sum(
         _is_held(lock_file) and (queue is None or queue in _queues(lock_file))
         for lock_file in (folder / "claimed").glob("*.lock")

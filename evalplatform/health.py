@@ -16,8 +16,9 @@ from kombu.exceptions import OperationalError
 
 from evalplatform import process_commands
 from evalplatform.celery import app
-from evalplatform.embedded_broker import count_live_workers
+from evalplatform.embedded_broker import count_live_processes
 
+PROCESSES = "Background processes"
 STRANGERS_LOOK_SECONDS = 30.0
 PING_SECONDS = 1.0
 CONNECT_SECONDS = 2  # the least that PostgreSQL's library takes
@@ -45,7 +46,7 @@ class _Cached:
     def get(self) -> list[PartHealth]:
         with self._lock:  # who comes meanwhile waits for the same look
             if not self._parts or time.monotonic() - self._looked_at > STRANGERS_LOOK_SECONDS:
-                self.put(check_health(counts_workers=False))
+                self.put(check_health(counts_processes=False))
             return self._parts
 
     def put(self, parts: list[PartHealth]) -> None:
@@ -86,12 +87,12 @@ def _is_logged_in(request: HttpRequest) -> bool:
         return False
 
 
-def check_health(counts_workers: bool = True) -> list[PartHealth]:
+def check_health(counts_processes: bool = True) -> list[PartHealth]:
     database = _check_database()
     broker = _check_broker()
     if not broker.is_well:
-        return [database, broker, PartHealth("Workers", False, "unknown: workers are asked through the broker")]
-    return [database, broker, _check_workers(counts_workers)]
+        return [database, broker, PartHealth(PROCESSES, False, "unknown: they are asked through the broker")]
+    return [database, broker, _check_processes(counts_processes)]
 
 
 def is_broker_there() -> bool:
@@ -130,12 +131,12 @@ def _check_broker() -> PartHealth:
         return PartHealth("Broker", True, f"{broker.transport.driver_type} answers")
 
 
-def _check_workers(counts_all: bool) -> PartHealth:
+def _check_processes(counts_all: bool) -> PartHealth:
     """Those at a real broker are counted by waiting for their answers; that there is one, the first answer tells."""
     if settings.HAS_EMBEDDED_BROKER:
-        count = count_live_workers(settings.EMBEDDED_BROKER_DIR)
+        count = count_live_processes(settings.EMBEDDED_BROKER_DIR)
     else:
         count = len(app.control.ping(timeout=PING_SECONDS, limit=None if counts_all else 1))
     if not count:
-        return PartHealth("Workers", False, f"none is running; start one with: {process_commands.WORKER}")
-    return PartHealth("Workers", True, f"{count} running")
+        return PartHealth(PROCESSES, False, f"none is running; start one with: {process_commands.BACKGROUND}")
+    return PartHealth(PROCESSES, True, f"{count} running")

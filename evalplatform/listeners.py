@@ -6,7 +6,7 @@ from django.conf import settings
 from kombu.exceptions import OperationalError
 
 from evalplatform.celery import app
-from evalplatform.embedded_broker import count_live_workers
+from evalplatform.embedded_broker import count_live_processes
 from evalplatform.health import is_broker_there
 
 ASK_SECONDS = 1.0
@@ -17,7 +17,7 @@ _known: dict[str, tuple[float, bool]] = {}
 
 def is_anyone_listening(queue: str = "default") -> bool:
     if settings.HAS_EMBEDDED_BROKER:
-        return count_live_workers(settings.EMBEDDED_BROKER_DIR, queue) > 0
+        return count_live_processes(settings.EMBEDDED_BROKER_DIR, queue) > 0
     asked_at, answer = _known.get(queue, (-CACHED_SECONDS, False))
     if time.monotonic() - asked_at > CACHED_SECONDS:
         answer = _ask_broker(queue)

@@ -11,8 +11,11 @@ import structlog
 from django.contrib.auth.middleware import LoginRequiredMiddleware
 from django.core.handlers.exception import convert_exception_to_response
 from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest, HttpResponseBase
+from django.shortcuts import render
 from django.template.response import SimpleTemplateResponse
 from django.urls import get_resolver
+
+from evalplatform.errors import EvalPlatformError
 
 log = structlog.get_logger("evalplatform.requests")
 
@@ -60,6 +63,22 @@ class LogInRequired(LoginRequiredMiddleware):
         return super().process_view(request, view_func, view_args, view_kwargs)
 
 
+class TellRefusals:
+    """Show an EvalPlatformError that no view has caught as a page with its one line, instead of a 500."""
+
+    def __init__(self, get_response: Handler) -> None:
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self._get_response(request)
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        if not isinstance(error, EvalPlatformError):
+            return None
+        log.warning("refused", path=request.path, error=str(error))
+        return render(request, "409.html", {"message": str(error)}, status=409)
+
+
 READ_BY_THEMSELVES = (
     "/work/api/",
     "/localturk/",
@@ -103,7 +122,11 @@ def skip_sessions(get_response: Handler) -> Handler:
     def call_view(request: HttpRequest) -> HttpResponse:
         found = get_resolver("evalplatform.open_urls").resolve(request.path_info)
         request.resolver_match = found
-        response: HttpResponse = found.func(request, *found.args, **found.kwargs)
+        try:
+            response: HttpResponse = found.func(request, *found.args, **found.kwargs)
+        except EvalPlatformError as error:  # for the researcher, who finds it in the log; workers read "try again"
+            log.error("refused", path=request.path, error=str(error))
+            return render(request, "500.html", status=503)
         return response.render() if isinstance(response, SimpleTemplateResponse) else response
 
     straight: Handler = convert_exception_to_response(call_view)  # type: ignore[assignment]  # it is never async here

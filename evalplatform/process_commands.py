@@ -3,5 +3,5 @@
 They are for the repository's folder, after `make` has made `.venv`.
 """
 
-WORKER = ".venv/bin/celery --app evalplatform worker --beat --queues default,gpu"
+BACKGROUND = ".venv/bin/celery --app evalplatform worker --beat --queues default,gpu"
 SCHEDULER = ".venv/bin/celery --app evalplatform beat"

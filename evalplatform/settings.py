@@ -4,31 +4,23 @@ import contextlib
 import os
 import secrets
 import tempfile
-from pathlib import Path
 
 from kombu import Exchange, Queue
 
 from evalplatform import __version__
-from evalplatform.environment import BadSetting, Environment, postgresql_from_url, sqlite_in_file
+from evalplatform.environment import BASE_DIR, postgresql_from_url, read_environment, sqlite_in_file
 from evalplatform.logs import logging_config
 
-env = Environment(os.environ)
+env = read_environment()
 
-BASE_DIR = Path(__file__).resolve().parent.parent
-VAR_DIR = env.folder("VAR_DIR", BASE_DIR / "var")
-
-IS_PRODUCTION = env.choice("SERVER_MODE", ["local", "production"], "local") == "production"
-DEBUG = env.flag("DEBUG", False)
-if IS_PRODUCTION and DEBUG:
-    raise BadSetting("DEBUG", "must be off when SERVER_MODE is production.")
+VAR_DIR = env.VAR_DIR
+IS_PRODUCTION = env.SERVER_MODE == "production"
+DEBUG = env.DEBUG
 
 
 def _secret_key() -> str:
-    key = env.text("SECRET_KEY")
-    if IS_PRODUCTION and (len(key) < 50 or len(set(key)) < 5 or key.startswith("django-insecure-")):
-        raise BadSetting("SECRET_KEY", "must be set to at least 50 random characters in production.")
-    if key:
-        return key
+    if env.SECRET_KEY:
+        return env.SECRET_KEY
     file = VAR_DIR / "secret_key"
     if not file.exists():
         # Of several processes that start at once, one links its key into place whole; the others read that one.
@@ -42,11 +34,9 @@ def _secret_key() -> str:
 
 SECRET_KEY = _secret_key()
 # Keys of earlier days: what was signed with them is still believed, and nothing new is.
-SECRET_KEY_FALLBACKS = env.words("SECRET_KEY_FALLBACKS")
+SECRET_KEY_FALLBACKS = env.SECRET_KEY_FALLBACKS
 
-ALLOWED_HOSTS = env.hosts("ALLOWED_HOSTS", "" if IS_PRODUCTION else "localhost,127.0.0.1,[::1]")
-if IS_PRODUCTION and (not ALLOWED_HOSTS or "*" in ALLOWED_HOSTS):
-    raise BadSetting("ALLOWED_HOSTS", "must name this server's host names in production, e.g. eval.example.org.")
+ALLOWED_HOSTS = env.ALLOWED_HOSTS
 CSRF_TRUSTED_ORIGINS = [f"https://{host}" for host in ALLOWED_HOSTS] if IS_PRODUCTION else []
 
 INSTALLED_APPS = [
@@ -80,6 +70,7 @@ MIDDLEWARE = [
     "evalplatform.middleware.LogInRequired",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "evalplatform.middleware.TellRefusals",
 ]
 
 ROOT_URLCONF = "evalplatform.urls"
@@ -102,28 +93,22 @@ TEMPLATES = [
 
 # --- Database: SQLite in var/ unless DATABASE_URL names a PostgreSQL -------------------------------------------------
 
-_database_url = env.url("DATABASE_URL", ["postgresql", "postgres", "sqlite"], needs_host=False)
-_pool_size = env.number("DATABASE_POOL_SIZE", 10, 1, 1000)
-if IS_PRODUCTION and not _database_url.startswith("postgres"):
-    raise BadSetting("DATABASE_URL", "must name a PostgreSQL database in production.")
 DATABASES = {
-    "default": postgresql_from_url("DATABASE_URL", _database_url, _pool_size)
-    if _database_url.startswith("postgres")
-    else sqlite_in_file(_database_url.removeprefix("sqlite://") or str(VAR_DIR / "evalplatform.sqlite3"))
+    "default": postgresql_from_url(env.DATABASE_URL, env.DATABASE_POOL_SIZE)
+    if env.DATABASE_URL.startswith("postgres")
+    else sqlite_in_file(env.DATABASE_URL.removeprefix("sqlite://") or str(VAR_DIR / "evalplatform.sqlite3"))
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # --- Celery: files in var/broker unless BROKER_URL names a Redis or RabbitMQ -----------------------------------------
 
-CELERY_BROKER_URL = env.url("BROKER_URL", ["redis", "rediss", "amqp", "amqps"]) or "files://localhost"
+CELERY_BROKER_URL = env.BROKER_URL or "files://localhost"
 HAS_EMBEDDED_BROKER = CELERY_BROKER_URL.startswith("files:")
-if IS_PRODUCTION and HAS_EMBEDDED_BROKER:
-    raise BadSetting("BROKER_URL", "must name a Redis or RabbitMQ server in production.")
 EMBEDDED_BROKER_DIR = VAR_DIR / "broker"
-# Redis gives the task of a vanished worker to another after this time, so no task may run longer. (RabbitMQ notices at
-# once.) Left to kombu, such tasks are looked for every 100 seconds only, and not at all for 5 minutes after a worker
+# Redis gives the task of a vanished process to another after this time, so no task may run longer. (RabbitMQ notices at
+# once.) Left to kombu, such tasks are looked for every 100 seconds only, and not at all for 5 minutes after a process
 # was killed while it looked.
-_lost_after = env.number("BROKER_LOST_TASK_SECONDS", 1800, 1, 86400)
+_lost_after = env.BROKER_LOST_TASK_SECONDS
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, object] = {}
 if HAS_EMBEDDED_BROKER:
     CELERY_BROKER_TRANSPORT_OPTIONS = {"folder": str(EMBEDDED_BROKER_DIR)}
@@ -145,8 +130,8 @@ CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
-# `celery --app evalplatform beat`, or `worker --beat` where there is one worker only.
-SYNC_MINUTES = env.number("SYNC_MINUTES", 5, 1, 1440)
+# `celery --app evalplatform beat`, or `worker --beat` where there is one background process only.
+SYNC_MINUTES = env.SYNC_MINUTES
 CELERY_BEAT_SCHEDULE = {
     "sync": {
         "task": "hits.tasks.sync_published_studies",
@@ -158,38 +143,27 @@ CELERY_BEAT_SCHEDULE = {
 }
 CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "celerybeat-schedule")
 
-# --- Generation: on the GPU that a worker process is pinned to, or on the CPU with all of its cores ------------------
+# --- Generation: on the GPU that a process is pinned to, or on the CPU with all of its cores -------------------------
 
-GENERATOR_DEVICE = env.matching("GENERATOR_DEVICE", r"auto|cpu|(cuda|mps|xpu)(:\d+)?", "auto", "auto, cpu or cuda:1")
-GENERATOR_THREADS = env.number("GENERATOR_THREADS", 0, 0, 1024)  # of a process on a CPU; 0: one for each core
+GENERATOR_DEVICE = env.GENERATOR_DEVICE
+GENERATOR_THREADS = env.GENERATOR_THREADS  # of a process on a CPU; 0: one for each core
 
 # --- Marketplace: one that runs here, unless MTURK_ENVIRONMENT says otherwise ----------------------------------------
 
-MTURK_ENVIRONMENT = env.choice("MTURK_ENVIRONMENT", ["local", "sandbox", "production"], "local")
-MTURK_LOCAL_URL = env.url("MTURK_LOCAL_URL", ["http"])  # a `manage.py localturk` elsewhere; else it is in this process
+MTURK_ENVIRONMENT = env.MTURK_ENVIRONMENT
+MTURK_LOCAL_URL = env.MTURK_LOCAL_URL  # a `manage.py localturk` elsewhere; else it is in this process
 # The marketplace that runs here, over HTTP: `/localturk/api/` for requesters and `/market/` for workers. In production
 # both are closed unless they are switched on, and then API calls must be signed and workers must sign in.
-LOCAL_MARKET = env.flag("LOCAL_MARKET", not IS_PRODUCTION)
-LOCAL_MARKET_KEY_ID = env.matching("LOCAL_MARKET_KEY_ID", r"\w*", "", "letters and digits, as AWS does")
-LOCAL_MARKET_SECRET_KEY = env.text("LOCAL_MARKET_SECRET_KEY")
-if bool(LOCAL_MARKET_KEY_ID) != bool(LOCAL_MARKET_SECRET_KEY):
-    raise BadSetting("LOCAL_MARKET_SECRET_KEY", "and LOCAL_MARKET_KEY_ID go together: set both or neither.")
-if IS_PRODUCTION and LOCAL_MARKET and len(LOCAL_MARKET_SECRET_KEY) < 20:
-    raise BadSetting(
-        "LOCAL_MARKET_SECRET_KEY",
-        "must be set to at least 20 random characters, and LOCAL_MARKET_KEY_ID to a name, where LOCAL_MARKET is on in "
-        "production.",
-    )
+LOCAL_MARKET = env.LOCAL_MARKET
+LOCAL_MARKET_KEY_ID = env.LOCAL_MARKET_KEY_ID
+LOCAL_MARKET_SECRET_KEY = env.LOCAL_MARKET_SECRET_KEY
 MUST_WORKERS_SIGN_IN = IS_PRODUCTION  # elsewhere everyone may be any worker of the local marketplace: a rehearsal
-MTURK_CALLS_PER_SECOND = env.number("MTURK_CALLS_PER_SECOND", 50, 1, 1000)
-PUBLIC_URL = env.url("PUBLIC_URL", ["https", "http"]).rstrip("/") or "http://127.0.0.1:8000"
+MTURK_CALLS_PER_SECOND = env.MTURK_CALLS_PER_SECOND
+PUBLIC_URL = env.PUBLIC_URL.rstrip("/")
 
 # --- Logs: one line an event -----------------------------------------------------------------------------------------
 
-LOGGING = logging_config(
-    level=env.choice("LOG_LEVEL", ["DEBUG", "INFO", "WARNING", "ERROR"], "INFO"),
-    as_json=env.choice("LOG_FORMAT", ["json", "console"], "json" if IS_PRODUCTION else "console") == "json",
-)
+LOGGING = logging_config(level=env.LOG_LEVEL, as_json=env.LOG_FORMAT == "json")
 
 # --- Pages -----------------------------------------------------------------------------------------------------------
 
@@ -212,7 +186,7 @@ REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "UNAUTHENTICATED_USER": None,
 }
-API_REQUESTS_PER_MINUTE = env.number("API_REQUESTS_PER_MINUTE", 240, 1, 100_000)  # of a researcher's programs
+API_REQUESTS_PER_MINUTE = env.API_REQUESTS_PER_MINUTE  # of a researcher's programs
 # 3.1, for pydantic says "null" and "prefixItems".
 SPECTACULAR_SETTINGS = {
     "TITLE": "EvalPlatform",
@@ -236,13 +210,12 @@ USE_TZ = True
 X_FRAME_OPTIONS = "DENY"
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
-IS_BEHIND_PROXY = env.flag("BEHIND_HTTPS_PROXY", False)
+IS_BEHIND_PROXY = env.BEHIND_HTTPS_PROXY
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = IS_PRODUCTION
-_hsts_seconds = env.number("HSTS_SECONDS", 31_536_000, 1, 63_072_000)
 # How many proxies of ours add the address that they were asked from to X-Forwarded-For.
-PROXY_COUNT = env.number("PROXY_COUNT", 1 if IS_BEHIND_PROXY else 0, 0, 10)
+PROXY_COUNT = env.PROXY_COUNT
 if IS_PRODUCTION:
-    SECURE_HSTS_SECONDS = _hsts_seconds
+    SECURE_HSTS_SECONDS = env.HSTS_SECONDS
     SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = True
     SECURE_REDIRECT_EXEMPT = [r"^health/$"]
     if IS_BEHIND_PROXY:

@@ -1,20 +1,22 @@
-"""From a study to its table. The rooms, in the order in which the data walks through them; a room imports from earlier
-rooms and from what stands beside them, never from later ones. tests/evalplatform/test_import_rules.py reads this list.
+"""Everything from a study to its table, in rooms. The list is in the order in which the data passes through them.
+
+A room imports from earlier rooms and from the packages beside them, never from later ones.
+tests/evalplatform/test_import_rules.py reads this list.
 
 Rooms
     designing     a study file or form -> a Study: its problems, size, cost, hourly pay and power; drafts
     batching      a study -> frozen: HITs and items, balanced and seeded, checkpoints placed; the manifest
     budgeting     what a study has cost, owes and may still cost; what is on offer; what awaits a person
-    publishing    HITs -> offered on a crowd, within the budget; stopping; who gets no more of a study
+    publishing    HITs -> offered on a crowd, within the budget; stopping; who gets no more HITs
     serving       what a worker's page may see and save; blind by construction
     collecting    what the crowd confirms -> Submissions and Ratings, all or nothing; times that can be trusted
     paying        the ledger: rewards and bonuses, each paid once; what others paid; fair pay
     frames        the one crossing from rows to pandas
     screening     named rules -> Exclusions with reasons; which ratings are kept
-    replacing     what was lost -> more assignments; HITs put up again
+    replacing     lost work -> more assignments; deleted HITs put up again
     analysing     frames -> results and their figures, computed in the background and stored
     exporting     everything -> one reproducible bundle
-    monitoring    how a running study does; reads only
+    monitoring    how a running study is doing; only reads
 
 Beside them, each importing only those above it
     stats         pure functions on frames; no Django

@@ -1,4 +1,4 @@
-"""The back door to raw rows: to look, never to change."""
+"""Django's admin for raw rows: to look at them, never to change them."""
 
 from django.contrib import admin
 

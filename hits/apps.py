@@ -1,3 +1,5 @@
+"""Starts the app: registers Celery's signals, the protocols and the screening rules."""
+
 from django.apps import AppConfig
 
 
@@ -6,6 +8,6 @@ class HitsConfig(AppConfig):
     verbose_name = "HITs"
 
     def ready(self) -> None:
-        from hits import background  # noqa: F401  # listens to Celery's signals
-        from hits.protocols import PROTOCOLS  # noqa: F401  # each adds the designs of its studies to StudyDesign
-        from hits.screening import RULES  # noqa: F401  # which a design may name
+        from hits import background  # noqa: F401  # connects to Celery's signals
+        from hits.protocols import PROTOCOLS  # noqa: F401  # each adds its design class to StudyDesign
+        from hits.screening import RULES  # noqa: F401  # adds the rules that a design may name

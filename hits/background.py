@@ -1,8 +1,8 @@
-"""What pages ask of background processes: noted before it is sent, and when it begins and ends.
+"""Sends tasks to background processes, and records when each was requested, began and ended, for pages to show.
 
-In: a task and the ids it takes. Out: a `BackgroundJob`, which pages show until it is finished. Guaranteed: what is
-asked for is seen to be waited for, whether or not a process runs; what failed says why. Celery's own signals write it,
-so that tasks do not have to.
+What comes in: a task and the ids it takes. What goes out: a `BackgroundJob`, which pages show until it is finished.
+What is guaranteed: pages show every request as waiting, whether or not a background process runs; a job that failed
+says why. Celery's signals write the rows, so that tasks do not have to.
 """
 
 import uuid
@@ -19,7 +19,7 @@ from evalplatform.errors import EvalPlatformError, in_one_line
 from hits.models import BackgroundJob, Offering, PublishingRun, SchedulerBeat, Study
 from hits.models.background_job import BackgroundJobQuerySet
 
-# By task: what is said of it while it is waited for.
+# What pages say about each task while somebody waits for it.
 JOBS = {
     "hits.tasks.build_hits_of_study": "Building the HITs",
     "hits.tasks.sync_hits_of_offering": "Collecting and paying",
@@ -31,18 +31,18 @@ JOBS = {
     "hits.tasks.plan_size_of_study": "Simulating the study",
     "hits.tasks.write_manifest_of_study": "Writing the manifest",
 }
-FAILED = "It failed. The background process's log has the details; tell whoever runs this server."
+FAILED = "It failed. The background process's log has the details; tell the person who runs this server."
 SHOWN_AFTER_FAILURE = timedelta(minutes=10)
 SCHEDULER_IS_LATE = timedelta(minutes=3)
-UNFINISHED_FOR = timedelta(days=2)  # older ones were lost with their broker's messages
+UNFINISHED_FOR = timedelta(days=2)  # older ones were lost together with the broker's messages
 
 
 def send(task: Any, about: Study | Offering | PublishingRun, *more: Any) -> None:
-    """Ask a background process to do the task. It gets the id of what it is about, and what more it needs."""
+    """Ask a background process to run the task. The task gets the primary key of what it is about, and `more`."""
     if task.name not in JOBS:
         send_task(task, about.pk, *more)
         return
-    study, offering = _subject(about)
+    study, offering = _study_and_offering(about)
     task_id, now = uuid.uuid4(), timezone.now()
     BackgroundJob.objects.create(
         task_id=task_id, study=study, offering=offering, what=JOBS[task.name], requested_at=now
@@ -53,10 +53,15 @@ def send(task: Any, about: Study | Offering | PublishingRun, *more: Any) -> None
 
 
 def send_once(task: Any, study: Study, *more: Any, question: str = "") -> BackgroundJob:
-    """Ask for the task unless someone else has: return the job that is under way. If nobody has been heard of it for a
-    while, its message is sent again; a process that finds the job finished does nothing."""
+    """Ask for the task unless somebody already has, and return the job that is under way.
+
+    If nobody has heard from it for a while, its message is sent again; a process that finds the job finished does
+    nothing.
+    """
     with transaction.atomic():
-        Study.objects.select_for_update().get(pk=study.pk)  # a second request waits here, and finds the first one's job
+        Study.objects.select_for_update().get(
+            pk=study.pk
+        )  # a second request waits here, then finds the first one's job
         same = BackgroundJob.objects.filter(study=study, offering=None, what=JOBS[task.name], question=question)
         job = same.filter(finished_at=None).first() or BackgroundJob.objects.create(
             task_id=uuid.uuid4(), study=study, what=JOBS[task.name], question=question
@@ -64,13 +69,13 @@ def send_once(task: Any, study: Study, *more: Any, question: str = "") -> Backgr
     row = BackgroundJob.objects.filter(pk=job.pk)
     row.request_once(lambda: send_task(task, study.pk, *more, task_id=str(job.task_id)), timezone.now())
     found = row.first()
-    if found is None:  # someone else asked first, could not send it, and took it back
+    if found is None:  # another request came first, could not be sent, and was withdrawn
         raise EvalPlatformError(BROKER_IS_AWAY)
     return found
 
 
 class JobTask(Task):  # type: ignore[misc]
-    """A task with a job that pages show: it notes that it lives, and skips a job that is finished already."""
+    """A task whose job pages show. It keeps noting that it lives, and skips a job that is finished already."""
 
     def __call__(self, *args: Any, **more: Any) -> Any:
         jobs = _jobs(self.request.id) if self.request.id else BackgroundJob.objects.none()
@@ -80,7 +85,7 @@ class JobTask(Task):  # type: ignore[misc]
             return self.run(*args, **more)
 
 
-def _subject(about: Study | Offering | PublishingRun) -> tuple[Study, Offering | None]:
+def _study_and_offering(about: Study | Offering | PublishingRun) -> tuple[Study, Offering | None]:
     if isinstance(about, Study):
         return about, None
     offering = about.offering if isinstance(about, PublishingRun) else about
@@ -88,9 +93,11 @@ def _subject(about: Study | Offering | PublishingRun) -> tuple[Study, Offering |
 
 
 def jobs_to_show(about: Study | Offering, now: datetime) -> list[BackgroundJob]:
-    """Return unfinished ones, and those that failed lately; the oldest first. A study's are those about no crowd; plans
-    are shown where they were asked for."""
-    study, offering = _subject(about)
+    """Return the jobs that are unfinished or failed lately, the oldest first.
+
+    For a study, these are the jobs that concern no crowd. Plans are shown only where they were requested.
+    """
+    study, offering = _study_and_offering(about)
     jobs = study.background_jobs.filter(offering=offering, question="", requested_at__gt=now - UNFINISHED_FOR)
     unfinished = jobs.under_way()
     failed = jobs.exclude(problem="").filter(finished_at__gt=now - SHOWN_AFTER_FAILURE)
@@ -98,10 +105,12 @@ def jobs_to_show(about: Study | Offering, now: datetime) -> list[BackgroundJob]:
 
 
 def note_scheduler(now: datetime) -> None:
+    """Note that the scheduler ran."""
     SchedulerBeat.objects.update_or_create(pk=1, defaults={"at": now})
 
 
 def scheduler_seen_at() -> datetime | None:
+    """Return when the scheduler last ran."""
     return SchedulerBeat.objects.values_list("at", flat=True).first()
 
 

@@ -1,4 +1,4 @@
-"""What can go wrong between a study and its results."""
+"""The errors that a study can meet, from its design to its results."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from evalplatform.errors import EvalPlatformError
 
 @dataclass(frozen=True)
 class DesignProblem:
-    """One thing to change: in which field, what is wrong, what to do."""
+    """One thing to change in a design: in which field, what is wrong, and what to do."""
 
     field: str
     message: str
@@ -18,23 +18,31 @@ class DesignProblem:
 
 
 class InvalidStudy(EvalPlatformError):
+    """A design with problems, all of them listed."""
+
     def __init__(self, problems: Sequence[DesignProblem]) -> None:
         self.problems = list(problems)
         count = f"{len(self.problems)} problem{'s' if len(self.problems) != 1 else ''}"
         super().__init__(f"The study has {count}:\n" + "\n".join(f"  {problem}" for problem in self.problems))
 
 
+class DesignUnreadable(EvalPlatformError):
+    """This version of EvalPlatform can't read a stored design, most likely because another version froze it."""
+
+
 class StudyFrozen(EvalPlatformError):
-    """The design of a frozen study can't be changed, only copied."""
+    """The design of a frozen study can't be changed; it can only be copied."""
 
 
 class MarketUnavailable(EvalPlatformError):
-    """The marketplace did not answer, or asked us to wait. Whether it acted is not known; trying again is safe."""
+    """The marketplace did not answer, or asked us to wait. We don't know whether it acted; trying again is safe."""
 
 
 class MarketRefused(EvalPlatformError):
-    """The crowd said no, with its own code and words. The run goes on without this one, unless the crowd's folder says
-    that it is about the account: then the next call would meet the same. `is_gone`: the HIT does not exist there."""
+    """The crowd refused, with its own code and text. `is_gone`: the HIT does not exist there.
+
+    The run goes on without this item, unless the refusal concerns the account: then the next call would meet the same.
+    """
 
     def __init__(self, code: str, message: str, is_about_account: bool = False, is_gone: bool = False) -> None:
         self.code = code

@@ -1,6 +1,6 @@
-"""A sync, every few minutes: collect what the marketplace confirms, pay it, and stop workers who have done enough.
+"""Syncs an offering every few minutes: collects what the marketplace confirms, pays it, and caps workers.
 
-Where the study wants that, more assignments are asked for in place of those that were lost, too.
+If the study says so, a sync also requests more assignments in place of those that were lost.
 """
 
 from collections.abc import Callable
@@ -24,16 +24,18 @@ OnProgress = Callable[[str, int, int], None]
 
 @dataclass
 class Synced:
+    """What a sync did."""
+
     collected: Collected
     paid: Paid
     limited: Limited
-    replaced: Replaced | None  # where the study wants that at each sync
-    found_bonuses: int  # given on the marketplace by somebody's hand
+    replaced: Replaced | None  # None unless the study wants replacements at each sync
+    found_bonuses: int  # bonuses that somebody paid on the marketplace itself
     waiting: Waiting
 
 
 def describe_sync(synced: Synced) -> str:
-    """In one line, for the event log."""
+    """Say in one line, for the event log, what the sync did."""
     collected, paid = synced.collected, synced.paid
     parts = [
         count_of(collected.new, "new submission"),
@@ -54,7 +56,7 @@ def describe_sync(synced: Synced) -> str:
 
 
 def describe_waiting(waiting: Waiting) -> str:
-    """For whoever is to decide. The marketplace does not wait for ever."""
+    """Tell the person who has to decide how much waits, and when the marketplace decides by itself."""
     what = "submission waits" if waiting.count == 1 else "submissions wait"
     text = f"{waiting.count:,} {what} for a person's decision on the Assignments page; nothing is paid meanwhile."
     if waiting.first_paid_at:
@@ -63,7 +65,7 @@ def describe_waiting(waiting: Waiting) -> str:
 
 
 def unsettled_offerings() -> list[Offering]:
-    """Return those on which something may still happen: work to come, to be approved, or to be paid."""
+    """Return the offerings on which something may still happen: work to come, to be approved, or to be paid."""
     published = Offering.objects.filter(pk__in=Publication.objects.confirmed().values("offering"))
     return [one for one in published.select_related("study").order_by("study", "environment") if _is_unsettled(one)]
 
@@ -79,7 +81,8 @@ def _is_unsettled(offering: Offering) -> bool:
 
 
 def _replaces_by_itself(study: Study) -> bool:
-    """Not once the card orders are public: more workers then are a person's decision, and nobody looks at a sync."""
+    """Return whether syncs request replacements. They stop once the card orders are public: then a person should
+    decide about more workers, and nobody watches a sync."""
     return _wants_replacements(study) and not _has_public_orders(study)
 
 
@@ -92,12 +95,12 @@ def _has_public_orders(study: Study) -> bool:
 
 
 def _note_no_replacements(study: Study, now: datetime) -> None:
-    """Once a study, in its events, which the monitor shows."""
+    """Note it once per study, in its events, which the monitor shows."""
     text = (
-        "no sync asks for replacements any more, since a bundle has made the card orders public: whoever wants more "
-        "workers all the same asks for them on the monitor, or with replace_assignments --orders-are-public"
+        "syncs no longer request replacements, because a bundle has made the card orders public. If you want more "
+        "workers all the same, request them on the monitor, or with replace_assignments --orders-are-public"
     )
-    with spending(study):  # two syncs at once make one event
+    with spending(study):  # so that two syncs at once write one event
         if not study.events.filter(text=text).exists():
             Event.objects.create(study=study, at=now, actor=None, text=text)
 
@@ -109,9 +112,11 @@ def sync(
     on_progress: OnProgress = lambda stage, done, total: None,
     is_asked_for: bool = True,
 ) -> Synced:
-    """Can be run at any time, again, and twice at once. `on_progress` hears the stage, and how far it is.
+    """Sync the offering. It can run at any time, again, and twice at once. `on_progress` hears the stage and how far it
+    is.
 
-    `is_asked_for`: by a person, and not by the clock: all bonuses are looked at then, and else once an hour.
+    `is_asked_for` is True if a person asked for it, and False if the clock did. All bonuses are read if a person asked,
+    and otherwise once an hour.
     """
     collected = collect(offering, market, now(), lambda done, total: on_progress("Collecting", done, total))
     found = note_found_bonuses(offering, market, now(), is_asked_for)

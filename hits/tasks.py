@@ -1,4 +1,4 @@
-"""Celery shells: fetch by id, call the room. Ids travel, never rows."""
+"""The Celery tasks: each fetches its rows by id and calls a room. Messages carry ids, never rows."""
 
 import structlog
 from celery import Task, shared_task
@@ -7,9 +7,9 @@ from django.utils import timezone
 
 from evalplatform.errors import EvalPlatformError
 from hits.background import JobTask, note_scheduler
-from hits.batching import build_hits, is_large, write_manifest
+from hits.batching import build_hits, has_large_manifest, write_manifest
 from hits.crowds import check_may_change, enter_market, open_crowd
-from hits.designing import describe, plan
+from hits.designing import plan_as_json, plan_study_size
 from hits.errors import MarketUnavailable
 from hits.models import BackgroundJob, Event, Offering, PublishingRun, Study
 from hits.publishing import carry_out_run, check_worker_page, finish_run, resume_study, stop_study
@@ -27,7 +27,7 @@ def build_hits_of_study(study_id: int) -> None:
     study = Study.objects.get(pk=study_id)
     build_hits(study)
     study.refresh_from_db()
-    if is_large(study):
+    if has_large_manifest(study):
         write_manifest(study)
 
 
@@ -45,7 +45,7 @@ def publish_hits_of_run(self: Task, run_id: int) -> None:
 
 @shared_task
 def sync_published_studies() -> None:
-    """Every few minutes, by Celery's beat: a task for each study and marketplace with work that is not settled."""
+    """Start a sync for each offering with unsettled work. Celery's beat runs this every few minutes."""
     for offering in unsettled_offerings():
         try:
             check_may_change(offering)
@@ -57,14 +57,14 @@ def sync_published_studies() -> None:
 
 @shared_task
 def note_that_scheduler_runs() -> None:
-    """Every half minute, by Celery's beat: the monitor says when this stays away."""
+    """Note that the scheduler runs. Celery's beat runs this every half minute, and the monitor warns if it stops."""
     note_scheduler(timezone.now())
 
 
 @shared_task(bind=True, base=JobTask)
 def plan_size_of_study(self: Task, study_id: int, difference: str) -> None:
-    """For a study that is too large to be simulated while a page waits. The answer is kept with the question."""
-    answer = describe(plan(Study.objects.get(pk=study_id), difference))
+    """Plan a study that is too large to be simulated while a page waits. The answer is stored with the question."""
+    answer = plan_as_json(plan_study_size(Study.objects.get(pk=study_id), difference))
     BackgroundJob.objects.filter(task_id=self.request.id).update(answer=answer)
 
 
@@ -75,15 +75,16 @@ def write_manifest_of_study(study_id: int) -> None:
 
 @shared_task(base=JobTask)
 def sync_hits_of_offering(offering_id: int, user_id: int | None = None) -> None:
-    """`user_id` is whoever asked for it in the pages, and finds the outcome in the event log."""
-    offering = _offering(offering_id)
+    """Sync the offering. `user_id` is the user who asked for it in the pages; they find the outcome in the event
+    log."""
+    offering = _get_offering(offering_id)
     try:
         market = open_crowd(offering)
         synced = sync(offering, market, timezone.now, is_asked_for=user_id is not None)
     except EvalPlatformError as error:
-        _answer(offering, user_id, f"the sync on {offering.place} ended early: {error}")
+        _note_outcome(offering, user_id, f"the sync on {offering.place} ended early: {error}")
         raise
-    _answer(offering, user_id, f"synced on {offering.place}: {describe_sync(synced)}")
+    _note_outcome(offering, user_id, f"synced on {offering.place}: {describe_sync(synced)}")
     log.info(
         "synced",
         study=offering.study.name,
@@ -95,92 +96,92 @@ def sync_hits_of_offering(offering_id: int, user_id: int | None = None) -> None:
 
 @shared_task(base=JobTask)
 def replace_assignments_of_offering(offering_id: int, budget_cents: int | None, user_id: int | None) -> None:
-    offering, by = _offering(offering_id), _user(user_id)
+    offering, by = _get_offering(offering_id), _get_user(user_id)
     market = open_crowd(offering)
     replaced = replace_lost_assignments(offering, market, timezone.now, by, budget_cents)
     troubles = [str(replaced.stopped_by)] if replaced.stopped_by else [*replaced.refused]
     for trouble in troubles:
-        _answer(
+        _note_outcome(
             offering,
             user_id,
-            f"asked for replacements on {offering.place}, and not all were to be had: {trouble}",
+            f"asked for replacements on {offering.place}, but did not get all of them: {trouble}",
         )
 
 
 @shared_task
 def put_hits_up_again(offering_id: int, elsewhere: bool, user_id: int | None) -> None:
-    offering, by = _offering(offering_id), _user(user_id)
+    offering, by = _get_offering(offering_id), _get_user(user_id)
     try:
         market, page_url = enter_market(offering)
         check_worker_page(offering, page_url)
         done = put_up_again(offering, market, page_url, timezone.now, by, elsewhere=elsewhere)
     except EvalPlatformError as error:
-        _answer(offering, user_id, f"put no HITs up again on {offering.place}: {error}")
+        _note_outcome(offering, user_id, f"put no HITs up again on {offering.place}: {error}")
         raise
     troubles = [str(done.stopped_by)] if done.stopped_by else [*done.refused]
     for trouble in troubles:
-        _answer(offering, user_id, f"put HITs up again on {offering.place}, and not all of them: {trouble}")
+        _note_outcome(offering, user_id, f"put HITs up again on {offering.place}, but not all of them: {trouble}")
 
 
 @shared_task(base=JobTask)
 def screen_work_of_offering(offering_id: int, user_id: int | None = None) -> None:
-    from hits.screening import screen  # pandas comes with it, which web processes do without
+    from hits.screening import screen  # it imports pandas, which web processes must not load
 
-    offering = _offering(offering_id)
+    offering = _get_offering(offering_id)
     try:
-        screened = screen(offering, timezone.now(), by=_user(user_id))
+        screened = screen(offering, timezone.now(), by=_get_user(user_id))
     except EvalPlatformError as error:
-        _answer(offering, user_id, f"the work on {offering.environment} was not screened: {error}")
+        _note_outcome(offering, user_id, f"the work on {offering.environment} was not screened: {error}")
         raise
     if not screened.is_new:
-        _answer(offering, user_id, f"screened the work on {offering.place} again: nothing has changed")
+        _note_outcome(offering, user_id, f"screened the work on {offering.place} again: nothing has changed")
 
 
 @shared_task(base=JobTask)
 def undo_screening_of_offering(offering_id: int, user_id: int | None = None) -> None:
     from hits.screening import undo_screening
 
-    offering = _offering(offering_id)
+    offering = _get_offering(offering_id)
     try:
-        undo_screening(offering, timezone.now(), _user(user_id))
+        undo_screening(offering, timezone.now(), _get_user(user_id))
     except EvalPlatformError as error:
-        _answer(offering, user_id, f"wanted to undo a screening: {error}")
+        _note_outcome(offering, user_id, f"wanted to undo a screening: {error}")
 
 
 @shared_task
 def compute_results_of_offering(offering_id: int) -> None:
     from hits.analysing import compute_results
 
-    compute_results(_offering(offering_id), timezone.now)
+    compute_results(_get_offering(offering_id), timezone.now)
 
 
 @shared_task
 def make_bundle_of_offering(offering_id: int) -> None:
     from hits.exporting import make_bundle
 
-    make_bundle(_offering(offering_id), timezone.now)
+    make_bundle(_get_offering(offering_id), timezone.now)
 
 
 @shared_task(base=JobTask)
 def stop_hits_of_offering(offering_id: int, user_id: int | None = None) -> None:
-    offering = _offering(offering_id)
-    stop_study(offering, open_crowd(offering), timezone.now, _user(user_id))
+    offering = _get_offering(offering_id)
+    stop_study(offering, open_crowd(offering), timezone.now, _get_user(user_id))
 
 
 @shared_task(base=JobTask)
 def resume_hits_of_offering(offering_id: int, user_id: int | None = None) -> None:
-    offering = _offering(offering_id)
-    resume_study(offering, open_crowd(offering), timezone.now, _user(user_id))
+    offering = _get_offering(offering_id)
+    resume_study(offering, open_crowd(offering), timezone.now, _get_user(user_id))
 
 
-def _offering(offering_id: int) -> Offering:
+def _get_offering(offering_id: int) -> Offering:
     return Offering.objects.select_related("study").get(pk=offering_id)
 
 
-def _user(user_id: int | None) -> User | None:
+def _get_user(user_id: int | None) -> User | None:
     return None if user_id is None else User.objects.filter(pk=user_id).first()
 
 
-def _answer(offering: Offering, user_id: int | None, text: str) -> None:
+def _note_outcome(offering: Offering, user_id: int | None, text: str) -> None:
     if user_id is not None:
-        Event.objects.create(study=offering.study, at=timezone.now(), actor=_user(user_id), text=text)
+        Event.objects.create(study=offering.study, at=timezone.now(), actor=_get_user(user_id), text=text)

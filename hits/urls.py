@@ -1,3 +1,5 @@
+"""The addresses of the researchers' pages."""
+
 from django.urls import path
 
 from hits.views import (

@@ -1,7 +1,9 @@
+"""The addresses of the worker's page and of what it calls."""
+
 from django.contrib.auth.decorators import login_not_required
 from django.urls import path
 
-from hits.api import schema, worker_endpoints  # noqa: F401  # the schema registers itself
+from hits.api import schema, worker_endpoints  # noqa: F401  # importing the schema registers it
 from hits.views import work
 
 urlpatterns = [

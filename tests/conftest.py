@@ -22,7 +22,7 @@ from hits.designing import create_study, read_study_file
 from hits.models import Study
 from localturk.models import WorkerAccount
 from tests import localturk_process, snapshots
-from tests.processes import WorkerProcess, stop_all
+from tests.processes import BackgroundProcess, stop_all
 from tests.repeated import is_repeated
 from tests.servers import RedisServer
 
@@ -156,12 +156,12 @@ def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture
-def start_worker(tmp_path: Path) -> Iterator[Callable[..., WorkerProcess]]:
-    """Starts real Celery workers, which are ended with the test."""
-    started: list[WorkerProcess] = []
+def start_process(tmp_path: Path) -> Iterator[Callable[..., BackgroundProcess]]:
+    """Start real background processes, which are ended with the test."""
+    started: list[BackgroundProcess] = []
 
-    def start(queues: str = "default,gpu", **environment: str) -> WorkerProcess:
-        started.append(WorkerProcess(tmp_path / f"worker{len(started)}.log", environment, queues))
+    def start(queues: str = "default,gpu", **environment: str) -> BackgroundProcess:
+        started.append(BackgroundProcess(tmp_path / f"process{len(started)}.log", environment, queues))
         return started[-1]
 
     yield start

@@ -1,4 +1,4 @@
-"""Real processes for the tests: Celery workers that can be killed, and commands run as a user would."""
+"""Real processes for the tests: background processes that can be killed, and commands run as a user would."""
 
 import os
 import signal
@@ -11,8 +11,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 
 
-class WorkerProcess:
-    """A Celery worker with its pool in a process group of its own."""
+class BackgroundProcess:
+    """Celery's `worker` with its pool, in a process group of its own."""
 
     def __init__(
         self, log: Path, environment: dict[str, str], queues: str = "default,gpu", name: str = "celery@%h"
@@ -41,15 +41,15 @@ class WorkerProcess:
             )
 
     def kill(self) -> None:
-        """SIGKILL to the worker and all of its pool: what a crash of the machine looks like to the broker."""
+        """SIGKILL to the process and all of its pool: what a crash of the machine looks like to the broker."""
         if self._process.poll() is None:
             os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
 
 
-def stop_all(workers: Iterable[WorkerProcess]) -> None:
-    for worker in workers:
-        worker.kill()
+def stop_all(processes: Iterable[BackgroundProcess]) -> None:
+    for process in processes:
+        process.kill()
 
 
 def manage(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:

@@ -1,4 +1,4 @@
-"""Tasks whose workers the tests kill, and a kind of generator that only their workers know."""
+"""Tasks whose processes the tests kill, and a kind of generator that only their processes know."""
 
 import os
 import time

@@ -99,7 +99,7 @@ def style_wait(dataset: Dataset) -> dict[str, Any]:
         "check": check,
         "is_quiet": check.is_quiet(timezone.now()),
         "is_alone": check.is_under_way and not is_anyone_listening(),
-        "command": process_commands.WORKER,
+        "command": process_commands.BACKGROUND,
     }
 
 

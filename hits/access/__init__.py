@@ -1,7 +1,8 @@
-"""Beside the rooms: who may see a study, in whose name programs ask, and what workers are called.
+"""Who may see a study, in whose name programs call the API, and what workers are called; stands beside the rooms.
 
-In: users, studies, workers' own ids. Out: the studies a user sees, tokens, pseudonyms, the log of events. Guaranteed:
-every page on a study asks here; a token's text is kept nowhere; no pseudonym leads back without the server's secret.
+What comes in: users, studies, and workers' ids on the marketplace. What goes out: the studies a user may see, tokens,
+pseudonyms, the event log. What is guaranteed: every page about a study asks here first; a token's text is stored
+nowhere; without the server's secret, nobody can find out who is behind a pseudonym.
 """
 
 import lazy_loader

@@ -7,6 +7,6 @@ from .pseudonyms import pseudonym as pseudonym
 from .pseudonyms import worker_ids as worker_ids
 from .sharing import can_invite as can_invite
 from .sharing import invite as invite
+from .sharing import remove_member as remove_member
 from .sharing import study_for as study_for
-from .sharing import take_out as take_out
 from .sharing import visible_studies as visible_studies

@@ -1,4 +1,4 @@
-"""The study's log of who did what, and when. Rows are added and never changed."""
+"""Adds lines to a study's event log: who did what, and when. Lines are never changed."""
 
 from datetime import datetime
 
@@ -8,5 +8,8 @@ from hits.models import Event, Study
 
 
 def note_event(study: Study, text: str, actor: User | None, now: datetime) -> None:
-    """`text` continues the actor's name: "asked for a sync (local)". Without an actor the server itself did it."""
+    """Add a line to the study's log. `text` continues the actor's name: "asked for a sync (local)".
+
+    Without an actor, the server itself did it.
+    """
     Event.objects.create(study=study, at=now, actor=actor, text=text)

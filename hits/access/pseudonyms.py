@@ -1,24 +1,27 @@
-"""Names for workers that say nothing about them: in pages, tables and exports instead of the marketplace's own ids."""
+"""Pseudonyms for workers (W-...), shown in pages, tables and exports in place of the marketplace's ids."""
 
 from django.utils.crypto import salted_hmac
 
 from hits.models import Offering, Study, Submission
 
 ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # Crockford's: no I, L, O, U to misread
-LENGTH = 8  # 40 bits: among 10,000 workers, two share a name with a chance of 1 in 20,000
+LENGTH = 8  # 40 bits: the chance that two of 10,000 workers share a name is 1 in 20,000
 
 
 def pseudonym(study: Study, worker_id: str) -> str:
-    """Stable within a study, another in each; without the server's secret nobody finds the way back."""
-    return _name(f"hits.pseudonym.{study.key}", worker_id)
+    """Return a worker's pseudonym in a study. It never changes there, and differs from study to study.
+
+    Without the server's secret, nobody can get from it to the worker's id.
+    """
+    return _make_pseudonym(f"hits.pseudonym.{study.key}", worker_id)
 
 
 def bundle_pseudonym(salt: str, worker_id: str) -> str:
-    """Another one for those who get a bundle: what they know can't be matched with the pages or with other bundles."""
-    return _name(f"hits.bundle.{salt}", worker_id)
+    """Return a worker's pseudonym in one bundle. It can't be matched with our pages or with other bundles."""
+    return _make_pseudonym(f"hits.bundle.{salt}", worker_id)
 
 
-def _name(salt: str, worker_id: str) -> str:
+def _make_pseudonym(salt: str, worker_id: str) -> str:
     digest = salted_hmac(salt, worker_id, algorithm="sha256").digest()
     number = int.from_bytes(digest[:8])
     letters = [ALPHABET[number >> 5 * place & 31] for place in range(LENGTH)]
@@ -26,7 +29,7 @@ def _name(salt: str, worker_id: str) -> str:
 
 
 def worker_ids(offering: Offering) -> dict[str, str]:
-    """The way back, for who may know it: the ids of all who have submitted, by pseudonym."""
+    """Return the marketplace's ids of all workers who have submitted, by pseudonym, for those who may know them."""
     found = Submission.objects.filter(assignment__offering=offering)
     ids = found.order_by().values_list("assignment__crowd_worker_id", flat=True).distinct()
     return {pseudonym(offering.study, worker_id): worker_id for worker_id in ids}

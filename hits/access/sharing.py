@@ -1,7 +1,7 @@
-"""Who sees a study: its owner, the members whom the owner has invited, and superusers. For others it does not exist.
+"""Who may see a study (its owner, invited members and superusers), and inviting and removing members.
 
-In: a user and which study they mean. Out: the study, or a page that is not found. Guaranteed: every page and every
-endpoint on a study comes through `study_for`; who is invited and who is taken out again is in the event log.
+What comes in: a user and which study they mean. What goes out: the study, or "not found". What is guaranteed: every
+page and every endpoint about a study comes through `study_for`; every invitation and removal is in the event log.
 """
 
 from datetime import datetime
@@ -17,7 +17,7 @@ from hits.models.study import StudyQuerySet
 
 
 def study_for(user: User | AnonymousUser, **which: Any) -> Study:
-    """Not found and not allowed look the same."""
+    """Return the study if this user may see it. Otherwise it looks as if it did not exist."""
     study = visible_studies(user).filter(**which).first()
     if study is None:
         raise Http404("There is no such study.")
@@ -25,22 +25,24 @@ def study_for(user: User | AnonymousUser, **which: Any) -> Study:
 
 
 def visible_studies(user: User | AnonymousUser) -> StudyQuerySet:
+    """Return all studies that this user may see."""
     if not isinstance(user, User):
         return Study.objects.none()
     return Study.objects.visible_to(user).select_related("owner")
 
 
 def can_invite(study: Study, user: User | None) -> bool:
-    """Members may do all else that the owner does."""
+    """Return whether this user may invite members. Members may do everything else that the owner may do."""
     return user is not None and (user.is_superuser or study.owner == user)
 
 
 @transaction.atomic
 def invite(study: Study, user_name: str, by: User, now: datetime) -> User:
+    """Make a user a member of the study."""
     _check_can_invite(study, by)
     user = User.objects.filter(username=user_name, is_active=True).first()
     if user is None:
-        raise EvalPlatformError(f"Nobody here has the user name {user_name!r}. Ask for it: capitals count.")
+        raise EvalPlatformError(f"Nobody here has the user name {user_name!r}. Ask them for it; capitals matter.")
     if user == study.owner:
         raise EvalPlatformError(f"The study is {user}'s own.")
     _, is_new = Membership.objects.get_or_create(study=study, user=user, defaults={"invited_at": now})
@@ -51,17 +53,17 @@ def invite(study: Study, user_name: str, by: User, now: datetime) -> User:
 
 
 @transaction.atomic
-def take_out(study: Study, user_name: str, by: User, now: datetime) -> None:
-    """By the owner; a member may also leave."""
+def remove_member(study: Study, user_name: str, by: User, now: datetime) -> None:
+    """Remove a member from the study. The owner may do so, and members may remove themselves."""
     if by.username != user_name:
         _check_can_invite(study, by)
     taken, _ = Membership.objects.filter(study=study, user__username=user_name).delete()
     if not taken:
-        raise EvalPlatformError(f"{user_name!r} is no member of {study}.")
-    text = "left the study" if by.username == user_name else f"took {user_name} out of the study"
+        raise EvalPlatformError(f"{user_name!r} is not a member of {study}.")
+    text = "left the study" if by.username == user_name else f"removed {user_name} from the study"
     Event.objects.create(study=study, at=now, actor=by, text=text)
 
 
 def _check_can_invite(study: Study, by: User) -> None:
     if not can_invite(study, by):
-        raise EvalPlatformError("Only the study's owner invites members and takes them out.")
+        raise EvalPlatformError("Only the study's owner can invite and remove members.")

@@ -1,7 +1,8 @@
-"""A study -> its HITs, frozen.
+"""Turns a study into its HITs, and freezes it.
 
-In: a draft whose design the data can fill. Out: Hit and HitItem rows, the manifest with its hash, the secret of card
-orders. Guaranteed: all or nothing, once only; the same study gives the same HITs byte for byte on any database.
+What comes in: a draft whose design the data can fill. What goes out: Hit and HitItem rows, the manifest with its hash,
+and the secret that card orders come from. What is guaranteed: all or nothing, and only once; the same study gives the
+same HITs, byte for byte, on any database.
 """
 
 import lazy_loader

@@ -7,6 +7,6 @@ from .card_orders import shuffle_cards as shuffle_cards
 from .manifest import ORDER_COMMITMENT as ORDER_COMMITMENT
 from .manifest import candidates_of as candidates_of
 from .manifest import manifest_lines as manifest_lines
-from .manifest_files import is_large as is_large
+from .manifest_files import has_large_manifest as has_large_manifest
 from .manifest_files import manifest_file as manifest_file
 from .manifest_files import write_manifest as write_manifest

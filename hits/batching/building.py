@@ -1,8 +1,9 @@
-"""Deal a study's dialogs into HITs, place the checkpoints, put replies on cards, and freeze the study.
+"""Deals a study's dialogs into HITs, places the checkpoints, puts replies on cards, and freezes the study.
 
-In: a draft with a design that the data can fill. Out: Hit and HitItem rows, and the study's manifest with its hash.
-Guaranteed: all or nothing, once only, and the same study gives the same HITs byte for byte, on any database. Only the
-order of the cards differs from one freezing to the next: it comes from a secret that is drawn here.
+What comes in: a draft with a design that the data can fill. What goes out: Hit and HitItem rows, and the study's
+manifest with its hash. What is guaranteed: all or nothing, and only once; the same study gives the same HITs, byte for
+byte, on any database. Only the order of the cards differs each time that a study is frozen: it comes from a secret that
+is drawn here.
 """
 
 import hashlib
@@ -49,7 +50,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class NewCard:
-    """A card before it is stored: with its text, and with the candidates that it stands for."""
+    """A card before it is stored, with its text and the candidates that have this text."""
 
     text: str
     candidates: tuple[Candidate, ...]
@@ -61,6 +62,8 @@ class NewCard:
 
 @dataclass(frozen=True)
 class BuiltHits:
+    """How many HITs, items and checkpoints the study has, and whether they were built just now."""
+
     hit_count: int
     item_count: int
     checkpoint_count: int
@@ -73,13 +76,14 @@ def build_hits(
     on_progress: Callable[[int, int], None] = lambda done, total: None,
     order_secret: bytes | None = None,
 ) -> BuiltHits:
-    """Builds and freezes; for a study that is frozen already it changes nothing. `on_progress` hears of HITs made.
+    """Build the HITs and freeze the study; change nothing if it is frozen already. `on_progress` hears how many HITs
+    are made.
 
-    `order_secret` is drawn unless it is given: by someone who repeats a study of which the secret was revealed.
+    `order_secret` is drawn unless it is given, by someone who repeats a study whose secret was revealed.
     """
     study = Study.objects.select_for_update().get(pk=study.pk)
     if study.is_frozen:
-        return _count(study, is_new=False)
+        return _count_hits(study, is_new=False)
     design = checked_design(study.design)
     chosen = select_dialogs(design)
     size = size_of_batches(design, sum(len(selection.dialogs) for selection in chosen))
@@ -95,26 +99,27 @@ def build_hits(
         on_progress(first_hit, size.hit_count)
     study.style_report = check_study_style(design, selections, MOST_DIALOGS).as_json()
     _freeze(study, manifest, file_hash.hexdigest(), secret)
-    return _count(study, is_new=True)
+    return _count_hits(study, is_new=True)
 
 
 def deal(design: StudyDesign, selections: Sequence[Selection], size: BatchSize) -> Iterator[list[Place]]:
-    """Blocks of dialogs in seeded order, each with its datasets as even as the counts allow.
+    """Yield blocks of dialogs in seeded order, each with its datasets as even as the numbers allow.
 
-    Like cards around a table: dataset after dataset, each going on where the last one stopped. So every block gets the
-    same number of each dataset but for one, and of all dialogs but for one. The human replies of the checkpoint
-    datasets lie together in the pack, so that every block gets its share of those as well.
+    Dialogs are dealt like cards around a table: dataset after dataset, each continuing where the last one stopped. So
+    two blocks differ by at most one dialog of each dataset, and by at most one dialog overall. The human replies of the
+    checkpoint datasets lie together in the pack, so that every block gets its share of those as well.
     """
-    pack = _pack(design, selections)
+    pack = _pack_dialogs(design, selections)
     seats = sorted(range(size.block_count), key=lambda seat: order_key(design.seed, "seat", seat))
     for seat in seats:
-        # One step further in each row and at each seat: a block gets all line-ups in turn, and so does each dataset.
+        # The number grows by one with each row and each seat, so that a block gets all line-ups one after the other,
+        # and so does each dataset.
         block = [replace(place, number=row + seat) for row, place in enumerate(pack[seat :: size.block_count])]
         yield sorted(block, key=lambda place: order_key(design.seed, "place", place.dataset, place.dialog.external_id))
 
 
 def checkpoints_of(design: StudyDesign, block: Sequence[Place]) -> set[int]:
-    """The positions in the block that carry a checkpoint."""
+    """Return the positions in the block that carry a checkpoint."""
     eligible = [
         position
         for position, place in enumerate(block)
@@ -128,18 +133,19 @@ def checkpoints_of(design: StudyDesign, block: Sequence[Place]) -> set[int]:
 
 
 def make_cards(design: StudyDesign, candidates: Sequence[Candidate], gold: str | None) -> list[NewCard]:
-    """One card for each text that workers can tell apart; in the order of the candidates, a gold of its own last."""
+    """Return one card for each text that workers can tell apart: in the order of the candidates, then the human
+    reply if no candidate has its text."""
     texts: dict[str, str] = {}
     merged: dict[str, list[Candidate]] = {}
     for candidate in candidates:
         shown = design.shown(candidate.display_text)
-        key = _without_spaces(shown)
+        key = _normalise_spaces(shown)
         texts.setdefault(key, shown)
         merged.setdefault(key, []).append(candidate)
     gold_key = None
     if gold is not None:
         shown = design.shown(gold)
-        gold_key = _without_spaces(shown)
+        gold_key = _normalise_spaces(shown)
         texts.setdefault(gold_key, shown)
         merged.setdefault(gold_key, [])
     return [NewCard(text, tuple(merged[key]), key == gold_key) for key, text in texts.items()]
@@ -148,8 +154,11 @@ def make_cards(design: StudyDesign, candidates: Sequence[Candidate], gold: str |
 def cards_of_item(
     protocol: Protocol[Any], number: int, candidates: Sequence[Candidate], gold: str | None
 ) -> list[NewCard]:
-    """The cards of the protocol's line-up. If the human reply is what a generator of it said, and another line-up has
-    it on a card of its own, that one is taken: a checkpoint should be possible to win and to miss."""
+    """Return the cards of the protocol's line-up.
+
+    If a generator of the line-up said the same as the human reply, and another line-up leaves the human reply on a card
+    of its own, we take that one: a checkpoint should be possible both to win and to miss.
+    """
     design = protocol.design
     tried = []
     for step in range(len(design.generators) if gold is not None else 1):
@@ -161,11 +170,12 @@ def cards_of_item(
     return tried[0]
 
 
-def _pack(design: StudyDesign, selections: Sequence[Selection]) -> list[Place]:
-    """All dialogs in dealing order. Runs of one dataset stay together, and so do the golds of checkpoint datasets.
+def _pack_dialogs(design: StudyDesign, selections: Sequence[Selection]) -> list[Place]:
+    """Return all dialogs in the order in which they are dealt. Dialogs of one dataset stay together, and so do the
+    golds of checkpoint datasets.
 
-    With three or more checkpoint datasets that also have dialogs without a gold, both can't be had: the golds win, and
-    a block may then have two more of such a dataset than another.
+    With three or more checkpoint datasets that also have dialogs without a gold, both is impossible. Then the golds
+    stay together, and a block may have two more dialogs of such a dataset than another block.
     """
     plain: list[Place] = []
     leading: list[Place] = []
@@ -193,8 +203,8 @@ def _write_blocks(
     first_hit: int,
     file_hash: Any,
 ) -> int:
-    """Writes the HITs of these blocks and adds their lines to the hash. Returns the number of the next HIT."""
-    dialogs, candidates = _load(design, [place for _, block in blocks for place in block])
+    """Write the HITs of these blocks, add their lines to the hash, and return the number of the next HIT."""
+    dialogs, candidates = _load_dialogs(design, [place for _, block in blocks for place in block])
     protocol = protocol_of(design)
     hits: list[Hit] = []
     items: list[HitItem] = []
@@ -229,8 +239,8 @@ def _write_blocks(
     return first_hit + len(hits)
 
 
-def _load(design: StudyDesign, places: Sequence[Place]) -> tuple[dict[int, Dialog], dict[int, list[Candidate]]]:
-    """The dialogs, and the candidates of each in the design's order of generators."""
+def _load_dialogs(design: StudyDesign, places: Sequence[Place]) -> tuple[dict[int, Dialog], dict[int, list[Candidate]]]:
+    """Return the dialogs, and each dialog's candidates in the order in which the design lists the generators."""
     pks = [place.dialog.pk for place in places]
     dialogs = Dialog.objects.select_related("dataset").in_bulk(pks)
     rank = {name: number for number, name in enumerate(design.generators)}
@@ -262,10 +272,10 @@ def _freeze(study: Study, manifest: dict[str, Any], manifest_hash: str, secret: 
     study.save(update_fields=["design", "manifest", "manifest_hash", "order_secret", "style_report", "frozen_at"])
 
 
-def _count(study: Study, is_new: bool) -> BuiltHits:
+def _count_hits(study: Study, is_new: bool) -> BuiltHits:
     items = HitItem.objects.filter(hit__study=study)
     return BuiltHits(study.hits.count(), items.count(), items.filter(is_checkpoint=True).count(), is_new)
 
 
-def _without_spaces(text: str) -> str:
+def _normalise_spaces(text: str) -> str:
     return " ".join(text.split())

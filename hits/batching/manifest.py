@@ -1,10 +1,10 @@
-"""What a frozen study's hash covers, as a file: the design, then every dialog and candidate with the hash of its texts.
+"""Writes the manifest of a frozen study, the file that its hash covers: the design, and every dialog and reply.
 
-JSON Lines. The first line is the study: its design with all texts, seed and screening rules, the software, the counts,
-and the commitment to the secret that card orders come from, which differs each time that a study is frozen.
-Each further line is a dialog at its place in a block. A dialog's id is its dataset and name, a candidate's the dialog
-and its generator: database ids differ between machines, and this file does not. The study's hash is the SHA-256 of the
-file, so that `sha256sum` checks it.
+The format is JSON Lines. The first line is the study: its design with all texts, seed and screening rules, the
+software, the counts, and the commitment to the secret of card orders, which differs each time that a study is frozen.
+Each further line is a dialog at its place in a block, with hashes of its texts. Dialogs are named by dataset and id,
+candidates by dialog and generator, because database ids differ between machines and this file must not. The study's
+hash is the SHA-256 of the file, so that `sha256sum` checks it.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ ORDER_COMMITMENT = "card_order_commitment"
 
 
 def manifest_lines(study: Study) -> Iterator[bytes]:
-    """The file of a frozen study, from what the database holds now: if it is not what was frozen, the hash shows it."""
+    """Yield the lines of a frozen study from what the database holds now. If that has changed, the hash shows it."""
     yield as_line(study.manifest or {})
     design = study.parsed_design
     blocks = _first_hit_of_each_block(study)
@@ -35,6 +35,7 @@ def manifest_lines(study: Study) -> Iterator[bytes]:
 
 
 def item_line(design: StudyDesign, block: int, item: HitItem, candidates: Mapping[int, Candidate]) -> bytes:
+    """Return the manifest's line for one item."""
     dialog = item.dialog
     return as_line(
         {
@@ -56,12 +57,13 @@ def item_line(design: StudyDesign, block: int, item: HitItem, candidates: Mappin
 
 
 def candidates_of(items: Sequence[HitItem]) -> dict[int, Candidate]:
-    """The candidates on the items' cards, with their generators."""
+    """Return the candidates on the items' cards, with their generators, by primary key."""
     pks = {pk for item in items for card in item.cards for pk in card.candidates}
     return Candidate.objects.select_related("generator").in_bulk(pks)
 
 
 def as_line(values: dict[str, Any]) -> bytes:
+    """Return the values as one line of JSON, always written the same way."""
     return json.dumps(values, sort_keys=True, separators=(",", ":")).encode() + b"\n"
 
 

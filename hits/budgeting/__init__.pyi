@@ -1,5 +1,5 @@
+from .amounts_due import bonus_mark as bonus_mark
 from .amounts_due import dues as dues
-from .amounts_due import mark as mark
 from .amounts_due import submissions_without_dues as submissions_without_dues
 from .budget import Budget as Budget
 from .budget import CapChanged as CapChanged
@@ -22,8 +22,8 @@ from .places import submitted_counts as submitted_counts
 from .spending_lock import spending as spending
 from .spending_lock import within_budget as within_budget
 from .undecided import ANSWERS_MAY_COME as ANSWERS_MAY_COME
-from .undecided import IN_SHORT as IN_SHORT
 from .undecided import NO_ANSWERS as NO_ANSWERS
+from .undecided import PROBLEMS_IN_SHORT as PROBLEMS_IN_SHORT
 from .undecided import SAVED_ONLY as SAVED_ONLY
 from .undecided import UNREADABLE as UNREADABLE
 from .undecided import Waiting as Waiting

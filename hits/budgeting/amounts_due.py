@@ -1,4 +1,4 @@
-"""What a confirmed submission earns: its reward, and the bonus that was won with it, by where its replies stand."""
+"""Computes what a confirmed submission earns: its reward, and the bonus if enough checkpoints were won."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -14,7 +14,7 @@ from hits.protocols import is_won, protocol_of
 
 Kind = Payment.Kind
 
-# What points are made of: where the human replies stand in the end, and the checks.
+# The rows that decide about points: the final ratings of the human replies, and the checks.
 FOR_POINTS = (
     "assignment__bonus_checks",
     Prefetch("ratings", Rating.objects.filter(candidate=None), to_attr="human_ratings"),
@@ -22,7 +22,7 @@ FOR_POINTS = (
 
 
 def submissions_without_dues(offering: Offering) -> SubmissionQuerySet:
-    """Confirmed, and not in the ledger yet: neither rejected nor decided on."""
+    """Return confirmed submissions that are not in the ledger yet and were not rejected."""
     of_study = Submission.objects.filter(assignment__offering=offering)
     open_ones = of_study.exclude(payments__kind=Kind.REWARD).exclude(status=Submission.Status.REJECTED)
     wanted = open_ones.select_related("assignment__hit__study").prefetch_related(*FOR_POINTS)
@@ -30,7 +30,7 @@ def submissions_without_dues(offering: Offering) -> SubmissionQuerySet:
 
 
 def dues(offering: Offering, submission: Submission, now: datetime, is_reward_alone: bool = False) -> Iterator[Payment]:
-    """Lines for the ledger, not saved."""
+    """Yield the submission's lines for the ledger, without saving them."""
     design, fees = offering.study.parsed_design, fees_of(offering)
     reward = design.pay.reward_cents
     yield Payment(
@@ -47,16 +47,17 @@ def dues(offering: Offering, submission: Submission, now: datetime, is_reward_al
             kind=Kind.BONUS,
             cents=bonus,
             fee_cents=fees.bonus_fee_cents(bonus),
-            reason=f"{count_of(points, 'bonus point')} in “{design.task.title}”. Thank you! {mark(Kind.BONUS)}",
+            reason=f"{count_of(points, 'bonus point')} in “{design.task.title}”. Thank you! {bonus_mark(Kind.BONUS)}",
             intended_at=now,
         )
 
 
 def bonus_points(design: StudyDesign, submission: Submission) -> int:
-    """By the attempt that the study counts. Work without answers has no ratings, and so no points."""
-    prefetch_related_objects([submission], *FOR_POINTS)  # nothing, where it was done for many at once
+    """Return the points won, by the attempt that the study counts. Work without answers has no ratings, and so no
+    points."""
+    prefetch_related_objects([submission], *FOR_POINTS)  # does nothing if they were prefetched for many at once
     protocol = protocol_of(design)
-    checks = submission.assignment.bonus_checks.all()  # prefetched, and so not filtered by the database
+    checks = submission.assignment.bonus_checks.all()  # prefetched, so we filter here and not in the database
     first_checks = {check.item_id: check.is_won for check in checks if check.is_first}
     human: list[Rating] = getattr(submission, "human_ratings")  # noqa: B009 - mypy knows no prefetched names
     return sum(
@@ -66,6 +67,6 @@ def bonus_points(design: StudyDesign, submission: Submission) -> int:
     )
 
 
-def mark(kind: str) -> str:
-    """At the end of a bonus's reason: by it and the assignment, a bonus of ours is known there for ever."""
+def bonus_mark(kind: str) -> str:
+    """Return the mark at the end of a bonus's reason. With the assignment's id, it identifies our bonuses for ever."""
     return f"[{kind}]"

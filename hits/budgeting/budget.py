@@ -1,8 +1,9 @@
-"""What a study has cost, owes and may still cost, against what may be spent.
+"""What a study has cost, owes and may still cost, compared with its budget; refuses what would exceed it.
 
-In: the ledger, the confirmed submissions, what is on offer, and two caps: the budget of the design, and the one typed
-for the marketplace since (`set_cap`). Out: cents, with the marketplace's fees. Guaranteed: it is the worst case,
-so what passes `refuse_over_budget` never brings a study above the lower cap, whoever wins which bonus.
+What comes in: the ledger, the confirmed submissions, what is on offer, and two caps: the budget of the design, and the
+one typed for the marketplace since (`set_cap`). What goes out: cents, with the marketplace's fees. What is guaranteed:
+it is the worst case, so what passes `refuse_over_budget` never brings a study above the lower cap, whoever wins which
+bonus.
 """
 
 from collections.abc import Collection, Iterable
@@ -23,7 +24,7 @@ from hits.models.design import StudyDesign
 
 
 class OverBudget(EvalPlatformError):
-    """It could cost more than the study may. Nothing was spent."""
+    """It could cost more than the budget allows. Nothing was spent."""
 
 
 class CapChanged(EvalPlatformError):
@@ -32,27 +33,34 @@ class CapChanged(EvalPlatformError):
 
 @dataclass(frozen=True)
 class Budget:
-    """Of a study on one marketplace. All but the cap include fees."""
+    """The money of a study on one marketplace. All amounts but the cap include fees."""
 
-    cap_cents: int | None  # the lower one, where there is any
+    cap_cents: int | None  # the lower of the two caps; None if there is none
     spent_cents: int  # paid
-    owed_cents: int  # for confirmed work that is not paid yet, with the bonuses that were won
-    open_cents: int  # at most, for what is on offer or in somebody's hands
+    owed_cents: int  # for confirmed work that is not paid yet, including bonuses won
+    open_cents: int  # at most, for what is on offer or being worked on
     waiting_cents: int = 0  # at most, for work that waits for a person's decision
-    is_cap_typed: bool = field(default=False, compare=False)  # for this marketplace; else it is the design's
+    is_cap_typed: bool = field(
+        default=False, compare=False
+    )  # whether it was typed for this marketplace; if not, it is the design's
 
     @property
     def committed_cents(self) -> int:
+        """Return all that was spent, is owed, or may still have to be paid."""
         return self.spent_cents + self.owed_cents + self.open_cents + self.waiting_cents
 
     @property
     def left_cents(self) -> int | None:
-        """What may still be offered; below zero where a study was published above its budget of today."""
+        """Return what may still be offered. It is negative if the study was published above its present budget."""
         return None if self.cap_cents is None else self.cap_cents - self.committed_cents
 
 
 def budget_of(offering: Offering, apart_from: Collection[int] = ()) -> Budget:
-    """`apart_from`: HITs whose cost is reckoned elsewhere, by their keys. What is held of an old one counts here."""
+    """Return the study's budget and what counts against it.
+
+    `apart_from` are the primary keys of HITs whose cost the caller computes itself. What workers still hold of a
+    retired publication counts here all the same.
+    """
     design = offering.study.parsed_design
     ledger = Payment.objects.filter(submission__assignment__offering=offering)
     waiting = waiting_for_decision(offering)
@@ -71,43 +79,43 @@ def budget_of(offering: Offering, apart_from: Collection[int] = ()) -> Budget:
 
 
 def with_cap(budget: Budget, design: StudyDesign, typed_cents: int | None) -> Budget:
-    """The same money under the lower of the design's budget and the typed one."""
+    """Return the same money under the lower of the design's budget and the typed one."""
     own = design.pay.budget_cents
     is_typed = typed_cents is not None and (own is None or typed_cents < own)
     return replace(budget, cap_cents=typed_cents if is_typed else own, is_cap_typed=is_typed)
 
 
 def typed_cap_cents(offering: Offering) -> int | None:
-    """The budget that was typed last for this marketplace, and holds."""
+    """Return the budget that was last typed for this marketplace, or None."""
     return offering.spending_caps.values_list("cents", flat=True).first()
 
 
 def refuse_unseen_cap(offering: Offering, seen_cents: int | None) -> None:
-    """Raises if another typed budget stands than the one that was shown to whoever is about to change it."""
+    """Raise if the typed budget is no longer the one that was shown to the person who is about to change it."""
     standing = typed_cap_cents(offering)
     if standing != seen_cents:
-        now_stands = "No budget is set any more" if standing is None else f"A budget of {dollars(standing)} stands now"
+        now_stands = "No budget is set now" if standing is None else f"The budget is {dollars(standing)} now"
         before = "none" if seen_cents is None else dollars(seen_cents)
         raise CapChanged(
-            f"{now_stands}, and {before} when you looked: somebody has changed it meanwhile. Nothing was done. Do it "
-            "again if you mean what you wrote."
+            f"{now_stands}, and it was {before} when you looked: somebody has changed it. Nothing was done. Do it "
+            "again if you still want your change."
         )
 
 
 def set_cap(offering: Offering, cents: int | None, by: User | None, now: datetime) -> None:
-    """For everything that spends there from now on. None takes it away. What is spent or on offer stays."""
+    """Set the budget for everything that spends there from now on; None removes it. What is spent or on offer stays."""
     before = typed_cap_cents(offering)
     if cents == before:
         return
     SpendingCap.objects.create(offering=offering, cents=cents, set_by=by, set_at=now)
-    text = f"took the budget of {dollars(before or 0)} away" if cents is None else f"set the budget to {dollars(cents)}"
+    text = f"removed the budget of {dollars(before or 0)}" if cents is None else f"set the budget to {dollars(cents)}"
     Event.objects.create(study=offering.study, at=now, actor=by, text=f"{text} ({offering.place})")
 
 
 def refuse_over_budget(
     budget: Budget, more_cents: int, what: str, instead: str, given_cap_cents: int | None = None
 ) -> None:
-    """Raises when `what` could bring the study above its cap, or above the one that was given for this occasion."""
+    """Raise if `what` could bring the study above its cap, or above the cap given for this occasion."""
     total = budget.committed_cents + more_cents
     standing = "the given budget" if budget.is_cap_typed else "the study's budget"
     for name, cap in [("the given budget", given_cap_cents), (standing, budget.cap_cents)]:
@@ -118,7 +126,7 @@ def refuse_over_budget(
 
 
 def cents_of(offering: Offering, places: Iterable[UnfilledPlaces]) -> int:
-    """At most, with fees."""
+    """Return what these places cost at most, with fees."""
     return sum(one.count * _cents_each(offering, one.assignments) for one in places)
 
 
@@ -132,6 +140,7 @@ def _cents_due(offering: Offering, submissions: Iterable[Submission]) -> int:
 
 
 def _cents_if_approved(offering: Offering, waiting: Collection[int]) -> int:
-    """With the bonus: answers that are missing today may be found tomorrow, and have won it."""
+    """Return what this work costs if it is approved, with the bonus: missing answers may be found later, and have
+    won it."""
     rows = Submission.objects.filter(pk__in=waiting).values_list("assignment__hit__assignments", flat=True)
     return sum(_cents_each(offering, assignments) for assignments in rows)

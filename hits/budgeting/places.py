@@ -1,4 +1,4 @@
-"""How many assignments each HIT has on a marketplace, replacements included, and how many may still be handed in."""
+"""Counts how many assignments each HIT has on a marketplace, with replacements, and how many may still come in."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -13,39 +13,44 @@ from hits.models.publication import PublicationQuerySet
 
 MAY_BE_THERE = ~Q(crowd_hit_id="") | Q(refusal="")
 MAY_BRING_WORK = MAY_BE_THERE & (Q(closed_at=None) | Q(reopening_at__isnull=False))
-IN_FLIGHT = timedelta(minutes=10)  # within which the run that saved an intent may still be calling the marketplace
+IN_FLIGHT = timedelta(minutes=10)  # for so long, the run that saved an intent may still be calling the marketplace
 
 
 @dataclass(frozen=True)
 class UnfilledPlaces:
+    """Assignments of a HIT that may still be handed in."""
+
     hit_id: int
-    assignments: int  # that the HIT was made with
+    assignments: int  # how many the HIT was made with
     count: int
-    is_retired: bool = False  # of a HIT that was put up again: what workers still hold of the old one
+    is_retired: bool = False  # True if the HIT was put up again, and workers still hold some of the old one
 
 
 def open_places(offering: Offering) -> list[UnfilledPlaces]:
-    """Of the HITs of which something may still come, as far as we know. What was only begun counts: it may be there.
+    """Return the places of HITs from which work may still come, as far as we know.
 
-    So does what workers hold of a HIT that was put up again since: they may hand it in, and are paid.
+    A HIT that an interrupted run was about to publish counts, since it may be there. So does what workers still hold of
+    a HIT that was put up again: they may hand it in, and are then paid.
     """
     return unfilled_places(offering, Publication.objects.filter(MAY_BRING_WORK))
 
 
 def revealed_secret(study: Study) -> str:
-    """The secret of its card orders, once none of its HITs can bring work any more, on any marketplace; else ""."""
+    """Return the secret of the study's card orders once no HIT of it can bring work on any marketplace; "" before
+    that."""
     is_open = Publication.objects.filter(MAY_BRING_WORK, hit__study=study).exists()
     return "" if is_open else study.order_secret
 
 
 def reveal_secret(study: Study, now: datetime) -> str:
-    """The same, for a bundle that is about to be written: it is noted that the orders are public from now on."""
+    """Return the same for a bundle that is about to be written, and note that the orders are public from now on."""
     if secret := revealed_secret(study):
         Study.objects.filter(pk=study.pk, orders_revealed_at=None).update(orders_revealed_at=now)
     return secret
 
 
 def unfilled_places(offering: Offering, publications: PublicationQuerySet) -> list[UnfilledPlaces]:
+    """Return the unfilled places of these publications."""
     submitted, there = _submitted_counts_here_and_there(offering)
     asked: dict[int, list[tuple[int, datetime]]] = {}
     standing = Replacement.objects.standing().filter(offering=offering)
@@ -55,7 +60,8 @@ def unfilled_places(offering: Offering, publications: PublicationQuerySet) -> li
     for one in publications.filter(offering=offering).select_related("hit"):
         made = one.hit.assignments
         own = (made if one.places is None else one.places) - there.get(one.crowd_hit_id, 0)
-        # What was asked for before a HIT was put up again belonged to the HIT before; late work there fills none of it.
+        # Replacements that were requested before the HIT was put up again belonged to the old one; late work on the old
+        # one fills none of these places.
         more = [places for places, at in asked.get(one.hit_id, []) if one.places is None or at >= one.intended_at]
         in_all = max([*more, made if one.places is None else 0]) - submitted.get(one.hit_id, 0)
         is_retired = one.retired_at is not None
@@ -66,18 +72,20 @@ def unfilled_places(offering: Offering, publications: PublicationQuerySet) -> li
 
 
 def replaced_places(offering: Offering) -> dict[int, int]:
-    """How many assignments the HITs have by now that were given more than they were made with."""
+    """Return how many assignments HITs have now that were given more than they were made with, by the HIT's primary
+    key."""
     standing = Replacement.objects.standing().filter(offering=offering)
     return dict(standing.order_by().values("hit").annotate(most=Max("places")).values_list("hit", "most"))
 
 
 def submitted_counts(offering: Offering) -> dict[int, int]:
+    """Return how many submissions each HIT has."""
     ours = Submission.objects.filter(assignment__offering=offering)
     return dict(ours.values("assignment__hit").annotate(count=Count("pk")).values_list("assignment__hit", "count"))
 
 
 def _submitted_counts_here_and_there(offering: Offering) -> tuple[dict[int, int], dict[str, int]]:
-    """By our HITs, and by the marketplace's own, of which one of ours may have had several."""
+    """Return the counts by our HITs, and by the marketplace's HITs, of which one of ours may have had several."""
     ours = Submission.objects.filter(assignment__offering=offering)
     counted = ours.values("assignment__hit", "crowd_hit_id").annotate(count=Count("pk"))
     here: dict[int, int] = {}
@@ -89,7 +97,8 @@ def _submitted_counts_here_and_there(offering: Offering) -> tuple[dict[int, int]
 
 
 def former_counts(offering: Offering) -> dict[int, int]:
-    """How many of a HIT's assignments were handed in before it was put up again: the HIT there counts from 0 again."""
+    """Return how many assignments of a HIT were handed in before it was put up again, since the new one counts from
+    0."""
     retired = Publication.objects.filter(offering=offering).exclude(retired_at=None)
     ids = list(retired.confirmed().values_list("crowd_hit_id", flat=True))
     ours = Submission.objects.filter(assignment__offering=offering, crowd_hit_id__in=ids)
@@ -98,7 +107,8 @@ def former_counts(offering: Offering) -> dict[int, int]:
 
 @transaction.atomic
 def note_gone(offering: Offering, gone: Collection[Publication], now: datetime) -> None:
-    """That HITs of ours were deleted on the marketplace. What workers had handed in stays, here and in the ledger."""
+    """Note that HITs of ours were deleted on the marketplace. What workers had handed in stays, here and in the
+    ledger."""
     ours = Publication.objects.filter(pk__in=[one.pk for one in gone], gone_at=None)
     count = ours.update(gone_at=now, closed_at=now)
     if count:
@@ -110,18 +120,19 @@ def note_gone(offering: Offering, gone: Collection[Publication], now: datetime) 
 def note_places(
     offering: Offering, listed: Iterable[MarketHit], publications: Mapping[str, Publication], now: datetime
 ) -> None:
-    """What the marketplace says of our HITs: which are closed, and which have more assignments than we know of.
+    """Note what the marketplace says of our HITs: which are closed, and which have more assignments than we know of.
 
-    The latter were asked for by a run that was killed before it noted so, or before our database was restored.
+    Additional assignments were requested by a run that was killed before it noted them, or before our database was
+    restored.
     """
     hits = [(publications[hit.crowd_hit_id], hit) for hit in listed]
     ours = Publication.objects.filter(pk__in=[one.pk for one, _ in hits])
     closed = {one.pk for one, hit in hits if not hit.is_open}
     ours.filter(pk__in=closed, closed_at=None).update(closed_at=now)
     ours.exclude(pk__in=closed).exclude(closed_at=None, reopening_at=None).update(closed_at=None, reopening_at=None)
-    # Closed there, and we were about to put it back: by a run that was killed, unless it may be at it right now.
+    # Closed there, although a run was about to put it back: that run was killed, unless it began only just now.
     ours.filter(pk__in=closed, reopening_at__lt=now - IN_FLIGHT).update(reopening_at=None)
-    ours.exclude(gone_at=None).update(gone_at=None)  # there after all: mostly, we had asked in another account
+    ours.exclude(gone_at=None).update(gone_at=None)  # it exists after all; usually we had asked in another account
     known, former = confirmed_places(offering), former_counts(offering)
     for publication, hit in hits:
         if publication.retired_at is not None:
@@ -132,12 +143,14 @@ def note_places(
 
 
 def confirmed_places(offering: Offering) -> dict[int, int]:
+    """Return how many assignments each HIT has, as far as the marketplace has confirmed."""
     made = dict(offering.study.hits.values_list("pk", "assignments"))
     confirmed = Replacement.objects.filter(offering=offering).exclude(confirmed_at=None)
     return made | dict(confirmed.order_by().values("hit").annotate(most=Max("places")).values_list("hit", "most"))
 
 
 def _note_replacement(publication: Publication, places: int, before: int, now: datetime) -> None:
+    """Note additional assignments of a HIT as a confirmed replacement."""
     asked = Replacement.objects.filter(hit=publication.hit_id, offering=publication.offering_id, added__gt=0)
     if not asked.filter(places=places).update(confirmed_at=now, refusal=""):
         Replacement.objects.bulk_create(

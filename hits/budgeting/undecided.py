@@ -1,9 +1,9 @@
-"""Work that waits for a person: nothing is paid for it until somebody approves or rejects it.
+"""Finds work that waits for a person: nothing is paid for it until somebody approves or rejects it.
 
-In: confirmed submissions. Out: those with a problem (no answers, or none that surely are what the worker handed in) and
-those beyond the worker's cap, with the reason. Guaranteed: a submission leaves the list by a decision, here or on the
-marketplace, or when its answers are found after all; the marketplace itself approves what nobody decides, when its own
-delay is over.
+What comes in: confirmed submissions. What goes out: those with a problem (no answers, or none that surely are what the
+worker handed in) and those beyond the worker's cap, with the reason. What is guaranteed: a submission leaves the list
+by a decision, here or on the marketplace, or when its answers are found after all. What nobody decides, the marketplace
+approves by itself after its own delay.
 """
 
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from hits.models import Offering, Study, Submission
 from hits.models.submission import SubmissionQuerySet
 
 NO_ANSWERS = "It was submitted without our page: neither we nor the marketplace have its answers."
-# Not used as they are: the page saves while cards move, and what was last in front of the worker we do not know.
+# We do not use them as they are: the page saves while cards move, and we don't know what the worker saw last.
 SAVED_ONLY = (
     "It is not empty: its worker saved answers on our page, but the form that reached the marketplace carries none. "
     "What was saved may not be what they meant to hand in. Look at it below, and decide."
@@ -23,46 +23,50 @@ UNREADABLE = (
     "(put it into SECRET_KEY_FALLBACKS, and the next sync reads them), changed on their way, or are somebody else's."
 )
 ANSWERS_MAY_COME = (NO_ANSWERS, SAVED_ONLY, UNREADABLE)
-IN_SHORT = {SAVED_ONLY: "answers saved, not handed in", UNREADABLE: "answers that can't be read"}
+PROBLEMS_IN_SHORT = {SAVED_ONLY: "answers saved, not handed in", UNREADABLE: "answers that can't be read"}
 
 
 @dataclass(frozen=True)
 class Waiting:
-    """How many wait for a decision, and when the marketplace approves and pays the first of them by itself."""
+    """How many submissions wait for a decision, and when the marketplace will approve and pay the first of them."""
 
     count: int
     first_paid_at: datetime | None
 
 
 def waiting_for_decision(offering: Offering) -> dict[int, str]:
-    """Why each of these submissions waits, by its key."""
+    """Return why each submission waits, by its primary key."""
     beyond = beyond_cap(offering)
     undecided = _submissions(offering).undecided()
     waiting = dict(undecided.exclude(problem="").values_list("pk", "problem"))
-    limit = _cap(offering.study)
+    limit = _max_hits_per_worker(offering.study)
     reason = f"Its worker has handed in more than the {limit:,} HIT{'s' if limit > 1 else ''} that the study allows."
     return dict.fromkeys(undecided.filter(pk__in=beyond).values_list("pk", flat=True), reason) | waiting
 
 
 def empty_submissions(offering: Offering) -> SubmissionQuerySet:
-    """Those that wait and of which there are no answers anywhere. Work beyond the worker's cap is not among them, nor
-    is work of which something was saved with us or can't be read: each of those is for a person to look at."""
+    """Return waiting submissions that have no answers anywhere.
+
+    Work beyond the worker's cap is not among them, nor is work of which something was saved with us or can't be read: a
+    person has to look at each of those.
+    """
     undecided = _submissions(offering).undecided()
     return undecided.filter(problem=NO_ANSWERS, assignment__answers=None).order_by("pk")
 
 
 def summarise_waiting(offering: Offering) -> Waiting:
+    """Return how many submissions wait, and when the first will be approved without us."""
     waiting = waiting_for_decision(offering)
     due = Submission.objects.filter(pk__in=waiting).exclude(auto_approval_at=None).order_by("auto_approval_at")
     return Waiting(len(waiting), due.values_list("auto_approval_at", flat=True).first())
 
 
 def beyond_cap(offering: Offering) -> set[int]:
-    """What workers have handed in beyond what the study allows each, by its key: the latest of them.
+    """Return the primary keys of submissions beyond what the study allows each worker: their latest ones.
 
-    What is in the ledger comes first: a list of the marketplace may lag, and tell of earlier work later.
+    Submissions in the ledger count first, because the marketplace's list may lag and report earlier work later.
     """
-    limit = _cap(offering.study)
+    limit = _max_hits_per_worker(offering.study)
     ours = _submissions(offering)
     workers = list(ours.busiest_workers(limit + 1))
     if not workers:
@@ -76,7 +80,7 @@ def beyond_cap(offering: Offering) -> set[int]:
     return {pk for done in by_worker.values() for _, _, pk in sorted(done)[limit:]}
 
 
-def _cap(study: Study) -> int:
+def _max_hits_per_worker(study: Study) -> int:
     return study.parsed_design.crowd.max_hits_per_worker
 
 

@@ -1,7 +1,8 @@
-"""What the marketplace confirms -> Submission and Rating rows.
+"""Turns what the marketplace confirms into Submission and Rating rows.
 
-In: published HITs and a market. Out: a Submission with its Ratings for each assignment that the marketplace has, and
-times bounded by clocks that a browser can't turn. Guaranteed: all or nothing each, however often it is run.
+What comes in: published HITs and a market. What goes out: a Submission with its Ratings for each assignment that the
+marketplace has, and times bounded by clocks that a browser can't change. What is guaranteed: each submission is stored
+completely or not at all, however often this is run.
 """
 
 import lazy_loader

@@ -1,9 +1,10 @@
-"""How long a worker took: what the browser told, bounded by the clocks that it can't turn.
+"""Computes how long a worker took: what the browser reported, bounded by clocks that it can't change.
 
-In: milliseconds as the page told them (Answer rows, which stay as they are), and when our server saved them. Out: the
-milliseconds that count. Guaranteed: at every moment, all dialogs saved until then together have no more time than had
-passed on our own clock since the page was opened, and in the end no more than passed between accepting and submitting
-on the marketplace's clock either. Nothing else in the project uses told times, but for handing them back to the page.
+What comes in: milliseconds as the page reported them (Answer rows, which stay as they are), and when our server saved
+them. What goes out: the milliseconds that count. What is guaranteed: at every moment, all dialogs saved so far have
+together no more time than had passed on our own clock since the page was opened; and in the end no more than passed
+between accepting and submitting on the marketplace's clock either. Nothing else in the project uses reported times,
+except to give them back to the page.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,21 +23,24 @@ Array = np.ndarray[Any, Any]
 
 @dataclass(frozen=True)
 class CountedTime:
+    """The time on one dialog that counts."""
+
     active_ms: int
     hidden_ms: int
 
 
 def bounded_times(group: Array, saved_ms: Array, span_ms: Array, active: Array, hidden: Array) -> tuple[Array, Array]:
-    """Active and hidden milliseconds that count, a row for each dialog of any number of assignments.
+    """Return the active and hidden milliseconds that count; each row is a dialog, of any number of assignments.
 
     `group` numbers the assignments from 0; `saved_ms` is when the dialog was last saved, since the page was opened;
-    `span_ms` is how long the whole assignment lasted by the clock that allows less. With dialogs in the order of their
-    saves, T_k the sum of what the first k told and A_k = min(saved_k, span) what had passed by then, dialog k keeps
+    `span_ms` is how long the whole assignment lasted, by the clock that allows less. With dialogs in the order of their
+    saves, T_k the sum that the first k reported, and A_k = min(saved_k, span) the time that had passed by then, the
+    share of dialog k's time that counts is
 
         min(1, min over j >= k of A_j / T_j)
 
-    of its time: each dialog is part of every later sum, so the tightest one scales it down. A bot that claims 450 s
-    for each of ten dialogs and sends all of them after 500 s is left with 50 s each.
+    Each dialog is part of every later sum, so the tightest bound scales it down. A bot that claims 450 s for each
+    of ten dialogs, and sends all of them after 500 s, is left with 50 s each.
     """
     order = np.lexsort([saved_ms, group])
     of_group = group[order]
@@ -46,7 +50,8 @@ def bounded_times(group: Array, saved_ms: Array, span_ms: Array, active: Array, 
     sums -= sums[starts] - told[starts]
     allowed = np.maximum(np.minimum(saved_ms, span_ms)[order], 0)
     ratios = np.minimum(1, np.divide(allowed, sums, out=np.ones(len(sums)), where=sums > 0))
-    # The smallest of this and all later ones, group by group: 2 apart, ratios of different groups can't meet.
+    # For each row, the smallest ratio of it and all later rows of its group. Ratios are at most 1, so shifting each
+    # group by 2 keeps the groups apart in one running minimum.
     apart = ratios + 2.0 * of_group
     tightest = np.minimum.accumulate(apart[::-1])[::-1] - 2.0 * of_group
     factor = np.empty(len(order))
@@ -60,33 +65,39 @@ def span_seconds(
     accepted_at: datetime | None = None,
     submitted_at: datetime | None = None,
 ) -> float:
-    """From opening our page to handing in, or from accepting to submitting on the marketplace, whichever is less.
-    Infinite while neither has ended: then only the saves bound the times."""
+    """Return the shorter of two spans: from opening our page to handing in, and from accepting to submitting on the
+    marketplace.
+
+    It is infinite while neither has ended: then only the saves bound the times.
+    """
     ours = (handed_in_at - opened_at).total_seconds() if handed_in_at else np.inf
     theirs = (submitted_at - accepted_at).total_seconds() if accepted_at and submitted_at else np.inf
     return max(0.0, min(ours, theirs))
 
 
 def counted_times(assignment: Assignment) -> dict[int, CountedTime]:
-    """By item."""
+    """Return the times of one assignment that count, by the item's primary key."""
     return {
         item: CountedTime(int(active), int(hidden))
-        for rows, times in _counted([assignment])
+        for rows, times in _count_times([assignment])
         for (_, item, *_), active, hidden in zip(rows, *times, strict=True)
     }
 
 
 def counted_minutes(assignments: Sequence[Assignment]) -> dict[int, float]:
-    """Active minutes by assignment, of those for which the page has measured some. They come with their submissions."""
+    """Return the active minutes of each assignment for which the page has measured some, by primary key.
+
+    The assignments should come with their submissions, or each costs a query.
+    """
     sums: dict[int, int] = {}
-    for rows, (active_ms, _) in _counted(assignments):
+    for rows, (active_ms, _) in _count_times(assignments):
         for (pk, *_), active in zip(rows, active_ms.tolist(), strict=True):
             sums[pk] = sums.get(pk, 0) + active
     return {pk: total / 60_000 for pk, total in sums.items() if total}
 
 
-def _counted(assignments: Sequence[Assignment]) -> Iterator[tuple[list[tuple[Any, ...]], tuple[Array, Array]]]:
-    """Rows that begin with assignment and item, and their active and hidden milliseconds."""
+def _count_times(assignments: Sequence[Assignment]) -> Iterator[tuple[list[tuple[Any, ...]], tuple[Array, Array]]]:
+    """Yield rows that begin with assignment and item, and their active and hidden milliseconds that count."""
     for start in range(0, len(assignments), AT_ONCE):
         part = assignments[start : start + AT_ONCE]
         known = {one.pk: (number, one.opened_at, _span_ms(one)) for number, one in enumerate(part)}

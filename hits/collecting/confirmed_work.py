@@ -1,9 +1,9 @@
-"""Ask the crowd what was handed in, and store it as Submissions with their Ratings.
+"""Asks the crowd what was handed in, and stores it as Submissions with their Ratings.
 
-In: a study's published HITs and a market. Out: a Submission with its Ratings for each assignment that the marketplace
-has, all or nothing each; and for each that it does not have, what became of it. Guaranteed: nothing that was only said
-to our pages counts; answers that we have lost come back from the marketplace's copy; running it twice, or two at once,
-changes nothing.
+What comes in: a study's published HITs and a market. What goes out: a Submission with its Ratings for each assignment
+that the marketplace has, each completely or not at all; and for each that it does not have, how it ended. What is
+guaranteed: nothing counts that was sent only to our pages; answers that we have lost come back from the marketplace's
+copy; running this twice, or two at once, changes nothing.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -23,7 +23,7 @@ from hits.models.submission import SubmissionQuerySet
 from hits.protocols import missing_work
 from hits.serving import CopyOf, FrozenHit, copy_of, frozen_hit, read_copy, rebuild_answers, says_the_same
 
-GRACE = timedelta(minutes=5)  # between the end of the time and the marketplace's last word on it
+GRACE = timedelta(minutes=5)  # how long after its time limit we wait for the marketplace to report an assignment
 
 Ending = Assignment.Ending
 OnProgress = Callable[[int, int], None]
@@ -31,12 +31,14 @@ OnProgress = Callable[[int, int], None]
 
 @dataclass
 class Collected:
+    """How many rows of each kind a run has changed."""
+
     new: int = 0
     rebuilt: int = 0
     without_answers: int = 0
     changed: int = 0  # approved or rejected since we last looked
     gone: int = 0  # HITs that were deleted on the marketplace
-    ended: int = 0  # given up, run out of time, taken over, or never handed in
+    ended: int = 0  # assignments given up, out of time, taken over, or never handed in
 
 
 def collect(
@@ -45,17 +47,17 @@ def collect(
     now: datetime,
     on_progress: OnProgress = lambda done, total: None,
 ) -> Collected:
-    """Asks for the list of HITs, and then only for the assignments of those in which something has happened."""
+    """Read the list of HITs, and then only the assignments of HITs in which something has happened."""
     publications = our_publications(offering)
     numbers = dict(offering.study.hits.values_list("pk", "number"))
     known = _known_counts(offering)
     rejected = set(recently_rejected(offering, now).values_list("crowd_hit_id", flat=True))
     threads = crowd_of(offering).abilities.calls_at_once
     listed, gone = look_up_hits(market, publications, threads)
-    stirred = [publications[hit.crowd_hit_id] for hit in listed if _has_stirred(hit, known, rejected)] + gone
-    # The last HIT first, as the list has them if they were published one by one. Threads publish them in any order, and
-    # the rows' order decides what a bootstrap draws.
-    stirred.sort(key=lambda publication: numbers[publication.hit_id], reverse=True)
+    changed = [publications[hit.crowd_hit_id] for hit in listed if _has_news(hit, known, rejected)] + gone
+    # The last HIT first, as the marketplace lists them if they were published one by one. Threads publish them in any
+    # order, and the order of rows decides what a bootstrap draws, so we sort them.
+    changed.sort(key=lambda publication: numbers[publication.hit_id], reverse=True)
     result = Collected(gone=len(gone))
     done = 0
 
@@ -64,34 +66,35 @@ def collect(
             return list(market.list_assignments(publication.crowd_hit_id))
         except MarketRefused:
             if publication in gone:
-                return []  # some of a deleted HIT may still be told, or nothing
+                return []  # the marketplace may or may not still list the work of a deleted HIT
             raise
 
-    for outcomes in call_in_threads(ask, stirred, threads, in_order=True):
+    for outcomes in call_in_threads(ask, changed, threads, in_order=True):
         for publication, outcome in outcomes:
             hit = frozen_hit(offering.study.key, numbers[publication.hit_id])
             for found in outcome.result():
-                _store(hit, publication, found, now, result)
+                _store_assignment(hit, publication, found, now, result)
             done += 1
-        on_progress(done, len(stirred))
+        on_progress(done, len(changed))
     result.rebuilt += rebuild_again(offering, now)
-    result.ended = _end_what_is_over(offering, now)
+    result.ended = _close_overdue_assignments(offering, now)
     note_places(offering, listed, publications, now)
     note_gone(offering, gone, now)
     return result
 
 
 def our_publications(offering: Offering) -> dict[str, Publication]:
-    """By the marketplace's id."""
+    """Return our confirmed publications, by the marketplace's id."""
     confirmed = Publication.objects.filter(offering=offering).confirmed().select_related("offering")
     return {one.crowd_hit_id: one for one in confirmed}
 
 
 def our_hits(market: Market, publications: Mapping[str, Publication]) -> Iterator[MarketHit]:
-    """Newest first, and no further than the last of ours: the account may hold many older ones of other projects.
+    """Yield our HITs, newest first, and stop after the last of ours: the account may hold many older ones of other
+    projects.
 
-    Each once, also if the list shifts while it is read, and names one twice. One that it leaves out is asked for by
-    `look_up_hits`.
+    Each comes once, even if the list shifts while we read it and names one twice. `look_up_hits` asks for those that
+    the list leaves out.
     """
     unseen = set(publications)
     waiting = {crowd_hit_id for crowd_hit_id, one in publications.items() if one.gone_at is None}
@@ -107,9 +110,9 @@ def our_hits(market: Market, publications: Mapping[str, Publication]) -> Iterato
 def look_up_hits(
     market: Market, publications: Mapping[str, Publication], threads: int
 ) -> tuple[list[MarketHit], list[Publication]]:
-    """Ours as the marketplace has them now, and those that it has no longer.
+    """Return our HITs as the marketplace has them now, and our publications that it no longer has.
 
-    A HIT that is not on the list may have been deleted, or the list may lag: the HIT itself is asked for.
+    A HIT that is not on the list may have been deleted, or the list may lag, so we ask for the HIT itself.
     """
     listed = list(our_hits(market, publications))
     seen = {hit.crowd_hit_id for hit in listed}
@@ -126,7 +129,7 @@ def look_up_hits(
 
 
 def find_hit(market: Market, crowd_hit_id: str) -> MarketHit | None:
-    """None if it was deleted."""
+    """Return the HIT, or None if it was deleted."""
     try:
         found = market.get_hit(crowd_hit_id)
     except MarketRefused as refused:
@@ -137,18 +140,19 @@ def find_hit(market: Market, crowd_hit_id: str) -> MarketHit | None:
 
 
 def recently_rejected(offering: Offering, now: datetime) -> SubmissionQuerySet:
-    """What was rejected, and may be taken back on the marketplace without a trace in the HIT's counts."""
+    """Return rejected work whose rejection may still be reversed on the marketplace without a change in the HIT's
+    counts."""
     within = crowd_of(offering).abilities.overrides_rejections_for
     ours = Submission.objects.filter(assignment__offering=offering)
     return ours.filter(status=Submission.Status.REJECTED, submitted_at__gt=now - within)
 
 
-def _has_stirred(hit: MarketHit, known: Mapping[str, tuple[int, int]], rejected: set[str]) -> bool:
-    return hit.crowd_hit_id in rejected or _counts(hit) != known.get(hit.crowd_hit_id, (0, 0))
+def _has_news(hit: MarketHit, known: Mapping[str, tuple[int, int]], rejected: set[str]) -> bool:
+    return hit.crowd_hit_id in rejected or _submitted_and_completed(hit) != known.get(hit.crowd_hit_id, (0, 0))
 
 
-def _counts(hit: MarketHit) -> tuple[int, int]:
-    """How many were submitted, and how many of those are approved or rejected."""
+def _submitted_and_completed(hit: MarketHit) -> tuple[int, int]:
+    """Return how many assignments were submitted, and how many of those are approved or rejected."""
     return hit.max_assignments - hit.pending_count - hit.available_count, hit.completed_count
 
 
@@ -164,9 +168,11 @@ def _known_counts(offering: Offering) -> dict[str, tuple[int, int]]:
 # --- One assignment --------------------------------------------------------------------------------------------------
 
 
-def _store(hit: FrozenHit, publication: Publication, found: MarketAssignment, now: datetime, result: Collected) -> None:
+def _store_assignment(
+    hit: FrozenHit, publication: Publication, found: MarketAssignment, now: datetime, result: Collected
+) -> None:
     with transaction.atomic():
-        assignment = _assignment(hit, publication, found)
+        assignment = _lock_assignment(hit, publication, found)
         submission = Submission.objects.filter(assignment=assignment).first()
         if assignment.confirmed_at is None:
             assignment.confirmed_at, assignment.visited_from = now, ""
@@ -190,14 +196,15 @@ def _store(hit: FrozenHit, publication: Publication, found: MarketAssignment, no
         submission.save()
         if not submission.problem:
             _save_ratings(hit, submission)
-        _others_with_its_id(assignment).update(ended_as=Ending.TAKEN_OVER, ended_at=now, visited_from="")
+        _find_others_with_same_id(assignment).update(ended_as=Ending.TAKEN_OVER, ended_at=now, visited_from="")
         result.new += 1
         result.rebuilt += submission.is_rebuilt
         result.without_answers += bool(submission.problem)
 
 
 def _note_status(submission: Submission, status: str, now: datetime) -> None:
-    """Also that a rejection was taken back there: what it had cancelled is due again, and the reward is found paid."""
+    """Store the new status. If a rejection was reversed there, what it had cancelled is due again, and paying finds
+    the reward paid."""
     is_override = (submission.status, status) == (Submission.Status.REJECTED, Submission.Status.APPROVED)
     submission.status = status
     submission.save(update_fields=["status"])
@@ -210,8 +217,8 @@ def _note_status(submission: Submission, status: str, now: datetime) -> None:
     Event.objects.create(study=hit.study, at=now, actor=None, text=text)
 
 
-def _assignment(hit: FrozenHit, publication: Publication, found: MarketAssignment) -> Assignment:
-    """Locked. Made anew if we have never seen it, or no longer have it."""
+def _lock_assignment(hit: FrozenHit, publication: Publication, found: MarketAssignment) -> Assignment:
+    """Return the assignment's row, locked. Create it if we have never seen it, or no longer have it."""
     ids = found.crowd_assignment_id, found.crowd_worker_id
     whose = CopyOf(hit.study.key, hit.number, publication.offering.place, *ids)
     copy = read_copy(hit, whose, crowd_of(publication.offering).fields_of(found.answer))
@@ -227,11 +234,11 @@ def _assignment(hit: FrozenHit, publication: Publication, found: MarketAssignmen
 
 
 def _settle_answers(hit: FrozenHit, submission: Submission, answer_xml: str) -> None:
-    """The copy that the worker's own browser handed to the marketplace, if we signed it; else what our pages were sent,
-    if that is complete; else the reason why there are none.
+    """Decide which answers count: the copy that the worker's own browser handed to the marketplace, if we signed it;
+    else what our pages were sent, if that is complete. If there are none, note the reason.
 
-    The copy goes first: whoever knows the worker's ids can send something to our pages, but only the worker can hand in
-    to the marketplace.
+    The copy goes first because anyone who knows the worker's ids can send something to our pages, but only the worker
+    can hand in to the marketplace.
     """
     assignment = submission.assignment
     if assignment.hit_id != hit.pk:
@@ -260,8 +267,11 @@ def _are_complete(hit: FrozenHit, answers: Mapping[int, Answer]) -> bool:
 
 
 def rebuild_again(offering: Offering, now: datetime) -> int:
-    """Try once more what had no answers when it came, from the copy that was kept with it: it can be read when the key
-    that signed it is back, or stands in SECRET_KEY_FALLBACKS. Returns how many came back. The others cost a hash each.
+    """Try again to read the copies of submissions that had no answers when they came, and return how many could be
+    read.
+
+    A copy can be read once the key that signed it is back, or is listed in SECRET_KEY_FALLBACKS. Each other costs one
+    hash.
     """
     collected = Submission.objects.filter(assignment__offering=offering)
     rebuilt = 0
@@ -270,18 +280,18 @@ def rebuild_again(offering: Offering, now: datetime) -> int:
         submission.assignment.offering = offering
         fields = crowd_of(offering).fields_of(submission.answer_xml)
         if read_copy(hit, copy_of(hit, submission.assignment), fields) is not None:
-            rebuilt += _rebuild(hit, submission.pk, now)
+            rebuilt += _rebuild_submission(hit, submission.pk, now)
     return rebuilt
 
 
 @transaction.atomic
-def _rebuild(hit: FrozenHit, submission_pk: int, now: datetime) -> bool:
+def _rebuild_submission(hit: FrozenHit, submission_pk: int, now: datetime) -> bool:
     same = Submission.objects.select_for_update().filter(pk=submission_pk, problem__in=ANSWERS_MAY_COME)
     submission = same.first()
-    if submission is None:  # another sync did it in this moment
+    if submission is None:  # another sync did it just now
         return False
     if submission.rejecting_at and submission.rejecting_at > now - IN_FLIGHT:
-        return False  # somebody rejects it in this moment; the next sync knows what became of it
+        return False  # somebody is rejecting it just now; the next sync knows how that ended
     submission.problem = ""
     _settle_answers(hit, submission, submission.answer_xml)
     if submission.problem:
@@ -312,18 +322,19 @@ def _save_ratings(hit: FrozenHit, submission: Submission) -> None:
 # --- What the marketplace does not have ------------------------------------------------------------------------------
 
 
-def _others_with_its_id(assignment: Assignment) -> AssignmentQuerySet:
+def _find_others_with_same_id(assignment: Assignment) -> AssignmentQuerySet:
+    """Return other workers' assignments with the same id that the marketplace has not confirmed."""
     same = Assignment.objects.filter(
         offering=assignment.offering_id, crowd_assignment_id=assignment.crowd_assignment_id, submission=None
     )
     return same.exclude(pk=assignment.pk).exclude(ended_as=Ending.TAKEN_OVER)
 
 
-def _end_what_is_over(offering: Offering, now: datetime) -> int:
-    """Whose time is over without a word from the marketplace: given up, or handed in to us alone."""
+def _close_overdue_assignments(offering: Offering, now: datetime) -> int:
+    """Close assignments past their time limit that the crowd never confirmed: given up, or handed in only to us."""
     limit = timedelta(minutes=offering.study.parsed_design.crowd.time_limit_minutes)
     over = Assignment.objects.filter(offering=offering, submission=None, ended_as="", held_at__lt=now - limit - GRACE)
-    # Where a visit came from is of use only as long as it may still turn out to be a worker's.
+    # We need a visitor's address only as long as the visit may still turn out to be a worker's, so forget it now.
     ended = {"ended_at": now, "visited_from": ""}
     taken = over.exclude(taken_over_at=None).update(ended_as=Ending.TAKEN_OVER, **ended)
     unconfirmed = over.exclude(submitted_at=None).update(ended_as=Ending.UNCONFIRMED, **ended)

@@ -1,7 +1,7 @@
-"""Beside the rooms: where workers come from, one closed folder for each outside service.
+"""Where workers come from: one closed folder for each outside service; stands beside the rooms.
 
-In: an offering. Out: a market to call, behind one contract. Guaranteed: whatever changes a crowd comes through
-`opening.open_crowd`, the one guard of money; only crowds/mturk imports boto3.
+What comes in: an offering. What goes out: a market to call, behind one contract. What is guaranteed: whatever changes
+anything on a crowd comes through `opening.open_crowd`, the one guard of money; only crowds/mturk imports boto3.
 """
 
 import lazy_loader

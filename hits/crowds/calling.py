@@ -1,4 +1,7 @@
-"""Many calls to a crowd at once. Threads only talk to it; rows are saved in one thread."""
+"""Makes many calls to a crowd at once, saves what came of each, and ends the run if the account is refused.
+
+Threads only talk to the crowd; one thread saves all rows.
+"""
 
 import contextlib
 import time
@@ -14,7 +17,7 @@ from django.db import transaction
 from hits.errors import MarketRefused, MarketUnavailable
 
 SIGN_OF_LIFE_SECONDS = 5.0
-GATHER_SECONDS = 0.1  # several outcomes are saved together: a commit for each would cost more than the calls
+GATHER_SECONDS = 0.1  # outcomes are saved in groups, since a commit for each would cost more than the call
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -27,11 +30,15 @@ def call_in_threads(
     goes_on: Callable[[], bool] = lambda: True,
     in_order: bool = False,
 ) -> Iterator[list[tuple[T, "Future[R]"]]]:
-    """Yields outcomes as they come, several at a time, and none when nothing came for some seconds. Those that come
-    together are in the order of the items: two runs that save the same rows must not wait for each other's.
+    """Call every item in threads, and yield outcomes as they arrive, several at a time.
 
-    When it no longer `goes_on`, what is on its way is still waited for and yielded: it may well have happened. With
-    `in_order`, an outcome waits for those of earlier items, so that what is made of them does not depend on threads.
+    If nothing arrives for some seconds, it yields an empty list, as a sign of life. Outcomes that are yielded together
+    are in the order of the items, so that two runs that save the same rows lock them in the same order and never block
+    each other for good.
+
+    Once `goes_on` returns False, calls that are already under way are still awaited and yielded, because they may well
+    have succeeded. With `in_order`, an outcome waits for those of all earlier items, so that the result does not depend
+    on how threads happen to run.
     """
     if not goes_on():
         return
@@ -58,7 +65,7 @@ def call_in_threads(
 
 @dataclass(kw_only=True)
 class Met:
-    """What a run of calls has met: refusals by their words, and what has ended it before its time."""
+    """The trouble that a run of calls has met: refusals by their text, and the error that ended it early, if any."""
 
     refused: dict[str, int] = field(default_factory=dict)
     stopped_by: MarketRefused | MarketUnavailable | None = None
@@ -78,12 +85,12 @@ def carry_out(
     save_refusal: Callable[[T, MarketRefused], None] = lambda item, refused: None,
     goes_on: Callable[[], bool] = lambda: True,
 ) -> Iterator[int]:
-    """The loop behind whatever moves money or HITs. The caller has saved each item as an intent; the calls are made in
-    threads, and what came of them is saved here, those that came together in one transaction.
+    """Make the calls for items that the caller has saved as intents, and save each outcome. Whatever moves money or
+    HITs uses this loop.
 
-    A refusal of one item lets the others go on; one that is about the account, or a crowd that does not answer, ends
-    the run, and the items after it stay intents for the next. Yields how many were dealt with, also when it were none
-    for some seconds.
+    The calls run in threads; outcomes that arrive together are saved in one transaction. A refusal of one item lets the
+    others go on. A refusal that concerns the account, or a crowd that does not answer, ends the run, and the remaining
+    items stay intents for the next run. Yields how many items were dealt with, which may be none for some seconds.
     """
     for outcomes in call_in_threads(call, items, threads, lambda: not met.stopped_by and goes_on()):
         with transaction.atomic():
@@ -101,7 +108,7 @@ def carry_out(
 
 
 def _gather(done: "SimpleQueue[Future[R]]", most: int) -> list["Future[R]"]:
-    """What is done, and what gets done in the next moment."""
+    """Return the calls that are finished, and those that finish within the next moment."""
     gathered: list[Future[R]] = []
     until = time.monotonic() + SIGN_OF_LIFE_SECONDS
     with contextlib.suppress(Empty):

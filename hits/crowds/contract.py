@@ -1,9 +1,9 @@
-"""What rooms know of a crowd. Each outside service is one folder beside this file that fulfils this contract, and one
-line in registry.py.
+"""The contract of a crowd: what rooms may ask of it, and what it tells them.
 
-`Crowd` says what differs between crowds and needs no connection: its environments, abilities, fees and words, who has
-arrived, and how a finished worker is handed back. `Market` is an open connection to where one offering stands. Errors
-are hits.errors: a `MarketRefused` says itself whether it is about one HIT or about the account, and whether the HIT is
+Each outside service is one folder beside this file that fulfils this contract, and one line in registry.py. `Crowd`
+says what differs between crowds and needs no connection: its environments, abilities, fees and words, who has arrived,
+and how a finished worker is handed back. `Market` is an open connection to the place where one offering stands. Errors
+are in hits.errors: a `MarketRefused` says itself whether it concerns one HIT or the account, and whether the HIT is
 gone.
 """
 
@@ -26,11 +26,11 @@ from hits.models import Assignment, Offering, Submission, place_name
 
 @dataclass(frozen=True)
 class MarketHit:
-    """A crowd that offers a study as a whole tells of each HIT what our own rows say of it."""
+    """A HIT as the crowd knows it. A crowd that offers a study only as a whole fills this in from our own rows."""
 
     crowd_hit_id: str
-    mark: str  # by which we know our own HITs; `Crowd.marks` makes it
-    is_open: bool  # on offer, or off the market with somebody still at work on it
+    mark: str  # how we recognise our own HITs; `Crowd.marks` makes it
+    is_open: bool  # on offer, or off the market while somebody still works on it
     is_deleted: bool
     max_assignments: int
     expires_at: datetime
@@ -41,6 +41,8 @@ class MarketHit:
 
 @dataclass(frozen=True)
 class MarketAssignment:
+    """A worker's assignment as the crowd knows it."""
+
     crowd_assignment_id: str
     crowd_hit_id: str
     crowd_worker_id: str
@@ -48,19 +50,23 @@ class MarketAssignment:
     accepted_at: datetime
     submitted_at: datetime | None
     auto_approval_at: datetime | None
-    answer: str  # what it has kept of our form, as it writes it; `Crowd.fields_of` reads it
+    answer: str  # what it has stored of our form, in its own format; `Crowd.fields_of` reads it
 
 
 @dataclass(frozen=True)
 class MarketBonus:
+    """A bonus that was paid, as the crowd knows it."""
+
     crowd_worker_id: str
     crowd_assignment_id: str
     cents: int
-    reason: str  # ours if it ends with our mark; a crowd that keeps no reasons has ""
+    reason: str  # a reason that ends with our mark is ours; "" if the crowd stores no reasons
     granted_at: datetime
 
 
 class Word(StrEnum):
+    """The crowd's answer to whether a worker holds an assignment."""
+
     HOLDS = "holds"
     DOES_NOT = "does not"
     CANT_TELL = "can't tell"
@@ -68,10 +74,10 @@ class Word(StrEnum):
 
 @dataclass(frozen=True)
 class Held:
-    """Whether a worker holds an assignment, by the crowd's word."""
+    """Whether a worker holds an assignment, as the crowd says, and for how long."""
 
     word: Word
-    held_for: timedelta = timedelta()  # by the crowd's clock, which need not be ours
+    held_for: timedelta = timedelta()  # by the crowd's clock, which may differ from ours
 
 
 CANT_TELL = Held(Word.CANT_TELL)
@@ -79,21 +85,21 @@ CANT_TELL = Held(Word.CANT_TELL)
 
 @dataclass(frozen=True)
 class Preview:
-    """Somebody looks at a HIT's page before they accept it."""
+    """Somebody is looking at a HIT's page before accepting it."""
 
     crowd: str
 
 
 @dataclass(frozen=True)
 class Visit:
-    """Who came to a HIT's page, as its address says. `environment` is empty where the crowd can't have sent them."""
+    """Who came to a HIT's page, as its address says. `environment` is empty if the crowd can't have sent them."""
 
     crowd: str
     environment: str
     assignment_id: str
     worker_id: str
-    hit_id: str = ""  # empty where the crowd names none: then the page's own address does
-    submit_to: str = ""  # where the work is handed in, if the visit says so; the crowd has checked that it may
+    hit_id: str = ""  # empty if the crowd names no HIT: then the page's own address does
+    submit_to: str = ""  # where the work is handed in, if the visit says so; the crowd has checked it
 
     @property
     def place(self) -> str:
@@ -101,7 +107,7 @@ class Visit:
 
     @property
     def has_sound_ids(self) -> bool:
-        """Ids go into rows, addresses and signed tokens."""
+        """Return whether the ids have a safe form: they go into rows, addresses and signed tokens."""
         ids = [self.assignment_id, self.worker_id, *([self.hit_id] if self.hit_id else [])]
         return all(re.fullmatch(r"[A-Za-z0-9_-]{1,64}", one) for one in ids)
 
@@ -116,6 +122,8 @@ class Way(StrEnum):
 
 @dataclass(frozen=True)
 class HandBack:
+    """How the worker's page returns a finished worker to the crowd."""
+
     way: Way
     code: str  # what the worker reads and may quote
     action: str = ""
@@ -124,7 +132,7 @@ class HandBack:
 
 @dataclass(frozen=True)
 class Sites:
-    """Which sites may frame the worker's page, and to which it may post a form. `local` ones may do both."""
+    """Which sites may show the worker's page in a frame, and to which it may post a form. `local` sites may do both."""
 
     framing: Sequence[str] = ()
     receiving: Sequence[str] = ()
@@ -136,35 +144,43 @@ class Sites:
 
 @dataclass(frozen=True)
 class HitToOffer:
-    """A HIT that is to be offered. The same number and round again is the same HIT."""
+    """A HIT that is to be offered. Offering the same number and round again means the same HIT."""
 
     number: int
     places: int  # assignments
-    round: int  # how often it was put up before
+    round: int  # how many times it was put up before
     page_url: str  # where its workers find it
 
 
 class Market(Protocol):
-    """An open connection to where an offering stands. Every call may raise MarketRefused or MarketUnavailable, and may
-    be made again after the latter, `send_bonus` only where `Abilities.is_bonus_repeatable`."""
+    """An open connection to where an offering stands. Every call may raise MarketRefused or MarketUnavailable.
+
+    Every call may be repeated after MarketUnavailable, except `send_bonus`, which may be repeated only if
+    `Abilities.is_bonus_repeatable`.
+    """
 
     def balance_cents(self) -> int: ...
 
     # HITs
 
     def prepare(self, offering: Offering, notes: Mapping[str, str]) -> Mapping[str, str]:
-        """Make what the offering's HITs need there, unless the notes name it already. Returns what `offer_hit` needs of
-        it, which is also noted on the offering's row. It reads and writes none of our rows, so that it can run beside
-        what does."""
+        """Create what the offering's HITs need there, unless the notes name it already. Return the notes for
+        `offer_hit`.
+
+        The notes are also stored on the offering's row. This call reads and writes none of our rows, so that it can run
+        beside code that does.
+        """
         ...
 
     def offer_hit(self, offering: Offering, notes: Mapping[str, str], new: HitToOffer) -> str:
-        """The HIT's id there, also when this very request has been made before and only its answer was lost."""
+        """Offer the HIT and return its id there. Repeating a request whose answer was lost returns the same id."""
         ...
 
     def finish_offering(self, offering: Offering, notes: Mapping[str, str]) -> None:
-        """Called when all HITs of a run are noted, and again by each later run. A crowd that offers a study as a whole
-        sets its places here, to what our own rows come to."""
+        """Finish what a run has offered. Called when all HITs of a run are noted, and again by each later run.
+
+        A crowd that offers a study only as a whole sets its number of places here, to the sum of our own rows.
+        """
         ...
 
     def get_hit(self, crowd_hit_id: str) -> MarketHit: ...
@@ -191,63 +207,68 @@ class Market(Protocol):
 
 
 class Crowd(Protocol):
-    name: str  # in an offering's row and in addresses: small letters, digits and hyphens
+    """What differs between crowds and needs no connection."""
+
+    name: str  # in an offering's row and in addresses: only a-z, 0-9 and hyphens
     environments: Sequence[Environment]  # the safest first
     abilities: Abilities
     fees: Fees
     words: CrowdWords
 
     def offered(self) -> Sequence[Environment]:
-        """Those of its environments that this server's settings let it change, the safest first."""
+        """Return the environments that this server's settings allow it to change, the safest first."""
         ...
 
     def how_to_offer(self, environment: Environment) -> str:
-        """For a researcher who was refused there: what this server is set to, and what to set instead."""
+        """Tell a researcher who was refused there how this server is set, and what to set instead."""
         ...
 
     def connect(self, offering: Offering, attempts: int) -> Market:
-        """Without a look at who asks: `opening.open_crowd` is the door."""
+        """Open a connection without checking who asks. Use `opening.open_crowd`, which checks."""
         ...
 
     # Workers
 
     def arrival(self, request: HttpRequest) -> Visit | Preview | None:
-        """Who has come to a HIT's page, or None if this crowd did not send them."""
+        """Return who has come to a HIT's page, or None if this crowd did not send them."""
         ...
 
     def ask_holder(self, visit: Visit) -> Held:
-        """Whether they hold the assignment, where the crowd can tell before the work is handed in; else CANT_TELL."""
+        """Return whether they hold the assignment, or CANT_TELL if the crowd knows only after the work is handed in."""
         ...
 
     def hand_back(self, assignment: Assignment, submit_to: str, code: str, copy: Mapping[str, str]) -> HandBack:
-        """How the worker's page gives the finished work back to the crowd: with our signed copy of the answers, where
-        it keeps one, and with our code, unless it has codes of its own."""
+        """Return how the worker's page gives the finished work back to the crowd.
+
+        It carries our signed copy of the answers, if the crowd stores one, and our code, unless the crowd has codes of
+        its own.
+        """
         ...
 
     def fields_of(self, answer: str) -> dict[str, str]:
-        """The fields of that form, from what the crowd has kept of it; empty if it keeps none."""
+        """Return the fields of that form from what the crowd has stored of it; empty if it stores none."""
         ...
 
     def sites(self, request: HttpRequest) -> Sites: ...
 
     def framing_site(self, environment: str) -> str:
-        """The site that shows our page in a frame; empty where it is no frame, or one of this server's own."""
+        """Return the site that shows our page in a frame; empty if there is no frame, or if it is this server's own."""
         ...
 
     def look_url(self, environment: str) -> str:
-        """Where a researcher can look at the HITs as workers see them; empty if nowhere."""
+        """Return where a researcher can see the HITs as workers see them; empty if nowhere."""
         ...
 
     def preview_url(self, page_url: str) -> str:
-        """The address of a HIT's page for who only looks."""
+        """Return the address of a HIT's page for somebody who only looks."""
         ...
 
     # HITs
 
     def marks(self, offering: Offering, numbers: Sequence[int]) -> dict[str, int]:
-        """By what we know our HITs there, with their numbers."""
+        """Return the marks by which we recognise our HITs there, with their numbers."""
         ...
 
     def names_study(self, mark: str, offering: Offering) -> bool:
-        """Whether it says that it is of this study, rightly or not."""
+        """Return whether the mark claims to be of this study, rightly or not."""
         ...

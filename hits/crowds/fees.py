@@ -1,4 +1,4 @@
-"""What a crowd charges on top of what workers get. Money is integer cents."""
+"""What a crowd charges on top of what workers get, and what assignments cost at most. Money is integer cents."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Cost:
-    """What a number of assignments costs at most."""
+    """What a number of assignments costs at most, part by part."""
 
     assignment_count: int
     reward_cents: int
@@ -21,7 +21,7 @@ class Cost:
 
 
 class Fees(ABC):
-    """A crowd says its two fees and how many assignments a HIT has at most; the rest follows."""
+    """A crowd's fees. A subclass provides the two fees and the most assignments a HIT may have; the rest follows."""
 
     most_assignments: int
 
@@ -32,12 +32,12 @@ class Fees(ABC):
     def bonus_fee_cents(self, bonus_cents: int) -> int: ...
 
     def cents_per_assignment(self, reward_cents: int, bonus_cents: int, assignments_per_hit: int) -> int:
-        """At most, with fees: if the worker wins the bonus."""
+        """Return what an assignment costs at most, with fees: if the worker wins the bonus."""
         fees = self.reward_fee_cents(reward_cents, assignments_per_hit) + self.bonus_fee_cents(bonus_cents)
         return reward_cents + bonus_cents + fees
 
     def worst_case_cost(self, reward_cents: int, bonus_cents: int, assignments_of_hits: Mapping[int, int]) -> Cost:
-        """For `{assignments a HIT: number of such HITs}`, if every worker wins the bonus."""
+        """Return the cost if every worker wins the bonus, for `{assignments a HIT: number of such HITs}`."""
         count = sum(assignments * hits for assignments, hits in assignments_of_hits.items())
         fees = sum(
             assignments * hits * self.reward_fee_cents(reward_cents, assignments)
@@ -46,7 +46,7 @@ class Fees(ABC):
         return Cost(count, count * reward_cents, fees, count * bonus_cents, count * self.bonus_fee_cents(bonus_cents))
 
     def split_assignments(self, assignments: int) -> list[int]:
-        """More than one HIT may have become several HITs of the same dialogs, as even as possible."""
+        """Split assignments that exceed one HIT's limit over several HITs of the same dialogs, as evenly as can be."""
         hits = -(-assignments // self.most_assignments)
         smaller, larger_count = divmod(assignments, hits)
         return [smaller + 1] * larger_count + [smaller] * (hits - larger_count)

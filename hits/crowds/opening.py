@@ -1,7 +1,7 @@
-"""The door to a crowd, and who may pass it.
+"""Opens the connection to a crowd, and refuses what this server may not change.
 
-Here is the one guard of money: whatever changes a marketplace comes through `open_crowd`, which refuses what this
-server is not set to, and what was published by another server than this one.
+This is the one guard of money: whatever changes anything on a marketplace comes through `open_crowd`. It refuses places
+that this server is not set to, and studies that another server has published.
 """
 
 from urllib.parse import urlsplit
@@ -28,16 +28,16 @@ ATTEMPTS = 12
 
 
 def open_crowd(offering: Offering, attempts: int = ATTEMPTS) -> Market:
-    """For whatever changes a marketplace for this study: the one door, and refused where this server may not.
+    """Return a market for anything that changes this study on its marketplace. Raises if this server may not do so.
 
-    `attempts` is less where somebody waits for the answer.
+    `attempts` is lower where somebody waits for the answer.
     """
     check_may_change(offering)
     return crowd_of(offering).connect(offering, attempts)
 
 
 def enter_market(offering: Offering) -> tuple[Market, str]:
-    """For publishing: the market, and where its workers find our page."""
+    """Return what publishing needs: the market, and the address of our page for its workers."""
     return open_crowd(offering), worker_page_url(offering)
 
 
@@ -45,11 +45,11 @@ def enter_market(offering: Offering) -> tuple[Market, str]:
 
 
 def check_may_change(offering: Offering) -> None:
-    """Raises unless this server is set to that marketplace, and is the one that the study was published from."""
+    """Raise unless this server is set to that marketplace and is the one that published the study."""
     check_is_allowed(offering.place)
     if environment_of(offering).runs_here:
-        return  # no money moves there, and its address changes with the port
-    # Read anew: the caller may hold the row since before it was published.
+        return  # no money moves there, and the server's address changes with its port
+    # Read from the database: the caller's object may be older than the publishing.
     publisher = Offering.objects.values_list("page_url", flat=True).get(pk=offering.pk)
     if publisher not in ("", f"{settings.PUBLIC_URL}{WORKER_PATH}"):
         crowd = "" if offering.crowd == USUAL_CROWD else f" --crowd {offering.crowd}"
@@ -62,7 +62,8 @@ def check_may_change(offering: Offering) -> None:
 
 
 def check_is_allowed(place: str) -> None:
-    """The server's own setting is asked as well as the command's flag or the form's field: a slip spends no money."""
+    """Raise unless this server's settings allow the place. They are asked in addition to the command's flag or the
+    form's field, so that a slip spends no money."""
     known = all_places().get(place)
     if known is None:
         raise EvalPlatformError("Choose a marketplace.")
@@ -71,7 +72,7 @@ def check_is_allowed(place: str) -> None:
 
 
 def worker_page_url(offering: Offering) -> str:
-    """Where workers find their page. Where people come from outside, it must be HTTPS, and known to be meant."""
+    """Return where workers find their page. Where people come from outside, it must be a public HTTPS address."""
     url = settings.PUBLIC_URL
     if environment_of(offering).runs_here:
         return f"{url}{WORKER_PATH}"

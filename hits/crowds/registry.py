@@ -1,4 +1,4 @@
-"""The crowds that a study can be offered on, a line for each, and the places that they have."""
+"""The list of crowds that a study can be offered on, and of their places."""
 
 from dataclasses import dataclass, replace
 
@@ -14,13 +14,13 @@ CROWDS: dict[str, Crowd] = {
     "mturk": MTurk(),
 }
 
-# A design is sized, priced and shown before anybody says where it is offered.
+# A design is sized, priced and shown before anybody says where it will be offered.
 USUAL_FEES, USUAL_WORDS = CROWDS[USUAL_CROWD].fees, CROWDS[USUAL_CROWD].words
 
 
 @dataclass(frozen=True)
 class Place:
-    """An environment of a crowd, by the name that addresses, forms and commands have for it."""
+    """A crowd and one of its environments, with the name that addresses, forms and commands use for them."""
 
     crowd: Crowd
     environment: Environment
@@ -31,13 +31,13 @@ class Place:
 
 
 def all_places() -> dict[str, Place]:
-    """By their names, the usual crowd's first."""
+    """Return all places by name, the usual crowd's first."""
     places = (Place(crowd, environment) for crowd in CROWDS.values() for environment in crowd.environments)
     return {place.name: place for place in places}
 
 
 def offered_places() -> dict[str, Place]:
-    """Those that this server's settings let it change: what the pages offer."""
+    """Return the places that this server's settings allow it to change. Pages offer only these."""
     places = (Place(crowd, environment) for crowd in CROWDS.values() for environment in crowd.offered())
     return {place.name: place for place in places}
 
@@ -55,6 +55,9 @@ def fees_of(offering: Offering) -> Fees:
 
 
 def arrival(request: HttpRequest) -> Visit | Preview | None:
-    """Who has come to a HIT's page: each crowd knows its own parameters. With ids that no crowd has, it is nobody."""
+    """Return who has come to a HIT's page. Each crowd recognises its own parameters.
+
+    If the ids have a form that no crowd uses, the visit gets no environment, and so belongs to no offering.
+    """
     visit = next((visit for crowd in CROWDS.values() if (visit := crowd.arrival(request))), None)
     return replace(visit, environment="") if isinstance(visit, Visit) and not visit.has_sound_ids else visit

@@ -1,7 +1,8 @@
-"""A study file or the form -> a Study, its cost and its hourly pay; freezing it.
+"""Turns a study file or the form into a Study: its problems, size, cost, hourly pay and power; drafts.
 
-In: settings, and the datasets and generators that they name. Out: a Study whose design is checked, or every problem at
-once; later its manifest and hash. Guaranteed: the file and the form give the same Study, and a frozen design stays.
+What comes in: settings, and the datasets and generators that they name. What goes out: a Study whose design is checked,
+or every problem with it at once. What is guaranteed: the file and the form give the same Study, and a frozen design
+never changes.
 """
 
 import lazy_loader

@@ -5,10 +5,10 @@ from .design_words import describe_hourly_pay as describe_hourly_pay
 from .design_words import dollars as dollars
 from .design_words import style_warning as style_warning
 from .markdown import render_markdown as render_markdown
-from .plan_questions import describe as describe
-from .plan_questions import is_quick as is_quick
-from .plan_questions import plan as plan
-from .plan_questions import question_of as question_of
+from .plan_questions import is_quick_to_plan as is_quick_to_plan
+from .plan_questions import plan_as_json as plan_as_json
+from .plan_questions import plan_question_id as plan_question_id
+from .plan_questions import plan_study_size as plan_study_size
 from .power_planning import Plan as Plan
 from .power_planning import plan_for_difference as plan_for_difference
 from .power_planning import plan_for_size as plan_for_size
@@ -30,6 +30,6 @@ from .study_files import start_draft as start_draft
 from .summarising import CostPart as CostPart
 from .summarising import Summary as Summary
 from .summarising import check_study_style as check_study_style
-from .summarising import parts_of as parts_of
+from .summarising import split_cost as split_cost
 from .summarising import summarise as summarise
 from .summarising import summarise_frozen as summarise_frozen

@@ -1,7 +1,7 @@
-"""Everything that is wrong with a design, at once: each problem names its field and says what to do.
+"""Finds everything that is wrong with a design, all at once; each problem names its field and says what to do.
 
-In: settings as a study file or the form gives them. Out: a StudyDesign, and a list of problems; an empty list means
-that the HITs can be built. `parse_design` looks at the settings alone, `find_problems` also at the data.
+What comes in: settings as a study file or the form gives them. What goes out: a StudyDesign and a list of problems; if
+the list is empty, the HITs can be built. `parse_design` looks at the settings alone, `find_problems` at the data too.
 """
 
 import difflib
@@ -23,10 +23,10 @@ MOST_IDS_SHOWN = 5
 
 
 def parse_design(settings: Mapping[str, Any]) -> StudyDesign:
-    """Raises InvalidStudy with every problem that the settings alone show."""
-    design, problems = _read(settings)
+    """Return the design. Raises InvalidStudy with every problem that the settings alone show."""
+    design, problems = _parse_what_is_valid(settings)
     if design is not None:
-        problems += _contradictions(design)
+        problems += _find_contradictions(design)
     if problems or design is None:
         raise InvalidStudy(problems)
     return design
@@ -34,26 +34,28 @@ def parse_design(settings: Mapping[str, Any]) -> StudyDesign:
 
 @dataclass(frozen=True)
 class DraftCheck:
-    """`problems` is empty if the HITs can be built; then `selections` are the dialogs that the design takes."""
+    """The problems of a draft. If there are none, the HITs can be built, and `selections` are the dialogs that it
+    takes."""
 
     problems: list[DesignProblem]
     selections: list[Selection]
 
 
 def problems_of(settings: Mapping[str, Any]) -> list[DesignProblem]:
-    """All problems at once: of single settings, between them, and with the data. Empty: the HITs can be built."""
+    """Return all problems: of single settings, between settings, and with the data. If empty, the HITs can be built."""
     return check_draft(settings).problems
 
 
 def check_draft(settings: Mapping[str, Any]) -> DraftCheck:
-    """Choosing the dialogs is what takes time in a large draft: whoever needs them, too, has them from here."""
-    design, problems = _read(settings)
+    """Return all problems and the chosen dialogs. Choosing takes most of the time in a large draft, so callers that
+    need the dialogs take them from here."""
+    design, problems = _parse_what_is_valid(settings)
     if design is None:
         return DraftCheck(problems, [])
     in_data, selections = _look_through_data(design)
-    for further in (_contradictions(design), in_data):
-        # What could not be read stands at its default here, and what contradicts itself has consequences: a part of the
-        # design that has a problem already is not blamed for what follows from it.
+    for further in (_find_contradictions(design), in_data):
+        # A setting that could not be read has its default here, and one contradiction leads to others. So we report
+        # nothing further about a part of the design that has a problem already.
         named = {_part_of(problem) for problem in problems}
         problems = problems + [problem for problem in further if _part_of(problem) not in named]
     return DraftCheck(problems, selections)
@@ -64,12 +66,12 @@ def _part_of(problem: DesignProblem) -> str:
 
 
 def find_problems(design: StudyDesign) -> list[DesignProblem]:
-    """What the data lacks for this design."""
+    """Return what the data lacks for this design."""
     return _look_through_data(design)[0]
 
 
 def _look_through_data(design: StudyDesign) -> tuple[list[DesignProblem], list[Selection]]:
-    problems = _unknown_names(design)
+    problems = _find_unknown_names(design)
     known = design.model_copy(
         update={
             "datasets": [part for part in design.datasets if Dataset.objects.filter(name=part.name).exists()],
@@ -78,44 +80,47 @@ def _look_through_data(design: StudyDesign) -> tuple[list[DesignProblem], list[S
     )
     selections = select_dialogs(known)
     for part, selection in zip(known.datasets, selections, strict=True):
-        problems += _short_dataset(known, part.dialog_count, selection)
+        problems += _find_short_dataset(known, part.dialog_count, selection)
         if design.data.incomplete == "refuse":
-            problems += _unanswered_dialogs(known, selection)
-    return problems or _too_few_golds(design, fill_blocks(design, selections)), selections
+            problems += _find_unanswered_dialogs(known, selection)
+    return problems or _find_too_few_golds(design, fill_blocks(design, selections)), selections
 
 
 # --- The settings alone ----------------------------------------------------------------------------------------------
 
 
-def _read(settings: Mapping[str, Any]) -> tuple[StudyDesign | None, list[DesignProblem]]:
-    """The design, with what can't be read at its default, and the problems; None if even that can't be made."""
+def _parse_what_is_valid(settings: Mapping[str, Any]) -> tuple[StudyDesign | None, list[DesignProblem]]:
+    """Return the design, with defaults for settings that can't be read, and the problems.
+
+    The design is None if even the defaults do not make one.
+    """
     try:
         return StudyDesign.model_validate(settings), []
     except ValidationError as error:
         errors = error.errors()
     design_class = protocol_in(settings).design_class
-    problems = [_problem(details, design_class) for details in errors]
+    problems = [_make_problem(details, design_class) for details in errors]
     readable = settings
     for details in errors:
-        readable = _without(readable, details["loc"])
+        readable = _remove_setting(readable, details["loc"])
     try:
         return StudyDesign.model_validate(readable), problems
     except ValidationError:
         return None, problems
 
 
-def _without(settings: Any, location: tuple[Any, ...]) -> Any:
-    """A copy without the setting; without its whole list, where the location points into one."""
+def _remove_setting(settings: Any, location: tuple[Any, ...]) -> Any:
+    """Return a copy without the setting; without its whole list, if the location points into a list."""
     if not isinstance(settings, Mapping) or not location or location[0] not in settings:
         return settings
     first, *rest = location
-    kept = {name: value for name, value in settings.items() if name != first}
+    others = {name: value for name, value in settings.items() if name != first}
     if rest and isinstance(settings[first], Mapping):
-        return {**kept, first: _without(settings[first], tuple(rest))}
-    return kept
+        return {**others, first: _remove_setting(settings[first], tuple(rest))}
+    return others
 
 
-def _problem(details: Any, design_class: type[StudyDesign]) -> DesignProblem:
+def _make_problem(details: Any, design_class: type[StudyDesign]) -> DesignProblem:
     field = ".".join(str(part + 1) if isinstance(part, int) else part for part in details["loc"])
     message = details["msg"].removeprefix("Value error, ")
     if details["type"] == "missing":
@@ -125,7 +130,7 @@ def _problem(details: Any, design_class: type[StudyDesign]) -> DesignProblem:
     elif details["type"] in ("float_parsing", "float_type"):
         message = f"{details['input']!r} is not a number; write it as 0.5"
     elif details["type"] == "extra_forbidden":
-        message = f"is not a setting{_suggestion(details['loc'], design_class)}"
+        message = f"is not a setting{_suggest_setting(details['loc'], design_class)}"
     elif field == "name":
         message = "use small letters, digits and hyphens, beginning with a letter or digit"
     elif details["type"] == "string_pattern_mismatch":
@@ -133,13 +138,13 @@ def _problem(details: Any, design_class: type[StudyDesign]) -> DesignProblem:
     return DesignProblem(field or "study", message)
 
 
-def _suggestion(location: tuple[Any, ...], design_class: type[StudyDesign]) -> str:
-    known = _names_at(location[:-1], design_class)
+def _suggest_setting(location: tuple[Any, ...], design_class: type[StudyDesign]) -> str:
+    known = _setting_names_at(location[:-1], design_class)
     found = difflib.get_close_matches(str(location[-1]), known, n=1)
     return f"; did you mean {found[0]}?" if found else f"; known are {', '.join(known)}" if known else ""
 
 
-def _names_at(location: tuple[Any, ...], design_class: type[StudyDesign]) -> list[str]:
+def _setting_names_at(location: tuple[Any, ...], design_class: type[StudyDesign]) -> list[str]:
     part: Any = design_class
     for step in location:
         if isinstance(step, int) or step not in part.model_fields:
@@ -150,21 +155,21 @@ def _names_at(location: tuple[Any, ...], design_class: type[StudyDesign]) -> lis
     return [field.alias or name for name, field in part.model_fields.items()]
 
 
-def _contradictions(design: StudyDesign) -> list[DesignProblem]:
+def _find_contradictions(design: StudyDesign) -> list[DesignProblem]:
     problems = []
     datasets = [part.name for part in design.datasets]
     for field, names in (("datasets", datasets), ("generators", design.generators)):
         if twice := sorted({name for name in names if names.count(name) > 1}):
-            problems.append(DesignProblem(field, f"{', '.join(twice)} is there twice; name each once"))
+            problems.append(DesignProblem(field, f"{', '.join(twice)} is listed twice; list each once"))
     problems += protocol_of(design).problems()
-    problems += _impossible_checkpoints(design, datasets)
-    problems += _impossible_bonus(design)
-    problems += _impossible_screening(design)
-    problems += _impossible_time(design)
+    problems += _find_impossible_checkpoints(design, datasets)
+    problems += _find_impossible_bonus(design)
+    problems += _find_impossible_screening(design)
+    problems += _find_impossible_time(design)
     return problems
 
 
-def _impossible_checkpoints(design: StudyDesign, datasets: list[str]) -> list[DesignProblem]:
+def _find_impossible_checkpoints(design: StudyDesign, datasets: list[str]) -> list[DesignProblem]:
     checkpoints, per_hit = design.checkpoints, design.hits.dialogs_per_hit
     if checkpoints.per_hit > per_hit:
         message = (
@@ -173,7 +178,7 @@ def _impossible_checkpoints(design: StudyDesign, datasets: list[str]) -> list[De
         )
         return [DesignProblem("checkpoints.per_hit", message)]
     if checkpoints.feedback == "after submission" and checkpoints.counts == "first check":
-        message = 'there is no first check where points are told after submission; set it to "final"'
+        message = 'there is no first check if workers learn their points after submission; set it to "final"'
         return [DesignProblem("checkpoints.counts", message)]
     if checkpoints.per_hit and not checkpoints.datasets:
         return [
@@ -182,14 +187,14 @@ def _impossible_checkpoints(design: StudyDesign, datasets: list[str]) -> list[De
             )
         ]
     return [
-        DesignProblem("checkpoints.datasets", f"{name!r} is no dataset of this study; use {', '.join(datasets)}")
+        DesignProblem("checkpoints.datasets", f"{name!r} is not a dataset of this study; use {', '.join(datasets)}")
         for name in checkpoints.datasets
         if name not in datasets
     ]
 
 
-def _impossible_bonus(design: StudyDesign) -> list[DesignProblem]:
-    """A bonus that nobody can win, or that nobody can miss, is a mistake."""
+def _find_impossible_bonus(design: StudyDesign) -> list[DesignProblem]:
+    """Report a bonus that nobody can win, or that everybody gets."""
     pay, checkpoints = design.pay, design.checkpoints
     if not pay.bonus_cents:
         return []
@@ -206,7 +211,7 @@ def _impossible_bonus(design: StudyDesign) -> list[DesignProblem]:
     return []
 
 
-def _impossible_screening(design: StudyDesign) -> list[DesignProblem]:
+def _find_impossible_screening(design: StudyDesign) -> list[DesignProblem]:
     return [
         DesignProblem(f"screening.{number}.{problem.field}", problem.message)
         for number, rule in enumerate(design.screening, 1)
@@ -214,8 +219,8 @@ def _impossible_screening(design: StudyDesign) -> list[DesignProblem]:
     ]
 
 
-def _impossible_time(design: StudyDesign) -> list[DesignProblem]:
-    """Who works at the expected pace must be able to finish, or the marketplace takes the HIT back unpaid."""
+def _find_impossible_time(design: StudyDesign) -> list[DesignProblem]:
+    """Report a time limit in which a worker at the expected pace can't finish and so would lose their pay."""
     limit, expected = design.crowd.time_limit_minutes, design.pay.expected_minutes
     if limit >= expected:
         return []
@@ -229,7 +234,7 @@ def _impossible_time(design: StudyDesign) -> list[DesignProblem]:
 # --- The data --------------------------------------------------------------------------------------------------------
 
 
-def _unknown_names(design: StudyDesign) -> list[DesignProblem]:
+def _find_unknown_names(design: StudyDesign) -> list[DesignProblem]:
     problems = []
     datasets = set(Dataset.objects.values_list("name", flat=True))
     for number, part in enumerate(design.datasets, 1):
@@ -246,7 +251,7 @@ def _unknown_names(design: StudyDesign) -> list[DesignProblem]:
     return problems
 
 
-def _short_dataset(design: StudyDesign, wanted: int, selection: Selection) -> list[DesignProblem]:
+def _find_short_dataset(design: StudyDesign, wanted: int, selection: Selection) -> list[DesignProblem]:
     found = len(selection.dialogs)
     if found == wanted or (found and design.data.short == "take all"):
         return []
@@ -259,7 +264,7 @@ def _short_dataset(design: StudyDesign, wanted: int, selection: Selection) -> li
     return [DesignProblem("datasets", message)]
 
 
-def _unanswered_dialogs(design: StudyDesign, selection: Selection) -> list[DesignProblem]:
+def _find_unanswered_dialogs(design: StudyDesign, selection: Selection) -> list[DesignProblem]:
     problems = []
     for generator, ids in missing_replies(design, selection, MOST_IDS_SHOWN).items():
         named = ", ".join(ids.examples) + (", ..." if ids.count > len(ids.examples) else "")
@@ -271,7 +276,7 @@ def _unanswered_dialogs(design: StudyDesign, selection: Selection) -> list[Desig
     return problems
 
 
-def _too_few_golds(design: StudyDesign, selections: list[Selection]) -> list[DesignProblem]:
+def _find_too_few_golds(design: StudyDesign, selections: list[Selection]) -> list[DesignProblem]:
     golds = sum(
         sum(dialog.has_gold for dialog in selection.dialogs)
         for selection in selections

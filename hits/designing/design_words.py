@@ -1,4 +1,4 @@
-"""What a design comes to, in words: how many HITs, what it costs at most, what an hour of work pays."""
+"""Says in words what a design comes to: how many HITs, what they cost at most, what an hour of work pays."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -13,6 +13,7 @@ def dollars(cents: int) -> str:
 
 
 def describe_size(design: StudyDesign, size: BatchSize) -> Iterator[str]:
+    """Yield sentences about the number of HITs, and where they are smaller, split or dialogs are left out."""
     sizes = ", ".join(f"{count:,} with {count_of(dialogs, 'dialog')}" for dialogs, count in size.block_sizes.items())
     yield f"{count_of(size.dialog_count, 'dialog makes', 'dialogs make')} {count_of(size.block_count, 'HIT')}: {sizes}"
     if len(size.assignments_of_hits) > 1:
@@ -28,6 +29,7 @@ def describe_size(design: StudyDesign, size: BatchSize) -> Iterator[str]:
 
 
 def describe_cost(design: StudyDesign, size: BatchSize) -> Iterator[str]:
+    """Yield sentences about the size, and what it costs at most."""
     cost = cost_of(design, size)
     ratings = rating_count(design, size)
     yield from describe_size(design, size)
@@ -40,6 +42,7 @@ def describe_cost(design: StudyDesign, size: BatchSize) -> Iterator[str]:
 
 
 def describe_hourly_pay(design: StudyDesign) -> str:
+    """Say what the reward pays per hour, and which reward would reach the study's minimum if it does not."""
     hourly, minimum = hourly_pay_cents(design), design.pay.minimum_hourly_cents
     minutes = count_of(design.pay.expected_minutes, "minute")
     pay = f"{dollars(design.pay.reward_cents)} for {minutes} is {dollars(hourly)} an hour"
@@ -50,16 +53,16 @@ def describe_hourly_pay(design: StudyDesign) -> str:
 
 
 def style_warning(report: Mapping[str, Any] | None) -> Iterator[str]:
-    """What a researcher should know before publishing: whether looks give the human replies away, or that there are too
-    few to tell."""
+    """Yield what a researcher should know before publishing: that looks give the human replies away, or that there
+    are too few replies to tell."""
     if report is None:
         return
     if not report["is_notable"]:
-        if not report["is_judged"] and report["dialog_count"]:  # none where a study has no checkpoints
+        if not report["is_judged"] and report["dialog_count"]:  # a study without checkpoints has no such dialogs
             yield f"Whether looks give the human replies away is not known. {report['sentence']}"
         return
     yield f"Warning: looks give the human replies away. {report['sentence']}"
     for giveaway in report["giveaways"]:
-        yield f"  told by {giveaway['words']}"
+        yield f"  given away by {giveaway['words']}"
     for advice in report["advice"]:
         yield f"  {advice}"

@@ -1,4 +1,4 @@
-"""A researcher's Markdown -> HTML that is safe in a worker's page."""
+"""Turns a researcher's Markdown into HTML that is safe in a worker's page."""
 
 import nh3
 from django.utils.safestring import SafeString, mark_safe
@@ -9,7 +9,7 @@ _renderer = MarkdownIt("commonmark", {"html": False})
 
 
 def render_markdown(text: str) -> SafeString:
-    """HTML in the source is shown as text; scripts, images and odd links can't come through."""
+    """Return safe HTML. HTML in the source is shown as text; scripts, images and unusual links are removed."""
     html = nh3.clean(
         _renderer.render(text), tags=_TAGS, attributes={"a": {"href"}}, url_schemes={"http", "https", "mailto"}
     )

@@ -1,7 +1,7 @@
-"""A planner's question about a study: answered at once where that takes a second, else by a background process.
+"""Answers a planner's question about a study's size: at once if that takes a second, else in the background.
 
-In: a study, and the difference that is wanted, as it was typed. Out: a plan. Guaranteed: the same question about the
-same design has the same answer; `is_quick` costs nothing, however large the study is.
+What comes in: a study, and the difference to be found, as it was typed. What goes out: a plan. What is guaranteed: the
+same question about the same design has the same answer; `is_quick_to_plan` costs nothing, however large the study is.
 """
 
 import hashlib
@@ -16,14 +16,15 @@ from hits.models import Study
 from hits.models.design import StudyDesign
 from hits.stats import Setting
 
-# Measured: 1 s for 4,000 dialogs of 4 raters; and for 4 points, which take some 750 dialogs, of which 6,000 studies
-# are simulated. Half a point less takes twice as long.
+# Measured: 1 s for 4,000 dialogs with 4 raters; also 1 s to find the size for a difference of 4 points, which takes
+# some 750 dialogs and simulates 6,000 studies. Half a point less takes twice as long.
 MOST_RATINGS_AT_ONCE = 12_000
 SMALLEST_DIFFERENCE_AT_ONCE = 0.045
 
 
-def is_quick(study: Study, difference: str) -> bool:
-    """By the numbers in the draft: even checking a large one takes seconds."""
+def is_quick_to_plan(study: Study, difference: str) -> bool:
+    """Return whether a page can wait for the plan. It looks only at the draft's numbers: checking a large draft
+    takes seconds."""
     hits = study.design.get("hits")
     raters = hits.get("assignments", 4) if isinstance(hits, dict) else 4
     parts = study.design.get("datasets")
@@ -33,29 +34,30 @@ def is_quick(study: Study, difference: str) -> bool:
     try:
         return is_small and (not difference or float(difference) / 100 >= SMALLEST_DIFFERENCE_AT_ONCE)
     except ValueError:
-        return is_small  # it will be refused
+        return is_small  # what was typed is no number, and will be refused at once
 
 
-def question_of(study: Study, difference: str) -> str:
+def plan_question_id(study: Study, difference: str) -> str:
+    """Return a hash that identifies the question: the same for the same design and difference."""
     design = json.dumps(study.design, sort_keys=True)
     return hashlib.sha256(f"{difference} {design}".encode()).hexdigest()
 
 
-def plan(study: Study, difference: str) -> Plan | None:
-    """None: no study of a size that can be simulated finds so small a difference."""
+def plan_study_size(study: Study, difference: str) -> Plan | None:
+    """Return the plan, or None if no study of a size that we can simulate finds so small a difference."""
     checked = check_draft(study.design)
     if checked.problems:
         raise EvalPlatformError("Solve the study's problems first.")
     design = study.parsed_design
     if len(design.generators) < 2:
-        raise EvalPlatformError("A difference takes two models; this study has one.")
+        raise EvalPlatformError("To find a difference, a study needs at least two models; this one has one.")
     try:
-        return _plan(design, difference, sum(len(one.dialogs) for one in checked.selections))
+        return _plan_for_design(design, difference, sum(len(one.dialogs) for one in checked.selections))
     except (ValueError, OverflowError) as error:
         raise EvalPlatformError(str(error)) from error
 
 
-def _plan(design: StudyDesign, wanted: str, chosen_count: int) -> Plan | None:
+def _plan_for_design(design: StudyDesign, wanted: str, chosen_count: int) -> Plan | None:
     setting = Setting(
         dialogs=size_of_batches(design, chosen_count).dialog_count,
         raters=design.hits.assignments,
@@ -68,12 +70,12 @@ def _plan(design: StudyDesign, wanted: str, chosen_count: int) -> Plan | None:
     try:
         difference = float(wanted) / 100
     except ValueError:
-        raise ValueError(f"{wanted!r} is no number of points.") from None
+        raise ValueError(f"{wanted!r} is not a number of points.") from None
     return plan_for_difference(setting, difference, *pay)
 
 
-def describe(found: Plan | None) -> dict[str, Any]:
-    """As JSON, for a page. Empty if there is none."""
+def plan_as_json(found: Plan | None) -> dict[str, Any]:
+    """Return the plan as JSON for a page; empty if there is no plan."""
     if found is None:
         return {}
     good, okay, bad = found.setting.proportions

@@ -1,7 +1,7 @@
-"""Before a study is designed: how large it must be for what it is to find, and what that costs.
+"""Plans how large a study must be to find a difference between models, with its power and cost.
 
-In: a setting, and what an assignment pays. Out: a plan with its power, its HITs and its worst-case cost. Guaranteed:
-nothing is read from the database or written to it, and the same seed gives the same plan.
+What comes in: a setting, and what an assignment pays. What goes out: a plan with its power, its HITs and its worst-case
+cost. What is guaranteed: the database is neither read nor written, and the same seed gives the same plan.
 """
 
 import math
@@ -11,15 +11,17 @@ from dataclasses import dataclass, replace
 from hits.crowds import USUAL_FEES, Cost
 from hits.stats import DIFFERENCES, SIMULATIONS, Power, Setting, detectable_difference, dialogs_needed, power_curve
 
-# With 400, the size for 5 points came out between 470 and 540 dialogs, depending on the seed.
+# With only 400 simulations, the size for 5 points varied between 470 and 540 dialogs, depending on the seed.
 FEWEST_SIMULATIONS_FOR_A_SIZE = 6_000
 
 
 @dataclass(frozen=True)
 class Plan:
+    """A study's size, what it can find, and what it costs."""
+
     setting: Setting
     curve: list[Power]
-    detectable: float | None  # None: not even the largest difference that is possible
+    detectable: float | None  # None if it would not find even the largest possible difference
     hits: int
     cost: Cost
 
@@ -33,10 +35,11 @@ def plan_for_size(
     simulations: int = SIMULATIONS,
     seed: int = 1,
 ) -> Plan:
+    """Return what a study of this size finds with the given power, and what it costs."""
     _check_pay(reward_cents, bonus_cents)
     detectable = detectable_difference(setting, power, simulations, seed)
     possible = {difference for difference in DIFFERENCES if difference <= setting.largest_difference}
-    # The curve shows where it crosses the power that is wanted, which may be far below the usual differences.
+    # The curve includes the point where it crosses the wanted power, which may lie far below the usual differences.
     shown = sorted(possible | ({detectable} if detectable else set()))
     assignments_of_hits = _assignments_of_hits(setting)
     return Plan(
@@ -58,14 +61,17 @@ def plan_for_difference(
     simulations: int = SIMULATIONS,
     seed: int = 1,
 ) -> Plan | None:
-    """The setting's `dialogs` are replaced by those needed. None if no study of a size we simulate would do."""
+    """Return the smallest plan that finds the difference; `dialogs` of the setting is replaced by the number needed.
+
+    Returns None if no study of a size that we simulate would find it.
+    """
     _check_pay(reward_cents, bonus_cents)
     many = max(simulations, FEWEST_SIMULATIONS_FOR_A_SIZE)
     dialogs = dialogs_needed(setting, difference, power, simulations=many, seed=seed)
     if dialogs is None:
         return None
     needed = replace(setting, dialogs=dialogs)
-    # Other random numbers than those that chose the size: a size that was lucky with them is found out.
+    # Use other random numbers than those that chose the size, or a size that was merely lucky with them would pass.
     return plan_for_size(needed, reward_cents, bonus_cents, power, simulations=simulations, seed=seed + 1)
 
 
@@ -77,6 +83,6 @@ def _check_pay(reward_cents: int, bonus_cents: int) -> None:
 
 
 def _assignments_of_hits(setting: Setting) -> dict[int, int]:
-    """{assignments a HIT: number of such HITs}"""
+    """Return {assignments a HIT: number of such HITs}."""
     blocks = math.ceil(setting.dialogs / setting.dialogs_per_hit)
     return {size: count * blocks for size, count in Counter(USUAL_FEES.split_assignments(setting.raters)).items()}

@@ -1,7 +1,8 @@
-"""Which dialogs a study takes from its datasets: the same for the same seed, on any machine and any database.
+"""Chooses which dialogs a study takes from its datasets: the same for the same seed, on any machine.
 
-Order comes from a hash of the seed and the dialog's id, not from a random generator's state and not from a database's
-collation. So adding dialogs to a dataset later does not reshuffle the others, and no Python version matters.
+The order comes from a hash of the seed and the dialog's id, not from the state of a random generator or from a
+database's collation. So adding dialogs to a dataset later does not reshuffle the others, and the Python version does
+not matter.
 """
 
 import hashlib
@@ -20,6 +21,8 @@ CHUNK = 5_000
 
 @dataclass(frozen=True, slots=True)
 class ChosenDialog:
+    """A dialog that the study takes."""
+
     pk: int
     external_id: str
     has_gold: bool
@@ -27,46 +30,52 @@ class ChosenDialog:
 
 @dataclass(frozen=True)
 class Selection:
+    """The dialogs that a study takes from one dataset."""
+
     dataset: str
     dialogs: list[ChosenDialog]
-    skipped_count: int = 0  # that a generator has not answered
+    skipped_count: int = 0  # dialogs passed over because some generator has not answered them
 
 
 @dataclass(frozen=True)
 class MissingReplies:
+    """How many dialogs a generator has not answered, and the ids of a few."""
+
     count: int
     examples: list[str]
 
 
 def order_key(*parts: object) -> bytes:
-    """Sorting by it is a shuffle that the parts determine. The separator keeps ("a", "bc") from ("ab", "c")."""
+    """Return a sort key that shuffles, in a way that the parts determine. The separator tells ("a", "bc") from
+    ("ab", "c")."""
     return hashlib.blake2b("\x1f".join(map(str, parts)).encode(), digest_size=16).digest()
 
 
 def select_dialogs(design: StudyDesign) -> list[Selection]:
-    """For each dataset of the design, its dialogs in seeded order, as many as asked for (or as there are)."""
+    """Return the dialogs of each dataset of the design in seeded order, as many as it asks for or as there are."""
     generators = list(Generator.objects.filter(name__in=design.generators))
     return [
-        _select(design, Dataset.objects.get(name=part.name), part.dialog_count, generators) for part in design.datasets
+        _select_from_dataset(design, Dataset.objects.get(name=part.name), part.dialog_count, generators)
+        for part in design.datasets
     ]
 
 
 def fill_blocks(design: StudyDesign, selections: list[Selection]) -> list[Selection]:
-    """With `drop`, without the few dialogs that fill no HIT: from the largest dataset, those without a gold first."""
+    """With `drop`, leave out the few dialogs that fill no HIT: from the largest dataset, those without a gold first."""
     dropped = size_of_batches(design, sum(len(selection.dialogs) for selection in selections)).dropped_count
-    kept = [list(selection.dialogs) for selection in selections]
+    remaining = [list(selection.dialogs) for selection in selections]
     for _ in range(dropped):
-        largest = max(kept, key=len)
+        largest = max(remaining, key=len)
         without_gold = [place for place, dialog in enumerate(largest) if not dialog.has_gold]
         del largest[without_gold[-1] if without_gold else -1]
-    return [Selection(selection.dataset, dialogs) for selection, dialogs in zip(selections, kept, strict=True)]
+    return [Selection(selection.dataset, dialogs) for selection, dialogs in zip(selections, remaining, strict=True)]
 
 
 def missing_replies(design: StudyDesign, selection: Selection, most_examples: int) -> dict[str, MissingReplies]:
-    """By generator, the chosen dialogs that it has not answered.
+    """Return, by generator, the chosen dialogs that it has not answered.
 
-    The database looks for what is missing, which is little as a rule: naming the chosen dialogs to it, or reading who
-    answered which, took ten times as long for 60,000 of them.
+    The database looks for what is missing, which is usually little. Sending it the list of chosen dialogs, or reading
+    who answered which, took ten times as long for 60,000 of them.
     """
     missing: dict[str, MissingReplies] = {}
     chosen = {dialog.pk: dialog.external_id for dialog in selection.dialogs}
@@ -80,12 +89,13 @@ def missing_replies(design: StudyDesign, selection: Selection, most_examples: in
 
 
 def chunks(dialogs: list[ChosenDialog], size: int = CHUNK) -> Iterator[list[ChosenDialog]]:
+    """Yield the dialogs in lists of at most `size`."""
     remaining = iter(dialogs)
     while chunk := list(islice(remaining, size)):
         yield chunk
 
 
-def _select(design: StudyDesign, dataset: Dataset, wanted: int, generators: list[Generator]) -> Selection:
+def _select_from_dataset(design: StudyDesign, dataset: Dataset, wanted: int, generators: list[Generator]) -> Selection:
     rows = Dialog.objects.filter(dataset=dataset)
     dialog_count = rows.count()
     if design.data.incomplete == "skip":

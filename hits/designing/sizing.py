@@ -1,4 +1,4 @@
-"""How many HITs a number of dialogs makes, of which sizes, and what they cost at most."""
+"""Computes how many HITs a number of dialogs makes, how large they are, and what they cost at most."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -9,12 +9,13 @@ from hits.models.design import StudyDesign
 
 @dataclass(frozen=True)
 class BatchSize:
-    """Blocks are sets of dialogs; each is published as one HIT, or as several where many raters are wanted."""
+    """How many HITs there are. A block is a set of dialogs, published as one HIT, or as several if many raters are
+    needed."""
 
     dialog_count: int
     dropped_count: int
     block_count: int
-    assignments_of_hits: list[int]  # of one block's HITs
+    assignments_of_hits: list[int]  # of each HIT of a block
 
     @property
     def hit_count(self) -> int:
@@ -26,14 +27,15 @@ class BatchSize:
 
     @property
     def block_sizes(self) -> dict[int, int]:
-        """{dialogs in a HIT: number of blocks of that size}, larger first."""
+        """Return {dialogs in a HIT: number of blocks of that size}, larger first."""
         smaller, larger_count = divmod(self.dialog_count, self.block_count) if self.block_count else (0, 0)
         sizes = {smaller + 1: larger_count, smaller: self.block_count - larger_count}
         return {size: count for size, count in sizes.items() if count}
 
 
 def size_of_batches(design: StudyDesign, dialog_count: int) -> BatchSize:
-    """Where the number is uneven, `spread` makes some HITs a dialog smaller, `drop` leaves the rest of them out."""
+    """Return the size. If the dialogs do not fill the last HIT, `spread` makes some HITs one dialog smaller, and
+    `drop` leaves the remaining dialogs out."""
     full_blocks, rest = divmod(dialog_count, design.hits.dialogs_per_hit)
     assignments = USUAL_FEES.split_assignments(design.hits.assignments)
     if design.hits.uneven_end == "drop" and full_blocks:
@@ -42,16 +44,18 @@ def size_of_batches(design: StudyDesign, dialog_count: int) -> BatchSize:
 
 
 def cost_of(design: StudyDesign, size: BatchSize) -> Cost:
+    """Return what these HITs cost at most."""
     hits = Counter(size.assignments_of_hits)
     per_hit = {assignments: count * size.block_count for assignments, count in hits.items()}
     return USUAL_FEES.worst_case_cost(design.pay.reward_cents, design.pay.bonus_cents, per_hit)
 
 
 def rating_count(design: StudyDesign, size: BatchSize) -> int:
-    """Ratings of generators' replies; those of gold cards come on top."""
+    """Return how many ratings of generators' replies to expect; those of gold cards come on top."""
     return size.dialog_count * len(design.generators) * design.hits.assignments
 
 
 def hourly_pay_cents(design: StudyDesign) -> int:
-    """What the reward alone comes to at the expected time; the bonus is not counted on."""
+    """Return what the reward alone pays per hour at the expected time. The bonus does not count, since nobody is
+    sure of it."""
     return round(design.pay.reward_cents * 60 / design.pay.expected_minutes)

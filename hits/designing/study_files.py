@@ -1,4 +1,4 @@
-"""Studies made from files and forms, changed while they are drafts, copied when they are frozen."""
+"""Creates studies from files and forms, changes drafts, and copies studies."""
 
 import re
 import tomllib
@@ -17,6 +17,7 @@ from hits.models.design import NAME_PATTERN, StudyDesign
 
 
 def read_study_file(path: Path) -> dict[str, Any]:
+    """Return the settings in a TOML file."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -26,13 +27,15 @@ def read_study_file(path: Path) -> dict[str, Any]:
 
 
 def create_study(settings: Mapping[str, Any], owner: User | None = None) -> Study:
-    """A checked draft. Raises InvalidStudy with every problem. The same settings again give the study that is there;
-    if it has no owner, it gets the one that is named."""
+    """Create a checked draft. Raises InvalidStudy with every problem.
+
+    Creating the same settings again returns the existing study; if it has no owner, it gets the one that is named.
+    """
     design = checked_design(settings)
     known = Study.objects.filter(name=design.name).select_related("owner").first()
     if known:
-        if _is_same(known.design, design):
-            return _owned(known, owner)
+        if _is_same_design(known.design, design):
+            return _set_owner(known, owner)
         raise EvalPlatformError(
             f"There is a study named {design.name!r} with another design. Change the name in the file, "
             f"or edit the draft in the pages."
@@ -40,7 +43,7 @@ def create_study(settings: Mapping[str, Any], owner: User | None = None) -> Stud
     return Study.objects.create(name=design.name, design=design.as_json(), owner=owner)
 
 
-def _owned(study: Study, owner: User | None) -> Study:
+def _set_owner(study: Study, owner: User | None) -> Study:
     if owner is not None and study.owner is None:
         Study.objects.filter(pk=study.pk, owner=None).update(owner=owner)
         study.refresh_from_db()
@@ -49,7 +52,7 @@ def _owned(study: Study, owner: User | None) -> Study:
     return study
 
 
-def _is_same(settings: Mapping[str, Any], design: StudyDesign) -> bool:
+def _is_same_design(settings: Mapping[str, Any], design: StudyDesign) -> bool:
     try:
         return parse_design(settings) == design
     except InvalidStudy:
@@ -57,13 +60,14 @@ def _is_same(settings: Mapping[str, Any], design: StudyDesign) -> bool:
 
 
 def checked_design(settings: Mapping[str, Any]) -> StudyDesign:
+    """Return the design, checked against the data. Raises InvalidStudy with every problem."""
     if problems := problems_of(settings):
         raise InvalidStudy(problems)
     return parse_design(settings)
 
 
 def start_draft(name: str, owner: User | None) -> Study:
-    """An empty draft for the form; everything but the name is still to come."""
+    """Create an empty draft for the form. Everything but the name is still to come."""
     if not re.fullmatch(NAME_PATTERN, name):
         raise EvalPlatformError(f"{name!r} can't be a study's name: use small letters, digits and hyphens.")
     try:
@@ -74,16 +78,17 @@ def start_draft(name: str, owner: User | None) -> Study:
 
 
 def save_draft(study: Study, settings: Mapping[str, Any]) -> None:
-    """Drafts keep what was typed, right or wrong; the name alone must be free."""
+    """Save what was typed, right or wrong. The study's name stays."""
     design = {**settings, "name": study.name}
-    # In one statement: it may have been frozen since this study was read.
+    # In one statement, because the study may have been frozen since the caller read it.
     if not Study.objects.drafts().filter(pk=study.pk).update(design=design):
-        raise StudyFrozen(f"{study} is frozen: its design can't be changed any more. Copy it into a new study instead.")
+        raise StudyFrozen(f"{study} is frozen: its design can no longer be changed. Copy it into a new study instead.")
     study.design = design
 
 
 @transaction.atomic
 def copy_study(study: Study, name: str, owner: User | None = None) -> Study:
+    """Create a draft with the same design and another name."""
     copy = start_draft(name, owner)
     copy.design = {**study.design, "name": name}
     copy.copied_from = study
@@ -92,6 +97,7 @@ def copy_study(study: Study, name: str, owner: User | None = None) -> Study:
 
 
 def get_study(name: str) -> Study:
+    """Return the study with this name, or raise with the names that exist."""
     study = Study.objects.filter(name=name).first()
     if study is None:
         known = ", ".join(Study.objects.order_by("name").values_list("name", flat=True)[:10]) or "none yet"

@@ -1,4 +1,4 @@
-"""A valid design in numbers: its HITs, its cost, its hourly pay, and whether looks give the human replies away."""
+"""Sums a valid design up in numbers: HITs, cost, hourly pay, and whether looks give the human replies away."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,12 +13,14 @@ from hits.designing.sizing import BatchSize, cost_of, hourly_pay_cents, rating_c
 from hits.models import Study
 from hits.models.design import StudyDesign
 
-AMPLE_TIME = 2  # times the expected one
-MOST_DIALOGS_LOOKED_AT = 300  # of a draft, whose page waits for it: the interval is up to 6 points wide to each side
+AMPLE_TIME = 2  # a time limit is ample at this multiple of the expected time
+MOST_DIALOGS_LOOKED_AT = 300  # in a draft, since a page waits for it: the interval is then at most ±6 points
 
 
 @dataclass(frozen=True)
 class CostPart:
+    """One part of a cost, with its name."""
+
     name: str
     cents: int
 
@@ -27,7 +29,8 @@ class CostPart:
         return dollars(self.cents)
 
 
-def parts_of(cost: Cost) -> list[CostPart]:
+def split_cost(cost: Cost) -> list[CostPart]:
+    """Return the parts of a cost, as pages list them."""
     return [
         CostPart("Rewards", cost.reward_cents),
         CostPart("Fees on rewards", cost.reward_fee_cents),
@@ -38,6 +41,8 @@ def parts_of(cost: Cost) -> list[CostPart]:
 
 @dataclass(frozen=True)
 class Summary:
+    """What a design comes to."""
+
     design: StudyDesign
     size: BatchSize
     cost: Cost
@@ -52,7 +57,7 @@ class Summary:
 
     @property
     def cost_parts(self) -> list[CostPart]:
-        return parts_of(self.cost)
+        return split_cost(self.cost)
 
     @property
     def is_pay_below_minimum(self) -> bool:
@@ -60,21 +65,21 @@ class Summary:
 
 
 def summarise(design: StudyDesign, chosen: Sequence[Selection] | None = None) -> Summary:
-    """Of a draft, with what its data gives today: `chosen`, where that is known."""
+    """Return the summary of a draft, by today's data. `chosen` saves choosing the dialogs again."""
     selections = select_dialogs(design) if chosen is None else chosen
     size = size_of_batches(design, sum(len(selection.dialogs) for selection in selections))
-    return _summary(design, size, list(_describe_choice(design, selections)))
+    return _make_summary(design, size, list(_describe_choice(design, selections)))
 
 
 def summarise_frozen(study: Study) -> Summary:
-    """Of what was built, whatever has been imported since."""
+    """Return the summary of what was built, whatever has been imported since."""
     design = study.parsed_design
     manifest = study.manifest or {}
     size = BatchSize(manifest["dialogs"], 0, manifest["blocks"], USUAL_FEES.split_assignments(design.hits.assignments))
-    return _summary(design, size, [])
+    return _make_summary(design, size, [])
 
 
-def _summary(design: StudyDesign, size: BatchSize, notes: list[str]) -> Summary:
+def _make_summary(design: StudyDesign, size: BatchSize, notes: list[str]) -> Summary:
     return Summary(
         design,
         size,
@@ -87,7 +92,8 @@ def _summary(design: StudyDesign, size: BatchSize, notes: list[str]) -> Summary:
 
 
 def _describe_time(design: StudyDesign) -> Iterator[str]:
-    """Half of the workers are slower than the median one. Below the expected time, the design is refused."""
+    """Warn if the time limit is short: half of all workers are slower than the median. (A limit below the expected
+    time is refused.)"""
     limit, expected = design.crowd.time_limit_minutes, design.pay.expected_minutes
     if limit < AMPLE_TIME * expected:
         yield (
@@ -97,7 +103,7 @@ def _describe_time(design: StudyDesign) -> Iterator[str]:
 
 
 def _describe_choice(design: StudyDesign, selections: Sequence[Selection]) -> Iterator[str]:
-    """Where the data gives less than was asked for, or is chosen from less than there is."""
+    """Say where the data gives fewer dialogs than the design asks for, and where dialogs were passed over."""
     for part, selection in zip(design.datasets, selections, strict=True):
         if len(selection.dialogs) < part.dialog_count:
             asked = count_of(part.dialog_count, "dialog")
@@ -110,10 +116,10 @@ def _describe_choice(design: StudyDesign, selections: Sequence[Selection]) -> It
 def check_study_style(
     design: StudyDesign, selections: Sequence[Selection], most_dialogs: int = MOST_DIALOGS_LOOKED_AT
 ) -> StyleReport:
-    """The style check on the study's own dialogs that may carry a checkpoint, and on its own generators, as shown."""
+    """Check the style of the dialogs that may carry a checkpoint, with the study's generators, as workers see them."""
     eligible = [selection for selection in selections if selection.dataset in design.checkpoints.datasets]
     golds = [dialog for selection in eligible for dialog in selection.dialogs if dialog.has_gold]
-    # The selections are in seeded order, one dataset after the other: every n-th is a sample of them all.
+    # The dialogs are in seeded order, one dataset after the other, so every n-th is a fair sample of all datasets.
     sample = golds[:: -(-len(golds) // most_dialogs) or 1]
     return check_style(
         (

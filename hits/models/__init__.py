@@ -1,3 +1,10 @@
+"""The tables of hits/, one file for each, with their constraints and QuerySets.
+
+What comes in: rows that the rooms write. What goes out: rows, and named questions about them, such as
+`Rating.objects.kept(run)`. What is guaranteed: the database itself refuses what must never happen, such as a second
+payment for the same work. Only rooms change rows; a table decides nothing.
+"""
+
 from hits.models.api_token import ApiToken
 from hits.models.assignment import Answer, Assignment, BonusCheck
 from hits.models.background_job import BackgroundJob, SchedulerBeat

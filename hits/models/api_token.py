@@ -1,3 +1,5 @@
+"""The table of API tokens: who made one, when it was last used, and whether it was revoked."""
+
 import hashlib
 
 from django.conf import settings
@@ -10,13 +12,13 @@ class ApiTokenQuerySet(models.QuerySet["ApiToken"]):
 
 
 class ApiToken(models.Model):
-    """Lets a program ask the API in its user's name. Only a hash is kept: nobody can read the token again."""
+    """Lets a program call the API in its user's name. We store only a hash, so nobody can read the token again."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_tokens")
     label = models.CharField(max_length=60)
     token_hash = models.CharField(max_length=64, unique=True)
     made_at = models.DateTimeField()
-    used_at = models.DateTimeField(null=True)  # the last time, to the hour
+    used_at = models.DateTimeField(null=True)  # when it was last used, to the hour
     revoked_at = models.DateTimeField(null=True)
 
     objects = ApiTokenQuerySet.as_manager()
@@ -29,5 +31,5 @@ class ApiToken(models.Model):
 
 
 def hash_of(token: str) -> str:
-    """Plain: a token is 32 random bytes, which no dictionary has."""
+    """Return the token's SHA-256. It needs no salt: a token is 32 random bytes, which no dictionary contains."""
     return hashlib.sha256(token.encode()).hexdigest()

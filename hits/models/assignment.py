@@ -1,3 +1,5 @@
+"""The tables of a worker's work on a HIT: the assignment, its answers, and its presses of Bonus Validate."""
+
 from datetime import datetime, timedelta
 
 from django.db import models
@@ -7,49 +9,52 @@ from hits.models.hit import Hit, HitItem
 from hits.models.offering import Offering
 
 IS_CONFIRMED = Q(confirmed_at__isnull=False)
-FIRST_ATTEMPT = 1  # checks of an item are numbered from here
+FIRST_ATTEMPT = 1  # the checks of an item are numbered from 1
 IS_ONLY_VISITED = Q(confirmed_at=None, visited_from__gt="")
 
 
 class AssignmentQuerySet(models.QuerySet["Assignment"]):
     def done_or_in_hand(self, now: datetime, time_limit: timedelta) -> "AssignmentQuerySet":
-        """What counts towards a worker's limit: what was submitted, and what is being worked on, and of both only what
-        the marketplace has confirmed: anyone can open our page in somebody's name."""
+        """Return the work that counts towards a worker's limit: what they submitted and what they are working on.
+
+        Only work that the marketplace has confirmed counts, because anyone can open our page in somebody else's name.
+        """
         in_hand = Q(submitted_at=None, taken_over_at=None, held_at__gt=now - time_limit)
         return self.filter(Q(submitted_at__isnull=False, ended_as="") | in_hand, confirmed_at__isnull=False)
 
 
 class Assignment(models.Model):
-    """A worker's work on a HIT, from when they open it. A marketplace may hand the same id to another worker later."""
+    """A worker's work on a HIT, from the moment they open it. A marketplace may later give the same id to another
+    worker."""
 
     class Ending(models.TextChoices):
-        """Without a submission that the marketplace confirms."""
+        """How work ended that the marketplace never confirmed as submitted."""
 
-        GIVEN_UP = "given up"  # returned, or abandoned: the marketplace does not tell us which
+        GIVEN_UP = "given up"  # returned or abandoned: the marketplace does not say which
         TAKEN_OVER = "taken over"
-        UNCONFIRMED = "unconfirmed"  # handed in to us, and not to the marketplace
+        UNCONFIRMED = "unconfirmed"  # handed in to us, but not to the marketplace
 
     hit = models.ForeignKey(Hit, on_delete=models.PROTECT, related_name="opened_assignments")
-    # Without an index of its own: those below begin with it.
+    # No index of its own: the indexes below begin with it.
     offering = models.ForeignKey(Offering, on_delete=models.PROTECT, related_name="assignments", db_index=False)
     crowd_assignment_id = models.CharField(max_length=64)
     crowd_worker_id = models.CharField(max_length=64)
-    rotation = models.PositiveIntegerField()  # by how many places the cards are rotated, from 0
+    rotation = models.PositiveIntegerField()  # by how many places this worker's cards are rotated, from 0
     opened_at = models.DateTimeField()
-    # Since when the time runs: since the worker accepted, where the marketplace says when that was, else since our page
-    # was opened. Anew when the same worker accepts it again.
+    # When the time limit began: when the worker accepted the HIT, if the marketplace tells us, else when they opened
+    # our page. It is set again when the same worker accepts the HIT again.
     held_at = models.DateTimeField()
-    # When the marketplace said that it is this worker's: held by them (where it can tell), or handed in.
+    # When the marketplace first told us that this worker holds the assignment (if it can tell) or has handed it in.
     confirmed_at = models.DateTimeField(null=True)
-    # Whose visit it was as long as nothing is confirmed: a keyed hash of the address. Emptied when that is settled.
+    # A keyed hash of the visitor's address while the visit is unconfirmed. It is emptied once that is settled.
     visited_from = models.CharField(max_length=16, blank=True)
     taken_over_at = models.DateTimeField(null=True)  # when another worker opened the same id
-    kept_at = models.DateTimeField(null=True)  # when the worker, told so, said that they hold it after all
+    kept_at = models.DateTimeField(null=True)  # when a worker who was told of that said that they still hold it
     consented_at = models.DateTimeField(null=True)  # when the worker agreed to the study's consent text
-    consent_version = models.CharField(max_length=64, blank=True, default="")  # of that text: its SHA-256
+    consent_version = models.CharField(max_length=64, blank=True, default="")  # the SHA-256 of that text
     step = models.CharField(max_length=20, default="welcome")
     feedback = models.TextField(blank=True)
-    submitted_at = models.DateTimeField(null=True)  # by our page; what counts is that the marketplace confirms it
+    submitted_at = models.DateTimeField(null=True)  # on our page; it counts only once the marketplace confirms it
     ended_as = models.CharField(max_length=12, blank=True, choices=Ending)
     ended_at = models.DateTimeField(null=True)
 
@@ -65,8 +70,8 @@ class Assignment(models.Model):
                 condition=~Q(crowd_assignment_id="") & ~Q(crowd_worker_id=""), name="assignment_has_its_ids"
             ),
         ]
-        # The partial ones keep an opening as cheap as it is whatever number of visits was forged: it looks at what is
-        # confirmed, at what came from its own address, and at who else has the same id in hand.
+        # The partial indexes keep opening a HIT cheap, however many visits were forged: it only reads confirmed work,
+        # visits from the same address, and others who hold the same id.
         indexes = [
             models.Index(fields=["offering", "crowd_worker_id"], name="assignment_by_worker"),
             models.Index(fields=["hit", "offering"], condition=IS_CONFIRMED, name="assignment_confirmed_of_hit"),
@@ -93,18 +98,18 @@ class Assignment(models.Model):
 
 
 class Answer(models.Model):
-    """What a worker said about one item, and in which order the cards stood before them.
+    """What a worker said about one item, and in which order they saw the cards.
 
-    `value` belongs to the study's protocol (hits.protocols), by the cards' numbers in `HitItem.cards`.
-    `moves` is a list of [active milliseconds, place on the page, what was chosen]. Times are as the page told
-    them: what counts of them is said by hits.collecting.active_times.
+    `value` belongs to the study's protocol (hits.protocols) and names cards by their numbers in `HitItem.cards`.
+    `moves` is a list of [active milliseconds, place on the page, what was chosen]. Times are as the browser reported
+    them; hits.collecting.active_times says how much of them counts.
     """
 
     assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="answers")
     item = models.ForeignKey(HitItem, on_delete=models.PROTECT, related_name="answers")
     card_order = models.JSONField()
     value = models.JSONField()
-    revision = models.PositiveIntegerField(default=1)  # one more with each save: a tab that saw an older one is told
+    revision = models.PositiveIntegerField(default=1)  # grows with each save, so that a tab with an older one is told
     active_ms = models.PositiveIntegerField(default=0)
     hidden_ms = models.PositiveIntegerField(default=0)
     moves = models.JSONField(default=list)
@@ -122,13 +127,16 @@ class Answer(models.Model):
 
 class BonusCheckQuerySet(models.QuerySet["BonusCheck"]):
     def first_attempts(self) -> "BonusCheckQuerySet":
-        """What hits.protocols.checkpoints calls the first check."""
+        """Return the checks that hits.protocols.checkpoints calls the first check."""
         return self.filter(attempt=FIRST_ATTEMPT)
 
 
 class BonusCheck(models.Model):
-    """A press of Bonus Validate: which placement was checked, when, and whether it would win. It is feedback and
-    evidence; what wins is the placement (hits.protocols.checkpoints). Append-only."""
+    """One press of Bonus Validate: which placement was checked, when, and whether it would win.
+
+    A check is feedback and evidence. What wins the point is the placement (hits.protocols.checkpoints). Rows are only
+    added.
+    """
 
     assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="bonus_checks")
     item = models.ForeignKey(HitItem, on_delete=models.PROTECT, related_name="bonus_checks")

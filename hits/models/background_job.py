@@ -1,3 +1,5 @@
+"""The table of what pages have asked background processes to do, and when the scheduler last ran."""
+
 from datetime import datetime
 
 from django.db import models
@@ -13,17 +15,18 @@ class BackgroundJobQuerySet(BackgroundWorkQuerySet["BackgroundJob"]):
 
 
 class BackgroundJob(BackgroundWork):
-    """That a page asked a background process for something about a study, and whether one has begun and ended it.
+    """Something that a page asked a background process to do for a study, and whether it has begun and ended.
 
-    Rows are saved before the message is sent, and kept: `hits.background` writes them.
+    `hits.background` saves a row before it sends the message, and never deletes it unless the message could not be
+    sent.
     """
 
-    task_id = models.UUIDField(unique=True)  # Celery's
+    task_id = models.UUIDField(unique=True)  # Celery's id of the task
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="background_jobs")
-    # Empty where it is about no crowd.
+    # Empty if the job has nothing to do with a crowd.
     offering = models.ForeignKey(Offering, null=True, on_delete=models.CASCADE, related_name="background_jobs")
     what = models.CharField(max_length=60)
-    question = models.CharField(max_length=200, blank=True)  # of a plan: what it was asked for
+    question = models.CharField(max_length=200, blank=True)  # for a plan: a hash of what was asked
     answer = models.JSONField(null=True)
     problem = models.TextField(blank=True)
 
@@ -38,7 +41,7 @@ class BackgroundJob(BackgroundWork):
 
 
 class SchedulerBeat(models.Model):
-    """When a task of the scheduler (Celery's beat) was last carried out. One row, however many schedulers run."""
+    """When Celery's beat last ran a task. There is one row, however many schedulers run."""
 
     at = models.DateTimeField()
 

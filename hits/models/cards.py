@@ -1,4 +1,4 @@
-"""The cards of an item: what a worker judges. Identical replies are one card."""
+"""The cards of an item, which a worker judges; identical replies share a card."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,22 +9,22 @@ from django.db import models
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    candidates: tuple[int, ...]  # keys of the candidates that it stands for; none for a human reply of its own
-    is_gold: bool  # whether it is the human reply, which may also be what a model said
+    candidates: tuple[int, ...]  # pks of the candidates with this text; none if only the human reply has it
+    is_gold: bool  # whether it is the human reply; a model may have said the same
 
     @property
     def writers(self) -> tuple[int | None, ...]:
-        """One for each rating that the card makes: the candidates, and None for the human reply."""
+        """Return one entry for each rating that this card makes: its candidates, and None for the human reply."""
         return (*self.candidates, None) if self.is_gold else self.candidates
 
 
 def gold_card(cards: Sequence[Card]) -> int | None:
-    """The number of the human reply's card; None where there is none."""
+    """Return the number of the card with the human reply, or None if there is none."""
     return next((number for number, card in enumerate(cards) if card.is_gold), None)
 
 
 class CardsField(models.JSONField):
-    """Kept as `[{"candidates": [1, 2], "gold": false}, ...]`, read as a tuple of Card."""
+    """Stores cards as `[{"candidates": [1, 2], "gold": false}, ...]` and reads them as a tuple of Card."""
 
     def from_db_value(self, value: Any, expression: Any, connection: Any) -> tuple[Card, ...] | None:
         found = super().from_db_value(value, expression, connection)

@@ -1,4 +1,4 @@
-"""ISO 3166-1 alpha-2: the country codes that MTurk's locale requirement knows."""
+"""The country codes (ISO 3166-1 alpha-2) that a study may require of its workers."""
 
 COUNTRY_CODES = frozenset(
     """

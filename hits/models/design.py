@@ -1,6 +1,6 @@
-"""A study's design: everything that the paper fixes is a setting, with the paper's value as its default.
+"""Every setting of a study, with its type, its limits and its default; the defaults are the paper's values.
 
-The same shape as a study file (docs/studies.md); money is dollars there and integer cents here.
+The shape is that of a study file (docs/studies.md). A file states money in dollars; here it is integer cents.
 """
 
 import re
@@ -33,20 +33,22 @@ from hits.models.screening_rule import ScreeningRule
 NAME_PATTERN = r"^[a-z0-9][a-z0-9-]{0,59}$"
 
 
-def _printable(value: str) -> str:
+def _refuse_control_characters(value: str) -> str:
     if found := re.search(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]", value):
-        raise ValueError(f"has the control character U+{ord(found[0]):04X}; take it out")
+        raise ValueError(f"contains the control character U+{ord(found[0]):04X}; remove it")
     return value
 
 
 Text = Annotated[
-    str, StringConstraints(min_length=1, max_length=10_000, strip_whitespace=True), AfterValidator(_printable)
+    str,
+    StringConstraints(min_length=1, max_length=10_000, strip_whitespace=True),
+    AfterValidator(_refuse_control_characters),
 ]
-Name = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_printable)]
+Name = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_refuse_control_characters)]
 
 
-def _cents(value: Any) -> int:
-    """ "0.40", 0.4 or Decimal -> 40. A float's own digits count: 0.29 is 29 cents, not 28.999."""
+def _cents_from_dollars(value: Any) -> int:
+    """Turn "0.40", 0.4 or a Decimal into 40. A float counts as it is written: 0.29 is 29 cents, not 28.999."""
     try:
         cents = Decimal(str(value)) * 100
     except ArithmeticError:
@@ -60,38 +62,38 @@ def _cents(value: Any) -> int:
     return int(cents)
 
 
-def _at_least_a_cent(cents: int) -> int:
+def _refuse_below_one_cent(cents: int) -> int:
     if cents < 1:
         raise ValueError("is below one cent; pay at least 0.01, and better a fair hourly rate")
     return cents
 
 
-def _frame_height(pixels: int) -> int:
-    """0 is the marketplace's word for a frame that fits the worker's window."""
+def _check_frame_height(pixels: int) -> int:
+    """Refuse a frame that is too low to work in. 0 asks the marketplace to fit the worker's window."""
     if 0 < pixels < 300:
         raise ValueError("is too low to work in; set 300 pixels or more, or 0 to fit the worker's window")
     return pixels
 
 
-def _country(value: Any) -> str:
+def _check_country(value: Any) -> str:
     if not isinstance(value, str) or value not in COUNTRY_CODES:
         raise ValueError(f"{value!r} is no country's code; use ISO 3166 codes such as US, AU, NZ, GB, CA")
     return str(value)
 
 
-def _language(value: str) -> str:
-    # Well-formed by BCP 47's usual parts: language, script, region, variants. Which of them exist, browsers know.
+def _check_language(value: str) -> str:
+    # We check the form that BCP 47 asks for (language, script, region, variants), not whether such a language exists.
     if not re.fullmatch(r"[A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|\d{3}))?(-(\w{5,8}|\d\w{3}))*", value, re.ASCII):
         raise ValueError(f"{value!r} is no language tag; write it as in BCP 47: en, de, pt-BR, zh-Hant")
     return value
 
 
-Cents = Annotated[int, BeforeValidator(_cents), PlainSerializer(lambda cents: f"{cents / 100:.2f}")]
-Country = Annotated[str, BeforeValidator(_country)]
+Cents = Annotated[int, BeforeValidator(_cents_from_dollars), PlainSerializer(lambda cents: f"{cents / 100:.2f}")]
+Country = Annotated[str, BeforeValidator(_check_country)]
 
 
 class Part(BaseModel):
-    """Frozen, and strict about names: a misspelt setting is an error, not a default."""
+    """A frozen group of settings. A misspelt setting is an error; it never silently becomes a default."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -102,31 +104,31 @@ class DatasetPart(Part):
 
 
 class DataPolicy(Part):
-    """What happens when the data does not quite fit."""
+    """What to do when the data does not quite fit the design."""
 
-    incomplete: Literal["refuse", "skip"] = "refuse"  # dialogs that a generator has not answered
-    short: Literal["refuse", "take all"] = "refuse"  # a dataset with fewer dialogs than asked for
+    incomplete: Literal["refuse", "skip"] = "refuse"  # dialogs that some generator has not answered
+    short: Literal["refuse", "take all"] = "refuse"  # a dataset with fewer dialogs than the study asks for
 
 
 class HitPart(Part):
     dialogs_per_hit: int = Field(10, alias="dialogs", ge=1, le=100)
     assignments: int = Field(4, ge=1, le=90)
     uneven_end: Literal["spread", "drop"] = "spread"
-    replacements: Literal["by hand", "at each sync"] = "by hand"  # for what was left out, rejected or expired
-    # Of the published assignments, how many are replaced while they came without answers and nobody has decided.
+    replacements: Literal["by hand", "at each sync"] = "by hand"  # for work that was excluded, rejected or expired
+    # Submissions without answers are replaced before anyone decides on them, up to this share of all assignments.
     replace_undecided_share: float = Field(0.1, ge=0, le=1, allow_inf_nan=False)
 
 
 class CheckpointPart(Part):
     per_hit: int = Field(3, ge=0, le=100)
     datasets: list[Name] = []
-    max_attempts: int = Field(0, ge=0, le=100)  # of Bonus Validate; 0: as many as one likes
+    max_attempts: int = Field(0, ge=0, le=100)  # presses of Bonus Validate; 0 means no limit
     counts: Literal["final", "first check"] = "final"  # which placement wins the point (hits.protocols.checkpoints)
-    feedback: Literal["at once", "after submission"] = "at once"  # by Bonus Validate, or points at the end
+    feedback: Literal["at once", "after submission"] = "at once"  # Bonus Validate tells, or the page tells at the end
 
 
 class PayPart(Part):
-    reward_cents: Annotated[Cents, AfterValidator(_at_least_a_cent)] = Field(40, alias="reward")
+    reward_cents: Annotated[Cents, AfterValidator(_refuse_below_one_cent)] = Field(40, alias="reward")
     bonus_cents: Cents = Field(10, alias="bonus")
     bonus_points: int = Field(3, ge=0, le=100)
     expected_minutes: float = Field(15, gt=0, le=1440, allow_inf_nan=False)
@@ -144,35 +146,37 @@ class CrowdPart(Part):
     time_limit_minutes: int = Field(60, ge=1, le=60 * 24 * 365)
     lifetime_days: int = Field(14, ge=1, le=365)
     auto_approval_days: int = Field(3, ge=0, le=30)
-    frame_height: Annotated[int, AfterValidator(_frame_height)] = Field(0, ge=0, le=5000)
+    frame_height: Annotated[int, AfterValidator(_check_frame_height)] = Field(0, ge=0, le=5000)
 
 
 class TaskPart(Part):
-    """A protocol adds what it asks with, and has its own words where these are not true of it."""
+    """What workers read. Each protocol adds its own settings, and its own texts where the common ones do not fit."""
 
-    # The first three go to the marketplace, which takes no longer ones.
+    # The first three go to the marketplace, which limits their length.
     title: Annotated[Text, Field(max_length=128)] = design_texts.TITLE
     description: Annotated[Text, Field(max_length=2000)]
     keywords: Annotated[Text, Field(max_length=1000)] = design_texts.KEYWORDS
     question: Text
-    reply_style: Literal["tidied", "as written"] = "tidied"  # generation/tidying.py says what is evened out
+    reply_style: Literal["tidied", "as written"] = "tidied"  # generation/tidying.py says what is changed
     welcome: Text
     instructions: Text
     consent: Text
     contact: Text = design_texts.CONTACT
-    # Who asks, as workers read it: a group, a university. Empty: the page points to the marketplace's own name.
-    requester: Annotated[str, StringConstraints(max_length=200, strip_whitespace=True), AfterValidator(_printable)] = ""
-    # Of the texts and dialogs: screen readers speak it, and browsers hyphenate and translate by it.
-    language: Annotated[str, StringConstraints(strip_whitespace=True), AfterValidator(_language)] = "en"
+    # Who runs the study, as workers read it: a group, a university. If empty, the page refers to the marketplace.
+    requester: Annotated[
+        str, StringConstraints(max_length=200, strip_whitespace=True), AfterValidator(_refuse_control_characters)
+    ] = ""
+    # The language of texts and dialogs. Screen readers, hyphenation and translation depend on it.
+    language: Annotated[str, StringConstraints(strip_whitespace=True), AfterValidator(_check_language)] = "en"
 
     @property
     def consent_version(self) -> str:
-        """Which text a worker has agreed to, for good: the SHA-256 of it."""
+        """Return the SHA-256 of the consent text, so that we can always tell which text a worker agreed to."""
         return sha256(self.consent.encode()).hexdigest()
 
 
 class WarmUpReply(Part):
-    """A protocol adds which answer fits."""
+    """A reply to practise on. Each protocol adds which answers fit it."""
 
     text: Text
     praise: Text = "Good choice."
@@ -189,8 +193,11 @@ def _default_rules() -> list[ScreeningRule]:
 
 
 class StudyDesign(Part):
-    """What all designs have. Each protocol has a class of its own (hits.protocols), which `model_validate` finds by the
-    setting `protocol`; without it, the protocol that is registered first."""
+    """The settings that all designs have. Each protocol has a subclass with its own (hits.protocols).
+
+    `model_validate` picks the subclass by the setting `protocol`; without that setting, the protocol that is registered
+    first.
+    """
 
     of_protocol: ClassVar[dict[str, type["StudyDesign"]]] = {}
 
@@ -214,7 +221,7 @@ class StudyDesign(Part):
 
     @model_validator(mode="wrap")
     @classmethod
-    def _as_its_protocol_has_it(
+    def _validate_as_its_protocol(
         cls, settings: Any, read: ModelWrapValidatorHandler["StudyDesign"], info: ValidationInfo
     ) -> "StudyDesign":
         if cls is not StudyDesign or isinstance(settings, StudyDesign):
@@ -229,9 +236,9 @@ class StudyDesign(Part):
         return cls.of_protocol[name].model_validate(settings, context=info.context)
 
     def shown(self, reply: str) -> str:
-        """A reply as this study's workers read it."""
+        """Return a reply as this study's workers read it."""
         return tidy_reply(reply, self.task.language) if self.task.reply_style == "tidied" else reply
 
     def as_json(self) -> dict[str, Any]:
-        """The shape of a study file."""
+        """Return the design in the shape of a study file."""
         return self.model_dump(mode="json", by_alias=True)

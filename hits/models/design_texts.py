@@ -1,15 +1,15 @@
-"""What a worker reads unless the study says otherwise, whatever the protocol; its own words stand with each protocol.
+"""The default texts that a worker reads in any protocol; each protocol has its own texts beside these.
 
-These words are true of any data: they say nothing about where the conversations come from, and not who wrote which
-reply, since one may be by a person. What differs from study to study (who asks, pay, time, approval, bonus) the page
-says from the settings, in hits.serving.page_data.
+They are true of any data: they do not say where the conversations come from, nor who wrote which reply, since one may
+be by a person. What differs between studies (who runs it, pay, time, approval, bonus) the page takes from the settings,
+in hits.serving.page_data.
 """
 
 import re
 
 
 def flowing(text: str) -> str:
-    """Paragraphs on one line each: the line breaks here are for this file's readers only."""
+    """Join each paragraph into one line. The line breaks in this file are only for its readers."""
     return re.sub(r"(?<!\n)\n(?![\n-])", " ", text).strip()
 
 

@@ -1,3 +1,5 @@
+"""The table of a study's event log: who did what, and when."""
+
 from django.conf import settings
 from django.db import models
 
@@ -5,7 +7,7 @@ from hits.models.study import Study
 
 
 class Event(models.Model):
-    """Who did what to a study, and when. Append-only."""
+    """Something that somebody, or the server itself, did to a study. Rows are only added."""
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="events")
     at = models.DateTimeField()

@@ -1,3 +1,5 @@
+"""The tables of screening: each run, and which workers and submissions it excludes, with the reason."""
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
@@ -8,19 +10,20 @@ from hits.models.submission import Submission
 
 class ScreeningRunQuerySet(models.QuerySet["ScreeningRun"]):
     def current(self, offering: Offering) -> "ScreeningRun | None":
-        """The newest that was not undone: what the results go by."""
+        """Return the newest run that was not undone. Results are computed by it."""
         return self.filter(offering=offering, undone_at=None).first()
 
 
 class ScreeningRun(models.Model):
-    """That a study's work was screened: by which rules, with which funnel. What it leaves out are its exclusions.
+    """One screening of an offering's work: by which rules, and how many each rule left.
 
-    `rules` and `funnel` are JSON, as in a study file and as hits.screening.funnel has it. Never changed but to undo it.
+    `rules` is JSON as in a study file, `funnel` as hits.screening.funnel writes it. A run never changes, except that it
+    can be undone.
     """
 
     offering = models.ForeignKey(Offering, on_delete=models.PROTECT, related_name="screening_runs")
     rules = models.JSONField()
-    is_frozen_rules = models.BooleanField()  # the study's own; else it is exploratory
+    is_frozen_rules = models.BooleanField()  # the rules the study was frozen with; if not, the run is exploratory
     funnel = models.JSONField()
     made_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     made_at = models.DateTimeField()
@@ -40,10 +43,10 @@ class ScreeningRun(models.Model):
 
 
 class Exclusion(models.Model):
-    """That a rule leaves a worker, or a single submission, out of the results, and why. Nobody's pay depends on it.
+    """A worker, or a single submission, that a rule excludes from the results, and why. Nobody's pay depends on it.
 
-    `step` is the rule's place among the run's rules, from 0. `evidence` is plain facts, such as
-    `{"share": 0.98, "area": "good", "cards": 215}`.
+    `step` is the rule's place among the run's rules, from 0. `evidence` holds plain facts, such as `{"share": 0.98,
+    "area": "good", "cards": 215}`.
     """
 
     run = models.ForeignKey(ScreeningRun, on_delete=models.PROTECT, related_name="exclusions")

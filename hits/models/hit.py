@@ -1,3 +1,5 @@
+"""The tables of HITs and of their items, which hold a dialog and its cards."""
+
 from collections.abc import Sequence
 
 from django.db import models
@@ -9,7 +11,8 @@ from hits.models.study import Study
 
 
 class Hit(models.Model):
-    """A page of work. HITs of one block hold the same dialogs for different workers; no worker may meet two of them."""
+    """A page of work. The HITs of one block hold the same dialogs for different workers; no worker may work on two of
+    them."""
 
     study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="hits")
     number = models.PositiveIntegerField()
@@ -28,16 +31,17 @@ class Hit(models.Model):
 
     @property
     def shown_number(self) -> int:
-        """People count from 1. `number`, in addresses, files and on the marketplace, begins with 0."""
+        """Return the number that people read, which starts at 1. `number`, in addresses, files and on the marketplace,
+        starts at 0."""
         return self.number + 1
 
 
 class HitItem(models.Model):
     """A dialog at a position in a HIT, with its cards.
 
-    `cards` are in canonical order: the design's generators, a human reply of its own last. Their order on the page and
-    their texts are made when a worker opens it. `content_hash` is that of its line in the study's manifest, which
-    covers every text of it.
+    `cards` are in canonical order: the generators as the design lists them, then the human reply if it has a card of
+    its own. Their order on the page, and their texts, are decided when a worker opens the HIT. `content_hash` is the
+    hash of the item's line in the study's manifest, which covers all its texts.
     """
 
     hit = models.ForeignKey(Hit, on_delete=models.PROTECT, related_name="items")

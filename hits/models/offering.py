@@ -1,26 +1,28 @@
+"""The table of offerings (one study on one crowd and environment), and the names of places."""
+
 from django.db import models
 
 from hits.models.study import Study
 
-USUAL_CROWD = "mturk"  # whose environments are named without it: "sandbox", and not "mturk.sandbox"
+USUAL_CROWD = "mturk"  # its environments go by their own names: "sandbox", not "mturk.sandbox"
 
 
 class Offering(models.Model):
-    """One study, offered on one crowd and environment. What is published, answered, paid, screened and computed there
-    hangs from this row; so does what the study has of its own there.
+    """One study, offered on one crowd and environment. Whatever is published, answered, paid, screened and computed
+    there belongs to this row.
 
-    The row is no fact by itself: it is made when anybody first asks about a study there (`offering_for`), and says
-    nothing about whether anything was published.
+    The row alone does not mean that anything was published: `offering_for` creates it when anybody first asks about the
+    study there.
     """
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="offerings")
     crowd = models.CharField(max_length=20, default=USUAL_CROWD)  # a name in hits.crowds.registry
     environment = models.CharField(max_length=20)  # a name among that crowd's own
-    # The server that published it, by the address of its workers' page. A copy of the database elsewhere has another.
+    # The worker page of the server that published it. A server with a copy of the database has another address.
     page_url = models.TextField(blank=True, default="")
-    # What the crowd's own folder has to know again, such as ids that it was given there. Nobody else reads it.
+    # What the crowd's own folder has to remember, such as ids that the crowd gave us. Nobody else reads it.
     crowd_notes = models.JSONField(default=dict)
-    bonuses_seen_at = models.DateTimeField(null=True)  # when we last looked at all bonuses that were given there
+    bonuses_seen_at = models.DateTimeField(null=True)  # when we last read all bonuses that were paid there
 
     class Meta:
         constraints = [
@@ -34,11 +36,12 @@ class Offering(models.Model):
 
     @property
     def place(self) -> str:
-        """The crowd and the environment as one name, for addresses, forms, commands and sentences."""
+        """Return crowd and environment as one name, for addresses, forms, commands and sentences."""
         return place_name(self.crowd, self.environment)
 
 
 def place_name(crowd: str, environment: str) -> str:
+    """Return the name of a place: `sandbox` for the usual crowd, `lab.list` for any other."""
     return environment if crowd == USUAL_CROWD else f"{crowd}.{environment}"
 
 
@@ -49,15 +52,15 @@ def split_place(place: str) -> tuple[str, str]:
 
 
 def offering_for(study: Study, place: str) -> Offering:
-    """Return the study's offering there, and make its row if nobody has asked for it before.
+    """Return the study's offering at a place, and create its row if there is none yet.
 
-    Pages, commands and tasks get a study's name and a place from outside: they turn them into an offering here, once,
-    and everything behind them takes the offering. It stands with the table because every edge and the worker's page
-    need it, and because a row without content may be made by whoever asks first.
+    Pages, commands and tasks receive a study's name and a place from outside. They turn them into an offering here,
+    once, and everything behind them takes the offering. The function stands beside the table because every edge needs
+    it.
     """
     crowd, environment = split_place(place)
     offering, _ = Offering.objects.select_related("study").get_or_create(
         study=study, crowd=crowd, environment=environment, defaults={}
     )
-    offering.study = study  # the very object that the caller has, with what it has parsed
+    offering.study = study  # the caller's own object, which may have parsed its design already
     return offering

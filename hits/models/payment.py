@@ -1,3 +1,5 @@
+"""The table of payments, which is the ledger: rewards, bonuses, top-ups, and bonuses found on the marketplace."""
+
 from django.db import models
 from django.db.models import Q
 
@@ -12,19 +14,19 @@ class PaymentQuerySet(models.QuerySet["Payment"]):
         return self.filter(paid_at=None, cancelled_at=None)
 
     def cents(self) -> int:
-        """With fees."""
+        """Return the sum of these payments in cents, with fees."""
         total = self.aggregate(total=models.Sum(models.F("cents") + models.F("fee_cents")))["total"]
         return int(total or 0)
 
 
 class Payment(models.Model):
-    """A line of the ledger: that money is to be paid (saved before the call), and that it was (saved after it)."""
+    """A line of the ledger. It is saved before we ask the crowd to pay, and says afterwards whether it was paid."""
 
     class Kind(models.TextChoices):
         REWARD = "reward"
         BONUS = "bonus"
         TOP_UP = "top-up"
-        EXTRA = "extra"  # a bonus that somebody gave on the marketplace itself, and that we only found there
+        EXTRA = "extra"  # a bonus that somebody paid on the marketplace itself, where we found it
 
     submission = models.ForeignKey(Submission, on_delete=models.PROTECT, related_name="payments")
     kind = models.CharField(max_length=10, choices=Kind)
@@ -32,11 +34,11 @@ class Payment(models.Model):
     fee_cents = models.PositiveIntegerField()
     reason = models.TextField(blank=True)  # what the worker reads
     intended_at = models.DateTimeField()
-    # When we were about to ask for it, where asking twice would pay twice. Emptied when we know that it was refused.
+    # Set just before the call, where asking twice would pay twice. It is emptied once we know that it was refused.
     sending_at = models.DateTimeField(null=True)
     paid_at = models.DateTimeField(null=True)
-    paid_by = models.CharField(max_length=20, blank=True)  # our call, or found there: by itself, by hand, or killed
-    cancelled_at = models.DateTimeField(null=True)  # a reward that was rejected by hand
+    paid_by = models.CharField(max_length=20, blank=True)  # our call, or how else it came to be paid there
+    cancelled_at = models.DateTimeField(null=True)  # when the work was rejected
     refusal = models.TextField(blank=True)
 
     objects = PaymentQuerySet.as_manager()
@@ -46,7 +48,7 @@ class Payment(models.Model):
         constraints = [
             models.UniqueConstraint(
                 fields=["submission", "kind"],
-                condition=~Q(kind="extra"),  # of which there may be several
+                condition=~Q(kind="extra"),  # there may be several extra bonuses
                 name="one_payment_per_submission_and_kind",
             ),
             models.CheckConstraint(condition=Q(cents__gt=0), name="payment_is_of_some_cents"),
@@ -60,5 +62,8 @@ class Payment(models.Model):
 
     @property
     def token(self) -> str:
-        """Makes a repeated bonus harmless for 24 hours. Without an id of ours, which a restored database may reuse."""
+        """Return the token that makes repeating a bonus harmless for 24 hours.
+
+        It contains no id from our database, because a restored database may use an id again.
+        """
         return f"{self.kind}-{self.submission.assignment.crowd_assignment_id}"

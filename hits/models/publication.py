@@ -1,3 +1,5 @@
+"""The table of publications: which HIT stands on which marketplace, under which id, and whether it is still open."""
+
 from django.db import models
 from django.db.models import Q
 
@@ -17,22 +19,22 @@ class PublicationQuerySet(models.QuerySet["Publication"]):
         return self.filter(IS_CONFIRMED)
 
     def unconfirmed(self) -> "PublicationQuerySet":
-        """Meant to be published, without word from the marketplace: it may or may not be there."""
+        """Return those that we meant to publish without hearing back: they may or may not be on the marketplace."""
         return self.exclude(IS_CONFIRMED)
 
     def refused(self) -> "PublicationQuerySet":
         return self.filter(IS_REFUSED)
 
     def begun(self) -> "PublicationQuerySet":
-        """Left behind by a run that was interrupted, or being published at this moment."""
+        """Return those that an interrupted run left behind, and those that a run is publishing right now."""
         return self.filter(IS_BEGUN)
 
     def current(self) -> "PublicationQuerySet":
-        """Without those that were put up again: one at most for a HIT and a marketplace."""
+        """Leave out those that were put up again. Each HIT has at most one current publication per offering."""
         return self.filter(retired_at=None)
 
     def there(self) -> "PublicationQuerySet":
-        """Confirmed, and not deleted since, as far as we have heard."""
+        """Return those that are confirmed and, as far as we know, not deleted since."""
         return self.filter(IS_THERE)
 
     def stopped(self) -> "PublicationQuerySet":
@@ -43,10 +45,10 @@ class PublicationQuerySet(models.QuerySet["Publication"]):
 
 
 class Publication(models.Model):
-    """That a HIT is to stand on a marketplace (saved before the call), and the id it got there (saved after it).
+    """A HIT on a marketplace. It is saved before the call, and gets the marketplace's id after it.
 
-    A HIT that was deleted there, or that leads to an address where nobody answers, can be put up again: its row is
-    retired, and stays for what still comes of it, and a new row stands for the HIT.
+    A HIT that was deleted there, or that leads to an address where nobody answers, can be put up again: then its row is
+    retired but stays, for the work that still comes in, and a new row stands for the HIT.
     """
 
     hit = models.ForeignKey(Hit, on_delete=models.PROTECT, related_name="publications")
@@ -57,16 +59,16 @@ class Publication(models.Model):
     intended_at = models.DateTimeField()
     published_at = models.DateTimeField(null=True)
     stopped_at = models.DateTimeField(null=True)
-    # When we heard that it is off the market with nobody at work on it: nothing more comes of it.
+    # When we heard that it is off the market and nobody works on it, so that no more work can come in.
     closed_at = models.DateTimeField(null=True)
-    # When we were about to have it put back on offer, until the marketplace's word: it counts as open meanwhile.
+    # Set just before we put it back on offer, until the marketplace answers. Meanwhile it counts as open.
     reopening_at = models.DateTimeField(null=True)
-    gone_at = models.DateTimeField(null=True)  # when we heard that the marketplace has it no longer
+    gone_at = models.DateTimeField(null=True)  # when we heard that the marketplace has deleted it
     retired_at = models.DateTimeField(null=True)  # when it was put up again, as another row
     round = models.PositiveSmallIntegerField(default=0)  # how often it was put up again before this row
-    # Put up with so many assignments, if not with the HIT's own. Once retired: how many were or can be handed in there.
+    # Its number of assignments, if that is not the HIT's own. Once retired: how many were or still can be handed in.
     places = models.PositiveSmallIntegerField(null=True)
-    page_url = models.TextField(blank=True, default="")  # where it leads its workers to, if we know that
+    page_url = models.TextField(blank=True, default="")  # where it sends its workers, if we know
     refusal = models.TextField(blank=True)
 
     objects = PublicationQuerySet.as_manager()

@@ -1,3 +1,5 @@
+"""The table of publishing that was requested in the pages: how many HITs, by whom, and how it ended."""
+
 from datetime import datetime
 
 from django.conf import settings
@@ -10,14 +12,15 @@ from hits.models.offering import Offering
 
 class PublishingRunQuerySet(BackgroundWorkQuerySet["PublishingRun"]):
     def withdraw(self, error: BaseException, now: datetime) -> None:
-        """A run stays as a record. It has published nothing, and another can be asked for."""
+        """Finish the run with the error as its outcome. It has published nothing, and another run can be requested."""
         self.note_end(now, outcome=str(error))
 
 
 class PublishingRun(BackgroundWork):
-    """That someone asked in the pages for HITs to be published, and what became of it. Its HITs are its publications.
+    """A request in the pages to publish HITs, and what became of it. Its HITs are its publications.
 
-    A background process carries it out. If that is killed, the broker gives the task to another, which goes on with it.
+    A background process carries it out. If that process is killed, the broker gives the task to another, which resumes
+    it.
     """
 
     offering = models.ForeignKey(Offering, on_delete=models.PROTECT, related_name="publishing_runs")

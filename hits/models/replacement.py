@@ -1,3 +1,5 @@
+"""The table of replacements: assignments that were requested again because earlier ones were lost."""
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
@@ -8,7 +10,7 @@ from hits.models.offering import Offering
 
 class ReplacementQuerySet(models.QuerySet["Replacement"]):
     def standing(self) -> "ReplacementQuerySet":
-        """Confirmed, or perhaps there: what may be filled and must be paid if it is."""
+        """Return those that are confirmed or may exist: workers may fill them, and must then be paid."""
         return self.filter(refusal="")
 
     def unconfirmed(self) -> "ReplacementQuerySet":
@@ -16,10 +18,11 @@ class ReplacementQuerySet(models.QuerySet["Replacement"]):
 
 
 class Replacement(models.Model):
-    """That a HIT is to be worked on again for what it has lost (saved before the calls), and that it can be (after).
+    """A request for more work on a HIT, for what it has lost. It is saved before the calls and confirmed after them.
 
-    `places` is how many assignments the HIT has with it: the marketplace's own number, by which a request that was
-    made is known for ever. `added` of them are new; `reopened` ones had expired before anybody took them.
+    `places` is how many assignments the HIT has once this is done. That is the marketplace's own number, so a request
+    that was carried out can always be recognised. `added` of them are new; `reopened` ones had expired before anybody
+    took them.
     """
 
     hit = models.ForeignKey(Hit, on_delete=models.PROTECT, related_name="replacements")
@@ -27,7 +30,7 @@ class Replacement(models.Model):
     places = models.PositiveSmallIntegerField()
     added = models.PositiveSmallIntegerField()
     reopened = models.PositiveSmallIntegerField()
-    excluded = models.PositiveSmallIntegerField(default=0)  # what the HIT had lost by then, and to what
+    excluded = models.PositiveSmallIntegerField(default=0)  # how much the HIT had lost by then, by cause
     rejected = models.PositiveSmallIntegerField(default=0)
     asked_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     intended_at = models.DateTimeField()
@@ -54,5 +57,8 @@ class Replacement(models.Model):
 
     @property
     def token(self) -> str:
-        """Of at most 64 characters. Without an id of ours, which a restored database may reuse."""
+        """Return a token of at most 64 characters that makes repeating the request harmless.
+
+        It contains no id from our database, because a restored database may use an id again.
+        """
         return f"{self.hit.study.key.hex}-{self.hit.number}-to-{self.places}"

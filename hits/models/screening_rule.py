@@ -1,7 +1,7 @@
-"""What every screening rule is: settings that a study may name, a text, and a function that looks for such work.
+"""What every screening rule has: its settings, its text, and a function that finds the work to exclude.
 
-The rules themselves stand in hits/screening/, each in one class; hits/screening/rules.py lists them. This file stands
-with the tables because a study's design holds its rules, and pages read designs without pandas.
+The rules themselves are in hits/screening/, one class each; hits/screening/rules.py lists them. This file stands with
+the tables because a study's design contains its rules, and pages read designs without pandas.
 """
 
 import inspect
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 
 Share = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)]
 
-# Given as the context of validation when a frozen design is read: what is gone is stood in for, not refused.
+# Passed as validation context when a frozen design is read: a RetiredRule then replaces a rule that no longer exists.
 FROZEN = {"is_frozen": True}
 
 
 @dataclass(frozen=True)
 class Finding:
-    """Facts that a rule found against a worker, or against one submission if it names one."""
+    """The facts that a rule found against a worker, or against one submission if it names one."""
 
     worker: str
     evidence: dict[str, Any]
@@ -43,8 +43,10 @@ class Finding:
 
 
 class ScreeningRule(BaseModel, ABC):
-    """One rule with its settings. The first paragraph of its docstring is what pages say of it, the rest is for
-    docs/screening.md. Frozen, and strict about names: a misspelt setting is an error, not a default."""
+    """One rule with its settings. It is frozen, and a misspelt setting is an error, not a default.
+
+    Pages show the first paragraph of a rule's docstring; docs/screening.md also has the rest.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -55,11 +57,13 @@ class ScreeningRule(BaseModel, ABC):
 
     @abstractmethod
     def find(self, frames: Any) -> list[Finding]:
-        """The work that is to be left out, with the facts that speak against it. `frames` is hits.frames' `Frames`,
-        which tables may not import. The same frames give the same findings."""
+        """Return the work to exclude, with the facts that speak against it. The same frames give the same findings.
+
+        `frames` is hits.frames' `Frames`, which this file may not import.
+        """
 
     def problems(self, design: "StudyDesign") -> list[DesignProblem]:
-        """What makes the rule pointless in this design. A problem's field is the rule's own setting."""
+        """Return what makes the rule pointless in this design. A problem's field is the rule's own setting."""
         return []
 
     @property
@@ -72,11 +76,12 @@ class ScreeningRule(BaseModel, ABC):
 
     @classmethod
     def summary(cls) -> str:
+        """Return the first paragraph of the rule's docstring, as pages show it."""
         return cls.paragraphs()[0].replace("`", "")
 
     @model_validator(mode="wrap")
     @classmethod
-    def _as_the_rule_it_names(
+    def _validate_as_named_rule(
         cls, settings: Any, read: ModelWrapValidatorHandler["ScreeningRule"], info: ValidationInfo
     ) -> "ScreeningRule":
         if cls is not ScreeningRule or isinstance(settings, ScreeningRule):
@@ -91,16 +96,15 @@ class ScreeningRule(BaseModel, ABC):
         try:
             return cls.by_name[name].model_validate(settings)
         except ValidationError:
-            if is_frozen:  # the rule is still here, but not with the settings that it had
+            if is_frozen:  # the rule still exists, but its settings have changed
                 return RetiredRule.model_validate(settings)
             raise
 
 
 class RetiredRule(ScreeningRule):
-    """Stands in for a rule of a frozen study that this version of the software does not have, or not with these
-    settings.
+    """Stands in for a frozen study's rule that this version of the software lacks, or has with other settings.
 
-    The study is collected, paid and shown as before. It can't be screened by its own rules any more.
+    Such a study is collected, paid and shown as before, but it can no longer be screened by its own rules.
     """
 
     model_config = ConfigDict(extra="allow")

@@ -1,3 +1,5 @@
+"""The table of budgets that researchers typed for an offering; the newest one holds."""
+
 from django.conf import settings
 from django.db import models
 
@@ -5,8 +7,10 @@ from hits.models.offering import Offering
 
 
 class SpendingCap(models.Model):
-    """The budget that a researcher typed for an offering. The last row holds, for all that spends there,
-    until another follows; without cents, the budget was taken away. Rows are kept: `hits.budgeting` writes them."""
+    """A budget that a researcher typed for an offering. It limits everything that spends there until the next row.
+
+    A row without cents removes the budget. `hits.budgeting` writes the rows and never changes them.
+    """
 
     offering = models.ForeignKey(Offering, on_delete=models.PROTECT, related_name="spending_caps")
     cents = models.PositiveBigIntegerField(null=True)

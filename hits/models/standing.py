@@ -1,3 +1,5 @@
+"""The table of workers who get no more HITs of a study: those who reached the cap, and those who are blocked."""
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
@@ -11,12 +13,13 @@ class StandingQuerySet(models.QuerySet["Standing"]):
 
 
 class Standing(models.Model):
-    """That a worker gets no more HITs of a study, why, and whether the marketplace knows. Lifted, never deleted."""
+    """A worker who gets no more HITs of a study, why, and whether the marketplace knows. Rows are lifted, never
+    deleted."""
 
     class Kind(models.TextChoices):
-        CAP = "cap"  # has done as many as the study allows
-        SOFT = "soft block"  # by a qualification of our own: nobody else learns of it
-        HARD = "hard block"  # Amazon's own, which hurts the worker's standing there
+        CAP = "cap"  # the worker has done as many HITs as the study allows
+        SOFT = "soft block"  # we assign a qualification of our own; nobody else learns of it
+        HARD = "hard block"  # the crowd's own block, which harms the worker's record there
 
     offering = models.ForeignKey(Offering, on_delete=models.PROTECT, related_name="standings")
     crowd_worker_id = models.CharField(max_length=64)

@@ -1,3 +1,5 @@
+"""The tables of stored results and bundles: when they were made, from what, and why they could not be made."""
+
 from django.db import models
 from django.db.models import Q
 
@@ -6,9 +8,11 @@ from hits.models.offering import Offering
 
 
 class MadeFromRatings(BackgroundWork):
-    """What a background process made last of a study's ratings on a marketplace, and that it is asked for anew.
+    """The last thing of its kind that a background process made from an offering's ratings, and whether it is requested
+    again.
 
-    `source` names what it was made from: where that has changed, it is stale. `problem` says why it could not be made.
+    `source` identifies the data that it was made from: when the data has changed, it is stale. `problem` says why it
+    could not be made.
     """
 
     source = models.CharField(max_length=64, blank=True)
@@ -21,8 +25,10 @@ class MadeFromRatings(BackgroundWork):
 
 
 class StudyResults(MadeFromRatings):
-    """`results` is JSON as hits.analysing.serialising writes it; `figures` and `disputed` are drawn and counted
-    from the same ratings, so that showing them takes no statistics."""
+    """Results as JSON that hits.analysing.serialising writes, with their figures and the disputed dialogs.
+
+    All of it is computed from the same ratings and stored, so that a page can show it without computing statistics.
+    """
 
     offering = models.ForeignKey(Offering, on_delete=models.CASCADE, related_name="results")
     results = models.TextField(blank=True)
@@ -45,7 +51,7 @@ class StudyResults(MadeFromRatings):
 
 
 class StudyBundle(MadeFromRatings):
-    """The bundle itself is a file (hits.exporting.stored_bundles)."""
+    """When the offering's bundle was last made. The bundle itself is a file (hits.exporting.stored_bundles)."""
 
     offering = models.ForeignKey(Offering, on_delete=models.CASCADE, related_name="bundles")
     made_at = models.DateTimeField(null=True)

@@ -1,3 +1,5 @@
+"""The tables of submissions, which the crowd has confirmed, and of the ratings they contain."""
+
 from typing import TYPE_CHECKING
 
 from django.db import models
@@ -14,26 +16,29 @@ if TYPE_CHECKING:
 
 class SubmissionQuerySet(models.QuerySet["Submission"]):
     def waiting(self) -> "SubmissionQuerySet":
-        """Neither approved nor rejected, as far as we have heard."""
+        """Return those that are neither approved nor rejected, as far as we have heard."""
         return self.filter(status=Submission.Status.SUBMITTED)
 
     def undecided(self) -> "SubmissionQuerySet":
-        """Waiting, and not in the ledger either: nobody and nothing has approved it yet."""
+        """Return those that wait and have no reward in the ledger: neither a person nor the server approved them."""
         return self.waiting().exclude(payments__kind="reward")
 
     def with_answers(self) -> "SubmissionQuerySet":
-        """Those that have ratings: what frames, screening and results count."""
+        """Return those that have ratings. Frames, screening and results count only these."""
         return self.filter(problem="")
 
     def busiest_workers(self, least: int) -> dict[str, int]:
-        """How many HITs each worker has handed in, of those with at least so many: what a study's cap is about. What
-        they have in hand comes on top when they ask for another (hits.serving.statements)."""
+        """Return how many HITs each worker has handed in, for workers with at least `least` of them.
+
+        A study's cap is about this number. HITs that a worker still holds are added when they ask for another
+        (hits.serving.statements).
+        """
         counted = self.order_by().values("assignment__crowd_worker_id").annotate(count=Count("pk"))
         return dict(counted.filter(count__gte=least).values_list("assignment__crowd_worker_id", "count"))
 
 
 class Submission(models.Model):
-    """That the marketplace confirms an assignment: what counts, and what is paid. Its answers are the Rating rows."""
+    """An assignment that the marketplace confirms. It counts, and it is paid. Its answers are the Rating rows."""
 
     class Status(models.TextChoices):
         SUBMITTED = "Submitted"
@@ -41,17 +46,19 @@ class Submission(models.Model):
         REJECTED = "Rejected"
 
     assignment = models.OneToOneField(Assignment, on_delete=models.PROTECT, related_name="submission")
-    crowd_hit_id = models.CharField(max_length=64, blank=True, default="")  # a HIT of ours may be put up again
+    crowd_hit_id = models.CharField(
+        max_length=64, blank=True, default=""
+    )  # one HIT of ours may have had several ids, if it was put up again
     status = models.CharField(max_length=10, choices=Status)
     accepted_at = models.DateTimeField()
     submitted_at = models.DateTimeField()
     auto_approval_at = models.DateTimeField(null=True)
     answer_xml = models.TextField()
-    is_rebuilt = models.BooleanField(default=False)  # our answers were gone, or differed from the marketplace's copy
-    problem = models.TextField(blank=True)  # why there are no ratings, where there are none
+    is_rebuilt = models.BooleanField(default=False)  # our answers were lost, or differed from the marketplace's copy
+    problem = models.TextField(blank=True)  # why there are no ratings; empty if there are some
     collected_at = models.DateTimeField()
     decided_at = models.DateTimeField(null=True)  # when a person here approved or rejected it
-    rejecting_at = models.DateTimeField(null=True)  # when we were about to reject it, until the marketplace's word
+    rejecting_at = models.DateTimeField(null=True)  # set just before we reject it, until the marketplace answers
 
     objects = SubmissionQuerySet.as_manager()
 
@@ -61,20 +68,26 @@ class Submission(models.Model):
 
 class RatingQuerySet(models.QuerySet["Rating"]):
     def confirmed(self, offering: Offering) -> "RatingQuerySet":
-        """All that the crowd has confirmed: the same as in hits.frames."""
-        # As `with_answers` has it, but by a join: a subquery would be slow for millions of ratings.
+        """Return all ratings that the crowd has confirmed. They are the ones in hits.frames."""
+        # The same condition as `with_answers`, but as a join: a subquery would be slow for millions of ratings.
         return self.filter(submission__assignment__offering=offering, submission__problem="")
 
     def kept(self, run: "ScreeningRun | None") -> "RatingQuerySet":
-        """What this screening leaves in; everything without one. hits.screening.masking says the same of frames."""
-        return self.exclude(_is_left_out(run)) if run else self
+        """Return the ratings that this screening does not exclude; all of them if there was no screening.
+
+        hits.screening.masking applies the same rule to frames.
+        """
+        return self.exclude(_is_excluded(run)) if run else self
 
     def left_out(self, run: "ScreeningRun | None") -> "RatingQuerySet":
-        return self.filter(_is_left_out(run)) if run else self.none()
+        return self.filter(_is_excluded(run)) if run else self.none()
 
 
-def _is_left_out(run: "ScreeningRun") -> Q:
-    """An exclusion names the rating's submission, or its worker: then all their submissions, also later ones."""
+def _is_excluded(run: "ScreeningRun") -> Q:
+    """Return the condition under which a rating is excluded: by its submission, or by its worker.
+
+    A worker's exclusion covers all their submissions, including later ones.
+    """
     workers = run.exclusions.filter(submission=None).order_by().values("crowd_worker_id")
     submissions = run.exclusions.exclude(submission=None).order_by().values("submission")
     return Q(submission__assignment__crowd_worker_id__in=workers) | Q(submission__in=submissions)
@@ -83,15 +96,15 @@ def _is_left_out(run: "ScreeningRun") -> Q:
 class Rating(models.Model):
     """One reply, judged by one worker. A card that stands for several candidates makes a row for each of them.
 
-    `candidate` is empty for the human reply. `value` is one of the protocol's scale for this criterion. In a
-    comparison, `opponent` is the reply that it was compared with; a comparison with the human reply is stored as the
-    human reply's, so that no opponent always means that nothing was compared. Append-only.
+    `candidate` is empty for the human reply. `value` comes from the protocol's scale for this criterion. In a
+    comparison, `opponent` is the other reply. A comparison with the human reply is stored as the human reply's rating,
+    so an empty opponent always means that nothing was compared. Rows are only added.
     """
 
     submission = models.ForeignKey(Submission, on_delete=models.PROTECT, related_name="ratings")
     item = models.ForeignKey(HitItem, on_delete=models.PROTECT, related_name="ratings")
     candidate = models.ForeignKey(Candidate, null=True, on_delete=models.PROTECT, related_name="ratings")
-    card = models.PositiveSmallIntegerField()  # in HitItem.cards
+    card = models.PositiveSmallIntegerField()  # its number in HitItem.cards
     place = models.PositiveSmallIntegerField()  # where it stood on the page
     criterion = models.CharField(max_length=30, default="overall")  # what was asked about
     value = models.CharField(max_length=30)
@@ -100,7 +113,7 @@ class Rating(models.Model):
     objects = RatingQuerySet.as_manager()
 
     class Meta:
-        # One for each of the four cases, since NULLs are never equal to each other in SQLite.
+        # One constraint for each of the four cases, because two NULLs never count as equal.
         constraints = [
             models.UniqueConstraint(
                 fields=["submission", "item", "criterion", "candidate"],

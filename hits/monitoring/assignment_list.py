@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import Q
 
 from hits.access import pseudonym
-from hits.budgeting import IN_SHORT, waiting_for_decision
+from hits.budgeting import PROBLEMS_IN_SHORT, waiting_for_decision
 from hits.collecting import counted_minutes
 from hits.models import Answer, Assignment, BonusCheck, HitItem, Offering, Study, Submission
 from hits.models.assignment import IS_CONFIRMED, AssignmentQuerySet
@@ -93,7 +93,7 @@ def _count_points(protocol: Protocol[Any], assignments: Sequence[Assignment]) ->
 
 def _describe_problem(assignment: Assignment) -> str:
     submission = getattr(assignment, "submission", None)
-    return IN_SHORT.get(submission.problem, "without answers") if submission and submission.problem else ""
+    return PROBLEMS_IN_SHORT.get(submission.problem, "without answers") if submission and submission.problem else ""
 
 
 def _submission_id(assignment: Assignment) -> int | None:

@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 
 from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
-from hits.budgeting import mark, waiting_for_decision, within_budget
+from hits.budgeting import bonus_mark, waiting_for_decision, within_budget
 from hits.collecting import counted_minutes
 from hits.crowds import fees_of
 from hits.designing import dollars
@@ -83,7 +83,7 @@ def confirm_top_up(top_up: TopUp, by: User | None, now: datetime) -> None:
 
 
 def _save_top_up(top_up: TopUp, by: User | None, now: datetime) -> None:
-    reason = f"A top-up, since the HIT took longer than we thought. Thank you! {mark(Payment.Kind.TOP_UP)}"
+    reason = f"A top-up, since the HIT took longer than we thought. Thank you! {bonus_mark(Payment.Kind.TOP_UP)}"
     Payment.objects.bulk_create(
         [
             Payment(

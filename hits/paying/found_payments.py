@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 
-from hits.budgeting import mark
+from hits.budgeting import bonus_mark
 from hits.crowds import Market, MarketBonus, call_in_threads, crowd_of, fees_of
 from hits.errors import MarketRefused, MarketUnavailable
 from hits.models import Event, Offering, Payment, Study, Submission
@@ -69,7 +69,7 @@ def key_of(bonus: MarketBonus) -> BonusKey:
 def our_mark_in(reason: str) -> str:
     """Return the mark at the end of a reason if we sent this bonus, and "" if somebody else did."""
     last = reason.rpartition(" ")[2]
-    return last if last in (mark(Kind.BONUS), mark(Kind.TOP_UP)) else ""
+    return last if last in (bonus_mark(Kind.BONUS), bonus_mark(Kind.TOP_UP)) else ""
 
 
 @transaction.atomic
@@ -104,7 +104,7 @@ def _note_one(offering: Offering, submission: Submission, here: set[str], bonus:
     A bonus with our mark is our own, and its ledger line was lost (a restored database); any other was given by hand.
     `here` has the kinds of payment that the ledger already has for this submission.
     """
-    kinds = {mark(Kind.BONUS): Kind.BONUS, mark(Kind.TOP_UP): Kind.TOP_UP}
+    kinds = {bonus_mark(Kind.BONUS): Kind.BONUS, bonus_mark(Kind.TOP_UP): Kind.TOP_UP}
     kind = kinds.get(our_mark_in(bonus.reason), Kind.EXTRA)
     if kind != Kind.EXTRA and (kind in here or Kind.REWARD not in here):
         return False  # we know it, or its line is about to be written: paying will find the bonus by its mark

@@ -18,9 +18,9 @@ from hits.access import pseudonym
 from hits.budgeting import (
     IN_FLIGHT,
     beyond_cap,
+    bonus_mark,
     dues,
     empty_submissions,
-    mark,
     submissions_without_dues,
     waiting_for_decision,
 )
@@ -298,7 +298,7 @@ def _send_bonuses(
     for payment in payments:
         assignment_id = payment.submission.assignment.crowd_assignment_id
         given = next((key for key in by_hand if key[:2] == (assignment_id, payment.cents)), None)
-        if (assignment_id, mark(payment.kind)) in ours:
+        if (assignment_id, bonus_mark(payment.kind)) in ours:
             outcomes.append(_Outcome(FOUND_ON_MARKET))
         elif given is not None:
             outcomes.append(_Outcome(FOUND_ON_MARKET, paid_at=by_hand.pop(given).granted_at))

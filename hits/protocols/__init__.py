@@ -1,10 +1,11 @@
-"""Beside the rooms: how people are asked, and what their answers mean.
+"""How people are asked, and what their answers mean; stands beside the rooms.
 
-In: a study's design, and what a page says. Out: what the page gets, whether an answer is valid and complete, whether a
-checkpoint is won, which ratings follow and what they are worth. Guaranteed: whatever is true of one way of asking only
-stands in its own file; everything else knows `protocol.Protocol`. `checkpoints` says which attempt counts.
+What comes in: a study's design, and what a worker's page sends. What goes out: what the page needs, whether an answer
+is valid and complete, whether a checkpoint is won, which ratings follow and what they are worth. What is guaranteed:
+whatever is true of only one way of asking stands in that protocol's own file; all other code knows only
+`protocol.Protocol`. `checkpoints` says which attempt counts.
 
-A new protocol is a file like `areas.py` with a line in `all_protocols.py`, and a file like areas.ts in
+To add a protocol, write a file like `areas.py` with a line in `all_protocols.py`, and a file like areas.ts in
 frontend/src/worker/protocols with a line in registry.ts.
 """
 

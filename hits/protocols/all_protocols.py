@@ -1,4 +1,4 @@
-"""All ways of asking that a study may name, and which one it names."""
+"""The list of all protocols, and which one a study uses."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,7 +7,7 @@ from hits.models.design import StudyDesign
 from hits.protocols.areas import Areas
 from hits.protocols.protocol import Protocol
 
-# The first is the one of a study that does not say how it asks.
+# A study that names no protocol uses the first.
 REGISTERED: list[type[Protocol[Any]]] = [
     Areas,
 ]
@@ -15,15 +15,16 @@ PROTOCOLS = {one.name: one for one in REGISTERED}
 
 
 def protocol_of(design: StudyDesign) -> Protocol[Any]:
+    """Return the protocol that the design names, with the design's settings."""
     return PROTOCOLS[design.protocol](design)
 
 
 def usual_protocol() -> Protocol[Any]:
-    """The first protocol with its default settings: for ratings that are made up without a study."""
+    """Return the first protocol with its default settings, for ratings that are made up without a study."""
     needed = {"name": "any", "datasets": [{"name": "any", "dialogs": 1}], "generators": ["any"]}
     return protocol_of(StudyDesign.model_validate(needed))
 
 
 def protocol_in(settings: Mapping[str, Any]) -> type[Protocol[Any]]:
-    """Of a draft, which may hold anything: the one that it names, or else the first."""
+    """Return the protocol that a draft names, or the first one: a draft may contain anything."""
     return PROTOCOLS.get(str(settings.get("protocol")), next(iter(PROTOCOLS.values())))

@@ -1,6 +1,7 @@
-"""Areas: all replies to a dialog side by side, each moved as a card into one of a few areas, best first.
+"""The protocol in which workers sort reply cards into areas (good, okay, bad): its settings, answers and texts.
 
-A page sends `{"areas": {"0": "good", ...}}` by places; the same is stored by cards.
+All replies to a dialog stand side by side, and each is moved as a card into one of a few areas. A page sends `{"areas":
+{"0": "good", ...}}` by the cards' places; we store the same by the cards' numbers.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,9 +27,9 @@ from hits.protocols.protocol import (
 )
 from hits.stats import score_of
 
-# A dialog counts as sorted anew when at least this share of its cards stands elsewhere than at the passed check.
-# Someone who improves one reply of five after a check does not come near it; sorting five anew at random does in 95 of
-# 100.
+# A dialog counts as sorted again when at least this share of its cards has moved since the check that passed. Someone
+# who improves one reply of five after a check stays well below; sorting five again at random exceeds it in 95 of 100
+# cases.
 REDONE_SHARE = 0.4
 
 # --- Settings --------------------------------------------------------------------------------------------------------
@@ -93,10 +94,14 @@ class Areas(Protocol[AreasDesign]):
     )
     answer_noun = "placement"
     still_missing = ("Still without a place", "place them")
-    fitting_setting = OwnSetting("areas", "belongs into", "words")
+    fitting_setting = OwnSetting("areas", "belongs in", "words")
 
     def problems(self) -> list[DesignProblem]:
-        return [*_same_twice(self.design), *_unknown_areas(self.design), *_bonus_for_nothing(self.design)]
+        return [
+            *_find_repeated_areas(self.design),
+            *_find_unknown_areas(self.design),
+            *_find_pointless_bonus(self.design),
+        ]
 
     def page_settings(self) -> dict[str, Any]:
         return {"areas": [area.model_dump() for area in self.design.task.areas]}
@@ -154,7 +159,8 @@ class Areas(Protocol[AreasDesign]):
         rules = self.design.checkpoints
         if rules.feedback == "after submission":
             return (
-                "What counts is where the replies are when you submit. How many points you have won is told after that."
+                "What counts is where the replies are when you submit. We tell you afterwards how many points you "
+                "have won."
             )
         if rules.counts == "final":
             return (
@@ -168,17 +174,17 @@ class Areas(Protocol[AreasDesign]):
         )
 
     def how_it_was_won(self) -> str:
-        return f"put it into {_listed(self.passing_values, 'or')}"
+        return f"put it into {_join_names(self.passing_values, 'or')}"
 
     def fitting_answer(self, reply: WarmUpReply) -> str:
         areas = reply.areas if isinstance(reply, AreasWarmUpReply) else []
-        return f"belongs into {' or '.join(areas)}"
+        return f"belongs in {' or '.join(areas)}"
 
     def how_it_was_asked(self) -> str:
         return (
             "Workers saw a dialog with the replies of all models side by side, in an order that changed between "
             "workers and without the models' names, and put each reply into one of "
-            f"{len(self.scale.labels)} areas: {_listed(self.scale.labels, 'and')}."
+            f"{len(self.scale.labels)} areas: {_join_names(self.scale.labels, 'and')}."
         )
 
     def instrument(self) -> str:
@@ -189,7 +195,7 @@ class Areas(Protocol[AreasDesign]):
         return {"areas": {str(place): self.scale.values[level] for place, level in enumerate(levels)}}
 
 
-def _listed(names: Sequence[str], last: str) -> str:
+def _join_names(names: Sequence[str], last: str) -> str:
     *most, end = names
     return f"{', '.join(most)} {last} {end}" if most else end
 
@@ -197,35 +203,35 @@ def _listed(names: Sequence[str], last: str) -> str:
 # --- Settings that contradict themselves -----------------------------------------------------------------------------
 
 
-def _keys(design: AreasDesign) -> list[str]:
+def _area_keys(design: AreasDesign) -> list[str]:
     return [area.key for area in design.task.areas]
 
 
-def _same_twice(design: AreasDesign) -> Iterator[DesignProblem]:
-    keys = _keys(design)
+def _find_repeated_areas(design: AreasDesign) -> Iterator[DesignProblem]:
+    keys = _area_keys(design)
     if twice := sorted({key for key in keys if keys.count(key) > 1}):
-        yield DesignProblem("task.areas", f"{', '.join(twice)} is there twice; name each once")
+        yield DesignProblem("task.areas", f"{', '.join(twice)} is listed twice; list each area once")
 
 
-def _unknown_areas(design: AreasDesign) -> Iterator[DesignProblem]:
-    keys = _keys(design)
+def _find_unknown_areas(design: AreasDesign) -> Iterator[DesignProblem]:
+    keys = _area_keys(design)
     used = {"checkpoints.passing_areas": design.checkpoints.passing_areas}
     for number, reply in enumerate(design.warm_up.replies, 1):
         used[f"warm_up.replies.{number}.areas"] = reply.areas
     for field, names in used.items():
         for name in names:
             if name not in keys:
-                yield DesignProblem(field, f"{name!r} is no area of this study; its areas are {', '.join(keys)}")
+                yield DesignProblem(field, f"{name!r} is not an area of this study; its areas are {', '.join(keys)}")
 
 
-def _bonus_for_nothing(design: AreasDesign) -> Iterator[DesignProblem]:
-    """A bonus that nobody can win, or that nobody can miss, is a mistake."""
+def _find_pointless_bonus(design: AreasDesign) -> Iterator[DesignProblem]:
+    """Report a bonus that nobody can win, or that nobody can miss."""
     passing = design.checkpoints.passing_areas
     if not design.pay.bonus_cents:
         return
     if not passing:
         yield DesignProblem("checkpoints.passing_areas", "is empty, so no checkpoint can be passed; name an area")
-    elif set(_keys(design)) <= set(passing):
+    elif set(_area_keys(design)) <= set(passing):
         yield DesignProblem(
             "checkpoints.passing_areas", "names every area, so no checkpoint can be missed; leave one out"
         )

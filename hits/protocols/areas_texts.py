@@ -1,4 +1,4 @@
-"""What a worker who sorts replies into areas reads, unless the study says otherwise. Markdown where it is long."""
+"""The default texts that a worker who sorts replies into areas reads. The long ones are Markdown."""
 
 from hits.models.design_texts import flowing
 

@@ -1,8 +1,9 @@
-"""Two cards compared -> ratings with an opponent: what protocols that compare replies have in common.
+"""Turns a comparison of two cards into ratings with an opponent, for protocols that compare replies.
 
-In: which of two cards was judged how. Out: judgements, one for each pair of writers. Guaranteed: all workers' ratings
-of the same two cards have the same candidate and opponent, whatever their places on the page: the card with the lower
-number is the candidate's, unless the other is the human reply, which is never an opponent (contract.Judgement).
+What comes in: which of two cards was judged how. What goes out: judgements, one for each pair of writers. What is
+guaranteed: all workers' ratings of the same two cards have the same candidate and opponent, wherever the cards stood on
+the page. The candidate is the card with the lower number, unless the other is the human reply, which is never an
+opponent (protocol.Judgement).
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,8 +16,10 @@ from hits.protocols.protocol import Criterion, Judgement
 def compare_cards(
     criterion: Criterion, value: str, first: int, second: int, cards: Sequence[Card], card_order: Sequence[int]
 ) -> Iterator[Judgement]:
-    """`value` is what was said of the card `first` against the card `second`. A card compared with itself stands for
-    identical replies, of which the protocol says that they are alike."""
+    """Yield the judgements that follow when the worker said `value` of the card `first` against the card `second`.
+
+    A card compared with itself stands for identical replies; the protocol then says that they are alike.
+    """
     if first > second:
         first, second, value = second, first, criterion.scale.mirrored(value)
     one, other = cards[first].writers, cards[second].writers

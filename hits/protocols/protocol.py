@@ -1,9 +1,9 @@
-"""What a protocol must say of itself, so that no room has to know how people are asked.
+"""The contract of a protocol: what it must tell the rooms, so that none of them has to know how people are asked.
 
 Words. A dialog's *cards* have numbers, in the order in which they are stored, and *places*, in the order in which one
-worker sees them; `card_order` has the card at each place. What a page *sends* about a dialog goes by places, since
-pages know no more. The *value* that is stored goes by cards. A *judgement* is one rating that follows from a value: on
-one criterion, of one candidate or of the human reply, and in a comparison against an opponent.
+worker sees them; `card_order` lists the card at each place. What a page *sends* about a dialog names places, because a
+page knows nothing else. The *value* that we store names cards. A *judgement* is one rating that follows from a value:
+on one criterion, of one candidate or of the human reply, and in a comparison against an opponent.
 """
 
 from abc import ABC, abstractmethod
@@ -26,7 +26,7 @@ Design = TypeVar("Design", bound=StudyDesign)
 
 
 class InvalidAnswer(EvalPlatformError):
-    """What a page sent is no answer to this dialog. Our own pages never send such a thing."""
+    """What a page sent is not an answer to this dialog. Our own pages never send such a thing."""
 
 
 class Sent(BaseModel):
@@ -50,15 +50,18 @@ class Scale:
         return self.labels[self.values.index(value)]
 
     def mirrored(self, value: str) -> str:
-        """The same comparison as the other reply sees it. The scale of a comparison goes from one reply's best to the
-        other's, so the second best for one is the second worst for the other."""
+        """Return the same comparison seen from the other reply.
+
+        The scale of a comparison runs from one reply's best to the other's, so the second best for one is the second
+        worst for the other.
+        """
         return self.values[-1 - self.values.index(value)]
 
 
 @dataclass(frozen=True)
 class Criterion:
-    """What people are asked about. Where they compare two replies, what one gains the other loses: the scale is
-    symmetric, and its scores are so around 0, as in win, tie, loss with 1, 0, -1."""
+    """What people are asked about. In a comparison, one reply gains what the other loses, so the scores must be
+    symmetric around 0, such as 1, 0, -1 for win, tie, loss."""
 
     name: str
     scale: Scale
@@ -72,8 +75,11 @@ class Criterion:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """`candidate` is None for the human reply. In a comparison that the human reply takes part in, it is the candidate,
-    and the model's reply is the opponent: so no opponent always means that nothing was compared."""
+    """One rating that follows from an answer. `candidate` is None for the human reply.
+
+    In a comparison with the human reply, the human reply is the candidate and the model's reply the opponent. So an
+    empty opponent always means that nothing was compared.
+    """
 
     card: int
     place: int
@@ -85,8 +91,10 @@ class Judgement:
 
 @dataclass(frozen=True)
 class OwnSetting:
-    """A setting that only this protocol has, as the study form asks for it. `kind` is one of those that
-    hits.views.setting_fields can read."""
+    """A setting that only this protocol has, as the study form asks for it.
+
+    `kind` is one of the kinds that hits.views.setting_fields can read.
+    """
 
     path: str
     label: str
@@ -98,12 +106,12 @@ class Protocol(ABC, Generic[Design]):
     """One way of asking, with one study's settings."""
 
     name: ClassVar[str]
-    design_class: ClassVar[type[StudyDesign]]  # with the settings that only this protocol has
+    design_class: ClassVar[type[StudyDesign]]  # adds the settings that only this protocol has
     sent_class: ClassVar[type[Sent]]
     own_settings: ClassVar[Sequence[OwnSetting]]
     answer_noun: ClassVar[str]  # what an answer to a dialog is called in the methods section
     still_missing: ClassVar[tuple[str, str]]  # "Still without a place" ... "please place them"
-    fitting_setting: ClassVar[OwnSetting]  # of a reply of the warm-up: which answers fit it
+    fitting_setting: ClassVar[OwnSetting]  # which answers fit a reply of the warm-up
 
     def __init__(self, design: Design) -> None:
         self.design = design
@@ -112,25 +120,30 @@ class Protocol(ABC, Generic[Design]):
 
     @abstractmethod
     def problems(self) -> list[DesignProblem]:
-        """What contradicts itself in the protocol's own settings."""
+        """Return the contradictions among the protocol's own settings."""
 
     # --- Batching
 
     def line_up(self, number: int, has_gold: bool) -> Sequence[str]:
-        """The generators whose replies stand in an item; the human reply of a checkpoint (`has_gold`) stands there
-        beside them. Dialogs are numbered so that `number % n` gives n line-ups about equally often, in each HIT and in
-        each dataset. A protocol that compares two replies names two generators, and one for a checkpoint: then there
-        is one rating of the human reply, which `passing_values` speaks of."""
+        """Return the generators whose replies appear in an item; a checkpoint (`has_gold`) also shows the human reply.
+
+        Dialogs are numbered so that `number % n` gives each of n line-ups about equally often, in each HIT and in each
+        dataset. A protocol that compares two replies returns two generators, but only one for a checkpoint: then there
+        is exactly one rating of the human reply, to which `passing_values` applies.
+        """
         return self.design.generators
 
     # --- Serving
 
     @abstractmethod
     def page_settings(self) -> dict[str, Any]:
-        """What the worker's page needs beside the dialogs and the common texts."""
+        """Return what the worker's page needs beside the dialogs and the common texts."""
 
     def read(self, sent: Mapping[str, Any], card_order: Sequence[int]) -> Value:
-        """The value to store. Raises InvalidAnswer. It may be incomplete: pages save as people work."""
+        """Return the value to store for what a page sent. It may be incomplete, because pages save while people work.
+
+        Raises InvalidAnswer.
+        """
         try:
             parsed = self.sent_class.model_validate(sent)
         except ValidationError:
@@ -139,101 +152,107 @@ class Protocol(ABC, Generic[Design]):
 
     @abstractmethod
     def value_of(self, sent: Any, card_order: Sequence[int]) -> Value:
-        """Of what has the shape of `sent_class`. Raises InvalidAnswer where it does not fit the dialog or the study."""
+        """Return the value to store for an answer that has the shape of `sent_class`.
+
+        Raises InvalidAnswer if it does not fit the dialog or the study.
+        """
 
     @abstractmethod
     def show(self, value: Value | None, card_order: Sequence[int]) -> dict[str, Any]:
-        """The reverse of `read`; None where nothing was answered yet."""
+        """Return a stored value in the form that pages send: the reverse of `read`. None means not answered yet."""
 
     def nothing(self) -> Value:
-        """The value of a dialog of which nothing was answered."""
+        """Return the value of a dialog that was not answered at all."""
         return self.read(self.show(None, ()), ())
 
     @abstractmethod
     def missing(self, value: Value | None, card_count: int) -> int:
-        """How many replies of a dialog still have no answer. 0: it is complete."""
+        """Return how many replies of a dialog still have no answer; 0 if it is complete."""
 
     # --- Checkpoints
 
     @abstractmethod
     def passes(self, value: Value, gold_card: int) -> bool:
-        """Whether the human reply was judged as it should be. hits.protocols.checkpoints says what that wins."""
+        """Return whether the human reply was judged as it should be. hits.protocols.checkpoints says what that wins."""
 
     @property
     @abstractmethod
     def passing_values(self) -> Sequence[str]:
-        """The same for the rating of the human reply on `checkpoint_criterion`: it passes with one of these."""
+        """Return the ratings of the human reply on `checkpoint_criterion` that pass the checkpoint."""
 
     @property
     def checkpoint_criterion(self) -> str:
+        """Return the criterion that decides about checkpoints."""
         return OVERALL
 
     @abstractmethod
     def is_redone(self, checked: Value, final: Value) -> bool:
-        """Whether so much was changed since a check that the dialog was answered anew."""
+        """Return whether so much has changed since a check that the dialog was in effect answered again."""
 
     # --- Ratings
 
     @property
     @abstractmethod
     def criteria(self) -> Sequence[Criterion]:
-        """In the order in which they are asked, the main one first."""
+        """Return the criteria in the order in which they are asked, the main one first."""
 
     @abstractmethod
     def judgements(self, value: Value, card_order: Sequence[int], cards: Sequence[Card]) -> Iterator[Judgement]:
-        """The ratings of a complete answer. A card that stands for several candidates makes one for each."""
+        """Yield the ratings of a complete answer. A card that stands for several candidates makes one for each."""
 
     @abstractmethod
     def value_of_card(self, value: Value, card: int) -> str | None:
-        """What was said of one card on the main criterion."""
+        """Return what was said of one card on the main criterion."""
 
     @cached_property
     def scale(self) -> Scale:
-        """Of the main criterion."""
+        """Return the scale of the main criterion."""
         return self.criteria[0].scale
 
     # --- Words
 
     @abstractmethod
     def how_to_win(self) -> str:
-        """When a checkpoint's point is the worker's: "... and the point is yours when you ..." ."""
+        """Say when a worker wins a checkpoint's point; the sentence begins "the point is yours when"."""
 
     @abstractmethod
     def what_counts(self) -> str:
-        """For workers, before the first check: which answer decides about a point (hits.protocols.checkpoints)."""
+        """Tell workers, before their first check, which answer decides about a point (hits.protocols.checkpoints)."""
 
     @abstractmethod
     def how_it_was_won(self) -> str:
-        """The same for the methods section: "... a worker who ... won a bonus point" ."""
+        """Say the same in the methods section: "a worker who ... won a bonus point"."""
 
     @abstractmethod
     def fitting_answer(self, reply: WarmUpReply) -> str:
-        """For the researcher's eyes: which answer the warm-up praises."""
+        """Tell the researcher which answer the warm-up praises."""
 
     @abstractmethod
     def how_it_was_asked(self) -> str:
-        """For the methods section: "Workers saw a dialog with ... and ..." ."""
+        """Return a sentence for the methods section: "Workers saw a dialog with ... and ..."."""
 
     @abstractmethod
     def instrument(self) -> str:
-        """For the datasheet (HEDS 4.3.5): how responses are given."""
+        """Say for the datasheet (HEDS 4.3.5) how responses are given."""
 
     # --- Simulation
 
     @abstractmethod
     def sent_by(self, levels: Sequence[int]) -> dict[str, Any]:
-        """What a page would send for someone whose opinion of the card at each place is this level of `scale`."""
+        """Return what a page would send for someone who puts the card at each place on this level of `scale`."""
 
     @cached_property
     def passing_levels(self) -> list[int]:
-        """Best first."""
+        """Return the levels of the scale that pass a checkpoint, best first."""
         return [level for level, value in enumerate(self.scale.values) if value in self.passing_values]
 
 
 def missing_work(
     protocol: Protocol[Any], card_counts: Mapping[int, int], values: Mapping[int, Value]
 ) -> dict[int, int]:
-    """The one place that says whether work is complete: how many replies of which items have no answer. Both by the
-    items' keys."""
+    """Return how many replies of which items have no answer. This is the one place that says whether work is complete.
+
+    All three mappings are by the items' primary keys.
+    """
     counted = {item: protocol.missing(values.get(item), count) for item, count in card_counts.items()}
     return {item: missing for item, missing in counted.items() if missing}

@@ -1,9 +1,9 @@
-"""A frozen study's HITs -> the marketplace.
+"""Puts a frozen study's HITs on the marketplace, stops and resumes them, and limits who gets more of them.
 
-In: HITs that are not published yet, a market, a budget. Out: each HIT exactly once on the marketplace, and its id here.
-Guaranteed: intent is saved before each call and the outcome after it, so that a run which is killed at any point and
-started again, within or after the token's 24 hours, loses no HIT and doubles none; and nothing is published above the
-budget or the account's balance.
+What comes in: HITs that are not published yet, a market, a budget. What goes out: each HIT exactly once on the
+marketplace, with its id here. What is guaranteed: the intent is saved before each call and the outcome after it, so
+that a run that is killed at any point and started again, even after the token's 24 hours, loses no HIT and creates none
+twice; and nothing is published above the budget or the account's balance.
 """
 
 import lazy_loader

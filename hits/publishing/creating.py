@@ -1,4 +1,4 @@
-"""Create each HIT of a plan once on the marketplace: save the intent, make the call, save its outcome."""
+"""Creates each HIT of a plan once on the marketplace: save the intent, make the call, save its outcome."""
 
 from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
@@ -21,13 +21,15 @@ from hits.publishing.publishing_plan import (
 
 log = structlog.get_logger("hits.publishing")
 
-MOST_WALKS = 5  # through the list of HITs, until two of them agree
+MOST_WALKS = 5  # read the list of HITs at most so often, until it is the same twice
 
 OnProgress = Callable[[int], None]
 
 
 @dataclass
 class PublishingResult(Met):
+    """How many HITs were published, and how many were adopted because they were there already."""
+
     published: int = 0
     adopted: int = 0
 
@@ -40,21 +42,21 @@ def publish_hits(
     on_progress: OnProgress = lambda count: None,
     goes_on: Callable[[], bool] = lambda: True,
 ) -> PublishingResult:
-    """Publishes what the plan names. Whatever is on the marketplace already is adopted first.
+    """Publish what the plan names. HITs that are on the marketplace already are adopted first.
 
-    The budget is looked at once more, by whatever stands now: the plan may have waited for a person's word.
-    `on_progress` hears how many HITs were dealt with, also when it were none for some seconds.
+    The budget is checked once more, by what holds now, because the plan may have waited for a person's decision.
+    `on_progress` hears how many HITs were dealt with, which may be none for some seconds.
     """
     offering = plan.offering
     refuse_unmet_wishes(offering)
     known = crowd_notes(offering)
     with ThreadPoolExecutor(1) as pool:
-        preparing = pool.submit(market.prepare, offering, known)  # meanwhile
+        preparing = pool.submit(market.prepare, offering, known)  # runs while we read the list of HITs
         result = PublishingResult(adopted=adopt_orphans(offering, market, now()))
         waiting = _save_intents(plan, now())
     notes = preparing.result()
     note_of_crowd(offering, notes)
-    # From which server the study is published: before its first HIT, and for good.
+    # Note which server publishes the study, before its first HIT. This never changes.
     Offering.objects.filter(pk=offering.pk, page_url="").update(page_url=page_url)
     on_progress(len(plan.hits) - len(waiting))
 
@@ -70,7 +72,7 @@ def publish_hits(
         result.published += 1
 
     def save_refusal(publication: Publication, refused: MarketRefused) -> None:
-        if not refused.is_about_account:  # that says nothing of the HIT, which waits as those after it
+        if not refused.is_about_account:  # if it is, it says nothing about this HIT, which stays an intent
             Publication.objects.filter(pk=publication.pk).unconfirmed().update(refusal=str(refused))
 
     threads = crowd_of(offering).abilities.calls_at_once
@@ -82,7 +84,8 @@ def publish_hits(
 
 
 def settle_plan(plan: PublishingPlan, market: Market, now: datetime) -> PublishingPlan:
-    """Looks first what an interrupted run left on the marketplace: it holds its money already, and needs no more."""
+    """Look first for what an interrupted run left on the marketplace: those HITs are paid for already, and cost
+    nothing more."""
     if not plan.begun_count:
         return plan
     adopt_orphans(plan.offering, market, now)
@@ -90,10 +93,11 @@ def settle_plan(plan: PublishingPlan, market: Market, now: datetime) -> Publishi
 
 
 def adopt_orphans(offering: Offering, market: Market, now: datetime) -> int:
-    """Finds HITs of this study that stand on the marketplace without our knowing their ids, and notes them.
+    """Find HITs of this study on the marketplace whose ids we do not know, note them, and return their number.
 
-    By our own mark in the annotation, since a token is forgotten after 24 hours. HITs of other projects are left alone,
-    and so are those that name this study without our signature: someone has planted them, or SECRET_KEY was another.
+    We recognise them by our mark in the annotation, since MTurk forgets a token after 24 hours. HITs of other projects
+    are left alone. So are HITs that name this study without our signature: somebody planted them, or SECRET_KEY has
+    changed.
     """
     ours = Publication.objects.filter(offering=offering)
     known = set(ours.confirmed().current().values_list("hit__number", flat=True))
@@ -114,8 +118,8 @@ def adopt_orphans(offering: Offering, market: Market, now: datetime) -> int:
                 orphans.setdefault(number, found.crowd_hit_id)
             elif number is None and crowd.names_study(found.mark, offering):
                 strangers.add(found.crowd_hit_id)
-        # Others may delete HITs while we read: then the pages shift, and one of ours slips through. A token protects us
-        # for a day only; so, where something was left behind, the list is read until it holds still.
+        # If others delete HITs while we read, the pages of the list shift, and we may miss one of ours. A token
+        # protects us for a day only. So if anything was left behind, we read the list until it is the same twice.
         if walk == last or not (orphans or was_interrupted):
             break
         last = walk
@@ -128,7 +132,7 @@ def adopt_orphans(offering: Offering, market: Market, now: datetime) -> int:
 
 
 def _note_strangers(offering: Offering, crowd_hit_ids: Collection[str], now: datetime) -> None:
-    """In the log each time, and in the study's events once."""
+    """Write it to the log each time, and to the study's events once."""
     ids = ", ".join(sorted(crowd_hit_ids)[:3]) + ("" if len(crowd_hit_ids) <= 3 else ", ...")
     text = f"left alone what names this study on the {offering.place} market without our signature: {ids}"
     log.warning("unsigned_hits_left_alone", study=offering.study.name, environment=offering.place, hits=ids)
@@ -137,7 +141,7 @@ def _note_strangers(offering: Offering, crowd_hit_ids: Collection[str], now: dat
 
 
 def _save_intents(plan: PublishingPlan, now: datetime) -> list[Publication]:
-    """Returns the publications that are not confirmed yet. Two runs at once make one row a HIT."""
+    """Save and return the publications that are not confirmed yet. Two runs at once create one row per HIT."""
     with within_budget(plan.offering, *words_for_budget(plan)):
         return _save_publications(plan, now)
 
@@ -153,7 +157,7 @@ def _save_publications(plan: PublishingPlan, now: datetime) -> list[Publication]
     planned = {hit.pk for hit in plan.hits}
     unconfirmed = Publication.objects.filter(offering=plan.offering).unconfirmed()
     waiting = [one for one in unconfirmed.select_related("hit").order_by("hit__number") if one.hit_id in planned]
-    # What was refused is asked for again, and may be there from now on.
+    # Refused ones are requested again, so from now on they may exist.
     Publication.objects.filter(pk__in=[one.pk for one in waiting]).update(refusal="")
     if plan.run:
         _take_over([one for one in waiting if one.run_id != plan.run.pk], plan.run)

@@ -1,9 +1,9 @@
-"""Who gets no more HITs of a study.
+"""Decides who gets no more HITs of a study: workers who have reached the cap, and workers whom a researcher blocked.
 
-In: what workers have done, and what a researcher decided. Out: Standing rows, and a crowd that no longer shows them the
-study's HITs, where it can do that. Guaranteed: the intent is saved first, and each run tells the marketplace what it
-has not heard yet; telling it twice does no harm. A crowd's own block, which hurts a worker's standing there, is used
-only where a researcher chose it.
+What comes in: what workers have done, and what a researcher decided. What goes out: Standing rows, and a crowd that no
+longer shows these workers the study's HITs, if it can do that. What is guaranteed: the intent is saved first, and each
+run tells the marketplace what it has not heard yet; telling it twice does no harm. A crowd's own block, which harms a
+worker's record there, is used only if a researcher chose it.
 """
 
 from dataclasses import dataclass
@@ -23,30 +23,33 @@ Kind = Standing.Kind
 
 @dataclass
 class Limited:
+    """What changed in a run."""
+
     capped: int = 0  # workers who have reached the cap since the last run
-    told: int = 0  # changes that the marketplace has heard of now
+    told: int = 0  # changes that this run has told the marketplace
 
 
 def limit_workers(offering: Offering, market: Market, now: datetime) -> Limited:
-    """Caps who has done enough, and brings the marketplace up to date."""
-    result = Limited(capped=_cap(offering, now))
+    """Cap the workers who have done enough, and bring the marketplace up to date."""
+    result = Limited(capped=_cap_busy_workers(offering, now))
     if not crowd_of(offering).abilities.can_keep_out:
         return result  # our own page refuses them
     ours = Standing.objects.filter(offering=offering).select_related("offering__study")
     for standing in ours.filter(applied_at=None, lifted_at=None):
-        _apply(standing, market, now)
+        _apply_standing(standing, market, now)
         result.told += 1
     lifted = ours.filter(lift_applied_at=None)
     for standing in lifted.exclude(applied_at=None).exclude(lifted_at=None):
-        _lift(standing, market, now)
+        _lift_standing(standing, market, now)
         result.told += 1
     return result
 
 
 def block(offering: Offering, worker_id: str, kind: str, reason: str, by: User | None, now: datetime) -> None:
-    """By hand, with a reason; the next sync tells the marketplace, and our own page refuses from now on."""
+    """Block a worker by a researcher's decision. Our page refuses them from now on; the next sync tells the
+    marketplace."""
     if kind not in (Kind.SOFT, Kind.HARD) or not reason.strip():
-        raise EvalPlatformError("A block needs a reason, for whoever looks at it later.")
+        raise EvalPlatformError("Give a reason for the block, for anyone who looks at it later.")
     if kind == Kind.HARD and not crowd_of(offering).abilities.can_block:
         raise EvalPlatformError(f"{offering.place} has no block of its own. Block the worker for this study only.")
     with transaction.atomic():
@@ -62,8 +65,9 @@ def block(offering: Offering, worker_id: str, kind: str, reason: str, by: User |
 
 
 def unblock(offering: Offering, worker_id: str, reason: str, by: User | None, now: datetime) -> int:
+    """Lift the worker's blocks, and return how many there were. A cap stays."""
     if not reason.strip():
-        raise EvalPlatformError("Lifting a block needs a reason, for whoever looks at it later.")
+        raise EvalPlatformError("Give a reason for lifting the block, for anyone who looks at it later.")
     with transaction.atomic():
         active = Standing.objects.active().filter(offering=offering, crowd_worker_id=worker_id)
         count = active.exclude(kind=Kind.CAP).update(lifted_at=now, lift_reason=reason.strip())
@@ -72,7 +76,7 @@ def unblock(offering: Offering, worker_id: str, reason: str, by: User | None, no
     return count
 
 
-def _cap(offering: Offering, now: datetime) -> int:
+def _cap_busy_workers(offering: Offering, now: datetime) -> int:
     limit = offering.study.parsed_design.crowd.max_hits_per_worker
     done = Submission.objects.filter(assignment__offering=offering).busiest_workers(limit)
     capped = set(
@@ -93,7 +97,7 @@ def _cap(offering: Offering, now: datetime) -> int:
     return len(new)
 
 
-def _apply(standing: Standing, market: Market, now: datetime) -> None:
+def _apply_standing(standing: Standing, market: Market, now: datetime) -> None:
     if standing.kind == Kind.HARD:
         market.block_worker(standing.crowd_worker_id, standing.reason)
     else:
@@ -101,7 +105,7 @@ def _apply(standing: Standing, market: Market, now: datetime) -> None:
     Standing.objects.filter(pk=standing.pk).update(applied_at=now)
 
 
-def _lift(standing: Standing, market: Market, now: datetime) -> None:
+def _lift_standing(standing: Standing, market: Market, now: datetime) -> None:
     who = standing.crowd_worker_id
     others = Standing.objects.active().filter(offering=standing.offering, crowd_worker_id=who)
     if standing.kind == Kind.HARD:

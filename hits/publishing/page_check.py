@@ -1,4 +1,4 @@
-"""Whether workers can open our page inside the marketplace's frame. Asked before anything is published."""
+"""Checks, before anything is published, that workers can open our page inside the marketplace's frame."""
 
 import http.client
 import ssl
@@ -15,23 +15,25 @@ TIMEOUT_SECONDS = 10
 
 
 class WorkerPageAway(EvalPlatformError):
-    """Nothing answers at the address. On the marketplace that runs here, the server may simply not be started yet."""
+    """Nothing answers at the address. For the local marketplace, the server may simply not be running yet."""
 
 
 def check_worker_page(offering: Offering, page_url: str) -> None:
-    """Opens the preview of the study's first HIT as a worker's browser would, and looks at who may frame it. Where no
-    other site frames it, the page must still be there."""
+    """Open the preview of the study's first HIT as a worker's browser would, and check who may show it in a frame.
+
+    If no other site frames it, the page must still be there.
+    """
     number = offering.study.hits.values_list("number", flat=True).earliest("number")
     crowd = crowd_of(offering)
     url = crowd.preview_url(f"{page_url}/{offering.study.key}/{number}/")
-    for problem in _problems(url, crowd.framing_site(offering.environment)):
+    for problem in _find_problems(url, crowd.framing_site(offering.environment)):
         raise EvalPlatformError(f"Workers could not work on {url}: {problem}")
 
 
-def _problems(url: str, site: str) -> Iterator[str]:
+def _find_problems(url: str, site: str) -> Iterator[str]:
     try:
         with build_opener().open(url, timeout=TIMEOUT_SECONDS) as response:
-            yield from _problems_of_answer(url, response.geturl(), response.headers, site)
+            yield from _find_problems_of_answer(url, response.geturl(), response.headers, site)
     except HTTPError as error:
         yield (
             f"it answers {error.code} {error.reason}. Is PUBLIC_URL this server's address, and does the proxy in front "
@@ -48,7 +50,7 @@ def _problems(url: str, site: str) -> Iterator[str]:
             ) from error
 
 
-def _problems_of_answer(url: str, answered_url: str, headers: http.client.HTTPMessage, site: str) -> Iterator[str]:
+def _find_problems_of_answer(url: str, answered_url: str, headers: http.client.HTTPMessage, site: str) -> Iterator[str]:
     if urlsplit(answered_url)[:3] != urlsplit(url)[:3]:
         yield f"it redirects to {answered_url}. Let PUBLIC_URL name the address where that ends."
     if site and (options := headers.get("X-Frame-Options")):
@@ -56,7 +58,9 @@ def _problems_of_answer(url: str, answered_url: str, headers: http.client.HTTPMe
             f"it is sent with X-Frame-Options: {options}, which forbids the marketplace's frame. Take that header out "
             "of the configuration of the proxy in front of this server."
         )
-    policies = [sources for value in headers.get_all("Content-Security-Policy", []) for sources in _ancestors(value)]
+    policies = [
+        sources for value in headers.get_all("Content-Security-Policy", []) for sources in _frame_ancestors(value)
+    ]
     if not policies:
         yield (
             "its Content-Security-Policy names no frame-ancestors. EvalPlatform sends them: let the proxy in front of "
@@ -70,18 +74,18 @@ def _problems_of_answer(url: str, answered_url: str, headers: http.client.HTTPMe
             )
 
 
-def _ancestors(policies: str) -> Iterator[list[str]]:
-    """The sources of each policy that has some; one header may hold several, separated by commas."""
+def _frame_ancestors(policies: str) -> Iterator[list[str]]:
+    """Yield the sources of each policy that has some; one header may hold several policies, separated by commas."""
     for policy in policies.split(","):
         for directive in policy.split(";"):
             name, *sources = directive.split() or [""]
             if name.lower() == "frame-ancestors":
                 yield sources
-                break  # a browser takes the first, too
+                break  # browsers, too, use only the first
 
 
 def _allows(source: str, site: str) -> bool:
-    """A source as browsers match it, as far as this site needs: scheme, host, and a wildcard for subdomains."""
+    """Return whether the source allows the site, as browsers match it: scheme, host, and a wildcard for subdomains."""
     scheme, host = urlsplit(site)[:2]
     source = source.lower().rstrip("/")
     if source in ("*", f"{scheme}:"):

@@ -1,4 +1,5 @@
-"""A plan in words and numbers, and how many of a study's HITs stand where."""
+"""Says in words what a publishing plan comes to, and counts how many of a study's HITs are published, stopped or
+refused."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,14 +19,14 @@ MOST_CENTS = 100_000_000_00
 
 @dataclass(frozen=True)
 class MarketCounts:
-    """Of a study on one marketplace."""
+    """How many HITs of a study are in which state on one marketplace."""
 
     on_offer: int
     stopped: int
     begun: int
     refused: int
     unpublished: int
-    gone: int  # deleted on the marketplace by somebody's hand
+    gone: int  # deleted by somebody on the marketplace
 
     @property
     def to_publish(self) -> int:
@@ -33,6 +34,7 @@ class MarketCounts:
 
 
 def count_publications(offering: Offering) -> MarketCounts:
+    """Count the study's HITs by their state on this marketplace."""
     ours = Publication.objects.filter(offering=offering).current()
     found = ours.aggregate(
         all=Count("pk"),
@@ -46,6 +48,7 @@ def count_publications(offering: Offering) -> MarketCounts:
 
 
 def describe_plan(plan: PublishingPlan) -> Iterator[str]:
+    """Yield sentences about what the plan publishes and costs, what it pays per hour, and a warning about looks."""
     before = plan.budget.committed_cents
     spent = f", beside at most {dollars(before)} before" if before else ""
     interrupted = " left by an interrupted run" if plan.begun_count == len(plan.hits) > 0 else ""
@@ -59,7 +62,8 @@ def describe_plan(plan: PublishingPlan) -> Iterator[str]:
 
 
 def describe_public_orders(study: Study) -> str:
-    """A warning for whoever brings more workers to a study whose bundle has revealed the secret of its card orders."""
+    """Return a warning for anyone who brings more workers to a study whose bundle has revealed its card orders; ""
+    if it has not."""
     if study.orders_revealed_at is None:
         return ""
     return (
@@ -69,6 +73,7 @@ def describe_public_orders(study: Study) -> str:
 
 
 def cents_from_dollars(amount: str | None, name: str) -> int | None:
+    """Return the cents of an amount that somebody typed in dollars; `name` says in the error what it was for."""
     if amount is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""What a run would publish and cost, before anything is spent."""
+"""Works out what a run would publish and what it would cost, before anything is spent."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -17,17 +17,17 @@ from hits.models.publication import PublicationQuerySet
 
 @dataclass(frozen=True)
 class PublishingPlan:
-    """Shown to the researcher first."""
+    """What a run would publish and cost. A researcher sees it first."""
 
     offering: Offering
     design: StudyDesign
     hits: list[Hit]
-    begun_count: int  # of these, left by a run that was interrupted: they may be on the marketplace already
-    cost: Cost  # of these HITs, at most
-    budget: Budget  # without these HITs
+    begun_count: int  # how many of them an interrupted run left: they may be on the marketplace already
+    cost: Cost  # what these HITs cost at most
+    budget: Budget  # what else counts against the budget, without these HITs
     wave: int
     run: PublishingRun | None = None
-    adopted_count: int = 0  # that this plan named at first, and that were found on the marketplace
+    adopted_count: int = 0  # HITs that this plan first named, and that were found on the marketplace
 
     @property
     def total_cents(self) -> int:
@@ -35,12 +35,14 @@ class PublishingPlan:
 
 
 def refuse_draft(study: Study) -> None:
+    """Raise if the study has no HITs yet."""
     if not study.is_frozen:
         raise EvalPlatformError(f"{study} has no HITs yet: build them first with `manage.py build_hits {study}`.")
 
 
 def refuse_unmet_wishes(offering: Offering) -> None:
-    """A study asks for nothing that its crowd can't do: no worker would be let in or paid as the design says."""
+    """Raise if the study asks for something that its crowd can't do: workers would not be admitted or paid as the
+    design says."""
     unmet = list(unmet_wishes(crowd_of(offering).abilities, offering.study.parsed_design))
     if unmet:
         raise EvalPlatformError(
@@ -51,10 +53,10 @@ def refuse_unmet_wishes(offering: Offering) -> None:
 def plan_publishing(
     offering: Offering, most_hits: int | None = None, run: PublishingRun | None = None
 ) -> PublishingPlan:
-    """The HITs that are still to be published, those of an interrupted run first, those once refused last.
+    """Plan the HITs that are still to be published: those of an interrupted run first, those once refused last.
 
-    With `most_hits`, what was interrupted is finished first and alone: the same request made again after a crash ends
-    with as many HITs as if there had been none. A `run` that has begun keeps to the HITs that it began with.
+    With `most_hits`, what was interrupted is finished first and alone, so that repeating a request after a crash ends
+    with as many HITs as if there had been no crash. A `run` that has begun keeps to the HITs that it began with.
     """
     refuse_draft(offering.study)
     refuse_unmet_wishes(offering)
@@ -74,44 +76,44 @@ def plan_publishing(
         design=design,
         hits=hits,
         begun_count=len({hit.pk for hit in begun} & {hit.pk for hit in hits}),
-        cost=_cost(offering, hits),
+        cost=_worst_case_cost(offering, hits),
         budget=budget_of(offering, {hit.pk for hit in hits}),
-        wave=_wave(ours),
+        wave=_next_wave(ours),
         run=run,
     )
 
 
 def without_confirmed(plan: PublishingPlan) -> PublishingPlan:
-    """The same plan after some of its HITs were found on the marketplace."""
+    """Return the plan without those HITs that were found on the marketplace."""
     ours = Publication.objects.filter(offering=plan.offering)
     confirmed = set(ours.current().confirmed().values_list("hit", flat=True))
     hits = [hit for hit in plan.hits if hit.pk not in confirmed]
     return replace(
         plan,
         hits=hits,
-        cost=_cost(plan.offering, hits),
+        cost=_worst_case_cost(plan.offering, hits),
         budget=budget_of(plan.offering, {hit.pk for hit in hits}),
         adopted_count=len(plan.hits) - len(hits),
     )
 
 
 def under_cap(plan: PublishingPlan, typed_cents: int | None) -> PublishingPlan:
-    """The same plan, as if this had been typed as the marketplace's budget already."""
+    """Return the plan as if this budget had been typed for the marketplace already."""
     return replace(plan, budget=with_cap(plan.budget, plan.design, typed_cents))
 
 
 def check_budget(plan: PublishingPlan, budget_cents: int | None = None) -> None:
-    """`budget_cents` is one for this occasion alone, beside the study's own."""
+    """Raise if the plan exceeds the budget. `budget_cents` is a cap for this occasion alone, beside the study's own."""
     refuse_over_budget(plan.budget, plan.cost.total_cents, *words_for_budget(plan), budget_cents)
 
 
 def words_for_budget(plan: PublishingPlan) -> tuple[str, str]:
-    """What is refused above the budget, and what to do instead."""
+    """Return what would be refused above the budget, and what to do instead."""
     return f"Publishing {count_of(len(plan.hits), 'HIT')}", "Publish fewer HITs at a time, or raise the budget."
 
 
 def check_funds(plan: PublishingPlan, market: Market, budget_cents: int | None = None) -> None:
-    """Raises when the budget or the balance does not cover the worst case."""
+    """Raise if the budget or the account's balance does not cover the worst case."""
     check_budget(plan, budget_cents)
     balance = market.balance_cents()
     if plan.cost.total_cents > balance:
@@ -121,14 +123,14 @@ def check_funds(plan: PublishingPlan, market: Market, budget_cents: int | None =
         )
 
 
-def _wave(ours: PublicationQuerySet) -> int:
-    """An interrupted wave goes on; else the next begins."""
+def _next_wave(ours: PublicationQuerySet) -> int:
+    """Return the number of the interrupted wave, or else of the next one."""
     interrupted = ours.begun().aggregate(wave=Max("wave"))["wave"]
     last = ours.confirmed().aggregate(wave=Max("wave"))["wave"]
     return int(interrupted or (last or 0) + 1)
 
 
-def _cost(offering: Offering, hits: Iterable[Hit]) -> Cost:
+def _worst_case_cost(offering: Offering, hits: Iterable[Hit]) -> Cost:
     counts: dict[int, int] = {}
     for hit in hits:
         counts[hit.assignments] = counts.get(hit.assignments, 0) + 1

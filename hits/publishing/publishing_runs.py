@@ -1,4 +1,4 @@
-"""Publishing that is requested in the pages, carried out by a background process, and followed by whoever looks."""
+"""Publishing that is requested in the pages and carried out by a background process: requests, progress, outcome."""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
@@ -21,11 +21,13 @@ from hits.publishing.publishing_plan import check_budget, check_funds, plan_publ
 from hits.publishing.stopping import stop_study
 
 Now = Callable[[], datetime]
-EnterMarket = Callable[[Offering], tuple[Market, str]]  # a market, and our page for its workers
+EnterMarket = Callable[[Offering], tuple[Market, str]]  # returns a market, and the address of our page for its workers
 
 
 @dataclass(frozen=True)
 class RunCounts:
+    """How many HITs a run has, and how many of them are published or refused."""
+
     total: int
     published: int
     refused: int
@@ -42,9 +44,10 @@ def request_run(
     requested_by: User | None,
     now: datetime,
 ) -> PublishingRun:
-    """Refused at once when it can't be meant; balance and worker page are looked at when it is carried out.
+    """Save a request to publish. What can't work is refused at once; balance and worker page are checked when it is
+    carried out.
 
-    `budget_cents` holds for all that spends there from now on; None takes an earlier one away.
+    `budget_cents` limits everything that spends there from now on; None removes an earlier budget.
     """
     plan = under_cap(plan_publishing(offering, most_hits), budget_cents)
     if not plan.hits:
@@ -72,20 +75,23 @@ def request_run(
 
 
 def send_run(run: PublishingRun, send: Callable[[PublishingRun], None], now: datetime) -> None:
-    """Send the task of a run that was requested. If the broker is away, the run ends and says so."""
+    """Send the task of a requested run. If the broker can't be reached, the run ends and says so."""
     PublishingRun.objects.filter(pk=run.pk).send_requested(lambda: send(run), now)
 
 
 def request_again(offering: Offering, send: Callable[[PublishingRun], None], now: datetime) -> None:
-    """Send the unfinished run's task again if its process seems dead. Should it live after all, two do no harm."""
+    """Send the unfinished run's task again if its process seems dead. If it lives after all, two do no harm."""
     run = offering.publishing_runs.under_way().first()
     if run is not None:
         PublishingRun.objects.filter(pk=run.pk).request_once(lambda: send(run), now)
 
 
 def last_offering(study: Study, places: Collection[str]) -> Offering:
-    """Return where someone last asked for the study to be published, of these places; the first of them if nobody has
-    asked yet. With one query, since every page of a study begins with it."""
+    """Return the offering for which somebody last requested publishing, among these places, or the first place if
+    nobody has.
+
+    It takes one query, since every page of a study begins with it.
+    """
     first = next(iter(places))
     ours = Offering.objects.filter(study=study).annotate(last_run=Max("publishing_runs"))
     last_runs: dict[Offering, int] = {one: one.last_run or 0 for one in ours if one.place in places}
@@ -99,7 +105,7 @@ def last_offering(study: Study, places: Collection[str]) -> Offering:
 def carry_out_run(run: PublishingRun, enter_market: EnterMarket, now: Now) -> None:
     """Resume where the last process stopped; do nothing if the run is finished.
 
-    Raises MarketUnavailable, to be tried again later; every other trouble becomes the run's outcome.
+    Raises MarketUnavailable, to be tried again later; any other trouble becomes the run's outcome.
     """
     row = PublishingRun.objects.filter(pk=run.pk)
     if not row.note_start(now(), outcome=""):
@@ -109,7 +115,7 @@ def carry_out_run(run: PublishingRun, enter_market: EnterMarket, now: Now) -> No
             market, page_url = enter_market(run.offering)
             outcome = _publish(run, market, page_url, now)
     except MarketUnavailable as unavailable:
-        row.under_way().update(outcome=f"{str(unavailable).rstrip('.')}. It is tried again in a minute.", seen_at=now())
+        row.under_way().update(outcome=f"{str(unavailable).rstrip('.')}. We try again in a minute.", seen_at=now())
         raise
     except EvalPlatformError as error:
         finish_run(run, str(error), now())
@@ -118,10 +124,12 @@ def carry_out_run(run: PublishingRun, enter_market: EnterMarket, now: Now) -> No
 
 
 def finish_run(run: PublishingRun, outcome: str, now: datetime) -> None:
+    """End the run with this outcome."""
     PublishingRun.objects.filter(pk=run.pk).note_end(now, outcome=outcome)
 
 
 def count_run(run: PublishingRun) -> RunCounts:
+    """Count the run's HITs."""
     return RunCounts(
         total=run.publications.count(),
         published=run.publications.confirmed().count(),
@@ -137,13 +145,13 @@ def _publish(run: PublishingRun, market: Market, page_url: str, now: Now) -> str
     result = publish_hits(plan, market, page_url, now, goes_on=lambda: not stopped.exists())
     was_stopped = stopped.exists()
     if was_stopped:
-        stop_study(run.offering, market, now)  # what came on the market since someone stopped it
+        stop_study(run.offering, market, now)  # HITs that were published after somebody stopped the study
     elif isinstance(result.stopped_by, MarketUnavailable):
         raise result.stopped_by
-    return _outcome(run, result, plan.adopted_count + result.adopted, was_stopped)
+    return _describe_outcome(run, result, plan.adopted_count + result.adopted, was_stopped)
 
 
-def _outcome(run: PublishingRun, result: PublishingResult, adopted: int, was_stopped: bool) -> str:
+def _describe_outcome(run: PublishingRun, result: PublishingResult, adopted: int, was_stopped: bool) -> str:
     counts = count_run(run)
     if counts.is_complete:
         outcome = "The HIT is published." if counts.total == 1 else f"All {counts.total:,} HITs are published."

@@ -1,4 +1,4 @@
-"""Taking a study's HITs off the market, and putting them back. Workers who hold an assignment may still submit it."""
+"""Takes a study's HITs off the market, and puts them back. Workers who hold an assignment may still submit it."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from hits.publishing.publishing_plan import refuse_draft
 
 @dataclass
 class StoppingResult(Met):
-    """Of stopping as of resuming. Who was `refused` is left as it was; it may have been deleted elsewhere."""
+    """What stopping or resuming has changed. HITs that were `refused` stay as they were; they may have been deleted."""
 
     changed: int = 0
 
@@ -27,16 +27,16 @@ class StoppingResult(Met):
 def stop_study(
     offering: Offering, market: Market, now: Callable[[], datetime], by: User | None = None
 ) -> StoppingResult:
-    """Expires every open HIT at once, those too whose publishing was interrupted. A run that publishes now ends."""
+    """Expire every open HIT, including those whose publishing was interrupted. A run that is publishing ends."""
     refuse_draft(offering.study)
     _end_runs(offering, now())
     ours = Publication.objects.filter(offering=offering)
     if ours.unconfirmed().exists():
         adopt_orphans(offering, market, now())
-    result = _change(
+    result = _change_publications(
         offering, ours.open(), lambda one: market.expire_hit(one.crowd_hit_id), lambda: {"stopped_at": now()}
     )
-    _note(
+    _note_event(
         offering.study,
         by,
         now(),
@@ -49,25 +49,25 @@ def stop_study(
 def resume_study(
     offering: Offering, market: Market, now: Callable[[], datetime], by: User | None = None
 ) -> StoppingResult:
-    """Puts stopped HITs on offer again, for the study's lifetime from now on. Refused above the study's budget."""
+    """Put stopped HITs on offer again, for the study's lifetime from now on. Refused above the study's budget."""
     refuse_draft(offering.study)
     if not crowd_of(offering).abilities.can_reopen:
-        raise EvalPlatformError(f"What was taken off {offering.place} can't be put back there.")
+        raise EvalPlatformError(f"HITs that were taken off {offering.place} can't be put back there.")
     design = offering.study.parsed_design
     lifetime = timedelta(days=design.crowd.lifetime_days)
     what, instead = "Putting the HITs back on offer", "Leave them, or raise the budget first."
     with within_budget(offering, what, instead):
         stopped = list(Publication.objects.filter(offering=offering).stopped())
-        # Saved before the calls: should this process be killed after one, the HIT is on offer, and counts.
+        # Saved before the calls: if this process is killed after one, that HIT is on offer and must count.
         Publication.objects.filter(pk__in=[one.pk for one in stopped]).update(reopening_at=now())
-    result = _change(
+    result = _change_publications(
         offering,
         stopped,
         lambda one: market.extend_hit(one.crowd_hit_id, now() + lifetime),
         lambda: {"stopped_at": None, "closed_at": None, "reopening_at": None},
         if_refused={"reopening_at": None},
     )
-    _note(
+    _note_event(
         offering.study,
         by,
         now(),
@@ -77,12 +77,12 @@ def resume_study(
     return result
 
 
-def _note(study: Study, by: User | None, now: datetime, count: int, text: str) -> None:
+def _note_event(study: Study, by: User | None, now: datetime, count: int, text: str) -> None:
     if count:
         Event.objects.create(study=study, at=now, actor=by, text=text)
 
 
-def _change(
+def _change_publications(
     offering: Offering,
     publications: Iterable[Publication],
     call: Callable[[Publication], None],
@@ -105,7 +105,7 @@ def _change(
 
 @transaction.atomic
 def _end_runs(offering: Offering, now: datetime) -> None:
-    """A living process sees the wish and ends by itself; what nobody works on ends here."""
+    """Ask running processes to end by themselves, and end the runs that no process works on."""
     runs = PublishingRun.objects.select_for_update().under_way().filter(offering=offering)
     for run in runs:
         run.stop_requested_at = now

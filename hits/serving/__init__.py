@@ -1,9 +1,9 @@
 """What a worker's page may see and save.
 
-In: who opens which HIT, and what they say. Out: Assignment, Answer and BonusCheck rows, and what the page may know.
-Guaranteed: blind by construction (cards are known to the browser by their places in this worker's order, and by
-nothing else); the same opening, save, check or submission again changes nothing; no worker meets the same dialogs
-twice; what is submitted is complete.
+What comes in: who opens which HIT, and what they answer. What goes out: Assignment, Answer and BonusCheck rows, and
+what the page may know. What is guaranteed: pages are blind by construction (the browser knows cards only by their
+places in this worker's order); repeating an opening, save, check or submission changes nothing; no worker sees the same
+dialogs twice; whatever is submitted is complete.
 """
 
 import lazy_loader

@@ -1,7 +1,7 @@
-"""Who a page is: a signed token, issued from the marketplace's own parameters when the page is opened.
+"""Signs and reads the token by which a worker's page proves which worker, assignment and HIT it belongs to.
 
-No cookies, which don't work in a frame. A token names the worker, the assignment and the HIT by their own
-ids rather than by a row's number: after a database was restored, a number may be someone else's.
+We use no cookies, since they don't work in a frame. A token names worker, assignment and HIT by the crowd's ids, not by
+our row numbers: after a database was restored, a row number may belong to somebody else.
 """
 
 import base64
@@ -23,15 +23,20 @@ _copy_signer = Signer(salt="hits.serving.copy")
 
 @dataclass(frozen=True)
 class Ticket:
+    """What a token says."""
+
     study_key: UUID
     hit_number: int
-    visit: Visit  # which the crowd has looked at when the page was opened
+    visit: Visit  # the crowd has checked it when the page was opened
 
 
 @dataclass(frozen=True)
 class CopyOf:
-    """What a copy is of. The HIT and the marketplace are part of it: a page of another one may be open to a worker who
-    is stopped on this one, and has other cards."""
+    """Whose work a copy of answers is.
+
+    It includes the HIT and the marketplace: a worker who is stopped on this HIT may have the page of another one open,
+    which has other cards.
+    """
 
     study_key: UUID
     hit_number: int
@@ -41,14 +46,16 @@ class CopyOf:
 
 
 def sign_token(ticket: Ticket) -> str:
+    """Return the signed token for a ticket."""
     one = ticket.visit
-    # The site last: it is the only one that may have dots in it.
+    # The site comes last, because only it may contain dots.
     values = one.crowd, one.environment, one.assignment_id, one.worker_id, one.hit_id, one.submit_to
     return _signer.sign(".".join(str(value) for value in (ticket.study_key, ticket.hit_number, *values)))
 
 
-@lru_cache(maxsize=4096)  # a page shows it with every card that is moved
+@lru_cache(maxsize=4096)  # a page sends its token with every card that is moved
 def read_token(token: str) -> Ticket:
+    """Return the ticket in a token. Raises WorkRefused if the signature is not ours."""
     try:
         key, number, *others = _signer.unsign(token).split(".", 7)
     except BadSignature:
@@ -57,23 +64,24 @@ def read_token(token: str) -> Ticket:
 
 
 def sign_copy(whose: CopyOf, answers: str) -> str:
-    """For the answers that the marketplace keeps: whoever rebuilds ours from them knows that they are ours."""
-    return _copy_signer.signature(_signed(whose, answers))
+    """Sign the copy of the answers that the marketplace stores, so that we can later tell that it is ours."""
+    return _copy_signer.signature(_signed_text(whose, answers))
 
 
 def is_our_copy(whose: CopyOf, answers: str, signature: str) -> bool:
-    """Signed with our key, or with one of earlier days that the settings still name."""
-    value = _signed(whose, answers)
+    """Return whether the copy was signed with our SECRET_KEY, or with an earlier one that the settings still name."""
+    value = _signed_text(whose, answers)
     keys = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
     return any(constant_time_compare(signature, _copy_signer.signature(value, key)) for key in keys)
 
 
-def _signed(whose: CopyOf, answers: str) -> str:
+def _signed_text(whose: CopyOf, answers: str) -> str:
     return ".".join(str(value) for value in (*astuple(whose), answers))
 
 
 def completion_code(assignment: Assignment) -> str:
-    """What a worker can quote if the marketplace did not get the submission: ours to verify, nobody's to guess."""
+    """Return the code that a worker can quote if the marketplace did not receive the submission. Only we can make
+    and verify it."""
     who = f"{assignment.offering.place}.{assignment.crowd_assignment_id}.{assignment.crowd_worker_id}"
     digest = salted_hmac("hits.serving.completion", who, algorithm="sha256").digest()
     code = base64.b32encode(digest)[:8].decode()

@@ -1,4 +1,4 @@
-"""Bonus Validate: what was checked, how often one may still ask, and the points of what was handed in."""
+"""Keeps count of Bonus Validate: what was checked, how many attempts are left, and the points of submitted work."""
 
 from collections.abc import Iterable, Mapping
 
@@ -24,15 +24,18 @@ class Checks:
         return self._checks.get(item_pk, [])
 
     def attempts_left(self, item_pk: int) -> int | None:
+        """Return how many attempts the worker has left, or None if there is no limit."""
         if not self._rules.max_attempts:
             return None
         return max(0, self._rules.max_attempts - len(self.of_item(item_pk)))
 
     def is_lost(self, item_pk: int) -> bool:
-        """Whether no final placement can win the point any more. The worker knows it: they saw what the check said."""
+        """Return whether no final placement can win the point any more. The worker knows it: they saw what the check
+        said."""
         return is_lost(self._rules, self._first(item_pk))
 
     def points(self, hit: FrozenHit, answers: Mapping[int, Answer]) -> int:
+        """Return how many points these answers win."""
         return sum(
             is_won(self._rules, hit.study.protocol.passes(answers[item.pk].value, item.gold_card), self._first(item.pk))
             for item in hit.items
@@ -44,6 +47,8 @@ class Checks:
 
 
 def can_check(rules: CheckpointPart, item: FrozenItem) -> bool:
-    """Whether the page has a Bonus Validate for this dialog. Where points are told at the end, it does not even say
-    which dialogs carry one."""
+    """Return whether the page shows Bonus Validate for this dialog.
+
+    If workers learn their points only at the end, the page does not even say which dialogs carry one.
+    """
     return item.gold_card is not None and rules.feedback == "at once"

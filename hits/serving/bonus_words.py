@@ -1,4 +1,4 @@
-"""What a worker reads about bonus points: beforehand, beside Bonus Validate, and after submitting."""
+"""What a worker reads about bonus points: before the first dialog, and after submitting."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from hits.protocols import Protocol
 
 
 def bonus_rule(protocol: Protocol[Any], bonus_dialogs: int) -> str:
-    """Before the first dialog: what wins a point, what counts, and what the points are worth."""
+    """Say before the first dialog what wins a point, what counts, and what the points are worth."""
     design, needed = protocol.design, protocol.design.pay.bonus_points
     if bonus_dialogs == 1:
         carries = "One of the conversations carries a bonus point: one of its replies was written by a human"
@@ -26,7 +26,7 @@ def bonus_rule(protocol: Protocol[Any], bonus_dialogs: int) -> str:
 
 
 def points_told(design: StudyDesign, won: int, bonus_dialogs: int) -> str:
-    """After submitting, when nothing can be changed any more."""
+    """Say after submitting, when nothing can be changed any more, how many points were won."""
     if not bonus_dialogs:
         return ""
     if bonus_dialogs == 1:

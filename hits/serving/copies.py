@@ -1,4 +1,4 @@
-"""The signed copy of the answers that the marketplace keeps, and how lost answers come back from it."""
+"""Writes the signed copy of the answers that the marketplace stores, and rebuilds lost answers from it."""
 
 import json
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from hits.serving.page_data import answer_of
 
 
 class Copied(BaseModel):
-    """What is beside these fields was sent by the page, and belongs to the protocol."""
+    """A part of a copy. Fields beside the declared ones were sent by the page, and belong to the protocol."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -56,7 +56,8 @@ class AnswersCopy(BaseModel):
 
 
 def write_copy(hit: FrozenHit, assignment: Assignment, answers: Mapping[int, Answer], checks: Checks) -> dict[str, str]:
-    """The fields of the form. Cards by their places: it passes through the worker's browser."""
+    """Return the fields of the form. They name cards by their places, because the form passes through the worker's
+    browser."""
     protocol = hit.study.protocol
     copy: dict[str, Any] = {
         "version": 1,
@@ -86,6 +87,7 @@ def write_copy(hit: FrozenHit, assignment: Assignment, answers: Mapping[int, Ans
 
 
 def copy_of(hit: FrozenHit, assignment: Assignment) -> CopyOf:
+    """Return whose work a copy of this assignment would be."""
     return CopyOf(
         *(hit.study.key, hit.number),
         *(assignment.offering.place, assignment.crowd_assignment_id, assignment.crowd_worker_id),
@@ -93,7 +95,7 @@ def copy_of(hit: FrozenHit, assignment: Assignment) -> CopyOf:
 
 
 def read_copy(hit: FrozenHit, whose: CopyOf, fields: dict[str, str]) -> AnswersCopy | None:
-    """None unless we wrote it ourselves, for this worker, this assignment and this HIT, and it fits the HIT."""
+    """Return the copy, or None unless we signed it for this worker, assignment and HIT, and it fits the HIT."""
     text = fields.get("answers", "")
     if not is_our_copy(whose, text, fields.get("signature", "")):
         return None
@@ -101,11 +103,12 @@ def read_copy(hit: FrozenHit, whose: CopyOf, fields: dict[str, str]) -> AnswersC
         copy = AnswersCopy.model_validate_json(text)
     except ValidationError:
         return None
-    return copy if _fits(hit, copy) else None
+    return copy if _fits_hit(hit, copy) else None
 
 
-def _fits(hit: FrozenHit, copy: AnswersCopy) -> bool:
-    """Ours always do, unless the database was restored to another study: and no copy may ever end a sync."""
+def _fits_hit(hit: FrozenHit, copy: AnswersCopy) -> bool:
+    """Return whether the copy fits the HIT. Ours always do, unless the database was restored to another study; no
+    copy may ever make a sync fail."""
     if len(copy.dialogs) != len(hit.items):
         return False
     try:
@@ -118,11 +121,13 @@ def _fits(hit: FrozenHit, copy: AnswersCopy) -> bool:
 
 
 def rebuild_answers(hit: FrozenHit, assignment: Assignment, copy: AnswersCopy) -> None:
-    """Puts back what the copy says, instead of whatever answers are there. Checks are evidence: those that are there
-    stay, too, since a copy of answers that were sent again has none."""
+    """Replace whatever answers there are by what the copy says.
+
+    Checks are evidence, so those that exist stay: a copy of answers that were sent again contains none.
+    """
     protocol = hit.study.protocol
-    # The copy has cards by their places, in the order that its own page showed. The row may have another rotation: it
-    # is made anew when the page is opened after our database was restored.
+    # The copy names cards by their places, in the order that its own page showed. The row may have another rotation, if
+    # the page was opened again after our database was restored.
     assignment.rotation = copy.rotation
     if copy.consent is not None and assignment.consented_at is None:
         assignment.consented_at, assignment.consent_version = copy.consent.at, copy.consent.version
@@ -161,7 +166,7 @@ def rebuild_answers(hit: FrozenHit, assignment: Assignment, copy: AnswersCopy) -
 
 
 def says_the_same(hit: FrozenHit, copy: AnswersCopy, answers: Mapping[int, Answer]) -> bool:
-    """Whether these rows, which are complete, are what the copy says."""
+    """Return whether these rows, which are complete, say the same as the copy."""
     return all(
         answers[item.pk].value == hit.study.protocol.read(dialog.sent, item.order(copy.rotation))
         and answers[item.pk].problem == dialog.problem

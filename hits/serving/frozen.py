@@ -1,4 +1,4 @@
-"""What a save needs of a frozen study, remembered in this process, since it never changes."""
+"""What opening and saving need of a frozen study, held in this process's memory, since it never changes."""
 
 from collections import OrderedDict
 from dataclasses import dataclass, field
@@ -28,6 +28,8 @@ _lock = Lock()
 
 @dataclass(frozen=True)
 class FrozenStudy:
+    """A study as worker pages need it, with its texts as HTML."""
+
     pk: int
     key: UUID
     design: StudyDesign
@@ -41,14 +43,16 @@ class FrozenStudy:
 
 @dataclass(frozen=True)
 class FrozenItem:
+    """An item as worker pages need it."""
+
     pk: int
     position: int
     dataset: str
     external_id: str
     turns: list[str]
     cards: tuple[Card, ...]
-    texts: tuple[str, ...]  # as shown, of each card
-    gold_card: int | None  # set where the item is a checkpoint
+    texts: tuple[str, ...]  # the text of each card, as shown
+    gold_card: int | None  # None unless the item is a checkpoint
     shuffled: tuple[int, ...]  # the cards as the first rotation shows them
 
     @property
@@ -56,28 +60,31 @@ class FrozenItem:
         return len(self.cards)
 
     def order(self, rotation: int) -> list[int]:
-        """The cards in the order in which the worker with this rotation sees them: the card at each place."""
+        """Return the card at each place, for the worker with this rotation."""
         return rotate_cards(list(self.shuffled), rotation)
 
 
 @dataclass(frozen=True)
 class FrozenHit:
+    """A HIT as worker pages need it."""
+
     pk: int
     study: FrozenStudy
     number: int
     block: int
-    block_hits: tuple[int, ...]  # all HITs with the same dialogs, itself included
+    block_hits: tuple[int, ...]  # all HITs with the same dialogs, including this one
     assignments: int
     items: tuple[FrozenItem, ...]
 
     @property
     def card_counts(self) -> dict[int, int]:
-        """By the items' keys."""
+        """Return how many cards each item has, by the item's primary key."""
         return {item.pk: item.card_count for item in self.items}
 
 
 @lru_cache(maxsize=64)
 def frozen_study(key: UUID) -> FrozenStudy:
+    """Return the frozen study with this key. Raises Study.DoesNotExist."""
     study = Study.objects.frozen().get(key=key)
     return _with_texts(study.pk, key, study.parsed_design, secret_of(study))
 
@@ -96,7 +103,7 @@ def _with_texts(pk: int, key: UUID, design: StudyDesign, secret: bytes) -> Froze
 @lru_cache(maxsize=256)
 def _known_offering(study_key: UUID, place: str) -> Offering:
     crowd, environment = split_place(place)
-    # What may change of it (its address, what was seen there) is left out.
+    # Only fields that never change; its address, for example, may change.
     ours = Offering.objects.only("study_id", "crowd", "environment")
     return ours.get(study__key=study_key, crowd=crowd, environment=environment)
 
@@ -110,6 +117,7 @@ def frozen_offering(study_key: UUID, place: str) -> Offering | None:
 
 
 def secret_of(study: Study) -> bytes:
+    """Return the secret of the study's card orders."""
     if not study.order_secret:
         raise EvalPlatformError(
             f"{study} was frozen before card orders were secret, and can't be served: copy it and build the copy."
@@ -118,7 +126,7 @@ def secret_of(study: Study) -> bytes:
 
 
 def frozen_hit(study_key: UUID, number: int) -> FrozenHit:
-    """Loaded once, for its openings and the saves that follow. Raises Hit.DoesNotExist or Study.DoesNotExist."""
+    """Return the HIT, loaded once for all its openings and saves. Raises Hit.DoesNotExist or Study.DoesNotExist."""
     with _lock:
         cached = _cached.get((study_key, number))
     return _load_hit(study_key, number) if cached is None else cached
@@ -136,7 +144,7 @@ def _load_hit(study_key: UUID, number: int) -> FrozenHit:
     if not values:
         raise Hit.DoesNotExist
     pk, block, assignments = values[0][:3]
-    items = _items(study, values)
+    items = _make_items(study, values)
     hit = FrozenHit(pk, study, number, block, _hits_of_block(study, pk, number, block), assignments, items)
     with _lock:
         _cached[study_key, number] = hit
@@ -145,13 +153,13 @@ def _load_hit(study_key: UUID, number: int) -> FrozenHit:
     return hit
 
 
-def _items(study: FrozenStudy, rows: list[tuple[Any, ...]]) -> tuple[FrozenItem, ...]:
+def _make_items(study: FrozenStudy, rows: list[tuple[Any, ...]]) -> tuple[FrozenItem, ...]:
     shown = {card.candidates[0] for row in rows for card in row[5] if card.candidates}
     texts = dict(Candidate.objects.filter(pk__in=shown).values_list("pk", "display_text"))
-    return tuple(_item(study, row, texts) for row in rows)
+    return tuple(_make_item(study, row, texts) for row in rows)
 
 
-def _item(study: FrozenStudy, row: tuple[Any, ...], texts: dict[int, str]) -> FrozenItem:
+def _make_item(study: FrozenStudy, row: tuple[Any, ...], texts: dict[int, str]) -> FrozenItem:
     _, _, _, pk, position, cards, dataset, external_id, turns, gold = row
     found = (texts[card.candidates[0]] if card.candidates else display_text(gold, turns) for card in cards)
     shown = tuple(map(study.design.shown, found))
@@ -160,7 +168,8 @@ def _item(study: FrozenStudy, row: tuple[Any, ...], texts: dict[int, str]) -> Fr
 
 
 def _hits_of_block(study: FrozenStudy, pk: int, number: int, block: int) -> tuple[int, ...]:
-    """They are neighbours. By their numbers, which have an index; mostly, a block is one HIT."""
+    """Return the HITs with the same dialogs. They have neighbouring numbers, which are indexed; usually a block is
+    one HIT."""
     hits_per_block = len(USUAL_FEES.split_assignments(study.design.hits.assignments))
     if hits_per_block == 1:
         return (pk,)

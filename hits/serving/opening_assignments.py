@@ -1,4 +1,4 @@
-"""A worker opens a HIT: who they are, whether they may work on it, and the Assignment row that this makes."""
+"""A worker opens a HIT: whether they may work on it, and the Assignment row that this creates."""
 
 from collections.abc import Collection
 from datetime import datetime, timedelta
@@ -30,29 +30,33 @@ def open_assignment(
     is_held_again: bool = False,
     address: str = "",
 ) -> Assignment:
-    """The same visit again is the same assignment. `is_held_again`: the worker says that they hold it after all."""
+    """Return the assignment of this visit; the same visit again returns the same one. Raises WorkRefused.
+
+    `is_held_again`: the worker was told that they no longer hold it, and says that they do.
+    """
     check_visit(address)
-    offering = _offering(hit, visit)
-    known = _known(hit, offering, visit)
+    offering = _find_offering(hit, visit)
+    known = _find_known(hit, offering, visit)
     if known is not None and known.submitted_at is not None:
         return known
-    # Before anything is locked: it may take a while. At every opening, and not with every save: who has returned the
-    # HIT since must not go on working for nothing. What was confirmed before is remembered where nobody answers now.
+    # Ask before anything is locked, since it may take a while. We ask at every opening (but not with every save), so
+    # that a worker who has returned the HIT does not go on for nothing. If the crowd does not answer, what it
+    # confirmed before still holds.
     held = crowd_of(offering).ask_holder(visit)
     if known is None:
         return _open_new(hit, offering, visit, held, address, now)
-    if known.confirmed_at is not None and held.word != Word.DOES_NOT and _refusal(hit.study, known, now) is None:
+    if known.confirmed_at is not None and held.word != Word.DOES_NOT and _find_refusal(hit.study, known, now) is None:
         return known
     return _open_again(hit, known, held, is_held_again, now)
 
 
 def check_is_open(study: FrozenStudy, assignment: Assignment, now: datetime) -> None:
-    """That the worker may still work on it. What was submitted is neither: the page shows it, and changes nothing."""
-    if refusal := _refusal(study, assignment, now):
+    """Raise unless the worker may still work on it. Submitted work passes: the page shows it, and changes nothing."""
+    if refusal := _find_refusal(study, assignment, now):
         raise WorkRefused(refusal)
 
 
-def _refusal(study: FrozenStudy, assignment: Assignment, now: datetime) -> Refusal | None:
+def _find_refusal(study: FrozenStudy, assignment: Assignment, now: datetime) -> Refusal | None:
     if assignment.submitted_at is not None:
         return None
     if assignment.taken_over_at is not None:
@@ -61,18 +65,20 @@ def _refusal(study: FrozenStudy, assignment: Assignment, now: datetime) -> Refus
 
 
 def time_limit(study: FrozenStudy) -> timedelta:
+    """Return how long a worker may hold a HIT of this study."""
     return timedelta(minutes=study.design.crowd.time_limit_minutes)
 
 
-def _offering(hit: FrozenHit, visit: Visit) -> Offering:
-    """The one that the visit comes from, if this HIT was published there under the id that the visit names."""
+def _find_offering(hit: FrozenHit, visit: Visit) -> Offering:
+    """Return the offering that the visit comes from, if this HIT was published there under the id that the visit
+    names."""
     offering = frozen_offering(hit.study.key, visit.place)
     if offering is None or not is_published(hit.pk, offering, visit.hit_id):
         raise WorkRefused(Refusal.OUTSIDE_MARKETPLACE)
     return offering
 
 
-def _known(hit: FrozenHit, offering: Offering, visit: Visit) -> Assignment | None:
+def _find_known(hit: FrozenHit, offering: Offering, visit: Visit) -> Assignment | None:
     known = find_assignment(offering, visit.assignment_id, visit.worker_id)
     if known is not None and known.hit_id != hit.pk:
         raise WorkRefused(Refusal.OUTSIDE_MARKETPLACE)
@@ -86,9 +92,9 @@ def _known(hit: FrozenHit, offering: Offering, visit: Visit) -> Assignment | Non
 def _open_new(hit: FrozenHit, offering: Offering, visit: Visit, held: Held, address: str, now: datetime) -> Assignment:
     if held.word == Word.DOES_NOT:
         raise WorkRefused(Refusal.NOT_HELD)
-    # Locked by the study: openings of one block, which is several HITs, are counted one after the other.
+    # We lock the study, not the HIT: a block may be several HITs, and its openings must be counted one by one.
     lock_study(hit.study.pk)
-    known = _known(hit, offering, visit)
+    known = _find_known(hit, offering, visit)
     if known is not None:
         return known
     is_confirmed = held.word == Word.HOLDS
@@ -96,7 +102,7 @@ def _open_new(hit: FrozenHit, offering: Offering, visit: Visit, held: Held, addr
     held_after = now - time_limit(hit.study)
     of_block = confirmed_of_hits(offering, hit.block_hits, held_after)
     _check_may_begin(hit, offering, visit.worker_id, visitor_key(address), held_after)
-    if not is_confirmed:  # whom the marketplace has given a place has one
+    if not is_confirmed:  # if the marketplace has given the worker a place, there is room
         _check_has_room(hit, offering, sum(is_in for of_hit, _, is_in in of_block if of_hit == hit.pk))
         check_unconfirmed_visit(hit, address, now)
     assignment = Assignment(
@@ -104,7 +110,7 @@ def _open_new(hit: FrozenHit, offering: Offering, visit: Visit, held: Held, addr
         offering=offering,
         crowd_assignment_id=visit.assignment_id,
         crowd_worker_id=visit.worker_id,
-        rotation=_rotation(hit, visit, {rotation for _, rotation, _ in of_block}, is_confirmed),
+        rotation=_choose_rotation(hit, visit, {rotation for _, rotation, _ in of_block}, is_confirmed),
         opened_at=now,
         held_at=now - held.held_for,
         confirmed_at=now if is_confirmed else None,
@@ -118,6 +124,7 @@ def _open_new(hit: FrozenHit, offering: Offering, visit: Visit, held: Held, addr
 def _check_may_begin(
     hit: FrozenHit, offering: Offering, worker_id: str, visited_from: str, held_after: datetime
 ) -> None:
+    """Raise if the worker has seen these dialogs, is blocked, or has reached the study's limit."""
     own = work_of_worker(offering, worker_id, visited_from, held_after)
     others = [(pk, counts) for pk, counts in own if pk != hit.pk]
     is_begun = any(pk == hit.pk and counts for pk, counts in own)
@@ -131,35 +138,38 @@ def _check_may_begin(
 
 
 def _check_has_room(hit: FrozenHit, offering: Offering, handed_in: int) -> None:
-    """Only what the marketplace has confirmed fills a place."""
-    if handed_in >= hit.assignments and handed_in >= _places(hit, offering):
+    """Raise if the HIT has all the answers it needs. Only what the marketplace has confirmed fills a place."""
+    if handed_in >= hit.assignments and handed_in >= _count_places(hit, offering):
         raise WorkRefused(Refusal.STUDY_FULL)
 
 
 def _has_done_it(hit: FrozenHit, offering: Offering, worker_id: str) -> bool:
-    """A HIT that was put up again is another one to the marketplace, which lets the same worker have it again."""
+    """Return whether the worker has handed this HIT in. If it was put up again, the marketplace takes it for another
+    HIT and offers it to the same worker."""
     theirs = Submission.objects.filter(assignment__hit=hit.pk, assignment__crowd_worker_id=worker_id)
     return theirs.filter(assignment__offering=offering, assignment__ended_as="").exists()
 
 
-def _places(hit: FrozenHit, offering: Offering) -> int:
-    """With those that were asked for since, to replace what was lost. Asked for only where a HIT seems full."""
+def _count_places(hit: FrozenHit, offering: Offering) -> int:
+    """Return the HIT's number of places, including replacements. It costs a query, so only call it if a HIT seems
+    full."""
     standing = Replacement.objects.standing().filter(hit=hit.pk, offering=offering)
     return max(hit.assignments, *standing.values_list("places", flat=True), 0)
 
 
-def _rotation(hit: FrozenHit, visit: Visit, taken: Collection[int], is_confirmed: bool) -> int:
-    """By how many places the cards are rotated: one of the block's rotations that no confirmed work has.
+def _choose_rotation(hit: FrozenHit, visit: Visit, taken: Collection[int], is_confirmed: bool) -> int:
+    """Return by how many places the cards are rotated: one of the block's rotations that no confirmed work has.
 
-    For whom the crowd confirms, the first one: so the block's workers get each rotation once, and who gives a HIT back
-    leaves theirs to the next. For the others, one that the secret draws: if visits that may be forged took rotations
-    one after the other, a stranger could choose by their number which rotation the next worker gets.
+    A worker whom the crowd confirms gets the first free one. So the block's workers get each rotation once, and a
+    worker who returns a HIT leaves theirs to the next. Others get one that the secret draws: if visits that may be
+    forged took rotations one after the other, a stranger could choose, by the number of visits, which rotation the next
+    worker gets.
     """
     rotations = max(hit.study.design.hits.assignments, len(taken) + 1)
     free = [rotation for rotation in range(rotations) if rotation not in taken]
     if is_confirmed:
         return free[0]
-    # "turn" is what the draw was called first: another word would draw others.
+    # The word "turn" is part of what is hashed: another word would draw other rotations.
     return free[secret_number(hit.study.order_secret, "turn", visit.assignment_id, visit.worker_id) % len(free)]
 
 
@@ -168,10 +178,10 @@ def _rotation(hit: FrozenHit, visit: Visit, taken: Collection[int], is_confirmed
 
 @transaction.atomic
 def _open_again(hit: FrozenHit, known: Assignment, held: Held, is_held_again: bool, now: datetime) -> Assignment:
-    """A visit to what was opened before and is not confirmed, or whose time is over, or that someone else has now."""
+    """Open again what was opened before and is not confirmed, whose time is over, or which somebody else holds now."""
     if held.word == Word.DOES_NOT:
         raise WorkRefused(Refusal.NOT_HELD)
-    refusal = _refusal(hit.study, known, now)
+    refusal = _find_refusal(hit.study, known, now)
     if held.word == Word.HOLDS:
         known.confirmed_at, known.held_at, known.visited_from = now, now - held.held_for, ""
         known.taken_over_at = None
@@ -181,8 +191,8 @@ def _open_again(hit: FrozenHit, known: Assignment, held: Held, is_held_again: bo
     elif refusal and not is_held_again:
         raise WorkRefused(refusal)
     elif refusal:
-        # Their word against another's: both go on, each in a row of their own, and the marketplace decides when the
-        # work is collected.
+        # It is one worker's word against another's. Both go on, each in their own row, and the marketplace decides when
+        # the work is collected.
         if refusal == Refusal.TIME_OVER or now > known.held_at + time_limit(hit.study):
             known.held_at = now
         known.taken_over_at, known.kept_at = None, now
@@ -191,8 +201,11 @@ def _open_again(hit: FrozenHit, known: Assignment, held: Held, is_held_again: bo
 
 
 def _take_over(offering: Offering, assignment_id: str, worker_id: str, is_confirmed: bool, now: datetime) -> None:
-    """From whoever else has the same id in hand. By the crowd's word from everyone; else only from those for whom it
-    has not spoken, and once: whoever then says that they still hold it is not interrupted again."""
+    """Take the assignment from other workers who hold the same id.
+
+    If the crowd confirmed this worker, it is taken from everyone. If not, it is taken only from workers whom the crowd
+    has not confirmed, and only once: somebody who then says that they still hold it is not interrupted again.
+    """
     if not find_others_in_hand(offering, assignment_id, worker_id):
         return
     same_id = Assignment.objects.filter(offering=offering, crowd_assignment_id=assignment_id)

@@ -1,4 +1,5 @@
-"""What the browser gets: the whole HIT at once, in this worker's order, and nothing that tells who wrote what."""
+"""What the worker's browser gets: the whole HIT at once, in this worker's order, and nothing that tells who wrote
+what."""
 
 import json
 from dataclasses import asdict
@@ -19,22 +20,24 @@ from hits.serving.statements import answers_of, checks_of, has_submitted_before
 
 
 def as_json_in_html(page: dict[str, Any]) -> SafeString:
-    """What Django's json_script writes, without its walk through every character of all the dialogs."""
+    """Return what Django's json_script writes, without its slow walk through every character of all the dialogs."""
     text = json.dumps(page)
     return mark_safe(text.replace("&", "\\u0026").replace("<", "\\u003C").replace(">", "\\u003E"))  # noqa: S308
 
 
 def preview_page(hit: FrozenHit, words: CrowdWords) -> dict[str, Any]:
+    """Return what somebody sees who has not accepted the HIT."""
     bonus_dialogs = sum(item.gold_card is not None for item in hit.items)
     return _page_without_work(hit.study, words, len(hit.items), bonus_dialogs, "preview")
 
 
 def submitted_page(hit: FrozenHit, words: CrowdWords, submission: dict[str, Any]) -> dict[str, Any]:
-    """No dialogs, no answers, and no token with which they could be asked for."""
+    """Return the page after submitting: without dialogs, answers, or a token with which they could be requested."""
     return {**preview_page(hit, words), "mode": "submitted", "submission": submission}
 
 
 def work_page(hit: FrozenHit, assignment: Assignment, token: str, seconds_used: float) -> dict[str, Any]:
+    """Return the page on which a worker works: the dialogs in their order, with what they have answered so far."""
     answers = answers_of(assignment)
     checks = Checks(hit.study.design.checkpoints, checks_of(assignment))
     return {
@@ -43,7 +46,7 @@ def work_page(hit: FrozenHit, assignment: Assignment, token: str, seconds_used: 
         "token": token,
         "has_agreed": assignment.consented_at is not None,
         "is_returning": has_submitted_before(assignment),
-        "dialogs": [_dialog(hit, item, assignment, answers.get(item.pk), checks) for item in hit.items],
+        "dialogs": [_page_of_dialog(hit, item, assignment, answers.get(item.pk), checks) for item in hit.items],
         "step": assignment.step,
         "seconds_used": seconds_used,
         "feedback": assignment.feedback,
@@ -65,7 +68,7 @@ def shown_pages(hit: FrozenHit, assignment: Assignment | None) -> list[dict[str,
             **preview_page(hit, words),
             "mode": "shown",
             "title": f"Conversation {item.position + 1} of {len(hit.items)}",
-            "dialogs": [_dialog(hit, item, seen, answers.get(item.pk), checks)],
+            "dialogs": [_page_of_dialog(hit, item, seen, answers.get(item.pk), checks)],
         }
         for item in hit.items
     ]
@@ -80,7 +83,7 @@ def drafted_page(study: FrozenStudy) -> dict[str, Any]:
 # --- Parts of a page -------------------------------------------------------------------------------------------------
 
 
-def _dialog(
+def _page_of_dialog(
     hit: FrozenHit, item: FrozenItem, assignment: Assignment, answer: Answer | None, checks: Checks
 ) -> dict[str, Any]:
     has_bonus = can_check(hit.study.design.checkpoints, item)
@@ -95,7 +98,8 @@ def _dialog(
 
 
 def answer_of(protocol: Protocol[Any], answer: Answer | None) -> dict[str, Any]:
-    """By places, as the page knows the cards. The protocol's own fields stand beside the common ones."""
+    """Return an answer by places, as the page knows the cards. The protocol's own fields stand beside the common
+    ones."""
     if answer is None:
         return {"revision": 0, **protocol.show(None, ()), "active_ms": 0, "hidden_ms": 0, "moves": []}
     return {
@@ -108,9 +112,9 @@ def answer_of(protocol: Protocol[Any], answer: Answer | None) -> dict[str, Any]:
 
 
 def bonus_of(hit: FrozenHit, item: FrozenItem, assignment: Assignment, checks: Checks) -> dict[str, Any]:
-    """What the page may know of a checkpoint: the placement that was checked last, and what was said of it then.
+    """Return what the page may know of a checkpoint: the placement that was last checked, and what the check said.
 
-    Never whether the cards as they are now would win: that would be a check that nobody counts.
+    It never says whether the cards as they are now would win: that would be a check that nobody counts.
     """
     known = checks.of_item(item.pk)
     order = item.order(assignment.rotation)
@@ -139,7 +143,7 @@ def _page_without_work(
         "has_agreed": False,
         "is_returning": False,
         "contact": study.contact,
-        "facts": _facts(study, words, dialogs, bonus_dialogs),
+        "facts": _study_facts(study, words, dialogs, bonus_dialogs),
         "warm_up": {
             "turns": design.warm_up.context,
             "replies": [reply.model_dump() for reply in design.warm_up.replies],
@@ -155,7 +159,7 @@ def _page_without_work(
     }
 
 
-def _facts(study: FrozenStudy, words: CrowdWords, dialogs: int, bonus_dialogs: int) -> dict[str, Any]:
+def _study_facts(study: FrozenStudy, words: CrowdWords, dialogs: int, bonus_dialogs: int) -> dict[str, Any]:
     design = study.design
     has_bonus = bool(design.pay.bonus_cents and bonus_dialogs)
     return {
@@ -165,7 +169,7 @@ def _facts(study: FrozenStudy, words: CrowdWords, dialogs: int, bonus_dialogs: i
         "time_limit_minutes": design.crowd.time_limit_minutes,
         "reward": dollars(design.pay.reward_cents),
         "hourly": dollars(hourly_pay_cents(design)),
-        "approval": _approval(design, words),
+        "approval": _describe_approval(design, words),
         "bonus": dollars(design.pay.bonus_cents) if has_bonus else "",
         "bonus_rule": bonus_rule(study.protocol, bonus_dialogs) if has_bonus else "",
         "what_counts": study.protocol.what_counts() if bonus_dialogs else "",
@@ -174,7 +178,7 @@ def _facts(study: FrozenStudy, words: CrowdWords, dialogs: int, bonus_dialogs: i
     }
 
 
-def _approval(design: StudyDesign, words: CrowdWords) -> str:
+def _describe_approval(design: StudyDesign, words: CrowdWords) -> str:
     days = design.crowd.auto_approval_days
     when = {
         "at once": "at once, when your complete work has reached us",

@@ -1,4 +1,4 @@
-"""Saves, bonus checks and the submission of one assignment, one after the other: the row is locked."""
+"""Saves answers, bonus checks and the submission of an assignment, one after the other, since its row is locked."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -35,11 +35,11 @@ from hits.serving.work_refusals import Refusal, WorkRefused, incomplete_words
 
 @dataclass(frozen=True)
 class DialogState:
-    """What a page says about one dialog. `sent` belongs to the protocol; times and moves are from the beginning of the
-    dialog."""
+    """What a page says about one dialog. `sent` belongs to the protocol; times and moves count from the beginning of
+    the dialog."""
 
     position: int
-    revision: int  # the one that the page saw last
+    revision: int  # the last one that the page has seen
     sent: Mapping[str, Any]
     active_ms: int = 0
     hidden_ms: int = 0
@@ -55,11 +55,12 @@ def save_dialogs(
     feedback: str | None = None,
     consent: str = "",
 ) -> list[dict[str, Any]]:
-    """Where the page was, and each dialog unless another tab has said otherwise meanwhile; then, what is stored.
+    """Save where the page is, and each dialog. If another tab has changed a dialog meanwhile, return what is stored
+    instead.
 
     `consent` is the version of the text to which the worker has just agreed.
     """
-    with _held(ticket, now, step, feedback) as (hit, assignment):
+    with _hold(ticket, now, step, feedback) as (hit, assignment):
         if consent:
             _note_consent(hit, assignment, consent, now)
         if dialogs:
@@ -68,16 +69,16 @@ def save_dialogs(
 
 
 def check_bonus(ticket: Ticket, dialog: DialogState, attempt: int, now: datetime) -> dict[str, Any]:
-    """Whether this placement passes. The same attempt again gets the same answer, without counting twice."""
-    with _held(ticket, now) as (hit, assignment):
+    """Check whether this placement passes. Repeating an attempt gets the same answer and does not count twice."""
+    with _hold(ticket, now) as (hit, assignment):
         _check_consent(assignment)
-        item = _item(hit, dialog.position)
+        item = _find_item(hit, dialog.position)
         rules = hit.study.design.checkpoints
         if item.gold_card is None or not can_check(rules, item):
             raise WorkRefused(Refusal.INVALID)
-        value = _value(hit, dialog, item.order(assignment.rotation))
+        value = _read_value(hit, dialog, item.order(assignment.rotation))
         if missing := hit.study.protocol.missing(value, item.card_count):
-            raise _incomplete(hit, [(item.position, missing)])
+            raise _refuse_incomplete(hit, [(item.position, missing)])
         checks = Checks(rules, checks_of(assignment))
         known = checks.of_item(item.pk)
         saved = _save_dialog(hit, assignment, dialog, now)
@@ -104,10 +105,11 @@ def check_bonus(ticket: Ticket, dialog: DialogState, attempt: int, now: datetime
 
 
 def submit(ticket: Ticket, dialogs: Sequence[DialogState], feedback: str, now: datetime) -> dict[str, Any]:
-    """Complete, or refused with what is missing. Again: a lost answer can be asked for, and nothing changes here."""
-    # Before anything is locked: it may take a while.
+    """Submit the work, or refuse it and say what is missing. Repeating it returns a lost answer again, and changes
+    nothing."""
+    # Ask before anything is locked, since it may take a while.
     held = CROWDS[ticket.visit.crowd].ask_holder(ticket.visit)
-    with _held(ticket, now, is_submitted_allowed=True) as (hit, assignment):
+    with _hold(ticket, now, is_submitted_allowed=True) as (hit, assignment):
         if assignment.submitted_at is not None:
             return _submit_again(hit, assignment, ticket, held.word == Word.HOLDS, _Said(dialogs, feedback, now))
         if held.word == Word.DOES_NOT:
@@ -128,6 +130,8 @@ def submit(ticket: Ticket, dialogs: Sequence[DialogState], feedback: str, now: d
 
 @dataclass(frozen=True)
 class _Said:
+    """What a page sent when it submitted again."""
+
     dialogs: Sequence[DialogState]
     feedback: str
     at: datetime
@@ -136,19 +140,19 @@ class _Said:
 def _submit_again(
     hit: FrozenHit, assignment: Assignment, ticket: Ticket, is_holder: bool, said: _Said
 ) -> dict[str, Any]:
-    """Of work that was handed in, by this page or by another that has its ids.
+    """Answer a page that submits work which was submitted before, by this page or by another with the same ids.
 
-    What is stored stays, and is told to the holder only. A page that says everything itself gets a signed copy of just
-    that: the one that the worker's own browser hands to the marketplace decides when the work is collected.
+    What is stored stays, and only the holder is told what it is. A page that sends complete answers gets a signed copy
+    of just those: the copy that the worker's own browser hands to the marketplace decides when the work is collected.
     """
     told = handed_in(hit, assignment, ticket.visit.submit_to, is_holder)
-    answers = {_item(hit, one.position).pk: _answer(hit, assignment, one, said.at) for one in said.dialogs}
-    if _missing(hit, answers):
+    answers = {_find_item(hit, one.position).pk: _make_answer(hit, assignment, one, said.at) for one in said.dialogs}
+    if _find_missing(hit, answers):
         return told
     stored = answers_of(assignment)
     is_same = all(answers[pk].value == stored[pk].value for pk in answers)
     if not (is_holder and is_same):
-        assignment.feedback = said.feedback  # of the copy; the row stays
+        assignment.feedback = said.feedback  # only for the copy; the row is not saved
         copy = write_copy(hit, assignment, answers, Checks(hit.study.design.checkpoints, []))
         told |= _hand_back(assignment, ticket.visit.submit_to, copy)
         told["points"] = points_later(hit, assignment)
@@ -158,15 +162,15 @@ def _submit_again(
 def submission(
     hit: FrozenHit, assignment: Assignment, answers: Mapping[int, Answer], submit_to: str, has_copy: bool = True
 ) -> dict[str, Any]:
-    """What the page hands to the marketplace: the answers too, from which ours can be rebuilt. And what the worker
-    hears of their points, now that nothing can be changed any more."""
+    """Return what the page hands to the marketplace, with a copy from which our answers can be rebuilt, and what the
+    worker hears about their points, now that nothing can be changed."""
     checks = Checks(hit.study.design.checkpoints, checks_of(assignment))
     copy = write_copy(hit, assignment, answers, checks) if has_copy else {}
-    # Whoever may have invented the assignment learns nothing: points that are asked for again and again would tell all.
+    # Somebody who may have invented the assignment learns nothing: submitting again and again would reveal everything.
     if assignment.confirmed_at is None:
         told = points_later(hit, assignment)
     else:
-        told = points_told(hit.study.design, checks.points(hit, answers), _bonus_dialogs(hit))
+        told = points_told(hit.study.design, checks.points(hit, answers), _count_bonus_dialogs(hit))
     return {**_hand_back(assignment, submit_to, copy), "points": told}
 
 
@@ -176,8 +180,11 @@ def _hand_back(assignment: Assignment, submit_to: str, copy: Mapping[str, str]) 
 
 
 def handed_in(hit: FrozenHit, assignment: Assignment, submit_to: str, is_holder: bool) -> dict[str, Any]:
-    """The same for a visit afterwards. Others may know its ids: answers and points go only to whom the crowd calls the
-    holder. The work counts without the marketplace's copy of them, since we have them."""
+    """Return the same for a later visit. Others may know the ids, so only the holder, by the crowd's word, gets answers
+    and points.
+
+    The work counts even without the marketplace's copy of the answers, since we have them.
+    """
     told = submission(hit, assignment, answers_of(assignment), submit_to, has_copy=is_holder)
     if not is_holder:
         told["points"] = points_later(hit, assignment)
@@ -185,18 +192,19 @@ def handed_in(hit: FrozenHit, assignment: Assignment, submit_to: str, is_holder:
 
 
 def points_later(hit: FrozenHit, assignment: Assignment) -> str:
-    return crowd_of(assignment.offering).words.points_later if _bonus_dialogs(hit) else ""
+    """Say that points are counted later, if the HIT has any."""
+    return crowd_of(assignment.offering).words.points_later if _count_bonus_dialogs(hit) else ""
 
 
-def _bonus_dialogs(hit: FrozenHit) -> int:
+def _count_bonus_dialogs(hit: FrozenHit) -> int:
     return sum(item.gold_card is not None for item in hit.items)
 
 
 @contextmanager
-def _held(
+def _hold(
     ticket: Ticket, now: datetime, step: str = "", feedback: str | None = None, is_submitted_allowed: bool = False
 ) -> Iterator[tuple[FrozenHit, Assignment]]:
-    """The assignment that the token names, locked until the end, if the worker may still change it."""
+    """Lock the assignment that the token names until the end of the block, if the worker may still change it."""
     hit = frozen_hit(ticket.study_key, ticket.hit_number)
     visit = ticket.visit
     offering = frozen_offering(ticket.study_key, visit.place)
@@ -205,7 +213,7 @@ def _held(
     with transaction.atomic():
         assignment = hold_assignment(offering, visit.assignment_id, visit.worker_id, step, feedback)
         if assignment is None or assignment.hit_id != hit.pk:
-            # The database was restored to a time before; a reload of the page makes it anew.
+            # The database was restored to an earlier state; reloading the page creates the row again.
             raise WorkRefused(Refusal.TOKEN_INVALID)
         if assignment.submitted_at is not None and not is_submitted_allowed:
             raise WorkRefused(Refusal.ALREADY_SUBMITTED)
@@ -214,7 +222,7 @@ def _held(
 
 
 def _note_consent(hit: FrozenHit, assignment: Assignment, version: str, now: datetime) -> None:
-    """The first time counts; the same again, from another tab, changes nothing."""
+    """Store when the worker first agreed. Agreeing again, in another tab, changes nothing."""
     if version != hit.study.design.task.consent_version:
         raise WorkRefused(Refusal.INVALID)
     if assignment.consented_at is None:
@@ -228,8 +236,8 @@ def _check_consent(assignment: Assignment) -> None:
 
 
 def _save_dialog(hit: FrozenHit, assignment: Assignment, dialog: DialogState, now: datetime) -> dict[str, Any]:
-    item = _item(hit, dialog.position)
-    new = _answer(hit, assignment, dialog, now)
+    item = _find_item(hit, dialog.position)
+    new = _make_answer(hit, assignment, dialog, now)
     order, value = new.card_order, new.value
     if dialog.revision == 0 and add_answer(new):
         return {"position": dialog.position, "revision": 1, "conflict": False}
@@ -246,14 +254,14 @@ def _save_dialog(hit: FrozenHit, assignment: Assignment, dialog: DialogState, no
     return {"position": dialog.position, "revision": stored.revision, "conflict": False}
 
 
-def _answer(hit: FrozenHit, assignment: Assignment, dialog: DialogState, now: datetime) -> Answer:
-    item = _item(hit, dialog.position)
+def _make_answer(hit: FrozenHit, assignment: Assignment, dialog: DialogState, now: datetime) -> Answer:
+    item = _find_item(hit, dialog.position)
     order = item.order(assignment.rotation)
     return Answer(
         assignment=assignment,
         item_id=item.pk,
         card_order=order,
-        value=_value(hit, dialog, order),
+        value=_read_value(hit, dialog, order),
         revision=dialog.revision + 1,
         active_ms=dialog.active_ms,
         hidden_ms=dialog.hidden_ms,
@@ -263,13 +271,13 @@ def _answer(hit: FrozenHit, assignment: Assignment, dialog: DialogState, now: da
     )
 
 
-def _item(hit: FrozenHit, position: int) -> FrozenItem:
+def _find_item(hit: FrozenHit, position: int) -> FrozenItem:
     if position >= len(hit.items):
         raise WorkRefused(Refusal.INVALID)
     return hit.items[position]
 
 
-def _value(hit: FrozenHit, dialog: DialogState, card_order: Sequence[int]) -> Value:
+def _read_value(hit: FrozenHit, dialog: DialogState, card_order: Sequence[int]) -> Value:
     try:
         return hit.study.protocol.read(dialog.sent, card_order)
     except InvalidAnswer:
@@ -277,18 +285,18 @@ def _value(hit: FrozenHit, dialog: DialogState, card_order: Sequence[int]) -> Va
 
 
 def _check_is_complete(hit: FrozenHit, answers: Mapping[int, Answer]) -> None:
-    if missing := _missing(hit, answers):
-        raise _incomplete(hit, missing)
+    if missing := _find_missing(hit, answers):
+        raise _refuse_incomplete(hit, missing)
 
 
-def _missing(hit: FrozenHit, answers: Mapping[int, Answer]) -> list[tuple[int, int]]:
-    """Positions of dialogs, and how many of their replies have no answer."""
+def _find_missing(hit: FrozenHit, answers: Mapping[int, Answer]) -> list[tuple[int, int]]:
+    """Return the positions of incomplete dialogs, and how many of their replies have no answer."""
     values = {item_pk: answer.value for item_pk, answer in answers.items()}
     missing = missing_work(hit.study.protocol, hit.card_counts, values)
     return [(item.position, missing[item.pk]) for item in hit.items if item.pk in missing]
 
 
-def _incomplete(hit: FrozenHit, missing: Sequence[tuple[int, int]]) -> WorkRefused:
+def _refuse_incomplete(hit: FrozenHit, missing: Sequence[tuple[int, int]]) -> WorkRefused:
     return WorkRefused(
         Refusal.INCOMPLETE,
         incomplete_words(missing, hit.study.protocol.still_missing),

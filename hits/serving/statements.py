@@ -1,8 +1,8 @@
-"""Read and write the rows of an assignment with SQL that is composed once, for speed.
+"""Reads and writes the rows of an assignment with SQL that is composed once, for speed.
 
-A page saves as cards move. Django composes a statement anew each time, and for its raw ones it still finds out anew
-what each column is: that took several times as long as the database took for the work (`benchmarks.serving`). Here
-both happen once. What is asked less often stays with Django's own queries.
+A page saves while cards move. Django composes a statement again each time, and even for raw ones it looks up again what
+each column is: that took several times as long as the database took for the work (`benchmarks.serving`). Here both
+happen once. Queries that are run less often use Django's own.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ class Table(Generic[Row]):
         self._new_fields = [field for field in self._fields if not field.primary_key]
         self.name = model._meta.db_table
         self.columns = [str(field.column) for field in self._new_fields]
-        # No words from outside: only the model's own names.
+        # Safe to compose: only the model's own names go in, nothing from outside.
         every = ", ".join(str(field.column) for field in self._fields)
         self._select = f"SELECT {every} FROM {self.name}"  # noqa: S608
         self._update, self._returning = f"UPDATE {self.name}", f"RETURNING {every}"
@@ -40,14 +40,14 @@ class Table(Generic[Row]):
         return self._rows(_execute(f"{self._select} {rest}", *parameters))
 
     def update(self, rest: str, *parameters: Any) -> list[Row]:
-        """The rows as they are then."""
+        """Update rows and return them as they are then."""
         return self._rows(_execute(f"{self._update} {rest} {self._returning}", *parameters))
 
     def _rows(self, found: list[tuple[Any, ...]]) -> list[Row]:
         return [self._row(values) for values in self._compiler.apply_converters(found, self._converters)]
 
     def _row(self, values: Sequence[Any]) -> Row:
-        """What Model.from_db makes, without its signals, which nobody here listens to."""
+        """Do what Model.from_db does, without its signals, to which nobody here listens."""
         row = self._model.__new__(self._model)
         row.__dict__.update(zip(self._names, values, strict=True))
         row._state = ModelState()
@@ -56,7 +56,7 @@ class Table(Generic[Row]):
         return row
 
     def write(self, row: Row, rest: str = "") -> bool:
-        """Whether it was written: `rest` may say what to do where there is one."""
+        """Insert the row and return whether it was written. `rest` may say what to do if there is one already."""
         connection = connections[DEFAULT_DB_ALIAS]
         values = [field.get_db_prep_save(getattr(row, field.attname), connection) for field in self._new_fields]
         written = _execute(f"{self._insert} {rest} RETURNING id", *values)
@@ -83,18 +83,21 @@ INSTEAD = "ON CONFLICT (assignment_id, item_id) DO UPDATE SET " + ", ".join(
 
 
 def find_assignment(offering: Offering, assignment_id: str, worker_id: str) -> Assignment | None:
+    """Return the assignment with these ids, or None."""
     return _first_of(offering, _assignments.read(BY_IDS, offering.pk, assignment_id, worker_id))
 
 
 def hold_assignment(
     offering: Offering, assignment_id: str, worker_id: str, step: str = "", feedback: str | None = None
 ) -> Assignment | None:
-    """Find it by its ids and lock it until the transaction's end, with where the page is and what it says, if it says
-    so."""
+    """Return the assignment with these ids, or None, and lock it until the transaction ends.
+
+    `step` and `feedback` are saved with it if the page sent them.
+    """
     ids = offering.pk, assignment_id, worker_id
     found = _assignments.update(HOLD, step, feedback, *ids) if step or feedback is not None else None
     if found is None:
-        # SQLite knows no locks on rows: there, a transaction has the whole file.
+        # SQLite has no locks on rows: there, a transaction locks the whole file.
         has_locks = connections[DEFAULT_DB_ALIAS].features.has_select_for_update
         found = _assignments.read(f"{BY_IDS} FOR UPDATE" if has_locks else BY_IDS, *ids)
     return _first_of(offering, found)
@@ -103,21 +106,22 @@ def hold_assignment(
 def _first_of(offering: Offering, found: list[Assignment]) -> Assignment | None:
     if not found:
         return None
-    found[0].offering = offering  # so that nobody asks the database for it
+    found[0].offering = offering  # so that nobody has to read it from the database
     return found[0]
 
 
 def find_others_in_hand(offering: Offering, assignment_id: str, worker_id: str) -> bool:
-    """Whether another worker has the same id in hand: mostly, nobody."""
+    """Return whether another worker holds the same id. Usually nobody does."""
     statement = """SELECT 1 FROM hits_assignment WHERE offering_id = %s AND crowd_assignment_id = %s
         AND crowd_worker_id <> %s AND submitted_at IS NULL AND taken_over_at IS NULL"""
     return _first(statement, offering.pk, assignment_id, worker_id) is not None
 
 
 def confirmed_of_hits(offering: Offering, hit_pks: Sequence[int], held_after: datetime) -> list[tuple[int, int, bool]]:
-    """Of what the marketplace has confirmed and is in hand or handed in: its HIT, rotation, whether it is handed in.
+    """Return the confirmed work on these HITs that is in hand or handed in: its HIT, rotation, and whether it is handed
+    in.
 
-    What was handed in to us alone, and not to the marketplace, is none of it once we know that.
+    Work that was handed in to us, but not to the marketplace, no longer counts once we know that.
     """
     marks = ", ".join(["%s"] * len(hit_pks))
     statement = f"""SELECT hit_id, rotation, submitted_at IS NOT NULL FROM hits_assignment
@@ -132,10 +136,11 @@ def confirmed_of_hits(offering: Offering, hit_pks: Sequence[int], held_after: da
 def work_of_worker(
     offering: Offering, worker_id: str, visited_from: str, held_after: datetime
 ) -> list[tuple[int, bool]]:
-    """A worker's assignments of a study: the HIT, and whether it counts towards their limit.
+    """Return a worker's assignments in a study: the HIT, and whether it counts towards their limit.
 
-    Those that the marketplace has confirmed, and those that were opened from where this visit comes from: anyone can
-    open a page in a worker's name, but not from their address. Assignment.objects.done_or_in_hand, written out.
+    These are the ones that the marketplace has confirmed, and those that were opened from this visit's address: anyone
+    can open a page in a worker's name, but not from their address. The condition is that of
+    Assignment.objects.done_or_in_hand.
     """
     rows = """SELECT hit_id, submitted_at IS NOT NULL AND ended_as = ''
             OR submitted_at IS NULL AND taken_over_at IS NULL AND held_at > %s
@@ -147,7 +152,7 @@ def work_of_worker(
 
 
 def count_visits_from(visited_from: str, hit_pk: int, since: datetime) -> tuple[int, int]:
-    """Openings from one address that no marketplace has confirmed: all of them, and those of this HIT."""
+    """Count unconfirmed openings from one address: all of them, and those of this HIT."""
     statement = """SELECT count(*), count(CASE WHEN hit_id = %s THEN 1 END) FROM hits_assignment
         WHERE visited_from = %s AND visited_from > '' AND confirmed_at IS NULL AND opened_at > %s"""
     ((of_all, of_hit),) = _execute(statement, hit_pk, visited_from, _moment(since))
@@ -155,8 +160,8 @@ def count_visits_from(visited_from: str, hit_pk: int, since: datetime) -> tuple[
 
 
 def count_unconfirmed_checks(item_pks: Sequence[int], since: datetime, most: int, visited_from: str = "") -> int:
-    """At these checkpoints, of assignments that no marketplace has confirmed, from all addresses or one; counted no
-    further than to `most`."""
+    """Count checks at these checkpoints by unconfirmed assignments, from all addresses or one, but no further than
+    `most`."""
     marks = ", ".join(["%s"] * len(item_pks))
     where, whose = (" AND visited_from = %s", (visited_from,)) if visited_from else ("", ())
     statement = f"""SELECT count(*) FROM (SELECT 1 FROM hits_bonuscheck
@@ -167,7 +172,7 @@ def count_unconfirmed_checks(item_pks: Sequence[int], since: datetime, most: int
 
 
 def count_attempts_of_worker(assignment: Assignment, item_pk: int) -> int:
-    """Their checks of one dialog, under whatever assignment ids they opened the HIT."""
+    """Count a worker's checks of one dialog, under whatever assignment ids they opened the HIT."""
     statement = """SELECT count(*) FROM hits_bonuscheck JOIN hits_assignment ON hits_assignment.id = assignment_id
         WHERE item_id = %s AND offering_id = %s AND crowd_worker_id = %s"""
     ((count,),) = _execute(statement, item_pk, assignment.offering_id, assignment.crowd_worker_id)
@@ -175,7 +180,7 @@ def count_attempts_of_worker(assignment: Assignment, item_pk: int) -> int:
 
 
 def count_checks_from(visited_from: str, since: datetime) -> int:
-    """By assignments from one address that no marketplace has confirmed."""
+    """Count checks by unconfirmed assignments from one address."""
     statement = """SELECT count(*) FROM hits_assignment JOIN hits_bonuscheck ON assignment_id = hits_assignment.id
         WHERE visited_from = %s AND visited_from > '' AND confirmed_at IS NULL AND checked_at > %s"""
     ((count,),) = _execute(statement, visited_from, _moment(since))
@@ -183,9 +188,11 @@ def count_checks_from(visited_from: str, since: datetime) -> int:
 
 
 def is_published(hit_pk: int, offering: Offering, crowd_hit_id: str) -> bool:
-    """Under this id, or under one that we have not heard of yet: a run was killed between its call and its note.
+    """Return whether the HIT was published under this id, or under one that we have not heard yet because a run was
+    killed between its call and its note.
 
-    Without an id, as of crowds that name none: under whichever it stands there now."""
+    If the crowd names no id: whether the HIT is published there at all.
+    """
     if not crowd_hit_id:
         ours = "SELECT 1 FROM hits_publication WHERE hit_id = %s AND offering_id = %s AND retired_at IS NULL"
         return _first(ours, hit_pk, offering.pk) is not None
@@ -215,20 +222,21 @@ def _execute(statement: str, *parameters: Any) -> list[tuple[Any, ...]]:
 
 
 def _execute_prepared(connection: Any, statement: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
-    """PostgreSQL plans it once for each connection. Through Django's cursor it would plan it each time."""
+    """Let PostgreSQL plan the statement once per connection. Through Django's cursor it would plan it each time."""
     connection.ensure_connection()
     with connection.wrap_database_errors, Cursor(connection.connection) as cursor:
         cursor.execute(statement, parameters, prepare=True)
-        # Without rows it has no number. `description`, the usual question, would first describe every column.
+        # A statement without rows has no row number. Asking `description` instead would first describe every column.
         return [] if cursor.rownumber is None else cursor.fetchall()
 
 
 def _moment(at: datetime) -> Any:
-    """As the database keeps it."""
+    """Return the time in the form that the database stores."""
     return connections[DEFAULT_DB_ALIAS].ops.adapt_datetimefield_value(at)
 
 
 def lock_study(study_pk: int) -> None:
+    """Lock the study's row until the transaction ends."""
     if connections[DEFAULT_DB_ALIAS].features.has_select_for_update:
         _execute("SELECT id FROM hits_study WHERE id = %s FOR UPDATE", study_pk)
 
@@ -246,7 +254,7 @@ def write_consent(assignment: Assignment) -> None:
 
 
 def has_submitted_before(assignment: Assignment) -> bool:
-    """Whether the worker has handed in another assignment of this study, by the marketplace's word."""
+    """Return whether the worker has handed in another assignment of this study, as the marketplace confirms."""
     statement = """SELECT 1 FROM hits_assignment
         WHERE offering_id = %s AND crowd_worker_id = %s AND submitted_at IS NOT NULL
         AND confirmed_at IS NOT NULL AND id <> %s"""
@@ -262,26 +270,27 @@ def write_submission(assignment: Assignment) -> None:
 
 
 def answer_to(assignment: Assignment, item_pk: int) -> Answer | None:
+    """Return the assignment's answer to one item, or None."""
     return next(iter(_answers.read("WHERE assignment_id = %s AND item_id = %s", assignment.pk, item_pk)), None)
 
 
 def answers_of(assignment: Assignment) -> dict[int, Answer]:
-    """By their items."""
+    """Return the assignment's answers, by the items' primary keys."""
     return {answer.item_id: answer for answer in _answers.read("WHERE assignment_id = %s", assignment.pk)}
 
 
 def add_answer(answer: Answer) -> bool:
-    """Unless there is one."""
+    """Insert the answer unless there is one, and return whether it was inserted."""
     return _answers.write(answer, "ON CONFLICT (assignment_id, item_id) DO NOTHING")
 
 
 def write_answer(answer: Answer) -> None:
-    """New, or instead of the one that is there."""
+    """Insert the answer, or replace the one that is there."""
     _answers.write(answer, INSTEAD)
 
 
 def checks_of(assignment: Assignment) -> list[BonusCheck]:
-    """From the first attempt on."""
+    """Return the assignment's checks, from the first attempt on."""
     return _checks.read("WHERE assignment_id = %s ORDER BY attempt", assignment.pk)
 
 

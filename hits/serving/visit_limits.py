@@ -1,7 +1,8 @@
-"""How much strangers may ask: calls and visits by assignment and address, and what nobody has confirmed.
+"""Limits how many pages and bonus checks strangers may request, by address and by HIT.
 
-Anyone who knows a HIT's address can invent assignments and workers. Where a crowd confirms who holds what, such visits
-are refused; where it can't (MTurk), they are opened, fill nothing and cap nobody, and meet the limits below.
+Anyone who knows a HIT's address can invent assignments and workers. If a crowd confirms who holds what, such visits are
+refused. If it can't (MTurk), they are opened, but they fill no place, count towards nobody's cap, and meet the limits
+below.
 """
 
 import time
@@ -26,16 +27,16 @@ HOUR = timedelta(hours=1)
 DAY = timedelta(days=1)
 THIS_MACHINE = "this machine"
 
-# Of what no marketplace has confirmed. A class of students behind one address stays below; a script does not.
+# Limits for what no marketplace has confirmed. A class of students behind one address stays below; a script does not.
 MOST_VISITS_AN_HOUR = 120
 MOST_CHECKS_AN_HOUR = 240
 VISITS_OF_A_HIT_BEYOND_ITS_ASSIGNMENTS = 10
-# Of each checkpoint and assignment, in a day: several times what workers need who look for the human reply by trial.
+# Per checkpoint and assignment, in a day: several times what a worker needs to find the human reply by trial and error.
 CHECKS_PER_CHECKPOINT = 10
 
 
 class MinuteCounter:
-    """Counts calls by minutes, in each process. Nothing is stored, and a restart forgives."""
+    """Counts calls per minute, in each process. Nothing is stored, and a restart begins at zero."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -43,6 +44,7 @@ class MinuteCounter:
         self._counts: Counter[Hashable] = Counter()
 
     def allows(self, who: Hashable) -> bool:
+        """Count one call by `who`, and return whether it is within the limit."""
         minute = int(time.monotonic() // 60)
         if minute != self._minute:
             self._minute = minute
@@ -55,21 +57,25 @@ visits_from_address = MinuteCounter(most=300)
 
 
 def visitor_key(address: str) -> str:
-    """What is stored of an address: as long as a visit is not confirmed, and unreadable without the server's key."""
+    """Return what we store of an address while a visit is unconfirmed. Nobody can read it without the server's
+    secret."""
     if is_this_machine(address):
         return THIS_MACHINE
     return salted_hmac("hits.serving.address", address, algorithm="sha256").hexdigest()[:16] if address else ""
 
 
 def check_visit(address: str) -> None:
-    """That this address does not open pages by the hundreds. Before anything is asked for, here or elsewhere."""
+    """Raise if this address opens pages by the hundreds. Called before any query is made."""
     if address and not is_this_machine(address) and not visits_from_address.allows(address):
         raise WorkRefused(Refusal.TOO_MANY_VISITS)
 
 
 def check_unconfirmed_visit(hit: FrozenHit, address: str, now: datetime) -> None:
-    """By address, and by address and HIT. Not by HIT alone: a limit that strangers can use up would shut out those
-    whom the marketplace gave the HIT to."""
+    """Raise if there are too many visits from this address, or from it to this HIT.
+
+    There is no limit by HIT alone: strangers could use it up, and shut out workers to whom the marketplace gave the
+    HIT.
+    """
     if is_this_machine(address):
         return
     of_all, of_hit = count_visits_from(visitor_key(address), hit.pk, now - HOUR)
@@ -78,12 +84,16 @@ def check_unconfirmed_visit(hit: FrozenHit, address: str, now: datetime) -> None
 
 
 def check_unconfirmed_check(hit: FrozenHit, assignment: Assignment, item_pk: int, now: datetime) -> None:
-    """A Bonus Validate tells where the human reply is. Who holds the assignment may ask as the study says; who may have
-    invented it, no more than all real workers of the HIT would, and from one address no more than some do."""
+    """Raise if there are too many checks by unconfirmed assignments, since each tells something about where the human
+    reply is.
+
+    Somebody who holds the assignment may check as often as the study says. Those who may have invented it get together
+    no more checks than all real workers of the HIT would need, and one address gets no more than one worker's share.
+    """
     if assignment.confirmed_at is not None:
         return
     limit = hit.study.design.checkpoints.max_attempts
-    # MTurk gives a worker one assignment of a HIT: under other ids the same worker has no further attempts.
+    # MTurk gives a worker one assignment per HIT, so other ids bring the same worker no further attempts.
     if limit and count_attempts_of_worker(assignment, item_pk) >= limit:
         raise WorkRefused(Refusal.NO_ATTEMPTS_LEFT)
     checkpoints = [item.pk for item in hit.items if item.gold_card is not None]
@@ -94,7 +104,7 @@ def check_unconfirmed_check(hit: FrozenHit, assignment: Assignment, item_pk: int
         return
     if count_checks_from(assignment.visited_from, now - HOUR) >= MOST_CHECKS_AN_HOUR:
         raise WorkRefused(Refusal.TOO_MANY_CHECKS)
-    # One address has one worker's share of the HIT, so that it can't use up everyone's.
+    # One address gets one worker's share of the HIT's checks, so that it can't use up everyone's.
     share = CHECKS_PER_CHECKPOINT * len(checkpoints)
     if count_unconfirmed_checks(checkpoints, now - DAY, share, assignment.visited_from) >= share:
         raise WorkRefused(Refusal.TOO_MANY_CHECKS)

@@ -1,7 +1,7 @@
-"""Why a worker can't go on: what happened, whether it is paid, and what to do.
+"""The texts that tell a worker why they can't go on: what happened, whether it is paid, and what to do.
 
-The one place for these words. The server's own pages show them, and the worker's page gets them with the refusal. What
-a piece of work and the place where it comes from are called, the crowd says: `{hit}` and its kin are its words.
+This is the one place for these texts. The server's own pages show them, and the worker's page receives them with the
+refusal. The crowd's words, such as what a piece of work is called, replace `{hit}` and the like.
 """
 
 from collections.abc import Sequence
@@ -15,6 +15,8 @@ from hits.crowds import CrowdWords
 
 
 class Refusal(StrEnum):
+    """The reasons for which a worker's request is refused."""
+
     ALREADY_SUBMITTED = "already-submitted"
     CONFLICT = "conflict"
     CONSENT_MISSING = "consent-missing"
@@ -38,16 +40,18 @@ class Refusal(StrEnum):
 
 @dataclass(frozen=True)
 class Words:
+    """The text of a refusal."""
+
     message: str
-    heading: str = ""  # of a page of its own; without one, the worker's page goes on and says it in passing
-    can_open_again: bool = False  # opening the HIT again leads on: to going on, or to the completion code
+    heading: str = ""  # the heading of a page of its own; if empty, the worker's page shows a notice and goes on
+    can_open_again: bool = False  # whether opening the HIT again helps: to go on, or to see the completion code
 
     def of_crowd(self, crowd: CrowdWords) -> "Words":
         return replace(self, message=in_words_of(crowd, self.message), heading=in_words_of(crowd, self.heading))
 
 
 def in_words_of(crowd: CrowdWords, text: str) -> str:
-    """With the crowd's words in place of `{hit}` and its kin; `{Marketplace}` begins a sentence."""
+    """Replace `{hit}` and the like by the crowd's words; `{Marketplace}` begins a sentence."""
     words = asdict(crowd)
     return text.format(**words, Marketplace=crowd.marketplace[:1].upper() + crowd.marketplace[1:])
 
@@ -61,8 +65,8 @@ WORDS = {
     ),
     Refusal.CONFLICT: Words("This was changed in another tab. The page now shows the newest; please look once more."),
     Refusal.CONSENT_MISSING: Words(
-        "We keep no answers of anyone who has not agreed to take part, so this was not saved. What was saved before is "
-        "still there. Open this {hit} again and agree, and go on: it is paid as always.",
+        "We store no answers from anyone who has not agreed to take part, so this was not saved. What was saved before "
+        "is still there. Open this {hit} again and agree, and go on: it is paid as always.",
         "We need your agreement first",
         can_open_again=True,
     ),
@@ -80,18 +84,18 @@ WORDS = {
         "You have used all attempts for this bonus point. The pay for the {hit} does not depend on it: please go on."
     ),
     Refusal.NOT_ELIGIBLE: Words(
-        "You have met these conversations in another {hit}, and here we need a fresh pair of eyes. What you have "
+        "You have seen these conversations in another {hit}, and here we need a fresh pair of eyes. What you have "
         "submitted is paid; this one could not be. {return_it} Our other {hits} are still open to you.",
         "You know these conversations already",
     ),
     Refusal.NOT_HELD: Words(
         "{Marketplace} tells us that you don't hold this {hit}: it was returned, its time ran out, or it was never "
-        "accepted, so that work on it could not be paid. Answers that you have given are kept. {open_it}",
+        "accepted, so that work on it could not be paid. The answers that you gave are saved. {open_it}",
         "{Marketplace} has not given you this {hit}",
     ),
     Refusal.OUTSIDE_MARKETPLACE: Words(
         "We can't tell which {hit} you are working on, so nothing that you do here could be saved or paid. {open_it}",
-        "This page belongs into {marketplace}",
+        "Please open this page from {marketplace}",
     ),
     Refusal.STOPPED: Words(
         "We have no more {hits} of this study for you. All that you have submitted is paid; this one could not be. "
@@ -105,28 +109,28 @@ WORDS = {
     ),
     Refusal.TAKEN_OVER: Words(
         "This {hit} was returned or ran out of time here, and {marketplace} has given it to another {worker}, who is "
-        "paid for it. Your answers up to now are kept. If {marketplace} still shows the {hit} as yours, you can go on "
+        "paid for it. Your answers so far are saved. If {marketplace} still shows the {hit} as yours, you can go on "
         "and are paid as always; else there is nothing left to do, and it does not count against you.",
         "Someone else holds this {hit} now",
         can_open_again=True,
     ),
     Refusal.TIME_OVER: Words(
-        "The time allowed for this {hit} has run out, and {marketplace} takes it back, so that it can't be paid like "
-        "this. Your answers up to now are kept. If you have accepted the {hit} again, you can go on where you were, "
+        "The time allowed for this {hit} has run out, and {marketplace} takes it back, so that it can't be paid as it "
+        "is. Your answers so far are saved. If you have accepted the {hit} again, you can go on where you were, "
         "and are paid as always.",
         "The time for this {hit} is over",
         can_open_again=True,
     ),
     Refusal.TOKEN_INVALID: Words(
-        "We can't verify this page any more, mostly because our server was moved. What was saved is still there, and "
+        "We can't verify this page any more, usually because our server was moved. What was saved is still there, and "
         "paid as always once you submit. Please open the {hit} again from {marketplace}.",
         "This page has to be opened again",
         can_open_again=True,
     ),
     Refusal.TOO_FAST: Words("That was a lot at once. Nothing is lost: the page tries again in a moment."),
     Refusal.TOO_MANY_CHECKS: Words(
-        "We can't check this one just now: very many were asked for lately. You can go on; whether a point is won is "
-        "decided by where you put the reply, not by the check."
+        "We can't check this one just now, because there were very many checks lately. You can go on: where you put "
+        "the reply decides whether the point is won, not the check."
     ),
     Refusal.TOO_MANY_VISITS: Words(
         "Very many visits came from your network in the last hour, and {marketplace} can't tell us which of them are "
@@ -139,7 +143,7 @@ WORDS = {
 
 
 def limit_words(limit: int, crowd: CrowdWords) -> str:
-    """LIMIT_REACHED with the study's own number."""
+    """Return the text of LIMIT_REACHED with the study's own number."""
     return (
         f"Each {crowd.worker} may do {count_of(limit, crowd.hit, crowd.hits)} of this study, so that many people are "
         "heard, and you have done yours: thank you! What you have submitted is paid; this one could not be. "
@@ -148,15 +152,18 @@ def limit_words(limit: int, crowd: CrowdWords) -> str:
 
 
 def incomplete_words(missing: Sequence[tuple[int, int]], still_missing: tuple[str, str]) -> str:
-    """INCOMPLETE with what is missing: positions of conversations, and how many of their replies have no answer. The
-    protocol says what that is, and what to do."""
+    """Return the text of INCOMPLETE with what is missing: positions of conversations, and how many replies have no
+    answer.
+
+    The protocol says what that is called, and what to do.
+    """
     what, do_it = still_missing
     parts = [f"{count_of(count, 'reply', 'replies')} of conversation {position + 1}" for position, count in missing]
     return f"{what}: {', '.join(parts)}. Nothing is lost: please {do_it}, and submit again."
 
 
 class WorkRefused(EvalPlatformError):
-    """With a `message` where more can be said than the refusal's own words."""
+    """A worker's request that was refused. `message` says more than the refusal's own text, if there is more to say."""
 
     def __init__(self, refusal: Refusal, message: str = "", **details: Any) -> None:
         super().__init__(message or refusal)
@@ -165,6 +172,6 @@ class WorkRefused(EvalPlatformError):
         self.details = details
 
     def words(self, crowd: CrowdWords) -> Words:
-        """As the workers of this crowd read it."""
+        """Return the text as the workers of this crowd read it."""
         words = WORDS[self.refusal].of_crowd(crowd)
         return replace(words, message=self.message) if self.message else words

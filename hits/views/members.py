@@ -7,7 +7,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
 from evalplatform.errors import EvalPlatformError
-from hits.access import can_invite, invite, study_for, take_out, visible_studies
+from hits.access import can_invite, invite, remove_member, study_for, visible_studies
 from hits.views.refused import refused_form
 from hits.views.study_overview import render_study
 from hits.views.study_pages import back_to_study, user_of
@@ -32,7 +32,7 @@ def take_member_out(request: HttpRequest, name: str) -> HttpResponse:
     user_name = request.POST.get("user_name", "")
     if request.method == "POST" and user is not None:
         try:
-            take_out(study, user_name, user, timezone.now())
+            remove_member(study, user_name, user, timezone.now())
         except EvalPlatformError as error:
             return render_study(request, study, refused_form("members", error, {}))
         messages.success(request, f"{user_name} can't see the study any more.")

@@ -10,7 +10,7 @@ from django.utils import timezone
 from evalplatform.errors import EvalPlatformError
 from hits.budgeting import CapChanged, refuse_unseen_cap, typed_cap_cents
 from hits.crowds import crowd_of, environment_of, offered_places
-from hits.designing import describe_hourly_pay, dollars, parts_of
+from hits.designing import describe_hourly_pay, dollars, split_cost
 from hits.models import Offering, PublishingRun, Study
 from hits.publishing import (
     PublishingPlan,
@@ -113,7 +113,7 @@ def refuse_unseen_budget(offering: Offering, fields: Mapping[str, str], field: s
 
 def _plan_rows(plan: PublishingPlan) -> dict[str, Any]:
     return {
-        "cost_parts": parts_of(plan.cost),
+        "cost_parts": split_cost(plan.cost),
         "cost": dollars(plan.cost.total_cents),
         "spent": plan.budget.committed_cents and dollars(plan.budget.committed_cents),
         "total": dollars(plan.total_cents),

@@ -11,7 +11,7 @@ from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
 from hits.access import study_for, visible_studies
 from hits.background import send_once
-from hits.batching import build_hits, is_large, manifest_file, manifest_lines
+from hits.batching import build_hits, has_large_manifest, manifest_file, manifest_lines
 from hits.designing import checked_design, copy_study, start_draft
 from hits.models import Study
 from hits.tasks import build_hits_of_study, write_manifest_of_study
@@ -74,7 +74,7 @@ def copy(request: HttpRequest, name: str) -> HttpResponse:
 def download_manifest(request: HttpRequest, name: str) -> FileResponse | HttpResponse | StreamingHttpResponse:
     """Download the manifest. A small study's is made on the fly; a large one's takes half a minute, so it is a file."""
     study = study_for(request.user, name=name, frozen_at__isnull=False)
-    if is_large(study):
+    if has_large_manifest(study):
         file = manifest_file(study)
         if file.exists():
             return FileResponse(file.open("rb"), as_attachment=True, filename=f"{study.name}-manifest.jsonl")

@@ -20,10 +20,10 @@ from hits.designing import (
     DraftCheck,
     Summary,
     check_draft,
-    describe,
-    is_quick,
-    plan,
-    question_of,
+    is_quick_to_plan,
+    plan_as_json,
+    plan_question_id,
+    plan_study_size,
     save_draft,
     summarise,
 )
@@ -107,8 +107,9 @@ def show_plan(request: HttpRequest, name: str) -> HttpResponse:
     study = study_for(request.user, name=name)
     difference = request.GET.get("difference", "").strip()[:20]
     try:
-        if is_quick(study, difference):
-            return render(request, "hits/_plan.html", {"plan": describe(plan(study, difference)), "has_asked": True})
+        if is_quick_to_plan(study, difference):
+            answer = plan_as_json(plan_study_size(study, difference))
+            return render(request, "hits/_plan.html", {"plan": answer, "has_asked": True})
         job = _plan_job(study, difference)
     except EvalPlatformError as error:
         return render(request, "hits/_plan.html", {"problem": str(error)})
@@ -121,7 +122,7 @@ def show_plan(request: HttpRequest, name: str) -> HttpResponse:
 
 def _plan_job(study: Study, difference: str) -> BackgroundJob:
     """Return the last job for this question, unless it failed a while ago; then start a new one."""
-    question = question_of(study, difference)
+    question = plan_question_id(study, difference)
     jobs = study.background_jobs.exclude(requested_at=None).filter(question=question)
     last = jobs.exclude(Q(finished_at__lt=timezone.now() - ASK_AGAIN_AFTER) & ~Q(problem="")).first()
     if last is not None and (last.finished_at or not is_anyone_listening()):

@@ -23,7 +23,7 @@ class Wait:
     is_started: bool
     is_alone: bool
     problem: str = ""
-    command: str = process_commands.WORKER
+    command: str = process_commands.BACKGROUND
 
 
 def wait_for(what: str, work: BackgroundWork) -> Wait | None:
@@ -53,5 +53,5 @@ def scheduler_state() -> dict[str, Any]:
         "is_alone": is_alone,
         "seen_at": seen_at,
         "minutes": settings.SYNC_MINUTES,
-        "command": process_commands.WORKER if is_alone else process_commands.SCHEDULER,
+        "command": process_commands.BACKGROUND if is_alone else process_commands.SCHEDULER,
     }

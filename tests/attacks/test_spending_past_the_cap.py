@@ -353,7 +353,7 @@ def test_a_tab_that_is_out_of_date_does_not_raise_a_budget_again(study: Study, a
 
     for answer in (untouched, typed, monitor):
         assert answer.status_code == 422
-        assert "A budget of $2.40 stands now, and $100.00 when you looked" in answer.context["refused"].message
+        assert "The budget is $2.40 now, and it was $100.00 when you looked" in answer.context["refused"].message
     assert untouched.context["publishing"]["budget"] == "2.40"
     assert (typed.context["publishing"]["budget"], typed.context["publishing"]["hits"]) == ("50", "1")
     assert typed.context["publishing"]["budget_shown"] == "2.40"
@@ -377,7 +377,7 @@ def test_a_budget_that_is_changed_while_the_command_waits_holds(study: Study, se
     """Whether it waits at its prompt or, as here, for the worker's page."""
     for changed_to, options, refusal in [
         (HIT, [], r"above the given budget of \$2.40"),
-        (HIT + 1, ["--budget", "99"], "somebody has changed it meanwhile"),
+        (HIT + 1, ["--budget", "99"], "somebody has changed it."),
     ]:
         with slow_page() as (settings.PUBLIC_URL, asked, go_on):
             command = [*options, "--hits", "1"]

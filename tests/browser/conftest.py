@@ -37,7 +37,7 @@ TORN_NAMES = """[...document.querySelectorAll("th")].filter((name) => {
   return /^\\S{1,9}$/.test(name.innerText) && range.getClientRects().length > 1 + name.children.length;
 }).map((name) => name.innerText)"""
 
-WAIT_MS = 15_000  # the suite's other processes take the time of a page; five seconds were too few once in a while
+WAIT_MS = 15_000  # playwright waits 5 s by itself; the other processes of the suite take time from a page
 expect.set_options(timeout=WAIT_MS)
 
 CheckAccessibility = Callable[[Page], None]

@@ -34,10 +34,10 @@ def test_an_invited_worker_chooses_a_password_and_signs_in(
     expect(page.get_by_role("heading", level=1)).to_have_text("Welcome, Ana")
     check_accessibility(page)
     page.get_by_label("Password").fill("password")
-    page.get_by_role("button", name="Choose it").click()
+    page.get_by_role("button", name="Save it").click()
     expect(page.get_by_role("alert")).to_have_text("This password is too common.")
     page.get_by_label("Password").fill("a long one of her own")
-    page.get_by_role("button", name="Choose it").click()
+    page.get_by_role("button", name="Save it").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("HITs for Ana")
     check_accessibility(page)
 

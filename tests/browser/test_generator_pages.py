@@ -1,4 +1,4 @@
-"""Letting a model answer, in real Chromium with a real worker."""
+"""Letting a model answer, in real Chromium with a real background process."""
 
 from collections.abc import Callable
 
@@ -10,13 +10,13 @@ from generation.models import Dataset, Dialog, Generator
 from generation.owning import give_owner
 from tests.browser.conftest import CheckAccessibility
 from tests.generation.scripted_runs import make_generator
-from tests.processes import WorkerProcess
+from tests.processes import BackgroundProcess
 
 
 @pytest.mark.usefixtures("scripted_kind")
 def test_a_researcher_lets_a_model_answer_and_watches(
     researcher_page: Page,
-    start_worker: Callable[..., WorkerProcess],
+    start_process: Callable[..., BackgroundProcess],
     test_database_url: str,
     check_accessibility: CheckAccessibility,
 ) -> None:
@@ -40,7 +40,7 @@ def test_a_researcher_lets_a_model_answer_and_watches(
     check_accessibility(page)
     page.get_by_role("button", name="Resume").click()
     expect(page.get_by_role("progressbar")).to_be_visible()
-    start_worker(DATABASE_URL=test_database_url)
+    start_process(DATABASE_URL=test_database_url)
 
     expect(page.get_by_text("20 of 21 dialogs answered, 1 not")).to_be_visible(timeout=60_000)
     expect(page.get_by_text("done", exact=True)).to_be_visible()

@@ -10,7 +10,7 @@ from generation.metrics.all_metrics import METRICS
 from generation.models import Dataset, Dialog, Generator, GeneratorScore
 from generation.owning import give_owner
 from tests.browser.conftest import CheckAccessibility
-from tests.processes import WorkerProcess
+from tests.processes import BackgroundProcess
 
 
 def test_a_researcher_walks_from_log_in_to_a_dialog_with_its_candidates(
@@ -91,7 +91,7 @@ def test_the_search_answers_while_one_types_and_can_be_shared_as_an_address(
     page.reload()
     expect(page.get_by_text("1 dialog found")).to_be_visible()
     page.get_by_label("Words in a turn").fill("nothing has these words")
-    expect(page.get_by_text("Fewer words find more")).to_be_visible()
+    expect(page.get_by_text("Try fewer words")).to_be_visible()
     page.get_by_label("Words in a turn").fill("")
     page.get_by_label("Emotion").select_option("lonely")
     expect(page.get_by_text("1 dialog found")).to_be_visible()
@@ -120,7 +120,7 @@ def test_long_lists_have_pages(researcher_page: Page, check_accessibility: Check
 
 def test_the_style_check_runs_on_a_worker_and_its_answer_appears_by_itself(
     researcher_page: Page,
-    start_worker: Callable[..., WorkerProcess],
+    start_process: Callable[..., BackgroundProcess],
     test_database_url: str,
     check_accessibility: CheckAccessibility,
 ) -> None:
@@ -129,13 +129,13 @@ def test_the_style_check_runs_on_a_worker_and_its_answer_appears_by_itself(
     page.get_by_role("link", name="example-empathetic").first.click()
     expect(page.get_by_text("Not checked yet.")).to_be_visible()
     page.get_by_role("button", name="Check now").click()
-    expect(page.get_by_text("Checking, asked for")).to_be_visible()
+    expect(page.get_by_text("Checking, requested")).to_be_visible()
     check_accessibility(page)
     page.get_by_role("link", name="Health", exact=True).click()
     expect(page.get_by_text("none is running")).to_be_visible()
     check_accessibility(page)
     page.go_back()
-    start_worker(DATABASE_URL=test_database_url)
+    start_process(DATABASE_URL=test_database_url)
 
     expect(page.get_by_text("A classifier that sees only looks")).to_be_visible(timeout=60_000)
     expect(page.get_by_role("button", name="Check again")).to_be_visible()

@@ -388,7 +388,7 @@ def test_a_refusal_is_told_on_a_page_of_its_own_and_can_be_answered(
 
     move_by_key(page, card_at(page, 0), "1")
     expect(page.get_by_role("heading", level=1)).to_have_text("The time for this HIT is over")
-    expect(page.get_by_text("Your answers up to now are kept.")).to_be_visible()
+    expect(page.get_by_text("Your answers so far are saved.")).to_be_visible()
     check_accessibility(page)
     page.get_by_role("button", name="Open this HIT again").click()
     still_held = page.get_by_role("link", name="I still hold this HIT: continue")

@@ -1,4 +1,4 @@
-"""The health page tells database, broker and workers apart."""
+"""The health page tells database, broker and background processes apart."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from tests.pages import html_of
-from tests.processes import WorkerProcess, manage, wait_until
+from tests.processes import BackgroundProcess, manage, wait_until
 from tests.servers import RedisServer
 
 HEALTH = """
@@ -20,23 +20,23 @@ def health_of(**environment: str) -> str:
     return manage("shell", "-v0", "-c", HEALTH, **environment).stdout.strip()
 
 
-def test_without_a_worker_only_the_workers_are_missing(tmp_path: Path) -> None:
-    assert health_of(VAR_DIR=str(tmp_path)) == "{'Database': True, 'Broker': True, 'Workers': False}"
+def test_without_a_background_process_only_that_is_missing(tmp_path: Path) -> None:
+    assert health_of(VAR_DIR=str(tmp_path)) == "{'Database': True, 'Broker': True, 'Background processes': False}"
 
 
-def test_with_redis_the_broker_s_own_end_is_told_from_the_workers(
-    tmp_path: Path, start_worker: Callable[..., WorkerProcess]
+def test_with_redis_the_broker_s_own_end_is_told_from_the_processes(
+    tmp_path: Path, start_process: Callable[..., BackgroundProcess]
 ) -> None:
     redis = RedisServer(tmp_path)
     environment = {"VAR_DIR": str(tmp_path), "BROKER_URL": redis.url}
     try:
-        start_worker(**environment)
-        all_well = "{'Database': True, 'Broker': True, 'Workers': True}"
+        start_process(**environment)
+        all_well = "{'Database': True, 'Broker': True, 'Background processes': True}"
         wait_until(lambda: health_of(**environment) == all_well, "a healthy state")
     finally:
         redis.kill()
 
-    assert health_of(**environment) == "{'Database': True, 'Broker': False, 'Workers': False}"
+    assert health_of(**environment) == "{'Database': True, 'Broker': False, 'Background processes': False}"
 
 
 @pytest.mark.parametrize("database_url", ["sqlite:///missing-folder/db.sqlite3", "postgresql://127.0.0.1:1/eval"])
@@ -65,7 +65,7 @@ def test_monitors_get_json_and_a_status_without_logging_in(client: Client) -> No
     assert response.json()["parts"] == [
         {"name": "Database", "is_well": True},
         {"name": "Broker", "is_well": True},
-        {"name": "Workers", "is_well": False},
+        {"name": "Background processes", "is_well": False},
     ]
     assert client.get("/health/", headers={"accept": "text/html"}).status_code == 503
 

@@ -110,7 +110,7 @@ def test_spaces_in_paths_and_a_database_s_options_are_no_junk(
     ],
     ids=["manage.py", "celery", "gunicorn"],
 )
-def test_commands_workers_and_web_servers_end_with_that_line_alone(command: list[str], tmp_path: Path) -> None:
+def test_every_kind_of_process_ends_with_that_line_alone(command: list[str], tmp_path: Path) -> None:
     environment = {"DEBUG": "flase", "VAR_DIR": str(tmp_path), "PATH": ""}
 
     result = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=60)
@@ -151,11 +151,35 @@ def test_production_passes_djangos_deployment_check(tmp_path: Path) -> None:
 
 
 def test_every_variable_that_is_read_is_documented_and_can_be_forgotten() -> None:
-    read = re.findall(r'env\.\w+\(\s*"([A-Z_]+)"', (ROOT / "evalplatform" / "settings.py").read_text())
+    read = set(re.findall(r"\benv\.([A-Z_]+)", (ROOT / "evalplatform" / "settings.py").read_text()))
     table = [line for line in (ROOT / "docs" / "settings.md").read_text().splitlines() if line.startswith("| `")]
     documented = [name for line in table for name in re.findall(r"`([A-Z_]+)`", line.split("|")[1])]
 
     assert sorted(read) == sorted(VARIABLES) == sorted(documented)
+
+
+def test_all_bad_variables_are_named_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bad = {"SERVER_MODE": "staging", "SYNC_MINUTES": "0", "BEHIND_HTTPS_PROXY": "nginx"}
+
+    refusal = read_settings(monkeypatch, {"VAR_DIR": str(tmp_path), **bad})
+
+    assert refusal.splitlines() == [
+        "evalplatform: SERVER_MODE is 'staging'; use one of local, production.",
+        "evalplatform: SYNC_MINUTES is '0'; use a whole number from 1 to 1440.",
+        "evalplatform: BEHIND_HTTPS_PROXY is 'nginx'; use true or false.",
+    ]
+
+
+def test_a_blank_variable_counts_as_not_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in VARIABLES:
+        monkeypatch.setenv(name, "  ")
+    monkeypatch.setenv("VAR_DIR", str(tmp_path))
+    monkeypatch.setenv("SYNC_MINUTES", " 7 ")
+
+    settings = runpy.run_path(str(ROOT / "evalplatform" / "settings.py"))
+
+    assert settings["ALLOWED_HOSTS"] == ["localhost", "127.0.0.1", "[::1]"]
+    assert (settings["SYNC_MINUTES"], settings["PROXY_COUNT"], settings["LOCAL_MARKET"]) == (7, 0, True)
 
 
 def test_the_secret_key_is_made_once_and_is_nobody_else_s_to_read(tmp_path: Path) -> None:

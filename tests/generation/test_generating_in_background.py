@@ -17,7 +17,7 @@ from generation.registering import Registration, register_generator
 from generation.run_requests import count_run, pause_run, request_run, resume_run, undone_chunks
 from tests.generation.chat_server import CUT, ChatServer, chat_server
 from tests.generation.scripted_runs import make_dialogs, make_generator
-from tests.processes import ROOT, WorkerProcess, as_a_user_has_it, wait_until
+from tests.processes import ROOT, BackgroundProcess, as_a_user_has_it, wait_until
 from tests.servers import RedisServer
 
 pytestmark = [pytest.mark.usefixtures("scripted_kind")]
@@ -46,26 +46,26 @@ def send(redis: RedisServer) -> Send:
 
 
 def test_killed_workers_a_killed_broker_and_double_deliveries_leave_no_hole_and_no_double(
-    redis: RedisServer, send: Send, start_worker: Callable[..., WorkerProcess], test_database_url: str
+    redis: RedisServer, send: Send, start_process: Callable[..., BackgroundProcess], test_database_url: str
 ) -> None:
     environment = {"BROKER_URL": redis.url, "BROKER_LOST_TASK_SECONDS": "2", "DATABASE_URL": test_database_url}
     dataset = make_dialogs(*(f"dialog {number}" for number in range(58)), "be empty", "be endless")
     run = request_run(make_generator(seconds=0.04, batch_size=2), dataset, chunk_size=6)
-    first = start_worker(queues="gpu", **environment)
+    first = start_process(queues="gpu", **environment)
     send(undone_chunks(run))
 
     wait_until(lambda: Candidate.objects.count() >= 10, "the first replies")
     first.kill()
-    second = start_worker(queues="gpu", **environment)
+    second = start_process(queues="gpu", **environment)
     send(undone_chunks(run))
-    wait_until(lambda: Candidate.objects.count() >= 24, "the second worker's replies")
+    wait_until(lambda: Candidate.objects.count() >= 24, "the second process's replies")
     redis.kill()
     second.kill()
     redis.start()
     pause_run(run, timezone.now())
     before_the_pause = Candidate.objects.count()
     send(undone_chunks(run))
-    start_worker(queues="gpu", **environment)
+    start_process(queues="gpu", **environment)
     wait_until(lambda: Redis.from_url(redis.url).llen("gpu") == 0, "putting aside what comes during the pause")
     assert Candidate.objects.count() == before_the_pause
     resume_run(run, timezone.now())
@@ -129,16 +129,16 @@ def test_killed_workers_and_messages_that_come_twice_pay_for_no_more_than_what_w
     server: ChatServer,
     redis: RedisServer,
     send: Send,
-    start_worker: Callable[..., WorkerProcess],
+    start_process: Callable[..., BackgroundProcess],
     test_database_url: str,
 ) -> None:
     environment = {"BROKER_URL": redis.url, "BROKER_LOST_TASK_SECONDS": "2", "DATABASE_URL": test_database_url}
-    first = start_worker(queues="gpu", **environment)
+    first = start_process(queues="gpu", **environment)
     send(undone_chunks(run_on_server))
     wait_until(lambda: Candidate.objects.count() >= 8, "the first replies")
     first.kill()
 
-    start_worker(queues="gpu", **environment)
+    start_process(queues="gpu", **environment)
     send(undone_chunks(run_on_server))  # beside those that the broker gives back
     wait_until(lambda: GenerationRun.objects.get().finished_at is not None, "the end")
 
@@ -149,7 +149,7 @@ def test_two_workers_at_the_same_chunk_at_once_ask_for_the_same_only_where_they_
     server: ChatServer,
     redis: RedisServer,
     send: Send,
-    start_worker: Callable[..., WorkerProcess],
+    start_process: Callable[..., BackgroundProcess],
     test_database_url: str,
 ) -> None:
     server.bad, server.seconds = {}, 0.2
@@ -159,7 +159,7 @@ def test_two_workers_at_the_same_chunk_at_once_ask_for_the_same_only_where_they_
     environment = {"BROKER_URL": redis.url, "DATABASE_URL": test_database_url}
     send(undone_chunks(run) * 2)
     for _ in range(2):
-        start_worker(queues="gpu", **environment)
+        start_process(queues="gpu", **environment)
 
     wait_until(lambda: GenerationRun.objects.get().finished_at is not None, "the end")
 

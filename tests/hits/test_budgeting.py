@@ -144,7 +144,7 @@ def test_a_typed_budget_holds_for_everything_that_spends_until_it_is_changed(
     set_cap(offering_for(demo_study, "local"), None, researcher, now())
     assert replace_lost_assignments(offering_for(demo_study, "local"), market, now).added == 1
     assert [event.text for event in demo_study.events.filter(text__contains="budget")] == [
-        "took the budget of $1.80 away (local)",
+        "removed the budget of $1.80 (local)",
         "set the budget to $1.80 (local)",
         "set the budget to $2.40 (local)",
     ]

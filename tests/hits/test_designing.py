@@ -108,7 +108,7 @@ def test_the_hourly_pay_is_said_and_warned_of_when_it_is_below_the_minimum() -> 
         ({"generators": ["generic", "generic"]}, "generators: generic is there twice"),
         ({"pay": {"bonus_points": 4}}, "pay.bonus_points: 4 points can never be won with 3 checkpoints a HIT"),
         ({"checkpoints": {"per_hit": 3}}, "checkpoints.datasets: is empty; name the datasets"),
-        ({"checkpoints": {"datasets": ["OS"]}}, "checkpoints.datasets: 'OS' is no dataset of this study"),
+        ({"checkpoints": {"datasets": ["OS"]}}, "checkpoints.datasets: 'OS' is not a dataset of this study"),
         (
             {"checkpoints": {"datasets": ["example-empathetic"], "passing_areas": []}},
             "checkpoints.passing_areas: is empty, so no checkpoint can be passed",
@@ -119,7 +119,7 @@ def test_the_hourly_pay_is_said_and_warned_of_when_it_is_below_the_minimum() -> 
         ),
         (
             {"checkpoints": {"datasets": ["example-empathetic"], "passing_areas": ["great"]}},
-            "checkpoints.passing_areas: 'great' is no area of this study; its areas are good, okay, bad",
+            "checkpoints.passing_areas: 'great' is not an area of this study; its areas are good, okay, bad",
         ),
         (
             {"hits": {"dialogs": 2}},

@@ -1,4 +1,4 @@
-"""A study that is too large for a request is built by a real worker."""
+"""A study that is too large for a request is built by a real background process."""
 
 from collections.abc import Callable
 
@@ -11,14 +11,14 @@ from hits.designing import create_study
 from hits.models import Study
 from tests.conftest import DEMO
 from tests.pages import html_of
-from tests.processes import WorkerProcess, wait_until
+from tests.processes import BackgroundProcess, wait_until
 
 
 @pytest.mark.django_db(transaction=True)
 def test_building_goes_on_in_a_worker_while_the_page_waits(
     researcher_client: Client,
     example_corpus: None,
-    start_worker: Callable[..., WorkerProcess],
+    start_process: Callable[..., BackgroundProcess],
     test_database_url: str,
 ) -> None:
     model = Dialog.objects.filter(dataset__name="example-subtitles").first()
@@ -38,7 +38,7 @@ def test_building_goes_on_in_a_worker_while_the_page_waits(
 
     researcher_client.post("/studies/demo/build/")
     page = html_of(researcher_client.get("/studies/demo/"))
-    start_worker(DATABASE_URL=test_database_url)
+    start_process(DATABASE_URL=test_database_url)
 
     assert "Building the HITs: no background process runs." in page
     wait_until(lambda: Study.objects.get(name="demo").is_frozen, "the build")

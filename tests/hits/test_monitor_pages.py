@@ -441,7 +441,7 @@ def test_the_budget_is_shown_and_changed_on_the_monitor_and_never_by_an_empty_fi
     assert typed_cap_cents(offering_for(worked, "local")) == 20_00
     change(budget="", is_meant="yes")
     assert typed_cap_cents(offering_for(worked, "local")) is None
-    assert events()[-2:] == ["set the budget to $20.00 (local)", "took the budget of $20.00 away (local)"]
+    assert events()[-2:] == ["set the budget to $20.00 (local)", "removed the budget of $20.00 (local)"]
 
 
 def test_visits_that_nobody_confirmed_are_counted_apart(researcher_client: Client, worked: Study) -> None:

@@ -138,7 +138,7 @@ def test_refusals_have_the_crowds_words(toy: ToyCrowd, offering: Offering) -> No
 
     assert stranger.status_code == 403
     assert "Please follow the link in your invitation." in stranger.content.decode()
-    assert "This page belongs into the panel" in stranger.content.decode()
+    assert "Please open this page from the panel" in stranger.content.decode()
     assert saved["heading"] == "You have finished this task"
     assert "HIT" not in saved["message"]
 

@@ -109,7 +109,7 @@ def test_the_study_form_and_the_assignment_page_show_it(hit: Hit, researcher_cli
     page = html_of(researcher_client.get(f"/studies/demo/assignments/{worker.assignment.pk}/"))
 
     assert "deserves" in form
-    assert "belongs into" not in form
+    assert "belongs in" not in form
     assert "three stars" in page
 
 

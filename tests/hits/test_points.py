@@ -54,7 +54,7 @@ def design(**parts: object) -> StudyDesign:
     [
         ({}, "What counts is where the replies are when you submit. Bonus Validate tells you"),
         ({"counts": "first check"}, "What counts is where the replies are when you first press Bonus Validate"),
-        ({"feedback": "after submission"}, "when you submit. How many points you have won is told after that."),
+        ({"feedback": "after submission"}, "when you submit. We tell you afterwards how many points you have won."),
     ],
 )
 def test_what_counts_is_said_before_the_first_check(checkpoints: dict[str, object], words: str) -> None:

@@ -26,7 +26,7 @@ from localturk.faults import Kind, add_fault, clear_faults
 from localturk.models import Account
 from tests.hits.test_publishing import assert_each_hit_is_there_once, hits_on
 from tests.pages import html_of
-from tests.processes import WorkerProcess, wait_until
+from tests.processes import BackgroundProcess, wait_until
 
 
 class WorkerPage(BaseHTTPRequestHandler):
@@ -99,7 +99,7 @@ def test_a_run_that_is_carried_out_again_keeps_to_its_hits(bare_study: Study, im
     with pytest.raises(MarketUnavailable):
         carry_out(run, impatient_market)
     run.refresh_from_db()
-    assert run.outcome.endswith("It is tried again in a minute.")
+    assert run.outcome.endswith("We try again in a minute.")
     assert count_run(run).total == 4
 
     clear_faults()
@@ -232,7 +232,7 @@ def test_a_killed_worker_s_run_is_finished_by_another(
     http_market: MTurkMarket,
     localturk_url: str,
     test_database_url: str,
-    start_worker: Callable[..., WorkerProcess],
+    start_process: Callable[..., BackgroundProcess],
     tmp_path: Path,
 ) -> None:
     add_fault(Kind.LATENCY, 1_000, operation="CreateHITWithHITType")
@@ -241,11 +241,11 @@ def test_a_killed_worker_s_run_is_finished_by_another(
     environment["PUBLIC_URL"] = django_settings.PUBLIC_URL
     _send("hits.tasks.publish_hits_of_run", run.pk, tmp_path)
 
-    first = start_worker(**environment)
+    first = start_process(**environment)
     wait_until(Publication.objects.begun().exists, "the first intents")
     first.kill()
     clear_faults()
-    start_worker(**environment)
+    start_process(**environment)
 
     wait_until(lambda: PublishingRun.objects.filter(finished_at__isnull=False).exists(), "the end of the run")
     run.refresh_from_db()

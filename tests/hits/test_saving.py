@@ -192,7 +192,7 @@ def test_points_can_be_told_after_the_submission_only(example_corpus: None) -> N
     assert {(one["has_bonus"], one["bonus"]) for one in worker.data["dialogs"]} == {(False, None)}
     assert saved.keys() == {"position", "revision", "conflict"}
     assert BonusCheck.objects.count() == 0
-    assert "How many points you have won is told after that" in worker.data["facts"]["bonus_rule"]
+    assert "We tell you afterwards how many points you have won" in worker.data["facts"]["bonus_rule"]
     assert worker.open().submit().json()["points"] == "You have won all 3 bonus points: we pay $0.10 on top."
 
 

@@ -104,7 +104,7 @@ def test_an_owner_invites_a_member_and_takes_them_out_again(
 
     assert client_of(stranger).get("/studies/demo/").status_code == 404
     texts = [event.text for event in Event.objects.filter(actor=researcher).order_by("pk")]
-    assert texts == ["invited sam to the study", "took sam out of the study"]
+    assert texts == ["invited sam to the study", "removed sam from the study"]
 
 
 def test_members_do_not_invite_but_may_leave(demo_study: Study, stranger: User) -> None:
@@ -113,7 +113,7 @@ def test_members_do_not_invite_but_may_leave(demo_study: Study, stranger: User) 
     client = client_of(stranger)
 
     refused = html_of(client.post("/studies/demo/members/", {"user_name": "third"}, follow=True))
-    assert "Only the study&#x27;s owner invites members" in refused
+    assert "Only the study&#x27;s owner can invite and remove members" in refused
     left = client.post("/studies/demo/members/take-out/", {"user_name": "sam"}, follow=True)
 
     assert left.redirect_chain == [("/studies/", 302)]

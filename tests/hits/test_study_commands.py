@@ -44,7 +44,7 @@ def test_human_replies_that_looks_give_away_are_warned_of() -> None:
 
     assert "  Warning: looks give the human replies away. A classifier that sees only looks" in created
     assert "finds the human reply in 100% of 20 dialogs (95 % interval 84% to 100%)" in created
-    assert "told by no small letters (100% of the human replies, 0% of the models')" in created
+    assert "given away by no small letters (100% of the human replies, 0% of the models')" in created
     run("build_hits", "demo")
     plan = plan_publishing(offering_for(Study.objects.get(), "local"), None)
     assert any(line.startswith("Warning: looks give the human replies away.") for line in describe_plan(plan))

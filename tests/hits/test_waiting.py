@@ -11,7 +11,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from evalplatform import process_commands
-from evalplatform.embedded_broker import count_live_workers
+from evalplatform.embedded_broker import count_live_processes
 from hits import background
 from hits.batching import manifest_file, manifest_lines, write_manifest
 from hits.batching.manifest import sha256
@@ -21,7 +21,7 @@ from hits.tasks import note_that_scheduler_runs, plan_size_of_study, screen_work
 from tests.conftest import DEMO
 from tests.hits.rated import rate
 from tests.pages import html_of
-from tests.processes import WorkerProcess, wait_until
+from tests.processes import BackgroundProcess, wait_until
 
 ALONE = "no background process runs."
 
@@ -50,7 +50,7 @@ def test_each_page_says_that_no_process_runs_and_how_to_start_one(
     shown = text_of(researcher_client, page)
     assert f"{what}: {ALONE}" in shown
     assert "now" in shown or "ago" in shown
-    assert process_commands.WORKER in shown
+    assert process_commands.BACKGROUND in shown
 
 
 def test_what_was_asked_for_is_shown_until_it_is_done_and_says_why_it_failed(
@@ -83,20 +83,20 @@ def test_the_monitor_says_that_the_scheduler_does_not_run_until_it_does(
 
     SchedulerBeat.objects.update(at=timezone.now() - timedelta(minutes=30))
     assert "It last ran 30" in text_of(researcher_client, "monitor/")
-    assert process_commands.WORKER in text_of(researcher_client, "monitor/")
+    assert process_commands.BACKGROUND in text_of(researcher_client, "monitor/")
 
 
 @pytest.mark.once
 def test_a_process_is_known_by_the_queues_it_listens_to(
-    start_worker: Callable[..., WorkerProcess], tmp_path: Path
+    start_process: Callable[..., BackgroundProcess], tmp_path: Path
 ) -> None:
-    worker = start_worker("gpu", VAR_DIR=str(tmp_path), DATABASE_URL="")
+    process = start_process("gpu", VAR_DIR=str(tmp_path), DATABASE_URL="")
 
-    wait_until(lambda: count_live_workers(tmp_path / "broker", "gpu") == 1, "the worker")
-    assert count_live_workers(tmp_path / "broker", "default") == 0
-    worker.kill()
+    wait_until(lambda: count_live_processes(tmp_path / "broker", "gpu") == 1, "the process")
+    assert count_live_processes(tmp_path / "broker", "default") == 0
+    process.kill()
 
-    assert count_live_workers(tmp_path / "broker") == 0
+    assert count_live_processes(tmp_path / "broker") == 0
 
 
 @pytest.mark.usefixtures("example_corpus")

@@ -1,1 +1,1 @@
-"""The only folder that talks to Mechanical Turk: its client, its question XML, its qualifications, its costs."""
+"""Everything about Mechanical Turk, in the only folder that talks to it: client, question, qualifications, costs."""

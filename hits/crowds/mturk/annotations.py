@@ -1,7 +1,8 @@
-"""The marks on published HITs by which we know them again.
+"""The signed marks on published HITs by which we recognise our own.
 
-They are signed: workers see a study's key in the page's address, and whoever can call the marketplace's API could write
-it on a HIT of their own, for the next publishing run to adopt."""
+They are signed because workers see a study's key in the page's address: without a signature, anyone who can call the
+marketplace's API could write it on a HIT of their own, and our next publishing run would adopt that HIT.
+"""
 
 from collections.abc import Iterable, Iterator
 
@@ -15,24 +16,25 @@ SIGNATURE_LETTERS = 32  # 128 bits; MTurk takes 255 letters in all
 
 
 def annotation_of(offering: Offering, hit_number: int) -> str:
-    """The environment is part of it: a mark from the sandbox proves nothing in production."""
+    """Return the mark of a HIT. It covers the environment: a mark from the sandbox proves nothing in production."""
     return _annotation(offering, hit_number, settings.SECRET_KEY)
 
 
 def known_annotations(offering: Offering, numbers: Iterable[int]) -> dict[str, int]:
-    """All marks that are ours, with the HITs' numbers: those too that were signed with a key of earlier days."""
+    """Return all marks that are ours, with the HITs' numbers, including those signed with an earlier SECRET_KEY."""
     return {_annotation(offering, number, key): number for number in numbers for key in _keys()}
 
 
 def names_study(annotation: str, study: Study) -> bool:
-    """Whether it says that it is of this study, rightly or not."""
+    """Return whether the mark claims to be of this study, rightly or not."""
     return annotation.startswith(f"{PREFIX} {study.key} ")
 
 
 def token_of(offering: Offering, hit_number: int, round_: int = 0) -> str:
-    """Makes a repeated request harmless: of at most 64 characters, and nobody's to guess and to use before us.
+    """Return the token that makes repeating a request harmless. Nobody can guess it and use it before us.
 
-    A HIT that is put up again has a token of its own round: with the first one, MTurk would name the deleted HIT.
+    It has at most 64 characters. A HIT that is put up again gets a new token for each round: with the first token,
+    MTurk would return the deleted HIT.
     """
     return _signature(f"token.{round_}" if round_ else "token", offering, hit_number, settings.SECRET_KEY)
 

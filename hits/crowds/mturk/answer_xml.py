@@ -1,4 +1,4 @@
-"""The fields of a submitted form, from the XML in which MTurk keeps them."""
+"""Reads the fields of a submitted form from the XML in which MTurk stores them."""
 
 from xml.etree.ElementTree import ParseError
 
@@ -6,10 +6,11 @@ from defusedxml.ElementTree import fromstring  # type: ignore[import-untyped]
 
 
 def fields_of(answer_xml: str) -> dict[str, str]:
-    """The last value of each name; empty when it is no such XML, for a worker may have submitted anything."""
+    """Return the last value of each field. Return nothing if the XML can't be read: a worker may have submitted
+    anything."""
     try:
         root = fromstring(answer_xml)
-    except (ParseError, ValueError):  # the second, where the XML tries to harm us
+    except (ParseError, ValueError):  # defusedxml raises ValueError if the XML is an attack
         return {}
     fields: dict[str, str] = {}
     for answer in root.iter():

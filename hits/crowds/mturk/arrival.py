@@ -1,4 +1,4 @@
-"""MTurk's side of the worker's page: who has come, by its four parameters, and the form that hands the work in."""
+"""Who comes to the worker's page from MTurk, by its four parameters, and the form that hands the work in."""
 
 from collections.abc import Mapping
 from urllib.parse import urlsplit
@@ -16,13 +16,13 @@ SUBMIT_SITES = {
     "production": ["https://www.mturk.com", "https://worker.mturk.com"],
 }
 SUBMIT_PATH = "/mturk/externalSubmit"
-NOT_AVAILABLE = "ASSIGNMENT_ID_NOT_AVAILABLE"  # the assignment's id while a worker only looks
-# In the WSGI environment of a page that a simulated crowd in this process asks for. No header gets such a name.
+NOT_AVAILABLE = "ASSIGNMENT_ID_NOT_AVAILABLE"  # MTurk sends this as the assignment's id while a worker only looks
+# Set in the WSGI environment when a simulated crowd in this process requests a page. No header can get this name.
 IN_THIS_PROCESS = "evalplatform.simulated_crowd"
 
 
 def visit_of(request: HttpRequest) -> Visit | Preview | None:
-    """None without an assignment's id, which MTurk always sends, also to those who only look."""
+    """Return who has come, or None without an assignment's id: MTurk always sends one, even to those who only look."""
     parameters = (request.GET.get(name, "") for name in ("assignmentId", "hitId", "workerId", "turkSubmitTo"))
     assignment_id, hit_id, worker_id, submit_to = parameters
     if not assignment_id:
@@ -40,11 +40,13 @@ def visit_of(request: HttpRequest) -> Visit | Preview | None:
 
 
 def form_for(assignment: Assignment, submit_to: str, code: str, copy: Mapping[str, str]) -> HandBack:
+    """Return the form that hands the work in to MTurk."""
     fields = {"assignmentId": assignment.crowd_assignment_id, "completionCode": code, **copy}
     return HandBack(Way.FORM, code, f"{submit_to}{SUBMIT_PATH}", fields)
 
 
 def sites_of(request: HttpRequest) -> Sites:
+    """Return the sites of MTurk, and of local marketplaces, that may show our page and receive its form."""
     return Sites(
         framing=list(WORKER_SITES.values()),
         receiving=[site for sites in SUBMIT_SITES.values() for site in sites],
@@ -53,7 +55,7 @@ def sites_of(request: HttpRequest) -> Sites:
 
 
 def _environment_of_site(submit_to: str, local_origins: list[str]) -> str:
-    """Which environment a visit comes from: the one whose site it submits to."""
+    """Return the environment that a visit comes from: the one whose site it submits to."""
     origin = _origin_of(submit_to)
     if origin and origin in local_origins:
         return LOCAL
@@ -61,10 +63,11 @@ def _environment_of_site(submit_to: str, local_origins: list[str]) -> str:
 
 
 def _local_origins(request: HttpRequest) -> list[str]:
-    """Where a marketplace of our own may be: on this very server, if it is open there, or where the settings say.
+    """Return where a local marketplace may be: on this very server, if it is open there, or where the settings say.
 
-    Where it is closed, nobody can come from it, whatever a visitor claims; but a simulated crowd in this process may
-    (no header that a visitor sends gets into META under such a name)."""
+    Where it is closed, nobody can come from it, whatever a visitor claims, except for a simulated crowd in this
+    process.
+    """
     here = [f"{request.scheme}://{request.get_host()}", _origin_of(settings.PUBLIC_URL)]
     is_here = settings.LOCAL_MARKET or IN_THIS_PROCESS in request.META
     return [*(here if is_here else ["", ""]), _origin_of(settings.MTURK_LOCAL_URL)]

@@ -1,7 +1,7 @@
-"""An open connection to Mechanical Turk, as the contract of a crowd asks for it.
+"""An open connection to Mechanical Turk that fulfils the contract of a crowd.
 
 The same code serves the local marketplace, the sandbox and production; only the endpoint differs. Credentials come from
-boto3's usual chain and are never stored or logged.
+boto3's usual chain; we never store or log them.
 """
 
 from collections.abc import Mapping
@@ -32,13 +32,15 @@ ENDPOINTS = {
     "sandbox": "https://mturk-requester-sandbox.us-east-1.amazonaws.com",
     "production": "https://mturk-requester.us-east-1.amazonaws.com",
 }
-_LOCAL_SESSION_LOCK = Lock()  # a session makes one client at a time
-STOP_QUALIFICATION = "stop_qualification_id"  # what we note: the study's own qualification there
+_LOCAL_SESSION_LOCK = Lock()  # a boto3 session can't create two clients at the same time
+STOP_QUALIFICATION = "stop_qualification_id"  # the note that holds the id of the study's own qualification
 HIT_TYPE = "hit_type_id"
 
 
 class MTurkMarket(RequesterCalls):
     # --- HITs ---
+
+    """Mechanical Turk as a `Market`."""
 
     def prepare(self, offering: Offering, notes: Mapping[str, str]) -> dict[str, str]:
         stop_id = notes.get(STOP_QUALIFICATION) or self._find_stop_qualification(offering.study)
@@ -58,9 +60,9 @@ class MTurkMarket(RequesterCalls):
         return self.create_hit(spec)
 
     def finish_offering(self, offering: Offering, notes: Mapping[str, str]) -> None:
-        """Each HIT is on offer by itself."""
+        """Do nothing: on MTurk, each HIT is on offer by itself."""
 
-    # --- Who gets no more of a study: who has its own qualification, which its HITs require not to exist ---
+    # --- Who gets no more of a study: the HITs exclude workers who have the study's own qualification ---
 
     def keep_out(self, offering: Offering, worker_id: str) -> None:
         self.give_qualification(worker_id, self._stop_qualification(offering))
@@ -69,7 +71,7 @@ class MTurkMarket(RequesterCalls):
         self.take_qualification(worker_id, self._stop_qualification(offering), reason)
 
     def _stop_qualification(self, offering: Offering) -> str:
-        """Return its id; make it if it is not there."""
+        """Return the qualification's id; create the qualification if it does not exist."""
         known = crowd_notes(offering).get(STOP_QUALIFICATION)
         if known:
             return known
@@ -77,14 +79,14 @@ class MTurkMarket(RequesterCalls):
         return note_of_crowd(offering, {STOP_QUALIFICATION: found})[STOP_QUALIFICATION]
 
     def _find_stop_qualification(self, study: Study) -> str:
-        """By its name, so that one which was made by a run that was killed is found again."""
+        """Find it by its name, so that we find one that a killed run has created."""
         return self.own_qualification(
             f"EvalPlatform {study.key}", "Has done as many HITs of this study as one may, or was asked to stop."
         )
 
 
 def hit_type_of(design: StudyDesign, stop_qualification_id: str = "") -> HitTypeSpec:
-    """Not for workers who have the study's stop qualification: they have done enough, or were asked to stop."""
+    """Return the HIT type of a design. It excludes workers who have the study's stop qualification."""
     crowd = design.crowd
     return HitTypeSpec(
         title=design.task.title,
@@ -103,7 +105,10 @@ def hit_type_of(design: StudyDesign, stop_qualification_id: str = "") -> HitType
 
 
 def boto_client(endpoint_url: str, *, has_own_credentials: bool = True, threads: int = 16, attempts: int = 12) -> Any:
-    """`has_own_credentials` is False for the local marketplace, whose keys are in the settings, if it checks any."""
+    """Return a boto3 client for MTurk.
+
+    `has_own_credentials` is False for the local marketplace, whose keys, if it checks any, are in the settings.
+    """
     config = Config(
         region_name=REGION,
         retries={"mode": "adaptive", "max_attempts": attempts},
@@ -127,7 +132,7 @@ def boto_client(endpoint_url: str, *, has_own_credentials: bool = True, threads:
 
 @cache
 def _local_session() -> Any:
-    """One for all: a session reads megabytes of JSON about all of AWS before its first client."""
+    """Return one session for all clients: a session reads megabytes of JSON about AWS before its first client."""
     return boto3.session.Session()
 
 
@@ -136,7 +141,7 @@ def _local_keys() -> tuple[str, str]:
 
 
 def sign_local_call(url: str, target: str, body: bytes) -> dict[str, str]:
-    """The headers of a call to the local marketplace that boto3 does not know, signed as boto3 signs its own."""
+    """Return the headers of a call that only the local marketplace knows, signed as boto3 signs its own calls."""
     headers = {"Content-Type": "application/x-amz-json-1.1", "X-Amz-Target": target}
     request = AWSRequest("POST", url, headers=headers, data=body)
     SigV4Auth(Credentials(*_local_keys()), "mturk-requester", REGION).add_auth(request)

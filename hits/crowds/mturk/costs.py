@@ -6,7 +6,7 @@ MOST_ASSIGNMENTS_AT_LOW_FEE = 9
 
 
 class MTurkFees(Fees):
-    """Ten assignments and more would double the fee, so they become several HITs of at most nine.
+    """MTurk's fees. Ten or more assignments would double them, so these become several HITs of at most nine.
 
     >>> MTurkFees().worst_case_cost(40, 10, {4: 600}).total_cents
     144000
@@ -17,7 +17,7 @@ class MTurkFees(Fees):
     most_assignments = MOST_ASSIGNMENTS_AT_LOW_FEE
 
     def reward_fee_cents(self, reward_cents: int, assignments_per_hit: int) -> int:
-        """20 % of the reward, 40 % where a HIT has ten or more assignments; at least a cent, fractions rounded up."""
+        """Return 20 % of the reward, or 40 % if the HIT has ten or more assignments; rounded up, at least a cent."""
         percent = 20 if assignments_per_hit <= MOST_ASSIGNMENTS_AT_LOW_FEE else 40
         return _share_rounded_up(reward_cents, percent)
 

@@ -1,4 +1,4 @@
-"""Mechanical Turk, and its emulation that runs here, behind the contract of a crowd. Only the endpoint differs."""
+"""Mechanical Turk, and its emulation that runs here, as a crowd. Only the endpoint differs between the two."""
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
@@ -24,6 +24,8 @@ from localturk.openness import is_open as is_local_market_open
 
 
 class MTurk:
+    """Mechanical Turk as a `Crowd`."""
+
     name = MTURK
     environments: Sequence[Environment] = ENVIRONMENTS
     abilities = Abilities(
@@ -34,14 +36,14 @@ class MTurk:
         can_reject=True,
         can_pay_bonuses=True,
         is_bonus_repeatable=True,
-        overrides_rejections_for=timedelta(days=31),  # a rejection can be taken back for 30 days
+        overrides_rejections_for=timedelta(days=31),  # MTurk allows 30 days to reverse a rejection; one more to be safe
         calls_at_once=16,
     )
     fees: Fees = MTurkFees()
     words = MTURKS_WORDS
 
     def offered(self) -> Sequence[Environment]:
-        """Up to the one that this server is set to."""
+        """Return the environments up to the one that this server is set to."""
         names = [one.name for one in ENVIRONMENTS]
         return ENVIRONMENTS[: 1 + names.index(settings.MTURK_ENVIRONMENT)]
 
@@ -72,11 +74,11 @@ class MTurk:
         return sites_of(request)
 
     def framing_site(self, environment: str) -> str:
-        """The local marketplace has no site of its own: it frames the page wherever it is open."""
+        """Return MTurk's own site. The local marketplace has none: it frames the page wherever it is open."""
         return WORKER_SITES.get(environment, "")
 
     def look_url(self, environment: str) -> str:
-        """The local marketplace has pages only where it is the one in use."""
+        """Return where to see the HITs. The local marketplace has pages only if it is open on this server."""
         if site := WORKER_SITES.get(environment):
             return site
         return reverse("market-hits") if is_local_market_open() else ""
@@ -94,6 +96,7 @@ class MTurk:
 
 
 def connect(environment: str = LOCAL, attempts: int = 12) -> MTurkMarket:
+    """Open a connection without any check: to Amazon, to a local marketplace elsewhere, or to one in this process."""
     if environment != LOCAL:
         client = boto_client(ENDPOINTS[environment], attempts=attempts)
     elif settings.MTURK_LOCAL_URL:

@@ -1,7 +1,8 @@
-"""Who holds an assignment, by the crowd's own word, where a crowd can tell before the work is handed in.
+"""Asks the local marketplace who holds an assignment before the work is handed in; Amazon can't tell.
 
-In: the marketplace and the ids that a page was opened with. Out: that this worker holds it and since when, that they do
-not, or that nothing can be said. Guaranteed: no answer, whatever the reason, is never taken for a no.
+What comes in: the environment, and the ids with which a page was opened. What goes out: that this worker holds the
+assignment and for how long, that they do not, or that nobody can tell. What is guaranteed: a missing answer, whatever
+the reason, is never taken for a no.
 """
 
 import json
@@ -19,22 +20,25 @@ from localturk import telling_holders as localturk
 from localturk.clock import Clock
 from localturk.lifecycle import settle
 
-TIMEOUT_SECONDS = 3  # somebody waits for a page
+TIMEOUT_SECONDS = 3  # somebody is waiting for a page
 
 log = structlog.get_logger("hits.crowds.mturk.holding")
 
 
 def ask_holder(environment: str, crowd_hit_id: str, assignment_id: str, worker_id: str) -> Held:
-    """MTurk can't tell: its API knows an assignment only once it is submitted. Nor does a marketplace that has never
-    heard of the HIT; what it says then is about another database, not about the worker."""
+    """Return whether this worker holds the assignment.
+
+    MTurk can't tell: its API knows an assignment only once it is submitted. A local marketplace that has never heard of
+    the HIT can't tell either, since its answer would be about another database, not about the worker.
+    """
     if environment != LOCAL:
         return CANT_TELL
     ids = (crowd_hit_id, assignment_id, worker_id)
     if settings.MTURK_LOCAL_URL:
-        return _read(_ask_over_http(*ids))
+        return _read_answer(_ask_over_http(*ids))
     now = Clock().now()
     settle(now)
-    return _read(localturk.tell_holder(*ids, now))
+    return _read_answer(localturk.tell_holder(*ids, now))
 
 
 def _ask_over_http(crowd_hit_id: str, assignment_id: str, worker_id: str) -> dict[str, Any]:
@@ -50,7 +54,7 @@ def _ask_over_http(crowd_hit_id: str, assignment_id: str, worker_id: str) -> dic
     return answer if isinstance(answer, dict) else {}
 
 
-def _read(answer: dict[str, Any]) -> Held:
+def _read_answer(answer: dict[str, Any]) -> Held:
     if answer.get("Status") == localturk.HELD:
         return Held(Word.HOLDS, timedelta(seconds=float(answer.get("SecondsHeld", 0))))
     return Held(Word.DOES_NOT) if answer.get("Status") == localturk.NOT_HELD else CANT_TELL

@@ -1,4 +1,4 @@
-"""Where MTurk's HITs can stand: on its emulation that runs here, in its sandbox, or for real.
+"""The environments of MTurk: its emulation that runs here, its sandbox, and production.
 
 The setting MTURK_ENVIRONMENT says how far this server may go.
 """

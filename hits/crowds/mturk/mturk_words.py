@@ -1,4 +1,4 @@
-"""What workers of Mechanical Turk read of it on our page."""
+"""What workers of Mechanical Turk read about it on our page."""
 
 from hits.crowds.crowd_words import CrowdWords
 

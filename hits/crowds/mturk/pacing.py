@@ -1,7 +1,7 @@
-"""Our own pace on top of botocore's retries: at most so many calls a second, over all threads of a client.
+"""Limits how many calls a second all threads of a client make, in addition to botocore's retries.
 
-botocore's adaptive mode slows down after it was throttled; this keeps a batch from running into the wall at full speed
-in the first place, where every thread of it would be refused at once.
+botocore's adaptive mode slows down only after it was throttled. This keeps a batch from starting at full speed, when
+every one of its threads would be refused at once.
 """
 
 import threading
@@ -10,6 +10,8 @@ from collections.abc import Callable
 
 
 class Pacer:
+    """Hands out time slots to callers in order, one per interval."""
+
     def __init__(
         self,
         calls_per_second: float,
@@ -23,10 +25,10 @@ class Pacer:
         self._next_at = 0.0
 
     def wait(self) -> None:
-        """Returns when it is this caller's turn: turns are handed out in order, one an interval."""
+        """Return when this caller's slot has come."""
         with self._lock:
             now = self._monotonic()
-            turn_at = max(now, self._next_at)
-            self._next_at = turn_at + self._interval
-        if turn_at > now:
-            self._sleep(turn_at - now)
+            slot_at = max(now, self._next_at)
+            self._next_at = slot_at + self._interval
+        if slot_at > now:
+            self._sleep(slot_at - now)

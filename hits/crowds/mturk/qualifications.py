@@ -1,4 +1,4 @@
-"""Who may work on a study: what its design asks of workers, as MTurk's qualification requirements."""
+"""Turns what a design requires of workers (country, approved work) into MTurk's qualification requirements."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ APPROVAL_PERCENT = "000000000000000000L0"
 def crowd_requirements(
     countries: Sequence[str], min_approved: int, min_approval_percent: int, blocked_by: str = ""
 ) -> tuple[Requirement, ...]:
-    """`blocked_by` is a qualification of our own that must not exist on a worker: the soft block."""
+    """Return the requirements. `blocked_by` is our own qualification that a worker must not have: the soft block."""
     requirements = []
     if countries:
         requirements.append(Requirement(LOCALE, "In", tuple(countries)))

@@ -1,4 +1,4 @@
-"""The question of a HIT: our page's address in a frame. ElementTree escapes what an address may hold."""
+"""Writes the question of a HIT, which is the address of our page in a frame. ElementTree escapes the address."""
 
 from xml.etree import ElementTree
 
@@ -6,6 +6,7 @@ EXTERNAL_QUESTION = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSc
 
 
 def external_question(url: str, frame_height: int) -> str:
+    """Return the ExternalQuestion XML for our page."""
     root = ElementTree.Element("ExternalQuestion", xmlns=EXTERNAL_QUESTION)
     ElementTree.SubElement(root, "ExternalURL").text = url
     ElementTree.SubElement(root, "FrameHeight").text = str(frame_height)

@@ -1,4 +1,4 @@
-"""Mechanical Turk's operations: each that we use is a method that takes and returns our own types."""
+"""The operations of Mechanical Turk that we use, each as a method that takes and returns our own types."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -27,6 +27,8 @@ QUALIFICATION_EXISTS = "AWS.MechanicalTurk.QualificationTypeAlreadyExists"
 
 
 class RequesterCalls:
+    """Calls MTurk at a limited pace, and translates its answers and errors."""
+
     def __init__(self, client: Any, calls_per_second: float = 50) -> None:
         self._client = client
         self._pacer = Pacer(calls_per_second)
@@ -39,7 +41,7 @@ class RequesterCalls:
     # --- HITs ---
 
     def create_hit_type(self, spec: HitTypeSpec) -> str:
-        """The same spec again gives the same id."""
+        """Return the id of the HIT type. The same spec always gives the same id."""
         answer = self._call(
             "create_hit_type",
             Title=spec.title,
@@ -53,7 +55,7 @@ class RequesterCalls:
         return str(answer["HITTypeId"])
 
     def create_hit(self, new: NewHit) -> str:
-        """The HIT's id, also when this very request has been made before and only its answer was lost."""
+        """Create the HIT and return its id. Repeating a request whose answer was lost returns the same id."""
         try:
             answer = self._call(
                 "create_hit_with_hit_type",
@@ -71,7 +73,10 @@ class RequesterCalls:
         return str(answer["HIT"]["HITId"])
 
     def _checked_hit_id(self, refused: MarketRefused, new: NewHit) -> str:
-        """Ours carries our annotation. Another HIT with the same token was planted by someone who guessed it."""
+        """Return the id of the HIT that exists already, if it carries our annotation.
+
+        If it does not, somebody who guessed our token has created it.
+        """
         crowd_hit_id = self._hit_id_in(refused, new.annotation)
         if self.get_hit(crowd_hit_id).mark != new.annotation:
             raise MarketRefused(refused.code, f"HIT {crowd_hit_id}, which is not ours, was made with our token.")
@@ -80,7 +85,7 @@ class RequesterCalls:
     def _hit_id_in(self, refused: MarketRefused, annotation: str) -> str:
         if found := re.search(r"\b[0-9A-Z]{30}\b", refused.message):
             return found[0]
-        for hit in self.list_hits():  # the message is prose, and may be reworded one day
+        for hit in self.list_hits():  # the message is prose that Amazon may reword one day
             if hit.mark == annotation:
                 return hit.crowd_hit_id
         raise refused
@@ -89,11 +94,11 @@ class RequesterCalls:
         return hit_from(self._call("get_hit", HITId=crowd_hit_id)["HIT"])
 
     def list_hits(self) -> Iterator[MarketHit]:
-        """All HITs of the account, those of other projects too; newest first."""
+        """Yield all HITs of the account, newest first, including those of other projects."""
         return (hit_from(found) for found in self._pages("list_hits", "HITs"))
 
     def expire_hit(self, crowd_hit_id: str) -> None:
-        """No one can accept it any more; who has accepted may still submit."""
+        """Take the HIT off the market. Workers who have accepted it may still submit."""
         self._call("update_expiration_for_hit", HITId=crowd_hit_id, ExpireAt=LONG_AGO)
 
     def extend_hit(self, crowd_hit_id: str, expires_at: datetime) -> None:
@@ -144,7 +149,7 @@ class RequesterCalls:
     # --- Workers ---
 
     def own_qualification(self, name: str, description: str) -> str:
-        """The id of our qualification of this name, made if it is not there: names are unique among our own."""
+        """Return the id of our qualification with this name, and create it if needed: our names are unique."""
         try:
             made = self._call(
                 "create_qualification_type", Name=name, Description=description, QualificationTypeStatus="Active"
@@ -180,14 +185,14 @@ class RequesterCalls:
         )
 
     def block_worker(self, worker_id: str, reason: str) -> None:
-        """The hard block: it hurts the worker's standing with Amazon. Only behind an explicit choice."""
+        """Block the worker with Amazon, which harms their record there. Only call this if a researcher chose it."""
         self._call("create_worker_block", WorkerId=worker_id, Reason=reason)
 
     def unblock_worker(self, worker_id: str, reason: str) -> None:
         self._call("delete_worker_block", WorkerId=worker_id, Reason=reason)
 
     def notify_workers(self, worker_ids: Sequence[str], subject: str, text: str) -> list[str]:
-        """Returns the workers that could not be reached. MTurk takes a hundred at a time."""
+        """Send a message, to a hundred workers at a time, and return the workers who could not be reached."""
         failed: list[str] = []
         for start in range(0, len(worker_ids), 100):
             answer = self._call(

@@ -1,4 +1,4 @@
-"""What goes to Mechanical Turk, in our own words: cents and plain names. What comes back is in the contract."""
+"""What we send to Mechanical Turk, in our own types: cents and plain names. Answers are in the contract."""
 
 from dataclasses import dataclass
 
@@ -15,6 +15,8 @@ class Requirement:
 
 @dataclass(frozen=True)
 class HitTypeSpec:
+    """What all HITs of a study share on MTurk."""
+
     title: str
     description: str
     keywords: str
@@ -26,7 +28,7 @@ class HitTypeSpec:
 
 @dataclass(frozen=True)
 class NewHit:
-    """`annotation` names our HIT to us alone; `token` makes a repeated request harmless for 24 hours."""
+    """A HIT to create. `annotation` lets us recognise it; `token` makes repeating the request harmless for 24 hours."""
 
     hit_type_id: str
     question_xml: str

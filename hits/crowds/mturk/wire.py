@@ -1,4 +1,4 @@
-"""Between MTurk's wire and our own types: parameters, answers, and errors."""
+"""Translates between MTurk's parameters, answers and errors and our own types."""
 
 from collections.abc import Callable
 from decimal import Decimal
@@ -12,7 +12,7 @@ from hits.crowds.mturk.types import Requirement
 from hits.errors import MarketRefused, MarketUnavailable
 from hits.models import Submission
 
-# Refusals that say nothing of a single HIT: the next one would meet the same.
+# Refusals that concern the account, not a single HIT: the next call would meet the same.
 ABOUT_THE_ACCOUNT = {
     "AWS.MechanicalTurk.InsufficientFunds",
     "AWS.NotAuthorized",
@@ -28,7 +28,7 @@ _COME_AGAIN = {"ServiceFault", "ThrottlingException", "Throttling", "RequestLimi
 
 
 def translated(call: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """botocore's many errors become our two: try again later, or refused with MTurk's own code and words."""
+    """Make the call, and turn botocore's many errors into our two: try again later, or refused by MTurk."""
     try:
         return call()
     except ClientError as error:
@@ -37,7 +37,9 @@ def translated(call: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         message = str(details.get("Message") or error.response.get("Message", "") or error)
         status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 400)
         if details.get("Code") in _COME_AGAIN or status >= 500:
-            raise MarketUnavailable(f"The marketplace does not take requests now ({code}): {message}") from error
+            raise MarketUnavailable(
+                f"The marketplace does not accept requests right now ({code}): {message}"
+            ) from error
         raise MarketRefused(code, message, code in ABOUT_THE_ACCOUNT, code == HIT_DOES_NOT_EXIST) from error
     except (NoCredentialsError, PartialCredentialsError) as error:
         raise EvalPlatformError(

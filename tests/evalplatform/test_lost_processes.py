@@ -1,4 +1,4 @@
-"""A lost worker's task is given to another: on a real Redis and on the embedded broker, with real SIGKILLs."""
+"""A lost process's task is given to another: on a real Redis and on the embedded broker, with real SIGKILLs."""
 
 import os
 import signal
@@ -11,10 +11,10 @@ from celery import Celery
 from django.conf import settings
 from kombu import Connection
 
-from evalplatform.embedded_broker import count_live_workers
-from tests.processes import WorkerProcess, wait_until
+from evalplatform.embedded_broker import count_live_processes
+from tests.processes import BackgroundProcess, wait_until
 
-StartWorker = Callable[..., WorkerProcess]
+StartProcess = Callable[..., BackgroundProcess]
 
 
 @pytest.fixture(params=["embedded", "redis"])
@@ -24,26 +24,26 @@ def broker_environment(request: pytest.FixtureRequest, tmp_path: Path) -> dict[s
     return {"BROKER_URL": request.getfixturevalue("redis_url"), "BROKER_LOST_TASK_SECONDS": "2"}
 
 
-def test_the_task_of_a_killed_worker_is_done_by_another(
-    broker_environment: dict[str, str], start_worker: StartWorker, tmp_path: Path
+def test_the_task_of_a_killed_process_is_done_by_another(
+    broker_environment: dict[str, str], start_process: StartProcess, tmp_path: Path
 ) -> None:
     diary = tmp_path / "diary"
-    first = start_worker(**broker_environment)
+    first = start_process(**broker_environment)
     _send("tests.slow_tasks.hang_the_first_time", str(diary), broker_environment)
     wait_until(diary.exists, "the first start")
 
     first.kill()
-    start_worker(**broker_environment)
+    start_process(**broker_environment)
 
     wait_until(lambda: "done" in diary.read_text(), "the task's second run")
     assert diary.read_text().count("started") == 2
 
 
-def test_the_task_of_a_killed_pool_process_is_done_by_the_same_worker(
-    broker_environment: dict[str, str], start_worker: StartWorker, tmp_path: Path
+def test_the_task_of_a_killed_pool_process_is_done_by_the_same_process(
+    broker_environment: dict[str, str], start_process: StartProcess, tmp_path: Path
 ) -> None:
     diary = tmp_path / "diary"
-    start_worker(**broker_environment)
+    start_process(**broker_environment)
     _send("tests.slow_tasks.hang_the_first_time", str(diary), broker_environment)
     wait_until(lambda: diary.exists() and "\n" in diary.read_text(), "the first start")
 
@@ -52,34 +52,34 @@ def test_the_task_of_a_killed_pool_process_is_done_by_the_same_worker(
     wait_until(lambda: "done" in diary.read_text(), "the task's second run")
 
 
-def test_one_task_is_taken_at_a_time_so_that_the_others_wait_for_a_free_worker(
-    broker_environment: dict[str, str], start_worker: StartWorker, tmp_path: Path
+def test_one_task_is_taken_at_a_time_so_that_the_others_wait_for_a_free_process(
+    broker_environment: dict[str, str], start_process: StartProcess, tmp_path: Path
 ) -> None:
     environment = {**broker_environment, "BROKER_LOST_TASK_SECONDS": "60"}
     diaries = [tmp_path / f"diary{number}" for number in range(3)]
-    start_worker(**environment)
+    start_process(**environment)
 
     for diary in diaries:
         _send("tests.slow_tasks.hang_the_first_time", str(diary), environment)
     wait_until(diaries[0].exists, "the first start")
 
-    # One task runs and one may be fetched ahead; the third is still there for another worker.
+    # One task runs and one may be fetched ahead; the third is still there for another process.
     assert _count_waiting(environment) >= 1
-    start_worker(**environment)
-    wait_until(lambda: sum(diary.exists() for diary in diaries) == 2, "the start on a second worker")
+    start_process(**environment)
+    wait_until(lambda: sum(diary.exists() for diary in diaries) == 2, "the start on a second process")
 
 
-def test_a_task_for_gpus_waits_for_a_worker_of_that_queue_and_runs_once(
-    broker_environment: dict[str, str], start_worker: StartWorker, tmp_path: Path
+def test_a_task_for_gpus_waits_for_a_process_of_that_queue_and_runs_once(
+    broker_environment: dict[str, str], start_process: StartProcess, tmp_path: Path
 ) -> None:
     gpu_diary, default_diary = tmp_path / "gpu", tmp_path / "default"
-    start_worker(queues="default", **broker_environment)
+    start_process(queues="default", **broker_environment)
 
     _send("tests.slow_tasks.write_diary", str(gpu_diary), broker_environment, queue="gpu")
     _send("tests.slow_tasks.write_diary", str(default_diary), broker_environment)
     wait_until(default_diary.exists, "the default task")
     assert not gpu_diary.exists()
-    start_worker(queues="default,gpu", **broker_environment)
+    start_process(queues="default,gpu", **broker_environment)
 
     wait_until(gpu_diary.exists, "the task for GPUs")
     _send("tests.slow_tasks.write_diary", str(tmp_path / "last"), broker_environment)
@@ -87,14 +87,14 @@ def test_a_task_for_gpus_waits_for_a_worker_of_that_queue_and_runs_once(
     assert gpu_diary.read_text() == "done\n"
 
 
-def test_live_workers_are_told_from_dead_ones(start_worker: StartWorker, tmp_path: Path) -> None:
-    first = start_worker(VAR_DIR=str(tmp_path))
-    start_worker(VAR_DIR=str(tmp_path))
-    wait_until(lambda: count_live_workers(tmp_path / "broker") == 2, "the start of two workers")
+def test_live_processes_are_told_from_dead_ones(start_process: StartProcess, tmp_path: Path) -> None:
+    first = start_process(VAR_DIR=str(tmp_path))
+    start_process(VAR_DIR=str(tmp_path))
+    wait_until(lambda: count_live_processes(tmp_path / "broker") == 2, "the start of two processes")
 
     first.kill()
 
-    wait_until(lambda: count_live_workers(tmp_path / "broker") == 1, "the end of one")
+    wait_until(lambda: count_live_processes(tmp_path / "broker") == 1, "the end of one")
 
 
 def test_an_unread_message_of_the_embedded_broker_survives_its_sender(tmp_path: Path) -> None:
