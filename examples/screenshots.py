@@ -115,7 +115,7 @@ def _shoot_researcher(browser: Browser, address: str, login: tuple[str, str], di
     page.goto("/studies/demo/monitor/")
     last = page.locator(".panel", has=page.get_by_role("heading", name="Time and pay"))
     # The scheduler was started a moment ago; the page changes when it reports.
-    expect(page.get_by_text("What is submitted is collected by itself")).to_be_visible(timeout=120_000)
+    expect(page.get_by_text("Submissions are collected automatically")).to_be_visible(timeout=120_000)
     _shoot_part(page, page.locator(".breadcrumbs"), last, out / "monitor.png")
 
     checked = page.locator("article", has_text="Check 1:").filter(has_text="passed")

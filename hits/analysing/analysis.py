@@ -1,10 +1,10 @@
-"""Compute all results of a ratings frame: which statistics, of which ratings.
+"""Computes all results from a ratings frame: it decides which statistics are computed, and from which ratings.
 
 The frame is that of hits.frames, or one with fewer columns (imported_ratings). It must have `worker`, `dialog`,
 `dataset`, `generator`, `value` and `score`. It may have `card`, `place`, `position`, `wave`, `submitted_at`,
 `active_ms` and `is_checkpoint`, and these:
 
-    criterion             category  what workers were asked about; without it, all ratings are of one criterion
+    criterion             category  what workers were asked about; without it, all ratings are about one criterion
     opponent              category  where workers compared two replies, the generator of the other one
     label                 category  the reply's predicted emotion or intent; missing where there is none
     metric_NAME           float     an automatic metric of the reply; NaN where there is none
@@ -42,7 +42,7 @@ from hits.stats import (
 
 Mask = npt.NDArray[np.bool_]
 
-METRIC = "metric_"
+METRIC_PREFIX = "metric_"
 ALSO_USED = ("place", "position", "wave", "submitted_at", "active_ms", "is_checkpoint", "label")
 OVERALL = "overall"
 ALL_RULES, NO_RULE = "all rules", "no rule"
@@ -52,14 +52,14 @@ Scales = Mapping[str, Sequence[str]]  # the values of each criterion, best first
 
 
 def analyse(frame: pd.DataFrame, seed: int = 1, scales: Scales | None = None) -> Results:
-    """`scales` are for studies with several criteria, which may have different values."""
+    """Compute the results. Give `scales` for a study with several criteria, since each may have values of its own."""
     parts = _by_criterion(frame, scales or {})
     return Results(tuple(_analyse_criterion(name, part, seed) for name, part in parts.items()), seed)
 
 
 def _by_criterion(frame: pd.DataFrame, scales: Scales) -> dict[str, pd.DataFrame]:
     names = list(frame["criterion"].astype("category").cat.categories) if "criterion" in frame else []
-    if len(names) <= 1:  # nothing to take apart, which would copy everything
+    if len(names) <= 1:  # there is nothing to split, and splitting would copy everything
         return {str(names[0]) if names else OVERALL: frame}
     parts = {str(name): frame[(frame["criterion"] == name).to_numpy()] for name in names}
     return {
@@ -71,11 +71,11 @@ def _by_criterion(frame: pd.DataFrame, scales: Scales) -> dict[str, pd.DataFrame
 def _analyse_criterion(criterion: str, frame: pd.DataFrame, seed: int) -> CriterionResults:
     everything = code_ratings(frame)
     is_kept = kept_mask(frame)
-    ratings, kept = everything.of(is_kept), frame[_used(frame)][is_kept]
-    scopes = _scopes(ratings.by_generators)
+    ratings, kept = everything.of(is_kept), frame[_used_columns(frame)][is_kept]
+    scopes = _split_by_dataset(ratings.by_generators)
     table = tuple(table_rows(ratings, seed))
     rankings = tuple(rank_generators(part, name) for name, part in scopes)
-    agreed = tuple(_agreement(scopes))
+    agreed = tuple(_measure_agreement(scopes))
     size = size_of(ratings)
     rules = tuple(rules_in(frame))
     by_dataset = tuple(row for row in table if row.dataset is not None)
@@ -94,15 +94,15 @@ def _analyse_criterion(criterion: str, frame: pd.DataFrame, seed: int) -> Criter
         true_values=find_true_values(ratings),
         dependences=tuple(dependences(kept, ratings)),
         worker_effect=worker_effect(ratings, seed),
-        labels=tuple(_labels(kept, ratings)),
-        metrics=tuple(metric_correlations(ratings, _metrics(kept) if ratings.opponent is None else {}, seed)),
-        calibration=tuple(_calibration(ratings)),
+        labels=tuple(_label_shares(kept, ratings)),
+        metrics=tuple(metric_correlations(ratings, _metric_columns(kept) if ratings.opponent is None else {}, seed)),
+        calibration=tuple(_calibration_rows(ratings)),
         variants=(with_all, *_other_variants(everything, frame)) if rules else (),
     )
 
 
-def _scopes(ratings: CodedRatings) -> list[tuple[str | None, CodedRatings]]:
-    """All datasets together if there are several, then each dataset by itself."""
+def _split_by_dataset(ratings: CodedRatings) -> list[tuple[str | None, CodedRatings]]:
+    """Return all datasets together if there are several, then each dataset by itself."""
     named = [(name, ratings.in_dataset(code)) for code, name in enumerate(ratings.datasets)]
     return [(None, ratings), *named] if len(named) > 1 else [*named]
 
@@ -113,13 +113,13 @@ def size_of(ratings: CodedRatings) -> Size:
     return Size(len(ratings) - human, human, answers, ratings.dialog_count, ratings.worker_count)
 
 
-def _used(frame: pd.DataFrame) -> list[str]:
-    """The columns that later steps read again. Copying all columns would take half a second for a million ratings."""
+def _used_columns(frame: pd.DataFrame) -> list[str]:
+    """Name the columns that later steps read again. Copying all would take half a second for a million ratings."""
     names = [str(name) for name in frame.columns]
-    return [name for name in names if name in ALSO_USED or name.startswith(METRIC)]
+    return [name for name in names if name in ALSO_USED or name.startswith(METRIC_PREFIX)]
 
 
-def _agreement(scopes: Sequence[tuple[str | None, CodedRatings]]) -> list[Agreement]:
+def _measure_agreement(scopes: Sequence[tuple[str | None, CodedRatings]]) -> list[Agreement]:
     found = []
     for name, part in scopes:
         found.append(agreement(part.cards, name))
@@ -131,8 +131,8 @@ def _agreement(scopes: Sequence[tuple[str | None, CodedRatings]]) -> list[Agreem
     return found
 
 
-def _labels(kept: pd.DataFrame, ratings: CodedRatings) -> list[Labels]:
-    if ratings.opponent is not None:  # what a reply won against depends on both
+def _label_shares(kept: pd.DataFrame, ratings: CodedRatings) -> list[Labels]:
+    if ratings.opponent is not None:  # who wins depends on both replies, so one reply's label explains little
         return []
     if "label" not in kept or not (column := kept["label"].astype("category")).notna().any():
         return []
@@ -140,13 +140,13 @@ def _labels(kept: pd.DataFrame, ratings: CodedRatings) -> list[Labels]:
     return label_distributions(ratings, column.cat.codes.to_numpy(), names)
 
 
-def _metrics(kept: pd.DataFrame) -> dict[str, npt.NDArray[np.float64]]:
-    names = [str(name) for name in kept.columns if str(name).startswith(METRIC)]
-    return {name.removeprefix(METRIC): kept[name].to_numpy(np.float64) for name in names}
+def _metric_columns(kept: pd.DataFrame) -> dict[str, npt.NDArray[np.float64]]:
+    names = [str(name) for name in kept.columns if str(name).startswith(METRIC_PREFIX)]
+    return {name.removeprefix(METRIC_PREFIX): kept[name].to_numpy(np.float64) for name in names}
 
 
-def _calibration(ratings: CodedRatings) -> list[ShareRow]:
-    """For each dataset, how the human replies were rated, and the generators' replies in the same dialogs."""
+def _calibration_rows(ratings: CodedRatings) -> list[ShareRow]:
+    """Return, for each dataset, how the human replies were rated, and the generators' replies in the same dialogs."""
     found = []
     has_human = np.zeros(int(ratings.dialog.max(initial=-1)) + 1, bool)
     has_human[ratings.dialog[ratings.generator == HUMAN]] = True

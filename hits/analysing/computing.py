@@ -13,7 +13,7 @@ from evalplatform.background_work import showing_life
 from evalplatform.errors import in_one_line
 from hits.analysing.analysis import analyse
 from hits.analysing.disputed_dialogs import most_disputed
-from hits.analysing.figures.all_figures import Picture, pictures
+from hits.analysing.figures.all_figures import Picture, make_pictures
 from hits.analysing.results import Results
 from hits.analysing.serialising import results_as_json
 from hits.analysing.stored_results import source_of
@@ -28,11 +28,11 @@ def compute_results(offering: Offering, now: Callable[[], datetime]) -> None:
     rows = StudyResults.objects.filter(offering=offering)
     StudyResults.objects.get_or_create(offering=offering)
     rows.note_start(now())
-    source = source_of(offering)  # before anything is read
+    source = source_of(offering)  # before we read any ratings, so that later ones make the results stale
     # A failure counts as done too, or a waiting page would request the same computation again and again.
     try:
         with showing_life(rows, now):
-            computed = _computed(offering)
+            computed = _compute(offering)
         rows.update(**computed, source=source, problem="", computed_at=now(), finished_at=now())
     except Exception as error:
         rows.update(source=source, problem=in_one_line(error) or FAILED, finished_at=now())
@@ -40,24 +40,24 @@ def compute_results(offering: Offering, now: Callable[[], datetime]) -> None:
             raise
 
 
-def _computed(offering: Offering) -> dict[str, Any]:
+def _compute(offering: Offering) -> dict[str, Any]:
     frame = study_frame(offering)
     results = analyse(frame, scales=scales_of(offering.study))
     return {
         "results": results_as_json(results),
         "figures": {
-            "": _drawn(pictures(results, funnel_of(ScreeningRun.objects.current(offering)))),
-            **_of_variants(results),
+            "": _pictures_as_json(make_pictures(results, funnel_of(ScreeningRun.objects.current(offering)))),
+            **_draw_variants(results),
         },
         "disputed": most_disputed(frame[kept_mask(frame)]),
     }
 
 
-def _of_variants(results: Results) -> dict[str, list[dict[str, str]]]:
-    """The first variant applies all rules, and so its figures are drawn already."""
+def _draw_variants(results: Results) -> dict[str, list[dict[str, str]]]:
+    """Draw the figures of each variant but the first, which applies all rules and is drawn already."""
     names = [variant.name for variant in results.main.variants[1:]]
-    return {name: _drawn(pictures(results.under(name), wanted=["shares"])) for name in names}
+    return {name: _pictures_as_json(make_pictures(results.under(name), wanted=["shares"])) for name in names}
 
 
-def _drawn(found: list[Picture]) -> list[dict[str, str]]:
+def _pictures_as_json(found: list[Picture]) -> list[dict[str, str]]:
     return [{"name": one.name, "title": one.title, "description": one.description, "svg": one.svg} for one in found]

@@ -1,8 +1,8 @@
 """Finds the dialogs on which workers disagree most.
 
 In: kept ratings. Out: dialogs, the most disputed first, each with the mean squared difference of two workers' scores of
-the same card on the same criterion, over all pairs of workers, all cards and all criteria. Guaranteed: plain numbers,
-the same for the same ratings; dialogs in which no card has two ratings are left out.
+the same card on the same criterion, over all pairs of workers, all cards and all criteria. Guaranteed: the same ratings
+give the same plain numbers; dialogs in which no card has two ratings are left out.
 """
 
 from typing import Any
@@ -14,7 +14,8 @@ MOST_DIALOGS = 200
 
 
 def most_disputed(ratings: pd.DataFrame, most: int = MOST_DIALOGS) -> list[dict[str, Any]]:
-    """With n scores x of a card, the squared differences of its n (n - 1) / 2 pairs sum to n sum(x^2) - sum(x)^2."""
+    """Return the dialogs on which workers disagree most, the most disputed first."""
+    # With n scores x of a card, the squared differences of its n (n - 1) / 2 pairs sum to n sum(x^2) - sum(x)^2.
     cards = ratings[ratings["is_first_of_card"]]
     scores = cards["score"].to_numpy(np.float64)
     keys = ["dialog", "criterion", "card"]

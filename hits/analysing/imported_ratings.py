@@ -1,8 +1,8 @@
-"""Ratings that were made elsewhere: a long CSV file -> a frame for `analyse`.
+"""Reads ratings that were made elsewhere, from a CSV file with one rating a line.
 
 In: a file with a header and the columns item, worker, generator, value, and dataset if there are several. Out: a frame
-with the columns that every analysis needs, and the lines that could not be used. Guaranteed: a bad line is left out
-with its number and the reason, and never stops the rest.
+for `analyse`, and the lines that could not be used. Guaranteed: a bad line is reported with its number and the reason,
+and never stops the rest.
 
 A value is a number, the higher the better, or a word of a scale that is named best first. An item is what was replied
 to: the same for all generators, so that they can be compared within it.
@@ -24,7 +24,7 @@ from hits.stats import score_of
 
 NEEDED = ("item", "worker", "generator", "value")
 DATASET = "dataset"
-WORDS = usual_protocol().scale.values
+DEFAULT_SCALE = usual_protocol().scale.values
 MOST_VALUES = 20
 MOST_PROBLEMS_TOLD = 10
 
@@ -54,7 +54,7 @@ class _Line:
     value: str
 
 
-def import_ratings(path: Path, words: Sequence[str] = WORDS) -> ImportedRatings:
+def import_ratings(path: Path, words: Sequence[str] = DEFAULT_SCALE) -> ImportedRatings:
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             return read_ratings(file, path.name, words)
@@ -64,8 +64,8 @@ def import_ratings(path: Path, words: Sequence[str] = WORDS) -> ImportedRatings:
         raise EvalPlatformError(f"{path.name} is not UTF-8 text; save it as UTF-8 and try again.") from error
 
 
-def read_ratings(rows: Iterable[str], name: str, words: Sequence[str] = WORDS) -> ImportedRatings:
-    """`words` names the values of the scale, best first, unless they are numbers."""
+def read_ratings(rows: Iterable[str], name: str, words: Sequence[str] = DEFAULT_SCALE) -> ImportedRatings:
+    """Read ratings line by line. `words` names the values of the scale, best first, unless they are numbers."""
     reader = csv.DictReader(rows)
     header = [(column or "").strip().lower() for column in reader.fieldnames or []]
     if missing := [column for column in NEEDED if column not in header]:
@@ -78,7 +78,7 @@ def read_ratings(rows: Iterable[str], name: str, words: Sequence[str] = WORDS) -
     lines: list[_Line] = []
     seen: dict[tuple[str, ...], int] = {}
     for row in reader:
-        line = _parsed(row, reader.line_num, problems)
+        line = _parse_line(row, reader.line_num, problems)
         if line is None:
             continue
         key = (line.dataset, line.item, line.worker, line.generator)
@@ -87,7 +87,7 @@ def read_ratings(rows: Iterable[str], name: str, words: Sequence[str] = WORDS) -
             problems.append(LineProblem(line.number, told))
         else:
             lines.append(line)
-    scale = _scale([line.value for line in lines], words)
+    scale = _find_scale([line.value for line in lines], words)
     for line in lines:
         if line.value.lower() not in scale:
             told = f"{line.value!r} is neither a number nor one of {', '.join(words)}"
@@ -95,7 +95,7 @@ def read_ratings(rows: Iterable[str], name: str, words: Sequence[str] = WORDS) -
     lines = [line for line in lines if line.value.lower() in scale]
     if not lines:
         raise EvalPlatformError(f"{name} has no rating that can be used.\n" + describe_problems(problems))
-    return ImportedRatings(_frame(lines, scale), tuple(sorted(problems, key=lambda one: one.line)))
+    return ImportedRatings(_make_frame(lines, scale), tuple(sorted(problems, key=lambda one: one.line)))
 
 
 def describe_problems(problems: Sequence[LineProblem]) -> str:
@@ -104,7 +104,7 @@ def describe_problems(problems: Sequence[LineProblem]) -> str:
     return "\n".join([*told, *([f"  ... and {rest:,} more"] if rest else [])])
 
 
-def _parsed(row: dict[str, str], number: int, problems: list[LineProblem]) -> _Line | None:
+def _parse_line(row: dict[str, str], number: int, problems: list[LineProblem]) -> _Line | None:
     cells = {column: (row.get(column) or "").strip() for column in (*NEEDED, DATASET)}
     if empty := [column for column in NEEDED if not cells[column]]:
         problems.append(LineProblem(number, f"has no {' and no '.join(empty)}"))
@@ -112,9 +112,9 @@ def _parsed(row: dict[str, str], number: int, problems: list[LineProblem]) -> _L
     return _Line(number, cells[DATASET], cells["item"], cells["worker"], cells["generator"], cells["value"])
 
 
-def _scale(values: Sequence[str], words: Sequence[str]) -> dict[str, float]:
-    """The score of each value as it is written: numbers if most lines have a number, otherwise words."""
-    numbers = {value: number for value in set(values) if (number := _number(value)) is not None}
+def _find_scale(values: Sequence[str], words: Sequence[str]) -> dict[str, float]:
+    """Return the score of each value as it is written: numbers if most lines have a number, otherwise words."""
+    numbers = {value: number for value in set(values) if (number := _parse_number(value)) is not None}
     if 2 * sum(value in numbers for value in values) > len(values):
         if (count := len(set(numbers.values()))) > MOST_VALUES:
             raise EvalPlatformError(
@@ -124,7 +124,7 @@ def _scale(values: Sequence[str], words: Sequence[str]) -> dict[str, float]:
     return {word.strip().lower(): float(score_of(place, len(words))) for place, word in enumerate(words)}
 
 
-def _number(value: str) -> float | None:
+def _parse_number(value: str) -> float | None:
     try:
         number = float(value)
     except ValueError:
@@ -132,9 +132,9 @@ def _number(value: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _frame(lines: Sequence[_Line], scale: dict[str, float]) -> pd.DataFrame:
+def _make_frame(lines: Sequence[_Line], scale: dict[str, float]) -> pd.DataFrame:
     scores = np.array([scale[line.value.lower()] for line in lines])
-    names = {score: f"{score:g}" if _number(value) is not None else value for value, score in scale.items()}
+    names = {score: f"{score:g}" if _parse_number(value) is not None else value for value, score in scale.items()}
     ordered = sorted(names, reverse=True)
     dialogs = pd.factorize(pd.Series([f"{line.dataset}\0{line.item}" for line in lines]))[0]
     return pd.DataFrame(

@@ -1,10 +1,10 @@
-"""What a report of results consists of: sections, tables and cells.
+"""Defines what a report consists of: sections, tables and cells.
 
 In: nothing; hits.analysing.reporting makes a report from `Results`. Out: types only. The terminal (report_text), the
 results page (hits.views.result_sections), the bundle's LaTeX (hits.exporting.report_latex) and the figures' alternative
 texts (figures.alternative_texts) are renderers of the same report. Guaranteed: a cell knows its number, its interval
-and why it is undefined; a renderer only decides how each kind of cell is written and which columns it has room for. No
-pandas, because web processes render reports too.
+and why it is undefined; a renderer only decides how each kind of cell is written and which columns it has room for.
+This file needs no pandas, because web processes render reports too.
 """
 
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from enum import Enum, auto
 from hits.analysing.results import Size
 from hits.stats import Estimate, Interval, PairedTest, Undefined
 
-ALL = "all datasets"
+ALL_DATASETS = "all datasets"
 HUMAN = "human reply"
 
 
@@ -33,8 +33,9 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Cell:
-    """A fact. `value` is None where it is undefined, and `undefined` says why. `interval` is None for kinds that have
-    none. `is_best` is for the highest share of the best value. `before` and `after` are words around a number."""
+    """One fact of a table. `value` is None if it is undefined, and `undefined` says why. `interval` is None for kinds
+    that have none. `is_best` marks the highest share of the best value. `before` and `after` are words around a number.
+    """
 
     kind: Kind
     value: float | str | None
@@ -53,8 +54,8 @@ class Cell:
 
 @dataclass(frozen=True)
 class Head:
-    """What a row is about: a name, a pair that is compared, or a dataset and a model in it. `rank` and `letters` are
-    there where models are ranked; models that share a letter can't be told apart."""
+    """What a row is about: a name, a pair that is compared, or a dataset and a model in it. Only rankings have `rank`
+    and `letters`; models that share a letter can't be told apart."""
 
     names: tuple[str, ...]
     is_pair: bool = False
@@ -71,7 +72,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Column:
-    """Several columns may have the same key: one for each `value` of the scale."""
+    """A column of a table. Several columns may have the same key, one for each `value` of the scale."""
 
     key: str
     title: str
@@ -80,9 +81,9 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """`dataset` is None for all datasets together; `undefined` says why there are no rows. `heading` stands above the
-    rows' heads. `count` says how many things (`counted`) the table is about, and `value` which value they were given,
-    if they were chosen by it."""
+    """A table of facts. `dataset` is None for all datasets together; `undefined` says why there are no rows. `heading`
+    stands above the rows' heads. `count` says how many things (`counted`) the table is about, and `value` which value
+    workers gave them, if they were chosen by it."""
 
     key: str
     title: str
@@ -96,15 +97,15 @@ class Table:
     value: str = ""
 
     def cells(self, row: Row, *keys: str) -> list[Cell]:
-        """The row's cells of these columns, in the order of the keys."""
+        """Return the row's cells in these columns, in the order of the keys."""
         pairs = list(zip(self.columns, row.cells, strict=True))
         return [cell for key in keys for column, cell in pairs if column.key == key]
 
 
 @dataclass(frozen=True)
 class Section:
-    """`figure` is the title of the section's figure, empty where it has none; the figure has the section's key as its
-    name. `is_trivial` where fewer than two models leave nothing to compare: pages and figures skip the section."""
+    """A section of the report. `figure` is the title of its figure, empty if it has none; the figure's name is the
+    section's key. `is_trivial` says that fewer than two models leave nothing to compare: pages and figures skip it."""
 
     key: str
     title: str
@@ -120,7 +121,7 @@ class Section:
 
 @dataclass(frozen=True)
 class CriterionReport:
-    """`prefix` tells the criteria of a study apart; it is empty where there is only one."""
+    """The sections about one criterion. `prefix` tells the criteria of a study apart; it is empty if there is one."""
 
     criterion: str
     prefix: str

@@ -1,9 +1,9 @@
-"""Which model answers best, and how sure that is: the first sections of a report."""
+"""Writes the first sections of a report: which model answers best, and how sure that is."""
 
 from collections.abc import Sequence
 
 from hits.analysing.report import (
-    ALL,
+    ALL_DATASETS,
     HUMAN,
     Cell,
     Column,
@@ -31,11 +31,11 @@ AGREEMENTS = {
 
 def shares(found: CriterionResults) -> Section:
     lead = (
-        "Which share of each model's replies was rated so. Whiskers and brackets are 95 % intervals; they respect that "
-        "ratings of one dialog, and of one worker, belong together."
+        "Which share of each model's ratings has each value. Whiskers and brackets are 95 % intervals; they respect "
+        "that ratings of one dialog, and of one worker, belong together."
     )
     if found.is_comparison:
-        lead = lead.replace("Which share of each model's replies was rated so.", COMPARED)
+        lead = lead.replace("Which share of each model's ratings has each value.", COMPARED)
     title = "How replies were rated"
     tables = _tables_by_dataset(found.table, found)
     return Section("shares", title, lead, tables, figure=title if found.size.ratings else "")
@@ -63,7 +63,7 @@ def _tables_by_dataset(rows: Sequence[ShareRow], found: CriterionResults) -> tup
         made = tuple(
             _share_row(row, len(found.values), best, letters.get(row.generator or "", "")) for row in of_dataset
         )
-        tables.append(Table("shares", dataset or ALL, "Model", columns, made, dataset))
+        tables.append(Table("shares", dataset or ALL_DATASETS, "Model", columns, made, dataset))
     return tuple(tables)
 
 
@@ -82,9 +82,10 @@ def _share_row(row: ShareRow, values: int, best: float | None, letters: str) -> 
 
 def comparisons(found: CriterionResults) -> Section:
     lead = (
-        "Within the same worker and dialog. The difference is of mean scores, the first model less the second; "
-        "superiority is the chance that the first is rated higher, ties counting half. The permutation test decides. "
-        "P-values are corrected by Holm. Models that share a letter can't be told apart."
+        "Models are compared within the same worker and dialog. The difference is the first model's mean score minus "
+        "the second's; superiority is the chance that the first is rated higher, where ties count half. The "
+        "permutation test decides. P-values are corrected by Holm's method. Models that share a letter can't be told "
+        "apart."
     )
     title = "Which model is better"
     tables = (*map(_comparison_table, found.comparisons), *map(_letter_table, found.comparisons))
@@ -102,11 +103,11 @@ def _comparison_table(one: Comparisons) -> Table:
         Column("answers", "answers"),
         Column("verdict", "verdict"),
     )
-    rows = tuple(_pair(pair) for pair in one.comparisons)
-    return Table("comparisons", one.dataset or ALL, "Pair", columns, rows, one.dataset)
+    rows = tuple(_comparison_row(pair) for pair in one.comparisons)
+    return Table("comparisons", one.dataset or ALL_DATASETS, "Pair", columns, rows, one.dataset)
 
 
-def _pair(pair: Comparison) -> Row:
+def _comparison_row(pair: Comparison) -> Row:
     undefined = pair.permutation.reason if isinstance(pair.permutation, Undefined) else ""
     return Row(
         Head((pair.first, pair.second), is_pair=True),
@@ -126,13 +127,15 @@ def _letter_table(one: Comparisons) -> Table:
         Row(Head((name.generator,), letters=name.letters), (number(Kind.SCORE, name.mean_score),))
         for name in one.letters
     )
-    return Table("letters", one.dataset or ALL, "Model", (Column("mean_score", "mean score"),), rows, one.dataset)
+    return Table(
+        "letters", one.dataset or ALL_DATASETS, "Model", (Column("mean_score", "mean score"),), rows, one.dataset
+    )
 
 
 def ranking(found: CriterionResults) -> Section:
     lead = (
-        "Bradley and Terry's model with ties, from which of two replies each worker put above the other. Strength is "
-        "on the scale of log-odds, and 0 is the average."
+        "Bradley and Terry's model with ties, fitted to which of two replies each worker rated higher. Strength is on "
+        "the scale of log-odds, and 0 is the average."
     )
     tables = tuple(_ranking_table(one, found.letters(one.dataset)) for one in found.rankings)
     is_trivial = len(found.generators) < 2
@@ -153,7 +156,7 @@ def _ranking_table(one: Ranking, letters: dict[str, str]) -> Table:
             )
             for ranked in one.ranked
         )
-    title, columns = one.dataset or ALL, (Column("strength", "strength"),)
+    title, columns = one.dataset or ALL_DATASETS, (Column("strength", "strength"),)
     return Table(
         "ranking", title, "Model", columns, rows, one.dataset, undefined, count=one.comparisons, counted="comparisons"
     )
@@ -172,5 +175,5 @@ def agreement(found: CriterionResults) -> Section:
 
 def _agreement_row(one: Agreement) -> Row:
     measures: list[Estimate | Undefined] = [getattr(one, key) for key in AGREEMENTS]
-    names = (one.dataset or ALL, *([one.generator] if one.generator else []))
+    names = (one.dataset or ALL_DATASETS, *([one.generator] if one.generator else []))
     return Row(Head(names), (*(number(Kind.AGREEMENT, measure) for measure in measures), count(one.replies)))

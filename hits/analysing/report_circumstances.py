@@ -1,4 +1,4 @@
-"""What else the ratings say: what they depend on, true values, emotions, metrics, and other screening rules."""
+"""Writes the other sections of a report: what ratings depend on, true values, emotions, metrics, screening variants."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from hits.analysing.results import CriterionResults, Variant
 from hits.stats import Dependence, Labels, Level, MetricCorrelation, Reliability, Undefined
 
 LEFT_OUT = "Not defined for comparisons."
-FACTORS = {
+FACTOR_TITLES = {
     "place": "place of the card on the page, from 0",
     "position": "position of the dialog in the HIT, from 0",
     "day": "day",
@@ -20,28 +20,30 @@ FACTORS = {
 def dependences(found: CriterionResults) -> Section:
     lead = (
         "Effects on the score, given the dataset and the model: whether ratings depend on where and when a reply was "
-        "shown, and to whom. Corrected together by Holm."
+        "shown, and to whom. The p-values are corrected together by Holm's method."
     )
-    rows = [Row(Head((one.factor,)), (_effect(one), p_value(one.corrected_p_value))) for one in found.dependences]
+    rows = [Row(Head((one.factor,)), (_effect_cell(one), p_value(one.corrected_p_value))) for one in found.dependences]
     deviation = number(Kind.SCORE, found.worker_effect.deviation, before="deviation between workers ")
     rows.append(Row(Head(("worker",)), (deviation, p_value(found.worker_effect.p_value))))
     columns = (Column("effect", "effect on the score"), Column("p", "p"))
-    levels = [_levels(one.factor, one.levels) for one in found.dependences if not isinstance(one.levels, Undefined)]
+    levels = [
+        _level_table(one.factor, one.levels) for one in found.dependences if not isinstance(one.levels, Undefined)
+    ]
     table = Table("dependences", "", "Factor", columns, tuple(rows))
     return Section("dependences", "What ratings depend on besides the model", lead, (table, *levels))
 
 
-def _effect(one: Dependence) -> Cell:
+def _effect_cell(one: Dependence) -> Cell:
     if isinstance(one.levels, Undefined):
         return number(Kind.DIFFERENCE, one.slope, after=f" for {one.unit}")
     effects = [level.effect.value for level in one.levels]
     return words(f"{min(effects):+.3f} to {max(effects):+.3f} over {len(effects)} levels")
 
 
-def _levels(factor: str, levels: Sequence[Level]) -> Table:
+def _level_table(factor: str, levels: Sequence[Level]) -> Table:
     rows = tuple(Row(Head((one.level,)), (number(Kind.DIFFERENCE, one.effect), count(one.ratings))) for one in levels)
     columns = (Column("effect", "effect"), Column("ratings", "ratings"))
-    return Table("levels", FACTORS.get(factor, factor), "Level", columns, rows)
+    return Table("levels", FACTOR_TITLES.get(factor, factor), "Level", columns, rows)
 
 
 def true_values(found: CriterionResults) -> Section:
@@ -82,7 +84,7 @@ def _reliability(workers: Sequence[Reliability]) -> str:
 
 def labels(found: CriterionResults) -> Section:
     title = "Emotions and intents of the replies"
-    lead = "What was predicted for the replies that workers rated so: the paper's figure 5."
+    lead = "Which emotions and intents were predicted for the replies, by how workers rated them: the paper's figure 5."
     tables = tuple(_label_table(one) for one in found.labels)
     nothing = LEFT_OUT if found.is_comparison else "The replies came without predicted emotions or intents."
     notes = () if tables else (nothing,)
@@ -109,24 +111,24 @@ def _label_table(one: Labels) -> Table:
 
 def metrics(found: CriterionResults) -> Section:
     title = "Automatic metrics beside ratings"
-    lead = "How far automatic metrics of the replies go together with their mean scores."
+    lead = "How closely automatic metrics of the replies follow their mean scores."
     columns = (
         Column("replies", "replies"),
         Column("pearson", "Pearson"),
         Column("spearman", "Spearman"),
         Column("of_models", "Pearson, of the models' means"),
     )
-    table = Table("metrics", "", "Metric", columns, tuple(_correlations(one) for one in found.metrics))
-    tables = (table, *(_means(one) for one in found.metrics)) if found.metrics else ()
+    table = Table("metrics", "", "Metric", columns, tuple(_correlation_row(one) for one in found.metrics))
+    tables = (table, *(_mean_table(one) for one in found.metrics)) if found.metrics else ()
     return Section("metrics", title, lead, tables, figure=title if tables and found.size.ratings else "")
 
 
-def _correlations(one: MetricCorrelation) -> Row:
+def _correlation_row(one: MetricCorrelation) -> Row:
     correlations = (number(Kind.SCORE, value) for value in (one.pearson, one.spearman, one.of_generators))
     return Row(Head((title_of(one.metric),)), (count(one.replies), *correlations))
 
 
-def _means(one: MetricCorrelation) -> Table:
+def _mean_table(one: MetricCorrelation) -> Table:
     columns = (Column("mean_score", "mean score"), Column("mean_metric", "mean metric"), Column("replies", "replies"))
     rows = tuple(
         Row(
@@ -140,7 +142,7 @@ def _means(one: MetricCorrelation) -> Table:
 
 
 def variants(found: CriterionResults) -> Section:
-    lead = "The same results with and without each rule of screening."
+    lead = "The same results with and without each screening rule."
     columns = (
         Column("order", "order"),
         Column("alpha_ordinal", "alpha, ordinal"),

@@ -1,4 +1,4 @@
-"""A report for the terminal: words and columns."""
+"""Renders a report for the terminal, in words and columns."""
 
 from collections.abc import Iterator, Sequence
 
@@ -11,7 +11,7 @@ WIDE = 24  # a number with its interval
 STYLES = {Kind.SHARE: ".4f", Kind.DIFFERENCE: "+.3f", Kind.P_VALUE: ".4f", Kind.COUNT: ","}
 
 
-def as_text(report: Report) -> Iterator[str]:
+def report_as_text(report: Report) -> Iterator[str]:
     for number, one in enumerate(report.criteria):
         if one.prefix:
             yield from (*([""] if number else []), f"Criterion: {one.criterion}", "")
@@ -25,12 +25,13 @@ def _criterion(report: CriterionReport) -> Iterator[str]:
         f"{count_of(size.answers, 'answer')} by {count_of(size.workers, 'worker')} to "
         f"{count_of(size.dialogs, 'dialog')}. Brackets hold 95 % intervals."
     )
-    for title, lines in _titled(report):
+    for title, lines in _titled_sections(report):
         yield from ("", title, *lines)
 
 
-def _titled(report: CriterionReport) -> Iterator[tuple[str, Iterator[str]]]:
-    """A terminal is read from the top, so each dataset has its own comparisons and its own ranking."""
+def _titled_sections(report: CriterionReport) -> Iterator[tuple[str, Iterator[str]]]:
+    """Yield each section's title and lines. People read a terminal from the top, so each dataset has its own
+    comparisons and its own ranking."""
     section = report.section
     yield "Shares of the ratings", _shares(section("shares"))
     compared = section("comparisons")
@@ -53,59 +54,63 @@ def _titled(report: CriterionReport) -> Iterator[tuple[str, Iterator[str]]]:
 
 def _shares(section: Section) -> Iterator[str]:
     rows = [row for table in section.tables for row in table.rows]
-    width = max(len(_name(row.head)) for row in rows) + 4  # two for being indented, two before what follows
+    width = max(len(_format_head(row.head)) for row in rows) + 4  # two for being indented, two before what follows
     values = [column.value for column in section.tables[0].columns if column.key == "share"]
-    yield "  " + " " * width + _columns(values) + "mean score"
+    yield "  " + " " * width + _align(values) + "mean score"
     for table in section.tables:
         yield f"  {table.title}"
         for row in table.rows:
             shares, [mean] = table.cells(row, "share"), table.cells(row, "mean_score")
-            name = f"    {_name(row.head):<{width - 2}}"
+            name = f"    {_format_head(row.head):<{width - 2}}"
             if shares[0].undefined:
-                yield name + _written(shares[0])
+                yield name + _format_cell(shares[0])
             else:
-                yield name + _columns([_written(cell) for cell in shares]) + _written(mean)
+                yield name + _align([_format_cell(cell) for cell in shares]) + _format_cell(mean)
 
 
 def _comparisons(table: Table, letters: Table) -> Iterator[str]:
-    width = max((len(_name(row.head)) for row in table.rows), default=0) + 2
+    width = max((len(_format_head(row.head)) for row in table.rows), default=0) + 2
     yield f"  {'':{width}}{'difference':<25}{'superiority':<25}{'permutation':>12}{'signed rank':>12}   (p, corrected)"
     for row in table.rows:
         difference, superiority, *tests, verdict = table.cells(
             row, "difference", "superiority", "permutation", "signed_rank", "verdict"
         )
-        numbers = _written(superiority)
+        numbers = _format_cell(superiority)
         if not superiority.undefined:
-            p_values = "".join(f"{'-' if test.undefined else _written(test):>12}" for test in tests)
-            apart = "-" if difference.undefined else _written(difference)
+            p_values = "".join(f"{'-' if test.undefined else _format_cell(test):>12}" for test in tests)
+            apart = "-" if difference.undefined else _format_cell(difference)
             numbers = f"{apart:<25}{numbers:<25}{p_values}"
-        yield f"  {_name(row.head):<{width}}{numbers}   {'different' if verdict.value else ''}".rstrip()
+        yield f"  {_format_head(row.head):<{width}}{numbers}   {'different' if verdict.value else ''}".rstrip()
     yield "  Who shares a letter can't be told apart:"
-    wide = max(len(_name(row.head)) for row in letters.rows) + 2 if letters.rows else 0
+    wide = max(len(_format_head(row.head)) for row in letters.rows) + 2 if letters.rows else 0
     for row in letters.rows:
-        mean = "" if row.head.letters and row.cells[0].undefined else f"{_written(row.cells[0]):<8}"
-        yield f"    {_name(row.head):<{wide}}{mean}{row.head.letters}"
+        mean = "" if row.head.letters and row.cells[0].undefined else f"{_format_cell(row.cells[0]):<8}"
+        yield f"    {_format_head(row.head):<{wide}}{mean}{row.head.letters}"
 
 
 def _ranking(table: Table) -> Iterator[str]:
     if table.undefined:
         yield f"  undefined: {table.undefined}"
         return
-    width = max(len(_name(row.head)) for row in table.rows) + 2
+    width = max(len(_format_head(row.head)) for row in table.rows) + 2
     for row in table.rows:
-        yield f"  {row.head.rank:>2}  {_name(row.head):<{width}}{_written(row.cells[0])}"
+        yield f"  {row.head.rank:>2}  {_format_head(row.head):<{width}}{_format_cell(row.cells[0])}"
 
 
 def _agreement(table: Table) -> Iterator[str]:
-    width = max(len(_name(row.head)) for row in table.rows) + 2
-    yield f"  {'':{width}}" + _columns(["alpha, ordinal", "interval", "nominal", "Fleiss kappa"]) + "raw"
+    width = max(len(_format_head(row.head)) for row in table.rows) + 2
+    yield f"  {'':{width}}" + _align(["alpha, ordinal", "interval", "nominal", "Fleiss kappa"]) + "raw"
     for row in table.rows:
         *cells, raw = table.cells(row, "alpha_ordinal", "alpha_interval", "alpha_nominal", "fleiss_kappa", "raw")
-        name = f"  {_name(row.head):<{width}}"
+        name = f"  {_format_head(row.head):<{width}}"
         if raw.undefined:
-            yield name + _written(raw)
+            yield name + _format_cell(raw)
         else:
-            yield name + _columns(["undefined" if cell.undefined else _written(cell) for cell in cells]) + _written(raw)
+            yield (
+                name
+                + _align(["undefined" if cell.undefined else _format_cell(cell) for cell in cells])
+                + _format_cell(raw)
+            )
 
 
 def _true_values(section: Section) -> Iterator[str]:
@@ -113,7 +118,7 @@ def _true_values(section: Section) -> Iterator[str]:
     if table.undefined:
         yield f"  undefined: {table.undefined}"
         return
-    width = max(len(_name(row.head)) for row in table.rows) + 2
+    width = max(len(_format_head(row.head)) for row in table.rows) + 2
     values = [column.value for column in table.columns if column.key == "majority"]
     yield f"  {'':{width}}{'Dawid-Skene ' + '/'.join(values):<30}{'majority':<24}mean score"
     for row in table.rows:
@@ -121,7 +126,7 @@ def _true_values(section: Section) -> Iterator[str]:
             "  ".join(f"{cell.number:.3f}" for cell in table.cells(row, key)) for key in ("dawid_skene", "majority")
         )
         [mean] = table.cells(row, "mean_score")
-        yield f"  {_name(row.head):<{width}}{true:<30}{majority:<24}{_written(mean)}"
+        yield f"  {_format_head(row.head):<{width}}{true:<30}{majority:<24}{_format_cell(mean)}"
     yield from (f"  {note}" for note in section.notes)
 
 
@@ -129,47 +134,47 @@ def _dependences(table: Table) -> Iterator[str]:
     *factors, worker = table.rows
     for row in factors:
         effect, p_value = row.cells
-        told = _written(p_value) if p_value.undefined else f"p {_written(p_value)}  {_written(effect)}"
-        yield f"  {_name(row.head):<10}{told}"
+        told = _format_cell(p_value) if p_value.undefined else f"p {_format_cell(p_value)}  {_format_cell(effect)}"
+        yield f"  {_format_head(row.head):<10}{told}"
     deviation, p_value = worker.cells
-    yield f"  {_name(worker.head):<10}p {_written(p_value)}  {_written(deviation)}"
+    yield f"  {_format_head(worker.head):<10}p {_format_cell(p_value)}  {_format_cell(deviation)}"
 
 
 def _labels(section: Section) -> Iterator[str]:
     for table in section.tables:
         told = f"undefined: {table.undefined}"
         if not table.undefined:
-            told = ", ".join(f"{_name(row.head)} {row.cells[0].number:.3f}" for row in table.rows[:FEW_LABELS])
+            told = ", ".join(f"{_format_head(row.head)} {row.cells[0].number:.3f}" for row in table.rows[:FEW_LABELS])
         yield f"  {table.title} ({table.count:,}): {told}"
 
 
 def _metrics(section: Section) -> Iterator[str]:
     [table] = section.tables_of("metrics")
     for row, means in zip(table.rows, section.tables_of("means"), strict=True):
-        replies, pearson, spearman, of_models = map(_written, row.cells)
-        yield f"  {_name(row.head)}, {replies} replies: Pearson {pearson}, Spearman {spearman}"
+        replies, pearson, spearman, of_models = map(_format_cell, row.cells)
+        yield f"  {_format_head(row.head)}, {replies} replies: Pearson {pearson}, Spearman {spearman}"
         yield f"    means of the {len(means.rows)} models: Pearson {of_models}"
 
 
 def _variants(table: Table) -> Iterator[str]:
-    width = max(len(_name(row.head)) for row in table.rows) + 2
+    width = max(len(_format_head(row.head)) for row in table.rows) + 2
     for row in table.rows:
         order, alpha, ratings = table.cells(row, "order", "alpha_ordinal", "ratings")
-        name, ranked = f"{_name(row.head):<{width}}", "" if order.undefined else _written(order)
-        yield f"  {name}{_written(ratings):>12} ratings   ordinal alpha {_written(alpha):<24}{ranked}"
+        name, ranked = f"{_format_head(row.head):<{width}}", "" if order.undefined else _format_cell(order)
+        yield f"  {name}{_format_cell(ratings):>12} ratings   ordinal alpha {_format_cell(alpha):<24}{ranked}"
 
 
-def _name(head: Head) -> str:
+def _format_head(head: Head) -> str:
     if head.is_human:
         return f"({head.names[0]})"
     return (" - " if head.is_pair else ", ").join(head.names)
 
 
-def _columns(texts: Sequence[str]) -> str:
+def _align(texts: Sequence[str]) -> str:
     return "".join(f"{text:<{WIDE}}" for text in texts)
 
 
-def _written(cell: Cell) -> str:
+def _format_cell(cell: Cell) -> str:
     if cell.undefined:
         return f"{cell.before}undefined: {cell.undefined}"
     if isinstance(cell.value, str):

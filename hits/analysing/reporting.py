@@ -1,8 +1,8 @@
-"""Results -> a report.
+"""Makes a report from results.
 
 In: `Results`, and the name of a screening variant if the results under other rules are wanted. Out: a `Report` with the
 sections of each criterion, in the order in which a page shows them. Guaranteed: every number of a section stands in one
-of its tables; nothing is computed here that the results do not say.
+of its tables; this file computes nothing that the results do not say.
 """
 
 from collections.abc import Callable
@@ -22,13 +22,13 @@ OF_A_VARIANT: tuple[Make, ...] = (shares, ranking, agreement)
 
 
 def report_of(results: Results, variant_name: str = "") -> Report:
-    """A variant knows shares, ranking and agreement only."""
+    """Make the report of the results, or of one screening variant, which has shares, ranking and agreement only."""
     if variant_name:
         under = results.under(variant_name)
-        return Report(tuple(_of_criterion(one, under, OF_A_VARIANT) for one in under.criteria))
-    return Report(tuple(_of_criterion(one, results, EVERYTHING) for one in results.criteria))
+        return Report(tuple(_report_criterion(one, under, OF_A_VARIANT) for one in under.criteria))
+    return Report(tuple(_report_criterion(one, results, EVERYTHING) for one in results.criteria))
 
 
-def _of_criterion(one: CriterionResults, results: Results, wanted: tuple[Make, ...]) -> CriterionReport:
+def _report_criterion(one: CriterionResults, results: Results, wanted: tuple[Make, ...]) -> CriterionReport:
     prefix = f"{one.criterion}-" if len(results.criteria) > 1 else ""
     return CriterionReport(one.criterion, prefix, one.size, tuple(make(one) for make in wanted))

@@ -1,4 +1,4 @@
-"""Everything that a study's ratings say, as plain numbers, names and intervals."""
+"""Defines the results: everything that a study's ratings say, as plain numbers, names and intervals."""
 
 from dataclasses import dataclass, replace
 
@@ -18,7 +18,7 @@ from hits.stats import (
 
 @dataclass(frozen=True)
 class Size:
-    """`ratings` of generators' replies, `human_ratings` of human ones."""
+    """How much the results rest on. `ratings` are those of generators' replies, `human_ratings` those of human ones."""
 
     ratings: int
     human_ratings: int
@@ -29,7 +29,7 @@ class Size:
 
 @dataclass(frozen=True)
 class Variant:
-    """The results under other screening rules: all of them, none, or all but one. `rules` are those applied."""
+    """The results under other screening rules: all of them, none, or all but one. `rules` are those that apply."""
 
     name: str
     rules: tuple[str, ...]
@@ -43,9 +43,9 @@ class Variant:
 class CriterionResults:
     """What the ratings say about one criterion. `table` is the paper's table 5, by dataset and generator. A list that
     goes over datasets begins with all of them together (dataset None) if there are several. `calibration` has the human
-    replies and, beside them, the generators in the same dialogs; it is empty where no human reply was rated.
-    `labels` is the paper's figure 5. `is_comparison` where workers compared two replies: then a reply is counted by
-    what it won, and whatever needs a score is undefined or left out."""
+    replies and, beside them, the generators in the same dialogs; it is empty if no human reply was rated. `labels` is
+    the paper's figure 5. `is_comparison` says that workers compared two replies: then wins, ties and losses are
+    counted, and whatever needs a score is undefined or left out."""
 
     criterion: str
     is_comparison: bool
@@ -66,12 +66,12 @@ class CriterionResults:
     variants: tuple[Variant, ...]
 
     def letters(self, dataset: str | None) -> dict[str, str]:
-        """By generator: those that share a letter can't be told apart."""
+        """Return the letters of each generator; those that share a letter can't be told apart."""
         tables = [table for table in self.comparisons if table.dataset == dataset]
         return {one.generator: one.letters for table in tables for one in table.letters}
 
     def under(self, variant: Variant) -> "CriterionResults":
-        """The same under other rules. Comparisons are left out, since variants have none of their own."""
+        """Return the same under other rules. Comparisons are left out, since variants have none of their own."""
         return replace(
             self,
             size=variant.size,
@@ -84,18 +84,18 @@ class CriterionResults:
 
 @dataclass(frozen=True)
 class Results:
-    """One entry for each criterion that workers were asked about, in the study's order."""
+    """The results of each criterion that workers were asked about, in the study's order."""
 
     criteria: tuple[CriterionResults, ...]
     seed: int
 
     @property
     def main(self) -> CriterionResults:
-        """The criterion that the study names first: what a summary quotes."""
+        """The criterion that the study names first, which a summary quotes."""
         return self.criteria[0]
 
     def under(self, variant_name: str) -> "Results":
-        """As the results would be under other screening rules, which are the same for all criteria."""
+        """Return the results as they would be under other screening rules, which are the same for all criteria."""
         variants = [next(one for one in part.variants if one.name == variant_name) for part in self.criteria]
         pairs = zip(self.criteria, variants, strict=True)
         return replace(self, criteria=tuple(part.under(variant) for part, variant in pairs))

@@ -1,5 +1,8 @@
-"""Results as JSON and back. Numbers have six significant digits, so that machines with different arithmetic agree; an
-undefined one is {"undefined": reason}."""
+"""Writes results as JSON, and reads them back.
+
+Numbers have six significant digits, so that machines with different arithmetic agree. An undefined number is written as
+{"undefined": reason}.
+"""
 
 import json
 import math
@@ -22,7 +25,7 @@ def results_from_json(text: str) -> Results:
 
 
 def plain(value: Any) -> Any:
-    """The same in the types that JSON has."""
+    """Turn dataclasses and tuples into the types that JSON has."""
     if isinstance(value, Undefined):
         return {"undefined": value.reason}
     if is_dataclass(value):

@@ -1,8 +1,8 @@
 """Finds the results that were computed last, and requests new ones when the ratings have changed.
 
 In: a study and a marketplace. Out: its `StudyResults` row. Guaranteed: however many people look at the same time, one
-task is sent; the row says when it was computed, and whether more ratings have come in since. No statistics here,
-because web processes have no pandas.
+task is sent; the row says when it was computed, and whether more ratings have come in since. This file imports no
+statistics, because web processes have no pandas.
 """
 
 import hashlib
@@ -16,12 +16,12 @@ from evalplatform import __version__
 from generation.models import GeneratorScore
 from hits.models import Offering, ScreeningRun, Study, StudyResults, Submission
 
-Send = Callable[[Offering], None]  # sends a task about this offering
+SendTask = Callable[[Offering], None]  # sends a task about this offering
 
 
 def source_of(offering: Offering) -> str:
-    """A hash that changes when results would: ratings are append-only and come with their submission. Empty if there
-    are no ratings."""
+    """Return a hash that changes when the results would, or "" if there are no ratings. Counting submissions is enough:
+    ratings come with their submission and never change."""
     submissions = Submission.objects.filter(assignment__offering=offering)
     counts = submissions.with_answers().aggregate(count=Count("pk"), last=Max("pk"))
     if not counts["count"]:
@@ -39,7 +39,8 @@ def source_of(offering: Offering) -> str:
 
 
 def _last_score(study: Study) -> int | None:
-    """The newest score. Results show metrics beside ratings; a generator's own score is saved after its replies'."""
+    """Return the id of the newest score. Results show metrics beside ratings, and a generator's own score is saved
+    after those of its replies."""
     scores = GeneratorScore.objects.filter(
         generator__name__in=study.design.get("generators", []),
         dataset__name__in=[dataset["name"] for dataset in study.design.get("datasets", [])],
@@ -49,12 +50,12 @@ def _last_score(study: Study) -> int | None:
 
 
 def find_results(offering: Offering) -> StudyResults:
-    """The row as it is; before the first request an empty one, which is not saved."""
+    """Return the stored row or, before the first request, an empty one that is not saved."""
     found = StudyResults.objects.filter(offering=offering).first()
     return found or StudyResults(offering=offering)
 
 
-def refresh_results(offering: Offering, send: Send, now: datetime, is_forced: bool = False) -> StudyResults:
+def refresh_results(offering: Offering, send: SendTask, now: datetime, is_forced: bool = False) -> StudyResults:
     """Return the row; if it is stale or `is_forced`, request a new computation, unless one is under way."""
     source = source_of(offering)
     row = find_results(offering)

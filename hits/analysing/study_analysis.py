@@ -1,4 +1,4 @@
-"""Compute a study's results: its frame, screened and with its metrics, through `analyse`."""
+"""Computes a study's results: reads its frame, marks what screening excludes, adds metrics, and analyses it."""
 
 import pandas as pd
 
@@ -17,13 +17,13 @@ def analyse_study(offering: Offering) -> Results:
 
 
 def scales_of(study: Study) -> dict[str, list[str]]:
-    """The values of each criterion that the study asks about, best first."""
+    """Return the values of each criterion that the study asks about, best first."""
     return {one.name: list(one.scale.values) for one in protocol_of(study.parsed_design).criteria}
 
 
 def study_frame(offering: Offering) -> pd.DataFrame:
-    """The ratings frame with everything that an analysis can use: which rules leave a rating out, the reply's predicted
-    label, and its automatic metrics."""
+    """Return the ratings frame with everything that an analysis can use: which rules exclude a rating, the reply's
+    predicted label, and its automatic metrics."""
     frame = ratings_frame(offering)
     mark_exclusions(frame, submissions_by_rule(ScreeningRun.objects.current(offering)))
     frame["label"] = reply_labels(offering.study, frame["candidate"].to_numpy())

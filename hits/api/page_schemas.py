@@ -1,4 +1,4 @@
-"""What the worker's page is given when it opens. `manage.py write_page_types` makes the page's own types from these."""
+"""Defines the data that the worker's page gets when it opens; `write_page_types` makes the page's own types from it."""
 
 from typing import Any, Literal
 
@@ -84,7 +84,7 @@ class PageData(WithProtocol):
 
 
 def schema_of_page() -> dict[str, Any]:
-    """As OpenAPI describes them: a name and a JSON schema each."""
+    """Return the schemas by name, as OpenAPI describes them."""
     found = PageData.model_json_schema(mode="serialization")
     definitions: dict[str, Any] = found.pop("$defs")
     return {**definitions, PageData.__name__: found}

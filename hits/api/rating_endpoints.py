@@ -1,4 +1,4 @@
-"""The researcher's endpoint on single ratings: filtered, and a page at a time by cursor."""
+"""Lists single ratings for researchers' programs, filtered, and a page at a time by cursor."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -66,8 +66,8 @@ class RatingListView(ResearcherView):
         run = ScreeningRun.objects.current(offering)
         found = _filtered(Rating.objects.confirmed(offering), request, offering, run)
         pages = RatingPages()
-        # What belongs to them is looked up for the page alone: joining nine tables leaves too much to a planner that
-        # does not know yet how full they are.
+        # We look up what belongs to the ratings for this page alone: with nine joined tables, the database's planner
+        # chooses badly while it does not know yet how full they are.
         columns: Any = found.values("pk", "submission", "item", "candidate", "opponent", *OF_RATING)
         rows: list[dict[str, Any]] = pages.paginate_queryset(columns, request, self) or []
         return pages.get_paginated_response(_rows(offering.study, rows, run))

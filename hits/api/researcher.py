@@ -1,4 +1,4 @@
-"""What all endpoints for researchers' programs share: a token, errors in a sentence, a limit, which study is meant."""
+"""Holds what all endpoints for researchers' programs share: tokens, errors, the rate limit, finding the study."""
 
 from typing import Any
 from uuid import UUID
@@ -33,10 +33,10 @@ NOT_KNOWN = "This token is not known, or it was revoked. The page /tokens/ makes
 ERRORS = {
     status: OpenApiResponse(ErrorOut, description=text)
     for status, text in {
-        400: "a parameter is not what it should be",
-        401: "no token, or one that opens nothing",
-        404: "no such study, or one that you are no member of",
-        429: "too many requests; Retry-After says when to go on",
+        400: "a parameter is wrong",
+        401: "the token is missing, unknown or revoked",
+        404: "there is no such study, or you are not a member of it",
+        429: "there were too many requests; Retry-After says when to continue",
     }.items()
 }
 
@@ -69,7 +69,7 @@ class ResearcherView(APIView):
     permission_classes = (IsAuthenticated,)
     throttle_classes = (PerUser,)
     renderer_classes = (JSONRenderer,)
-    parameters: frozenset[str] = frozenset()  # that the endpoint knows: a misspelt filter must not be taken for none
+    parameters: frozenset[str] = frozenset()  # those that the endpoint knows: a misspelt filter must not pass unnoticed
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
@@ -84,7 +84,7 @@ class ResearcherView(APIView):
         super().permission_denied(request, message, code)
 
     def handle_exception(self, error: Exception) -> Response:
-        """Always {"error": one sentence}."""
+        """Answer every error with {"error": one sentence}."""
         if isinstance(error, Http404):
             error = NotFound(str(error) or "There is nothing here.")
         if isinstance(error, EvalPlatformError):
@@ -100,7 +100,7 @@ class ResearcherView(APIView):
         return study_for(request.user, key=key)
 
     def offering(self, request: Request, key: UUID) -> Offering:
-        """On the marketplace asked for, else on the last one that the study was published on."""
+        """Return the study on the marketplace asked for, else on the one where it was published last."""
         study = self.study(request, key)
         offered = offered_places()
         asked = request.query_params.get("market")
@@ -113,7 +113,7 @@ class ResearcherView(APIView):
 
 @extend_schema(exclude=True)
 class NotFoundView(ResearcherView):
-    """Below the API, a wrong address is answered in JSON as well, and a token has to come first."""
+    """Answers wrong addresses below the API, in JSON too, and only with a valid token."""
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         APIView.initial(self, request, *args, **kwargs)

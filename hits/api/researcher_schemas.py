@@ -1,4 +1,4 @@
-"""What a researcher's programs get."""
+"""Defines what researchers' programs get from the API."""
 
 from datetime import datetime
 from typing import Any, Literal

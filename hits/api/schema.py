@@ -1,4 +1,4 @@
-"""How the endpoints describe themselves (OpenAPI)."""
+"""Describes how requests are authorised, for the API's OpenAPI schema."""
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema

@@ -1,4 +1,4 @@
-"""The researcher's endpoints on studies: the list, one of them, its progress, its results."""
+"""Gives researchers' programs the list of studies, one study, its progress and its results."""
 
 import json
 from dataclasses import asdict
@@ -72,8 +72,8 @@ class ResultsView(ResearcherView):
         tags=["researcher"],
     )
     def get(self, request: Request, key: UUID) -> Response:
-        """Gives the results as they were computed last. If ratings have come in since, a task computes them anew:
-        ask again after some seconds. 202 as long as there are none."""
+        """Gives the results as they were computed last. If ratings have come in since, they are computed anew in the
+        background: ask again after some seconds. The status is 202 as long as there are no results."""
         offering = self.offering(request, key)
         row = find_results(offering)
         if offering.study.is_frozen:

@@ -1,4 +1,4 @@
-"""JSON schemas, as OpenAPI has them -> TypeScript interfaces. Only what our schemas use."""
+"""Turns JSON schemas, as OpenAPI writes them, into TypeScript interfaces; it knows only what our schemas use."""
 
 import json
 from collections.abc import Iterator, Mapping

@@ -8,8 +8,8 @@ from hits.api.researcher import NotFoundView
 from hits.api.study_endpoints import ProgressView, ResultsView, StudyListView, StudyView
 from hits.views.api_docs import show_api
 
-# A token says who it is, not a session. The schema is asked for in a browser; like all views of the REST framework, it
-# would tell the log-in's middleware to leave it alone.
+# A token says who asks, not a session. People open the schema in a browser, so it needs the log-in; like all views of
+# the REST framework, it would tell the log-in's middleware to leave it alone.
 urlpatterns = [
     path("", show_api, name="api-docs"),
     path("schema/", login_required(SpectacularAPIView.as_view()), name="api-schema"),

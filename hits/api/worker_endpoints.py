@@ -1,4 +1,4 @@
-"""What a worker's page calls: save, check a bonus, submit. Who it is, a signed token says; no cookies."""
+"""Saves, checks and submits a worker's answers, as the worker's page asks; a signed token says who it is."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
@@ -86,11 +86,11 @@ class AssignmentToken(BaseAuthentication):
 
 
 class PerAssignmentAndAddress(BaseThrottle):
-    """A person moves cards; whoever calls more often than this is not one. Not by token: whoever invents workers for an
-    assignment, or assignments, gets as many tokens as they like."""
+    """Limits how often one may call: a person who moves cards stays below. It counts by assignment and address and not
+    by token, since whoever invents workers or assignments gets as many tokens as they like."""
 
     _of_assignment: ClassVar = MinuteCounter(most=300)
-    _of_address: ClassVar = MinuteCounter(most=3000)  # of people who share one, too
+    _of_address: ClassVar = MinuteCounter(most=3000)  # enough for many people behind one address
 
     def allow_request(self, request: Request, view: APIView) -> bool:
         ticket, address = _ticket(request), client_address(request)
@@ -101,7 +101,7 @@ class PerAssignmentAndAddress(BaseThrottle):
 
 
 class OnlyJson(BaseContentNegotiation):
-    """Whatever the request says that it accepts."""
+    """Answers in JSON, whatever the request says that it accepts."""
 
     def select_parser(self, request: Request, parsers: Iterable[BaseParser]) -> BaseParser:
         return next(iter(parsers))
@@ -170,7 +170,7 @@ def _ticket(request: Request) -> Ticket:
 
 
 def _read(schema: type[Body], request: Request) -> Body:
-    # Read as it is, by pydantic: it neither runs out of stack on nested brackets nor takes NaN for a number.
+    # Pydantic reads the raw body: it neither runs out of stack on nested brackets nor takes NaN for a number.
     length = request.META.get("CONTENT_LENGTH") or ""
     if length.isdecimal() and int(length) > MOST_BYTES:
         raise WorkRefused(Refusal.TOO_LARGE)
@@ -196,7 +196,7 @@ def _states(dialogs: Sequence[DialogIn]) -> list[DialogState]:
 
 
 def _crowd_words(request: Request) -> CrowdWords:
-    """The usual crowd's where the token is none of ours."""
+    """Return the words of the worker's crowd, or of the usual crowd if the token is not ours."""
     try:
         return CROWDS[_ticket(request).visit.crowd].words
     except WorkRefused:

@@ -1,4 +1,4 @@
-"""What a worker's page sends and gets. Strict: a page of ours never sends anything else."""
+"""Defines what the worker's page sends and gets, strictly: our page never sends anything else."""
 
 from typing import Annotated, Any, Literal
 
@@ -11,7 +11,7 @@ MOST_MOVES = 200
 
 
 def _storable(text: str) -> str:
-    """Without the one character that PostgreSQL can't store: a worker's words count, an odd character does not."""
+    """Remove the one character that PostgreSQL can't store, rather than lose the worker's words."""
     return text.replace("\0", "")
 
 
@@ -52,7 +52,8 @@ class DialogIn(Schema):
 
     @property
     def sent(self) -> dict[str, Any]:
-        """Not read yet: hits.serving asks the study's protocol, which refuses what it does not know."""
+        """Return the answer as sent; hits.serving lets the study's protocol read it, which refuses what it does not
+        know."""
         return self.model_extra or {}
 
 

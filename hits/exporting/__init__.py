@@ -1,8 +1,8 @@
-"""Everything -> one bundle.
+"""Exports everything about a study as one bundle.
 
 In: a study and the marketplace that its work was done on. Out: a folder with ratings, results, tables, figures,
 methods, datasheet, manifest and hashes. Guaranteed: the same study gives the same bytes; no worker's own id is in it; a
-crash leaves no half bundle; every table can be made again from the ratings file alone (`bundle_check`).
+crash leaves no half-written bundle; every table can be made again from the ratings file alone (`bundle_check`).
 """
 
 import lazy_loader

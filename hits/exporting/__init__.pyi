@@ -2,9 +2,9 @@ from .bundle_check import check_bundle as check_bundle
 from .bundles import export_bundle as export_bundle
 from .bundles import export_ratings as export_ratings
 from .making_bundles import make_bundle as make_bundle
-from .ratings_files import FILES as FILES
+from .ratings_files import RATINGS_FILES as RATINGS_FILES
 from .stored_bundles import bundle_file as bundle_file
 from .stored_bundles import bundle_source as bundle_source
 from .stored_bundles import find_bundle as find_bundle
 from .stored_bundles import request_bundle as request_bundle
-from .unpacking import unpacked as unpacked
+from .unpacking import unpack_bundle as unpack_bundle

@@ -1,4 +1,4 @@
-"""bundle.json: what a bundle is about, and what reading its ratings needs. It also marks a folder as a bundle."""
+"""Writes and reads bundle.json, which marks a folder as a bundle and says what is needed to read its ratings."""
 
 from pathlib import Path
 from typing import Any
@@ -13,22 +13,24 @@ FORMAT = 1
 
 
 class About(BaseModel):
+    """The content of bundle.json."""
+
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     format: int = FORMAT
     study: str
     marketplace: str
     manifest_sha256: str
-    card_order_secret: str = ""  # empty while it is withheld: as long as HITs of the study are on a marketplace
-    pseudonyms: str  # under which name they were made; empty for this study's own
+    card_order_secret: str = ""  # empty as long as HITs of the study are on a marketplace: it is withheld until then
+    pseudonyms: str  # the name that bundles with the same pseudonyms share; empty for this study's own
     ratings: int
     datasets: list[str]
     generators: list[str]
-    criteria: dict[str, list[str]]  # what was asked about, each with its values, the best first
-    rules: list[str]  # of screening, each with a column in the ratings
-    metrics: dict[str, str] = {}  # automatic ones of the replies, each with a column, and their versions
+    criteria: dict[str, list[str]]  # what workers were asked about, each with its values, the best first
+    rules: list[str]  # screening rules, each with a column in the ratings
+    metrics: dict[str, str] = {}  # automatic metrics of the replies, each with a column; and their versions
     is_screened: bool
-    is_exploratory: bool  # whether other rules were used than the study was frozen with
+    is_exploratory: bool  # True if other rules were used than the study was frozen with
     funnel: Funnel | None
     seed: int  # of the results
     software: dict[str, str]

@@ -1,4 +1,4 @@
-"""Checks a bundle: makes everything again from its ratings file alone, and compares."""
+"""Checks a bundle: computes everything again from its ratings file alone, and compares."""
 
 import json
 from collections.abc import Iterator
@@ -8,23 +8,23 @@ from typing import Any
 import pandas as pd
 
 from evalplatform.errors import EvalPlatformError
-from hits.analysing import Results, analyse, pictures, report_of, results_as_json
+from hits.analysing import Results, analyse, make_pictures, report_of, results_as_json
 from hits.exporting.about import About, read_about
 from hits.exporting.hashing import changed_files, hash_of
-from hits.exporting.ratings_files import FILES, read_ratings
+from hits.exporting.ratings_files import RATINGS_FILES, read_ratings
 from hits.exporting.report_latex import latex_tables
 from hits.exporting.revealed_orders import wrong_orders
 
 MOST_TOLD = 5
 
 
-def check_bundle(folder: Path, ratings: str = FILES[0]) -> list[str]:
+def check_bundle(folder: Path, ratings: str = RATINGS_FILES[0]) -> list[str]:
     """Describe each difference; the list is empty if all is well. `ratings` is one of the bundle's three files."""
     about = read_about(folder)
     found = [*changed_files(folder), *_other_manifest(folder, about)]
     try:
         frame = read_ratings(folder / ratings, about)
-        results = _analysed(frame, about, ratings)
+        results = _analyse(frame, about, ratings)
     except EvalPlatformError as error:
         return [*found, str(error)]
     if len(frame) != about.ratings:
@@ -33,8 +33,8 @@ def check_bundle(folder: Path, ratings: str = FILES[0]) -> list[str]:
     found += _different_results(folder, results)
     for name, text in latex_tables(report_of(results)).items():
         found += _different_text(folder / "tables" / name, text, ratings)
-    words = {picture.name: picture.description for picture in pictures(results)}
-    told = _read(folder / "figures" / "figures.md")
+    words = {picture.name: picture.description for picture in make_pictures(results)}
+    told = _read_text(folder / "figures" / "figures.md")
     return found + [f"figures/{name} shows other numbers than {ratings}" for name in words if words[name] not in told]
 
 
@@ -45,17 +45,17 @@ def _other_manifest(folder: Path, about: About) -> list[str]:
     return ["manifest.jsonl is not the one that the study was frozen with"]
 
 
-def _analysed(frame: pd.DataFrame, about: About, ratings: str) -> Results:
+def _analyse(frame: pd.DataFrame, about: About, ratings: str) -> Results:
     try:
         return analyse(frame, about.seed, about.criteria)
     except (ValueError, TypeError, LookupError, ArithmeticError) as error:
-        # The file can be read and has the right columns, but not what ratings can say.
+        # The file can be read and has the right columns, but its values make no sense as ratings.
         raise EvalPlatformError(f"{ratings} has no ratings that can be analysed: {error}") from error
 
 
 def _different_results(folder: Path, results: Results) -> list[str]:
     try:
-        written = json.loads(_read(folder / "results.json"))
+        written = json.loads(_read_text(folder / "results.json"))
     except (ValueError, RecursionError):
         return ["results.json is missing or is no JSON"]
     differences = list(_differences(written, json.loads(results_as_json(results)), ""))
@@ -76,10 +76,10 @@ def _differences(written: Any, made: Any, place: str) -> Iterator[str]:
 
 
 def _different_text(file: Path, text: str, ratings: str) -> list[str]:
-    return [] if _read(file) == text else [f"tables/{file.name} has other numbers than {ratings}"]
+    return [] if _read_text(file) == text else [f"tables/{file.name} has other numbers than {ratings}"]
 
 
-def _read(file: Path) -> str:
+def _read_text(file: Path) -> str:
     try:
         return file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):

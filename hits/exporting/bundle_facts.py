@@ -1,4 +1,4 @@
-"""What really happened in a study, from its rows: for the methods paragraph and the datasheet."""
+"""Gathers what really happened in a study from the database, for the methods paragraph and the datasheet."""
 
 import platform
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class Paid:
 
 @dataclass(frozen=True)
 class Facts:
-    """`problems` are submissions without ratings. Dates are in UTC."""
+    """What happened in a study. `problems` counts submissions without ratings. Dates are in UTC."""
 
     study: str
     marketplace: str
@@ -74,7 +74,7 @@ def gather_facts(offering: Offering, results: Results) -> Facts:
         rejected=submissions.filter(status=Submission.Status.REJECTED).count(),
         first_at=times["first"],
         last_at=times["last"],
-        paid=tuple(_paid(submissions)),
+        paid=tuple(_sum_payments(submissions)),
         pay=real_pay(offering),
         run=run,
         funnel=funnel_of(run),
@@ -91,7 +91,7 @@ def software() -> dict[str, str]:
     }
 
 
-def _paid(submissions: QuerySet[Submission]) -> list[Paid]:
+def _sum_payments(submissions: QuerySet[Submission]) -> list[Paid]:
     rows = Payment.objects.filter(submission__in=submissions).paid().order_by().values("kind")
     sums = rows.annotate(count=Count("pk"), total=Sum("cents"), fees=Sum("fee_cents"))
     by_kind = {row["kind"]: Paid(row["kind"], row["count"], row["total"], row["fees"]) for row in sums}

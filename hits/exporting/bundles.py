@@ -1,4 +1,4 @@
-"""Writing a study's bundle into a folder."""
+"""Writes a study's bundle into a folder."""
 
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,8 +17,8 @@ from hits.analysing import (
     Results,
     add_metrics,
     analyse,
+    make_pictures,
     metrics_of,
-    pictures,
     report_of,
     results_as_json,
     scales_of,
@@ -50,7 +50,8 @@ class Bundle:
 
 
 def export_bundle(offering: Offering, folder: Path, pseudonyms: str = "") -> Bundle:
-    """`pseudonyms` is a name that bundles may share, so that a worker is called the same in all of them."""
+    """Export a bundle. `pseudonyms` is a name that bundles may share, so that a worker has the same pseudonym in all of
+    them."""
     with _new_bundle(offering, folder) as new:
         about = write_ratings_of(offering, new, pseudonyms)
         results = analyse(read_ratings(new / "ratings.parquet", about), about.seed, about.criteria)
@@ -59,14 +60,14 @@ def export_bundle(offering: Offering, folder: Path, pseudonyms: str = "") -> Bun
 
 
 def export_ratings(offering: Offering, folder: Path, pseudonyms: str = "") -> About:
-    """Write only a bundle's ratings, in memory that does not grow with the study."""
+    """Write only a bundle's ratings. Memory does not grow with the study."""
     with _new_bundle(offering, folder) as new:
         return write_ratings_of(offering, new, pseudonyms)
 
 
 @contextmanager
 def _new_bundle(offering: Offering, folder: Path) -> Iterator[Path]:
-    """Write all or nothing: into a folder beside, which replaces an older bundle at the end."""
+    """Write all or nothing: into a folder beside the bundle, which replaces an older one at the end."""
     folder = folder.resolve()
     _refuse_unready(offering, folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -98,7 +99,7 @@ def write_ratings_of(offering: Offering, folder: Path, pseudonyms: str = "") -> 
     design = offering.study.parsed_design
     metrics = metrics_of(offering.study)
     columns = described(list(named), list(metrics))
-    pieces = _pieces(offering, named, pseudonyms, metrics)
+    pieces = _rating_pieces(offering, named, pseudonyms, metrics)
     rows = write_ratings(pieces, folder, list(columns))
     about = About(
         study=offering.study.name,
@@ -123,7 +124,7 @@ def write_ratings_of(offering: Offering, folder: Path, pseudonyms: str = "") -> 
     return about
 
 
-def _pieces(
+def _rating_pieces(
     offering: Offering,
     named: Mapping[str, Sequence[int]],
     pseudonyms: str,
@@ -142,12 +143,12 @@ def _pieces(
 
 def _write_rest(offering: Offering, folder: Path, about: About, results: Results) -> None:
     facts = gather_facts(offering, results)
-    made = pictures(results, about.funnel)
+    made = make_pictures(results, about.funnel)
     texts = {
         "results.json": results_as_json(results),
         **{f"tables/{name}": text for name, text in latex_tables(report_of(results)).items()},
         **{f"figures/{picture.name}.svg": picture.svg for picture in made},
-        "figures/figures.md": _in_words(made),
+        "figures/figures.md": _describe_pictures(made),
         **_texts(facts, about.funnel),
         "README.md": readme(about),
     }
@@ -175,7 +176,7 @@ def _texts(facts: Facts, funnel: Funnel | None) -> dict[str, str]:
     }
 
 
-def _in_words(made: Sequence[Picture]) -> str:
+def _describe_pictures(made: Sequence[Picture]) -> str:
     return "# The figures in words\n\n" + "\n".join(
         f"## {one.title} ({one.name})\n\n{one.description}\n" for one in made
     )

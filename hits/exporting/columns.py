@@ -1,5 +1,8 @@
-"""The columns of a bundle's ratings: one row for each reply that was judged in an assignment, in the order of the
-assignments, of the dialogs in them, and of the cards. A card that stands for several models has a row for each."""
+"""Defines the columns of a bundle's ratings, and makes its rows.
+
+There is one row for each reply that was judged in an assignment, in the order of the assignments, of the dialogs in
+them, and of the cards. A card that stands for several models has a row for each.
+"""
 
 from collections.abc import Sequence
 
@@ -7,19 +10,19 @@ import numpy as np
 import pandas as pd
 
 from generation.metrics.naming import title_of
-from hits.analysing import METRIC
+from hits.analysing import METRIC_PREFIX
 from hits.screening import EXCLUDED_BY, kept_mask, rules_in
 
-# By name: which column of the ratings frame it is, and what a reader of the bundle learns about it.
+# For each name, the column of the ratings frame that it comes from, and what a reader of the bundle learns about it.
 COLUMNS = {
     "assignment": ("submission", "number of the assignment, from 1: one worker's work on one HIT"),
     "worker": ("worker", "a pseudonym, made for this bundle"),
     "hit": ("hit", "number of the HIT, from 0; the pages show it from 1"),
     "block": ("block", "number of the set of dialogs that the HIT has; HITs with the same dialogs share it"),
-    "wave": ("wave", "in which publication of HITs it was"),
+    "wave": ("wave", "number of the wave in which the HIT was published, from 1"),
     "dataset": ("dataset", "the dialog's dataset"),
     "dialog": ("external_id", "the dialog's id in its dataset"),
-    "position": ("position", "of the dialog in the HIT, from 0"),
+    "position": ("position", "position of the dialog in the HIT, from 0"),
     "is_checkpoint": ("is_checkpoint", "whether a human reply was hidden among the dialog's cards"),
     "card": ("card", "number of the card in the dialog, from 0; identical replies are one card"),
     "place": ("place", "where the card stood on the worker's page, from 0"),
@@ -35,29 +38,29 @@ COLUMNS = {
         "active_ms",
         "how long the worker looked at the dialog, in ms, bounded by the clocks; 0 if not measured",
     ),
-    "hidden_ms": ("hidden_ms", "how long it stood open in a hidden tab, in milliseconds, likewise"),
+    "hidden_ms": ("hidden_ms", "how long it stood open in a hidden tab, in ms, bounded likewise"),
     "submitted_at": ("submitted_at", "when the assignment was handed in, in UTC"),
-    "is_kept": ("is_kept", "whether it counts in the results: no rule of screening is against it"),
+    "is_kept": ("is_kept", "whether it counts in the results: no screening rule leaves it out"),
 }
-RULE_COLUMN = "whether the rule {rule} of screening names it, alone or with others"
+RULE_COLUMN = "whether the screening rule {rule} leaves it out, alone or with other rules"
 METRIC_COLUMN = "an automatic metric of the reply, {title}; empty where there is none"
 
 
 def described(rules: Sequence[str], metrics: Sequence[str]) -> dict[str, str]:
-    """Every column with its description, in the order of the files."""
+    """Return every column with its description, in the order of the files."""
     found = {name: text for name, (_, text) in COLUMNS.items()}
     found |= {f"{EXCLUDED_BY}{rule}": RULE_COLUMN.format(rule=rule) for rule in rules}
-    return found | {f"{METRIC}{name}": METRIC_COLUMN.format(title=title_of(name)) for name in metrics}
+    return found | {f"{METRIC_PREFIX}{name}": METRIC_COLUMN.format(title=title_of(name)) for name in metrics}
 
 
 def bundle_rows(frame: pd.DataFrame, keys: np.ndarray[tuple[int], np.dtype[np.int64]]) -> pd.DataFrame:
-    """A bundle's rows, from a frame with `excluded_by_RULE` and `metric_NAME` columns. `keys` are the keys of all
-    submissions in order; rows get their place in it, since the keys would differ on another machine."""
+    """Make a bundle's rows from a frame with `excluded_by_RULE` and `metric_NAME` columns. `keys` has the database ids
+    of all submissions in order; a row's number is its place there, since ids would differ on another machine."""
     names = [f"{EXCLUDED_BY}{rule}" for rule in rules_in(frame)]
     numbers = np.searchsorted(keys, frame["submission"].to_numpy()) + 1
     times = frame["submitted_at"].dt.tz_convert(None).to_numpy().astype("datetime64[s]")
     found = {name: frame[source] for name, (source, _) in COLUMNS.items() if source in frame}
     own = {"assignment": numbers, "submitted_at": times, "is_kept": kept_mask(frame)}
     ordered = {name: own.get(name, found.get(name)) for name in COLUMNS}
-    metrics = [str(name) for name in frame.columns if str(name).startswith(METRIC)]
+    metrics = [str(name) for name in frame.columns if str(name).startswith(METRIC_PREFIX)]
     return pd.DataFrame(ordered | {name: frame[name] for name in (*names, *metrics)})

@@ -1,5 +1,8 @@
-"""The bundle's Human Evaluation Datasheet (Shimorina and Belz 2022, "The Human Evaluation Datasheet"), as far as the
-platform knows: its questions by number, in words of our own; what only the researcher can say is marked."""
+"""Writes the bundle's Human Evaluation Datasheet, as far as the platform knows the answers.
+
+The questions are those of Shimorina and Belz (2022, "The Human Evaluation Datasheet") by number, in words of our own;
+those that only the researcher can answer are marked.
+"""
 
 from collections.abc import Iterator
 

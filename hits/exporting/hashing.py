@@ -1,4 +1,4 @@
-"""sha256sums.txt, as `sha256sum --check` reads it."""
+"""Writes and checks sha256sums.txt, in the format that `sha256sum --check` reads."""
 
 import hashlib
 from pathlib import Path
@@ -12,7 +12,7 @@ def write_hashes(folder: Path) -> None:
 
 
 def changed_files(folder: Path) -> list[str]:
-    """Files that have changed, are missing, or are not on the list."""
+    """Describe the files that have changed, are missing, or are not on the list."""
     try:
         lines = (folder / FILE).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):

@@ -1,4 +1,4 @@
-"""LaTeX that compiles, whatever the names in it are."""
+"""Writes LaTeX that compiles, whatever names stand in it."""
 
 from collections.abc import Iterable, Sequence
 
@@ -7,10 +7,10 @@ SPECIAL = {
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
     "|": r"\textbar{}", '"': r"\textquotedbl{}", "→": r"$\rightarrow$", "–": "--", "—": "---", "…": r"\dots{}",
     "’": "'", "‘": "`", "“": "``", "”": "''", "\n": " ", "\t": " ",
-    "[": "{[}", "]": "{]}", "*": "{*}",  # at the beginning of a row they would be options of the line break before it
+    "[": "{[}", "]": "{]}", "*": "{*}",  # at the start of a row, LaTeX takes them for options of the line break before
 }  # fmt: skip
 KNOWN = range(0xA0, 0x180)  # letters that LaTeX knows with T1 fonts
-LIGATURES = {"--", "?`", "!`", ",,", "``", "''"}  # which T1 fonts set as one other sign, such as a dash
+LIGATURES = {"--", "?`", "!`", ",,", "``", "''"}  # T1 fonts would set each as one other sign, such as a dash
 
 PACKAGES = r"""\usepackage[T1]{fontenc}
 \usepackage[utf8]{inputenc}
@@ -20,12 +20,12 @@ PACKAGES = r"""\usepackage[T1]{fontenc}
 
 def escape(text: str) -> str:
     """Escape a name. A character that LaTeX does not know would stop it, so its number is written instead."""
-    parts = [SPECIAL.get(letter) or _known(letter) for letter in text]
+    parts = [SPECIAL.get(letter) or _letter_or_number(letter) for letter in text]
     apart = ["{}" if text[at : at + 2] in LIGATURES else "" for at in range(len(text))]
     return "".join(part for pair in zip(parts, apart, strict=True) for part in pair)
 
 
-def _known(letter: str) -> str:
+def _letter_or_number(letter: str) -> str:
     if letter.isascii() or (ord(letter) in KNOWN and letter.isalpha()):
         return letter if letter.isprintable() else " "
     return f"{{[}}U+{ord(letter):04X}{{]}}"
@@ -34,14 +34,14 @@ def _known(letter: str) -> str:
 def table(
     caption: str, label: str, columns: str, head: Sequence[str], groups: Iterable[tuple[str, Sequence[Sequence[str]]]]
 ) -> str:
-    """A table from cells that are LaTeX already. A group is a heading, which may be empty, and its rows."""
+    """Make a table from cells that are LaTeX already. A group is a heading, which may be empty, and its rows."""
     lines = [_row(head)]
     for heading, rows in groups:
         lines.append(r"\midrule")
         if heading:
             lines.append(rf"\multicolumn{{{len(head)}}}{{l}}{{\textit{{{heading}}}}} \\")
         lines += map(_row, rows)
-    return _floating(caption, label, columns, lines)
+    return _wrap_table(caption, label, columns, lines)
 
 
 def table_side_by_side(
@@ -50,8 +50,8 @@ def table_side_by_side(
     head: Sequence[str],
     blocks: Sequence[tuple[Sequence[str], Sequence[Sequence[str]]]],
 ) -> str:
-    """A table from cells that are LaTeX already. A block has headings, each above its own columns, which `head` names,
-    and rows that begin with a name. Blocks stand below each other."""
+    """Make a table from cells that are LaTeX already. A block has headings, each above its own columns, which `head`
+    names, and rows that begin with a name. Blocks stand below each other."""
     width = max(len(headings) for headings, _ in blocks) * len(head)
     lines = []
     for number, (headings, rows) in enumerate(blocks):
@@ -60,21 +60,21 @@ def table_side_by_side(
         starts = range(2, 2 + len(headings) * len(head), len(head))
         lines.append("".join(rf"\cmidrule(lr){{{start}-{start + len(head) - 1}}}" for start in starts))
         lines += [_row(["Model", *list(head) * len(headings)]), r"\midrule", *map(_row, rows)]
-    return _floating(caption, label, "l" + "c" * width, lines, spacing=r"\setlength{\tabcolsep}{4pt}")
+    return _wrap_table(caption, label, "l" + "c" * width, lines, spacing=r"\setlength{\tabcolsep}{4pt}")
 
 
 def _row(cells: Sequence[str]) -> str:
     return " & ".join(cells) + r" \\"
 
 
-def _floating(caption: str, label: str, columns: str, lines: Sequence[str], spacing: str = "") -> str:
+def _wrap_table(caption: str, label: str, columns: str, lines: Sequence[str], spacing: str = "") -> str:
     begin = [r"\begin{table}[t]", r"\centering", r"\small", spacing, rf"\begin{{tabular}}{{{columns}}}", r"\toprule"]
     end = [r"\bottomrule", r"\end{tabular}", rf"\caption{{{caption}}}", rf"\label{{tab:{label}}}", r"\end{table}"]
     return "\n".join(line for line in (*begin, *lines, *end) if line) + "\n"
 
 
 def document(parts: Iterable[str]) -> str:
-    """A document that compiles by itself and includes the tables."""
+    """Make a document that compiles by itself and includes the tables."""
     body = "\n".join(rf"\input{{{part}}}" for part in parts)
     paper = r"\usepackage[margin=2cm]{geometry}"
     return f"\\documentclass{{article}}\n{PACKAGES}\n{paper}\n\\begin{{document}}\n{body}\n\\end{{document}}\n"

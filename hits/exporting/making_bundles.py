@@ -1,7 +1,7 @@
-"""Makes a study's bundle in the background: exports it, packs it into one file, puts that into place.
+"""Makes a study's bundle in the background, as one zip file that the results page offers.
 
-In: a study and a marketplace. Out: the file of stored_bundles. Guaranteed: the same bundle gives the same file; an
-older file stays until the new one is complete.
+In: a study and a marketplace. Out: the file that stored_bundles names. Guaranteed: the same bundle gives the same file;
+an older file stays until the new one is complete.
 """
 
 import tempfile
@@ -19,16 +19,16 @@ from hits.models import Offering, StudyBundle
 FAILED = (
     "The bundle could not be made. The log of the background process has the details; tell whoever runs this server."
 )
-SAME_TIME = (1980, 1, 1, 0, 0, 0)  # a file's own time would make each pack another
+SAME_TIME = (1980, 1, 1, 0, 0, 0)  # with the files' own times, the same bundle would give different zip files
 
 
 def make_bundle(offering: Offering, now: Callable[[], datetime]) -> None:
     row = StudyBundle.objects.filter(offering=offering)
     row.note_start(now())
-    source = bundle_source(offering)  # before anything is read
+    source = bundle_source(offering)  # before we read any ratings, so that later ones make the bundle stale
     try:
         with showing_life(row, now):
-            _write(offering, bundle_file(offering))
+            _write_zip(offering, bundle_file(offering))
     except Exception as error:
         row.update(problem=in_one_line(error) or FAILED, finished_at=now())
         if in_one_line(error) is None:
@@ -37,7 +37,7 @@ def make_bundle(offering: Offering, now: Callable[[], datetime]) -> None:
         row.update(problem="", source=source, made_at=now(), finished_at=now())
 
 
-def _write(offering: Offering, file: Path) -> None:
+def _write_zip(offering: Offering, file: Path) -> None:
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=file.parent) as place:
         folder = Path(place) / f"{offering.study.name}-{offering.place}"

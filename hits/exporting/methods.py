@@ -1,4 +1,4 @@
-"""The methods paragraph, written from what really happened: every number in it is in the database or in the results."""
+"""Writes the methods paragraph from what really happened: its numbers come from the database and the results."""
 
 from collections.abc import Iterator
 
@@ -29,9 +29,9 @@ def methods_paragraph(facts: Facts) -> str:
 
 def _material(facts: Facts) -> Iterator[str]:
     design = facts.design
-    counts = _listed([f"{part.dialog_count:,} of {part.name}" for part in design.datasets])
+    counts = _join([f"{part.dialog_count:,} of {part.name}" for part in design.datasets])
     yield (
-        f"We compared {count_of(len(design.generators), 'model')} ({_listed(design.generators)}) on {facts.dialogs:,} "
+        f"We compared {count_of(len(design.generators), 'model')} ({_join(design.generators)}) on {facts.dialogs:,} "
         f"dialogs ({counts}), chosen at random with the seed {design.seed}."
     )
 
@@ -61,13 +61,13 @@ def _crowd(facts: Facts) -> Iterator[str]:
     crowd = facts.design.crowd
     wanted = []
     if crowd.countries:
-        wanted.append(f"live in {_listed(crowd.countries, 'or')}")
+        wanted.append(f"live in {_join(crowd.countries, 'or')}")
     if crowd.min_approved:
         wanted.append(f"have at least {crowd.min_approved:,} approved HITs")
     if crowd.min_approval_percent:
         wanted.append(f"have an approval rate of at least {crowd.min_approval_percent} %")
     place = all_places()[facts.marketplace].environment.described
-    yield f"Workers were recruited on {place}" + (f" and had to {_listed(wanted)}." if wanted else ".")
+    yield f"Workers were recruited on {place}" + (f" and had to {_join(wanted)}." if wanted else ".")
     yield (
         f"{count_of(facts.workers, 'worker')} handed in {count_of(facts.submissions, 'assignment')}{_dates(facts)}; "
         f"nobody could do more than {crowd.max_hits_per_worker:,}."
@@ -166,20 +166,20 @@ def _agreement(facts: Facts) -> Iterator[str]:
             continue
         same = "two replies" if one.is_comparison else "reply"
         yield (
-            f"Workers agreed{about} on the same {same} with an ordinal Krippendorff's alpha of {_estimated(ordinal)} "
+            f"Workers agreed{about} on the same {same} with an ordinal Krippendorff's alpha of {_estimate(ordinal)} "
             f"and in {100 * raw.value:.1f} % of the pairs of ratings."
         )
 
 
 def _software(facts: Facts) -> Iterator[str]:
-    versions = _listed([f"{name} {number}" for name, number in facts.software.items() if name != "evalplatform"])
+    versions = _join([f"{name} {number}" for name, number in facts.software.items() if name != "evalplatform"])
     yield (
         f"The study was run and analysed with EvalPlatform {facts.software['evalplatform']} ({versions}); its design, "
         f"dialogs and replies were frozen beforehand with the SHA-256 {facts.manifest_sha256}."
     )
 
 
-def _estimated(value: Estimate) -> str:
+def _estimate(value: Estimate) -> str:
     if isinstance(value.interval, Undefined):
         return f"{value.value:.3f}"
     return f"{value.value:.3f} (95 % interval {value.interval.low:.3f} to {value.interval.high:.3f})"
@@ -189,7 +189,7 @@ def _times(number: int) -> str:
     return "once" if number == 1 else f"{number:,} times"
 
 
-def _listed(names: list[str], last: str = "and") -> str:
+def _join(names: list[str], last: str = "and") -> str:
     if not names:
         return "none"
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {last} {names[-1]}"

@@ -1,5 +1,7 @@
-"""A bundle's ratings as CSV, JSON Lines and Parquet: written piece by piece, in memory that does not grow, and read
-back as a frame for `analyse`."""
+"""Writes a bundle's ratings as CSV, JSON Lines and Parquet, and reads them back as a frame for `analyse`.
+
+They are written piece by piece, so that memory does not grow with the study.
+"""
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -10,16 +12,16 @@ import pandas as pd
 
 from evalplatform.errors import EvalPlatformError
 from evalplatform.spreadsheet_cells import cell_of, text_of
-from hits.analysing import METRIC
+from hits.analysing import METRIC_PREFIX
 from hits.exporting.about import About
 from hits.exporting.columns import described
 from hits.screening import EXCLUDED_BY
 
-FILES = ("ratings.csv", "ratings.jsonl", "ratings.parquet")
+RATINGS_FILES = ("ratings.csv", "ratings.jsonl", "ratings.parquet")
 TEXTS = ("worker", "dataset", "dialog", "generator", "opponent", "criterion", "value", "label")
 BOOLEANS = ("is_checkpoint", "is_first_of_card", "is_human", "is_kept")
 TYPES = {"assignment": "int64", "active_ms": "int64", "hidden_ms": "int64", "hit": "int32", "block": "int32"}
-MAY_BE_EMPTY = {"generator", "opponent", "label"}  # of human replies, without a comparison or a predicted label
+MAY_BE_EMPTY = {"generator", "opponent", "label"}  # for human replies, without a comparison, without a prediction
 NOT_ANALYSED = {"hit", "block", "is_first_of_card", "is_human", "is_kept", "hidden_ms"}
 
 
@@ -42,28 +44,28 @@ def write_ratings(pieces: Iterable[pd.DataFrame], folder: Path, columns: Sequenc
             parquet_file.write_table(pa.Table.from_pandas(piece, schema, preserve_index=False))
             piece["submitted_at"] = np.datetime_as_string(piece["submitted_at"].to_numpy(), "s", "UTC")
             piece.to_json(jsonl_file, orient="records", lines=True, force_ascii=False)
-            csv_file.write_table(pa.Table.from_pandas(_with_texts(piece, cell_of), as_text, preserve_index=False))
+            csv_file.write_table(pa.Table.from_pandas(_change_texts(piece, cell_of), as_text, preserve_index=False))
     return rows
 
 
 def read_ratings(path: Path, about: About) -> pd.DataFrame:
-    """A frame for `analyse`, with datasets, models and values in the bundle's order."""
+    """Read a frame for `analyse`, with datasets, models and values in the bundle's order."""
     columns = list(described(about.rules, list(about.metrics)))
     try:
         table = _READERS[path.suffix](path, columns)
         frame: pd.DataFrame = table.to_pandas()
-    except (OSError, LookupError, ValueError, TypeError, NotImplementedError) as error:  # pyarrow's are kinds of these
+    except (OSError, LookupError, ValueError, TypeError, NotImplementedError) as error:  # includes all of pyarrow's
         raise EvalPlatformError(f"{path.name} can't be read as a bundle's ratings: {_first_line(error)}") from error
     _refuse_gaps(frame, columns, path)
     if path.suffix == ".csv":
-        frame = _with_texts(frame, text_of)
+        frame = _change_texts(frame, text_of)
     frame = frame.rename(columns={"dialog": "external_id"})
-    frame["dataset"] = _in_order(frame["dataset"], about.datasets, path)
-    frame["generator"] = _in_order(frame["generator"], about.generators, path)
-    frame["opponent"] = _in_order(frame["opponent"], about.generators, path)
-    frame["criterion"] = _in_order(frame["criterion"], list(about.criteria), path)
+    frame["dataset"] = _ordered_category(frame["dataset"], about.datasets, path)
+    frame["generator"] = _ordered_category(frame["generator"], about.generators, path)
+    frame["opponent"] = _ordered_category(frame["opponent"], about.generators, path)
+    frame["criterion"] = _ordered_category(frame["criterion"], list(about.criteria), path)
     values = dict.fromkeys(value for scale in about.criteria.values() for value in scale)
-    frame["value"] = _in_order(frame["value"], list(values), path)
+    frame["value"] = _ordered_category(frame["value"], list(values), path)
     frame["label"] = pd.Categorical(frame["label"], categories=sorted(frame["label"].dropna().unique()))
     ids, names = pd.factorize(frame["external_id"])
     frame["dialog"] = frame["dataset"].cat.codes.to_numpy(np.int64) * len(names) + ids
@@ -76,7 +78,7 @@ def _refuse_gaps(frame: pd.DataFrame, columns: Sequence[str], path: Path) -> Non
     for field in _schema([name for name in columns if name not in NOT_ANALYSED]):
         if field.name not in frame:
             raise EvalPlatformError(f"{path.name} has no column {field.name}.")
-        may_be_empty = field.name in MAY_BE_EMPTY or field.name.startswith(METRIC)
+        may_be_empty = field.name in MAY_BE_EMPTY or field.name.startswith(METRIC_PREFIX)
         if not may_be_empty and frame[field.name].isna().any():
             raise EvalPlatformError(f"{path.name} has rows without {field.name}.")
 
@@ -85,7 +87,7 @@ def _first_line(error: Exception) -> str:
     return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 
-def _with_texts(frame: pd.DataFrame, change: Callable[[str], str]) -> pd.DataFrame:
+def _change_texts(frame: pd.DataFrame, change: Callable[[str], str]) -> pd.DataFrame:
     """Apply `change` to the text columns. It runs once for each different text: those are few, and rows are many."""
     changed = {}
     for name in set(TEXTS) & set(frame.columns):
@@ -94,7 +96,7 @@ def _with_texts(frame: pd.DataFrame, change: Callable[[str], str]) -> pd.DataFra
     return frame.assign(**changed)
 
 
-def _in_order(column: "pd.Series[Any]", names: Sequence[str], path: Path) -> pd.Categorical:
+def _ordered_category(column: "pd.Series[Any]", names: Sequence[str], path: Path) -> pd.Categorical:
     if strangers := sorted(set(column.dropna().unique()) - set(names)):
         raise EvalPlatformError(f"{path.name} has {strangers[0]!r} as {column.name}, which bundle.json does not name.")
     return pd.Categorical(column, categories=list(names))
@@ -110,7 +112,7 @@ def _schema(columns: Sequence[str], texts: Any = None) -> Any:
             return pa.bool_()
         if name == "submitted_at":
             return pa.timestamp("s")
-        if name.startswith(METRIC):
+        if name.startswith(METRIC_PREFIX):
             return pa.float64()
         return pa.type_for_alias(TYPES.get(name, "int16"))
 
@@ -124,7 +126,7 @@ def _read_csv(path: Path, columns: Sequence[str]) -> Any:
     schema = _schema(columns, pa.dictionary(pa.int32(), pa.string()))
     options = pa.csv.ConvertOptions(
         column_types={one.name: one.type for one in schema},
-        include_columns=_analysed(columns),
+        include_columns=_analysed_columns(columns),
         strings_can_be_null=True,
         quoted_strings_can_be_null=False,
         timestamp_parsers=["%Y-%m-%dT%H:%M:%SZ"],
@@ -138,16 +140,16 @@ def _read_jsonl(path: Path, columns: Sequence[str]) -> Any:
 
     schema = _schema(columns)
     table = pa.json.read_json(path, parse_options=pa.json.ParseOptions(explicit_schema=schema))
-    return table.select(_analysed(columns))
+    return table.select(_analysed_columns(columns))
 
 
 def _read_parquet(path: Path, columns: Sequence[str]) -> Any:
     import pyarrow.parquet
 
-    return pyarrow.parquet.read_table(path, columns=_analysed(columns), read_dictionary=list(TEXTS))
+    return pyarrow.parquet.read_table(path, columns=_analysed_columns(columns), read_dictionary=list(TEXTS))
 
 
-def _analysed(columns: Sequence[str]) -> list[str]:
+def _analysed_columns(columns: Sequence[str]) -> list[str]:
     return [one.name for one in _schema(columns) if one.name not in NOT_ANALYSED]
 
 

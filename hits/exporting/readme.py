@@ -1,15 +1,15 @@
-"""The bundle's own README: what is in it, and how to check it. It has no script."""
+"""Writes the bundle's own README: what is in the bundle, and how to check it."""
 
 from hits.exporting.about import About
 from hits.exporting.revealed_orders import describe_orders
 
 FILES = {
-    "ratings.csv, ratings.jsonl, ratings.parquet": "every rating, also what screening leaves out, in three formats",
+    "ratings.csv, ratings.jsonl, ratings.parquet": "every rating, even if screening leaves it out, in three formats",
     "results.json": "every statistic with its interval: shares, comparisons, ranking, agreement and more",
     "tables/": "LaTeX tables with booktabs; all.tex compiles by itself",
     "figures/": "each figure as SVG and PDF; figures.md says the same in words",
-    "methods.md, methods.tex": "a paragraph on what was done, from what really happened",
-    "datasheet.md": "the Human Evaluation Datasheet, with what the researchers must fill in marked",
+    "methods.md, methods.tex": "a paragraph for the paper that says what was really done",
+    "datasheet.md": "the Human Evaluation Datasheet; what the researchers must fill in is marked",
     "funnel.txt, funnel.json": "what screening left out, rule by rule",
     "manifest.jsonl": "the frozen study: design, then every dialog and reply by its hash",
     "bundle.json": "what this bundle is about, and the software it was made with",
@@ -50,7 +50,7 @@ page, and has a row for each of them. Texts of dialogs and replies are not in th
 
 ## Workers
 
-Workers have pseudonyms that were made for {_whose(about)}. They cannot be matched with the marketplace's ids, with the
+Workers have pseudonyms that were made for {_bundles(about)}. They can't be matched with the marketplace's ids, with the
 names on the platform's pages, or with {"other bundles." if not about.pseudonyms else "bundles under other names."}
 """
 
@@ -60,8 +60,8 @@ def _screening(about: About) -> str:
         return "The study was not screened: everything counts."
     rules = ", ".join(about.rules) or "no rule"
     how = "chosen after the fact, as an exploration" if about.is_exploratory else "fixed before the study"
-    return f"The results leave out what screening names ({rules}; {how}); the ratings have it all."
+    return f"The results leave out what screening excludes ({rules}; {how}); the ratings files have everything."
 
 
-def _whose(about: About) -> str:
+def _bundles(about: About) -> str:
     return f"all bundles under the name {about.pseudonyms}" if about.pseudonyms else "this study's bundle"

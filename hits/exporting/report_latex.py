@@ -1,9 +1,9 @@
-"""A report's tables in LaTeX: the paper's table 5, the same with intervals, comparisons, ranking and agreement."""
+"""Renders a report's tables in LaTeX: the paper's table 5, the same with intervals, comparisons, ranking, agreement."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from hits.analysing import ALL, Cell, CriterionReport, Kind, Report, Row, Table
+from hits.analysing import ALL_DATASETS, Cell, CriterionReport, Kind, Report, Row, Table
 from hits.exporting.latex import document, escape, table, table_side_by_side
 from hits.stats import Undefined
 
@@ -15,7 +15,7 @@ LEAST_P_VALUE = 0.001
 
 
 def latex_tables(report: Report) -> dict[str, str]:
-    """By file name. A paper that loads booktabs can include each of them; all.tex compiles by itself."""
+    """Return the tables by file name. A paper that loads booktabs can include each; all.tex compiles by itself."""
     made: dict[str, str] = {}
     for one in report.criteria:
         makers = {
@@ -30,7 +30,7 @@ def latex_tables(report: Report) -> dict[str, str]:
 
 
 def _paper_shares(report: CriterionReport) -> str:
-    """As the paper has it: datasets side by side, few enough for a page, and numbers only."""
+    """Make table 5 as the paper prints it: numbers only, with a few datasets side by side."""
     caption = (
         "Human evaluation results on each of the test sets. Numbers have been normalized across the quality categories "
         "on each test set."
@@ -105,7 +105,7 @@ def _agreement(report: CriterionReport) -> str:
     [of] = report.section("agreement").tables
     groups = [
         (
-            escape(dataset.capitalize() if dataset == ALL else dataset),
+            escape(dataset.capitalize() if dataset == ALL_DATASETS else dataset),
             [[escape(", ".join(row.head.names[1:]) or "all models"), *_numbers(of, row, *keys)] for row in rows],
         )
         for dataset, rows in groupby(of.rows, key=lambda row: row.head.names[0])
@@ -114,7 +114,7 @@ def _agreement(report: CriterionReport) -> str:
 
 
 def _title(of: Table) -> str:
-    return escape(ALL.capitalize() if of.dataset is None else of.dataset)
+    return escape(ALL_DATASETS.capitalize() if of.dataset is None else of.dataset)
 
 
 def _value_names(of: Table) -> list[str]:
@@ -122,7 +122,7 @@ def _value_names(of: Table) -> list[str]:
 
 
 def _share(cell: Cell) -> str:
-    """Without the leading zero, as the paper has it; the highest share of the best value is bold."""
+    """Write a share without the leading zero, as the paper does; the highest share of the best value is bold."""
     if cell.undefined:
         return UNDEFINED
     text = f"{cell.number:.4f}".removeprefix("0")

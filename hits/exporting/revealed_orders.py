@@ -1,4 +1,4 @@
-"""The secret of card orders in a bundle: withheld while workers may still come, then revealed for all to check."""
+"""Checks the order of the cards in a bundle; withholds its secret while workers may still come, then reveals it."""
 
 import json
 from collections.abc import Iterator
@@ -25,10 +25,10 @@ def describe_orders(about: About) -> str:
 
 
 def wrong_orders(folder: Path, about: About, frame: pd.DataFrame) -> Iterator[str]:
-    """Whatever contradicts the manifest's commitment, or the secret that the bundle reveals."""
+    """Describe whatever contradicts the manifest's commitment, or the secret that the bundle reveals."""
     manifest = folder / "manifest.jsonl"
     if not manifest.is_file():
-        return  # ratings alone, or a file is missing, which the hashes tell
+        return  # the bundle has ratings only, or a file is missing, which the hashes show
     content = manifest.read_bytes()
     if not about.card_order_secret:
         return
@@ -45,16 +45,17 @@ def wrong_orders(folder: Path, about: About, frame: pd.DataFrame) -> Iterator[st
 
 
 def _card_counts(manifest: bytes) -> dict[tuple[str, str], int]:
-    """By dataset and dialog. A comparison is rated on one of its cards, so the ratings do not name all of them."""
+    """Count the cards of each dialog. A comparison is rated on one of its cards, so the ratings don't name them all."""
     try:
         lines = [json.loads(line) for line in manifest.splitlines()[1:]]
         return {(one["dataset"], one["dialog"]): len(one["cards"]) for one in lines}
     except (ValueError, TypeError, LookupError):
-        return {}  # not the manifest that was frozen, which its hash tells
+        return {}  # this is not the manifest that was frozen, which its hash shows
 
 
 def _assignments_in_another_order(frame: pd.DataFrame, secret: bytes, card_counts: dict[tuple[str, str], int]) -> int:
-    """An assignment's cards are rotated by the same turn in all its dialogs: `turn` modulo the number of cards."""
+    """Count assignments whose cards don't follow the secret. In all its dialogs, an assignment's cards are rotated by
+    the same number of places, modulo the number of cards."""
     cards = frame[["assignment", "dataset", "external_id", "card", "place"]].astype({"dataset": str})
     last_cards = cards.groupby(["dataset", "external_id"], observed=True)["card"].max().reset_index()
     dialogs = zip(last_cards["dataset"], last_cards["external_id"], last_cards["card"], strict=True)

@@ -1,4 +1,4 @@
-"""Bundles for the pages: a task makes each as a file in var/, from where the page hands it out.
+"""Finds and requests the bundles that the results page offers; each is a zip file in var/.
 
 In: a study and a marketplace. Out: its `StudyBundle` row, and the file. Guaranteed: a file is complete or not there,
 and only people who may see the study can download it.
@@ -11,7 +11,7 @@ from pathlib import Path
 from django.conf import settings
 from django.contrib.auth.models import User
 
-from hits.analysing import Send, source_of
+from hits.analysing import SendTask, source_of
 from hits.budgeting import revealed_secret
 from hits.models import Event, Offering, StudyBundle
 
@@ -21,18 +21,18 @@ def bundle_file(offering: Offering) -> Path:
 
 
 def find_bundle(offering: Offering) -> StudyBundle:
-    """The row; before the first request an empty one, which is not saved."""
+    """Return the stored row or, before the first request, an empty one that is not saved."""
     found = StudyBundle.objects.filter(offering=offering).first()
     return found or StudyBundle(offering=offering)
 
 
 def bundle_source(offering: Offering) -> str:
-    """A hash that changes when the bundle would: the results' source, and whether the card orders' secret is out."""
+    """Return a hash that changes when the bundle would: with the results, and when the card orders are revealed."""
     source = source_of(offering)
     return hashlib.sha256(f"{source} {revealed_secret(offering.study)}".encode()).hexdigest() if source else ""
 
 
-def request_bundle(offering: Offering, send: Send, by: User | None, now: datetime) -> None:
+def request_bundle(offering: Offering, send: SendTask, by: User | None, now: datetime) -> None:
     StudyBundle.objects.get_or_create(offering=offering)
     row = StudyBundle.objects.filter(offering=offering)
     if row.request_once(lambda: send(offering), now):

@@ -1,4 +1,4 @@
-"""A bundle as the pages hand it out, a zip file of one folder: unpacked for as long as it is looked at."""
+"""Unpacks a bundle's zip file into a temporary folder, for as long as somebody reads it."""
 
 import tempfile
 import zipfile
@@ -10,12 +10,12 @@ from pathlib import Path
 from evalplatform.errors import EvalPlatformError
 from hits.exporting.about import FILE
 
-MOST_BYTES = 20_000_000_000  # unpacked: far beyond any study's, and not what a crafted file could claim
+MOST_BYTES = 20_000_000_000  # unpacked: far more than any study has, and far less than a crafted file could claim
 
 
 @contextmanager
-def unpacked(place: Path) -> Iterator[Path]:
-    """A folder stays what it is."""
+def unpack_bundle(place: Path) -> Iterator[Path]:
+    """Yield a bundle's folder: the place itself if it is a folder, otherwise the unpacked zip file."""
     if not place.is_file():
         yield place
         return
@@ -23,7 +23,7 @@ def unpacked(place: Path) -> Iterator[Path]:
         _unpack(place, Path(folder))
         found = [file.parent for file in [Path(folder) / FILE, *Path(folder).glob(f"*/{FILE}")] if file.is_file()]
         if len(found) != 1:
-            raise EvalPlatformError(f"{place} is no bundle: there is not one {FILE} in it.")
+            raise EvalPlatformError(f"{place} is no bundle: it must have exactly one {FILE}.")
         yield found[0]
 
 
@@ -32,7 +32,7 @@ def _unpack(file: Path, folder: Path) -> None:
         with zipfile.ZipFile(file) as archive:
             if sum(entry.file_size for entry in archive.infolist()) > MOST_BYTES:
                 raise EvalPlatformError(f"{file} would unpack to more than {MOST_BYTES:,} bytes: it is no bundle.")
-            archive.extractall(folder)  # which keeps to the folder, whatever the entries' names say
+            archive.extractall(folder)  # never writes outside of the folder, whatever the entries' names say
     except (zipfile.BadZipFile, zlib.error, OSError, RuntimeError, NotImplementedError) as error:
         raise EvalPlatformError(
             f"{file} can't be unpacked: {error}. Name a bundle's folder or its zip file."

@@ -1,4 +1,4 @@
-"""What commands about studies share: help that keeps its line breaks, and a bar."""
+"""Holds what commands about studies share: the study and marketplace arguments, help texts, and a progress bar."""
 
 import argparse
 from typing import Any
@@ -25,19 +25,19 @@ class StudyCommand(PlatformCommand):
         return super().create_parser(*args, formatter_class=argparse.RawDescriptionHelpFormatter, **kwargs)
 
     def run(self, options: dict[str, Any]) -> None:
-        raise NotImplementedError  # each command's own
+        raise NotImplementedError  # each command has its own
 
     def handle(self, *args: Any, **options: Any) -> None:
         self.run(options)
 
     def add_place_arguments(self, parser: CommandParser, needs_environment: bool = False) -> None:
-        """Where the study is offered. Without a word it is the usual crowd, and the safest environment there."""
+        """Add arguments that say where the study is offered; by default the usual crowd's safest environment."""
         names = {one.name: None for crowd in CROWDS.values() for one in crowd.environments}
         parser.add_argument("--crowd", choices=list(CROWDS), default=USUAL_CROWD, help="where workers come from")
         parser.add_argument("--environment", choices=list(names), required=needs_environment)
 
     def offering(self, options: dict[str, Any]) -> Offering:
-        """What the command is about."""
+        """Return the study on the marketplace that the command is about."""
         names = [one.name for one in CROWDS[options["crowd"]].environments]
         environment = options["environment"] or names[0]
         if environment not in names:
@@ -50,7 +50,8 @@ class StudyCommand(PlatformCommand):
         )
 
     def refuse_public_orders(self, study: Study, options: dict[str, Any]) -> None:
-        """More workers than those who came before the bundle: only if it is meant. A dry run brings none."""
+        """Refuse to bring in more workers after a bundle has revealed the card orders, unless the option says so. A dry
+        run brings none."""
         warning = describe_public_orders(study)
         if warning and options.get("dry_run"):
             self.stderr.write(f"Mind: {warning}")
@@ -58,7 +59,8 @@ class StudyCommand(PlatformCommand):
             raise CommandError(f"{warning} To go on all the same, add --orders-are-public.")
 
     def check_worker_page(self, offering: Offering, page_url: str) -> None:
-        """Here nothing is spent, and a simulated crowd needs no server: that none runs yet is only said."""
+        """Warn if no server answers at the page's address. It is only a warning where nothing is spent, since a
+        simulated crowd needs no server."""
         try:
             check_worker_page(offering, page_url)
         except WorkerPageAway as away:

@@ -1,7 +1,8 @@
-"""What a running study looks like, for the researcher's pages.
+"""Shows researchers how a running study is doing.
 
 In: a study and a marketplace. Out: counts, rates, times and money; workers and assignments one by one; the ledger.
-Guaranteed: it only reads, with as many queries for 2,400 assignments as for two; workers go by their pseudonyms.
+Guaranteed: this room only reads, with as many queries for 2,400 assignments as for two; workers appear under their
+pseudonyms.
 """
 
 import lazy_loader

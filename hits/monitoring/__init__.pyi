@@ -7,9 +7,9 @@ from .checkpoint_rows import passed_by_worker as passed_by_worker
 from .ledger import LEDGER_COLUMNS as LEDGER_COLUMNS
 from .ledger import PAYMENT_STATES as PAYMENT_STATES
 from .ledger import ledger_rows as ledger_rows
+from .ledger import payment_state as payment_state
 from .ledger import payments_of as payments_of
 from .ledger import refusals_of as refusals_of
-from .ledger import state_of as state_of
 from .ledger import sum_ledger as sum_ledger
 from .progress import HOUR as HOUR
 from .progress import Pace as Pace

@@ -1,4 +1,4 @@
-"""The assignments of a study, a page of them at a time."""
+"""Lists a study's assignments, a page at a time, with each one's state, time and bonus points."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ ASSIGNMENT_STATES = {
     "unconfirmed": Q(submission=None, ended_as=Ending.UNCONFIRMED),
 }
 
-TO_DECIDE = "waiting for a decision"  # a part of those that wait: only a person approves these
+TO_DECIDE = "waiting for a decision"  # some of those that are "waiting": only a person can approve these
 IN_WORDS = {Status.SUBMITTED: "waiting", Status.APPROVED: "approved", Status.REJECTED: "rejected"}
 
 
@@ -38,13 +38,13 @@ class AssignmentRow:
     assignment: Assignment
     worker: str
     state: str
-    minutes: float | None  # active, as far as they count
-    points: int  # as the work stands now, also before it is handed in
+    minutes: float | None  # active minutes that count
+    points: int  # for the work as it stands now, even before it is handed in
     problem: str  # in short, why it has no ratings although it was handed in
 
 
 def find_assignments(offering: Offering, state: str = "", worker_id: str = "") -> AssignmentQuerySet:
-    """The newest first."""
+    """Return the assignments in this state, or of this worker, the newest first."""
     found = Assignment.objects.filter(offering=offering).select_related("hit", "offering__study", "submission")
     found = found.defer("submission__answer_xml")
     if state == TO_DECIDE:
@@ -56,7 +56,7 @@ def find_assignments(offering: Offering, state: str = "", worker_id: str = "") -
 
 def assignment_rows(study: Study, assignments: Sequence[Assignment]) -> list[AssignmentRow]:
     minutes = counted_minutes(assignments)
-    points = _points(protocol_of(study.parsed_design), assignments)
+    points = _count_points(protocol_of(study.parsed_design), assignments)
     to_decide = {
         pk
         for one in {one.offering_id: one.offering for one in assignments}.values()
@@ -66,17 +66,17 @@ def assignment_rows(study: Study, assignments: Sequence[Assignment]) -> list[Ass
         AssignmentRow(
             one,
             pseudonym(study, one.crowd_worker_id),
-            TO_DECIDE if _submission_key(one) in to_decide else state_of(one),
+            TO_DECIDE if _submission_id(one) in to_decide else state_of(one),
             minutes.get(one.pk),
             points.get(one.pk, 0),
-            _problem(one),
+            _describe_problem(one),
         )
         for one in assignments
     ]
 
 
-def _points(protocol: Protocol[Any], assignments: Sequence[Assignment]) -> dict[int, int]:
-    """From the answers rather than the ratings, which come with the marketplace's word."""
+def _count_points(protocol: Protocol[Any], assignments: Sequence[Assignment]) -> dict[int, int]:
+    """Count bonus points from the answers, since ratings exist only once the marketplace has confirmed the work."""
     items = HitItem.objects.filter(hit__in={one.hit_id for one in assignments}, is_checkpoint=True)
     golds = {pk: gold_card(cards) for pk, cards in items.values_list("pk", "cards")}
     keys = [one.pk for one in assignments]
@@ -91,18 +91,18 @@ def _points(protocol: Protocol[Any], assignments: Sequence[Assignment]) -> dict[
     return found
 
 
-def _problem(assignment: Assignment) -> str:
+def _describe_problem(assignment: Assignment) -> str:
     submission = getattr(assignment, "submission", None)
     return PROBLEMS_IN_SHORT.get(submission.problem, "without answers") if submission and submission.problem else ""
 
 
-def _submission_key(assignment: Assignment) -> int | None:
+def _submission_id(assignment: Assignment) -> int | None:
     submission = getattr(assignment, "submission", None)
     return submission.pk if submission else None
 
 
 def state_of(assignment: Assignment) -> str:
-    """One of ASSIGNMENT_STATES."""
+    """Return the assignment's state, one of ASSIGNMENT_STATES."""
     submission = getattr(assignment, "submission", None)
     if submission:
         return str(IN_WORDS[submission.status])

@@ -1,4 +1,4 @@
-"""How many checkpoints were passed: of all that stand in confirmed work, whether the worker asked or not."""
+"""Counts how many checkpoints workers passed, of all that stand in confirmed work."""
 
 from dataclasses import dataclass
 
@@ -11,8 +11,9 @@ from hits.stats import wilson_interval
 
 @dataclass(frozen=True)
 class Passed:
-    """`won` by the attempt that the study counts; `won_at_first` by the one at the first check, or the final one
-    where there was none: who finds the human reply by trial wins more than at first."""
+    """How many checkpoints were passed. `won` goes by the attempt that the study counts; `won_at_first` by the first
+    check, or by the final answer if the worker never checked. A worker who finds the human reply by trial has more
+    `won` than `won_at_first`."""
 
     checkpoints: int = 0
     won: int = 0
@@ -29,7 +30,7 @@ class Passed:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """In percent; Wilson's, at 95 %."""
+        """Wilson's 95 % interval, in percent."""
         if not self.checkpoints:
             return None
         low, high = wilson_interval(self.won / self.checkpoints, self.checkpoints)
@@ -41,14 +42,14 @@ class Passed:
 
 
 def passed_by_worker(offering: Offering, worker_id: str | None = None) -> dict[str, Passed]:
-    """By the marketplace's own ids."""
+    """Count by worker, under the marketplace's own worker ids."""
     worker = "submission__assignment__crowd_worker_id"
     protocol = protocol_of(offering.study.parsed_design)
     human = Rating.objects.confirmed(offering).filter(criterion=protocol.checkpoint_criterion, candidate=None)
     if worker_id is not None:
         human = human.filter(submission__assignment__crowd_worker_id=worker_id)
     of_item = BonusCheck.objects.filter(assignment=OuterRef("submission__assignment"), item=OuterRef("item"))
-    # The database only counts how often each case happened; what wins is said by hits.protocols.checkpoints.
+    # The database only counts how often each case happened; hits.protocols.checkpoints says which case wins.
     first_check = Subquery(of_item.first_attempts().values("is_won"))
     cases = human.annotate(first=first_check).order_by().values(worker, "value", "first")
     rules = protocol.design.checkpoints

@@ -1,4 +1,4 @@
-"""The ledger as researchers read it: a line for each reward, bonus and top-up with intent and outcome, and its sums."""
+"""Shows the ledger to researchers: a line for each reward, bonus and top-up with its outcome, and the sums."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ PAYMENT_STATES = {
     "owed": IS_OWED,
     "refused": IS_OWED & ~Q(refusal=""),
     "cancelled": Q(cancelled_at__isnull=False),
-    "found": Q(paid_by=FOUND_ON_MARKET),  # a part of what is paid, and not by a call of ours
+    "found": Q(paid_by=FOUND_ON_MARKET),  # some of those that are "paid": we did not pay these ourselves
 }
 LEDGER_COLUMNS = (
     *("payment", "kind", "worker", "hit", "assignment", "cents", "fee_cents", "state"),
@@ -28,7 +28,7 @@ LEDGER_COLUMNS = (
 
 @dataclass(frozen=True)
 class LedgerSum:
-    """In cents, with fees."""
+    """The sums of one kind of payment, in cents, with fees."""
 
     kind: str
     count: int
@@ -38,12 +38,12 @@ class LedgerSum:
 
 
 def payments_of(offering: Offering, state: str = "") -> PaymentQuerySet:
-    """The newest first."""
+    """Return the payments in this state, the newest first."""
     of_study = Payment.objects.filter(submission__assignment__offering=offering)
     return of_study.filter(PAYMENT_STATES[state] if state else Q()).order_by("-pk")
 
 
-def state_of(payment: Payment) -> str:
+def payment_state(payment: Payment) -> str:
     if payment.paid_at:
         return "paid"
     if payment.cancelled_at:
@@ -52,7 +52,7 @@ def state_of(payment: Payment) -> str:
 
 
 def sum_ledger(offering: Offering) -> list[LedgerSum]:
-    """By kind, and of all."""
+    """Return the sums of each kind of payment, and of all."""
     cents = F("cents") + F("fee_cents")
     rows = (
         payments_of(offering)
@@ -78,14 +78,14 @@ def _sum(kind: str, rows: Iterable[Mapping[str, Any]]) -> LedgerSum:
 
 
 def refusals_of(offering: Offering) -> list[tuple[str, int]]:
-    """Why what is owed could not be paid so far, and how often."""
+    """List why payments that we owe could not be made so far, and how often."""
     refused = payments_of(offering, "refused").order_by().values("refusal")
     return list(refused.annotate(count=Count("pk")).values_list("refusal", "count").order_by("-count"))
 
 
 def ledger_rows(offering: Offering, has_worker_ids: bool = False) -> Iterator[tuple[object, ...]]:
-    """Under LEDGER_COLUMNS, the oldest first. HITs by the number that people read, from 1; workers by
-    their pseudonyms, unless whoever asks may know the ids."""
+    """Yield the ledger's lines with LEDGER_COLUMNS, the oldest first. HITs have the number that people read, from 1.
+    Workers have their pseudonyms, unless whoever asks may know their ids."""
     names: dict[str, str] = {}
     payments = payments_of(offering).order_by("pk").select_related("submission__assignment__hit")
     for payment in payments.defer("submission__answer_xml").iterator(chunk_size=2000):
@@ -95,7 +95,7 @@ def ledger_rows(offering: Offering, has_worker_ids: bool = False) -> Iterator[tu
             names[who] = who if has_worker_ids else pseudonym(offering.study, who)
         yield (
             *(payment.pk, payment.kind, names[who], assignment.hit.shown_number, assignment.pk),
-            *(payment.cents, payment.fee_cents, state_of(payment)),
+            *(payment.cents, payment.fee_cents, payment_state(payment)),
             *(_time(payment.intended_at), _time(payment.paid_at), payment.paid_by, _time(payment.cancelled_at)),
             *(payment.refusal, payment.reason),
         )

@@ -1,4 +1,4 @@
-"""How far a study is: what was published, accepted, submitted, approved and given back, and how fast it comes in."""
+"""Counts how far a study is: assignments published, accepted, submitted, approved and given up, and how fast."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,22 +20,22 @@ Status = Submission.Status
 
 @dataclass(frozen=True)
 class Progress:
-    """Of assignments."""
+    """How many assignments are in which state."""
 
     published: int  # with replacements
-    accepted: int  # by the marketplace's word: held by a worker, where it can tell, or handed in
+    accepted: int  # the marketplace confirmed that a worker accepted it, or it was handed in
     in_hand: int
-    opened: int  # our page was opened with an assignment that nobody has confirmed so far: a worker's, or invented
+    opened: int  # somebody opened our page, and the marketplace has not confirmed the assignment: its id may be made up
     submitted: int
     waiting: int  # neither approved nor rejected
     approved: int
     rejected: int
     given_up: int
-    never_confirmed: int  # of these
+    never_confirmed: int  # how many of the given-up ones the marketplace never confirmed
     taken_over: int
     unconfirmed: int
     without_answers: int
-    to_come: int  # on offer or in somebody's hands, as far as we know
+    to_come: int  # on offer or in a worker's hands, as far as we know
 
 
 def count_progress(offering: Offering) -> Progress:
@@ -72,7 +72,7 @@ class Bin:
 
 @dataclass(frozen=True)
 class Pace:
-    """Submissions by time, in bins of whole hours without gaps. There is at least one."""
+    """Submissions over time, in bins of whole hours without gaps. There is at least one bin."""
 
     bins: list[Bin]
     hours_per_bin: int
@@ -99,7 +99,7 @@ class Pace:
 
 
 def submissions_per_hour(offering: Offering) -> Pace | None:
-    """None as long as there are none."""
+    """Count submissions over time; None as long as there are none."""
     of_study = Submission.objects.filter(assignment__offering=offering)
     by_hour = dict(
         of_study.annotate(hour=TruncHour("submitted_at"))

@@ -1,4 +1,4 @@
-"""Evidence of visits in nobody's name: Bonus Validate asked by ids that were never handed in."""
+"""Counts Bonus Validate checks by visitors whose assignment the marketplace never confirmed."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,8 @@ from hits.models import BonusCheck, Offering
 
 @dataclass(frozen=True)
 class LostChecks:
-    """Of visits that ended without the marketplace ever confirming them: nobody accepted, or somebody gave it back."""
+    """Checks in visits that ended before the marketplace confirmed them: nobody had accepted the HIT, or a worker gave
+    it back. Many of them may mean that somebody tries out human replies under made-up ids."""
 
     checks: int
     visits: int

@@ -1,4 +1,4 @@
-"""The workers of a study, one by one: what they did, how long it took, what the screening says of them."""
+"""Lists a study's workers: what each did, how long it took, and what the screening says about them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -18,7 +18,7 @@ Status = Submission.Status
 
 @dataclass(frozen=True)
 class Flag:
-    """An exclusion in words. `assignment_pk` where it is about a single one."""
+    """An exclusion in words. It has an `assignment_pk` if it is about a single assignment."""
 
     rule: str
     evidence: str
@@ -39,11 +39,11 @@ class WorkerRow:
     passed: Passed
     flags: list[Flag]
     standings: list[Standing]
-    worker_id: str = field(repr=False)  # for actions; pages show the name
+    worker_id: str = field(repr=False)  # the marketplace's own id, for actions; pages show the name
 
     @property
     def flags_in_short(self) -> list[Flag]:
-        """Those about single assignments put together, rule by rule."""
+        """The flags, with those about single assignments put together rule by rule."""
         groups: dict[tuple[str, bool, bool], list[Flag]] = {}
         for flag in self.flags:
             groups.setdefault((flag.rule, flag.is_exploratory, flag.assignment_pk is None), []).append(flag)
@@ -54,7 +54,7 @@ class WorkerRow:
 
     @property
     def blocks(self) -> list[Standing]:
-        """Active ones that were made by hand."""
+        """The active blocks that a researcher made by hand."""
         return [one for one in self.standings if one.lifted_at is None and one.kind != Standing.Kind.CAP]
 
     @property
@@ -63,7 +63,7 @@ class WorkerRow:
 
 
 def list_workers(offering: Offering, worker_id: str | None = None) -> list[WorkerRow]:
-    """All who have opened a HIT, or only one of them."""
+    """List all workers who have opened a HIT, or only one of them."""
     assignments = Assignment.objects.filter(offering=offering)
     if worker_id is not None:
         assignments = assignments.filter(crowd_worker_id=worker_id)
@@ -86,14 +86,15 @@ def list_workers(offering: Offering, worker_id: str | None = None) -> list[Worke
 
 
 def find_worker(offering: Offering, name: str) -> str | None:
-    """The marketplace's own id of whom the pages call so."""
+    """Return the marketplace's own id of the worker with this pseudonym."""
     assignments = Assignment.objects.filter(offering=offering)
     ids = assignments.order_by().values_list("crowd_worker_id", flat=True).distinct()
     return next((worker_id for worker_id in ids if pseudonym(offering.study, worker_id) == name), None)
 
 
 def flags_by_worker(offering: Offering, worker_id: str | None = None) -> dict[str, list[Flag]]:
-    """By the screening that counts. If that is an exploration, then by the study's own rules as well."""
+    """Return each worker's flags from the current screening. If that explores other rules, the flags from the study's
+    own rules are there as well."""
     runs = ScreeningRun.objects.filter(offering=offering, undone_at=None)
     current, frozen = runs.first(), runs.filter(is_frozen_rules=True).first()
     rows = Exclusion.objects.filter(run__in={run.pk for run in (current, frozen) if run})
@@ -132,7 +133,7 @@ def _counts_by_worker(assignments: AssignmentQuerySet) -> dict[str, dict[str, in
 
 
 def _minutes_by_worker(assignments: AssignmentQuerySet) -> dict[str, list[float]]:
-    """Of each confirmed assignment for which the page has measured some."""
+    """Return the active minutes of each worker's confirmed assignments, where the page measured them."""
     confirmed = (
         assignments.filter(submission__isnull=False).select_related("submission").defer("submission__answer_xml")
     )

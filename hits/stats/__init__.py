@@ -1,7 +1,8 @@
-"""Beside the rooms: pure functions on frames.
+"""Computes the statistics: pure functions on frames, which any room may use.
 
 In: the ratings frame, with its columns as hits/frames says. Out: estimates with intervals, tests, rankings, agreement.
-Guaranteed: no Django and no database; the same frame and seed give the same numbers; what can't be computed says why.
+Guaranteed: no Django and no database; the same frame and seed give the same numbers; a statistic that can't be computed
+says why.
 """
 
 import lazy_loader

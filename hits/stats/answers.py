@@ -1,4 +1,4 @@
-"""Answers: what a worker said of all generators' replies to one dialog, side by side."""
+"""Puts what a worker said about all generators' replies to one dialog side by side, as one answer."""
 
 from dataclasses import dataclass
 from itertools import combinations
@@ -23,10 +23,11 @@ class Answers:
     worker: Codes
     dataset: Codes
     scores: Floats
-    pairs: dict[tuple[int, int], int] | None = None  # the pairs' columns, where replies were compared
+    pairs: dict[tuple[int, int], int] | None = None  # the column of each pair, if replies were compared
 
     def difference(self, first: int, second: int) -> Floats:
-        """How far each answer puts the first generator above the second, NaN where it says nothing of the two."""
+        """Return how far each answer puts the first generator above the second; NaN if it says nothing about the
+        two."""
         if self.pairs is None:
             return np.asarray(self.scores[:, first] - self.scores[:, second])
         return self.scores[:, self.pairs[first, second]]
@@ -40,7 +41,8 @@ class Answers:
 
 
 def answers_of(ratings: CodedRatings) -> Answers:
-    """
+    """Put the ratings of each answer into one row.
+
     Two ratings by one worker in one dialog, 3 for the first generator and 1 for the second, are one row [3, 1].
     """
     rows = ratings.by_generators

@@ -1,4 +1,4 @@
-"""Whether two labels go together within strata, for many units at once."""
+"""Tests whether two labels depend on each other within strata, for many units at once: position bias, for example."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ Matrix = np.ndarray[Any, np.dtype[np.float64]]
 
 
 def association_within_strata(unit: Codes, stratum: Codes, row: Codes, column: Codes) -> pd.DataFrame:
-    """The generalised Cochran-Mantel-Haenszel test of general association, for each unit by itself.
+    """Make the generalised Cochran-Mantel-Haenszel test of general association, for each unit by itself.
 
     In each stratum (of one unit), the rows 0 .. n-1 stand once each: the places of a dialog's n cards, say. Under the
     hypothesis the columns (what was said of them) are dealt to them at random, so that with c_a of n in column a
@@ -25,7 +25,7 @@ def association_within_strata(unit: Codes, stratum: Codes, row: Codes, column: C
     One unit, ten strata of two, the first row always in column 0: d = 5 and V = 2.5 on the diagonal, so the statistic
     is 10 with 1 degree of freedom, and the strength 1.
 
-    Returns a row for each unit: statistic, freedom, p_value (1 where nothing varies), strength, count.
+    Return a row for each unit: statistic, freedom, p_value (1 if nothing varies), strength, count.
     """
     stratum = np.unique(stratum, return_inverse=True)[1]
     sizes = np.bincount(stratum)
@@ -58,7 +58,7 @@ def _table(unit: Codes, row: Codes, column: Codes, shape: tuple[int, int, int]) 
 
 
 def _moments(unit: Codes, stratum: Codes, column: Codes, observed: Matrix) -> tuple[Matrix, Matrix]:
-    """The differences from what is expected (units x cells), and their covariances (units x cells x cells)."""
+    """Return the differences from what is expected (units x cells), and their covariances (units x cells x cells)."""
     units, rows, columns = observed.shape
     sizes = np.bincount(stratum)
     unit_of = np.zeros(len(sizes), np.int64)
@@ -85,7 +85,7 @@ def _sums(values: Matrix, who: Codes, units: int) -> Matrix:
 
 
 def _quadratic(difference: Matrix, covariance: Matrix) -> tuple[Matrix, Codes]:
-    """d' V^+ d and rank(V): the covariance is singular, since what one row has another lacks."""
+    """Return d' V^+ d and rank(V). The covariance is singular, since what one row has another lacks."""
     values, vectors = np.linalg.eigh(covariance)
     is_real = values > 1e-9 * np.maximum(values.max(axis=1, keepdims=True), 1e-9)
     along = np.einsum("uc,ucv->uv", difference, vectors) ** 2
@@ -94,7 +94,7 @@ def _quadratic(difference: Matrix, covariance: Matrix) -> tuple[Matrix, Codes]:
 
 
 def _cramers_v(observed: Matrix) -> Matrix:
-    """0 where only one row or one column is used."""
+    """Return Cramér's V of each table; 0 if only one row or one column is used."""
     total = observed.sum(axis=(1, 2))
     rows, columns = observed.sum(axis=2), observed.sum(axis=1)
     expected = rows[:, :, None] * columns[:, None, :] / total[:, None, None]

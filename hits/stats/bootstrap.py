@@ -1,4 +1,4 @@
-"""The cluster bootstrap over dialogs and workers at once, for whatever is computed from totals.
+"""Draws the cluster bootstrap over dialogs and workers at once, for statistics that are computed from totals.
 
 Each draw gives every dialog and every worker a weight of its own, as good as Poisson with mean and variance 1, and a
 rating the product of the two: the pigeonhole bootstrap (Owen 2007, "The pigeonhole bootstrap"; product weights: Owen
@@ -9,8 +9,8 @@ then
 
 which is a product of sparse and dense matrices: a million ratings and a thousand draws take about a second.
 
-What neither dialogs nor workers share is counted three times in its variance (Owen 2007, theorem 3), so that its
-intervals are too wide: `calibrated_interval` keeps the draws' shape, and takes the width from hits.stats.clusters.
+Its variance counts three times what neither dialogs nor workers share (Owen 2007, theorem 3), so its intervals are too
+wide: `calibrated_interval` keeps the shape of the draws, and takes the width from hits.stats.clusters.
 """
 
 from collections.abc import Sequence
@@ -26,16 +26,17 @@ from hits.stats.estimates import CONFIDENCE, Interval
 
 Floats = npt.NDArray[np.float64]
 
-# Fewer for many ratings, whose draws are close to normal anyway.
+# Many ratings get fewer draws, which are close to normal anyway.
 DRAWS, FEWEST_DRAWS, MOST_PRODUCTS = 1000, 500, 400_000_000
 DRAWS_AT_ONCE = 125  # so that the weights of a hundred thousand dialogs take 50 MB
 
-# Of 256 equally likely bytes: Poisson's shares rounded, with mean and variance exactly 1. Ten times as fast.
+# A weight for each of 256 equally likely bytes: Poisson's shares rounded, so that mean and variance are exactly 1. This
+# is ten times as fast as drawing from Poisson.
 WEIGHTS = np.repeat(np.arange(6, dtype=np.float32), [94, 95, 46, 16, 4, 1])
 
 
 def draw_totals(dialog: Codes, worker: Codes, groups: Codes, group_count: int, rng: np.random.Generator) -> Floats:
-    """The weight that each group of ratings has in each draw, (draws, groups).
+    """Return the weight that each group of ratings has in each draw, (draws, groups).
 
     >>> totals = draw_totals(np.zeros(3, int), np.arange(3), np.array([0, 0, 1]), 2, np.random.default_rng(1))
     >>> totals.shape, totals.mean(axis=0).round(1).tolist()
@@ -75,8 +76,8 @@ def _totals(groups: Sequence[_Group], shape: tuple[int, int], rng: np.random.Gen
 
 
 def calibrated_interval(deviations: Floats, half_width: float) -> Interval:
-    """An interval around 0 from draws less the estimate, on a scale where they are about symmetric: their percentiles,
-    stretched so that a normal sample would reach `half_width` to both sides.
+    """Return an interval around 0 from draws minus the estimate, on a scale where they are about symmetric: their
+    percentiles, stretched so that a normal sample would reach `half_width` to both sides.
 
     >>> calibrated_interval(np.array([-1.0, 1.0]), 1.0)         # 0.95 / 1.96 of a deviation of 1 to both sides
     Interval(low=-0.484..., high=0.484...)

@@ -1,4 +1,4 @@
-"""A ranking from paired comparisons with ties: Bradley and Terry's model as Davidson extends it.
+"""Ranks generators from paired comparisons with ties: Bradley and Terry's model as Davidson extends it.
 
     P(i before j) = w_i / (w_i + w_j + v sqrt(w_i w_j))        P(alike) = v sqrt(w_i w_j) / (...)
 
@@ -59,7 +59,7 @@ def rank_generators(ratings: CodedRatings, dataset: str | None) -> Ranking:
 
 
 def fit(counts: Floats) -> tuple[Floats, float]:
-    """Strengths and log v from counts by first generator, second generator (above it), outcome."""
+    """Fit strengths and log v to counts by first generator, second generator (with a higher code) and outcome."""
     size = len(counts)
     has_ties = bool(counts[:, :, 1].sum())
     found = np.zeros(size + 1)
@@ -69,7 +69,7 @@ def fit(counts: Floats) -> tuple[Floats, float]:
     for _ in range(MOST_STEPS):
         gradient, information = _derivatives(counts, found)
         step = np.zeros(size + 1)
-        # The strengths' sum is free: the pseudo-inverse leaves it at 0.
+        # The sum of the strengths is free; the pseudo-inverse leaves it at 0.
         step[free] = pseudo_inverse(information[np.ix_(free, free)]) @ gradient[free]
         while (better := _log_likelihood(counts, found + step)) < likelihood - SMALL * abs(likelihood):
             step /= 2
@@ -110,7 +110,7 @@ def _problem(counts: Floats) -> str:
     compared = counts.sum(axis=2)
     if len(counts) < 2 or not compared.sum():
         return "no worker rated replies of two generators in the same dialog"
-    # Who never lost nor tied against the others would be infinitely strong.
+    # A generator that never lost or tied against the others would be infinitely strong.
     beats = (counts[:, :, 0] + counts[:, :, 1]) + (counts[:, :, 2] + counts[:, :, 1]).T
     pieces, _ = connected_components(csr_array(beats > 0), connection="strong")
     if pieces > 1:
@@ -121,7 +121,7 @@ def _problem(counts: Floats) -> str:
 
 
 def _probabilities(found: Floats, first: int, second: int) -> Floats:
-    """Of the three outcomes, for strengths and log v."""
+    """Return the probabilities of the three outcomes, for these strengths and log v."""
     size = len(found) - 1
     logs = np.array([found[first], found[size] + (found[first] + found[second]) / 2, found[second]])
     weights = np.exp(logs - logs.max())
@@ -129,7 +129,7 @@ def _probabilities(found: Floats, first: int, second: int) -> Floats:
 
 
 def _directions(size: int, first: int, second: int) -> Floats:
-    """How each outcome's logarithm grows with the strengths and log v, but for what all outcomes share."""
+    """Return how each outcome's logarithm grows with the strengths and log v, apart from what all outcomes share."""
     directions = np.zeros((OUTCOMES, size + 1))
     directions[0, first] = directions[2, second] = directions[1, size] = 1
     directions[1, first] = directions[1, second] = 0.5
@@ -157,7 +157,7 @@ def _derivatives(counts: Floats, found: Floats) -> tuple[Floats, Floats]:
 
 
 def _influences(outcomes: _Outcomes, strengths: Floats, log_ties: float) -> Floats:
-    """Of each answer on each strength: (answers, generators)."""
+    """Return the influence of each answer on each strength: (answers, generators)."""
     size = len(strengths)
     found = np.append(strengths, log_ties)
     free = np.arange(size + 1 if np.isfinite(log_ties) else size)

@@ -1,11 +1,11 @@
-"""How sure a statistic is when ratings of one dialog belong together, and ratings of one worker too.
+"""Computes how sure a statistic is, given that ratings of one dialog, and of one worker, belong together.
 
-In: a statistic's influences, one for each rating: what the rating's being there changes, so that the statistic less
-what it estimates is about their sum. Out: a variance, degrees of freedom, a 95 % interval. For a mean, the influence
-of a rating y is (y - mean) / n.
+In: a statistic's influences, one for each rating: how much the rating changes the statistic, so that the statistic
+minus what it estimates is about their sum. Out: a variance, degrees of freedom, a 95 % interval. For a mean, the
+influence of a rating y is (y - mean) / n.
 
 The variance is that of Cameron, Gelbach and Miller (2011, "Robust inference with multiway clustering"): the sums over
-dialogs and over workers, less the sums over both together, which each of them has counted,
+dialogs and over workers, minus the sums over both together, which each of them has counted,
 
     V = sum_dialog (sum of influences)^2 + sum_worker (...)^2 - sum_answer (...)^2
 
@@ -37,7 +37,7 @@ from hits.stats.estimates import CONFIDENCE, Estimate, Interval, Undefined
 
 Floats = npt.NDArray[np.float64]
 FEWEST = 2  # clusters
-LEAST = 0.8  # of a term; with 1, intervals would be too wide where workers hardly differ
+LEAST = 0.8  # share of a term; with 1, intervals would be too wide where workers hardly differ
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Clusters:
 
     @cached_property
     def sizes(self) -> list[Floats]:
-        """How many rows each dialog has, and each worker."""
+        """Count the rows of each dialog, and of each worker."""
         counts = (np.bincount(codes) for codes in (self.dialog, self.worker))
         return [some[some > 0].astype(np.float64) for some in counts]
 
@@ -73,15 +73,16 @@ class Spread:
 
 
 def spread_of(influences: Floats, clusters: Clusters) -> Spread:
-    """The spread that influences have; their shape is (ratings,) or (ratings, statistics)."""
+    """Compute the spread from influences; their shape is (ratings,) or (ratings, statistics)."""
     columns = influences[:, None] if influences.ndim == 1 else influences
     every = (clusters.dialog, clusters.worker, clusters.answer)
     return _spread([_term(columns, codes) for codes in every], clusters)
 
 
 def spread_of_shares(value: Codes, value_count: int, clusters: Clusters) -> Spread:
-    """The spread of the shares that values have among the ratings: the same as `spread_of` their influences
-    ([value is k] - share) / n, from counts, (sum_c (n_ck - share_k n_c)^2) / n^2, which is faster for many values."""
+    """Compute the spread of the shares that values have among the ratings. It is the same as `spread_of` their
+    influences ([value is k] - share) / n, but from counts, (sum_c (n_ck - share_k n_c)^2) / n^2: faster for many
+    values."""
     shares = np.bincount(value, minlength=value_count) / max(len(value), 1)
     terms = []
     for codes in (clusters.dialog, clusters.worker, clusters.answer):
@@ -95,7 +96,7 @@ def spread_of_shares(value: Codes, value_count: int, clusters: Clusters) -> Spre
 
 
 def _spread(terms: Sequence[Floats], clusters: Clusters) -> Spread:
-    """From the sums of squares over dialogs, workers and answers."""
+    """Compute the spread from the sums of squares over dialogs, workers and answers."""
     for name, counts in zip(("dialog", "worker"), clusters.sizes, strict=True):
         if len(counts) < FEWEST:
             nothing = np.zeros(len(terms[0]))
@@ -110,9 +111,10 @@ def _spread(terms: Sequence[Floats], clusters: Clusters) -> Spread:
 
 
 def joint_spread(values: Floats, sums: Sequence[Floats], clusters: Clusters) -> tuple[Spread, float | Undefined]:
-    """The spread of several statistics, and the p-value of all of them being 0: Wald's statistic as Hotelling's, with
-    as many degrees of freedom as the fewer effective clusters leave. `sums` are the influences summed by dialog, by
-    worker and by answer, (clusters, statistics) each. Where the covariance would be negative it is 0."""
+    """Compute the spread of several statistics, and the p-value that all of them are 0: Wald's statistic as
+    Hotelling's, with as many degrees of freedom as the fewer effective clusters leave. `sums` are the influences summed
+    by dialog, by worker and by answer, (clusters, statistics) each. A covariance that would be negative is taken as
+    0."""
     terms = [one.T @ one for one in sums]
     spread = _spread([np.diag(term) for term in terms], clusters)
     if spread.problem:
@@ -132,7 +134,8 @@ def joint_spread(values: Floats, sums: Sequence[Floats], clusters: Clusters) -> 
 def estimate(
     value: float, influences: Floats, clusters: Clusters, low: float = -math.inf, high: float = math.inf
 ) -> Estimate:
-    """The value with the interval value +- t * deviation, cut off at what the statistic can be."""
+    """Return the value with the interval value +- t * deviation, cut off at the statistic's lowest and highest
+    value."""
     spread = spread_of(influences, clusters)
     return Estimate(float(value), interval_of(float(value), spread, 0, low, high))
 

@@ -1,4 +1,4 @@
-"""A ratings frame as arrays of whole numbers, made once, on which all statistics are computed.
+"""Turns a ratings frame into arrays of whole numbers, from which all statistics are computed.
 
 In: a frame as hits.frames or imported_ratings makes it. Out: `CodedRatings`. Guaranteed: codes follow the
 order of the rows (dialogs, workers) or of the categories (datasets, generators, values), so that other names for
@@ -52,10 +52,10 @@ class CodedRatings:
     def of(self, rows: Mask) -> "CodedRatings":
         if rows.all():
             return self
-        return self._at(np.flatnonzero(rows))  # once, instead of a look at the whole mask for each column
+        return self._at(np.flatnonzero(rows))  # look at the whole mask once, and not for each column
 
     def by_group(self, group: Codes, count: int) -> list["CodedRatings"]:
-        """The rows of each of so many groups, with a single sort."""
+        """Split the rows into `count` groups, with a single sort."""
         order = np.argsort(group, kind="stable")
         ends = np.cumsum(np.bincount(group, minlength=count))
         return [self._at(places) for places in np.split(order, ends[:-1])]
@@ -69,7 +69,8 @@ class CodedRatings:
 
     @cached_property
     def from_both_sides(self) -> "CodedRatings":
-        """A comparison as a row of each of the two, for what is counted by generator; the second sees it mirrored."""
+        """Make each comparison two rows, one for each generator, so that it can be counted by generator; the second row
+        is mirrored."""
         if self.opponent is None:
             return self
         mirrored = len(self.values) - 1 - self.value
@@ -94,13 +95,13 @@ class CodedRatings:
 
     @cached_property
     def card_reply(self) -> Codes:
-        """The reply that stands for the card, so that a shared card counts as one thing. Only for generators' rows, in
-        which rows of one card stand together."""
+        """Return the reply that stands for each row's card, so that a shared card counts as one thing. This works only
+        for generators' rows, in which rows of one card stand together."""
         first = np.maximum.accumulate(np.where(self.is_first_of_card, np.arange(len(self)), 0))
         return self.reply[first]
 
     def of_generator(self, code: int) -> "CodedRatings":
-        """The rows of a generator's replies, and the comparisons that it takes part in."""
+        """Return the rows of a generator's replies, and the comparisons that it takes part in."""
         return self.of((self.generator == code) | (self.opponent == code))
 
     def in_dataset(self, dataset: int) -> "CodedRatings":
@@ -148,7 +149,7 @@ def code_ratings(frame: pd.DataFrame) -> CodedRatings:
         value=value,
         score=score,
         opponent=opponent,
-        # Of a comparison, a card says too little: the other one belongs to it.
+        # In a comparison, one card says too little: the other card belongs to it.
         is_first_of_card=_is_first_of_card(frame, answer, generator) if opponent is None else np.ones(len(frame), bool),
         datasets=datasets,
         generators=generators,
@@ -176,7 +177,7 @@ def _opponents(frame: pd.DataFrame, generators: tuple[str, ...]) -> Codes | None
 
 
 def _values(column: "pd.Series[Any]", score: Floats) -> tuple[Codes, tuple[str, ...], tuple[float, ...]]:
-    """Values best first, whatever the order of the categories; values that nobody chose keep their place."""
+    """Return the values best first, whatever the order of the categories; values that nobody chose keep their place."""
     codes, names = _categories(column)
     found = np.full(len(names), np.nan)
     found[codes] = score
@@ -194,7 +195,7 @@ def _factorize_pairs(first: Codes, second: Codes, count: int | None = None) -> C
 
 
 def _is_first_of_card(frame: pd.DataFrame, answer: Codes, generator: Codes) -> Mask:
-    """The frame's own mark counts the human reply as a card's first; here only generators count."""
+    """Mark each card's first row of a generator. The frame's own column may have marked the human reply instead."""
     if "card" not in frame:
         return np.ones(len(frame), bool)
     card = frame["card"].to_numpy().astype(np.int64)

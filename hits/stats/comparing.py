@@ -1,4 +1,4 @@
-"""Which generator is better: paired comparisons within the same worker and dialog.
+"""Tests which generator is better, by paired comparisons within the same worker and dialog.
 
 For each pair of generators: the mean difference of their scores, and the probability of superiority
 
@@ -38,8 +38,8 @@ NO_DIFFERENCE = "no worker rated them differently"
 
 
 def compare_generators(ratings: CodedRatings, seed: int = 1) -> list[Comparisons]:
-    """All datasets together if there are several, then each. The tests of all together are one family, those of single
-    datasets another."""
+    """Compare in all datasets together if there are several, then in each. The tests over all datasets are one family,
+    those in single datasets another."""
     datasets = ratings.datasets
     made = _compare(ratings, seed)
     single = _corrected([one for comparisons in made[:-1] for one in comparisons])
@@ -57,7 +57,7 @@ def compare_generators(ratings: CodedRatings, seed: int = 1) -> list[Comparisons
 
 
 def _compare(ratings: CodedRatings, seed: int) -> list[list[Comparison]]:
-    """By dataset, and then of all of them together."""
+    """Compare in each dataset, and then in all of them together."""
     answers, names, parts = answers_of(ratings), ratings.generators, len(ratings.datasets)
     pairs = [_Pair.of(answers, first, second) for first, second in combinations(range(len(names)), 2)]
     family = parts * len(pairs)
@@ -86,7 +86,7 @@ class _Pair:
         return Differences(self.answers.dialog, self.answers.worker, self.answers.dataset, self.difference)
 
     def in_part(self, part: int, parts: int) -> "_Pair":
-        """A dataset's; beyond the last one, all of it."""
+        """Return one dataset's part; beyond the last dataset, return everything."""
         if part == parts or parts == 1:
             return self
         rows = self.answers.dataset == part
@@ -156,7 +156,7 @@ def _letters(ratings: CodedRatings, comparisons: Sequence[Comparison]) -> tuple[
     order = sorted(means, key=lambda name: -means[name])
     different = {(one.first, one.second) for one in comparisons if one.is_different}
     letters = letter_display(order, different)
-    # The mean of comparisons orders the models, but depends on whom each one met: it is no score.
+    # The mean of comparisons orders the models, but it is no score: it depends on which opponents each one met.
     scores = {name: mean if rows.opponent is None else Undefined(NOT_FOR_COMPARISONS) for name, mean in means.items()}
     rated = [Lettered(name, scores[name], letters[name]) for name in order]
     unrated = [Lettered(name, Undefined("there is no rating"), "") for name in rows.generators if name not in means]

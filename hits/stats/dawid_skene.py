@@ -1,4 +1,4 @@
-"""True values by Dawid and Skene: replies have one true value each, and every worker a table of errors of their own.
+"""Estimates true values by Dawid and Skene: each reply has one true value, and each worker a table of errors.
 
     P(true value of u is k | ratings) ~ p_k prod_i e[w_i, k, v_i]        e[w, k, v] = P(worker w says v | true value k)
 
@@ -50,7 +50,7 @@ def dawid_skene(
     most_steps: int = MOST_STEPS,
     is_extrapolating: bool = True,
 ) -> TrueValues:
-    """Replies and workers are numbered from 0 without gaps."""
+    """Fit the model. Replies and workers are numbered from 0 without gaps."""
     steps = _Steps(reply, worker, value, value_count)
     here = steps.first()
     is_converged = False
@@ -109,7 +109,7 @@ class _Steps:
 
 
 def _better(steps: _Steps, here: _State, one: _State, two: _State) -> _State:
-    """The state that the last two steps lead to if it is better, otherwise the second of them."""
+    """Extrapolate from the last two steps; return that state if it is better, otherwise the second step."""
     first, second = one.table - here.table, two.table - one.table
     bend = float(np.linalg.norm(second - first))
     length = float(np.linalg.norm(first)) / bend if bend > 0 else 1.0

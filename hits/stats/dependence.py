@@ -1,4 +1,4 @@
-"""What ratings depend on besides the generator: place of the card, position in the HIT, day, wave, time taken.
+"""Tests what ratings depend on besides the generator: place of the card, position in the HIT, day, wave, time taken.
 
 Scores are taken less the mean of their dataset and generator (and of dialogs with and without a human reply among the
 cards), and so is what they may depend on; then a least-squares regression, which Frisch, Waugh and Lovell's theorem
@@ -25,11 +25,11 @@ from hits.stats.sign_flips import holm
 
 Floats = npt.NDArray[np.float64]
 
-MOST_LEVELS = 12  # above, the number of the level counts as a number
+MOST_LEVELS = 12  # with more levels, a level counts as a number, with a slope
 
 
 def dependences(frame: pd.DataFrame, ratings: CodedRatings) -> list[Dependence]:
-    """The frame's rows are those of `ratings`. Factors are corrected together by Holm."""
+    """Test each factor. The frame has the same rows as `ratings`. Factors are corrected together by Holm's method."""
     rows = ratings.generator >= 0
     clusters, adjusting = Clusters.of_ratings(ratings.by_generators), _Adjusting.of(frame, ratings, rows)
     scores = adjusting.less_means(ratings.score[rows])
@@ -46,7 +46,7 @@ def dependences(frame: pd.DataFrame, ratings: CodedRatings) -> list[Dependence]:
 
 def _factors(frame: pd.DataFrame, ratings: CodedRatings) -> Mapping[str, Floats | Undefined]:
     if ratings.opponent is not None:
-        # What a place or an hour adds to one reply, it adds to the other one, too.
+        # In a comparison, what a place or an hour adds to one reply it adds to the other too.
         return dict.fromkeys(("place", "position", "day", "wave", "time"), Undefined(NOT_FOR_COMPARISONS))
     return {
         "place": _column(frame, "place"),
@@ -64,7 +64,7 @@ def _column(frame: pd.DataFrame, name: str) -> Floats | Undefined:
 
 
 def _days(frame: pd.DataFrame) -> Floats | Undefined:
-    """Days since the first one, in UTC."""
+    """Count the days since the first one, in UTC."""
     if "submitted_at" not in frame:
         return Undefined("the ratings do not say the day")
     days = frame["submitted_at"].dt.floor("D")
@@ -72,7 +72,7 @@ def _days(frame: pd.DataFrame) -> Floats | Undefined:
 
 
 def _log_time(frame: pd.DataFrame) -> Floats | Undefined:
-    """log2 of the seconds; NaN where the page did not measure them."""
+    """Return log2 of the seconds; NaN if the page did not measure them."""
     if "active_ms" not in frame or not (frame["active_ms"] > 0).any():
         return Undefined("the ratings do not say the time taken")
     seconds = frame["active_ms"].to_numpy(np.float64) / 1000
@@ -126,8 +126,8 @@ def _by_level(name: str, column: Floats, scores: Floats, clusters: Clusters, adj
 def _level_effects(
     level: Codes, counts: Codes, scores: Floats, clusters: Clusters, adjusting: _Adjusting
 ) -> tuple[Floats, list[Floats]]:
-    """The effects, and the sums of their influences by dialog, worker and answer. Everything from sums over levels and
-    over cells: a column for each level would take gigabytes for many ratings."""
+    """Return the effects, and the sums of their influences by dialog, worker and answer. All of it comes from sums over
+    levels and over cells: a column for each level would take gigabytes for many ratings."""
     levels, cells = len(counts), len(adjusting.counts)
 
     def by_level(codes: Codes, size: int, weights: Floats | None = None) -> Floats:

@@ -1,5 +1,7 @@
-"""What a statistic can be: a number with its 95 % interval, or undefined, with the reason. It is never NaN, and never a
-made-up 0."""
+"""Defines what a statistic can be: a number with its 95 % interval, or undefined, with the reason.
+
+It is never NaN, and never a made-up 0.
+"""
 
 from dataclasses import dataclass
 
@@ -9,7 +11,7 @@ ALPHA = 0.05  # two generators are different if the corrected p-value is not abo
 
 @dataclass(frozen=True)
 class Undefined:
-    """`reason` is for the researcher, and reads on after "undefined: "."""
+    """A statistic that can't be computed. `reason` is for the researcher, and continues after "undefined: "."""
 
     reason: str
 

@@ -1,4 +1,4 @@
-"""Inverts symmetric matrices of sums that leave one direction open, as effects and strengths do, which only differ.
+"""Inverts symmetric matrices that leave one direction open: effects and strengths are known only by differences.
 
 numpy counts an eigenvalue as zero below 1e-15 of the largest one. Rounding alone can be above that: on one processor
 and not on another, the open direction was then divided by noise, and effects were wrong in the third digit.
@@ -13,7 +13,7 @@ AS_GOOD_AS_ZERO = 1e-10  # of the largest eigenvalue. Sums of counts have roundi
 
 
 def pseudo_inverse(symmetric: Floats) -> Floats:
-    """Return Moore and Penrose's inverse, with what is zero but for rounding taken as zero.
+    """Return Moore and Penrose's inverse; eigenvalues that differ from zero by rounding only count as zero.
 
     >>> pseudo_inverse(np.array([[1.0, -1.0], [-1.0, 1.0 + 1e-13]])).round(6).tolist()
     [[0.25, -0.25], [-0.25, 0.25]]

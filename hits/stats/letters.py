@@ -1,4 +1,4 @@
-"""Letters for groups that can't be told apart.
+"""Gives letters to generators, so that those that can't be told apart share one.
 
 Two names share a letter exactly if they are not different: the compact letter display of Piepho (2004, "An algorithm
 for a letter-based representation of all-pairwise comparisons"), by inserting and absorbing.
@@ -9,7 +9,7 @@ from string import ascii_lowercase
 
 
 def letter_display(names: Sequence[str], different: Collection[tuple[str, str]]) -> dict[str, str]:
-    """Names in order, the best first; pairs that are different, in either order.
+    """Return each name's letters. `names` come best first; `different` has pairs in either order.
 
     >>> letter_display(["x", "y", "z"], [("x", "z")])
     {'x': 'a', 'y': 'ab', 'z': 'b'}

@@ -1,4 +1,4 @@
-"""Automatic metrics beside human ratings: how far they go together, per reply and per generator.
+"""Computes how closely automatic metrics follow human ratings, per reply and per generator.
 
 Per reply: Pearson's and Spearman's correlation of a metric with the reply's mean score. A reply's influence on
 Pearson's r is (x y - r (x^2 + y^2) / 2) / n, for standardised x and y (Devlin, Gnanadesikan and Kettenring 1975), on
@@ -31,12 +31,12 @@ FEWEST_REPLIES, FEWEST_GENERATORS = 4, 3
 
 
 def metric_correlations(ratings: CodedRatings, metrics: Mapping[str, Floats], seed: int = 1) -> list[MetricCorrelation]:
-    """Each metric has a number for each rating, that of its reply, or NaN where the reply has none."""
+    """Correlate each metric with the ratings. It has a number for each rating: its reply's, or NaN if that has none."""
     found: list[MetricCorrelation] = []
     replies: _Replies | None = None
     for name, column in metrics.items():
         known = (ratings.generator >= 0) & ~np.isnan(column)
-        if replies is None or not np.array_equal(replies.known, known):  # mostly, all metrics know the same replies
+        if replies is None or not np.array_equal(replies.known, known):  # usually, all metrics know the same replies
             replies = _Replies.of(ratings, known)
         found.append(_correlation(ratings, name, replies.with_metric(column), seed))
     return found
@@ -72,7 +72,7 @@ class _Replies:
 
     @staticmethod
     def of(ratings: CodedRatings, known: npt.NDArray[np.bool_]) -> "_Replies":
-        """The replies, before a metric is added."""
+        """Gather the replies, before a metric is added."""
         rows = ratings.of(known)
         reply, found = pd.factorize(rows.reply)
         first = np.zeros(len(found), np.int64)
@@ -86,8 +86,8 @@ class _Replies:
         return replace(self, metric=column[self.known][self.first])
 
     def generator_means(self, weights: Floats, generators: int) -> tuple[Floats, Floats]:
-        """The generators' mean scores and mean metric under weights of the dialogs: (draws, dialogs) -> (draws,
-        generators). NaN where a generator has no weight."""
+        """Return the generators' mean scores and mean metric under weights of the dialogs: (draws, dialogs) -> (draws,
+        generators). NaN if a generator has no weight."""
         cell = self.dialog * generators + self.generator
         shape = (weights.shape[1], generators)
         sums = [
@@ -143,7 +143,7 @@ def _drawn(replies: _Replies, generators: int, rated: npt.NDArray[np.bool_], rng
 
 
 def _correlations(x: Floats, y: Floats) -> Floats:
-    """Row by row; NaN where a row is constant or has one."""
+    """Correlate row by row; NaN if a row is constant or has a NaN."""
     x, y = x - x.mean(axis=1, keepdims=True), y - y.mean(axis=1, keepdims=True)
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray((x * y).sum(axis=1) / np.sqrt((x**2).sum(axis=1) * (y**2).sum(axis=1)))

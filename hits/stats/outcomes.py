@@ -1,7 +1,7 @@
-"""What the statistics find, as plain numbers, names and reasons.
+"""Defines what the statistics return, as plain numbers, names and reasons.
 
-Apart from the code that computes it: a page reads results from JSON, and web processes have no pandas. `dataset` is
-None where a finding is about all datasets together, and `generator` where it is about all generators.
+It stands apart from the code that computes it, because pages read results from JSON, and web processes have no pandas.
+`dataset` is None if a finding is about all datasets together, and `generator` if it is about all generators.
 """
 
 from dataclasses import dataclass
@@ -49,7 +49,7 @@ class Comparison:
 
     first: str
     second: str
-    answers: int  # that rate both
+    answers: int  # how many answers rate both
     first_higher: int
     alike: int
     second_higher: int
@@ -83,7 +83,7 @@ class Lettered:
 
 @dataclass(frozen=True)
 class Comparisons:
-    """`dataset` is None for all of them together. `letters`: best first; who shares one can't be told apart."""
+    """All pairs in a dataset. `letters` come best first; generators that share a letter can't be told apart."""
 
     dataset: str | None
     comparisons: tuple[Comparison, ...]
@@ -92,7 +92,7 @@ class Comparisons:
 
 @dataclass(frozen=True)
 class Ranked:
-    """`share_of_strength` is w over the sum of all w."""
+    """A generator in the ranking. `share_of_strength` is w divided by the sum of all w."""
 
     rank: int
     generator: str
@@ -129,7 +129,7 @@ class Agreement:
 
 @dataclass(frozen=True)
 class TrueShares:
-    """In the order of the values, the best first."""
+    """The shares of a generator's replies by their true value, in the order of the values, the best first."""
 
     dataset: str
     generator: str
@@ -141,7 +141,7 @@ class TrueShares:
 
 @dataclass(frozen=True)
 class Reliability:
-    """`reliability` is the chance of saying the true value, as Dawid-Skene has it."""
+    """A worker's chance of saying the true value, by Dawid and Skene's model."""
 
     worker: str
     ratings: int
@@ -165,7 +165,8 @@ class Level:
 
 @dataclass(frozen=True)
 class Dependence:
-    """Either levels, or a `slope` for each unit of a number; `unit` says of what. The other is undefined."""
+    """How ratings depend on one factor: it has either levels, or a `slope` for each `unit` of a number. The other one
+    is undefined."""
 
     factor: str
     levels: tuple[Level, ...] | Undefined
@@ -177,7 +178,7 @@ class Dependence:
 
 @dataclass(frozen=True)
 class WorkerEffect:
-    """`share` is that of the variance of scores, given the dataset and generator."""
+    """How much workers differ. `share` is their share of the scores' variance, given the dataset and generator."""
 
     deviation: Estimate | Undefined
     share: float | Undefined

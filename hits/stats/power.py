@@ -1,4 +1,4 @@
-"""Which difference between two generators a study can detect, found by simulating the study many times.
+"""Finds which difference between two generators a study can detect, by simulating the study many times.
 
 In: how large a study is, and what its ratings may look like. Out: the share of simulated studies whose test finds the
 difference, and the two reverse questions. Guaranteed: the same seed gives the same answer, every question about one
@@ -48,7 +48,7 @@ SIMULATIONS = 400
 MOST_SIMULATIONS = 100_000
 MOST_DIALOGS_NEEDED = 100_000
 
-# Above these, memory or 64-bit sums of squares would end.
+# With more than these, memory would run out, or 64-bit sums of squares would overflow.
 LIMITS = {"dialogs": (2, 1_000_000), "raters": (1, 1000), "generators": (2, 1000), "dialogs_per_hit": (1, 1000)}
 
 # Differences are searched for on a grid of tenths of a percentage point, at so many points at a time: drawing the
@@ -113,7 +113,7 @@ class Setting:
 
     @property
     def largest_difference(self) -> float:
-        """The largest on the grid that leaves the better generator some okay and bad."""
+        """The largest difference on the grid that leaves the better generator some okay and bad."""
         return (math.ceil((1 - self.proportions[0]) * GRID - 1e-9) - 1) / GRID
 
 
@@ -155,7 +155,7 @@ def power_curve(
 def detectable_difference(
     setting: Setting, power: float = 0.8, simulations: int = SIMULATIONS, seed: int = 1
 ) -> float | None:
-    """The smallest difference, to a tenth of a percentage point, that is detected with this power.
+    """Return the smallest difference, to a tenth of a percentage point, that is detected with this power.
 
     A bracket is narrowed until its two ends are neighbours on the grid: the lower is not detected, the upper is. None
     where even the largest possible difference is not.
@@ -178,7 +178,7 @@ def dialogs_needed(
     simulations: int = SIMULATIONS,
     seed: int = 1,
 ) -> int | None:
-    """The smallest number of dialogs in whole HITs that detects the difference with this power; None above `most`.
+    """Return the fewest dialogs in whole HITs that detect the difference with this power; None above `most`.
 
     The simulated studies grow HIT by HIT and are tested after each, so one pass answers for every size. The `dialogs`
     of the setting do not matter.
@@ -196,7 +196,7 @@ def dialogs_needed(
 
 
 def simulate_scores(setting: Setting, difference: float, seed: int = 1) -> Integers:
-    """One study's scores: (weaker or better generator, rater, dialog), each 0 bad, 1 okay or 2 good."""
+    """Simulate one study's scores: (weaker or better generator, rater, dialog), each 0 bad, 1 okay or 2 good."""
     [shift] = _shifts(setting, [difference])
     hits = math.ceil(setting.dialogs / setting.dialogs_per_hit)
     by_rater = [
@@ -212,7 +212,7 @@ def _check_power(power: float) -> None:
 
 
 def _points_between(low: int, high: int) -> list[int]:
-    """At most POINTS whole numbers, evenly spread, without the ends."""
+    """Return at most POINTS whole numbers between the two, evenly spread, without the ends."""
     spread = np.linspace(low, high, min(high - low, POINTS + 1) + 1)[1:-1]
     return [round(point) for point in spread]
 
@@ -229,7 +229,7 @@ def _shifts(setting: Setting, differences: Sequence[float]) -> list[float]:
 
 
 def _is_hopeless(setting: Setting, shift: float, power: float, simulations: int, seed: int) -> bool:
-    """Whether the normal approximation needs more than twice the dialogs: no need to simulate all the way there.
+    """Tell if the normal approximation needs more than twice the dialogs, so that simulating them would be in vain.
 
     n = ((quantile(1 - alpha/2) + quantile(power)) deviation / gain)^2, with the deviation of the dialogs' differences
     as the first block has it, and the gain in score that follows from the shift.
@@ -245,7 +245,7 @@ def _is_hopeless(setting: Setting, shift: float, power: float, simulations: int,
 def _growing_sums(
     setting: Setting, shift: float, simulations: int, seed: int
 ) -> Iterator[tuple[Integers, Integers, Integers]]:
-    """For each block, the sums of each simulation after each HIT, and the number of dialogs up to there."""
+    """Yield, for each block, the sums of each simulation after each HIT, and the number of dialogs up to there."""
     total = squares = np.zeros((simulations, 1), dtype=np.int64)
     dialogs = np.arange(0, _block_dialogs(setting), setting.dialogs_per_hit) + setting.dialogs_per_hit
     for totals_of_hits, squares_of_hits in _hit_sums(setting, [shift], simulations, seed):
@@ -276,7 +276,7 @@ def _is_detected(setting: Setting, total: Integers, squares: Integers, dialogs: 
 def _hit_sums(
     setting: Setting, shifts: Sequence[float], simulations: int, seed: int
 ) -> Iterator[tuple[Integers, Integers]]:
-    """Block by block, the sums over a HIT's dialogs of their differences and of the squares: shift, simulation, HIT."""
+    """Yield, for each block, the sums of a HIT's differences and of their squares: (shift, simulation, HIT)."""
     if not 1 <= simulations <= MOST_SIMULATIONS:
         raise ValueError(f"There must be 1 to {MOST_SIMULATIONS:,} simulations, not {simulations:,}.")
     size = _block_dialogs(setting)
@@ -295,7 +295,7 @@ def _hit_sums(
 
 
 def _block_dialogs(setting: Setting) -> int:
-    """In whole HITs."""
+    """Return how many dialogs a block has, in whole HITs."""
     return max(1, BLOCK_DIALOGS // setting.dialogs_per_hit) * setting.dialogs_per_hit
 
 
@@ -308,7 +308,7 @@ def _stream(*key: int) -> np.random.Generator:
 def _dialog_differences(
     setting: Setting, shifts: Sequence[float], rng: np.random.Generator, simulations: int
 ) -> Integers:
-    """The better generator's scores less the other's, summed over raters: (shift, simulation, dialog)."""
+    """Return the better generator's scores minus the other's, summed over raters: (shift, simulation, dialog)."""
     differences = np.zeros((len(shifts), simulations, _block_dialogs(setting)), dtype=np.int32)
     hits = _block_dialogs(setting) // setting.dialogs_per_hit
     for weaker, better in _latents_by_rater(setting, rng, simulations, hits):
@@ -319,7 +319,7 @@ def _dialog_differences(
 
 
 def _latents_by_rater(setting: Setting, rng: np.random.Generator, simulations: int, hits: int) -> Iterator[Floats]:
-    """For each rater of a HIT in turn, before the shift: (generator, simulation, dialog)."""
+    """Yield each rater's latents before the shift: (generator, simulation, dialog)."""
 
     def draw(share: float, *shape: int) -> Floats:
         return rng.standard_normal(shape, dtype=np.float32) * np.float32(math.sqrt(share))

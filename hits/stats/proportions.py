@@ -1,4 +1,4 @@
-"""The paper's table 5: which shares of a generator's replies to a dataset were rated good, okay and bad.
+"""Computes the paper's table 5: which shares of a generator's ratings in a dataset are good, okay and bad.
 
     share = ratings of this value / all ratings of this dataset and generator
 
@@ -26,7 +26,7 @@ Floats = npt.NDArray[np.float64]
 
 
 def table_rows(ratings: CodedRatings, seed: int = 1) -> list[ShareRow]:
-    """All datasets together if there are several, then each: a row for each generator, in their order."""
+    """Return a row for each generator, in all datasets together if there are several, then in each."""
     rows = ratings.by_generators.from_both_sides
     shape = (len(rows.datasets), len(rows.generators), len(rows.values))
     groups = (rows.dataset * shape[1] + rows.generator) * shape[2] + rows.value
@@ -42,7 +42,8 @@ def table_rows(ratings: CodedRatings, seed: int = 1) -> list[ShareRow]:
 
 
 def quick_rows(ratings: CodedRatings) -> list[ShareRow]:
-    """By dataset only and without draws, intervals symmetric on the log-odds: for tables that are made many times."""
+    """Return rows by dataset only, for tables that are made many times: without bootstrap draws, with intervals that
+    are symmetric on the log-odds."""
     rows, count = _of_generators(ratings), len(ratings.generators)
     return [
         row_of(one, rows.datasets[place // count], rows.generators[place % count])
@@ -51,7 +52,7 @@ def quick_rows(ratings: CodedRatings) -> list[ShareRow]:
 
 
 def _of_generators(ratings: CodedRatings) -> CodedRatings:
-    """What is said of generators' replies, also where they were compared with the human one."""
+    """Return the ratings of generators' replies, even those that were compared with the human reply."""
     return ratings.from_both_sides.by_generators
 
 
@@ -60,7 +61,7 @@ def human_row(ratings: CodedRatings, dataset: str | None) -> ShareRow:
 
 
 def row_of(ratings: CodedRatings, dataset: str | None, generator: str | None, draws: Floats | None = None) -> ShareRow:
-    """`draws`: (draws, values), the weights of the values in each."""
+    """Make one row. `draws` has the weight of each value in each draw: (draws, values)."""
     count = len(ratings)
     sizes = (count, ratings.dialog_count, ratings.worker_count)
     if not count:
@@ -106,7 +107,7 @@ def _interval(
 
 
 def _of_nothing(share: float, clusters: int) -> Interval:
-    """Clopper and Pearson's interval where all or none of the ratings have the value, with clusters for trials: the
-    variance would be 0."""
+    """Return Clopper and Pearson's interval for a value that all or none of the ratings have, where the variance would
+    be 0. Clusters count as trials."""
     far = 1 - ((1 - CONFIDENCE) / 2) ** (1 / clusters)
     return Interval(0.0, far) if share == 0 else Interval(1 - far, 1.0)

@@ -1,4 +1,4 @@
-"""How far workers agree on the same reply: Krippendorff's alpha, Fleiss' kappa, raw agreement.
+"""Measures how far workers agree on the same reply: Krippendorff's alpha, Fleiss' kappa, raw agreement.
 
 With n_uk of the m_u ratings of reply u in value k, over replies with at least two ratings, n in all, and d(k, l) the
 squared difference of two values,
@@ -56,7 +56,7 @@ def agreement(ratings: CodedRatings, dataset: str | None = None, generator: str 
 
 
 def krippendorff_alpha(counts: Floats, scores: Sequence[float], level: str) -> float | Undefined:
-    """From how many ratings of each value every reply has, and nothing but the number itself."""
+    """Return alpha alone, from how many ratings of each value every reply has."""
     by_reply = np.asarray(counts, np.float64).T  # value x reply: numpy is slow over a short last axis
     sizes = by_reply.sum(axis=0)
     if not (sizes > 1).all():
@@ -120,7 +120,7 @@ def _alpha(counts: _Counts, distances: Floats) -> Estimate | Undefined:
     means = (counts.by_reply * to_value).sum(axis=1) / (counts.sizes * (counts.sizes - 1))
     observed = float(counts.sizes @ means) / total
     by_value = 2 * to_value / (counts.sizes - 1)[:, None] - means[:, None] - observed
-    # The mean to all ratings, less its own mean, so that influences add up to 0.
+    # The mean distance to all ratings minus its own mean, so that influences add up to 0.
     to_all = distances @ counts.values / total
     of_chance = 2 * (to_all - float(counts.values @ to_all) / total)
     changes = (by_value - observed / expected * of_chance) / (-expected * total)
@@ -128,12 +128,12 @@ def _alpha(counts: _Counts, distances: Floats) -> Estimate | Undefined:
 
 
 def _fleiss(counts: _Counts) -> tuple[Estimate | Undefined, Estimate]:
-    """Kappa and raw agreement."""
+    """Return kappa and raw agreement."""
     replies, total = len(counts.by_reply), len(counts.value)
     others = (counts.by_reply - 1) / (counts.sizes - 1)[:, None]  # reply x value: the share of others who say the same
     agreeing = (counts.by_reply * others).sum(axis=1) / counts.sizes
     raw = float(agreeing.mean())
-    # A reply counts as one, whatever the number of its ratings: each carries its part.
+    # Every reply counts the same, however many ratings it has, so each rating carries its part of it.
     on_raw = ((2 * (others - agreeing[:, None]) + agreeing[:, None] - raw) / counts.sizes[:, None]) / replies
     raw_estimate = estimate(raw, counts.at_ratings(on_raw), counts.clusters, 0, 1)
     shares = counts.values / total

@@ -1,4 +1,4 @@
-"""The paper's figure 5: which emotions and intents were predicted for the replies that were rated good, okay and bad.
+"""Computes the paper's figure 5: which emotions and intents were predicted for replies rated good, okay and bad.
 
     share = ratings of this value whose reply has this label / ratings of this value whose reply has a label
 
@@ -23,7 +23,7 @@ NO_LABEL = -1
 
 
 def label_distributions(ratings: CodedRatings, label: Codes, names: tuple[str, ...]) -> list[Labels]:
-    """`label` has a code for each rating, NO_LABEL where the reply has none."""
+    """Return the labels' shares for each value. `label` has a code for each rating, NO_LABEL if the reply has none."""
     has_label = (ratings.generator >= 0) & (label != NO_LABEL)
     rows, label = ratings.of(has_label), label[has_label]
     found = []

@@ -1,4 +1,4 @@
-"""The score of a value.
+"""Turns a value of a scale into its score.
 
     score = number of values - place of the value, counted from 0 at the best
 
@@ -21,7 +21,7 @@ def score_of(place: "npt.NDArray[np.integer[Any]]", values: int) -> "npt.NDArray
 
 
 def score_of(place: Any, values: int) -> Any:
-    """`place` of a value, or of many as an array, on a scale of so many values.
+    """Return the score of the value at a place, or of many as an array, on a scale of this many `values`.
 
     >>> [score_of(place, values=3) for place in range(3)]
     [3, 2, 1]

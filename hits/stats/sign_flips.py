@@ -1,5 +1,4 @@
-"""A permutation test of paired differences, when one dialog is rated by several workers and a worker rates many
-dialogs.
+"""Tests paired differences by permutation, when workers rate many dialogs and dialogs have several workers.
 
 What can be exchanged: if two generators are equally good, nothing tells their replies to a dialog apart, so the two
 names may be swapped in any dialog, for all its workers at once. That turns the sign of all differences of the dialog
@@ -35,12 +34,12 @@ Floats = npt.NDArray[np.float64]
 MULTIPLICATIONS = 25_000_000
 FEWEST_DRAWS, MOST_DRAWS, DRAWS_PER_TEST = 999, 4_999, 50
 CELLS_AT_ONCE = 8_000_000
-SLACK = 1e-5  # of single precision: what should be equal counts as extreme
+SLACK = 1e-5  # allows for rounding in single precision: a draw that should be equal counts as extreme
 
 
 @dataclass(frozen=True)
 class Differences:
-    """One for each answer. A dialog belongs to one part, a dataset say."""
+    """A difference for each answer. Each dialog belongs to one part, for example a dataset."""
 
     dialog: Codes
     worker: Codes
@@ -49,8 +48,8 @@ class Differences:
 
 
 def sign_flip_p_values(pairs: Sequence[Differences], part_count: int = 1, family: int = 1, seed: int = 1) -> Floats:
-    """Two-sided, of several pairs of generators (rows), for each part by itself and then for all of them together
-    (columns), by the same draws. `family`: how many tests are corrected together at most."""
+    """Return two-sided p-values of several pairs of generators (rows), for each part by itself and then for all of them
+    together (columns), all by the same draws. `family` says how many tests are corrected together at most."""
     extreme = np.zeros((len(pairs), part_count + 1))
     if not pairs:
         return extreme
@@ -68,7 +67,7 @@ def sign_flip_p_values(pairs: Sequence[Differences], part_count: int = 1, family
 
 
 def _signs(rng: np.random.Generator, shape: tuple[int, int]) -> npt.NDArray[np.float32]:
-    """+1 or -1: a random first bit before those of 1.0, which takes half the time of any arithmetic."""
+    """Draw +1 or -1, by putting a random sign bit before the bits of 1.0: twice as fast as any arithmetic."""
     bits = rng.integers(0, 2**32, shape, dtype=np.uint32)
     bits &= np.uint32(0x80000000)
     bits |= np.uint32(0x3F800000)
@@ -88,8 +87,8 @@ class _Prepared:
 
     @staticmethod
     def of(pair: Differences, parts: int) -> "_Prepared":
-        """Without answers that see no difference: they add nothing to any sum. Dialogs keep their codes, so that all
-        pairs are turned by the same signs."""
+        """Prepare a pair, without answers that see no difference, since those add nothing to any sum. Dialogs keep
+        their codes, so that the same signs turn all pairs."""
         some = pair.difference != 0
         difference, dialog, part = pair.difference[some].astype(np.float32), pair.dialog[some], pair.part[some]
         worker, workers = pd.factorize(pair.worker[some])
@@ -109,7 +108,7 @@ class _Prepared:
         )
 
     def count_extreme(self, signs: npt.NDArray[np.float32]) -> Floats:
-        """By part, and of all together."""
+        """Count the draws that are at least as extreme, by part and for all parts together."""
         found = np.abs(self._statistics(np.ones((self.dialogs, 1), np.float32)))
         drawn = np.abs(self._statistics(signs[: self.dialogs]))
         return np.asarray((drawn >= found * (1 - SLACK)).sum(axis=1), np.float64)
@@ -132,7 +131,7 @@ def _with_sum(parts: npt.NDArray[np.float32], together: npt.NDArray[np.float32])
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Corrected for their number: the i-th smallest of m times m - i + 1, none below a smaller one's (Holm 1979).
+    """Correct p-values for their number: the i-th smallest of m times m - i + 1, in rising order (Holm 1979).
 
     >>> holm([0.01, 0.04, 0.03])
     [0.03, 0.06, 0.06]

@@ -1,4 +1,4 @@
-"""What is most likely true of each reply, three ways side by side: Dawid-Skene, majority, mean; and who is reliable.
+"""Estimates what is true of each reply in three ways, Dawid-Skene, majority and mean, and who is reliable.
 
 Shares are over replies, not ratings. Majority: a reply counts for the value that most of its ratings have, in equal
 parts for several. Mean: of the replies' mean scores. Dawid-Skene (hits.stats.dawid_skene) gives each reply a
@@ -49,7 +49,7 @@ def find_true_values(ratings: CodedRatings) -> TrueValues | Undefined:
 
 
 def _shares(rows: CodedRatings, units: Codes, columns: Floats) -> tuple[TrueShares, ...]:
-    """Means over the replies of each dataset and generator; a shared card counts for each of its generators."""
+    """Average over the replies of each dataset and generator; a shared card counts for each of its generators."""
     is_first = ~pd.Series(rows.reply).duplicated().to_numpy()
     of_reply = columns[pd.Index(units).get_indexer(pd.Index(rows.card_reply[is_first]))]
     dataset, generator = rows.dataset[is_first], rows.generator[is_first]

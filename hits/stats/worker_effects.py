@@ -1,6 +1,6 @@
-"""How much ratings depend on who gives them.
+"""Measures how much ratings depend on the worker who gives them.
 
-The deviation between workers, on the scale of scores: with e a score less the mean of its dataset and generator, the
+The deviation between workers, on the scale of scores: with e a score minus the mean of its dataset and generator, the
 covariance of two ratings that one worker gave in different dialogs,
 
     s^2 = sum_w [(sum of e)^2 - sum_d (sum of e in d)^2] / n_w / sum_w [n_w^2 - sum_d n_wd^2] / n_w
@@ -78,7 +78,8 @@ class _Table:
     @property
     def variance(self) -> Estimate | Undefined:
         def pairs(amounts: Floats) -> Floats:
-            """A worker's ratings in different dialogs, two by two, divided so that nobody counts for their square."""
+            """Sum a worker's pairs of ratings in different dialogs, divided so that no worker counts with their
+            square."""
             total = np.bincount(self.worker, weights=amounts)
             squares = np.bincount(self.worker, weights=amounts**2)
             return np.asarray((total**2 - squares) / np.bincount(self.worker, weights=self.counts))

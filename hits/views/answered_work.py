@@ -1,4 +1,4 @@
-"""An assignment as its worker answered it: who wrote which reply, what was said of it, each attempt at a checkpoint."""
+"""Shows an assignment as its worker answered it: who wrote each reply, what the worker said, checks of bonus points."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ class AnsweredDialog:
 
     @property
     def title(self) -> str:
-        """Of the frame."""
+        """The frame's title."""
         return f"Dialog {self.number} on the worker's page"
 
 
@@ -96,7 +96,7 @@ def _answered(
 
 
 def _order(item: HitItem, assignment: Assignment) -> list[int]:
-    """Before anything is saved: as the page would show it."""
+    """Return the order of the cards; before anything is saved, the order in which the page would show them."""
     secret, dialog = bytes.fromhex(assignment.hit.study.order_secret), item.dialog
     return card_order(secret, dialog.dataset.name, dialog.external_id, len(item.cards), assignment.rotation)
 

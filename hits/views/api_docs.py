@@ -1,4 +1,4 @@
-"""The API for people to read: what its OpenAPI schema says, laid out without anything from other hosts."""
+"""Shows the API's documentation, made from its OpenAPI schema, without loading anything from other hosts."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -85,7 +85,7 @@ def _fields(schema: Schema, answer: Schema) -> list[Property]:
 
 
 def _flattened(schema: Schema, body: Schema, prefix: str) -> Iterator[Property]:
-    """Fields of the rows in a page stand below the list that holds them."""
+    """Yield the fields; those of a list's rows come below the list."""
     for name, one in _resolved(schema, body).get("properties", {}).items():
         yield Property(f"{prefix}{name}", _kind(schema, one), _plain(one.get("description", "")))
         if one.get("type") == "array" and "$ref" in one["items"]:

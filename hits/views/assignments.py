@@ -1,4 +1,4 @@
-"""Assignments: the list, and one as its worker saw and answered it; approving by hand, and rejecting a single one."""
+"""Shows the list of assignments, and one as its worker saw and answered it; approves by hand, and rejects."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -19,7 +19,14 @@ from hits.crowds import check_may_change, crowd_of, fees_of, offered_places, ope
 from hits.designing import dollars
 from hits.models import Assignment, Offering, Payment, Study, Submission
 from hits.models.submission import SubmissionQuerySet
-from hits.monitoring import ASSIGNMENT_STATES, TO_DECIDE, assignment_rows, find_assignments, flags_by_worker, state_of
+from hits.monitoring import (
+    ASSIGNMENT_STATES,
+    TO_DECIDE,
+    assignment_rows,
+    find_assignments,
+    flags_by_worker,
+    payment_state,
+)
 from hits.paying import approve_by_hand, reject
 from hits.paying import reject_empty as reject_if_empty
 from hits.views.answered_work import answered_dialogs
@@ -73,7 +80,7 @@ def _render(request: HttpRequest, study: Study, assignment: Assignment, refused:
         "dialogs": dialogs,
         "hidden_minutes": sum(dialog.hidden_seconds for dialog in dialogs) / 60,
         "checkpoints": sum(dialog.item.is_checkpoint for dialog in dialogs),
-        "payments": [(one, state_of(one), dollars(one.cents)) for one in payments],
+        "payments": [(one, payment_state(one), dollars(one.cents)) for one in payments],
         "flags": _flags(study, assignment),
         **_decision(study, assignment, submission, payments),
         "refused": refused,
@@ -128,7 +135,7 @@ def reject_assignment(request: HttpRequest, name: str, key: int) -> HttpResponse
 @require_http_methods(["GET", "POST"])
 @tells_refusals
 def reject_empty(request: HttpRequest, name: str) -> HttpResponse:
-    """With one reason, those that the page has shown as empty: each only if it still is, and no other."""
+    """Reject, with one reason, the submissions that the page has shown as empty: each only if it still is."""
     offering = find_offering(request, name)
     if request.method == "GET":
         return _back_to_list(offering)
@@ -147,7 +154,7 @@ def reject_empty(request: HttpRequest, name: str) -> HttpResponse:
         for submission in wanted:
             done += reject_if_empty(submission, reason, market, user_of(request), timezone.now())
     except EvalPlatformError as error:
-        # Each that is done is saved: the rest stays on the list, and the same form goes on with it.
+        # Each rejection is saved by itself. The rest stays on the list, and sending the form again continues with it.
         said = f"{count_of(done, 'submission is', 'submissions are')} rejected, and then: {error}" if done else error
         refused = refused_form("reject-empty", EvalPlatformError(str(said)), request.POST.dict(), "reject-empty-reason")
         return _render_list(request, offering, refused)
@@ -179,7 +186,7 @@ def _tell_approved(request: HttpRequest, count: int) -> None:
 def _decision(
     study: Study, assignment: Assignment, submission: Submission | None, payments: Sequence[Payment]
 ) -> dict[str, Any]:
-    """What can still be decided: approving what nobody has approved, rejecting what is not paid."""
+    """Tell what can still be decided: approving if nobody has approved it, rejecting if it is not paid."""
     design = study.parsed_design
     is_waiting = submission is not None and submission.status == Submission.Status.SUBMITTED
     reward = design.pay.reward_cents
@@ -201,7 +208,7 @@ def _flags(study: Study, assignment: Assignment) -> list[Any]:
 
 
 def _assignment(study: Study, key: int) -> Assignment:
-    """On a marketplace that this server may use."""
+    """Find the assignment, on a marketplace that this server may use."""
     found = Assignment.objects.filter(hit__study=study).select_related("hit__study", "offering__study", "submission")
     assignment = get_object_or_404(found.defer("submission__answer_xml"), pk=key)
     if assignment.offering.place not in offered_places():
@@ -214,7 +221,8 @@ def _submissions(study: Study) -> SubmissionQuerySet:
 
 
 def _undecided(offering: Offering) -> SubmissionQuerySet:
-    """For approval in one go. What has a problem, or is beyond the cap, is looked at one by one."""
+    """Return the submissions that can be approved in one go. Those with a problem, or beyond the cap, need a look
+    each."""
     undecided = _submissions(offering.study).filter(assignment__offering=offering).undecided()
     return undecided.exclude(pk__in=waiting_for_decision(offering))
 

@@ -1,4 +1,4 @@
-"""The budget that holds for a study on a marketplace: shown, and changed, on its monitor."""
+"""Changes a study's budget on a marketplace, from its monitor page."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ FIELD = "study-budget"  # the field's id
 @require_http_methods(["GET", "POST"])
 @tells_refusals
 def change_budget(request: HttpRequest, name: str) -> HttpResponse:
-    """By GET, which a browser does with the address of a refused page, the monitor."""
+    """Change the budget. A browser may ask for the address of a refused form by GET; it then gets the monitor."""
     offering = find_offering(request, name)
     if request.method == "GET":
         return redirect("monitor", name=name)
@@ -31,7 +31,7 @@ def change_budget(request: HttpRequest, name: str) -> HttpResponse:
     typed: dict[str, Any] = request.POST.dict()
     try:
         with spending(offering.study):
-            if "budget_shown" in typed:  # a program that names none means what it says
+            if "budget_shown" in typed:  # a program that sends no budget means it
                 refuse_unseen_budget(offering, typed, FIELD)
             cents = cents_from_dollars(str(typed.get("budget", "")).strip() or None, "The budget")
             if cents is None and typed.get("is_meant") != "yes":
@@ -39,5 +39,5 @@ def change_budget(request: HttpRequest, name: str) -> HttpResponse:
             set_cap(offering, cents, user_of(request), timezone.now())
     except EvalPlatformError as error:
         return render_monitor(request, offering, refused_form("budget", error, typed, FIELD))
-    messages.success(request, "The budget is changed. It holds for all that spends from now on.")
+    messages.success(request, "The budget is changed. It holds for all spending from now on.")
     return back_to_monitor(offering)

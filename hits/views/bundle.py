@@ -1,4 +1,4 @@
-"""A study's bundle on its results page: asked for, waited for, downloaded."""
+"""Requests, shows and downloads a study's bundle on its results page."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -19,7 +19,7 @@ from hits.views.waiting import wait_for
 
 
 def bundle_panel(offering: Offering) -> dict[str, Any]:
-    """What `hits/_bundle.html` shows."""
+    """Return what `hits/_bundle.html` shows."""
     row, file = find_bundle(offering), bundle_file(offering)
     is_there = row.made_at is not None and file.exists()
     return {

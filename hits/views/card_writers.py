@@ -1,4 +1,4 @@
-"""What a researcher may know of a card, and a worker never: who wrote it. And its letter on the worker's page."""
+"""Names who wrote a card, which researchers may know and workers never, and its letter on the worker's page."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

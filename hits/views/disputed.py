@@ -1,4 +1,4 @@
-"""The page of dialogs on which workers disagree most: how each card was rated, and by whom."""
+"""Shows the dialogs on which workers disagree most: how each card was rated, and by whom."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -56,7 +56,7 @@ def show_disputed(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def _dialogs(offering: Offering, disputed: Sequence[dict[str, Any]]) -> list[DisputedDialog]:
-    """With the ratings that the screening keeps at this moment."""
+    """List the dialogs with the ratings that the screening keeps at this moment."""
     keys = [one["dialog"] for one in disputed]
     items = HitItem.objects.filter(hit__study=offering.study, dialog__in=keys).select_related("dialog__dataset")
     by_dialog = {item.dialog_id: item for item in items.order_by("-pk")}
@@ -87,8 +87,8 @@ _Saying = dict[tuple[int, int, str, str], dict[int, Said]]
 
 
 def _said(offering: Offering, dialogs: Sequence[int]) -> _Saying:
-    """Who said what of a card, by dialog, card, criterion and value, then by assignment: a card that stands for
-    several models has several ratings, but was judged once."""
+    """Return who said what about a card, by dialog, card, criterion and value, then by assignment: a card that stands
+    for several models has several ratings, but was judged once."""
     kept = Rating.objects.confirmed(offering).kept(ScreeningRun.objects.current(offering))
     ratings = kept.filter(item__dialog__in=dialogs)
     found: _Saying = {}

@@ -1,4 +1,4 @@
-"""The home page: how many datasets, dialogs, models and candidates there are, and what came in lately."""
+"""Shows the home page: how many datasets, dialogs, models and candidates there are, and what came in lately."""
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render

@@ -1,4 +1,4 @@
-"""A study's members: invited on its page, and taken out there."""
+"""Invites members to a study, and removes them."""
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -20,9 +20,9 @@ def invite_member(request: HttpRequest, name: str) -> HttpResponse:
         try:
             invited = invite(study, request.POST.get("user_name", "").strip(), user, timezone.now())
         except EvalPlatformError as error:
-            field = "member-name" if can_invite(study, user) else ""  # who can't has no such field
+            field = "member-name" if can_invite(study, user) else ""  # without that right, the page has no such field
             return render_study(request, study, refused_form("members", error, request.POST.dict(), field))
-        messages.success(request, f"{invited} sees the study now.")
+        messages.success(request, f"{invited} can see the study now.")
     return back_to_study(request, study)
 
 
@@ -35,6 +35,6 @@ def take_member_out(request: HttpRequest, name: str) -> HttpResponse:
             remove_member(study, user_name, user, timezone.now())
         except EvalPlatformError as error:
             return render_study(request, study, refused_form("members", error, {}))
-        messages.success(request, f"For {user_name} there is no such study any more.")
+        messages.success(request, f"{user_name} can't see the study any more.")
     has_left = not visible_studies(request.user).filter(pk=study.pk).exists()
     return redirect("studies") if has_left else back_to_study(request, study)

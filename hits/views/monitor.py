@@ -1,4 +1,4 @@
-"""A study's monitor: how far it is, how fast, at which pay and quality; pausing it, syncing, screening, topping up."""
+"""Shows a study's monitor: progress, pace, pay and quality; pauses, syncs, screens and tops up."""
 
 from datetime import timedelta
 from typing import Any
@@ -47,8 +47,8 @@ def show_monitor(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def render_monitor(request: HttpRequest, offering: Offering, refused: Refused | None = None) -> HttpResponse:
-    """`refused` is a form of this page that was sent, and why nothing came of it. What was typed in it and in the
-    others comes again."""
+    """Render the page. `refused` is a form of this page that was sent, with the reason why it was refused; whatever was
+    typed in it and in the other forms is shown again."""
     typed = request.POST if refused else request.GET
     live = _live(offering)
     standing = budget_in_words(offering)
@@ -68,7 +68,7 @@ def render_monitor(request: HttpRequest, offering: Offering, refused: Refused | 
 
 @require_GET
 def show_live(request: HttpRequest, name: str) -> HttpResponse:
-    """The numbers alone, which the page polls while something may change."""
+    """Render the numbers alone; the page polls them while something may change."""
     offering = find_offering(request, name)
     context = {"study": offering.study, "market": offering.place, "monitor": _live(offering)}
     return render(request, "hits/_monitor.html", context)
@@ -96,14 +96,14 @@ def undo_screening(request: HttpRequest, name: str) -> HttpResponse:
 @require_POST
 @tells_refusals
 def top_up(request: HttpRequest, name: str) -> HttpResponse:
-    """Only what was shown: if more has come in since, it has to be looked at again."""
+    """Confirm the top-up that the page has shown. If more work has come in since, the researcher must look again."""
     offering = find_offering(request, name)
     try:
         check_may_change(offering)
         hourly_cents = cents_from_dollars(request.POST.get("hourly", "").strip(), "The hourly rate") or 0
         proposal = propose_top_up(offering, hourly_cents)
         if request.POST.get("total_cents") != str(proposal.total_cents):
-            raise EvalPlatformError("More work has come in since you looked, and the top-up is another. Look again.")
+            raise EvalPlatformError("More work has come in since you looked, so the top-up has changed. Look again.")
         confirm_top_up(proposal, user_of(request), timezone.now())
         messages.success(
             request, f"The top-up of {dollars(proposal.cents_each)} each is in the ledger: a sync pays it."
@@ -119,7 +119,7 @@ def _ask(request: HttpRequest, name: str, task: Any, text: str) -> HttpResponse:
     try:
         delay(task, offering, user.pk if user else None)
         note_event(offering.study, f"{text} ({offering.place})", user, timezone.now())
-        messages.info(request, "Asked for. How far it is, and what comes of it, is said below.")
+        messages.info(request, "Requested. This page shows the progress and the outcome below.")
     except EvalPlatformError as error:
         messages.error(request, str(error))
     return back_to_monitor(offering)
@@ -184,7 +184,7 @@ def _money(offering: Offering) -> dict[str, Any]:
 
 
 def _in_words(budget: Budget, environment: str) -> str:
-    """Fees are in all of it."""
+    """Say how much of the budget is left, fees included."""
     if budget.cap_cents is None or budget.left_cents is None:
         return f"{dollars(budget.committed_cents)} in all, at most and with fees. No budget is set."
     whose = f"that was set for the {environment} marketplace" if budget.is_cap_typed else "in the study's design"
@@ -195,11 +195,11 @@ def _in_words(budget: Budget, environment: str) -> str:
 
 
 def _pay(offering: Offering, progress: Progress) -> dict[str, Any]:
-    """Median and spread, or why there is none."""
+    """Return the median time and pay with their spread, or why there are none."""
     pay = real_pay(offering)
     if pay is None:
         few = progress.submitted - progress.rejected < 2
-        missing = "it takes two submissions with answers at least" if few else "the pages have measured no time"
+        missing = "at least two submissions with answers are needed" if few else "the pages have measured no time"
         return {"problem": missing}
     design = offering.study.parsed_design
     low, middle, high = pay.minutes_quartiles
@@ -216,7 +216,7 @@ def _pay(offering: Offering, progress: Progress) -> dict[str, Any]:
 
 
 def _spread(pay: RealPay, reward_cents: int) -> dict[str, str]:
-    """Who takes longer earns less an hour."""
+    """Put the quartiles into words. The longest time gives the lowest hourly pay."""
     low, _, high = pay.minutes_quartiles
     return {
         "hourly_low": dollars(round(reward_cents * 60 / high)) if high else "",
@@ -228,7 +228,7 @@ def _above(budget: Budget, cents: int) -> str:
     if budget.left_cents is None or cents <= budget.left_cents:
         return ""
     left = dollars(max(0, budget.left_cents))
-    return f"Mind the budget: {left} of its {dollars(budget.cap_cents or 0)} are left beside all that is on offer."
+    return f"Mind the budget: besides all that is on offer, {left} of its {dollars(budget.cap_cents or 0)} are left."
 
 
 def _top_up(offering: Offering, hourly: str) -> dict[str, Any]:

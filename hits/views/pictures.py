@@ -1,4 +1,4 @@
-"""Pictures that are drawn on the server: coordinates for an SVG, and the same in words."""
+"""Draws the monitor's picture of submissions per hour: coordinates for an SVG, and the same in words."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,7 +21,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Picture:
-    """Bars without words, so that it may be stretched; the words stand around it."""
+    """Bars without words, so that the picture may be stretched; the words stand around it."""
 
     width: int
     height: int
@@ -33,7 +33,7 @@ class Picture:
 
 def pace_picture(pace: Pace) -> Picture:
     most = pace.busiest.count or 1
-    # So that the first hours are no walls: they stand at the right end of half a day.
+    # Show at least half a day, with the first hours at its right end: else a single bar would fill the picture.
     empty = max(0, FEWEST_BARS - len(pace.bins))
     bars = []
     for number, one in enumerate(pace.bins, start=empty):

@@ -1,4 +1,4 @@
-"""A HIT as its first worker will see it, with who wrote which reply beside it."""
+"""Shows a HIT as its first worker will see it, and who wrote each reply."""
 
 from dataclasses import dataclass
 
@@ -20,7 +20,7 @@ class PreviewedItem:
 
     @property
     def title(self) -> str:
-        """Of the frame."""
+        """The frame's title."""
         return f"Dialog {self.number} on the worker's page"
 
 

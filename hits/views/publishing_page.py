@@ -1,4 +1,4 @@
-"""Publishing from a study's page: the cost first, then the run and its progress; stopping and putting back."""
+"""Publishes a study from its page: shows the cost first, then the run's progress; stops and resumes it."""
 
 from collections.abc import Callable
 from typing import Any
@@ -55,7 +55,7 @@ MOST_HITS_CHANGED_AT_ONCE = 500
 
 @require_GET
 def show_publishing(request: HttpRequest, name: str) -> HttpResponse:
-    """The run's progress, asked for again and again; the whole panel when it has come to its end."""
+    """Render the run's progress, which the page polls, and the whole panel once the run has ended."""
     study = study_for(request.user, name=name, frozen_at__isnull=False)
     offering = chosen_offering(study, request.GET)
     progress = {"place": offering.place, **run_context(offering)}
@@ -77,19 +77,20 @@ def show_publishing_cost(request: HttpRequest, name: str) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 def publish(request: HttpRequest, name: str) -> HttpResponse:
-    """Refused, the study's page comes again with what was typed: a budget that can't be read never becomes none. By
-    GET, which a browser does with the address of such a page, the study."""
+    """Request a publishing run. If the form is refused, the study's page shows again what was typed, so that a budget
+    that can't be read never counts as no budget. A browser may ask for that page's address by GET; it then gets the
+    study."""
     study = study_for(request.user, name=name)
     if request.method == "GET":
         return redirect("study", name=name)
     try:
         offering = offering_of_form(study, request)
         check_may_change(offering)
-    except EvalPlatformError as error:  # not about a field, and nothing here could be done about it
+    except EvalPlatformError as error:  # this is about no field, and nothing on this page could solve it
         messages.error(request, str(error))
         return redirect("study", name=name)
     try:
-        refuse_unseen_budget(offering, request.POST.dict())  # before all else that sends the form back
+        refuse_unseen_budget(offering, request.POST.dict())  # before any other reason to send the form back
         worker_page_url(offering)
         if environment_of(offering).is_real_money and request.POST.get("typed_name", "").strip() != study.name:
             raise FieldRefused(TYPED_NAME, "That is not the study's name: nothing is published.")
@@ -111,7 +112,7 @@ def _request_run(request: HttpRequest, offering: Offering, typed: QueryDict) -> 
 
 @require_POST
 def publish_again(request: HttpRequest, name: str) -> HttpResponse:
-    """For a run whose background process seems dead."""
+    """Send a run again whose background process seems dead."""
     study = study_for(request.user, name=name)
     try:
         refuse_draft(study)
@@ -137,7 +138,8 @@ def resume(request: HttpRequest, name: str) -> HttpResponse:
 def _change(
     request: HttpRequest, name: str, act: Callable[..., StoppingResult], on_worker: Any, where: str
 ) -> HttpResponse:
-    """At once, in this process: whoever stops a study must not wait for a worker. But thousands take their time."""
+    """Stop or resume at once, in this process: whoever stops a study must not wait for a background process. Only with
+    thousands of HITs, which take their time, a background process does it."""
     study = study_for(request.user, name=name)
     user = user_of(request)
     try:
@@ -147,7 +149,7 @@ def _change(
         counts = count_publications(offering)
         if counts.on_offer + counts.stopped > MOST_HITS_CHANGED_AT_ONCE:
             delay(on_worker, offering, user.pk if user else None)
-            messages.info(request, f"Asked for: the HITs will be {where}. The monitor says how far it is.")
+            messages.info(request, f"Requested: the HITs will be {where}. The monitor shows the progress.")
         else:
             market = open_crowd(offering, ATTEMPTS_WHILE_SOMEONE_WAITS)
             result = act(offering, market, timezone.now, user)
@@ -167,7 +169,7 @@ def _tell(request: HttpRequest, result: StoppingResult, where: str) -> None:
     for reason, count in result.refused.items():
         messages.error(request, f"{count_of(count, 'is', 'are')} not: {reason}")
     if result.stopped_by:
-        messages.error(request, f"{str(result.stopped_by).rstrip('.')}. Do it again to go on.")
+        messages.error(request, f"{str(result.stopped_by).rstrip('.')}. Do it again to continue.")
 
 
 def _check_environment(offering: Offering) -> None:

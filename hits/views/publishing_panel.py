@@ -1,4 +1,4 @@
-"""What the publishing panel of a study's page shows: the cost first, then the run and its progress."""
+"""Prepares the publishing panel of a study's page: the cost first, then the run and its progress."""
 
 import re
 from collections.abc import Mapping
@@ -29,8 +29,8 @@ HITS, BUDGET, TYPED_NAME = "publishing-hits", "publishing-budget", "typed-name" 
 
 
 def publishing_panel(study: Study, query: QueryDict, is_told: bool = False) -> dict[str, Any]:
-    """What `hits/_publishing.html` shows. `query` has what is typed, if something is; `is_told` if the page says that
-    the budget was changed meanwhile."""
+    """Return what `hits/_publishing.html` shows. `query` has what was typed, if anything; `is_told` says that the page
+    already tells that the budget was changed meanwhile."""
     offering = chosen_offering(study, query)
     return {
         "place": offering.place,
@@ -60,7 +60,7 @@ def cost_context(offering: Offering, query: Mapping[str, str], is_told: bool = F
     shown = query.get("budget_shown", "") if "budget" in query else standing
     budget = query.get("budget", standing)
     if budget.strip() in ("", shown) and shown != standing:
-        budget = shown = standing  # nothing was typed: the field had what stood before
+        budget = shown = standing  # nothing was typed: the field shows the budget that holds
     typed = {"hits": query.get("hits", ""), "budget": budget}
     context: dict[str, Any] = {**typed, "budget_shown": standing if is_told else shown}
     try:
@@ -78,7 +78,7 @@ def cost_context(offering: Offering, query: Mapping[str, str], is_told: bool = F
 def wave_and_budget(fields: Mapping[str, str]) -> tuple[int | None, int | None]:
     wave, budget = fields.get("hits", "").strip(), fields.get("budget", "").strip()
     if wave and not re.fullmatch("[1-9][0-9]{0,8}", wave):
-        raise FieldRefused(HITS, f"{wave!r} is no number of HITs: write at least 1, or nothing for all of them.")
+        raise FieldRefused(HITS, f"{wave!r} is no number of HITs: write at least 1, or leave it empty for all of them.")
     try:
         return int(wave) if wave else None, cents_from_dollars(budget or None, "The budget")
     except EvalPlatformError as error:
@@ -97,13 +97,13 @@ def _last_run(offering: Offering) -> PublishingRun | None:
 
 
 def budget_in_words(offering: Offering) -> str:
-    """The typed budget that holds, as a field shows it. It holds unless someone takes it out of the field."""
+    """Return the budget that was typed before, as a field shows it. It holds unless someone empties the field."""
     cents = typed_cap_cents(offering)
     return "" if cents is None else f"{cents / 100:.2f}"
 
 
 def refuse_unseen_budget(offering: Offering, fields: Mapping[str, str], field: str = BUDGET) -> None:
-    """A page changes a budget only if it has shown the one that stands: somebody may have set another since."""
+    """Refuse to change a budget that the page has not shown: somebody may have set another one since."""
     try:
         seen = cents_from_dollars(fields.get("budget_shown", "") or None, "What the page has shown as the budget")
         refuse_unseen_cap(offering, seen)

@@ -1,4 +1,4 @@
-"""The study's two books: the ledger of all that is paid and owed, and the log of who did what and when."""
+"""Shows a study's ledger of all that is paid and owed, and its log of who did what and when."""
 
 import csv
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from evalplatform.spreadsheet_cells import cell_of
 from hits.access import note_event, pseudonym
 from hits.designing import dollars
 from hits.models import Offering
-from hits.monitoring import LEDGER_COLUMNS, PAYMENT_STATES, ledger_rows, payments_of, state_of, sum_ledger
+from hits.monitoring import LEDGER_COLUMNS, PAYMENT_STATES, ledger_rows, payment_state, payments_of, sum_ledger
 from hits.views.study_pages import find_offering, surroundings, tells_refusals, user_of
 
 PAYMENTS_PER_PAGE = 50
@@ -35,7 +35,7 @@ def show_ledger(request: HttpRequest, name: str) -> HttpResponse:
                 "payment": payment,
                 "worker": pseudonym(offering.study, payment.submission.assignment.crowd_worker_id),
                 "assignment": payment.submission.assignment,
-                "state": state_of(payment),
+                "state": payment_state(payment),
                 "amount": dollars(payment.cents),
                 "fee": dollars(payment.fee_cents),
             }
@@ -60,7 +60,7 @@ def show_ledger(request: HttpRequest, name: str) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @tells_refusals
 def download_ledger(request: HttpRequest, name: str) -> StreamingHttpResponse:
-    """With pseudonyms; by POST with the marketplace's own ids, and that is noted."""
+    """Download the ledger with pseudonyms or, by POST, with the marketplace's own worker ids, which is logged."""
     offering = find_offering(request, name)
     has_worker_ids = request.method == "POST"
     if has_worker_ids:
@@ -83,7 +83,7 @@ def show_events(request: HttpRequest, name: str) -> HttpResponse:
 
 
 class _Line:
-    """What csv writes into: it hands on each line instead of keeping it."""
+    """A file for csv to write into that hands on each line at once."""
 
     def write(self, line: str) -> str:
         return line

@@ -1,11 +1,11 @@
-"""A form that was refused: its page comes again with what was typed, and says at the field what is wrong with it."""
+"""Shows a refused form again with what was typed, and says at the field what is wrong with it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from evalplatform.errors import EvalPlatformError
 
-STATUS = 422  # the browser shows it as any page; a program sees that nothing was done
+STATUS = 422  # a browser shows it like any page; a program sees that nothing was done
 
 
 class FieldRefused(EvalPlatformError):
@@ -18,8 +18,8 @@ class FieldRefused(EvalPlatformError):
 
 @dataclass(frozen=True)
 class Refused:
-    """For templates. `form` is the id of the part of the page that the form is in; `field` is empty where the whole
-    form is refused. `typed` are the form's own fields by name."""
+    """A refused form, for templates. `form` is the id of the part of the page that the form is in; `field` is empty if
+    the whole form is refused. `typed` has the form's own fields by name."""
 
     form: str
     message: str
@@ -28,5 +28,5 @@ class Refused:
 
 
 def refused_form(form: str, error: EvalPlatformError, typed: Mapping[str, str], field: str = "") -> Refused:
-    """`field` is where it is said if the error names no field of its own."""
+    """Describe a refused form. `field` is where the message stands if the error names no field of its own."""
     return Refused(form, str(error), getattr(error, "field", "") or field, dict(typed.items()))

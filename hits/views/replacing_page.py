@@ -1,4 +1,4 @@
-"""Replacements for what a study has lost: the page shows their cost, then a background process asks for them."""
+"""Replaces work that a study has lost: shows the cost, then a background process requests the replacements."""
 
 import re
 from typing import Any
@@ -32,7 +32,7 @@ from hits.views.study_pages import ATTEMPTS_WHILE_SOMEONE_WAITS, delay, find_off
 
 
 def replacing_panel(offering: Offering, is_asked: bool) -> dict[str, Any]:
-    """What was lost, as we know it; if it is asked for, what the marketplace would give for it."""
+    """Return what was lost as far as we know and, if `is_asked`, what replacing it would cost, by the marketplace."""
     lost = losses(offering).values()
     standing = Replacement.objects.standing().filter(offering=offering)
     sums = standing.aggregate(added=Sum("added"), reopened=Sum("reopened"))
@@ -56,7 +56,7 @@ def replacing_panel(offering: Offering, is_asked: bool) -> dict[str, Any]:
 @require_POST
 @tells_refusals
 def replace_lost(request: HttpRequest, name: str) -> HttpResponse:
-    """Never beyond what was shown: that is the budget it is given."""
+    """Request the replacements. The cost that the page has shown is their budget, so they never cost more."""
     offering = find_offering(request, name)
     user = user_of(request)
     budget = request.POST.get("budget_cents", "")
@@ -72,14 +72,14 @@ def replace_lost(request: HttpRequest, name: str) -> HttpResponse:
         )
         text = f"asked for replacements of what was lost ({offering.place})"
         note_event(offering.study, text, user, timezone.now())
-        messages.info(request, "Asked for. How far it is, and what comes of it, is said below.")
+        messages.info(request, "Requested. This page shows the progress and the outcome below.")
     except EvalPlatformError as error:
         messages.error(request, str(error))
     return redirect(f"{reverse('monitor', args=[offering.study.name])}?{urlencode({'market': offering.place})}")
 
 
 def again_panel(offering: Offering) -> list[dict[str, Any]]:
-    """HITs that can be put up again, as far as we know: deleted on the marketplace, and leading to another address."""
+    """List HITs that can be put up again, as far as we know: deleted on the marketplace, or leading elsewhere."""
     try:
         page_url = worker_page_url(offering)
     except EvalPlatformError:
@@ -104,7 +104,7 @@ def again_panel(offering: Offering) -> list[dict[str, Any]]:
 @require_POST
 @tells_refusals
 def put_up(request: HttpRequest, name: str) -> HttpResponse:
-    """Only what was shown: if something has changed since, it has to be looked at again."""
+    """Put up the HITs that the page has shown. If something has changed since, the researcher must look again."""
     offering = find_offering(request, name)
     user = user_of(request)
     which, cents = request.POST.get("which", ""), request.POST.get("cents", "")
@@ -116,7 +116,7 @@ def put_up(request: HttpRequest, name: str) -> HttpResponse:
         delay(put_hits_up_again, offering, which == "elsewhere", user.pk if user else None)
         text = f"asked for {count_of(offers[which, cents]['count'], 'HIT')} to be put up again ({offering.place})"
         note_event(offering.study, text, user, timezone.now())
-        messages.info(request, "They are put up again in the background. What came of it is said under Lately.")
+        messages.info(request, "They are put up again in the background. The outcome will appear under Lately.")
     except EvalPlatformError as error:
         messages.error(request, str(error))
     return redirect(f"{reverse('monitor', args=[offering.study.name])}?{urlencode({'market': offering.place})}")

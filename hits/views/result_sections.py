@@ -1,9 +1,9 @@
-"""A report for the results page: sections and tables whose cells are texts, ready for the template."""
+"""Renders a report for the results page: sections and tables whose cells are texts, ready for the template."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from hits.analysing import FACTORS, Cell, CriterionReport, Head, Kind, Report, Section, Table
+from hits.analysing import FACTOR_TITLES, Cell, CriterionReport, Head, Kind, Report, Section, Table
 from hits.stats import Undefined
 
 STYLES = {Kind.DIFFERENCE: "+.3f", Kind.METRIC: ".4g"}
@@ -44,7 +44,7 @@ def page_sections(report: Report) -> list[PageSection]:
 
 
 def variant_tables(report: Report) -> list[PageTable]:
-    """The results with and without each screening rule, side by side."""
+    """Return the results with and without each screening rule, side by side."""
     return [_page_table(table) for one in report.criteria for table in one.section("variants").tables]
 
 
@@ -69,7 +69,7 @@ def _letters(section: Section) -> Iterator[str]:
 
 
 def _undefined(section: Section) -> Iterator[str]:
-    """Tables that are undefined for the same reason share a sentence."""
+    """Say which tables are undefined; those with the same reason share a sentence."""
     names: dict[str, list[str]] = {}
     for table in section.tables:
         if table.undefined:
@@ -93,7 +93,7 @@ def _page_table(table: Table) -> PageTable:
 def _row_head(table: Table, head: Head) -> str:
     name = _name(head)
     if table.key == "dependences":
-        return FACTORS.get(name, name)
+        return FACTOR_TITLES.get(name, name)
     if table.key == "metrics":
         return name[:1].upper() + name[1:]
     return f"{head.rank}. {name}" if head.rank is not None else name

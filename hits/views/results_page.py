@@ -1,4 +1,4 @@
-"""The results page: figures, their numbers and intervals. A task has computed them; the page only lays them out."""
+"""Shows the results page: figures, numbers and intervals that a background process has computed."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -45,8 +45,8 @@ def show_results(request: HttpRequest, name: str) -> HttpResponse:
 
 @require_GET
 def show_live(request: HttpRequest, name: str) -> HttpResponse:
-    """How far the computation is; the page polls this. Once it is done the page reloads, unless someone is reading
-    earlier results."""
+    """Render how far the computation is; the page polls this. Once it is done the page reloads, unless someone is
+    reading earlier results."""
     offering = find_offering(request, name)
     row = find_results(offering)
     is_done, is_read = not row.is_under_way, "reading" in request.GET
@@ -84,7 +84,7 @@ def _state(row: StudyResults) -> dict[str, Any]:
 
 
 def _found(row: StudyResults, screening: str) -> dict[str, Any]:
-    """The report for the template, under the screening variant that was chosen, if it exists."""
+    """Return the report for the template, under the chosen screening variant if it exists."""
     results = results_from_json(row.results)
     names = [variant.name for variant in results.main.variants]
     variant = screening if screening in names[1:] else ""
@@ -108,5 +108,5 @@ def _found(row: StudyResults, screening: str) -> dict[str, Any]:
 
 
 def _figures(row: StudyResults, variant: str) -> dict[str, dict[str, str]]:
-    """Our own drawings, safe to show as they are: every name in them is escaped."""
+    """Return our own drawings, which are safe to show as they are: every name in them is escaped."""
     return {one["name"]: {**one, "svg": mark_safe(one["svg"])} for one in row.figures.get(variant, [])}  # noqa: S308

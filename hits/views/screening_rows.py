@@ -1,4 +1,4 @@
-"""A screening run's funnel as rows of a table."""
+"""Turns a screening run's funnel into rows of a table."""
 
 from dataclasses import dataclass
 

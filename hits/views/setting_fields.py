@@ -1,4 +1,4 @@
-"""How a setting of a study stands in a form, and how it is read back.
+"""Shows a study's settings as form fields, and reads them back.
 
 A field is named after its setting ("pay.reward"), as in a study file. Fields only turn text into lists and numbers;
 whether a value makes sense is for `hits.designing.design_problems` to say, which says it for files in the same words.
@@ -47,7 +47,7 @@ class SettingField:
         return READERS[self.kind](post, self.path)
 
     def is_unchanged(self, post: QueryDict, settings: Mapping[str, Any]) -> bool:
-        """Whether the form says nothing new: a field can't show every line break and digit that a file can hold."""
+        """Tell if the form says nothing new: a field can't show every line break and digit that a file can hold."""
         value = get_setting(settings, self.path)
         read = self.read(post)
         if self.fitting is not None:
@@ -59,7 +59,7 @@ class SettingField:
         return bool(read == value)
 
     def value_in(self, settings: Mapping[str, Any]) -> Any:
-        """As the form shows it."""
+        """Return the setting's value as the form shows it."""
         value = get_setting(settings, self.path)
         if isinstance(value, list) and self.kind in WRITERS:
             return WRITERS[self.kind](value)
@@ -83,7 +83,7 @@ def _collapsed(value: Any) -> str:
 
 
 def in_short(value: Any) -> Any:
-    """15.0 minutes are shown as 15."""
+    """Shorten numbers: 15.0 minutes are shown as 15."""
     return f"{value:g}" if isinstance(value, float) else value
 
 
@@ -94,7 +94,7 @@ def _defaults(protocol: str) -> dict[str, Any]:
 
 
 def get_setting(settings: Mapping[str, Any], path: str) -> Any:
-    """What the draft holds, or else the default."""
+    """Return what the draft holds, or else the default."""
     found: Any = settings
     default: Any = _defaults(protocol_in(settings).name)
     for part in path.split("."):
@@ -104,14 +104,15 @@ def get_setting(settings: Mapping[str, Any], path: str) -> Any:
 
 
 def _has_shape_of(found: Any, default: Any, path: str) -> bool:
-    """Drafts may hold anything; a list where a text should be must not break the page that repairs it."""
+    """Tell if a value has the default's shape. Drafts may hold anything, and a list where a text should be must not
+    break the page on which it can be repaired."""
     if path in LISTS_OF_TABLES:
         return isinstance(found, list) and all(isinstance(one, Mapping) for one in found)
     return isinstance(found, list) == isinstance(default, list) and not isinstance(found, Mapping)
 
 
 def set_setting(settings: Mapping[str, Any], path: str, value: Any) -> dict[str, Any]:
-    """A copy with the value in its place; an empty value takes the setting out, so that its default holds."""
+    """Return a copy with the value in its place; an empty value removes the setting, so that its default holds."""
     first, _, rest = path.partition(".")
     if rest:
         part = settings.get(first)
@@ -135,7 +136,7 @@ def _number(post: QueryDict, path: str) -> Any:
 
 
 def _as_number(text: str) -> Any:
-    """The number, or what was typed if it is none: checking will say so."""
+    """Return the number, or the text as typed if it is none: the checks will say so."""
     text = text.strip()
     if re.fullmatch(r"-?\d{1,15}", text):
         return int(text)

@@ -1,4 +1,4 @@
-"""The worker's own page inside of a researcher's page: a whole document for the `srcdoc` of a frame.
+"""Shows the worker's own page inside a researcher's page, as a whole document for the `srcdoc` of a frame.
 
 A frame has no address: whoever may see the page around it sees the frame, and nobody else can ask for it. Its data
 has no token, so that nothing can be saved, and no model's name: those stand in the page around it.

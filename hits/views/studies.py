@@ -1,4 +1,4 @@
-"""The researcher's pages on studies: the list, one study, its HITs, and building and copying it."""
+"""Shows researchers the list of studies, one study and its HITs; builds and copies a study."""
 
 from typing import Any
 
@@ -47,7 +47,7 @@ def build(request: HttpRequest, name: str) -> HttpResponse:
     try:
         design = checked_design(study.design)
         if sum(part.dialog_count for part in design.datasets) > MOST_DIALOGS_BUILT_AT_ONCE:
-            send_once(build_hits_of_study, study)  # it takes longer than a browser and a web server wait
+            send_once(build_hits_of_study, study)  # this takes longer than browsers and web servers wait
         else:
             built = build_hits(study)
             messages.success(
@@ -72,7 +72,7 @@ def copy(request: HttpRequest, name: str) -> HttpResponse:
 
 @require_GET
 def download_manifest(request: HttpRequest, name: str) -> FileResponse | HttpResponse | StreamingHttpResponse:
-    """A small study's is made line by line; a large one's takes half a minute, and is a file."""
+    """Download the manifest. A small study's is made on the fly; a large one's takes half a minute, so it is a file."""
     study = study_for(request.user, name=name, frozen_at__isnull=False)
     if has_large_manifest(study):
         file = manifest_file(study)

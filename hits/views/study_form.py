@@ -1,4 +1,4 @@
-"""The study form: six steps that save drafts, a live preview of the worker's page, live cost, and the planner."""
+"""Shows the study form: six steps that save drafts, live previews of the worker's page and the cost, the planner."""
 
 from contextlib import suppress
 from datetime import timedelta
@@ -69,13 +69,13 @@ def _field_row(field: SettingField, study: Study, problems: list[DesignProblem])
     if field.kind == "many":  # the chosen ones first and in their order, which is the order that is saved again
         order = {name: place for place, name in enumerate(value)}
         choices.sort(key=lambda choice: order.get(choice[0], len(order)))
-    # A problem of one entry of a list (datasets.0.name) stands at the list.
+    # A problem with one entry of a list (datasets.0.name) is shown at the list.
     own = [one.message for one in problems if one.field == field.path or one.field.startswith(f"{field.path}.")]
     return {"field": field, "value": value, "choices": choices, "problems": own}
 
 
 def _extras(study: Study, step: Step, checked: DraftCheck) -> dict[str, Any]:
-    """What single steps show beside plain fields."""
+    """Return what single steps show besides plain fields."""
     if step.key == "data":
         return {"datasets": dataset_rows(study.design)}
     if step.key == "task":
@@ -89,7 +89,7 @@ def _extras(study: Study, step: Step, checked: DraftCheck) -> dict[str, Any]:
 
 @require_POST
 def preview_task(request: HttpRequest, name: str) -> HttpResponse:
-    """The worker's page with what is typed at this moment; nothing is saved."""
+    """Render the worker's page with what is typed at this moment; nothing is saved."""
     study = study_for(request.user, name=name)
     return render(request, "hits/_task_preview.html", {"preview": _preview(_typed(request.POST, study, "task"))})
 
@@ -102,8 +102,8 @@ def preview_cost(request: HttpRequest, name: str) -> HttpResponse:
 
 @require_GET
 def show_plan(request: HttpRequest, name: str) -> HttpResponse:
-    """What the study can show, by simulation. A large study's takes half a minute: a background process does it, and
-    the page asks again until its answer is there."""
+    """Simulate what the study can show. For a large study that takes half a minute: a background process does it, and
+    the page polls until the answer is there."""
     study = study_for(request.user, name=name)
     difference = request.GET.get("difference", "").strip()[:20]
     try:
@@ -121,12 +121,12 @@ def show_plan(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def _plan_job(study: Study, difference: str) -> BackgroundJob:
-    """The last one for this question, unless it failed a while ago."""
+    """Return the last job for this question, unless it failed a while ago; then start a new one."""
     question = plan_question_id(study, difference)
     jobs = study.background_jobs.exclude(requested_at=None).filter(question=question)
     last = jobs.exclude(Q(finished_at__lt=timezone.now() - ASK_AGAIN_AFTER) & ~Q(problem="")).first()
     if last is not None and (last.finished_at or not is_anyone_listening()):
-        return last  # the page asks every few seconds: where nobody listens, messages must not pile up
+        return last  # the page polls every few seconds, and requests must not pile up while no process takes them
     return send_once(plan_size_of_study, study, difference, question=question)
 
 
@@ -144,7 +144,7 @@ def _save(request: HttpRequest, study: Study, step: Step) -> HttpResponse:
 
 
 def _typed(post: QueryDict, study: Study, step_key: str) -> dict[str, Any]:
-    """The draft with what is typed in this step."""
+    """Return the draft with what is typed in this step."""
     settings = dict(study.design)
     step = next(one for one in STEPS if one.key == step_key)
     for field in step.fields(protocol_in(settings)):
@@ -164,7 +164,7 @@ def _summary_of(settings: dict[str, Any], checked: DraftCheck) -> Summary | None
 def _preview(settings: dict[str, Any]) -> str | None:
     """Return the worker's page of this draft; None while what is typed makes no valid task."""
     task: dict[str, Any] = {name: settings[name] for name in ("protocol", "task", "warm_up") if name in settings}
-    # The whole draft, for its pay and size; while another step of it has problems, this step's part with defaults.
+    # Use the whole draft, for its pay and size; while another step has problems, use this step's part with defaults.
     for tried in (settings, SMALLEST_DESIGN | task):
         with suppress(ValidationError):
             return frame_of_draft(StudyDesign.model_validate(tried))

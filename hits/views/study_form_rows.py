@@ -1,4 +1,4 @@
-"""Rows for the parts of the study form that are more than a field: datasets, warm-up, screening."""
+"""Makes rows for the parts of the study form that are more than a field: datasets, warm-up, screening."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,7 +13,7 @@ SPARE_REPLIES = 2
 
 
 def dataset_rows(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """All datasets with how many dialogs are asked for; those of the draft first, in its order."""
+    """List all datasets with how many dialogs the draft wants; those of the draft come first, in its order."""
     asked = {part.get("name"): part.get("dialogs") for part in get_setting(settings, "datasets")}
     order = {name: place for place, name in enumerate(asked)}
     counted = sorted(
@@ -41,7 +41,8 @@ def _as_list(value: Any) -> list[Any]:
 
 
 def screening_rows(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """All rules with the draft's settings; then those that it names and we don't have, to be taken out."""
+    """List all rules with the draft's settings, then those that it names and we don't have, so that they can be
+    removed."""
     chosen = {rule.get("rule"): rule for rule in get_setting(settings, "screening")}
     rows = []
     for rule in every_rule():

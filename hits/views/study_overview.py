@@ -1,4 +1,4 @@
-"""A study's own page: problems or cost, building, copying, members, publishing, HITs and the design."""
+"""Shows a study's own page: problems or cost, building, copying, members, publishing, HITs and the design."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ MOST_DIALOGS_LOOKED_THROUGH = 10_000
 
 
 def render_study(request: HttpRequest, study: Study, refused: Refused | None = None) -> HttpResponse:
-    """`refused` is a form of this page that was sent, and why nothing came of it."""
+    """Render the page. `refused` is a form of this page that was sent, with the reason why it was refused."""
     checked = DraftCheck([], []) if study.is_frozen else check_draft(study.design)
     problems, chosen = checked.problems, checked.selections
     design = None if problems else study.parsed_design
@@ -49,12 +49,12 @@ def render_study(request: HttpRequest, study: Study, refused: Refused | None = N
 
 
 def _publishing(request: HttpRequest, study: Study, refused: Refused | None) -> dict[str, Any]:
-    is_told = refused is not None and refused.form == "publishing"  # which looks at the budget before all else
+    is_told = refused is not None and refused.form == "publishing"  # its first check is about the budget
     return publishing_panel(study, request.POST if refused else request.GET, is_told)
 
 
 def _style_of_draft(design: StudyDesign, chosen: list[Selection]) -> dict[str, Any] | None:
-    """A large draft is looked at when its HITs are built."""
+    """Check if the replies' style gives the human ones away; a large draft is checked when its HITs are built."""
     if sum(part.dialog_count for part in design.datasets) > MOST_DIALOGS_LOOKED_THROUGH:
         return None
     return check_study_style(design, chosen).as_json()
@@ -74,7 +74,7 @@ def _design_rows(study: Study) -> list[dict[str, Any]]:
 
 
 def _in_words(value: Any) -> Any:
-    """Lists of settings a line each, their parts apart; all else as the form shows it."""
+    """Write lists of settings with a line for each, and anything else as the form shows it."""
     if isinstance(value, dict):
         return " · ".join(str(_in_words(part)) for part in value.values())
     if isinstance(value, list):

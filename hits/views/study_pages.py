@@ -1,4 +1,4 @@
-"""What a study's pages share: which marketplace they show, who asks, and how work goes to a background process."""
+"""Holds what a study's pages share: which marketplace they show, who asks, and how to start background work."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -26,7 +26,7 @@ View = Callable[..., HttpResponseBase]
 
 
 def chosen_offering(study: Study, query: QueryDict) -> Offering:
-    """Return the one asked for, else the one that was published last."""
+    """Return the marketplace that the address names, else the one on which the study was published last."""
     offered = offered_places()
     if (asked := query.get("market", "")) in offered:
         return offering_for(study, asked)
@@ -34,16 +34,17 @@ def chosen_offering(study: Study, query: QueryDict) -> Offering:
 
 
 def offering_of_form(study: Study, request: HttpRequest) -> Offering:
-    """Return the one that the form names, which this server must offer: what a form says is never done elsewhere."""
+    """Return the marketplace that the form names. If this server does not offer it, refuse: never act on another
+    one."""
     asked = request.POST.get("market", "")
     check_is_allowed(asked)
     return offering_for(study, asked)
 
 
 def find_offering(request: HttpRequest, name: str) -> Offering:
-    """Of a frozen study, on the marketplace that the address or the form names.
+    """Find a frozen study on the marketplace that the address or the form names.
 
-    A form is taken at its word: what it names and this server does not offer is refused, and not done elsewhere.
+    If a form names a marketplace that this server does not offer, it is refused, and nothing is done on another one.
     """
     study = study_for(request.user, name=name, frozen_at__isnull=False)
     if request.method == "POST" and request.POST.get("market", ""):
@@ -52,7 +53,7 @@ def find_offering(request: HttpRequest, name: str) -> Offering:
 
 
 def tells_refusals(view: View) -> View:
-    """What is refused before a form's own page is known is said, in one line, on the study's page."""
+    """Show refusals that come before the form's own page is known as one line on the study's page."""
 
     @wraps(view)
     def tell(request: HttpRequest, name: str, *args: Any, **more: Any) -> HttpResponseBase:
@@ -66,15 +67,15 @@ def tells_refusals(view: View) -> View:
 
 
 def back_to_study(request: HttpRequest, study: Study) -> HttpResponse:
-    """With what was typed about money in the page's other forms, which comes along (frontend/src/keeping.ts)."""
+    """Go back to the study, with what was typed about money in the page's other forms (frontend/src/keeping.ts)."""
     kept = {name: request.POST[name] for name in KEPT if request.POST.get(name)}
     if "budget" in kept:
-        kept.setdefault("budget_shown", "")  # typed where no budget stood
+        kept.setdefault("budget_shown", "")  # it was typed where no budget had been set
     return redirect(f"{reverse('study', args=[study.name])}{f'?{urlencode(kept)}' if kept else ''}")
 
 
 def surroundings(offering: Offering) -> dict[str, Any]:
-    """What `hits/study_page.html` shows around each page."""
+    """Return what `hits/study_page.html` shows around each page."""
     return {
         "study": offering.study,
         "market": offering.place,

@@ -1,4 +1,4 @@
-"""The six steps of the study form: which settings each one asks for."""
+"""Lists the six steps of the study form, and which settings each one asks for."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""A researcher's tokens for the API: made, shown once, revoked."""
+"""Makes a researcher's API tokens, shows each once, and revokes them."""
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -17,7 +17,7 @@ from hits.views.study_pages import user_of
 @require_http_methods(["GET", "POST"])
 @never_cache
 def show_or_make(request: HttpRequest) -> HttpResponse:
-    """The token is in the answer to this one request, and nowhere else."""
+    """Show the tokens, or make one. A new token appears in the answer to this request and nowhere else."""
     user, token, refused = user_of(request), "", None
     if request.method == "POST" and user is not None:
         try:
@@ -34,5 +34,5 @@ def revoke(request: HttpRequest, key: int) -> HttpResponse:
     user = user_of(request)
     if user is not None:
         revoke_token(user, key, timezone.now())
-        messages.success(request, "The token is revoked: it opens nothing any more.")
+        messages.success(request, "The token is revoked: programs can't use it any more.")
     return redirect("tokens")

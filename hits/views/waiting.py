@@ -1,4 +1,4 @@
-"""What a page says while it waits for a background process: for what, how long, and whether one runs at all."""
+"""Tells what a page waits for while a background process works, since when, and whether one runs at all."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,7 +16,7 @@ from hits.models import BackgroundJob, Offering, Study
 
 @dataclass(frozen=True)
 class Wait:
-    """For `hits/_waiting.html`. `is_alone`: nobody has begun, and no process that could do it runs."""
+    """What `hits/_waiting.html` shows. `is_alone` says that no background process runs that could do it."""
 
     what: str
     since: datetime
@@ -27,7 +27,7 @@ class Wait:
 
 
 def wait_for(what: str, work: BackgroundWork) -> Wait | None:
-    """None if nobody waits for it."""
+    """Describe the wait for this work; None if nobody waits for it."""
     if work.requested_at is None or not work.is_under_way:
         return None
     return Wait(what, work.started_at or work.requested_at, work.started_at is not None, not is_anyone_listening())
@@ -44,9 +44,9 @@ def waits_of(about: Study | Offering) -> list[Wait]:
 
 
 def scheduler_state() -> dict[str, Any]:
-    """Whether what is submitted is collected by itself."""
+    """Tell if submissions are collected automatically."""
     seen_at = scheduler_seen_at()
-    is_alone = not is_anyone_listening()  # then nobody does what the scheduler asks for
+    is_alone = not is_anyone_listening()  # then no process does what the scheduler requests
     is_late = seen_at is None or timezone.now() - seen_at > SCHEDULER_IS_LATE
     return {
         "is_late": is_late,

@@ -1,4 +1,4 @@
-"""The worker's page: opened from a crowd, which says in the address who has come."""
+"""Opens the worker's page; the crowd says in the address who has come."""
 
 from typing import Any
 from uuid import UUID
@@ -37,7 +37,7 @@ CAN_BE_HELD_AGAIN = {Refusal.TAKEN_OVER, Refusal.TIME_OVER}
 @login_not_required
 @never_cache
 @gzip_page
-@xframe_options_exempt  # by frame-ancestors below instead, which can name the marketplaces
+@xframe_options_exempt  # frame-ancestors below does it instead, since it can name the marketplaces
 @require_GET
 def show_hit(request: HttpRequest, study_key: UUID, number: int) -> HttpResponse:
     try:
@@ -93,7 +93,7 @@ def _refuse(request: HttpRequest, refused: WorkRefused, crowd: CrowdWords) -> Ht
 
 
 def _policy(request: HttpRequest) -> str:
-    """Framed by the crowds' sites only, and handing in to them only."""
+    """Allow only the crowds' sites to frame the page, and the page to hand in work only to them."""
     sites = [crowd.sites(request) for crowd in CROWDS.values()]
     local = " ".join(site for one in sites for site in one.local)
     receiving = " ".join(site for one in sites for site in one.receiving)

@@ -1,4 +1,4 @@
-"""The workers of a study, by their pseudonyms; blocking one softly, and asking for who it is, which is noted."""
+"""Shows a study's workers under their pseudonyms, blocks and unblocks them, and reveals a worker's id (logged)."""
 
 from collections.abc import Callable
 from typing import Any
@@ -69,7 +69,7 @@ def show_worker(request: HttpRequest, name: str, worker: str) -> HttpResponse:
 @never_cache
 @tells_refusals
 def reveal_worker(request: HttpRequest, name: str, worker: str) -> HttpResponse:
-    """Only in the answer to this request: there is no address under which the id can be looked at."""
+    """Show the worker's own id in the answer to this request only: there is no address under which it can be seen."""
     offering = find_offering(request, name)
     worker_id = _worker_id(offering, worker)
     text = f"looked at the marketplace's own id of {worker}"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from hits.exporting import FILES, export_bundle
+from hits.exporting import RATINGS_FILES, export_bundle
 from hits.models import Study, offering_for
 from tests.hits.rated import rate
 
@@ -28,7 +28,7 @@ def folder(whole: Path, tmp_path: Path, demo_study: Study) -> Path:
     return Path(shutil.copytree(whole, tmp_path / "bundle"))
 
 
-def complaints(folder: Path, ratings: str = FILES[0]) -> list[str]:
+def complaints(folder: Path, ratings: str = RATINGS_FILES[0]) -> list[str]:
     with pytest.raises(CommandError) as refused:
         call_command("check_bundle", folder, ratings=ratings)
     lines = str(refused.value).splitlines()
@@ -42,11 +42,18 @@ def test_the_bundle_was_whole(folder: Path) -> None:
 
 @pytest.mark.parametrize("how", ["cut", "garbled", "missing", "renamed", "empty", "a folder", "other bytes"])
 def test_every_damage_to_every_file_is_told(folder: Path, how: str) -> None:
-    for name in [*FILES, "bundle.json", "results.json", "sha256sums.txt", "tables/table5.tex", "manifest.jsonl"]:
+    for name in [
+        *RATINGS_FILES,
+        "bundle.json",
+        "results.json",
+        "sha256sums.txt",
+        "tables/table5.tex",
+        "manifest.jsonl",
+    ]:
         kept = (folder / name).read_bytes()
         _damage(folder / name, how)
 
-        told = complaints(folder, name if name in FILES else FILES[0])
+        told = complaints(folder, name if name in RATINGS_FILES else RATINGS_FILES[0])
 
         assert any(Path(name).name in line for line in told), (name, told)
         _put_back(folder / name, kept)

@@ -18,8 +18,8 @@ from evalplatform.spreadsheet_cells import cell_of, text_of
 from generation.corpora.lines import Line
 from generation.corpora.opensubtitles import read_dialogs
 from generation.models import Dataset, Generator
-from hits.analysing import analyse, compute_results, pictures
-from hits.exporting import FILES, check_bundle, export_bundle
+from hits.analysing import analyse, compute_results, make_pictures
+from hits.exporting import RATINGS_FILES, check_bundle, export_bundle
 from hits.exporting.latex import escape
 from hits.frames import build_ratings, categories_from_codes
 from hits.models import Payment, Study, StudyResults, Submission, offering_for
@@ -61,7 +61,7 @@ def ratings_of(names: list[str]) -> pd.DataFrame:
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_figure_shows_any_name_as_it_is(name: str) -> None:
-    for picture in pictures(analyse(ratings_of(["plain", name]))):
+    for picture in make_pictures(analyse(ratings_of(["plain", name]))):
         root = ElementTree.fromstring(picture.svg)
 
         assert root.attrib["aria-label"] == f"{picture.title}. {picture.description}"
@@ -75,7 +75,7 @@ def test_a_figure_shows_any_name_as_it_is(name: str) -> None:
 def test_a_long_name_leaves_room_for_the_drawing() -> None:
     names = ["x" * 99 + end for end in "ab"]
 
-    texts = "".join(picture.svg for picture in pictures(analyse(ratings_of(names))) if picture.name == "shares")
+    texts = "".join(picture.svg for picture in make_pictures(analyse(ratings_of(names))) if picture.name == "shares")
 
     shown = re.findall(r">(x+…x+[ab])<", texts)
     assert {len(name) for name in shown} == {30}
@@ -100,7 +100,7 @@ def test_a_paid_study_of_hostile_names_has_results_and_a_bundle_that_holds(
     assert StudyResults.objects.get().problem == ""
     assert page.count("<svg") >= 4
     assert "<script>" not in page
-    for name in FILES:
+    for name in RATINGS_FILES:
         # Renamed after it was frozen, which no name survives; everything else holds.
         assert check_bundle(bundle.folder, name) == ["manifest.jsonl is not the one that the study was frozen with"]
     with (bundle.folder / "ratings.csv").open(newline="") as file:

@@ -44,7 +44,7 @@ def test_no_sync_brings_workers_to_a_study_whose_orders_are_public_and_says_so_o
     assert TurkHit.objects.get().max_assignments == 4
     assert revealed.events.filter(text__startswith="syncs no longer request replacements").count() == 1
     page = html_of(admin_client.get("/studies/demo/monitor/"))
-    assert "No sync asks for them any more, since the card orders are public" in page
+    assert "Syncs don't request replacements any more, since the card orders are public" in page
     assert "syncs no longer request replacements" in page
     Submission.objects.filter(status="Submitted").update(status="Approved")
     Submission.objects.filter(status="Rejected").update(submitted_at="2026-01-01T00:00Z")

@@ -44,7 +44,7 @@ def test_a_researcher_watches_a_study_and_looks_into_a_workers_answers(
 
     # The figures follow by themselves, once a worker has done what was asked for.
     page.get_by_role("button", name="Sync now").click()
-    expect(page.get_by_text("Asked for.")).to_be_visible()
+    expect(page.get_by_text("Requested.")).to_be_visible()
     sync_hits_of_offering(offering_for(study, "local").pk)
     screen_work_of_offering(offering_for(study, "local").pk)
     expect(page.get_by_text("10.0 minutes")).to_be_visible(timeout=15_000)

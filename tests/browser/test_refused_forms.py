@@ -70,7 +70,7 @@ def test_a_budget_in_its_field_outlasts_a_refused_and_a_taken_invitation(researc
     budget.fill("12.50")
     page.get_by_label("HITs in this wave").fill("2")
 
-    for name, words in (("Sarah", "Nobody here has the user name"), ("grace", "grace sees the study now")):
+    for name, words in (("Sarah", "Nobody here has the user name"), ("grace", "grace can see the study now")):
         page.get_by_label("User name of a colleague").fill(name)
         page.get_by_role("button", name="Invite").click()
         expect(page.get_by_text(words)).to_be_visible()

@@ -148,7 +148,7 @@ def test_words_help_while_the_script_does_not_come(
     page.goto(work_url(publish(**SMALL)))
 
     heading(page).to_have_text("One moment: the HIT is loading")
-    expect(page.get_by_text("What you have done before is saved")).to_be_visible()
+    expect(page.get_by_text("The work you have done so far is saved")).to_be_visible()
     check_accessibility(page)
 
 

@@ -17,9 +17,9 @@ from hits.analysing import (
     Results,
     analyse,
     analyse_study,
-    as_text,
     import_ratings,
-    pictures,
+    make_pictures,
+    report_as_text,
     report_of,
     results_as_json,
     results_from_json,
@@ -90,10 +90,10 @@ def test_each_criterion_has_its_own_results_and_says_so_everywhere() -> None:
 
     assert [one.criterion for one in results.criteria] == ["fluency", "empathy"]
     assert plain(replace(results.criteria[0], criterion="overall")) == plain(analyse(frame).main)
-    assert "Criterion: empathy" in list(as_text(report))
+    assert "Criterion: empathy" in list(report_as_text(report))
     assert {"fluency-table5.tex", "empathy-table5.tex"} <= latex_tables(report).keys()
     assert {"fluency-shares", "empathy-shares"} <= {one.key for one in page_sections(report)}
-    assert {"fluency-shares", "empathy-shares"} <= {one.name for one in pictures(results)}
+    assert {"fluency-shares", "empathy-shares"} <= {one.name for one in make_pictures(results)}
 
 
 def test_the_same_ratings_give_the_same_bytes_and_come_back(results: Results) -> None:
@@ -124,13 +124,13 @@ def test_a_study_without_ratings_has_results_that_say_so() -> None:
     assert nothing.main.size.ratings == 0
     assert nothing.main.table[0].shares == Undefined("there is no rating")
     assert results_as_json(nothing)
-    assert list(as_text(report_of(nothing)))
+    assert list(report_as_text(report_of(nothing)))
 
 
 def test_a_few_ratings_are_described_without_failing() -> None:
     imported = read_ratings(["item,worker,generator,value\n", "1,w,A,good\n", "1,w,B,bad\n"], "few.csv")
 
-    lines = "\n".join(as_text(report_of(analyse(imported.frame))))
+    lines = "\n".join(report_as_text(report_of(analyse(imported.frame))))
 
     assert "undefined: no reply has ratings by two workers" in lines
     assert "nan" not in lines.lower().split()
@@ -140,7 +140,7 @@ def test_a_long_name_does_not_run_into_its_numbers(results: Results) -> None:
     named = replace(results.main.table[0], generator="the-longest-name")
 
     renamed = replace(results.main, table=(named, *results.main.table[1:]))
-    lines = list(as_text(report_of(replace(results, criteria=(renamed,)))))
+    lines = list(report_as_text(report_of(replace(results, criteria=(renamed,)))))
 
     assert any(re.match(r"    the-longest-name  0\.\d{4} \[", line) for line in lines)
 

@@ -11,7 +11,7 @@ from pandas.testing import assert_series_equal
 from generation.models import Candidate, CandidateScore, Dataset, Generator, GeneratorScore
 from hits.analysing import analyse_study, source_of
 from hits.analysing.study_analysis import study_frame
-from hits.exporting import FILES, check_bundle, export_bundle
+from hits.exporting import RATINGS_FILES, check_bundle, export_bundle
 from hits.exporting.ratings_files import read_ratings
 from hits.models import Study, offering_for
 from hits.stats import Undefined
@@ -62,7 +62,7 @@ def test_a_bundle_with_metrics_holds_together(scored: Study, tmp_path: Path) -> 
     bundle = export_bundle(offering_for(scored, "local"), tmp_path / "bundle")
 
     own = study_frame(offering_for(scored, "local"))["metric_similarity"]
-    for name in FILES:
+    for name in RATINGS_FILES:
         assert_series_equal(read_ratings(bundle.folder / name, bundle.about)["metric_similarity"], own)
     assert check_bundle(bundle.folder) == []
     assert bundle.about.metrics == {"similarity": "a network"}

@@ -12,12 +12,12 @@ from django.core.management import call_command
 from django.test import Client
 
 from generation.models import Candidate
-from hits.analysing import analyse_study, as_text, compute_results, report_of
+from hits.analysing import analyse_study, compute_results, report_as_text, report_of
 from hits.batching import build_hits
 from hits.collecting import collect
 from hits.crowds.mturk.client import MTurkMarket
 from hits.designing import create_study
-from hits.exporting import FILES, check_bundle
+from hits.exporting import RATINGS_FILES, check_bundle
 from hits.frames import study_frames
 from hits.models import Exclusion, Hit, HitItem, Offering, Rating, Study, offering_for
 from hits.protocols import PROTOCOLS
@@ -159,7 +159,7 @@ def test_results_of_comparisons_rank_models_and_say_what_is_not_defined(worked: 
         assert counts["win"] == counts["loss"]
         assert sum(counts.values()) == 2 * one.size.ratings
         assert one.calibration[0].generator is None
-    words = "\n".join(as_text(report_of(results)))
+    words = "\n".join(report_as_text(report_of(results)))
     assert "Criterion: fluency" in words
     assert f"undefined: {NOT_FOR_COMPARISONS}" in words
 
@@ -168,7 +168,7 @@ def test_results_of_comparisons_rank_models_and_say_what_is_not_defined(worked: 
 def test_the_bundle_has_opponents_and_is_accepted(worked: Study, tmp_path: Path) -> None:
     call_command("export_study", "demo", "--out", str(tmp_path / "bundle"), stdout=io.StringIO())
 
-    for file in FILES:
+    for file in RATINGS_FILES:
         assert check_bundle(tmp_path / "bundle", file) == []
     about = json.loads((tmp_path / "bundle" / "bundle.json").read_text())
     assert about["criteria"] == {name: ["win", "tie", "loss"] for name in ("empathy", "fluency")}

@@ -19,7 +19,7 @@ from hits.analysing.serialising import plain
 from hits.batching.manifest import sha256
 from hits.collecting import collect
 from hits.crowds.mturk.client import MTurkMarket
-from hits.exporting import FILES, check_bundle, export_bundle, export_ratings
+from hits.exporting import RATINGS_FILES, check_bundle, export_bundle, export_ratings
 from hits.exporting.about import read_about
 from hits.exporting.bundle_facts import gather_facts
 from hits.exporting.bundles import Bundle, write_ratings_of
@@ -72,7 +72,7 @@ def test_a_bundle_says_what_the_database_says_and_holds_together(bundle: Bundle,
 
     assert [path.name for path in bundle.folder.parent.iterdir()] == ["bundle"]
     assert check_bundle(bundle.folder) == []
-    ratings = [read_ratings(bundle.folder / name, bundle.about) for name in FILES]
+    ratings = [read_ratings(bundle.folder / name, bundle.about) for name in RATINGS_FILES]
     for other in ratings[1:]:
         pd.testing.assert_frame_equal(ratings[0], other, check_dtype=False, check_categorical=False)
     assert sha256((bundle.folder / "manifest.jsonl").read_bytes()) == worked.manifest_hash
@@ -85,7 +85,7 @@ def test_a_bundle_says_what_the_database_says_and_holds_together(bundle: Bundle,
 
     alone = hashes(bundle.folder.with_name("ratings"))
     assert alone.pop("sha256sums.txt")
-    assert alone == {name: first[name] for name in (*FILES, "bundle.json")}
+    assert alone == {name: first[name] for name in (*RATINGS_FILES, "bundle.json")}
     _check_that_one_changed_rating_is_found(bundle.folder)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hits.analysing import Results, analyse, pictures
+from hits.analysing import Results, analyse, make_pictures
 from hits.analysing.figures.canvas import INK
 from hits.screening import Counts, Funnel
 from hits.screening.funnel import FunnelStep
@@ -41,7 +41,7 @@ def results() -> Results:
 
 
 def test_all_figures_are_drawn_the_same_twice_and_need_no_style_of_their_own(results: Results) -> None:
-    made, again = pictures(results, FUNNEL), pictures(results, FUNNEL)
+    made, again = make_pictures(results, FUNNEL), make_pictures(results, FUNNEL)
 
     assert [one.name for one in made] == "shares comparisons ranking agreement labels metrics funnel".split()
     for one, other in zip(made, again, strict=True):
@@ -61,7 +61,7 @@ def test_all_figures_are_drawn_the_same_twice_and_need_no_style_of_their_own(res
 
 
 def test_the_words_have_the_numbers(results: Results) -> None:
-    words = {one.name: one.description for one in pictures(results, FUNNEL)}
+    words = {one.name: one.description for one in make_pictures(results, FUNNEL)}
 
     row = results.main.table[-1]
     assert isinstance(row.shares, tuple)
@@ -83,7 +83,7 @@ def test_what_is_undefined_is_drawn_with_its_reason() -> None:
         }
     )
 
-    made = {one.name: one for one in pictures(analyse(one_worker))}
+    made = {one.name: one for one in make_pictures(analyse(one_worker))}
 
     assert "undefined" in made["agreement"].description
     assert "undefined" in made["agreement"].svg

@@ -116,9 +116,9 @@ def test_before_anything_has_happened_the_pages_say_what_is_missing(
     page = text_of(researcher_client, "monitor/")
 
     assert "Nothing of this study is published on this marketplace yet" in page
-    assert "not known yet: it takes two submissions with answers at least" in page
+    assert "not known yet: at least two submissions with answers are needed" in page
     assert "No rate yet: nothing is submitted" in page
-    assert "Nothing is open, so this page stays as it is" in page
+    assert "Nothing is under way, so this page does not update" in page
     assert "0 workers" in text_of(researcher_client, "workers/")
     assert "0 assignments" in text_of(researcher_client, "assignments/")
     assert "0 lines" in text_of(researcher_client, "ledger/")
@@ -371,7 +371,7 @@ def test_syncing_screening_and_pausing_are_asked_for_and_answered_in_the_log(
     work(worked, 3, 0)
     Event.objects.all().delete()
     for verb in ("sync", "screen", "screen/undo"):
-        assert "Asked for." in messages_of(researcher_client.post(f"/studies/demo/{verb}/", {"market": "local"}))
+        assert "Requested." in messages_of(researcher_client.post(f"/studies/demo/{verb}/", {"market": "local"}))
     sync_hits_of_offering(offering_for(worked, "local").pk, researcher.pk)
     screen_work_of_offering(offering_for(worked, "local").pk, researcher.pk)
     screen_work_of_offering(offering_for(worked, "local").pk, researcher.pk)
@@ -409,12 +409,12 @@ def test_what_is_lost_is_replaced_after_a_look_at_the_cost_and_never_beyond_it(
     replace_assignments_of_offering(offering_for(worked, "local").pk, budget_cents, researcher.pk)
 
     assert "Look at what it costs first" in messages_of(unseen)
-    assert "Asked for." in messages_of(asked)
+    assert "Requested." in messages_of(asked)
     assert TurkHit.objects.filter(max_assignments=6).count() == 1
     page = text_of(researcher_client, "monitor/?replace=show")
     assert "published 26" in page
     assert "2 were offered again" in page
-    assert "There is nothing to ask for" in page
+    assert "There is nothing to replace" in page
     assert events()[-2:] == [
         "asked for replacements of what was lost (local)",
         "asked for 2 more assignments and reopened 0: at most $1.20",

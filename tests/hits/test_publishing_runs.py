@@ -288,6 +288,6 @@ def test_an_empty_field_takes_away_only_a_budget_that_its_page_has_shown(
     assert typed_cap_cents(offering_for(demo_study, "local")) == 20_00
 
     page = html_of(researcher_client.get("/studies/demo/publishing/cost/?budget=&budget_shown=20.00"))
-    assert "publishing takes the budget of $20.00 away" in page
+    assert "publishing removes the budget of $20.00" in page
     researcher_client.post("/studies/demo/publish/", {"market": "local", "budget": "", "budget_shown": "20.00"})
     assert typed_cap_cents(offering_for(demo_study, "local")) is None

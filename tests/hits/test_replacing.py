@@ -239,6 +239,6 @@ def test_the_command_says_what_it_does(hit: Hit) -> None:
         call_command("replace_assignments", hit.study.name, *options, stdout=out)
         lines.append(out.getvalue())
 
-    assert lines[0].endswith("Dry run: nothing is asked for.\n")
+    assert lines[0].endswith("Dry run: nothing is requested.\n")
     assert lines[1] == "1 assignment added and 0 reopened, at most $0.60.\n"
     assert Replacement.objects.count() == 1

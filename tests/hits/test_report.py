@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from hits.analysing import Cell, Kind, Report, Section, analyse, as_text, report_of
+from hits.analysing import Cell, Kind, Report, Section, analyse, report_as_text, report_of
 from hits.analysing.figures.alternative_texts import alternative_text
 from hits.analysing.imported_ratings import read_ratings
 from hits.exporting.report_latex import latex_tables
@@ -30,7 +30,7 @@ def test_every_rendering_has_the_number_and_the_interval_of_the_cell(report: Rep
     assert isinstance(cell.interval, Interval)
     share, low, high = cell.number, cell.interval.low, cell.interval.high
 
-    text = "\n".join(as_text(report))
+    text = "\n".join(report_as_text(report))
     tex = latex_tables(report)["intervals.tex"]
     page = {section.key: section for section in page_sections(report)}
     cells = [words for _, row in page["shares"].tables[0].rows for _, words in row]
@@ -48,7 +48,7 @@ def test_what_different_means_is_the_same_everywhere(report: Report) -> None:
     section = one.section("comparisons")
     page = {section.key: section for section in page_sections(report)}
 
-    assert "   different" in "\n".join(as_text(report))
+    assert "   different" in "\n".join(report_as_text(report))
     assert ("verdict", "B is better") in page["comparisons"].tables[0].rows[0][1]
     assert ", different." in alternative_text(section)
     assert re.search(r"A\$\^\{\\mathrm\{b\}\}\$", latex_tables(report)["intervals.tex"])
@@ -66,7 +66,7 @@ def test_an_undefined_number_says_why_wherever_there_is_room() -> None:
     assert (cell.kind, cell.value, cell.undefined) == (Kind.DIFFERENCE, None, reason)
     with pytest.raises(TypeError, match="has no number"):
         _ = cell.number
-    assert f"undefined: {reason}" in "\n".join(as_text(report))
+    assert f"undefined: {reason}" in "\n".join(report_as_text(report))
     assert ("difference", f"undefined: {reason}") in page["comparisons"].tables[0].rows[0][1]
     assert "A -- B & -- & -- & -- & --" in latex_tables(report)["comparisons.tex"]
 

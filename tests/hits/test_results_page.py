@@ -113,7 +113,7 @@ def test_new_ratings_make_results_stale_and_they_stay_until_there_are_others(
 
     page = text_of(researcher_client)
 
-    assert "Below is what was known before" in page
+    assert "Below are the earlier results" in page
     assert "more has come in, or been screened, since" in page
     assert "How replies were rated" in page
     assert StudyResults.objects.get().is_under_way

@@ -94,7 +94,7 @@ def test_an_owner_invites_a_member_and_takes_them_out_again(
     demo_study: Study, researcher: User, researcher_client: Client, stranger: User
 ) -> None:
     page = html_of(researcher_client.post("/studies/demo/members/", {"user_name": "sam"}, follow=True))
-    assert "sam sees the study now." in page
+    assert "sam can see the study now." in page
     assert "Take sam out" in page
     assert "/studies/demo/" in html_of(client_of(stranger).get("/studies/"))
     again = html_of(researcher_client.post("/studies/demo/members/", {"user_name": "sam"}, follow=True))

@@ -66,7 +66,7 @@ def test_what_was_asked_for_is_shown_until_it_is_done_and_says_why_it_failed(
     researcher_client.post("/studies/demo/screen/", {"market": "local"})
     failing = BackgroundJob.objects.under_way().get()
     background._note_failure(str(failing.task_id), screen_work_of_offering, OSError(28, "No space left", "/var/x"))
-    assert "Screening the work came to nothing:</strong> The disk is full" in text_of(researcher_client, "monitor/")
+    assert "Screening the work failed:</strong> The disk is full" in text_of(researcher_client, "monitor/")
 
 
 def test_the_monitor_says_that_the_scheduler_does_not_run_until_it_does(
@@ -74,7 +74,7 @@ def test_the_monitor_says_that_the_scheduler_does_not_run_until_it_does(
 ) -> None:
     rate(demo_study, hits=1)
     assert "The scheduler does not run" in text_of(researcher_client, "monitor/")
-    assert "It has never been heard of." in text_of(researcher_client, "monitor/live/")
+    assert "It has never run." in text_of(researcher_client, "monitor/live/")
 
     note_that_scheduler_runs()
     note_that_scheduler_runs()  # of a second scheduler
@@ -82,7 +82,7 @@ def test_the_monitor_says_that_the_scheduler_does_not_run_until_it_does(
     assert "No background process runs: nothing is collected" in text_of(researcher_client, "monitor/")
 
     SchedulerBeat.objects.update(at=timezone.now() - timedelta(minutes=30))
-    assert "It was last heard of 30" in text_of(researcher_client, "monitor/")
+    assert "It last ran 30" in text_of(researcher_client, "monitor/")
     assert process_commands.BACKGROUND in text_of(researcher_client, "monitor/")
 
 

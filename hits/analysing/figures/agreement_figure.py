@@ -1,11 +1,11 @@
-"""How far workers agree: overall and by dataset, then by generator."""
+"""Draws how far workers agree: overall and by dataset, then by generator."""
 
 from typing import TYPE_CHECKING
 
 from hits.analysing.figures.alternative_texts import MEASURES
 from hits.analysing.figures.canvas import INK, MARKERS, new_axes
 from hits.analysing.figures.figure_words import half_widths, short_name
-from hits.analysing.report import ALL
+from hits.analysing.report import ALL_DATASETS
 from hits.analysing.results import CriterionResults
 from hits.stats import Agreement, Estimate, Undefined
 
@@ -28,13 +28,13 @@ def draw_agreement(results: CriterionResults) -> "Figure":
 
 
 def _rows(results: CriterionResults) -> list[Agreement]:
-    """All datasets together, each dataset, and each generator in all datasets."""
+    """Choose the rows: all datasets together, each dataset, and each generator in all datasets."""
     first = results.agreement[0].dataset if results.agreement else None
     return [row for row in results.agreement if row.generator is None or row.dataset == first]
 
 
 def _name(row: Agreement) -> str:
-    return row.generator or row.dataset or ALL
+    return row.generator or row.dataset or ALL_DATASETS
 
 
 def _draw_row(ax: "Axes", place: int, row: Agreement) -> None:

@@ -1,4 +1,4 @@
-"""All figures that results allow, in the order in which they are shown."""
+"""Lists all figures that results allow, in the order in which pages show them."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Picture:
-    """`name` is also the name of its files, and unique on a page; `description` is the alternative text."""
+    """A figure with its texts, drawn when it is first asked for. `name` is also the name of its files, and unique on a
+    page; `description` is the alternative text."""
 
     name: str
     title: str
@@ -54,10 +55,10 @@ DRAWINGS: "Mapping[str, Callable[[CriterionResults], Figure]]" = {
 }
 
 
-def pictures(
+def make_pictures(
     results: Results, funnel: Funnel | None = None, wanted: Collection[str] = tuple(DRAWINGS)
 ) -> list[Picture]:
-    """A figure for each wanted section of the report that has one; at the end the funnel's."""
+    """Return a figure for each wanted section of the report that has one, and the funnel's at the end."""
     found = [
         Picture(
             f"{part.prefix}{section.key}",

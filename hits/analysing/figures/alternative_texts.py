@@ -1,4 +1,4 @@
-"""Alternative texts of figures: what a section's figure shows, in words, for people who can't see it."""
+"""Writes the alternative texts of figures: what a figure shows, in words, for people who can't see it."""
 
 from collections.abc import Callable, Iterator
 
@@ -25,9 +25,9 @@ def _shares(section: Section) -> Iterator[str]:
         for row in table.rows:
             shares, name = table.cells(row, "share"), row.head.names[0]
             if shares[0].undefined:
-                rows.append(f"{name} is {_written(shares[0])}")
+                rows.append(f"{name} is {_format_cell(shares[0])}")
             else:
-                told = [f"{value} {_written(share)}" for value, share in zip(values, shares, strict=True)]
+                told = [f"{value} {_format_cell(share)}" for value, share in zip(values, shares, strict=True)]
                 rows.append(f"{name} {', '.join(told)}")
         yield f"{table.title}: {'; '.join(rows)}."
 
@@ -39,19 +39,19 @@ def _comparisons(section: Section) -> Iterator[str]:
         for row in table.rows:
             superiority, verdict = table.cells(row, "superiority", "verdict")
             told = "" if verdict.undefined else ", different" if verdict.value else ", not told apart"
-            rows.append(f"{' over '.join(row.head.names)} {_written(superiority)}{told}")
+            rows.append(f"{' over '.join(row.head.names)} {_format_cell(superiority)}{told}")
         yield f"{table.title}: {'; '.join(rows)}."
 
 
 def _ranking(section: Section) -> Iterator[str]:
     yield "Bradley-Terry strengths with 95 % intervals, best first; models that share a letter can't be told apart."
     for table in section.tables:
-        rows = [f"{row.head.names[0]} {_written(row.cells[0])} {row.head.letters}" for row in table.rows]
+        rows = [f"{row.head.names[0]} {_format_cell(row.cells[0])} {row.head.letters}" for row in table.rows]
         yield f"{table.title}: {f'undefined ({table.undefined})' if table.undefined else '; '.join(rows)}."
 
 
 def _agreement(section: Section) -> Iterator[str]:
-    """All datasets together, each dataset, and each model in all datasets: the rows of the figure."""
+    """Describe the rows of the figure: all datasets together, each dataset, and each model in all datasets."""
     [table] = section.tables
     first = table.rows[0].head.names[0]
     rows = []
@@ -59,15 +59,15 @@ def _agreement(section: Section) -> Iterator[str]:
         if len(row.head.names) > 1 and row.head.names[0] != first:
             continue
         cells = table.cells(row, *MEASURES)
-        told = [f"{words} {_written(cell)}" for words, cell in zip(MEASURES.values(), cells, strict=True)]
-        rows.append(f"{row.head.names[-1]}: {_written(cells[-1]) if cells[-1].undefined else ', '.join(told)}")
+        told = [f"{words} {_format_cell(cell)}" for words, cell in zip(MEASURES.values(), cells, strict=True)]
+        rows.append(f"{row.head.names[-1]}: {_format_cell(cells[-1]) if cells[-1].undefined else ', '.join(told)}")
     yield f"Agreement of workers on the same reply, with 95 % intervals. {'; '.join(rows)}."
 
 
 def _labels(section: Section) -> Iterator[str]:
     parts = []
     for table in section.tables_of("labels"):
-        told = [f"{row.head.names[0]} {_written(row.cells[0])}" for row in table.rows[:MOST_LABELS]]
+        told = [f"{row.head.names[0]} {_format_cell(row.cells[0])}" for row in table.rows[:MOST_LABELS]]
         head = f"Among {table.count:,} ratings as {table.value}"
         parts.append(f"{head}: {f'undefined ({table.undefined})' if table.undefined else ', '.join(told)}")
     yield f"The most frequent predicted emotions and intents, with 95 % intervals. {'; '.join(parts)}."
@@ -76,7 +76,7 @@ def _labels(section: Section) -> Iterator[str]:
 def _metrics(section: Section) -> Iterator[str]:
     [table] = section.tables_of("metrics")
     for row, means in zip(table.rows, section.tables_of("means"), strict=True):
-        replies, pearson, of_models = map(_written, table.cells(row, "replies", "pearson", "of_models"))
+        replies, pearson, of_models = map(_format_cell, table.cells(row, "replies", "pearson", "of_models"))
         yield (
             f"{row.head.names[0]}: Pearson's correlation with the mean score is {pearson} over {replies} replies and "
             f"{of_models} over the {len(means.rows)} models."
@@ -93,7 +93,7 @@ _SENTENCES: dict[str, Callable[[Section], Iterator[str]]] = {
 }
 
 
-def _written(cell: Cell) -> str:
+def _format_cell(cell: Cell) -> str:
     if cell.undefined:
         return f"undefined ({cell.undefined})"
     if cell.kind is Kind.COUNT:

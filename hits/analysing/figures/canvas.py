@@ -1,7 +1,7 @@
-"""The paper that figures are drawn on: one style, and how a drawing becomes SVG or PDF.
+"""Sets the style that all figures share, and turns a drawing into SVG or PDF.
 
 Matplotlib takes most of a second to import, so only the functions that draw import it, and a web process starts without
-it. Its state is shared between threads, and so is its style: only one drawing is made at a time.
+it. Threads share its state and its style, so only one drawing is made at a time.
 """
 
 import re
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 WIDTH = 5.2  # inches: a column of a page, and readable on a phone
-INK = "#010203"  # in the SVG, the colour of the text around it; so nothing else may have this colour
-DARK, MIDDLE, LIGHT = "#24577a", "#8fb8d3", "#f3e9d6"  # apart in grey, too; on light and on dark paper
+INK = "#010203"  # becomes the colour of the text around the SVG, so nothing else may have this colour
+DARK, MIDDLE, LIGHT = "#24577a", "#8fb8d3", "#f3e9d6"  # they differ in grey too, on light and on dark paper
 WHITE, BLACK = "#ffffff", "#000001"
 HATCHES = ("", "////", "\\\\\\\\", "----", "xxxx", "++++")  # no dots: a tile of them is 100 kB of SVG
 MARKERS = ("o", "s", "^", "D", "v")
 
 STYLE: dict[Any, Any] = {
-    "font.family": "DejaVu Sans",  # comes with matplotlib: the same everywhere. One weight: PDF takes 0.3 s for each
+    "font.family": "DejaVu Sans",  # comes with matplotlib, so it is everywhere. Each weight takes 0.3 s in a PDF
     "font.size": 9,
     "text.parse_math": False,  # a dollar in a name is a dollar
     "axes.spines.top": False,
@@ -44,7 +44,7 @@ _one_at_a_time = threading.Lock()
 
 
 def new_axes(heights: Sequence[float], width: float = WIDTH, share_x: bool = False) -> tuple["Figure", list["Axes"]]:
-    """Panels below each other, of these heights in inches."""
+    """Make panels below each other, of these heights in inches."""
     figure_class = _figure_class()
     figure = figure_class(figsize=(width, sum(heights) + 0.3), layout="constrained")
     axes = figure.subplots(len(heights), 1, squeeze=False, sharex=share_x, gridspec_kw={"height_ratios": [*heights]})
@@ -79,20 +79,21 @@ def laid_out(draw: Callable[[], "Figure"]) -> "Figure":
         figure = draw()
         if engine := figure.get_layout_engine():
             engine.execute(figure)
-        figure.set_layout_engine(None)  # a finished layout, even "none", would be drawn once more before each save
+        figure.set_layout_engine(None)  # any layout engine, even "none", would lay it out once more before each save
     return figure
 
 
 @contextmanager
 def _drawing() -> Iterator[None]:
-    """The font has no Chinese and no emoji: the SVG leaves letters to the reader's fonts, the PDF has boxes."""
+    """Draw alone, and without warnings about letters that the font lacks (Chinese, emoji): an SVG uses the reader's
+    fonts, and a PDF shows boxes."""
     with _one_at_a_time, warnings.catch_warnings():
         warnings.filterwarnings("ignore", r"Glyph .* missing from font", UserWarning)
         yield
 
 
 def fills(count: int) -> list[tuple[str, str, str]]:
-    """For each of so many values, best first: its fill, its hatch, and a text colour that is readable on it."""
+    """Return a fill, a hatch and a readable text colour for each of `count` values, best first."""
     known = {1: [DARK], 2: [DARK, LIGHT], 3: [DARK, MIDDLE, LIGHT]}.get(count) or _shades(count)
     return [
         (fill, HATCHES[place % len(HATCHES)], WHITE if _lightness(fill) < 0.5 else BLACK)
@@ -116,7 +117,7 @@ def _figure_class() -> type["Figure"]:
     import matplotlib
     from matplotlib.figure import Figure
 
-    matplotlib.rcParams.update(matplotlib.rcParamsDefault)  # whatever the machine's own settings are
+    matplotlib.rcParams.update(matplotlib.rcParamsDefault)  # forget the machine's own settings
     matplotlib.rcParams.update(STYLE)
     return Figure
 
@@ -132,8 +133,9 @@ def _saved(figure: "Figure", kind: str, metadata: dict[str, Any]) -> bytes:
 
 
 def _for_pages(svg: str, name: str, title: str, description: str) -> str:
-    """Only tags are changed. Between them stand names of models and datasets, which may look like anything: matplotlib
-    escapes `<` and `>` in texts and attributes alike, so a tag is what stands between the two."""
+    """Make matplotlib's SVG fit for a page. Only tags are changed: between them stand names of models and datasets,
+    which may look like anything. Matplotlib escapes `<` and `>` in texts and attributes alike, so whatever stands
+    between the two is a tag."""
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<!--.*?-->\s*", "", svg, flags=re.S)
     svg = re.sub(r"<defs>\s*<style[^>]*>.*?</style>\s*</defs>", "", svg, flags=re.S)
@@ -164,7 +166,7 @@ def _with_ids(tag: str, name: str, numbers: dict[str, int]) -> str:
 
 
 def _attributes(style: str) -> str:
-    """The declarations as attributes: a page may forbid inline style, but not these."""
+    """Turn style declarations into attributes: a page may forbid inline style, but not attributes."""
     found = ""
     for declaration in filter(None, (one.strip() for one in style.replace("&quot;", "'").split(";"))):
         key, value = (part.strip() for part in declaration.split(":", 1))

@@ -1,10 +1,10 @@
-"""The comparison matrix: how often the row's generator is rated above the column's."""
+"""Draws the comparison matrix: how often the row's generator is rated above the column's."""
 
 from typing import TYPE_CHECKING
 
 from hits.analysing.figures.canvas import BLACK, INK, LIGHT, MIDDLE, WHITE, new_axes
 from hits.analysing.figures.figure_words import short_name
-from hits.analysing.report import ALL
+from hits.analysing.report import ALL_DATASETS
 from hits.analysing.results import CriterionResults
 from hits.stats import Comparisons, Estimate
 
@@ -17,17 +17,17 @@ def draw_comparisons(results: CriterionResults) -> "Figure":
     rows = 0.7 + 0.3 * len(results.generators)
     figure, axes = new_axes([rows] * len(results.comparisons))
     for table, ax in zip(results.comparisons, axes, strict=True):
-        _panel(ax, table)
-    figure.supxlabel("row above column: 0.50 is alike; * the corrected test tells them apart", fontsize=8)
+        _draw_panel(ax, table)
+    figure.supxlabel("row above column: 0.50 is no difference; * the corrected test tells them apart", fontsize=8)
     return figure
 
 
-def _panel(ax: "Axes", table: Comparisons) -> None:
+def _draw_panel(ax: "Axes", table: Comparisons) -> None:
     names = [one.generator for one in table.letters]  # the best first
     cells = _cells(table)
     for row, first in enumerate(names):
         for column, second in enumerate(names):
-            _cell(ax, row, column, *cells.get((first, second), ("", None)))
+            _draw_cell(ax, row, column, *cells.get((first, second), ("", None)))
     ax.set_xticks(range(len(names)), [short_name(name, 18) for name in names], rotation=20, ha="left")
     ax.set_yticks(range(len(names)), [short_name(name) for name in names])
     ax.xaxis.tick_top()
@@ -35,11 +35,11 @@ def _panel(ax: "Axes", table: Comparisons) -> None:
     ax.set_xlim(-0.5, len(names) - 0.5)
     ax.set_ylim(len(names) - 0.5, -0.5)
     ax.spines[:].set_visible(False)
-    ax.set_title(short_name(table.dataset or ALL), loc="left", fontsize=10)
+    ax.set_title(short_name(table.dataset or ALL_DATASETS), loc="left", fontsize=10)
 
 
 def _cells(table: Comparisons) -> dict[tuple[str, str], tuple[str, float | None]]:
-    """For each row and column, the text of the cell and the superiority."""
+    """Return, for each row and column, the text of the cell and the superiority."""
     found: dict[tuple[str, str], tuple[str, float | None]] = {}
     for one in table.comparisons:
         pairs = ((one.first, one.second), (one.second, one.first))
@@ -52,7 +52,7 @@ def _cells(table: Comparisons) -> dict[tuple[str, str], tuple[str, float | None]
     return found
 
 
-def _cell(ax: "Axes", row: int, column: int, text: str, value: float | None) -> None:
+def _draw_cell(ax: "Axes", row: int, column: int, text: str, value: float | None) -> None:
     if row == column:
         return
     fill = WHITE if value is None or not text.endswith("*") else MIDDLE if value > 0.5 else LIGHT

@@ -1,4 +1,4 @@
-"""The screening's funnel: answers received, and left after each rule."""
+"""Draws the screening's funnel: how many answers were received, and were left after each rule."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""The paper's figure 5: which emotions and intents the replies have that were rated good, okay and bad."""
+"""Draws the paper's figure 5: which emotions and intents replies have that were rated good, okay or bad."""
 
 from typing import TYPE_CHECKING
 
@@ -16,10 +16,10 @@ MOST_LABELS = 14
 
 def draw_labels(results: CriterionResults) -> "Figure":
     parts = _parts(results)
-    names = _names(parts)
+    names = _choose_labels(parts)
     figure, [ax] = new_axes([0.5 + 0.13 * (len(parts) + 1) * len(names)])
     for number, part in enumerate(parts):
-        _bars(ax, number, part, names, len(parts))
+        _draw_bars(ax, number, part, names, len(parts))
     ax.set_yticks(range(len(names)), [short_name(name) for name in names])
     ax.set_ylim(len(names) - 0.4, -0.6)
     ax.tick_params(left=False)
@@ -32,8 +32,8 @@ def _parts(results: CriterionResults) -> list[Labels]:
     return [part for part in results.labels if part.generator is None]
 
 
-def _names(parts: list[Labels]) -> list[str]:
-    """The most frequent labels of all parts, in the order of the first part."""
+def _choose_labels(parts: list[Labels]) -> list[str]:
+    """Choose the most frequent labels of all parts, in the order of the first part."""
     found = [one for part in parts if not isinstance(part.labels, Undefined) for one in part.labels]
     highest: dict[str, float] = {}
     for one in found:
@@ -42,7 +42,7 @@ def _names(parts: list[Labels]) -> list[str]:
     return [name for name in dict.fromkeys(one.label for one in found) if name in kept]
 
 
-def _bars(ax: "Axes", number: int, part: Labels, names: list[str], count: int) -> None:
+def _draw_bars(ax: "Axes", number: int, part: Labels, names: list[str], count: int) -> None:
     shares: dict[str, LabelShare] = {}
     if not isinstance(part.labels, Undefined):
         shares = {one.label: one for one in part.labels}

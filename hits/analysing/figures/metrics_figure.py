@@ -1,4 +1,4 @@
-"""Automatic metrics beside people: a point for each generator."""
+"""Draws automatic metrics against people's ratings, with a point for each generator."""
 
 from typing import TYPE_CHECKING
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 def draw_metrics(results: CriterionResults) -> "Figure":
     figure, axes = new_axes([2.4] * len(results.metrics))
     for metric, ax in zip(results.metrics, axes, strict=True):
-        _panel(ax, metric)
+        _draw_panel(ax, metric)
     return figure
 
 
-def _panel(ax: "Axes", metric: MetricCorrelation) -> None:
+def _draw_panel(ax: "Axes", metric: MetricCorrelation) -> None:
     for number, one in enumerate(metric.generators):
         ax.plot(one.mean_metric, one.mean_score, MARKERS[number % len(MARKERS)], color=INK, markersize=5)
         ax.annotate(

@@ -1,11 +1,11 @@
-"""The ranking by Bradley-Terry strengths, with intervals and the letters of those that can't be told apart."""
+"""Draws the ranking by Bradley-Terry strengths, with intervals, and letters for models that can't be told apart."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from hits.analysing.figures.canvas import INK, new_axes
 from hits.analysing.figures.figure_words import half_widths, short_name
-from hits.analysing.report import ALL
+from hits.analysing.report import ALL_DATASETS
 from hits.analysing.results import CriterionResults
 from hits.stats import Ranked, Ranking, Undefined
 
@@ -18,14 +18,14 @@ def draw_ranking(results: CriterionResults) -> "Figure":
     sizes = [1 if isinstance(one.ranked, Undefined) else len(one.ranked) for one in results.rankings]
     figure, axes = new_axes([0.4 + 0.28 * size for size in sizes], share_x=True)
     for place, (ranking, ax) in enumerate(zip(results.rankings, axes, strict=True)):
-        _panel(ax, ranking, results.letters(ranking.dataset))
+        _draw_panel(ax, ranking, results.letters(ranking.dataset))
         ax.tick_params(labelbottom=place == len(axes) - 1)
-    axes[-1].set_xlabel("strength; who shares a letter can't be told apart", fontsize=8)
+    axes[-1].set_xlabel("strength; models that share a letter can't be told apart", fontsize=8)
     return figure
 
 
-def _panel(ax: "Axes", ranking: Ranking, letters: Mapping[str, str]) -> None:
-    ax.set_title(short_name(ranking.dataset or ALL), loc="left", fontsize=10)
+def _draw_panel(ax: "Axes", ranking: Ranking, letters: Mapping[str, str]) -> None:
+    ax.set_title(short_name(ranking.dataset or ALL_DATASETS), loc="left", fontsize=10)
     if isinstance(ranking.ranked, Undefined):
         ax.text(0.01, 0.5, f"undefined: {ranking.ranked.reason}", transform=ax.transAxes, va="center", fontsize=8)
         ax.set_yticks([])

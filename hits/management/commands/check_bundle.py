@@ -3,7 +3,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from hits.exporting import FILES, check_bundle, unpacked
+from hits.exporting import RATINGS_FILES, check_bundle, unpack_bundle
 from hits.management.study_command import StudyCommand
 
 
@@ -21,10 +21,10 @@ Also checks the hashes. Needs no study in the database. Exits with 1 and says wh
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("folder", type=Path, help="the bundle's folder, or the zip file that the pages hand out")
-        parser.add_argument("--ratings", choices=FILES, default=FILES[0], help="the file to start from")
+        parser.add_argument("--ratings", choices=RATINGS_FILES, default=RATINGS_FILES[0], help="the file to start from")
 
     def run(self, options: dict[str, Any]) -> None:
-        with unpacked(options["folder"]) as folder:
+        with unpack_bundle(options["folder"]) as folder:
             found = check_bundle(folder, options["ratings"])
         if found:
             raise CommandError("\n".join([f"{options['folder']} does not hold together:", *found]))

@@ -39,7 +39,7 @@ check_bundle checks a bundle."""
             self.stderr.write(f"{offering.study} was not screened: everything counts. Run screen_study first.")
         if options["only_ratings"]:
             about = export_ratings(offering, options["out"], options["pseudonyms"])
-            self.stdout.write(f"Wrote {about.ratings:,} ratings, and nothing of what they say, to {options['out']}.")
+            self.stdout.write(f"Wrote {about.ratings:,} ratings, without statistics, to {options['out']}.")
             return
         bundle = export_bundle(offering, options["out"], options["pseudonyms"])
         sizes = [one.size for one in bundle.results.criteria]

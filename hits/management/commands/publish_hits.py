@@ -86,8 +86,8 @@ top-ups too, until another is given. Production needs MTURK_ENVIRONMENT=producti
     def _keep_budget(
         self, offering: Offering, cents: int | None, seen_cents: int | None, options: dict[str, Any]
     ) -> None:
-        """Before anything is spent; without --budget, what was given before goes on holding. Somebody may have changed
-        it while this command waited for an answer: that is not undone unseen."""
+        """Save the budget before anything is spent; without --budget, the one that was given before still holds. If
+        somebody changed it while this command waited for an answer, that change is not overwritten unseen."""
         if cents is not None and not options["dry_run"]:
             check_may_change(offering)
             with spending(offering.study):

@@ -25,7 +25,7 @@ a bundle has revealed the card orders, it needs --orders-are-public."""
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study")
         self.add_place_arguments(parser)
-        parser.add_argument("--budget", metavar="DOLLARS", help="as far as the study can't cost more than this in all")
+        parser.add_argument("--budget", metavar="DOLLARS", help="the most that the study may cost in all")
         parser.add_argument("--dry-run", action="store_true", help="only show what would happen and what it costs")
         self.add_public_orders_argument(parser)
 
@@ -41,6 +41,6 @@ a bundle has revealed the card orders, it needs --orders-are-public."""
         for line in describe_replaced(replaced):
             self.stdout.write(line)
         if options["dry_run"]:
-            self.stdout.write("Dry run: nothing is asked for.")
+            self.stdout.write("Dry run: nothing is requested.")
         if replaced.stopped_by:
             raise CommandError(f"Stopped: {str(replaced.stopped_by).rstrip('.')}. Run the same command again to go on.")

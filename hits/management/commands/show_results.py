@@ -5,13 +5,13 @@ from django.core.management.base import CommandParser
 
 from evalplatform.errors import EvalPlatformError
 from hits.analysing import (
-    WORDS,
+    DEFAULT_SCALE,
     Results,
     analyse,
     analyse_study,
-    as_text,
     describe_problems,
     import_ratings,
+    report_as_text,
     report_of,
     results_as_json,
 )
@@ -39,7 +39,7 @@ docs/statistics.md explains every number."""
         parser.add_argument("study", nargs="?")
         self.add_place_arguments(parser)
         parser.add_argument("--ratings", type=Path, metavar="FILE.csv", help="ratings made elsewhere")
-        parser.add_argument("--values", default=",".join(WORDS), help="words of their scale, best first")
+        parser.add_argument("--values", default=",".join(DEFAULT_SCALE), help="words of their scale, best first")
         parser.add_argument("--json", action="store_true", help="everything, for other programs")
 
     def run(self, options: dict[str, Any]) -> None:
@@ -48,7 +48,9 @@ docs/statistics.md explains every number."""
                 "Name either a study or a file of ratings: show_results demo, or --ratings FILE.csv."
             )
         results = self._imported(options) if options["ratings"] else self._of_study(options)
-        self.stdout.write(results_as_json(results) if options["json"] else "\n".join(as_text(report_of(results))))
+        self.stdout.write(
+            results_as_json(results) if options["json"] else "\n".join(report_as_text(report_of(results)))
+        )
 
     def _of_study(self, options: dict[str, Any]) -> Results:
         offering = self.offering(options)

@@ -66,7 +66,7 @@ paid once. Celery's beat does the same every few minutes."""
 
 
 class _Bars:
-    """A bar for each stage, from when it begins."""
+    """A progress bar for each stage, shown from when the stage begins."""
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress

@@ -1,4 +1,4 @@
-"""For who changes what the worker's page is given."""
+"""Run this after changing the data that the worker's page gets."""
 
 from typing import Any
 

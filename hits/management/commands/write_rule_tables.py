@@ -1,4 +1,4 @@
-"""For who adds or changes a screening rule."""
+"""Run this after adding or changing a screening rule."""
 
 from typing import Any
 
