@@ -81,7 +81,7 @@ def request_run(
 
 def send_run(run: PublishingRun, send: Callable[[PublishingRun], None], now: datetime) -> None:
     """Send the task of a requested run. If the broker can't be reached, the run ends and says so."""
-    PublishingRun.objects.filter(pk=run.pk).send_requested(lambda: send(run), now)
+    PublishingRun.objects.filter(pk=run.pk).send_requested(lambda: send(run), now, run.requested_at)
 
 
 def request_again(offering: Offering, send: Callable[[PublishingRun], None], now: datetime) -> None:
