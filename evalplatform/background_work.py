@@ -33,6 +33,10 @@ class BackgroundWorkQuerySet(models.QuerySet[Row]):
     def under_way(self) -> Self:
         return self.filter(requested_at__isnull=False, finished_at=None)
 
+    def done(self) -> Self:
+        """Requested and finished. A message that arrives now is a second one for the same request."""
+        return self.filter(requested_at__isnull=False, finished_at__isnull=False)
+
     def quiet(self, now: datetime) -> Self:
         """Under way, but nobody has been heard of it for a while: its process may be dead, or there is none."""
         return self._with_last_heard().under_way().filter(_is_long_from(now))

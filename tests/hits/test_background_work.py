@@ -4,6 +4,7 @@ process is dead. The races are between two real connections, on SQLite and on Po
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
+from pathlib import Path
 from threading import Barrier
 from typing import Any
 
@@ -12,14 +13,17 @@ from django.db import InterfaceError, connection
 from django.db import OperationalError as OperationalErrorOfDatabase
 from django.utils import timezone
 from kombu.exceptions import OperationalError
+from pytest_django import Settings
 
 from evalplatform.background_work import QUIET_AFTER, send_task, showing_life
 from evalplatform.errors import EvalPlatformError
 from generation.models import Dataset, StyleCheck
 from generation.style_check import carry_out_style_check, request_style_check
-from hits.analysing import refresh_results
+from hits.analysing import compute_results, refresh_results
 from hits.background import send, send_once
-from hits.models import BackgroundJob, Offering, PublishingRun, Study, StudyResults, offering_for
+from hits.exporting.making_bundles import make_bundle
+from hits.exporting.stored_bundles import bundle_file, request_bundle
+from hits.models import BackgroundJob, Offering, PublishingRun, Study, StudyBundle, StudyResults, offering_for
 from hits.publishing import request_again, request_run, send_run
 from hits.tasks import plan_size_of_study
 from tests.hits.rated import rate
@@ -227,3 +231,23 @@ def test_a_message_that_arrives_after_its_job_is_done_does_nothing(demo_study: S
     plan_size_of_study.apply([demo_study.pk, ""], task_id=str(job.task_id))
 
     assert BackgroundJob.objects.get().answer == {"known": True}
+
+
+def test_a_second_message_for_results_or_a_bundle_that_are_done_does_nothing(
+    demo_study: Study, settings: Settings, tmp_path: Path
+) -> None:
+    settings.VAR_DIR = tmp_path
+    rate(demo_study, hits=1)
+    offering, asked_at = offering_for(demo_study, "local"), timezone.now()
+    refresh_results(offering, Recorder("computing"), asked_at)
+    request_bundle(offering, Recorder("bundling"), None, asked_at)
+    for rows in (StudyResults.objects.all(), StudyBundle.objects.all()):
+        rows.note_end(asked_at)
+
+    compute_results(offering, timezone.now)
+    make_bundle(offering, timezone.now)
+
+    results, bundle = StudyResults.objects.get(), StudyBundle.objects.get()
+    assert (results.finished_at, results.computed_at) == (asked_at, None)
+    assert (bundle.finished_at, bundle.made_at) == (asked_at, None)
+    assert not bundle_file(offering).exists()
