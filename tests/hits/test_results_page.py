@@ -16,7 +16,7 @@ from django.utils import timezone
 from hits.analysing import compute_results, refresh_results
 from hits.analysing.disputed_dialogs import most_disputed
 from hits.frames import ratings_frame
-from hits.models import Assignment, ScreeningRun, Study, StudyResults, offering_for
+from hits.models import Assignment, Rating, ScreeningRun, Study, StudyResults, offering_for
 from hits.screening import screen
 from hits.tasks import compute_results_of_offering, make_bundle_of_offering
 from tests.hits.rated import rate
@@ -137,11 +137,13 @@ def test_without_screening_the_page_says_that_everything_counts(researcher_clien
 
 
 def test_a_failed_computation_is_told_and_can_be_asked_for_again(researcher_client: Client, rated: Study) -> None:
-    Study.objects.update(design={})
-    with pytest.raises(Exception, match="validation error"):
-        compute_results(offering_for(Study.objects.get(), "local"), timezone.now)
+    value = Rating.objects.values_list("value", flat=True)[0]
+    broken = Rating.objects.filter(pk=Rating.objects.order_by("pk")[0].pk)
+    broken.update(value="of no scale")
+    with pytest.raises(TypeError):
+        compute_results(offering_for(rated, "local"), timezone.now)
     assert "The computation failed" in StudyResults.objects.get().problem
-    Study.objects.update(design=rated.design)
+    broken.update(value=value)
 
     assert "The computation failed" in text_of(researcher_client)
     assert not StudyResults.objects.get().is_under_way
