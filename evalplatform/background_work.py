@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import Any, Self, TypeVar
 
 import structlog
-from django.db import DatabaseError, connection, models
+from django.db import Error, connection, models
 from django.db.models import Q
 from django.db.models.functions import Coalesce
 from kombu.exceptions import OperationalError
@@ -33,9 +33,13 @@ class BackgroundWorkQuerySet(models.QuerySet[Row]):
     def under_way(self) -> Self:
         return self.filter(requested_at__isnull=False, finished_at=None)
 
+    def done(self) -> Self:
+        """Requested and finished. A message that arrives now is a second one for the same request."""
+        return self.filter(requested_at__isnull=False, finished_at__isnull=False)
+
     def quiet(self, now: datetime) -> Self:
         """Under way, but nobody has been heard of it for a while: its process may be dead, or there is none."""
-        return self._with_last_heard().under_way().filter(last_heard_at__lt=now - QUIET_AFTER)
+        return self._with_last_heard().under_way().filter(_is_long_from(now))
 
     def request_once(self, send: Callable[[], None], now: datetime) -> bool:
         """Request the work of the one row selected here and send its task, unless it is under way and not quiet.
@@ -44,19 +48,23 @@ class BackgroundWorkQuerySet(models.QuerySet[Row]):
         first one's row lock, looks at the row again, and changes nothing. (PostgreSQL looks again at the row itself,
         not at subqueries: is_free must have none.)
         """
-        is_free = Q(requested_at=None) | Q(finished_at__isnull=False) | Q(last_heard_at__lt=now - QUIET_AFTER)
+        is_free = Q(requested_at=None) | Q(finished_at__isnull=False) | _is_long_from(now)
         fresh = {"requested_at": now, "started_at": None, "seen_at": None, "finished_at": None}
         if not self._with_last_heard().filter(is_free).update(**fresh):
             return False
-        self.send_requested(send, now)
+        self.send_requested(send, now, requested_at=now)
         return True
 
-    def send_requested(self, send: Callable[[], None], now: datetime) -> None:
-        """Send the task of a row that was saved as requested."""
+    def send_requested(self, send: Callable[[], None], now: datetime, requested_at: datetime | None) -> None:
+        """Send the task of a row that was saved as requested at that time.
+
+        If it can't be sent, that request is withdrawn. It may have taken so long that someone else has asked again
+        meanwhile; their request stays.
+        """
         try:
             send()
         except BaseException as error:
-            self.withdraw(error, now)
+            self.filter(requested_at=requested_at).withdraw(error, now)
             raise
 
     def withdraw(self, error: BaseException, now: datetime) -> None:
@@ -77,6 +85,11 @@ class BackgroundWorkQuerySet(models.QuerySet[Row]):
         return self.alias(last_heard_at=Coalesce("seen_at", "started_at", "requested_at"))
 
 
+def _is_long_from(now: datetime) -> Q:
+    """Heard of long ago, or long after now: a clock was wrong once, and nobody should wait until that time comes."""
+    return Q(last_heard_at__lt=now - QUIET_AFTER) | Q(last_heard_at__gt=now + QUIET_AFTER)
+
+
 class BackgroundWork(models.Model):
     requested_at = models.DateTimeField(null=True)  # empty where nobody has asked for it yet
     started_at = models.DateTimeField(null=True)
@@ -93,7 +106,7 @@ class BackgroundWork(models.Model):
     def is_quiet(self, now: datetime) -> bool:
         """True if it is under way, but nobody has been heard of it for a while."""
         last_heard = self.seen_at or self.started_at or self.requested_at
-        return self.is_under_way and last_heard is not None and now - last_heard > QUIET_AFTER
+        return self.is_under_way and last_heard is not None and abs(now - last_heard) > QUIET_AFTER
 
 
 def send_task(task: Any, *arguments: Any, task_id: str | None = None) -> None:
@@ -115,7 +128,7 @@ def showing_life(
         while not is_over.wait(every.total_seconds()):
             try:
                 rows.note_life(now())
-            except DatabaseError as error:  # SQLite is locked, or the database away for a moment: the next one will do
+            except Error as error:  # SQLite is locked, or the database away for a moment: the next one will do
                 log.info("no_sign_of_life", reason=str(error))
             finally:
                 connection.close()

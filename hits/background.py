@@ -48,7 +48,7 @@ def send(task: Any, about: Study | Offering | PublishingRun, *more: Any) -> None
         task_id=task_id, study=study, offering=offering, what=JOBS[task.name], requested_at=now
     )
     BackgroundJob.objects.filter(task_id=task_id).send_requested(
-        lambda: send_task(task, about.pk, *more, task_id=str(task_id)), now
+        lambda: send_task(task, about.pk, *more, task_id=str(task_id)), now, requested_at=now
     )
 
 

@@ -5,7 +5,8 @@ networks, in a process of their own so that torch is imported once and not by ea
 lane says is shown after the first has ended. With more processes than these, each takes longer and all end later.
 
 Tests that failed run once more, alone, after both lanes have ended, since a busy machine can be too slow for a browser.
-If they pass then, the suite is green, and its last lines name them so that they get repaired.
+If they pass then, the suite is green, and its last lines name them so that they get repaired. There is no second try
+where a process of tests crashed, since others may then have been left out, or where clearing away failed.
 
 TEST_DATABASE_URL and TEST_BROKER_URL name servers to use instead of embedded ones.
 """
@@ -20,6 +21,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import IO
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
 
 from tests.repeated import REPEATED
 
@@ -42,6 +45,7 @@ class Pass:
     def __init__(self, pytest: Sequence[str], environment: dict[str, str], cache: Path, before: Sequence[str] = ()):
         """`before` is what the command line begins with: a program that starts a server for pytest."""
         self._pytest, self._environment, self._cache, self._before = pytest, environment, cache, before
+        self._outcome = cache.with_suffix(".xml")
         self.is_green = False
         self.failed: list[str] = []
 
@@ -50,16 +54,32 @@ class Pass:
         code = self._call(self._pytest, told)
         self.is_green = code == 0
         # pytest keeps the ids of failed tests for its option --last-failed. Without them, the server did not start.
-        kept = self._cache / "v" / "cache" / "lastfailed"
-        if code == SOME_TESTS_FAILED and kept.exists():
-            self.failed = list(json.loads(kept.read_text()))
+        noted = self._cache / "v" / "cache" / "lastfailed"
+        if code == SOME_TESTS_FAILED and noted.exists() and self._ran_to_its_end():
+            self.failed = list(json.loads(noted.read_text()))
 
     def try_again(self) -> None:
-        """Run what failed once more, in one process."""
-        self.is_green = self._call([*PYTEST, *self.failed]) == 0
+        """Run what failed once more, in one process. A test that is skipped now has not passed."""
+        has_passed = self._call([*PYTEST, *self.failed]) == 0
+        self.is_green = has_passed and len(self._cases()) == len(self.failed) and not self._marked("skipped")
+
+    def _ran_to_its_end(self) -> bool:
+        """Return whether each test was run: after a few processes that crash, xdist gives up and leaves out the rest.
+
+        What fails while it is cleared away counts as well, since it says nothing about the test whose name it has.
+        """
+        said = [str(one.get("message")) for one in [*self._marked("failure"), *self._marked("error")]]
+        return not any("crashed while running" in one or "failed on teardown" in one for one in said)
+
+    def _cases(self) -> list[Element]:
+        return list(ElementTree.parse(self._outcome).iter("testcase"))
+
+    def _marked(self, mark: str) -> list[Element]:
+        return [found for case in self._cases() for found in case.findall(mark)]
 
     def _call(self, pytest: Sequence[str], told: IO[str] | None = None) -> int:
-        command = [*self._before, *pytest, "-o", f"cache_dir={self._cache}"]
+        self._outcome.unlink(missing_ok=True)
+        command = [*self._before, *pytest, "-o", f"cache_dir={self._cache}", f"--junitxml={self._outcome}"]
         return subprocess.run(command, env=self._environment, stdout=told, stderr=told and subprocess.STDOUT).returncode
 
 

@@ -26,6 +26,31 @@ def test_that_fails_always(number):
         tries.write("x")
     assert number < 0
 """
+CRASHES_THE_FIRST_TIME = """
+def test_that_ends_its_process():
+    was_here = pathlib.Path("was-here")
+    is_first = not was_here.exists()
+    was_here.touch()
+    if is_first:
+        os._exit(1)
+"""
+IS_NOT_CLEARED_AWAY = """
+@pytest.fixture
+def left_over():
+    yield
+    assert pathlib.Path("was-here").exists() or pathlib.Path("was-here").touch()
+
+def test_that_leaves_something(left_over):
+    pass
+"""
+IS_SKIPPED_THE_SECOND_TIME = """
+def test_that_is_skipped_the_second_time():
+    was_here = pathlib.Path("was-here")
+    if was_here.exists():
+        pytest.skip("not now")
+    was_here.touch()
+    assert False
+"""
 PASSES = """
 def test_that_passes():
     with open("passed", "a") as passed:
@@ -44,7 +69,7 @@ def run_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunPass:
 
     def run(*tests: str, before: tuple[str, ...] = ()) -> Pass:
         (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = -p xdist\n")
-        (tmp_path / "test_few.py").write_text("\n".join(["import pathlib, pytest", *tests]))
+        (tmp_path / "test_few.py").write_text("\n".join(["import os, pathlib, pytest", *tests]))
         one = Pass([*PYTEST, "-n", "1"], environment, tmp_path / "cache", before)
         one.run()
         return one
@@ -86,6 +111,14 @@ def test_many_failures_get_no_second_try(run_pass: RunPass, tmp_path: Path) -> N
 @pytest.mark.parametrize("test", ["this is not Python", "import os; os._exit(1)"], ids=["unreadable", "ended"])
 def test_a_pass_that_could_not_run_gets_no_second_try(run_pass: RunPass, test: str) -> None:
     one = run_pass(test)
+
+    assert try_failed_again([one]) == []
+    assert not one.is_green
+
+
+@pytest.mark.parametrize("test", [CRASHES_THE_FIRST_TIME, IS_NOT_CLEARED_AWAY, IS_SKIPPED_THE_SECOND_TIME])
+def test_what_did_not_run_or_pass_is_red_though_nothing_fails_the_second_time(run_pass: RunPass, test: str) -> None:
+    one = run_pass(test, PASSES)
 
     assert try_failed_again([one]) == []
     assert not one.is_green

@@ -25,9 +25,11 @@ FAILED = "The computation failed. The log of the background process has the deta
 
 
 def compute_results(offering: Offering, now: Callable[[], datetime]) -> None:
+    """Compute what was requested, or what nobody has requested yet; do nothing if the request is answered already."""
     rows = StudyResults.objects.filter(offering=offering)
     StudyResults.objects.get_or_create(offering=offering)
-    rows.note_start(now())
+    if not rows.note_start(now()) and rows.done().exists():
+        return  # another process has answered this request
     source = source_of(offering)  # before we read any ratings, so that later ones make the results stale
     # A failure counts as done too, or a waiting page would request the same computation again and again.
     try:

@@ -23,8 +23,10 @@ SAME_TIME = (1980, 1, 1, 0, 0, 0)  # with the files' own times, the same bundle 
 
 
 def make_bundle(offering: Offering, now: Callable[[], datetime]) -> None:
+    """Make the bundle that was requested; do nothing if another process has made it already."""
     row = StudyBundle.objects.filter(offering=offering)
-    row.note_start(now())
+    if not row.note_start(now()) and row.done().exists():
+        return  # another process has answered this request
     source = bundle_source(offering)  # before we read any ratings, so that later ones make the bundle stale
     try:
         with showing_life(row, now):

@@ -8,7 +8,7 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NoReturn
 
 from pydantic import (
     BaseModel,
@@ -110,6 +110,9 @@ class RetiredRule(ScreeningRule):
     model_config = ConfigDict(extra="allow")
 
     def find(self, frames: Any) -> list[Finding]:
+        self.refuse()
+
+    def refuse(self) -> NoReturn:
         raise EvalPlatformError(
             f"The study was frozen with the screening rule {self.rule}, which this version of EvalPlatform does not "
             "have as it was. Screen with the version that has it, or explore other rules: screen_study --rules FILE."

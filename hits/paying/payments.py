@@ -24,7 +24,7 @@ from hits.budgeting import (
     submissions_without_dues,
     waiting_for_decision,
 )
-from hits.crowds import Market, Met, carry_out, crowd_of
+from hits.crowds import Market, MarketBonus, Met, carry_out, crowd_of
 from hits.errors import MarketRefused, MarketUnavailable
 from hits.models import Event, Offering, Payment, Study, Submission
 from hits.models.design import StudyDesign
@@ -91,7 +91,8 @@ def _plan_jobs(
     """Yield a job for each reward, then one for each HIT's bonuses: a single call lists those that were paid before.
 
     Jobs that are yielded together run at once. Where asking twice would pay twice, each HIT's bonuses come alone and
-    are claimed just before, so that a run that is killed leaves only that one HIT in doubt.
+    are claimed just before, so that a run that is killed leaves only that one HIT in doubt. We list first and claim
+    then: if the list can't be had, nothing is claimed, and earlier claims stay.
     """
     noted = bonuses_noted_as_found(offering)
     by_hit: dict[str, list[Payment]] = {}
@@ -101,18 +102,23 @@ def _plan_jobs(
     rewards = [_Job([one], partial(_approve, market, one)) for one in owed if one.kind == Kind.REWARD]
     if crowd_of(offering).abilities.is_bonus_repeatable:
         yield rewards + [
-            _Job(ones, partial(_send_bonuses, market, hit, ones, noted, {one.pk for one in ones}))
-            for hit, ones in by_hit.items()
+            _Job(ones, partial(_list_and_send_bonuses, market, hit, ones, noted)) for hit, ones in by_hit.items()
         ]
         return
     yield rewards
     for hit, ones in by_hit.items():
-        yield [_Job(ones, partial(_send_bonuses, market, hit, ones, noted, _claim_payments(ones, now())))]
+        try:
+            paid = list(market.list_bonuses_of_hit(hit))
+        except (MarketRefused, MarketUnavailable) as error:
+            yield [_Job(ones, partial(_fail_all, ones, error))]
+        else:
+            yield [_Job(ones, partial(_send_bonuses, market, paid, ones, noted, _claim_payments(ones, now())))]
 
 
 def _claim_payments(payments: Iterable[Payment], now: datetime) -> set[int]:
     """Claim the payments that no run has asked for yet, and return their ids. The claim is saved before the call."""
-    return {one.pk for one in payments if Payment.objects.filter(pk=one.pk, sending_at=None).update(sending_at=now)}
+    free = Payment.objects.filter(sending_at=None, paid_at=None)
+    return {one.pk for one in payments if free.filter(pk=one.pk).update(sending_at=now)}
 
 
 # --- What is due -----------------------------------------------------------------------------------------------------
@@ -254,7 +260,7 @@ class _Outcome:
     paid_at: datetime | None = None  # if the marketplace says when
     status: str = ""  # the submission's status, if we learned it
     error: MarketRefused | MarketUnavailable | None = None
-    is_lost: bool = False  # we asked for it, and don't know yet whether it was paid
+    was_refused: bool = False  # this run claimed and asked for it, and the answer was no: it was surely not paid
 
 
 def _approve(market: Market, payment: Payment) -> list[_Outcome]:
@@ -277,9 +283,23 @@ def _approve(market: Market, payment: Payment) -> list[_Outcome]:
     return [_Outcome(OUR_CALL, status=Status.APPROVED)]
 
 
+def _list_and_send_bonuses(
+    market: Market, crowd_hit_id: str, payments: Sequence[Payment], noted: Collection[BonusKey]
+) -> list[_Outcome]:
+    try:
+        paid = list(market.list_bonuses_of_hit(crowd_hit_id))
+    except (MarketRefused, MarketUnavailable) as error:
+        return _fail_all(payments, error)
+    return _send_bonuses(market, paid, payments, noted, {one.pk for one in payments})
+
+
+def _fail_all(payments: Sequence[Payment], error: MarketRefused | MarketUnavailable) -> list[_Outcome]:
+    return [_Outcome(error=error) for _ in payments]
+
+
 def _send_bonuses(
     market: Market,
-    crowd_hit_id: str,
+    paid: Sequence[MarketBonus],
     payments: Sequence[Payment],
     noted: Collection[BonusKey],
     may_send: Collection[int],
@@ -288,10 +308,6 @@ def _send_bonuses(
 
     A bonus that is not in `may_send` was asked for before; we look for it in the list, and never ask for it again.
     """
-    try:
-        paid = list(market.list_bonuses_of_hit(crowd_hit_id))
-    except (MarketRefused, MarketUnavailable) as error:
-        return [_Outcome(error=error) for _ in payments]
     ours = {(one.crowd_assignment_id, our_mark_in(one.reason)) for one in paid}
     by_hand = {key_of(one): one for one in paid if not our_mark_in(one.reason) and key_of(one) not in noted}
     outcomes = []
@@ -305,7 +321,7 @@ def _send_bonuses(
         elif payment.pk in may_send:
             outcomes.append(_send_bonus(market, payment))
         else:
-            outcomes.append(_Outcome(is_lost=True))
+            outcomes.append(_Outcome())
     return outcomes
 
 
@@ -315,7 +331,7 @@ def _send_bonus(market: Market, payment: Payment) -> _Outcome:
         market.send_bonus(who.crowd_worker_id, who.crowd_assignment_id, payment.cents, payment.reason, payment.token)
     except (MarketRefused, MarketUnavailable) as error:
         # This may also be a token that another run used a moment ago; the next run will find that bonus on the list.
-        return _Outcome(error=error, is_lost=isinstance(error, MarketUnavailable))
+        return _Outcome(error=error, was_refused=isinstance(error, MarketRefused))
     return _Outcome(OUR_CALL)
 
 
@@ -335,8 +351,9 @@ def _save_outcomes(payments: Sequence[Payment], outcomes: Sequence[_Outcome], no
         elif outcome.error is None:
             this.update(refusal=ANSWER_LOST)
         else:
-            # If it was surely not paid, we give up the claim, and the next run may ask for it.
-            this.update(refusal=str(outcome.error), **({} if outcome.is_lost else {"sending_at": None}))
+            # We give up our own claim if we were refused, and the next run may ask again. No other claim is touched:
+            # its answer may be lost, or another run may be sending it now.
+            this.update(refusal=str(outcome.error), **({"sending_at": None} if outcome.was_refused else {}))
             result.note(outcome.error)
 
 

@@ -23,6 +23,11 @@ from hits.publishing.stopping import stop_study
 Now = Callable[[], datetime]
 EnterMarket = Callable[[Offering], tuple[Market, str]]  # returns a market, and the address of our page for its workers
 
+FAILED = (
+    "Publishing failed. The log of the background process has the details; tell whoever runs this server. HITs that "
+    "were published stay, and publishing again continues with the others."
+)
+
 
 @dataclass(frozen=True)
 class RunCounts:
@@ -76,7 +81,7 @@ def request_run(
 
 def send_run(run: PublishingRun, send: Callable[[PublishingRun], None], now: datetime) -> None:
     """Send the task of a requested run. If the broker can't be reached, the run ends and says so."""
-    PublishingRun.objects.filter(pk=run.pk).send_requested(lambda: send(run), now)
+    PublishingRun.objects.filter(pk=run.pk).send_requested(lambda: send(run), now, run.requested_at)
 
 
 def request_again(offering: Offering, send: Callable[[PublishingRun], None], now: datetime) -> None:
@@ -105,7 +110,8 @@ def last_offering(study: Study, places: Collection[str]) -> Offering:
 def carry_out_run(run: PublishingRun, enter_market: EnterMarket, now: Now) -> None:
     """Resume where the last process stopped; do nothing if the run is finished.
 
-    Raises MarketUnavailable, to be tried again later; any other trouble becomes the run's outcome.
+    Raises MarketUnavailable, to be tried again later; any other trouble becomes the run's outcome. An error that nobody
+    foresaw ends the run too, or no other could ever be requested, and is raised for the log.
     """
     row = PublishingRun.objects.filter(pk=run.pk)
     if not row.note_start(now(), outcome=""):
@@ -119,6 +125,9 @@ def carry_out_run(run: PublishingRun, enter_market: EnterMarket, now: Now) -> No
         raise
     except EvalPlatformError as error:
         finish_run(run, str(error), now())
+    except Exception:
+        finish_run(run, FAILED, now())
+        raise
     else:
         finish_run(run, outcome, now())
 

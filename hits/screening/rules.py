@@ -7,7 +7,7 @@ are made from this list.
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from hits.models.screening_rule import Finding, ScreeningRule
+from hits.models.screening_rule import Finding, RetiredRule, ScreeningRule
 from hits.screening.attention_rules import (
     FirstAttemptFailures,
     Inattention,
@@ -49,7 +49,10 @@ def every_rule() -> list[ScreeningRule]:
 
 def apply_rules(frames: "Frames", rules: Sequence[ScreeningRule]) -> list[list[Finding]]:
     """Return the findings of each rule. Each rule sees all of the work, so their order changes the funnel's counts but
-    never what is kept."""
+    never what is kept. A retired rule is refused, also where there is no work yet."""
+    for rule in rules:
+        if isinstance(rule, RetiredRule):
+            rule.refuse()
     if frames.ratings.empty:
         return [[] for _ in rules]
     parts = frames.by_criterion

@@ -3,22 +3,27 @@ process is dead. The races are between two real connections, on SQLite and on Po
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
+from datetime import datetime, timedelta
+from pathlib import Path
 from threading import Barrier
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import InterfaceError, connection
+from django.db import OperationalError as OperationalErrorOfDatabase
 from django.utils import timezone
 from kombu.exceptions import OperationalError
+from pytest_django import Settings
 
 from evalplatform.background_work import QUIET_AFTER, send_task, showing_life
 from evalplatform.errors import EvalPlatformError
 from generation.models import Dataset, StyleCheck
 from generation.style_check import carry_out_style_check, request_style_check
-from hits.analysing import refresh_results
+from hits.analysing import compute_results, refresh_results
 from hits.background import send, send_once
-from hits.models import BackgroundJob, Offering, Study, StudyResults, offering_for
+from hits.exporting.making_bundles import make_bundle
+from hits.exporting.stored_bundles import bundle_file, request_bundle
+from hits.models import BackgroundJob, Offering, PublishingRun, Study, StudyBundle, StudyResults, offering_for
 from hits.publishing import request_again, request_run, send_run
 from hits.tasks import plan_size_of_study
 from tests.hits.rated import rate
@@ -125,6 +130,52 @@ def test_a_broker_that_is_away_leaves_no_row_that_waits(demo_study: Study) -> No
     assert (run.is_under_way, "the broker does not answer" in run.outcome) == (False, True)
 
 
+def test_a_request_that_can_t_be_sent_leaves_a_later_one_of_someone_else(demo_study: Study) -> None:
+    rate(demo_study, hits=1)
+    offering, other, asked_at = offering_for(demo_study, "local"), Recorder("computing"), timezone.now()
+
+    def send_slowly(about: Offering) -> None:
+        """Hang until someone else has asked again, then give up."""
+        refresh_results(offering, other, asked_at + LONG_AGO)
+        send_task(Recorder(is_away=True), about.pk)
+
+    with pytest.raises(EvalPlatformError, match="the broker does not answer"):
+        refresh_results(offering, send_slowly, asked_at)
+
+    assert len(other.sent) == 1
+    assert StudyResults.objects.get().requested_at == asked_at + LONG_AGO
+
+
+def test_a_run_that_was_sent_again_meanwhile_is_not_ended_by_the_first_failure(demo_study: Study) -> None:
+    offering, other, asked_at = offering_for(demo_study, "local"), Recorder("publishing"), timezone.now()
+    run = request_run(offering, 1, None, None, asked_at)
+
+    def send_slowly(about: PublishingRun) -> None:
+        request_again(offering, other, asked_at + LONG_AGO)
+        send_task(Recorder(is_away=True), about.pk)
+
+    with pytest.raises(EvalPlatformError, match="the broker does not answer"):
+        send_run(run, send_slowly, asked_at)
+
+    assert len(other.sent) == 1
+    assert PublishingRun.objects.get().is_under_way
+
+
+def test_work_that_is_dated_in_the_future_can_be_asked_for_again(demo_study: Study) -> None:
+    rate(demo_study, hits=1)
+    offering, task, today = offering_for(demo_study, "local"), Recorder("computing"), timezone.now()
+    refresh_results(offering, task, today + timedelta(days=3650))
+    row = StudyResults.objects.get()
+
+    assert row.is_quiet(today)
+    assert StudyResults.objects.quiet(today).exists()
+    refresh_results(offering, task, today)
+    refresh_results(offering, task, today)
+
+    assert len(task.sent) == 2
+    assert StudyResults.objects.get().requested_at == today
+
+
 def test_a_quiet_run_is_sent_again_and_a_living_one_is_not(demo_study: Study) -> None:
     offering, task = offering_for(demo_study, "local"), Recorder("hits.tasks.publish_hits_of_run")
     run = request_run(offering, 1, None, None, timezone.now())
@@ -154,6 +205,25 @@ def test_a_process_shows_that_it_lives_while_it_works_and_then_no_more(demo_stud
     assert found.seen_at <= found.finished_at
 
 
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("error", [OperationalErrorOfDatabase, InterfaceError])
+def test_signs_of_life_go_on_after_the_database_was_away(demo_study: Study, error: type[Exception]) -> None:
+    long_ago = timezone.now() - timedelta(hours=1)
+    row = StudyResults.objects.filter(offering=offering_for(demo_study, "local"))
+    StudyResults.objects.create(offering=Offering.objects.get(), requested_at=long_ago, started_at=long_ago)
+    errors = [error("connection already closed")]
+
+    def now() -> datetime:
+        if errors:
+            raise errors.pop()
+        return timezone.now()
+
+    with showing_life(row, now, every=timedelta(milliseconds=10)):
+        wait_until(lambda: not row.quiet(timezone.now()).exists(), "a sign of life")
+
+    assert not errors
+
+
 def test_a_message_that_arrives_after_its_job_is_done_does_nothing(demo_study: Study) -> None:
     job = send_once(Recorder("hits.tasks.plan_size_of_study"), demo_study, "", question="what if?")
     BackgroundJob.objects.update(finished_at=timezone.now(), answer={"known": True})
@@ -161,3 +231,23 @@ def test_a_message_that_arrives_after_its_job_is_done_does_nothing(demo_study: S
     plan_size_of_study.apply([demo_study.pk, ""], task_id=str(job.task_id))
 
     assert BackgroundJob.objects.get().answer == {"known": True}
+
+
+def test_a_second_message_for_results_or_a_bundle_that_are_done_does_nothing(
+    demo_study: Study, settings: Settings, tmp_path: Path
+) -> None:
+    settings.VAR_DIR = tmp_path
+    rate(demo_study, hits=1)
+    offering, asked_at = offering_for(demo_study, "local"), timezone.now()
+    refresh_results(offering, Recorder("computing"), asked_at)
+    request_bundle(offering, Recorder("bundling"), None, asked_at)
+    for rows in (StudyResults.objects.all(), StudyBundle.objects.all()):
+        rows.note_end(asked_at)
+
+    compute_results(offering, timezone.now)
+    make_bundle(offering, timezone.now)
+
+    results, bundle = StudyResults.objects.get(), StudyBundle.objects.get()
+    assert (results.finished_at, results.computed_at) == (asked_at, None)
+    assert (bundle.finished_at, bundle.made_at) == (asked_at, None)
+    assert not bundle_file(offering).exists()

@@ -15,6 +15,7 @@ from hits.batching import build_hits
 from hits.crowds import CROWDS, Market, all_places, check_is_allowed, open_crowd
 from hits.crowds.contract import Crowd
 from hits.designing import create_study
+from hits.errors import MarketRefused, MarketUnavailable
 from hits.models import Event, Hit, Offering, Payment, Publication, Study, Submission, offering_for
 from hits.paying import reject
 from hits.paying.payments import ANSWER_LOST
@@ -206,6 +207,58 @@ def test_a_bonus_whose_answer_was_lost_is_never_asked_for_again(toy: ToyCrowd, o
     assert (unknown.paid_at, unknown.refusal) == (None, ANSWER_LOST)
     assert len(toy.panel.bonuses) == 1
     assert bonuses.get().paid_by == "found there"
+
+
+LIST_ERRORS = [MarketUnavailable("The list is away."), MarketRefused("toy", "There is no list today.")]
+
+
+@pytest.mark.parametrize("error", LIST_ERRORS, ids=["unavailable", "refused"])
+def test_a_list_that_fails_frees_no_bonus_whose_answer_was_lost(
+    toy: ToyCrowd, offering: Offering, error: MarketRefused | MarketUnavailable
+) -> None:
+    Participant(first_hit(offering), toy).finish()
+    toy.panel.loses_answers = True
+    bonuses = Payment.objects.filter(kind="bonus")
+    sync(offering, open_crowd(offering), now)
+    claimed_at = bonuses.get().sending_at
+
+    toy.panel.list_error = error
+    sync(offering, open_crowd(offering), now)
+    after_failure = bonuses.get().sending_at
+    toy.panel.list_error = None
+    sync(offering, open_crowd(offering), now)  # the list does not show the bonus yet
+
+    assert claimed_at is not None
+    assert after_failure == claimed_at
+    assert len(toy.panel.bonuses) == 1
+
+
+@pytest.mark.parametrize("error", LIST_ERRORS, ids=["unavailable", "refused"])
+def test_a_bonus_that_was_never_asked_for_is_paid_when_the_list_is_back(
+    toy: ToyCrowd, offering: Offering, error: MarketRefused | MarketUnavailable
+) -> None:
+    Participant(first_hit(offering), toy).finish()
+    toy.panel.list_error = error
+    sync(offering, open_crowd(offering), now)
+    bonus = Payment.objects.get(kind="bonus")
+    toy.panel.list_error = None
+    sync(offering, open_crowd(offering), now)
+
+    assert (bonus.sending_at, bonus.refusal) == (None, str(error))
+    assert len(toy.panel.bonuses) == 1
+    assert Payment.objects.get(kind="bonus").paid_by == "our call"
+
+
+def test_a_bonus_that_was_refused_is_asked_for_again(toy: ToyCrowd, offering: Offering) -> None:
+    Participant(first_hit(offering), toy).finish()
+    toy.panel.refuses_bonuses = True
+    sync(offering, open_crowd(offering), now)
+    refused = Payment.objects.get(kind="bonus")
+    toy.panel.refuses_bonuses = False
+    sync(offering, open_crowd(offering), now)
+
+    assert (refused.paid_at, refused.sending_at) == (None, None)
+    assert len(toy.panel.bonuses) == 1
 
 
 def test_pages_and_commands_name_the_place(offering: Offering, researcher_client: Client) -> None:

@@ -19,7 +19,7 @@ from hits.budgeting import set_cap, typed_cap_cents
 from hits.crowds import worker_page_url
 from hits.crowds.mturk.client import MTurkMarket, boto_client
 from hits.errors import MarketUnavailable
-from hits.models import Publication, PublishingRun, Study, offering_for
+from hits.models import Offering, Publication, PublishingRun, Study, offering_for
 from hits.publishing import carry_out_run, count_run, request_run, stop_study
 from localturk import in_process
 from localturk.faults import Kind, add_fault, clear_faults
@@ -120,6 +120,24 @@ def test_what_stands_in_the_way_becomes_the_outcome(bare_study: Study, market: M
     assert "the account holds $14.39" in run.outcome
     assert run.finished_at is not None
     assert not Publication.objects.exists()
+
+
+def test_an_error_that_nobody_foresaw_ends_the_run_and_the_next_publishes(
+    bare_study: Study, market: MTurkMarket
+) -> None:
+    def enter_broken(offering: Offering) -> tuple[MTurkMarket, str]:
+        raise RuntimeError("boom")
+
+    run = ask_for(bare_study)
+    with pytest.raises(RuntimeError, match="boom"):
+        carry_out_run(run, enter_broken, now)
+    run.refresh_from_db()
+
+    assert not run.is_under_way
+    assert run.outcome.startswith("Publishing failed. The log of the background process has the details")
+    assert "boom" not in run.outcome
+    carry_out(ask_for(bare_study), market)
+    assert_each_hit_is_there_once(market, bare_study)
 
 
 def test_want_of_funds_on_the_way_ends_a_run_and_the_next_goes_on(bare_study: Study, market: MTurkMarket) -> None:

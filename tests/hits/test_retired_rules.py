@@ -8,6 +8,7 @@ from evalplatform.errors import EvalPlatformError
 from hits.collecting import collect
 from hits.crowds.mturk.client import MTurkMarket
 from hits.designing import copy_study
+from hits.frames import study_frames
 from hits.models import Event, ScreeningRun, Study, offering_for
 from hits.models.screening_rule import RetiredRule
 from hits.paying import pay
@@ -63,6 +64,15 @@ def test_it_is_not_screened_by_its_own_rules_but_by_others_as_an_exploration(
     others = parse_rules(study, {"screening": [{"rule": "same_answer"}]})
     assert others == [SameAnswer()]
     assert screen(offering, now(), others).run.is_frozen_rules is False
+
+
+def test_it_is_not_screened_by_its_own_rules_before_there_is_work_either(study: Study) -> None:
+    assert study_frames(offering_for(study, "local")).ratings.empty
+
+    with pytest.raises(EvalPlatformError, match="frozen with the screening rule too_few_points"):
+        screen(offering_for(study, "local"), now())
+
+    assert not ScreeningRun.objects.exists()
 
 
 @pytest.mark.parametrize("page", ["", "monitor/", "workers/", "assignments/", "ledger/"])

@@ -79,6 +79,8 @@ class Panel:
     places: int = 0
     bonuses: list[MarketBonus] = field(default_factory=list)
     loses_answers: bool = False  # of bonuses that it pays
+    refuses_bonuses: bool = False
+    list_error: MarketRefused | MarketUnavailable | None = None  # what a look at the list of bonuses meets
 
     def begin(self, participant: str, session: str) -> None:
         self.sessions[session] = Session(participant, datetime.now(UTC) - timedelta(minutes=15))
@@ -167,11 +169,15 @@ class ToyMarket:
         raise MarketRefused("toy", "Nobody is rejected here.")
 
     def send_bonus(self, worker_id: str, assignment_id: str, cents: int, reason: str, token: str) -> None:
+        if self._panel.refuses_bonuses:
+            raise MarketRefused("toy", "No bonus today.")
         self._panel.bonuses.append(MarketBonus(worker_id, assignment_id, cents, "", datetime.now(UTC)))
         if self._panel.loses_answers:
             raise MarketUnavailable("The panel did not answer.")
 
     def list_bonuses_of_hit(self, crowd_hit_id: str) -> Iterator[MarketBonus]:
+        if self._panel.list_error is not None:
+            raise self._panel.list_error
         # It takes the panel a while until it shows a bonus.
         return iter([] if self._panel.loses_answers else self._panel.bonuses)
 
