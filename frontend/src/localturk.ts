@@ -8,7 +8,7 @@ for (const clock of document.querySelectorAll<HTMLElement>("[data-clock]")) {
   startClock(clock);
 }
 
-// The answer to externalSubmit, in the frame, tells the page around it that the clock may stop.
+// The answer to externalSubmit, in the frame, tells the page around it that the clock may stop and nothing can be returned.
 if (document.querySelector("[data-done]") !== null && window.parent !== window) {
   window.parent.postMessage(DONE, window.location.origin);
 }
@@ -46,6 +46,7 @@ function startClock(clock: HTMLElement): void {
       window.clearInterval(timer);
       clock.removeAttribute("data-urgent");
       fill(clock, "left", "Submitted");
+      document.querySelector("[data-return]")?.remove(); // what is submitted can't be returned
     }
   });
 }

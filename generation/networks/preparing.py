@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from tokenizers import Tokenizer
 
+from evalplatform.wording import count_of
 from generation.errors import DataRefused, TrainingRefused
 from generation.networks.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from generation.networks.families import FAMILIES
@@ -136,11 +137,11 @@ def pair_examples(
 def _describe_examples(name: str, examples: PairExamples, source: Source, max_tokens: int, needs_labels: bool) -> str:
     unlabelled = examples.unlabelled if needs_labels else 0
     asides = [
-        f"{source.rejected:,} lines rejected" if source.rejected else "",
+        f"{count_of(source.rejected, 'line')} rejected" if source.rejected else "",
         f"{unlabelled:,} without a label taken as neutral" if unlabelled else "",
-        f"{examples.contexts_cut:,} contexts cut to {max_tokens} tokens" if examples.contexts_cut else "",
+        f"{count_of(examples.contexts_cut, 'context')} cut to {max_tokens} tokens" if examples.contexts_cut else "",
     ]
-    return "; ".join([f"{name}: {len(examples):,} replies", *filter(None, asides)]) + "."
+    return "; ".join([f"{name}: {count_of(len(examples), 'reply', 'replies')}", *filter(None, asides)]) + "."
 
 
 def _spoken_texts(plan: Plan) -> Iterator[str]:

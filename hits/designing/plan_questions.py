@@ -9,6 +9,7 @@ import json
 from typing import Any
 
 from evalplatform.errors import EvalPlatformError
+from evalplatform.wording import count_of
 from hits.designing.design_problems import check_draft
 from hits.designing.power_planning import Plan, plan_for_difference, plan_for_size
 from hits.designing.sizing import size_of_batches
@@ -98,6 +99,6 @@ def plan_as_json(found: Plan | None) -> dict[str, Any]:
         "assumptions": (
             f"Assumed: {good:.0%} good, {okay:.0%} okay, {bad:.0%} bad; {effects.dialog:.0%} of the spread from the "
             f"dialog, {effects.reply:.0%} from the reply, {effects.worker:.0%} from the worker; a t test over dialogs, "
-            f"corrected for {pairs} pairs of models. The command plan_study takes other assumptions."
+            f"corrected for {count_of(pairs, 'pair')} of models. The command plan_study takes other assumptions."
         ),
     }

@@ -78,6 +78,7 @@ def _state(row: StudyResults) -> dict[str, Any]:
         "row": row,
         "has_ratings": bool(source),
         "is_stale": bool(row.results) and (row.source != source or bool(row.problem)),
+        "is_screened": ScreeningRun.objects.current(row.offering) is not None,
         "is_quiet": row.is_quiet(timezone.now()),
         "wait": wait_for("Computing the results", row),
     }

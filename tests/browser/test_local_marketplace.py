@@ -60,11 +60,13 @@ def publish_hit(live_server_url: str, settings: Settings) -> PublishHit:
     ensure_worker_accounts()
     market = connect()
 
-    def publish(min_approved: int = 0, assignments: int = 1, token: str = "one", guarded: str = "Accept") -> TurkHit:
+    def publish(
+        min_approved: int = 0, assignments: int = 1, token: str = "one", guarded: str = "Accept", height: int = 500
+    ) -> TurkHit:
         asked = crowd_requirements(["US", "GB"], min_approved, 95 if min_approved else 0)
         requirements = tuple(replace(one, guarded=guarded) for one in asked)
         kind = HitTypeSpec(TITLE, "Read two dialogs.", "rating", 80, 600, 86_400, requirements)
-        question = external_question(f"{live_server_url}/task/?study=x&y", 500)
+        question = external_question(f"{live_server_url}/task/?study=x&y", height)
         new = NewHit(market.create_hit_type(kind), question, assignments, 86_400, token, token)
         return TurkHit.objects.get(hit_id=market.create_hit(new))
 
@@ -105,6 +107,7 @@ def test_a_worker_previews_accepts_returns_submits_and_is_paid(
     frame(page).get_by_role("button", name="Submit").click()
     expect(frame(page).get_by_role("heading", name="Thank you, your work is submitted")).to_be_visible()
     expect(page.get_by_text("Submitted", exact=True)).to_be_visible()
+    expect(page.get_by_role("link", name="Return this HIT")).to_have_count(0)
     frame(page).get_by_role("link", name="To HITs and queue").click()
 
     expect(page.get_by_role("row", name=re.compile("submitted, waiting for approval"))).to_contain_text("$0.80")
@@ -255,6 +258,17 @@ def test_the_answer_to_a_submission_is_accessible_outside_of_the_frame_too(
         page.get_by_role("button", name="Submit").click()
         expect(page.get_by_role("heading", level=1)).to_have_text(heading)
         check_accessibility(page)
+
+
+def test_a_frame_without_a_height_fills_the_window_and_no_more(page: Page, publish_hit: PublishHit) -> None:
+    publish_hit(height=0)
+    page.set_viewport_size({"width": 1366, "height": 768})
+    become(page, "Alice")
+    page.get_by_role("button", name="Accept & Work").click()
+    expect(frame(page).get_by_role("button", name="Submit")).to_be_visible()
+
+    assert page.evaluate("document.documentElement.scrollHeight") == 768
+    assert page.locator(FRAME).evaluate("frame => frame.getBoundingClientRect().height") > 500
 
 
 def test_work_that_comes_too_late_or_twice_is_told_so_in_the_frame(page: Page, publish_hit: PublishHit) -> None:

@@ -3,7 +3,7 @@
 import re
 
 from django.contrib.auth.models import User
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Dialog, Page, expect
 from pytest_django import Settings
 from pytest_django.live_server_helper import LiveServer
 
@@ -139,6 +139,30 @@ def test_the_planner_answers_both_ways_round(researcher_page: Page, check_access
     page.get_by_label("Difference that you want to find").fill("much")
     page.get_by_role("button", name="Simulate").click()
     expect(page.get_by_text("'much' is not a number of points.")).to_be_visible()
+
+
+def test_leaving_the_form_with_unsaved_changes_warns_and_only_then(researcher_page: Page) -> None:
+    page = researcher_page
+    create_study(DEMO, User.objects.get())
+    dialogs: list[str] = []
+
+    def stay(dialog: Dialog) -> None:
+        dialogs.append(dialog.type)
+        dialog.dismiss()
+
+    page.on("dialog", stay)
+    page.goto("/studies/demo/edit/data/")
+    page.get_by_label("example-emotional").fill("10")
+    page.get_by_role("link", name="Studies", exact=True).first.click(no_wait_after=True)
+    expect(page.get_by_label("example-emotional")).to_have_value("10")
+    assert dialogs == ["beforeunload"]
+
+    page.get_by_role("button", name="Save and show the study").click()
+    expect(page.get_by_text("A draft.")).to_be_visible()
+    page.goto("/studies/demo/edit/data/")
+    page.get_by_role("link", name="Studies", exact=True).first.click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Studies")
+    assert dialogs == ["beforeunload"]
 
 
 def test_a_study_is_published_watched_and_stopped_from_its_page(

@@ -274,6 +274,10 @@ def test_points_are_told_after_the_submission_and_again_when_the_page_is_reopene
 
     told = page.get_by_text("You have won the bonus point: we pay $0.10 on top.")
     expect(told).to_be_visible()
+    expect(
+        page.get_by_text("Please wait a moment: your answers go to the marketplace in a few seconds.")
+    ).to_be_visible()
+    page.get_by_role("button", name="Submit to the marketplace now").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Thank you, your work is submitted")
     page.goto(url)
     expect(told).to_be_visible()

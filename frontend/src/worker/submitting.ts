@@ -11,11 +11,17 @@ export function showSubmitted(root: HTMLElement, crowd: CrowdWords, submission: 
   const heading = h("h1", { class: "step-heading", tabindex: -1 }, "Your answers are safe");
   const status = h("p", { role: "status" });
   const goesByItself = submission.way !== "code";
+  const waits = isFirstTime && goesByItself;
   let timer = 0;
   const act = (): void => {
     window.clearTimeout(timer);
+    if (waits) {
+      say(status, crowd.handing_over);
+      handOverButton.textContent = crowd.hand_over_button;
+    }
     handOver(submission, () => say(status, "The code is copied."));
   };
+  const handOverButton = button(waits ? `Submit to ${crowd.marketplace} now` : crowd.hand_over_button, "button", act);
   root.replaceChildren(
     h("header", { class: "header" }, heading),
     h(
@@ -29,17 +35,18 @@ export function showSubmitted(root: HTMLElement, crowd: CrowdWords, submission: 
         h("p", {}, "Your completion code:"),
         h("p", { class: "code" }, submission.code),
         h("p", { class: "hint" }, crowd.code_hint),
-        h("div", {}, button(crowd.hand_over_button, "button", act)),
+        h("div", {}, handOverButton),
       ),
     ),
   );
   document.title = "Your answers are safe";
-  const words = isFirstTime ? crowd.handing_over : crowd.hand_over_again;
+  const waitWords = `Please wait a moment: your answers go to ${crowd.marketplace} in a few seconds.`;
+  const words = waits ? waitWords : isFirstTime ? crowd.handing_over : crowd.hand_over_again;
   window.setTimeout(() => say(status, words)); // a screen reader hears what comes into a region, not what it began with
   if (isFirstTime) {
     heading.focus();
   }
-  if (isFirstTime && goesByItself) {
+  if (waits) {
     const seconds = submission.points === "" ? SECONDS_TO_SEE_THE_CODE : SECONDS_TO_READ_THE_POINTS;
     timer = window.setTimeout(act, seconds * 1000);
   }
