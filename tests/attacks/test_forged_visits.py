@@ -28,6 +28,7 @@ from tests.conftest import DEMO
 from tests.hits import crowd
 from tests.hits.crowd import CrowdWorker, people
 from tests.hits.working import Worker, publish
+from tests.pages import html_of
 
 SANDBOX = "https://workersandbox.mturk.com"
 HOME, ELSEWHERE = "198.51.100.7", "203.0.113.9"
@@ -368,7 +369,7 @@ def _check_that_the_monitor_tells(admin_client: Client, hit: Hit, checks: int) -
     Assignment.objects.exclude(crowd_worker_id="F0").update(ended_as=Assignment.Ending.GIVEN_UP)
     assert count_lost_checks(offering_for(hit.study, "sandbox")) == LostChecks(checks, 5)
     with override_settings(MTURK_ENVIRONMENT="sandbox"):
-        page = admin_client.get(f"/studies/{hit.study.name}/monitor/?market=sandbox").content.decode()
+        page = html_of(admin_client.get(f"/studies/{hit.study.name}/monitor/?market=sandbox"))
     assert f"{checks} bonus checks came from 5 visits whose work was never handed in." in page
 
 

@@ -308,7 +308,7 @@ def test_a_researcher_finds_the_thoughts_on_the_dialogs_page(server: ChatServer,
     page = html_of(researcher_client.get(f"/dialogs/{Candidate.objects.get().dialog_id}/"))
 
     assert THOUGHT in page
-    assert "no worker" in page
+    assert "workers don't see this" in page
 
 
 @pytest.mark.parametrize(
