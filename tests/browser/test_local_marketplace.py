@@ -260,17 +260,6 @@ def test_the_answer_to_a_submission_is_accessible_outside_of_the_frame_too(
         check_accessibility(page)
 
 
-def test_a_frame_without_a_height_fills_the_window_and_no_more(page: Page, publish_hit: PublishHit) -> None:
-    publish_hit(height=0)
-    page.set_viewport_size({"width": 1366, "height": 768})
-    become(page, "Alice")
-    page.get_by_role("button", name="Accept & Work").click()
-    expect(frame(page).get_by_role("button", name="Submit")).to_be_visible()
-
-    assert page.evaluate("document.documentElement.scrollHeight") == 768
-    assert page.locator(FRAME).evaluate("frame => frame.getBoundingClientRect().height") > 500
-
-
 def test_work_that_comes_too_late_or_twice_is_told_so_in_the_frame(page: Page, publish_hit: PublishHit) -> None:
     hit = publish_hit(assignments=2)
     become(page, "Alice")

@@ -45,7 +45,7 @@ def test_a_refused_budget_stays_in_its_field_and_the_next_click_publishes_nothin
     assert not PublishingRun.objects.exists()
     budget.fill("20")
     publish.click()
-    expect(page.get_by_text("Asked for by")).to_be_visible()
+    expect(page.get_by_text("Requested by")).to_be_visible()
     assert PublishingRun.objects.exists()
     assert SpendingCap.objects.get().cents == 20_00
 

@@ -19,7 +19,7 @@ export interface BonusOut {
   is_lost: boolean;
 }
 
-/** Nouns are as inside of a sentence; sentences end with their full stop. */
+/** Nouns are written as inside a sentence; sentences end with their full stop. */
 export interface CrowdWords {
   hit: string;
   hits: string;
