@@ -7,11 +7,12 @@ for frames.
 """
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from hits.collecting import ratings_from_answer
 from hits.models import Answer, Assignment, BonusCheck, Hit, HitItem, Rating, Submission, offering_for
 from hits.models.cards import Card
 from hits.protocols import Protocol, protocol_of
@@ -75,7 +76,11 @@ def fill(work: Sequence[Done], rng: random.Random, place: str = "local") -> None
     )
     BonusCheck.objects.bulk_create(checks, BATCH)
     by_assignment = {submission.assignment_id: submission for submission in submissions}
-    ratings = (rating for one in answers for rating in _make_ratings(protocol, by_assignment[one.assignment_id], one))
+    ratings = (
+        rating
+        for one in answers
+        for rating in ratings_from_answer(protocol, by_assignment[one.assignment_id], one, one.item.cards)
+    )
     Rating.objects.bulk_create(ratings, BATCH)
 
 
@@ -105,17 +110,3 @@ def _make_check(answer: Answer, is_won: bool) -> BonusCheck:
         active_ms=20_000,
         checked_at=answer.saved_at,
     )
-
-
-def _make_ratings(protocol: Protocol[Any], submission: Submission, answer: Answer) -> Iterator[Rating]:
-    for one in protocol.judgements(answer.value, answer.card_order, answer.item.cards):
-        yield Rating(
-            submission=submission,
-            item=answer.item,
-            card=one.card,
-            place=one.place,
-            criterion=one.criterion,
-            candidate_id=one.candidate,
-            opponent_id=one.opponent,
-            value=one.value,
-        )

@@ -8,4 +8,5 @@ from .confirmed_work import collect as collect
 from .confirmed_work import find_hit as find_hit
 from .confirmed_work import our_hits as our_hits
 from .confirmed_work import our_publications as our_publications
+from .confirmed_work import ratings_from_answer as ratings_from_answer
 from .confirmed_work import recently_rejected as recently_rejected

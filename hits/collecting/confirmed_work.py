@@ -6,9 +6,10 @@ guaranteed: nothing counts that was sent only to our pages; answers that we have
 copy; running this twice, or two at once, changes nothing.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Count, Q
@@ -19,8 +20,9 @@ from hits.crowds import Market, MarketAssignment, MarketHit, call_in_threads, cr
 from hits.errors import MarketRefused
 from hits.models import Answer, Assignment, Event, Offering, Payment, Publication, Rating, Submission
 from hits.models.assignment import AssignmentQuerySet
+from hits.models.cards import Card
 from hits.models.submission import SubmissionQuerySet
-from hits.protocols import missing_work
+from hits.protocols import Protocol, missing_work
 from hits.serving import CopyOf, FrozenHit, copy_of, frozen_hit, read_copy, rebuild_answers, says_the_same
 
 GRACE = timedelta(minutes=5)  # how long after its time limit we wait for the marketplace to report an assignment
@@ -304,7 +306,18 @@ def _rebuild_submission(hit: FrozenHit, submission_pk: int, now: datetime) -> bo
 def _save_ratings(hit: FrozenHit, submission: Submission) -> None:
     cards = {item.pk: item.cards for item in hit.items}
     Rating.objects.bulk_create(
-        Rating(
+        rating
+        for answer in Answer.objects.filter(assignment=submission.assignment_id)
+        for rating in ratings_from_answer(hit.study.protocol, submission, answer, cards[answer.item_id])
+    )
+
+
+def ratings_from_answer(
+    protocol: Protocol[Any], submission: Submission, answer: Answer, cards: Sequence[Card]
+) -> Iterator[Rating]:
+    """Yield the ratings, not saved yet, that follow from an answer to an item with these cards."""
+    for one in protocol.judgements(answer.value, answer.card_order, cards):
+        yield Rating(
             submission=submission,
             item_id=answer.item_id,
             card=one.card,
@@ -314,9 +327,6 @@ def _save_ratings(hit: FrozenHit, submission: Submission) -> None:
             opponent_id=one.opponent,
             value=one.value,
         )
-        for answer in Answer.objects.filter(assignment=submission.assignment_id)
-        for one in hit.study.protocol.judgements(answer.value, answer.card_order, cards[answer.item_id])
-    )
 
 
 # --- What the marketplace does not have ------------------------------------------------------------------------------
