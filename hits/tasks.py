@@ -131,7 +131,7 @@ def screen_work_of_offering(offering_id: int, user_id: int | None = None) -> Non
     try:
         screened = screen(offering, timezone.now(), by=_get_user(user_id))
     except EvalPlatformError as error:
-        _note_outcome(offering, user_id, f"the work on {offering.environment} was not screened: {error}")
+        _note_outcome(offering, user_id, f"the work on {offering.place} was not screened: {error}")
         raise
     if not screened.is_new:
         _note_outcome(offering, user_id, f"screened the work on {offering.place} again: nothing has changed")

@@ -23,7 +23,7 @@ from hits.models.assignment import AssignmentQuerySet
 from hits.models.cards import Card
 from hits.models.submission import SubmissionQuerySet
 from hits.protocols import Protocol, missing_work
-from hits.serving import CopyOf, FrozenHit, copy_of, frozen_hit, read_copy, rebuild_answers, says_the_same
+from hits.serving import AnswersCopy, CopyOf, FrozenHit, copy_of, frozen_hit, read_copy, rebuild_answers, says_the_same
 
 GRACE = timedelta(minutes=5)  # how long after its time limit we wait for the marketplace to report an assignment
 
@@ -83,6 +83,9 @@ def collect(
     note_places(offering, listed, publications, now)
     note_gone(offering, gone, now)
     return result
+
+
+# --- Which HITs have news ---------------------------------------------------------------------------------------------
 
 
 def our_publications(offering: Offering) -> dict[str, Publication]:
@@ -170,11 +173,22 @@ def _known_counts(offering: Offering) -> dict[str, tuple[int, int]]:
 # --- One assignment --------------------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True)
+class _HandedIn:
+    """What the worker's browser handed to the crowd: its fields, and our signed copy of the answers among them."""
+
+    fields: dict[str, str]
+    copy: AnswersCopy | None  # None unless we signed it for this worker, assignment and HIT
+
+
 def _store_assignment(
     hit: FrozenHit, publication: Publication, found: MarketAssignment, now: datetime, result: Collected
 ) -> None:
+    fields = crowd_of(publication.offering).fields_of(found.answer)
+    whose = (publication.offering.place, found.crowd_assignment_id, found.crowd_worker_id)
+    handed_in = _HandedIn(fields, read_copy(hit, CopyOf(hit.study.key, hit.number, *whose), fields))
     with transaction.atomic():
-        assignment = _lock_assignment(hit, publication, found)
+        assignment = _lock_assignment(hit, publication, found, handed_in)
         submission = Submission.objects.filter(assignment=assignment).first()
         if assignment.confirmed_at is None:
             assignment.confirmed_at, assignment.visited_from = now, ""
@@ -194,7 +208,7 @@ def _store_assignment(
             answer_xml=found.answer,
             collected_at=now,
         )
-        _settle_answers(hit, submission, found.answer)
+        _settle_answers(hit, submission, handed_in)
         submission.save()
         if not submission.problem:
             _save_ratings(hit, submission)
@@ -219,12 +233,12 @@ def _note_status(submission: Submission, status: str, now: datetime) -> None:
     Event.objects.create(study=hit.study, at=now, actor=None, text=text)
 
 
-def _lock_assignment(hit: FrozenHit, publication: Publication, found: MarketAssignment) -> Assignment:
+def _lock_assignment(
+    hit: FrozenHit, publication: Publication, found: MarketAssignment, handed_in: _HandedIn
+) -> Assignment:
     """Return the assignment's row, locked. Create it if we have never seen it, or no longer have it."""
-    ids = found.crowd_assignment_id, found.crowd_worker_id
-    whose = CopyOf(hit.study.key, hit.number, publication.offering.place, *ids)
-    copy = read_copy(hit, whose, crowd_of(publication.offering).fields_of(found.answer))
-    seen = {"hit_id": hit.pk, "rotation": copy.rotation if copy else 0, "opened_at": found.accepted_at}
+    rotation = handed_in.copy.rotation if handed_in.copy else 0
+    seen = {"hit_id": hit.pk, "rotation": rotation, "opened_at": found.accepted_at}
     assignment, _ = Assignment.objects.select_for_update().get_or_create(
         offering=publication.offering,
         crowd_assignment_id=found.crowd_assignment_id,
@@ -235,7 +249,7 @@ def _lock_assignment(hit: FrozenHit, publication: Publication, found: MarketAssi
     return assignment
 
 
-def _settle_answers(hit: FrozenHit, submission: Submission, answer_xml: str) -> None:
+def _settle_answers(hit: FrozenHit, submission: Submission, handed_in: _HandedIn) -> None:
     """Decide which answers count: the copy that the worker's own browser handed to the marketplace, if we signed it;
     else what our pages were sent, if that is complete. If there are none, note the reason.
 
@@ -248,10 +262,9 @@ def _settle_answers(hit: FrozenHit, submission: Submission, answer_xml: str) -> 
         return
     answers = {answer.item_id: answer for answer in Answer.objects.filter(assignment=assignment)}
     has_ours = assignment.submitted_at is not None and _are_complete(hit, answers)
-    fields = crowd_of(assignment.offering).fields_of(answer_xml)
-    copy = read_copy(hit, copy_of(hit, assignment), fields)
+    copy = handed_in.copy
     if copy is None and not has_ours:
-        submission.problem = UNREADABLE if fields.get("answers") else SAVED_ONLY if answers else NO_ANSWERS
+        submission.problem = UNREADABLE if handed_in.fields.get("answers") else SAVED_ONLY if answers else NO_ANSWERS
         return
     if copy is not None and not (has_ours and says_the_same(hit, copy, answers)):
         rebuild_answers(hit, assignment, copy)
@@ -281,13 +294,14 @@ def rebuild_again(offering: Offering, now: datetime) -> int:
         hit = frozen_hit(offering.study.key, submission.assignment.hit.number)
         submission.assignment.offering = offering
         fields = crowd_of(offering).fields_of(submission.answer_xml)
-        if read_copy(hit, copy_of(hit, submission.assignment), fields) is not None:
-            rebuilt += _rebuild_submission(hit, submission.pk, now)
+        handed_in = _HandedIn(fields, read_copy(hit, copy_of(hit, submission.assignment), fields))
+        if handed_in.copy is not None:
+            rebuilt += _rebuild_submission(hit, submission.pk, handed_in, now)
     return rebuilt
 
 
 @transaction.atomic
-def _rebuild_submission(hit: FrozenHit, submission_pk: int, now: datetime) -> bool:
+def _rebuild_submission(hit: FrozenHit, submission_pk: int, handed_in: _HandedIn, now: datetime) -> bool:
     same = Submission.objects.select_for_update().filter(pk=submission_pk, problem__in=ANSWERS_MAY_COME)
     submission = same.first()
     if submission is None:  # another sync did it just now
@@ -295,7 +309,7 @@ def _rebuild_submission(hit: FrozenHit, submission_pk: int, now: datetime) -> bo
     if submission.rejecting_at and submission.rejecting_at > now - IN_FLIGHT:
         return False  # somebody is rejecting it just now; the next sync knows how that ended
     submission.problem = ""
-    _settle_answers(hit, submission, submission.answer_xml)
+    _settle_answers(hit, submission, handed_in)
     if submission.problem:
         return False
     submission.save(update_fields=["problem", "is_rebuilt"])

@@ -69,7 +69,7 @@ def undo_screening(offering: Offering, now: datetime, by: User | None = None) ->
         run = ScreeningRun.objects.current(offering)
         if run is None:
             raise EvalPlatformError(
-                f"There is no screening of {offering.study} on the {offering.place} marketplace to undo_screening."
+                f"There is no screening of {offering.study} on the {offering.place} marketplace to undo."
             )
         run.undone_at = now
         run.save(update_fields=["undone_at"])

@@ -2,6 +2,7 @@ from .assignment_tokens import CopyOf as CopyOf
 from .assignment_tokens import Ticket as Ticket
 from .assignment_tokens import read_token as read_token
 from .assignment_tokens import sign_token as sign_token
+from .copies import AnswersCopy as AnswersCopy
 from .copies import copy_of as copy_of
 from .copies import read_copy as read_copy
 from .copies import rebuild_answers as rebuild_answers
@@ -17,9 +18,9 @@ from .page_data import submitted_page as submitted_page
 from .page_data import work_page as work_page
 from .saving import DialogState as DialogState
 from .saving import check_bonus as check_bonus
-from .saving import handed_in as handed_in
 from .saving import save_dialogs as save_dialogs
-from .saving import submit as submit
+from .submitting import handed_in as handed_in
+from .submitting import submit as submit
 from .visit_limits import MinuteCounter as MinuteCounter
 from .work_refusals import Refusal as Refusal
 from .work_refusals import WorkRefused as WorkRefused

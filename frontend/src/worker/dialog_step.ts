@@ -1,4 +1,6 @@
 // The step of one dialog: the conversation, the replies to rate, the bonus panel, and reporting a problem.
+// A move goes this way: the protocol's task (onMove) -> here, where it is noted -> dialogChanged in work.ts, which adds the
+// clock's times -> dialogChanged in saving.ts, which sends it soon.
 import { BonusPanel } from "./bonus_panel";
 import { conversation } from "./conversation";
 import type { Dialog, PageData } from "../generated/page";
@@ -15,7 +17,7 @@ export interface DialogActions {
   /** Goes to the next step, as the button Next does. */
   goOn(): void;
   /** Is called after a move, or after something was typed. */
-  onChange(): void;
+  dialogChanged(): void;
   /** Adds the running clock to the dialog's times. */
   lap(): void;
   check(onWaiting: OnWaiting): Promise<CheckAnswer>;
@@ -43,13 +45,13 @@ export function dialogStep(
         dialog.answer.moves.push([dialog.answer.active_ms, place, choice]);
       }
       bonus?.refresh();
-      actions.onChange();
+      actions.dialogChanged();
     },
     onDone: actions.goOn,
     whenDone: () => `${protocol.words.allDone}: press Next or Enter${bonus?.canCheck ? "; Bonus Validate first, if you like" : ""}.`,
   });
   const bonus = dialog.bonus === null ? null : new BonusPanel(protocol, dialog, dialog.bonus, data.facts.what_counts, actions);
-  const problem = problemBox(dialog, actions.onChange);
+  const problem = problemBox(dialog, actions.dialogChanged);
   const place = `Conversation ${position + 1} of ${data.dialogs.length}, with ${count(dialog.turns.length, "turn")}, stands above the replies.`;
   const question = quoted("p", "question", data.question);
   question.id = "question";

@@ -8,7 +8,7 @@ import type { Protocol } from "./protocols/contract";
 
 const NO_ACTIONS: DialogActions = {
   goOn: () => undefined,
-  onChange: () => undefined,
+  dialogChanged: () => undefined,
   lap: () => undefined,
   check: () => Promise.reject(new Error("A page that is only shown checks nothing.")),
 };

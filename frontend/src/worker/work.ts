@@ -141,7 +141,7 @@ export class Work {
   private makeDialogStep(dialog: Dialog, position: number): Step {
     const step = dialogStep(this.protocol, this.data, dialog, position, {
       goOn: () => this.next(),
-      onChange: () => {
+      dialogChanged: () => {
         this.shell.tell("");
         this.shell.showReadiness(step);
         this.showPoints();

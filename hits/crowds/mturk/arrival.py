@@ -21,7 +21,7 @@ NOT_AVAILABLE = "ASSIGNMENT_ID_NOT_AVAILABLE"  # MTurk sends this as the assignm
 IN_THIS_PROCESS = "evalplatform.simulated_crowd"
 
 
-def visit_of(request: HttpRequest) -> Visit | Preview | None:
+def arrival(request: HttpRequest) -> Visit | Preview | None:
     """Return who has come, or None without an assignment's id: MTurk always sends one, even to those who only look."""
     parameters = (request.GET.get(name, "") for name in ("assignmentId", "hitId", "workerId", "turkSubmitTo"))
     assignment_id, hit_id, worker_id, submit_to = parameters
@@ -39,17 +39,17 @@ def visit_of(request: HttpRequest) -> Visit | Preview | None:
     )
 
 
-def form_for(assignment: Assignment, submit_to: str, code: str, copy: Mapping[str, str]) -> HandBack:
+def hand_back(assignment: Assignment, submit_to: str, code: str, copy: Mapping[str, str]) -> HandBack:
     """Return the form that hands the work in to MTurk."""
     fields = {"assignmentId": assignment.crowd_assignment_id, "completionCode": code, **copy}
     return HandBack(Way.FORM, code, f"{submit_to}{SUBMIT_PATH}", fields)
 
 
-def sites_of(request: HttpRequest) -> Sites:
+def sites(request: HttpRequest) -> Sites:
     """Return the sites of MTurk, and of local marketplaces, that may show our page and receive its form."""
     return Sites(
         framing=list(WORKER_SITES.values()),
-        receiving=[site for sites in SUBMIT_SITES.values() for site in sites],
+        receiving=[site for places in SUBMIT_SITES.values() for site in places],
         local=[origin for origin in _local_origins(request)[1:] if origin],
     )
 
@@ -59,7 +59,7 @@ def _environment_of_site(submit_to: str, local_origins: list[str]) -> str:
     origin = _origin_of(submit_to)
     if origin and origin in local_origins:
         return LOCAL
-    return next((environment for environment, sites in SUBMIT_SITES.items() if origin in sites), "")
+    return next((environment for environment, places in SUBMIT_SITES.items() if origin in places), "")
 
 
 def _local_origins(request: HttpRequest) -> list[str]:

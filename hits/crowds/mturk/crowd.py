@@ -12,7 +12,7 @@ from hits.crowds.contract import HandBack, Held, Preview, Sites, Visit
 from hits.crowds.fees import Fees
 from hits.crowds.mturk.annotations import known_annotations, names_study
 from hits.crowds.mturk.answer_xml import fields_of
-from hits.crowds.mturk.arrival import NOT_AVAILABLE, WORKER_SITES, form_for, sites_of, visit_of
+from hits.crowds.mturk.arrival import NOT_AVAILABLE, WORKER_SITES, arrival, hand_back, sites
 from hits.crowds.mturk.client import ENDPOINTS, MTurkMarket, boto_client
 from hits.crowds.mturk.costs import MTurkFees
 from hits.crowds.mturk.holding import ask_holder
@@ -56,22 +56,22 @@ class MTurk:
     def connect(self, offering: Offering, attempts: int = 12) -> MTurkMarket:
         return connect(offering.environment, attempts)
 
-    # --- Workers ---
+    # --- Workers: each in the file that its import names ---
 
     def arrival(self, request: HttpRequest) -> Visit | Preview | None:
-        return visit_of(request)
+        return arrival(request)
 
     def ask_holder(self, visit: Visit) -> Held:
         return ask_holder(visit.environment, visit.hit_id, visit.assignment_id, visit.worker_id)
 
     def hand_back(self, assignment: Assignment, submit_to: str, code: str, copy: Mapping[str, str]) -> HandBack:
-        return form_for(assignment, submit_to, code, copy)
+        return hand_back(assignment, submit_to, code, copy)
 
     def fields_of(self, answer: str) -> dict[str, str]:
         return fields_of(answer)
 
     def sites(self, request: HttpRequest) -> Sites:
-        return sites_of(request)
+        return sites(request)
 
     def framing_site(self, environment: str) -> str:
         """Return MTurk's own site. The local marketplace has none: it frames the page wherever it is open."""
