@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from hashlib import sha256
+from itertools import combinations
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
@@ -188,6 +189,28 @@ class WarmUpPart(Part):
     replies: Sequence[WarmUpReply]
 
 
+Outcome = Literal["share of best", "mean score", "win rate"]
+
+
+class AnalysisPart(Part):
+    """What the study is to show, settled before anyone has rated. Everything else that results show is exploratory.
+
+    Each protocol says which outcomes it offers, and has its own default.
+    """
+
+    outcome: Outcome = "share of best"
+    compare: Literal["all pairs", "one against the others", "named pairs"] = "all pairs"  # the primary family
+    reference: Annotated[str, Field(max_length=100)] = ""  # the generator that the others are compared with
+    pairs: list[tuple[Name, Name]] = Field(default=[], max_length=190)
+    # From how many dialogs on a fixed-sample verdict is given; 0 means all dialogs of the study.
+    planned_dialogs: int = Field(0, ge=0, le=10_000_000)
+    stop_when_decided: bool = False  # publishing in waves ends when every primary pair is decided
+    equal_within: float = Field(
+        0.0, ge=0, le=100, allow_inf_nan=False
+    )  # in units of the outcome; 0: never called equal
+    drop_losers: bool = False  # generators whose sequence lies below a living one's are shown in no new HIT
+
+
 def _default_rules() -> list[ScreeningRule]:
     return [rule.model_validate({}) for rule in ScreeningRule.by_name.values() if rule.is_default]
 
@@ -213,6 +236,7 @@ class StudyDesign(Part):
     crowd: CrowdPart = CrowdPart()
     task: TaskPart
     warm_up: WarmUpPart
+    analysis: AnalysisPart = AnalysisPart()
     screening: list[SerializeAsAny[ScreeningRule]] = Field(default_factory=_default_rules)
 
     @classmethod
@@ -234,6 +258,17 @@ class StudyDesign(Part):
             error = InitErrorDetails(type=said, loc=("protocol",), input=name)
             raise ValidationError.from_exception_data(cls.__name__, [error])
         return cls.of_protocol[name].model_validate(settings, context=info.context)
+
+    @property
+    def primary_pairs(self) -> list[tuple[str, str]]:
+        """Return the primary family: pairs of generators, each pair in the order of `generators`, none twice."""
+        every = list(combinations(self.generators, 2))
+        if self.analysis.compare == "one against the others":
+            return [pair for pair in every if self.analysis.reference in pair]
+        if self.analysis.compare == "named pairs":
+            named = {frozenset(pair) for pair in self.analysis.pairs}
+            return [pair for pair in every if frozenset(pair) in named]
+        return every
 
     def shown(self, reply: str) -> str:
         """Return a reply as this study's workers read it."""

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from evalplatform.errors import EvalPlatformError
 from hits.errors import DesignProblem
 from hits.models.cards import Card
-from hits.models.design import StudyDesign, WarmUpReply
+from hits.models.design import Outcome, StudyDesign, WarmUpReply
 
 OVERALL = "overall"
 
@@ -203,6 +203,21 @@ class Protocol(ABC, Generic[Design]):
     @abstractmethod
     def value_of_card(self, value: Value, card: int) -> str | None:
         """Return what was said of one card on the main criterion."""
+
+    @property
+    def outcomes(self) -> dict[Outcome, str]:
+        """Return the primary outcomes that a study may choose, in the words of pages and tables.
+
+        The default is that of `design_class`, which must be one of them. Where replies are compared, no reply has a
+        value of its own, so there is only the share of comparisons that a generator wins.
+        """
+        if self.criteria[0].is_comparison:
+            return {"win rate": "win rate"}
+        return {
+            "share of best": f"share of {self.scale.values[0]}",
+            "mean score": "mean score",
+            "win rate": "win rate",
+        }
 
     @cached_property
     def scale(self) -> Scale:

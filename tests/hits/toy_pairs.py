@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from hits.errors import DesignProblem
 from hits.models.cards import Card
-from hits.models.design import CheckpointPart, StudyDesign, TaskPart, WarmUpPart, WarmUpReply
+from hits.models.design import AnalysisPart, CheckpointPart, Outcome, StudyDesign, TaskPart, WarmUpPart, WarmUpReply
 from hits.protocols import OwnSetting
 from hits.protocols.compared_cards import compare_cards
 from hits.protocols.protocol import Criterion, InvalidAnswer, Judgement, Protocol, Scale, Sent, Value
@@ -32,11 +32,16 @@ class PairsWarmUp(WarmUpPart):
     replies: list[PairsReply] = [PairsReply(text="Oh no!"), PairsReply(text="Shelves.")]
 
 
+class PairsAnalysis(AnalysisPart):
+    outcome: Outcome = "win rate"
+
+
 class PairsDesign(StudyDesign):
     protocol: Literal["pairs"] = "pairs"
     checkpoints: CheckpointPart = CheckpointPart()
     task: PairsTask = PairsTask()
     warm_up: PairsWarmUp = PairsWarmUp()
+    analysis: PairsAnalysis = PairsAnalysis()
 
 
 class PairsSent(Sent):
