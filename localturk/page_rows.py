@@ -1,4 +1,4 @@
-"""Prepare the rows of the marketplace's worker pages in words: offers, queue, past work and the clock."""
+"""Word what the marketplace's worker pages list: offers, why one can't accept, queue, past work, and the clock."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Says in words what a design comes to: how many HITs, what they cost at most, what an hour of work pays."""
+"""Words a design's size, cost and hourly pay, and the reward that would be fair; refuses and warns of nothing."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

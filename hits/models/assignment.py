@@ -1,4 +1,4 @@
-"""The tables of a worker's work on a HIT: the assignment, its answers, and its presses of Bonus Validate."""
+"""Stores a worker's work on a HIT, its answers and bonus checks; says what counts towards a worker's limit."""
 
 from datetime import datetime, timedelta
 

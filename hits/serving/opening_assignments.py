@@ -1,4 +1,4 @@
-"""A worker opens a HIT: whether they may work on it, and the Assignment row that this creates."""
+"""Decides whether a worker may open a HIT, which card rotation they get, and who goes on if two hold one id."""
 
 from collections.abc import Collection
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""Saves answers, bonus checks and the submission of an assignment, one after the other, since its row is locked."""
+"""Saves answers, bonus checks, consent and the submission; refuses what is incomplete or changed in another tab."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager

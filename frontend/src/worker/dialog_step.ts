@@ -1,4 +1,4 @@
-// The step of one dialog: the conversation, the replies to rate, the bonus panel, and reporting a problem.
+// Show one dialog: conversation, replies, bonus panel, reporting a problem; record the first 200 moves.
 import { BonusPanel } from "./bonus_panel";
 import { conversation } from "./conversation";
 import type { Dialog, PageData } from "../generated/page";
