@@ -1,4 +1,4 @@
-"""Define errors that the user can solve, and word errors of database and disk in one clear line."""
+"""Define errors that the user can solve, and put errors of database and disk into one clear line."""
 
 import errno
 

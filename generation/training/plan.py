@@ -1,4 +1,4 @@
-"""Plan a training run (network, data, start), and hold out a tenth of the conversations if none are named."""
+"""Plan a training run: network, data and start; without validation data, hold out a tenth of the conversations."""
 
 import zlib
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""Words a design's size, cost and hourly pay, and the reward that would be fair; refuses and warns of nothing."""
+"""Puts a design's size, cost, hourly pay and warnings into words, and says which reward would be fair."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Words a publishing plan, counts HITs by their state, and reads amounts that were typed in dollars."""
+"""Puts a publishing plan into words, counts HITs by their state, and reads amounts that were typed in dollars."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Carries out publishing that the pages request: refusals, progress, outcome; where it was published last."""
+"""Carries out publishing that pages request: refusals, progress, outcome; knows where a study was published last."""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Words what workers read about bonus points: the rule before the first dialog, the outcome after submitting."""
+"""Says what workers read about bonus points: the rule before the first dialog, the outcome after submitting."""
 
 from typing import Any
 
