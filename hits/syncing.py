@@ -1,4 +1,4 @@
-"""Syncs an offering every few minutes: collects what the marketplace confirms, pays it, and caps workers.
+"""Decides which offerings the scheduled sync visits; a sync collects, pays, caps workers and may ask for replacements.
 
 If the study says so, a sync also requests more assignments in place of those that were lost.
 """

@@ -1,4 +1,4 @@
-"""Tell which worker is in a browser: accounts, invitations, passwords and the cookie.
+"""Tell which worker is in a browser: accounts, invitations (7 days), passwords and the cookie.
 
 In a rehearsal anyone may be any worker, and the cookie only remembers the choice. If workers must sign in, an account
 is opened by an invitation: a link that works once, with which the worker chooses a password. Guaranteed: tokens and

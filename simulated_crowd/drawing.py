@@ -1,5 +1,4 @@
-"""Ratings drawn straight into frames: the crowd's model without pages, marketplace and database, a thousand times
-faster.
+"""Draw ratings straight into frames: the crowd's model without pages, marketplace and database, and much faster.
 
 In: a truth, the size of a study, how many workers of which types, a seed. Out: both frames of hits.frames, with
 all columns, for hundreds of simulated studies or for millions of ratings. Guaranteed: the same seed gives the same

@@ -1,4 +1,4 @@
-"""Read the truth about replies: which share of careful ratings gives them each level of the scale, best first.
+"""Read the truth about replies: which share of careful ratings gives each level of the scale, and what is the default.
 
 A truth is a TOML file; truths/table5.toml is one of the two that we provide. What it does not mention has defaults.
 """

@@ -1,4 +1,4 @@
-"""Writes the first sections of a report: which model answers best, and how sure that is."""
+"""Writes a report's sections about the models: shares, human replies, comparisons, ranking, agreement."""
 
 from collections.abc import Sequence
 

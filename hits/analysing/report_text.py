@@ -1,4 +1,4 @@
-"""Renders a report for the terminal, in words and columns."""
+"""Renders a report for the terminal: decides its columns, its digits, and how many labels it names."""
 
 from collections.abc import Iterator, Sequence
 

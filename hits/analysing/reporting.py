@@ -1,4 +1,4 @@
-"""Makes a report from results.
+"""Makes a report from results: decides which sections it has, and in which order.
 
 In: `Results`, and the name of a screening variant if the results under other rules are wanted. Out: a `Report` with the
 sections of each criterion, in the order in which a page shows them. Guaranteed: every number of a section stands in one

@@ -1,4 +1,4 @@
-"""Finds the results that were computed last, and requests new ones when the ratings have changed.
+"""Decides whether stored results are stale, and requests new ones, once however many people look.
 
 In: a study and a marketplace. Out: its `StudyResults` row. Guaranteed: however many people look at the same time, one
 task is sent; the row says when it was computed, and whether more ratings have come in since. This file imports no

@@ -1,4 +1,4 @@
-"""What a study has cost, owes and may still cost, compared with its budget; refuses what would exceed it.
+"""Compares what a study has cost, owes and may still cost with its budget, and refuses what would exceed it.
 
 What comes in: the ledger, the confirmed submissions, what is on offer, and two caps: the budget of the design, and the
 one typed for the marketplace since (`set_cap`). What goes out: cents, with the marketplace's fees. What is guaranteed:

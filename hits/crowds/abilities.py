@@ -1,4 +1,7 @@
-"""What a crowd can do, and which environments it has. Rooms ask for these, never for a crowd's name."""
+"""Finds what a design asks for that a crowd can't do (countries, bonuses); defines abilities and environments.
+
+Rooms ask for these, never for a crowd's name.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The contract of a crowd: what rooms may ask of it, and what it tells them.
+"""Defines what rooms may ask of a crowd, and what it tells them.
 
 Each outside service is one folder beside this file that fulfils this contract, and one line in registry.py. `Crowd`
 says what differs between crowds and needs no connection: its environments, abilities, fees and words, who has arrived,

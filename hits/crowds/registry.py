@@ -1,4 +1,4 @@
-"""The list of crowds that a study can be offered on, and of their places."""
+"""Lists the crowds and places that a study can be offered on, and finds the crowd that a visitor came from."""
 
 from dataclasses import dataclass, replace
 

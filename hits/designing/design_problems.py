@@ -1,4 +1,4 @@
-"""Finds everything that is wrong with a design, all at once; each problem names its field and says what to do.
+"""Refuses designs: finds everything that is wrong, all at once; each problem names its field and what to do.
 
 What comes in: settings as a study file or the form gives them. What goes out: a StudyDesign and a list of problems; if
 the list is empty, the HITs can be built. `parse_design` looks at the settings alone, `find_problems` at the data too.

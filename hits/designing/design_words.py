@@ -1,4 +1,4 @@
-"""Says in words what a design comes to: how many HITs, what they cost at most, what an hour of work pays."""
+"""Puts a design's size, cost, hourly pay and warnings into words, and says which reward would be fair."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Checks a bundle: computes everything again from its ratings file alone, and compares."""
+"""Checks a bundle: computes everything again from its ratings file alone, and tells what differs."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Writes a study's bundle into a folder."""
+"""Decides which files a study's bundle has and what they are made from; writes all of them or none."""
 
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence

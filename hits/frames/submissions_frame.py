@@ -1,4 +1,4 @@
-"""Makes the submissions frame, with one row for each submission that has answers, in the order of their ids.
+"""Makes the submissions frame: time, checkpoints and points of each submission that has answers.
 
 submission, worker, hit, block, wave, submitted_at      as in the ratings frame
 status, is_rebuilt                                      as in Submission

@@ -1,4 +1,4 @@
-"""The table of offerings (one study on one crowd and environment), and the names of places."""
+"""Stores offerings (one study on one crowd and environment), and makes the names of places."""
 
 from django.db import models
 

@@ -1,4 +1,4 @@
-"""The tables of submissions, which the crowd has confirmed, and of the ratings they contain."""
+"""Stores submissions, which the crowd has confirmed, and their ratings; says which ratings a screening keeps."""
 
 from typing import TYPE_CHECKING
 

@@ -1,5 +1,4 @@
-"""Says in words what a publishing plan comes to, and counts how many of a study's HITs are published, stopped or
-refused."""
+"""Puts a publishing plan into words, counts HITs by their state, and reads amounts that were typed in dollars."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

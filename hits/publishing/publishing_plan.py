@@ -1,4 +1,4 @@
-"""Works out what a run would publish and what it would cost, before anything is spent."""
+"""Decides which HITs a run publishes, in which wave, at what cost; refuses what budget or balance don't cover."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Requests more assignments on the marketplace in place of those that a HIT has lost.
+"""Decides how many lost assignments are replaced, and requests them on the marketplace.
 
 In: HITs with submissions that the study's own rules leave out, that were rejected by hand or came without answers, and
 HITs that expired before they were full. Out: Replacement rows, and as many assignments on offer. Guaranteed: each loss

@@ -1,4 +1,4 @@
-"""Rules that compare one worker with others: disagreement where the others agree, and copied answers."""
+"""Defines the rules that compare workers: disagreement where others agree, and copied answers."""
 
 from typing import TYPE_CHECKING, Any, Literal
 

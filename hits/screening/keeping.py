@@ -1,4 +1,4 @@
-"""Tells which rules leave which submissions out.
+"""Tells which rules leave which submissions out, also those that came after the screening.
 
 In: a screening run, or none. Out: the rules against each submission. Guaranteed: an exclusion of a worker counts for
 all their submissions, even those that came after the screening; without a run, everything is kept. This file needs no

@@ -1,4 +1,4 @@
-"""Rules about patterns in one worker's own answers: straight lines, and answers that follow the place on the page."""
+"""Defines the rules about patterns in a worker's answers: straight lines, and answers that follow the card's place."""
 
 from typing import TYPE_CHECKING, Literal
 

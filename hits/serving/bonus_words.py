@@ -1,4 +1,4 @@
-"""What a worker reads about bonus points: before the first dialog, and after submitting."""
+"""Says what workers read about bonus points: the rule before the first dialog, the outcome after submitting."""
 
 from typing import Any
 

@@ -1,5 +1,4 @@
-"""What the worker's browser gets: the whole HIT at once, in this worker's order, and nothing that tells who wrote
-what."""
+"""Decides what the worker's browser gets: the HIT in this worker's order, and nothing that tells who wrote what."""
 
 from dataclasses import asdict
 from typing import Any

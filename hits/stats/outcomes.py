@@ -1,4 +1,4 @@
-"""Defines what the statistics return, as plain numbers, names and reasons.
+"""Defines what the statistics return, as plain numbers, names and reasons, and when two generators are different.
 
 It stands apart from the code that computes it, because pages read results from JSON, and web processes have no pandas.
 `dataset` is None if a finding is about all datasets together, and `generator` if it is about all generators.

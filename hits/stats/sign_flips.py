@@ -1,4 +1,4 @@
-"""Tests paired differences by permutation, when workers rate many dialogs and dialogs have several workers.
+"""Tests paired differences by permutation over dialogs, and corrects p-values for their number (Holm).
 
 What can be exchanged: if two generators are equally good, nothing tells their replies to a dialog apart, so the two
 names may be swapped in any dialog, for all its workers at once. That turns the sign of all differences of the dialog

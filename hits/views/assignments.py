@@ -1,4 +1,4 @@
-"""Shows the list of assignments, and one as its worker saw and answered it; approves by hand, and rejects."""
+"""Shows assignments, and one as its worker answered it; approves by hand (one, or all undecided) and rejects."""
 
 from collections.abc import Sequence
 from typing import Any

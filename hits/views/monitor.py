@@ -1,4 +1,4 @@
-"""Shows a study's monitor: progress, pace, pay and quality; pauses, syncs, screens and tops up."""
+"""Shows a study's monitor: progress, pace, pay, budget and quality; syncs, screens, undoes a screening, and tops up."""
 
 from datetime import timedelta
 from typing import Any

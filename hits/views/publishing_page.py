@@ -1,4 +1,4 @@
-"""Publishes a study from its page: shows the cost first, then the run's progress; stops and resumes it."""
+"""Publishes a study from its page: the cost first, then the run's progress; stops and resumes it, at once if it can."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Prepares the publishing panel of a study's page: the cost first, then the run and its progress."""
+"""Prepares the publishing panel of a study's page (cost, run, progress), and reads the typed number and budget."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Holds what a study's pages share: which marketplace they show, who asks, and how to start background work."""
+"""Decides which marketplace a study's pages and forms are about; starts background work."""
 
 from collections.abc import Callable
 from functools import wraps

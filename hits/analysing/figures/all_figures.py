@@ -1,4 +1,4 @@
-"""Lists all figures that results allow, in the order in which pages show them."""
+"""Decides which figures results have, and in which order pages and bundles show them."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass

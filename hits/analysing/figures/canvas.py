@@ -1,4 +1,4 @@
-"""Sets the style that all figures share, and turns a drawing into SVG or PDF.
+"""Sets what all figures share (width, colours, hatches, font), and turns a drawing into SVG or PDF.
 
 Matplotlib takes most of a second to import, so only the functions that draw import it, and a web process starts without
 it. Threads share its state and its style, so only one drawing is made at a time.

@@ -1,4 +1,4 @@
-"""An open connection to Mechanical Turk that fulfils the contract of a crowd.
+"""Connects to MTurk, and sets what its HITs have there: title, reward, time limit, who is kept out.
 
 The same code serves the local marketplace, the sandbox and production; only the endpoint differs. Credentials come from
 boto3's usual chain; we never store or log them.

@@ -1,4 +1,7 @@
-"""Mechanical Turk, and its emulation that runs here, as a crowd. Only the endpoint differs between the two."""
+"""Describes MTurk as a crowd: its abilities, which environments this server may use, where HITs can be seen.
+
+The emulation that runs here is one of its environments; only the endpoint differs.
+"""
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""The environments of MTurk: its emulation that runs here, its sandbox, and production.
+"""Lists the environments of MTurk (local, sandbox, production), and what pages say about each.
 
 The setting MTURK_ENVIRONMENT says how far this server may go.
 """
