@@ -29,6 +29,7 @@ from .outcomes import TrueValues as TrueValues
 from .outcomes import WorkerEffect as WorkerEffect
 from .power import DIFFERENCES as DIFFERENCES
 from .power import MOST_DIALOGS_NEEDED as MOST_DIALOGS_NEEDED
+from .power import PLANNED_EFFECTS as PLANNED_EFFECTS
 from .power import SIMULATIONS as SIMULATIONS
 from .power import Effects as Effects
 from .power import Power as Power

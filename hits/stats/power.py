@@ -64,23 +64,32 @@ CHUNK_CELLS = 100_000
 
 @dataclass(frozen=True)
 class Effects:
-    """Shares of the latent's variance. The defaults are moderate guesses, not measurements: change them at will."""
+    """Shares of the latent's variance. The defaults are moderate guesses, not measurements: change them at will.
+
+    `taste` is what a worker likes about one generator's replies more than others do. It is 0 unless it is said, as in a
+    simulated crowd; studies are planned with `PLANNED_EFFECTS`.
+    """
 
     dialog: float = 0.10
     reply: float = 0.15
     worker: float = 0.10
+    taste: float = 0.0
 
     def __post_init__(self) -> None:
-        shares = (self.dialog, self.reply, self.worker)
+        shares = (self.dialog, self.reply, self.worker, self.taste)
         if not (all(share >= 0 for share in shares) and sum(shares) < 1):
             raise ValueError(
-                f"The effects of dialog, reply and worker are shares of the variance: none below 0, and together "
-                f"below 1. They are {', '.join(f'{share:g}' for share in shares)}."
+                "The effects of dialog, reply, worker and taste are shares of the variance: none below 0, and "
+                f"together below 1. They are {', '.join(f'{share:g}' for share in shares)}."
             )
 
     @property
     def rest(self) -> float:
-        return 1 - self.dialog - self.reply - self.worker
+        return 1 - self.dialog - self.reply - self.worker - self.taste
+
+
+# How large tastes are is unknown until a study has measured them. 5 % is a guess that errs on the safe side.
+PLANNED_EFFECTS = Effects(taste=0.05)
 
 
 @dataclass(frozen=True)
