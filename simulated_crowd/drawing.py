@@ -116,6 +116,8 @@ def _draw_levels(
 
     opinion = draw(effects.dialog, *shape[:3], 1) + draw(effects.reply, *shape)
     opinion = opinion + draw(effects.worker, size.workers)[crew][:, :, None, None]
+    if effects.taste:
+        opinion = opinion + draw(effects.taste, size.workers, shape[3])[crew][:, :, None, :]
     opinion = opinion + draw(effects.rest, hits, raters, *shape[2:])
     cuts = _cuts(drawing.truth, size)[:, dataset]  # border x HIT x position x card
     level = sum((opinion <= border[:, None]).astype(np.int8) for border in cuts)

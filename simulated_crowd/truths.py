@@ -29,7 +29,7 @@ def _make_effects(values: Any) -> Any:
         try:
             return Effects(**values)
         except TypeError:
-            raise ValueError("must be shares of the variance named dialog, reply and worker") from None
+            raise ValueError("must be shares of the variance named dialog, reply, worker and taste") from None
     return values
 
 

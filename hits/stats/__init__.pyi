@@ -27,12 +27,15 @@ from .outcomes import Share as Share
 from .outcomes import ShareRow as ShareRow
 from .outcomes import TrueValues as TrueValues
 from .outcomes import WorkerEffect as WorkerEffect
+from .planned_study import FEW_WORKERS as FEW_WORKERS
+from .planned_study import PLANNED_EFFECTS as PLANNED_EFFECTS
+from .planned_study import Effects as Effects
+from .planned_study import Setting as Setting
+from .planned_study import planned_variance as planned_variance
 from .power import DIFFERENCES as DIFFERENCES
 from .power import MOST_DIALOGS_NEEDED as MOST_DIALOGS_NEEDED
 from .power import SIMULATIONS as SIMULATIONS
-from .power import Effects as Effects
 from .power import Power as Power
-from .power import Setting as Setting
 from .power import detectable_difference as detectable_difference
 from .power import dialogs_needed as dialogs_needed
 from .power import power_curve as power_curve
