@@ -241,6 +241,12 @@ class ToyCrowd:
     def fields_of(self, answer: str) -> dict[str, str]:
         return {}
 
+    def is_simulated(self, environment: str, worker_id: str) -> bool:
+        return False
+
+    def why_no_raters(self, environment: Environment) -> str:
+        return ""  # the panel knows its participants, so an owner may declare them raters
+
     def sites(self, request: HttpRequest) -> Sites:
         return Sites()
 
