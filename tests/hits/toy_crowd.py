@@ -27,6 +27,7 @@ PANEL = Environment(
     note="Toys work here, and no money moves.",
     publish_words="to the panel",
     runs_here=True,
+    has_real_raters=True,
 )
 
 WORDS = CrowdWords(
@@ -245,7 +246,7 @@ class ToyCrowd:
         return False
 
     def why_no_raters(self, environment: Environment) -> str:
-        return ""  # the panel knows its participants, so an owner may declare them raters
+        return "Participants of the panel are raters anyway."
 
     def sites(self, request: HttpRequest) -> Sites:
         return Sites()
