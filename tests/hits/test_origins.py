@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
-from pytest_django.fixtures import SettingsWrapper
+from pytest_django import Settings
 
 from evalplatform.errors import EvalPlatformError
 from hits.analysing import Origin, analyse_study, compute_results, describe_origin, make_pictures, origin_of_work
@@ -30,6 +30,7 @@ from tests.hits.crowd import now, publish
 
 SIMULATED = "Simulated: not for publication"
 UNLUCKY_SEED = 132_161  # the first id that it draws would be one of the simulated workers'
+PAGES = ["", "monitor/", "results/", "workers/", "assignments/", "ledger/", "results/disputed/"]
 
 
 @pytest.fixture
@@ -47,7 +48,7 @@ def worked(offering: Offering, market: MTurkMarket) -> Offering:
 
 
 @pytest.fixture
-def class_server(settings: SettingsWrapper) -> None:
+def class_server(settings: Settings) -> None:
     """A server on which people sign in to the marketplace as themselves."""
     settings.LOCAL_MARKET = settings.MUST_WORKERS_SIGN_IN = True
 
@@ -171,8 +172,8 @@ def test_the_terminal_says_it_as_text_and_as_json(worked: Offering) -> None:
 
 def test_mixed_work_says_the_counts() -> None:
     assert describe_origin(Origin(people=20, simulation=100, rehearsal=1)) == (
-        f"{SIMULATED}. Of 121 assignments, 100 are by a simulated crowd, 1 is from a rehearsal and 20 are by people who "
-        "are the study's raters."
+        f"{SIMULATED}. Of 121 assignments, 100 are by a simulated crowd, 1 is from a rehearsal and 20 are by people "
+        "who are the study's raters."
     )
     assert describe_origin(Origin(people=3, rehearsal=2)).startswith("Rehearsed: not for publication. Of 5 ")
     assert describe_origin(Origin(people=3)) == ""
@@ -201,9 +202,7 @@ def test_a_bundle_that_hides_its_origin_does_not_hold_together(worked: Offering,
     assert "results.json: origin.people is 0, the ratings give 8" in found
 
 
-@pytest.mark.parametrize(
-    "page", ["", "monitor/", "results/", "workers/", "assignments/", "ledger/", "results/disputed/"]
-)
+@pytest.mark.parametrize("page", PAGES)
 def test_every_page_of_the_study_says_it(worked: Offering, researcher_client: Client, page: str) -> None:
     assert SIMULATED in researcher_client.get(f"/studies/demo/{page}").content.decode()
 
