@@ -9,6 +9,7 @@ The frame is that of hits.frames, or one with fewer columns (imported_ratings). 
     label                 category  the reply's predicted emotion or intent; missing where there is none
     metric_NAME           float     an automatic metric of the reply; NaN where there is none
     excluded_by_RULE      bool      True where this screening rule leaves the rating out (hits.screening.keeping)
+    origin                category  where the submission came from (Submission.Origin), with `submission`
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from hits.analysing.origin_words import Origin
 from hits.analysing.results import CriterionResults, Results, Size, Variant
 from hits.screening import kept_mask, rules_in
 from hits.stats import (
@@ -54,7 +56,20 @@ Scales = Mapping[str, Sequence[str]]  # the values of each criterion, best first
 def analyse(frame: pd.DataFrame, seed: int = 1, scales: Scales | None = None) -> Results:
     """Compute the results. Give `scales` for a study with several criteria, since each may have values of its own."""
     parts = _by_criterion(frame, scales or {})
-    return Results(tuple(_analyse_criterion(name, part, seed) for name, part in parts.items()), seed)
+    return Results(tuple(_analyse_criterion(name, part, seed) for name, part in parts.items()), seed, origin_in(frame))
+
+
+def origin_in(frame: pd.DataFrame) -> Origin:
+    """Count where the frame's submissions came from. A frame without the column was made elsewhere."""
+    if "origin" not in frame:
+        return Origin()
+    column = frame["origin"].astype("category")
+    names, codes = list(column.cat.categories), column.cat.codes.to_numpy(np.int64)
+    # As one number: of a submission with two origins, as a forged file may have, both count.
+    submissions = frame["submission" if "submission" in frame else "assignment"]  # a bundle calls them assignments
+    first = ~pd.Series(submissions.to_numpy() * (len(names) + 1) + codes).duplicated().to_numpy()
+    counts = np.bincount(codes[first & (codes >= 0)], minlength=len(names))
+    return Origin(**{str(name): int(count) for name, count in zip(names, counts, strict=True)})
 
 
 def _by_criterion(frame: pd.DataFrame, scales: Scales) -> dict[str, pd.DataFrame]:

@@ -7,9 +7,10 @@ and why it is undefined; a renderer only decides how each kind of cell is writte
 This file needs no pandas, because web processes render reports too.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum, auto
 
+from hits.analysing.origin_words import Origin
 from hits.analysing.results import Size
 from hits.stats import Estimate, Interval, PairedTest, Undefined
 
@@ -134,7 +135,10 @@ class CriterionReport:
 
 @dataclass(frozen=True)
 class Report:
+    """`origin` has the warning that every rendering shows, unless everything is from people."""
+
     criteria: tuple[CriterionReport, ...]
+    origin: Origin = field(default_factory=Origin)
 
 
 def words(text: str) -> Cell:

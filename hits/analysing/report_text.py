@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from evalplatform.wording import count_of
+from hits.analysing.origin_words import describe_origin
 from hits.analysing.report import Cell, CriterionReport, Head, Kind, Report, Section, Table
 from hits.stats import Undefined
 
@@ -12,6 +13,8 @@ STYLES = {Kind.SHARE: ".4f", Kind.DIFFERENCE: "+.3f", Kind.P_VALUE: ".4f", Kind.
 
 
 def report_as_text(report: Report) -> Iterator[str]:
+    if warning := describe_origin(report.origin):
+        yield from (warning, "")
     for number, one in enumerate(report.criteria):
         if one.prefix:
             yield from (*([""] if number else []), f"Criterion: {one.criterion}", "")

@@ -25,8 +25,8 @@ def report_of(results: Results, variant_name: str = "") -> Report:
     """Make the report of the results, or of one screening variant, which has shares, ranking and agreement only."""
     if variant_name:
         under = results.under(variant_name)
-        return Report(tuple(_report_criterion(one, under, OF_A_VARIANT) for one in under.criteria))
-    return Report(tuple(_report_criterion(one, results, EVERYTHING) for one in results.criteria))
+        return Report(tuple(_report_criterion(one, under, OF_A_VARIANT) for one in under.criteria), results.origin)
+    return Report(tuple(_report_criterion(one, results, EVERYTHING) for one in results.criteria), results.origin)
 
 
 def _report_criterion(one: CriterionResults, results: Results, wanted: tuple[Make, ...]) -> CriterionReport:

@@ -1,7 +1,8 @@
 """Defines the results: everything that a study's ratings say, as plain numbers, names and intervals."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
+from hits.analysing.origin_words import Origin
 from hits.stats import (
     Agreement,
     Comparisons,
@@ -88,6 +89,7 @@ class Results:
 
     criteria: tuple[CriterionResults, ...]
     seed: int
+    origin: Origin = field(default_factory=Origin)
 
     @property
     def main(self) -> CriterionResults:

@@ -32,6 +32,7 @@ def source_of(offering: Offering) -> str:
         offering.study.manifest_hash,
         offering.place,
         *counts.values(),
+        submissions.with_answers().count_origins(),
         run and run.pk,
         _last_score(offering.study),
     ]

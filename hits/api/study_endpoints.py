@@ -12,12 +12,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from hits.access import visible_studies
-from hits.analysing import find_results, refresh_results, source_of
+from hits.analysing import find_results, origin_of_work, refresh_results, source_of
 from hits.api.researcher import ERRORS, ResearcherView
 from hits.api.researcher_schemas import CURSOR, MARKET, ProgressOut, ResultsOut, StudyDetailOut, StudyOut, StudyPage
 from hits.budgeting import budget_of
 from hits.models import Offering, Study, StudyResults
 from hits.monitoring import count_progress
+from hits.screening import screening_warning
 from hits.views.results_page import send_results_task
 
 
@@ -84,6 +85,8 @@ class ResultsView(ResearcherView):
             "state": state,
             "computed_at": row.computed_at,
             "problem": row.problem,
+            "origin": asdict(origin_of_work(offering)),
+            "screening_warning": screening_warning(offering),
             "results": json.loads(row.results) if row.results else None,
         }
         return Response(body, status=202 if state == "being computed" and not row.results else 200)

@@ -20,6 +20,7 @@ class Environment:
     note: str  # a sentence for anyone about to publish there
     publish_words: str  # on the button, after "Publish"
     is_real_money: bool = False  # if so, publishing asks a person to type the study's name
+    has_real_raters: bool = False  # if not, work there is a rehearsal, unless `Crowd.why_no_raters` lets owners declare
     runs_here: bool = False  # if so, it needs no public address, and any server may change it
 
     @property

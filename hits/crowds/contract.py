@@ -249,6 +249,14 @@ class Crowd(Protocol):
         """Return the fields of that form from what the crowd has stored of it; empty if it stores none."""
         ...
 
+    def is_simulated(self, environment: str, worker_id: str) -> bool:
+        """Return whether the crowd itself made this worker up. Nothing that a worker sends may change the answer."""
+        ...
+
+    def why_no_raters(self, environment: Environment) -> str:
+        """Tell why an owner can't declare that people who work there are the study's raters; empty if they can."""
+        ...
+
     def sites(self, request: HttpRequest) -> Sites: ...
 
     def framing_site(self, environment: str) -> str:

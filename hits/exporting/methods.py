@@ -7,6 +7,7 @@ from hits.crowds import all_places
 from hits.designing import dollars
 from hits.exporting.bundle_facts import Facts
 from hits.exporting.latex import escape
+from hits.exporting.origin_methods import describe_raters, name_workers
 from hits.models import Payment
 from hits.models.design import CheckpointPart
 from hits.protocols import protocol_of
@@ -15,16 +16,22 @@ from hits.stats import Estimate, Undefined
 
 
 def methods_markdown(facts: Facts) -> str:
-    return f"# Methods\n\n{methods_paragraph(facts)}\n"
+    warning = facts.results.origin.warning
+    head = f"# Methods\n\n**{warning}.**\n\n" if warning else "# Methods\n\n"
+    return f"{head}{methods_paragraph(facts)}\n"
 
 
 def methods_latex(facts: Facts) -> str:
-    return escape(methods_paragraph(facts)) + "\n"
+    warning = facts.results.origin.warning
+    head = f"% {warning}\n\\textbf{{{escape(warning)}.}} " if warning else ""
+    return f"{head}{escape(methods_paragraph(facts))}\n"
 
 
 def methods_paragraph(facts: Facts) -> str:
-    parts = (_material, _task, _crowd, _pay, _time, _quality, _exclusions, _agreement, _software)
-    return " ".join(sentence for part in parts for sentence in part(facts))
+    origin = facts.results.origin
+    raters = (_crowd, _pay, _time) if origin.is_from_people else (describe_raters,)
+    parts = (_material, _task, *raters, _quality, _exclusions, _agreement, _software)
+    return name_workers(" ".join(sentence for part in parts for sentence in part(facts)), origin)
 
 
 def _material(facts: Facts) -> Iterator[str]:
@@ -143,9 +150,10 @@ def _exclusions(facts: Facts) -> Iterator[str]:
     received, kept = funnel.received, funnel.kept
     yield (
         f"Of {received.answers:,} answers (one worker's ratings of one dialog's replies), {kept.answers:,} from "
-        f"{count_of(kept.workers, 'worker')} on {count_of(facts.results.main.size.dialogs, 'dialog')} were kept. "
-        "Nobody's pay depended on it."
+        f"{count_of(kept.workers, 'worker')} on {count_of(facts.results.main.size.dialogs, 'dialog')} were kept."
     )
+    if facts.results.origin.is_from_people:
+        yield "Nobody's pay depended on it."
     steps = [
         f"{step.rule} ({describe_facts(step.parameters)}) left out {count_of(step.left_out.answers, 'answer')} of "
         f"{count_of(step.left_out.workers, 'worker')}"

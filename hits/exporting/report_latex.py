@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from hits.analysing import ALL_DATASETS, Cell, CriterionReport, Kind, Report, Row, Table
-from hits.exporting.latex import document, escape, table, table_side_by_side
+from hits.exporting.latex import document, escape, mark_table, table, table_side_by_side
 from hits.stats import Undefined
 
 UNDEFINED = "--"
@@ -26,7 +26,9 @@ def latex_tables(report: Report) -> dict[str, str]:
             "agreement": _agreement,
         }
         made |= {f"{one.prefix}{name}.tex": make(one) for name, make in makers.items()}
-    return made | {"all.tex": document(name.removesuffix(".tex") for name in made)}
+    made |= {"all.tex": document(name.removesuffix(".tex") for name in made)}
+    warning = report.origin.warning
+    return {name: mark_table(text, warning) for name, text in made.items()} if warning else made
 
 
 def _paper_shares(report: CriterionReport) -> str:

@@ -20,6 +20,7 @@ from hits.models import Offering, PublishingRun
 from hits.publishing import (
     StoppingResult,
     count_publications,
+    declare_raters,
     describe_public_orders,
     plan_publishing,
     refuse_draft,
@@ -107,7 +108,10 @@ def _request_run(request: HttpRequest, offering: Offering, typed: QueryDict) -> 
     with spending(offering.study):  # so that nobody changes the budget in between
         refuse_unseen_budget(offering, fields)
         check_budget_typed(plan_publishing(offering, wave), budget_cents)
-        return request_run(offering, wave, budget_cents, user_of(request), timezone.now())
+        run = request_run(offering, wave, budget_cents, user_of(request), timezone.now())
+        if "real_raters" in fields:
+            declare_raters(offering, user_of(request), timezone.now())
+        return run
 
 
 @require_POST

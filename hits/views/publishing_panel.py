@@ -8,8 +8,9 @@ from django.http import QueryDict
 from django.utils import timezone
 
 from evalplatform.errors import EvalPlatformError
+from hits.analysing import describe_origin, origin_of_work
 from hits.budgeting import CapChanged, refuse_unseen_cap, typed_cap_cents
-from hits.crowds import crowd_of, environment_of, offered_places
+from hits.crowds import crowd_of, environment_of, has_real_raters, offered_places, why_no_raters
 from hits.designing import describe_hourly_pay, dollars, split_cost
 from hits.models import Offering, PublishingRun, Study
 from hits.publishing import (
@@ -37,6 +38,9 @@ def publishing_panel(study: Study, query: QueryDict, is_told: bool = False) -> d
         "environment": environment_of(offering),
         "offered": list(offered_places().values()),
         "counts": count_publications(offering),
+        "origin_words": describe_origin(origin_of_work(offering)),
+        "has_real_raters": has_real_raters(offering),
+        "can_declare_raters": not has_real_raters(offering) and not why_no_raters(offering),
         "look_url": crowd_of(offering).look_url(offering.environment),
         **run_context(offering),
         **cost_context(offering, query, is_told),

@@ -27,6 +27,7 @@ PANEL = Environment(
     note="Toys work here, and no money moves.",
     publish_words="to the panel",
     runs_here=True,
+    has_real_raters=True,
 )
 
 WORDS = CrowdWords(
@@ -240,6 +241,12 @@ class ToyCrowd:
 
     def fields_of(self, answer: str) -> dict[str, str]:
         return {}
+
+    def is_simulated(self, environment: str, worker_id: str) -> bool:
+        return False
+
+    def why_no_raters(self, environment: Environment) -> str:
+        return "Participants of the panel are raters anyway."
 
     def sites(self, request: HttpRequest) -> Sites:
         return Sites()

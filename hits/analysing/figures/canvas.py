@@ -64,6 +64,12 @@ def draw_interval(ax: "Axes", place: float, low: float, high: float, cap: float 
         ax.plot([low, high], [place, place], **line)
 
 
+def stamp(figure: "Figure", words: str) -> None:
+    """Write the words above all panels, in a frame, so that they go wherever the figure goes."""
+    box = {"boxstyle": "square,pad=0.4", "facecolor": "none", "edgecolor": INK, "linewidth": 0.8}
+    figure.suptitle(words, fontsize=10, color=INK, bbox=box)
+
+
 def as_pdf(figure: "Figure") -> bytes:
     return _saved(figure, "pdf", {"CreationDate": None, "Producer": None, "Creator": None})
 

@@ -24,6 +24,7 @@ from hits.crowds.mturk.mturk_words import MTURKS_WORDS
 from hits.models import Assignment, Offering
 from localturk import in_process
 from localturk.openness import is_open as is_local_market_open
+from localturk.seeding import is_simulated_worker
 
 
 class MTurk:
@@ -72,6 +73,20 @@ class MTurk:
 
     def fields_of(self, answer: str) -> dict[str, str]:
         return fields_of(answer)
+
+    def is_simulated(self, environment: str, worker_id: str) -> bool:
+        """Ask the local marketplace, which gives out the ids. Amazon makes nobody up, whatever an id looks like."""
+        return environment == LOCAL and is_simulated_worker(worker_id)
+
+    def why_no_raters(self, environment: Environment) -> str:
+        if environment.name != LOCAL:
+            return f"{environment.label} says itself who works there."
+        if not settings.MUST_WORKERS_SIGN_IN or not is_local_market_open() or settings.MTURK_LOCAL_URL:
+            return (
+                "People can be real raters only where they sign in as themselves: on this server's own marketplace, "
+                "with SERVER_MODE=production and LOCAL_MARKET=true."
+            )
+        return ""
 
     def sites(self, request: HttpRequest) -> Sites:
         return sites(request)

@@ -31,5 +31,6 @@ ENVIRONMENTS = (
         note="Try the study in the sandbox first.",
         publish_words="for real money",
         is_real_money=True,
+        has_real_raters=True,
     ),
 )
