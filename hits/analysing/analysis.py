@@ -27,6 +27,7 @@ from hits.stats import (
     Agreement,
     CodedRatings,
     Labels,
+    Plan,
     ShareRow,
     agreement,
     code_ratings,
@@ -36,8 +37,8 @@ from hits.stats import (
     human_row,
     label_distributions,
     metric_correlations,
-    quick_rows,
     rank_generators,
+    rows_by_dataset,
     table_rows,
     worker_effect,
 )
@@ -53,10 +54,13 @@ ALL_RULES, NO_RULE = "all rules", "no rule"
 Scales = Mapping[str, Sequence[str]]  # the values of each criterion, best first
 
 
-def analyse(frame: pd.DataFrame, seed: int = 1, scales: Scales | None = None) -> Results:
-    """Compute the results. Give `scales` for a study with several criteria, since each may have values of its own."""
+def analyse(frame: pd.DataFrame, seed: int = 1, scales: Scales | None = None, plan: Plan | None = None) -> Results:
+    """Compute the results. Give `scales` for a study with several criteria, since each may have values of its own, and
+    the `plan` of its design; without one, all pairs are primary, and their mean scores are compared."""
     parts = _by_criterion(frame, scales or {})
-    return Results(tuple(_analyse_criterion(name, part, seed) for name, part in parts.items()), seed, origin_in(frame))
+    plan = plan or Plan()
+    criteria = tuple(_analyse_criterion(name, part, seed, plan) for name, part in parts.items())
+    return Results(criteria, seed, origin_in(frame))
 
 
 def origin_in(frame: pd.DataFrame) -> Origin:
@@ -83,18 +87,18 @@ def _by_criterion(frame: pd.DataFrame, scales: Scales) -> dict[str, pd.DataFrame
     }
 
 
-def _analyse_criterion(criterion: str, frame: pd.DataFrame, seed: int) -> CriterionResults:
+def _analyse_criterion(criterion: str, frame: pd.DataFrame, seed: int, plan: Plan) -> CriterionResults:
     everything = code_ratings(frame)
     is_kept = kept_mask(frame)
     ratings, kept = everything.of(is_kept), frame[_used_columns(frame)][is_kept]
     scopes = _split_by_dataset(ratings.by_generators)
-    table = tuple(table_rows(ratings, seed))
+    table = tuple(table_rows(ratings))
     rankings = tuple(rank_generators(part, name) for name, part in scopes)
     agreed = tuple(_measure_agreement(scopes))
     size = size_of(ratings)
     rules = tuple(rules_in(frame))
-    by_dataset = tuple(row for row in table if row.dataset is not None)
-    with_all = Variant(ALL_RULES, rules, size, by_dataset, agreed[0], rankings[0])
+    comparisons = tuple(compare_generators(ratings, seed, plan, criterion))
+    with_all = Variant(ALL_RULES, rules, size, table, agreed[0], rankings[0], comparisons)
     return CriterionResults(
         criterion=criterion,
         is_comparison=ratings.opponent is not None,
@@ -103,7 +107,7 @@ def _analyse_criterion(criterion: str, frame: pd.DataFrame, seed: int) -> Criter
         generators=ratings.generators,
         values=ratings.values,
         table=table,
-        comparisons=tuple(compare_generators(ratings, seed)),
+        comparisons=comparisons,
         rankings=rankings,
         agreement=agreed,
         true_values=find_true_values(ratings),
@@ -112,7 +116,7 @@ def _analyse_criterion(criterion: str, frame: pd.DataFrame, seed: int) -> Criter
         labels=tuple(_label_shares(kept, ratings)),
         metrics=tuple(metric_correlations(ratings, _metric_columns(kept) if ratings.opponent is None else {}, seed)),
         calibration=tuple(_calibration_rows(ratings)),
-        variants=(with_all, *_other_variants(everything, frame)) if rules else (),
+        variants=(with_all, *_other_variants(everything, frame, seed, plan, criterion)) if rules else (),
     )
 
 
@@ -169,21 +173,32 @@ def _calibration_rows(ratings: CodedRatings) -> list[ShareRow]:
     for code, name in enumerate(ratings.datasets):
         part = checkpoints.in_dataset(code)
         if len(part):
-            found += [human_row(part, name), *(row for row in quick_rows(part) if row.dataset == name)]
+            found += [human_row(part, name), *(row for row in rows_by_dataset(part) if row.dataset == name)]
     return found
 
 
-def _other_variants(everything: CodedRatings, frame: pd.DataFrame) -> list[Variant]:
+def _other_variants(
+    everything: CodedRatings, frame: pd.DataFrame, seed: int, plan: Plan, criterion: str
+) -> list[Variant]:
     rules = rules_in(frame)
     chosen: dict[str, list[str]] = {NO_RULE: []}
     if len(rules) > 1:
         chosen |= {f"without {rule}": [other for other in rules if other != rule] for rule in rules}
-    return [_variant(name, some, everything, kept_mask(frame, some)) for name, some in chosen.items()]
-
-
-def _variant(name: str, rules: Sequence[str], everything: CodedRatings, is_kept: Mask) -> Variant:
-    human = int((is_kept & (everything.generator == HUMAN)).sum())
-    ratings = everything.of(is_kept & (everything.generator != HUMAN))
-    size = replace(size_of(ratings), human_ratings=human)
-    table, ranking = tuple(quick_rows(ratings)), rank_generators(ratings, None)
-    return Variant(name, tuple(rules), size, table, agreement(ratings.cards), ranking)
+    found = []
+    for name, some in chosen.items():
+        is_kept = kept_mask(frame, some)
+        human = int((is_kept & (everything.generator == HUMAN)).sum())
+        ratings = everything.of(is_kept & (everything.generator != HUMAN))
+        dataset, part = _split_by_dataset(ratings)[0]
+        found.append(
+            Variant(
+                name,
+                tuple(some),
+                replace(size_of(ratings), human_ratings=human),
+                tuple(table_rows(ratings)),
+                agreement(part.cards, dataset),
+                rank_generators(part, dataset),
+                tuple(compare_generators(ratings, seed, plan, criterion)),
+            )
+        )
+    return found

@@ -18,11 +18,12 @@ EVERYTHING: tuple[Make, ...] = (
     *(shares, comparisons, ranking, agreement),
     *(calibration, dependences, true_values, labels, metrics, variants),
 )
-OF_A_VARIANT: tuple[Make, ...] = (shares, ranking, agreement)
+OF_A_VARIANT: tuple[Make, ...] = (shares, comparisons, ranking, agreement)
 
 
 def report_of(results: Results, variant_name: str = "") -> Report:
-    """Make the report of the results, or of one screening variant, which has shares, ranking and agreement only."""
+    """Make the report of the results, or of one screening variant, which has shares, comparisons, ranking and
+    agreement only."""
     if variant_name:
         under = results.under(variant_name)
         return Report(tuple(_report_criterion(one, under, OF_A_VARIANT) for one in under.criteria), results.origin)

@@ -16,6 +16,8 @@ from hits.stats import (
     WorkerEffect,
 )
 
+ALL_RULES_ONLY = "it is computed under all screening rules only"
+
 
 @dataclass(frozen=True)
 class Size:
@@ -30,7 +32,8 @@ class Size:
 
 @dataclass(frozen=True)
 class Variant:
-    """The results under other screening rules: all of them, none, or all but one. `rules` are those that apply."""
+    """The results under other screening rules: all of them, none, or all but one. `rules` are those that apply. Each
+    variant has shares, comparisons, a ranking and an agreement of its own."""
 
     name: str
     rules: tuple[str, ...]
@@ -38,6 +41,7 @@ class Variant:
     table: tuple[ShareRow, ...]
     agreement: Agreement
     ranking: Ranking
+    comparisons: tuple[Comparisons, ...]
 
 
 @dataclass(frozen=True)
@@ -72,14 +76,22 @@ class CriterionResults:
         return {one.generator: one.letters for table in tables for one in table.letters}
 
     def under(self, variant: Variant) -> "CriterionResults":
-        """Return the same under other rules. Comparisons are left out, since variants have none of their own."""
+        """Return the results under other rules. What variants do not have is left out: numbers that were computed under
+        other rules must not stand beside these."""
+        nothing = Undefined(ALL_RULES_ONLY)
         return replace(
             self,
             size=variant.size,
             table=variant.table,
-            comparisons=(),
+            comparisons=variant.comparisons,
             rankings=(variant.ranking,),
             agreement=(variant.agreement,),
+            true_values=nothing,
+            dependences=(),
+            worker_effect=WorkerEffect(nothing, nothing, nothing),
+            labels=(),
+            metrics=(),
+            calibration=(),
         )
 
 

@@ -170,7 +170,7 @@ def _elicitation(facts: Facts) -> Questions:
     yield (
         *("4.3.10", "Effect size and significance"),
         "probability of superiority and mean difference within worker and dialog, with intervals that respect that "
-        "ratings of one dialog and of one worker belong together; permutation and signed-rank tests, corrected by Holm",
+        "ratings of one dialog and of one worker belong together; permutation tests, corrected by Holm",
     )
     yield "4.3.11", "Agreement", _agreement(facts)
 

@@ -19,7 +19,7 @@ from .outcomes import Labels as Labels
 from .outcomes import LabelShare as LabelShare
 from .outcomes import Level as Level
 from .outcomes import MetricCorrelation as MetricCorrelation
-from .outcomes import PairedTest as PairedTest
+from .outcomes import PairTest as PairTest
 from .outcomes import Ranked as Ranked
 from .outcomes import Ranking as Ranking
 from .outcomes import Reliability as Reliability
@@ -27,6 +27,8 @@ from .outcomes import Share as Share
 from .outcomes import ShareRow as ShareRow
 from .outcomes import TrueValues as TrueValues
 from .outcomes import WorkerEffect as WorkerEffect
+from .plan import Plan as Plan
+from .plan import family_of as family_of
 from .planned_study import FEW_WORKERS as FEW_WORKERS
 from .planned_study import PLANNED_EFFECTS as PLANNED_EFFECTS
 from .planned_study import Effects as Effects
@@ -40,10 +42,14 @@ from .power import detectable_difference as detectable_difference
 from .power import dialogs_needed as dialogs_needed
 from .power import power_curve as power_curve
 from .proportions import human_row as human_row
-from .proportions import quick_rows as quick_rows
+from .proportions import rows_by_dataset as rows_by_dataset
 from .proportions import table_rows as table_rows
 from .rater_agreement import agreement as agreement
 from .reply_labels import label_distributions as label_distributions
 from .scales import score_of as score_of
+from .too_few import FEW_WORKERS as FEW_WORKERS
+from .too_few import effective_number as effective_number
+from .too_few import few_dialogs_warning as few_dialogs_warning
+from .too_few import few_workers_warning as few_workers_warning
 from .true_values import find_true_values as find_true_values
 from .worker_effects import worker_effect as worker_effect

@@ -385,9 +385,7 @@ def _stream(*key: int) -> np.random.Generator:
     return np.random.Generator(np.random.SFC64(key))
 
 
-def _latents_by_rater(
-    setting: Setting, crowd: _Crowd, rng: np.random.Generator, hits: Integers
-) -> Iterator[Floats]:
+def _latents_by_rater(setting: Setting, crowd: _Crowd, rng: np.random.Generator, hits: Integers) -> Iterator[Floats]:
     """Yield each rater's latents before the shift: (generator, simulation, dialog)."""
 
     def draw(share: float, *shape: int) -> Floats:
