@@ -13,6 +13,7 @@ from .contract import Visit as Visit
 from .contract import Word as Word
 from .crowd_words import CrowdWords as CrowdWords
 from .fees import Cost as Cost
+from .fees import Fees as Fees
 from .noting import crowd_notes as crowd_notes
 from .noting import note_of_crowd as note_of_crowd
 from .opening import check_is_allowed as check_is_allowed
@@ -22,7 +23,6 @@ from .opening import is_local_market_open as is_local_market_open
 from .opening import open_crowd as open_crowd
 from .opening import worker_page_url as worker_page_url
 from .registry import CROWDS as CROWDS
-from .registry import USUAL_FEES as USUAL_FEES
 from .registry import USUAL_WORDS as USUAL_WORDS
 from .registry import all_places as all_places
 from .registry import arrival as arrival
@@ -30,3 +30,4 @@ from .registry import crowd_of as crowd_of
 from .registry import environment_of as environment_of
 from .registry import fees_of as fees_of
 from .registry import offered_places as offered_places
+from .registry import planned_crowd as planned_crowd

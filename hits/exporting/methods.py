@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from evalplatform.wording import count_of
+from hits.models.money import money
 from hits.crowds import all_places
-from hits.designing import dollars
 from hits.exporting.bundle_facts import Facts
 from hits.exporting.latex import escape
 from hits.models import Payment
@@ -86,16 +86,16 @@ def _dates(facts: Facts) -> str:
 def _pay(facts: Facts) -> Iterator[str]:
     pay = facts.design.pay
     bonus = facts.paid_for(Payment.Kind.BONUS)
-    yield f"An assignment paid {dollars(pay.reward_cents)}."
+    yield f"An assignment paid {money(pay.reward_cents, facts.design.pay.currency)}."
     if pay.bonus_cents:
         yield (
-            f"A bonus of {dollars(pay.bonus_cents)} for {count_of(pay.bonus_points, 'bonus point')} was paid "
+            f"A bonus of {money(pay.bonus_cents, facts.design.pay.currency)} for {count_of(pay.bonus_points, 'bonus point')} was paid "
             f"{_times(bonus.count)}."
         )
     if (top_up := facts.paid_for(Payment.Kind.TOP_UP)).count:
-        yield f"Top-ups of {dollars(top_up.cents)} in all were paid for {count_of(top_up.count, 'assignment')}."
+        yield f"Top-ups of {money(top_up.cents, facts.design.pay.currency)} in all were paid for {count_of(top_up.count, 'assignment')}."
     total, fees = sum(one.cents for one in facts.paid), sum(one.fee_cents for one in facts.paid)
-    yield f"In all, workers received {dollars(total)}, and the marketplace {dollars(fees)} in fees."
+    yield f"In all, workers received {money(total, facts.design.pay.currency)}, and the marketplace {money(fees, facts.design.pay.currency)} in fees."
 
 
 def _time(facts: Facts) -> Iterator[str]:
@@ -105,7 +105,7 @@ def _time(facts: Facts) -> Iterator[str]:
     low, middle, high = facts.pay.minutes_quartiles
     yield (
         f"The median active time was {middle:.1f} minutes (quartiles {low:.1f} and {high:.1f}), so that the reward "
-        f"alone comes to {dollars(facts.pay.hourly_cents)} an hour."
+        f"alone comes to {money(facts.pay.hourly_cents, facts.design.pay.currency)} an hour."
     )
 
 

@@ -7,9 +7,9 @@ from django.db.models import Max
 
 from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
+from hits.models.money import money
 from hits.budgeting import Budget, budget_of, refuse_over_budget, with_cap
 from hits.crowds import Cost, Market, crowd_of, fees_of, unmet_wishes
-from hits.designing import dollars
 from hits.models import Hit, Offering, Publication, PublishingRun, Study
 from hits.models.design import StudyDesign
 from hits.models.publication import PublicationQuerySet
@@ -118,7 +118,7 @@ def check_funds(plan: PublishingPlan, market: Market, budget_cents: int | None =
     balance = market.balance_cents()
     if plan.cost.total_cents > balance:
         raise EvalPlatformError(
-            f"These HITs cost at most {dollars(plan.cost.total_cents)}, and the account holds {dollars(balance)}. "
+            f"These HITs cost at most {money(plan.cost.total_cents, plan.design.pay.currency)}, and the account holds {money(balance, plan.design.pay.currency)}. "
             "Publish fewer HITs at a time, or add funds."
         )
 
