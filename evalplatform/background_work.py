@@ -1,4 +1,4 @@
-"""Work that someone asks for and a background process does: requested, started, seen alive, finished, or quiet.
+"""Track work that a background process does: requested once, started, seen alive, finished, or quiet for too long.
 
 In: a row of a model that inherits `BackgroundWork`, and a function that sends its task. Out: the row says how far the
 work is. Guaranteed: however many people ask at the same moment, one task is sent; work whose process died can be asked

@@ -1,4 +1,4 @@
-"""The Celery application, with Django's settings and our own logs."""
+"""Make the Celery application, with Django's settings and our own logs."""
 
 import os
 from typing import Any

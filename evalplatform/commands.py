@@ -1,4 +1,4 @@
-"""The base of all our manage.py commands: a quick start, a check of SECRET_KEY, and errors in one line."""
+"""Define the base of all our manage.py commands: a quick start, a check of SECRET_KEY, and errors in one line."""
 
 from typing import Any
 

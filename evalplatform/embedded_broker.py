@@ -1,4 +1,4 @@
-"""A Celery broker that needs no server: every message is a file below one folder.
+"""Pass Celery's messages as files, without a server; those of a killed process are put back.
 
 kombu's own filesystem transport deletes a message when a process takes it, so a killed process loses its task. Here a
 taken message stays on disk, beside a lock file that the process holds, until it is acknowledged. When the process

@@ -1,4 +1,4 @@
-"""All environment variables that EvalPlatform reads, with their types and defaults (docs/settings.md lists them).
+"""Define all environment variables with types, defaults and checks (docs/settings.md lists them).
 
 Junk is an error and never quietly a default: `read_environment` stops the start with one line for each bad variable.
 """

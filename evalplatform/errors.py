@@ -1,4 +1,4 @@
-"""The base of errors that the user can solve, and one clear line for errors of database and disk."""
+"""Define errors that the user can solve, and put errors of database and disk into one clear line."""
 
 import errno
 

@@ -1,4 +1,4 @@
-"""The health page: whether the database, the broker and background processes are there, each by itself."""
+"""Show the health page: whether the database, the broker and background processes are there, each by itself."""
 
 import time
 from dataclasses import asdict, dataclass

@@ -1,4 +1,4 @@
-"""The log-in page for people with accounts, also for Django's admin, and its limits on failed attempts.
+"""Show the log-in page, also for the admin, and decide which limits on failed attempts apply to whom.
 
 Attempts are limited by account and by address. A browser that has logged in to the account before has a cookie that
 says so, and has a limit of its own: a stranger who fails on purpose does not lock the owner out.

@@ -1,4 +1,4 @@
-"""The middleware of every request: one log line, a Content-Security-Policy without inline script, no NUL characters.
+"""Handle every request: log line, log-in, Content-Security-Policy, refusals as a page, no NUL characters.
 
 After these, requests of workers and for the health page go straight to their views.
 """

@@ -1,4 +1,4 @@
-"""The platform's own tables: the fingerprint of SECRET_KEY, and counts of failed log-ins."""
+"""Store the fingerprint of SECRET_KEY, and counts of failed log-ins."""
 
 from django.db import models
 from django.db.models import Q

@@ -1,4 +1,4 @@
-"""The addresses of pages that need no session: the worker's and the health page (middleware.skip_sessions)."""
+"""List the addresses of pages that need no session: the worker's and the health page (middleware.skip_sessions)."""
 
 from django.urls import include, path
 

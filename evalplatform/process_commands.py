@@ -1,4 +1,4 @@
-"""The commands that start background processes, as pages, errors and guides print them.
+"""Hold the commands that start background processes, as pages, errors and guides print them.
 
 They are for the repository's folder, after `make` has made `.venv`.
 """

@@ -1,4 +1,7 @@
-"""All settings, each from the environment; docs/settings.md lists them. Bad values stop the start in one line."""
+"""Turn the environment into settings of Django and Celery, with the schedule of background tasks.
+
+Bad values stop the start in one line.
+"""
 
 import contextlib
 import os

@@ -1,4 +1,4 @@
-"""The console on which commands show progress bars and lines above them."""
+"""Make the console on which commands show progress bars and lines above them."""
 
 import sys
 

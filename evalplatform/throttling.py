@@ -1,4 +1,4 @@
-"""Slow down guessing of passwords: each failure beyond a few makes the next attempt wait longer.
+"""Decide how long the next log-in must wait: beyond a few failures, waits double up to a few minutes.
 
 In: who tries, in up to a few ways (an account, an address, a browser). Out: permission to try, or how long to wait.
 Guaranteed: attempts are counted in the database before the password is checked, so that many at once, at several web

@@ -1,4 +1,4 @@
-"""Compute the version of a generator's checkpoint folder, and check that its files are complete.
+"""Compute the version of a checkpoint folder (which files and settings count), and check that its files are complete.
 
 Nothing here loads weights: the header of a safetensors file says what it holds. Weights are never unpickled anywhere,
 because a pickle can run any code.

@@ -1,4 +1,4 @@
-"""The names of emotions and intents: the 32 emotions of EmpatheticDialogues, MEED2's eight intents, and neutral.
+"""List the emotions and intents: the 32 emotions of EmpatheticDialogues, MEED2's eight intents, and neutral.
 
 A label's id is its place in this order, in every checkpoint that has them.
 """

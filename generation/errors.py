@@ -1,4 +1,4 @@
-"""The errors of generators and of training. Each message is one line for the researcher and says what to do."""
+"""Define the errors of generators and of training. Each message is one line for the researcher and says what to do."""
 
 from evalplatform.errors import EvalPlatformError
 

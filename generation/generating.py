@@ -1,4 +1,4 @@
-"""Answer the dialogs of a chunk, and save a candidate or a failure for each.
+"""Answer the dialogs of a chunk, save a candidate or a failure for each, and give up after ten starts.
 
 In: a chunk of a run, and a way to get its generator. Out: candidates, and failures with their reason. Guaranteed: even
 if a process is killed, or a message arrives twice, no dialog gets two candidates of a generator and none is left out;

@@ -1,4 +1,4 @@
-"""Import dialogs and candidates from files, and report what was added, known already or refused.
+"""Import dialogs and candidates: decide which lines are new, known already, or contradict what is stored.
 
 In: a file, and where its lines belong. Out: rows, and counts of what was added, known and refused, each refusal with
 its line and reason. Guaranteed: a bad line never stops the rest, nothing is ever overwritten, the same file again adds

@@ -1,4 +1,4 @@
-"""The tables of generation: datasets, dialogs, generators, candidates, runs, failures and automatic scores.
+"""Define the tables of generation, from datasets to automatic scores, and the search for words in dialogs.
 
 Dialogs and candidates are append-only: their texts are what workers saw, and a frozen study's hash covers them.
 Generators are, too: another checkpoint or another setting is another generator, with another name.

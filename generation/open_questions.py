@@ -1,4 +1,4 @@
-"""Hand out the dialogs of a chunk that a generator still has to answer, each with its seed.
+"""Choose the dialogs of a chunk that a generator still has to answer, each with its seed and attempt.
 
 In: a chunk. Out: its dialogs that have neither a candidate nor the most failures allowed, one after the other.
 Guaranteed: a dialog is looked up again before it is handed out, so that whatever another process has answered meanwhile

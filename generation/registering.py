@@ -1,4 +1,4 @@
-"""Register a generator: a name, a kind, a checkpoint and settings become a Generator that can answer.
+"""Register a generator, and refuse a name that stands for another version already.
 
 In: the options of a command, or a small TOML file. Out: a Generator row. Guaranteed: kind, checkpoint and settings are
 checked first; a name stands for the same version for ever, so that registering it again changes nothing.

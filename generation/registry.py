@@ -1,4 +1,7 @@
-"""List the kinds of generators. A kind's module is imported when it is first asked for, and torch when it loads."""
+"""List the kinds of generators, and check the settings that all kinds have.
+
+A kind's module is imported when it is first asked for, and torch when it loads.
+"""
 
 from importlib import import_module
 from typing import Any

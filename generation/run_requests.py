@@ -1,4 +1,4 @@
-"""Request candidates: choose the dialogs of a run, pause, resume and cancel it, and count how far it is.
+"""Request a run: which dialogs, in which chunks, asked how often; pause, resume and cancel it, and count how far it is.
 
 In: a generator and a dataset. Out: a run with its chunks, saved before any work begins. Guaranteed: a run covers only
 dialogs that have no candidate of the generator, and at most one run of a generator and dataset is unfinished.

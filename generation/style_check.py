@@ -1,4 +1,4 @@
-"""Check whether a worker could pick out the human reply by its looks alone.
+"""Decide whether looks alone give the human reply away, and what to advise.
 
 A small classifier that sees nothing but looks (generation/looks.py) learns on some of the dialogs which of the replies
 is the human one, and guesses on the others. If it is right clearly more often than chance, checkpoints measure eyesight

@@ -1,4 +1,4 @@
-"""Celery tasks of generation: answer chunks, send lost ones again, check a dataset's style.
+"""Run generation's background tasks: answer chunks, send lost ones again, wait for a server, check a dataset's style.
 
 They fetch a row by its id and call the code that does the work. Answering uses the queue `gpu`, all else `default`.
 """

@@ -1,4 +1,4 @@
-"""Django's admin for raw rows: to look at them, never to change them."""
+"""Shows raw rows in Django's admin: to look at them, never to change them."""
 
 from django.contrib import admin
 

@@ -1,4 +1,4 @@
-"""Sends tasks to background processes, and records when each was requested, began and ended, for pages to show.
+"""Sends tasks to background processes; records for pages when each began, ended or failed.
 
 What comes in: a task and the ids it takes. What goes out: a `BackgroundJob`, which pages show until it is finished.
 What is guaranteed: pages show every request as waiting, whether or not a background process runs; a job that failed

@@ -1,4 +1,4 @@
-"""The errors that a study can meet, from its design to its results."""
+"""Defines the errors that a study can meet, from its design to its results."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Syncs an offering every few minutes: collects what the marketplace confirms, pays it, and caps workers.
+"""Decides which offerings the scheduled sync visits; a sync collects, pays, caps workers and may ask for replacements.
 
 If the study says so, a sync also requests more assignments in place of those that were lost.
 """
@@ -10,11 +10,11 @@ from datetime import datetime
 from django.utils import timezone
 
 from evalplatform.wording import count_of
-from hits.models.money import money
 from hits.budgeting import Waiting, open_places, spending, summarise_waiting
 from hits.collecting import Collected, collect, recently_rejected
 from hits.crowds import Market
 from hits.models import Event, Offering, Payment, Publication, Study, Submission
+from hits.models.money import money
 from hits.paying import Paid, note_found_bonuses, pay
 from hits.publishing import Limited, limit_workers
 from hits.replacing import Replaced, has_unreplaced_losses, replace_lost_assignments

@@ -1,4 +1,7 @@
-"""The Celery tasks: each fetches its rows by id and calls a room. Messages carry ids, never rows."""
+"""Runs rooms in background processes, tries again while the marketplace is away, and logs outcomes for researchers.
+
+Messages carry ids, never rows.
+"""
 
 import structlog
 from celery import Task, shared_task

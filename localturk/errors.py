@@ -1,4 +1,4 @@
-"""The errors that the marketplace answers with, with MTurk's codes and messages.
+"""Define the errors that the marketplace answers with, with MTurk's codes and messages.
 
 Codes are those of Amazon's SDKs and documentation, unless a comment says that they are a guess. Messages follow what
 MTurk was seen to answer, because clients look for these words.

@@ -1,4 +1,4 @@
-"""Manage the requester's money: hold it for open HITs, pay it on approval.
+"""Hold the requester's money for open HITs, pay it on approval, and refuse what the balance does not cover.
 
 AWS says only that approving and granting a bonus fail without funds, and that CreateHIT may. We chose this: a HIT holds
 reward and fee of every assignment that may still have to be paid. The hold ends with a rejection, with the payment, or

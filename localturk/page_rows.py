@@ -1,4 +1,4 @@
-"""Prepare the rows of the marketplace's worker pages in words: offers, queue, past work and the clock."""
+"""Put what the marketplace's worker pages list into words: offers, why one can't accept, past work, the clock."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Decide whether a worker meets a HIT's requirements, and put requirements into words.
+"""Decide whether a worker meets a HIT's requirements (country, approved work), and put requirements into words.
 
 A worker without the qualification meets DoesNotExist and nothing else; for NotEqualTo and NotIn that is our guess.
 Someone without any history has an approval rate of 100 %.

@@ -2,7 +2,7 @@
 
 from localturk.models import WorkerAccount
 
-SIMULATED = "ASIM"  # the ids of a simulated crowd's workers begin with this
+SIMULATED = "ASIM"  # the ids of a simulated crowd's workers begin with this, and nobody else's
 
 # The paper asked for workers from the US, Canada, the UK, Australia and New Zealand with 100 approved HITs and an
 # approval rate of 95 %. So Ines lives elsewhere, Finn has too few, Gita too many rejected, and Hugo none at all.
@@ -17,6 +17,12 @@ WORKERS = [
     ("A2INESBV3HA1Q6", "Ines", "DE", "", 3100, 20),
     ("A3HUGODL8JK2S7", "Hugo", "US", "TX", 0, 0),
 ]
+
+
+def is_simulated_worker(worker_id: str) -> bool:
+    """Return whether a worker of this marketplace is made up. The id tells, because the marketplace gives ids out:
+    workers can't choose theirs, and it stands in every listing of their work."""
+    return worker_id.startswith(SIMULATED)
 
 
 def ensure_worker_accounts() -> list[WorkerAccount]:

@@ -1,4 +1,4 @@
-"""Pages on which workers sign in and out with id and password, and choose a password through an invitation."""
+"""Show the pages on which workers sign in and out, and choose a password through an invitation."""
 
 from functools import wraps
 from typing import Any

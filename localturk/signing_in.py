@@ -1,4 +1,4 @@
-"""Tell which worker is in a browser: accounts, invitations, passwords and the cookie.
+"""Tell which worker is in a browser: accounts, invitations (7 days), passwords and the cookie.
 
 In a rehearsal anyone may be any worker, and the cookie only remembers the choice. If workers must sign in, an account
 is opened by an invitation: a link that works once, with which the worker chooses a password. Guaranteed: tokens and
@@ -22,6 +22,7 @@ from evalplatform.errors import EvalPlatformError
 from evalplatform.throttling import Limit, begin_attempt, end_well
 from localturk import ids
 from localturk.models import WorkerAccount
+from localturk.seeding import is_simulated_worker
 
 COOKIE = "market_worker"
 INVITATION_LIFE = timedelta(days=7)
@@ -30,6 +31,8 @@ SESSION_SECONDS = 30 * 86_400
 
 def new_account(name: str, country: str, approved_count: int = 0) -> WorkerAccount:
     worker_id = "A" + ids.new_id(14)[1:]
+    while is_simulated_worker(worker_id):  # one id in 46,656 by chance
+        worker_id = "A" + ids.new_id(14)[1:]
     return WorkerAccount.objects.create(worker_id=worker_id, name=name, country=country, approved_count=approved_count)
 
 

@@ -1,4 +1,4 @@
-"""The notices that a worker reads instead of a page, or after submitting: title, words and HTTP status."""
+"""List the notices that a worker reads instead of a page, or after submitting: title, words and HTTP status."""
 
 from dataclasses import dataclass
 

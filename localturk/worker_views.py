@@ -1,4 +1,4 @@
-"""The marketplace's worker pages: choose a worker, see offers, preview, accept, work, submit and return.
+"""Serve the marketplace's worker pages: choose a worker, see offers, preview, accept, work, submit and return.
 
 These pages need no researcher's log-in, and exist only while the marketplace is the local one. If workers must sign in,
 they do that instead of choosing a worker (sign_in_views.py).

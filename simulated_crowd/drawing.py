@@ -1,5 +1,4 @@
-"""Ratings drawn straight into frames: the crowd's model without pages, marketplace and database, a thousand times
-faster.
+"""Draw ratings straight into frames: the crowd's model without pages, marketplace and database, and much faster.
 
 In: a truth, the size of a study, how many workers of which types, a seed. Out: both frames of hits.frames, with
 all columns, for hundreds of simulated studies or for millions of ratings. Guaranteed: the same seed gives the same
@@ -117,6 +116,8 @@ def _draw_levels(
 
     opinion = draw(effects.dialog, *shape[:3], 1) + draw(effects.reply, *shape)
     opinion = opinion + draw(effects.worker, size.workers)[crew][:, :, None, None]
+    if effects.taste:
+        opinion = opinion + draw(effects.taste, size.workers, shape[3])[crew][:, :, None, :]
     opinion = opinion + draw(effects.rest, hits, raters, *shape[2:])
     cuts = _cuts(drawing.truth, size)[:, dataset]  # border x HIT x position x card
     level = sum((opinion <= border[:, None]).astype(np.int8) for border in cuts)

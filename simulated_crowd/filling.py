@@ -55,6 +55,7 @@ def fill(work: Sequence[Done], rng: random.Random, place: str = "local") -> None
         Submission(
             assignment=assignment,
             status=Submission.Status.APPROVED,
+            origin=Submission.Origin.SIMULATION,
             accepted_at=assignment.opened_at,
             submitted_at=assignment.opened_at + timedelta(minutes=MINUTES),
             answer_xml="",

@@ -1,9 +1,9 @@
 """Decide how a simulated worker judges a card: a latent opinion, cut where the truth's shares say.
 
-The model is that of hits.stats.power, with one difference: a worker's severity is the same in all their HITs.
+The model is that of hits.stats.power:
 
-    z = sqrt(a) D[dialog] + sqrt(b) R[dialog, writers] + sqrt(c) W[worker]
-        + sqrt(1 - a - b - c) e[worker, dialog, writers]
+    z = sqrt(a) D[dialog] + sqrt(b) R[dialog, writers] + sqrt(c) W[worker] + sqrt(t) T[worker, writers]
+        + sqrt(1 - a - b - c - t) e[worker, dialog, writers]
 
 z is standard normal, so the shares hold exactly, whatever the effects. If a worker does not look at a card, its level
 is random.
@@ -46,8 +46,12 @@ class Judge:
             math.sqrt(effects.dialog) * normal(seed, "dialog", *name)
             + math.sqrt(effects.reply) * normal(seed, "reply", *name, *writers)
             + math.sqrt(effects.worker) * self._severity
+            + (math.sqrt(effects.taste) * self._taste(writers) if effects.taste else 0)
             + math.sqrt(effects.rest) * normal(*self.worker.key, "rating", *name, *writers)
         )
+
+    def _taste(self, writers: Writers) -> float:
+        return normal(*self.worker.key, "taste", *writers)
 
     @cached_property
     def _severity(self) -> float:

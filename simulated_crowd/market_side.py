@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from django.db.models import Count
 
 from evalplatform.errors import EvalPlatformError
+from hits.crowds import has_real_raters
 from hits.models import Assignment, Publication, Study, offering_for
 from localturk.lifecycle import settle
 from localturk.models import TurkHit, WorkerAccount
@@ -40,7 +41,13 @@ def find_openings(study: Study, hit_count: int | None, now: datetime) -> list[Op
     """Return the study's HITs that can be accepted now, by number. With `hit_count`, look at so many of the first
     only."""
     settle(now)
-    published = Publication.objects.filter(offering=offering_for(study, LOCAL)).there().current()
+    offering = offering_for(study, LOCAL)
+    published = Publication.objects.filter(offering=offering).there().current()
+    if has_real_raters(offering):
+        raise EvalPlatformError(
+            f"People on the local marketplace were declared the raters of {study}: a simulated crowd would spoil their "
+            "results. Let it work on a copy of the study."
+        )
     if not published.exists():
         raise EvalPlatformError(f"No HIT of {study} is on the local marketplace: run publish_hits {study} first.")
     dialog_counts = dict(study.hits.annotate(count=Count("items")).values_list("pk", "count"))

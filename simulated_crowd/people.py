@@ -1,4 +1,4 @@
-"""Make up the workers of a crowd. A worker is a number; type, home and history follow from it and the crowd's seed."""
+"""Make up the workers of a crowd: type, country, history, pace and pauses follow from a number and the crowd's seed."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

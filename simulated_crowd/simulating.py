@@ -1,4 +1,4 @@
-"""Let a simulated crowd work on a study: play its stints in the order of their times, on the marketplace and our pages.
+"""Let a crowd work on a study: how many workers come, who stops for good, and each stint on market and pages.
 
 The marketplace gets simulated times, of which the last is `ends_at`, so that a HIT seems to take its quarter of an hour
 and nothing happens in the future. Our own pages use the real clock, and the workers tell them how long they took. Such

@@ -1,4 +1,4 @@
-"""Read the truth about replies: which share of careful ratings gives them each level of the scale, best first.
+"""Read the truth about replies: which share of careful ratings gives each level of the scale, and what is the default.
 
 A truth is a TOML file; truths/table5.toml is one of the two that we provide. What it does not mention has defaults.
 """
@@ -29,7 +29,7 @@ def _make_effects(values: Any) -> Any:
         try:
             return Effects(**values)
         except TypeError:
-            raise ValueError("must be shares of the variance named dialog, reply and worker") from None
+            raise ValueError("must be shares of the variance named dialog, reply, worker and taste") from None
     return values
 
 

@@ -1,4 +1,4 @@
-"""The types of simulated workers: how carefully they look, how long they take, and what they do for a bonus."""
+"""List the types of simulated workers with their usual shares: care, pace, and what each does for a bonus."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

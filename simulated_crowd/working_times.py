@@ -1,4 +1,4 @@
-"""Draw how long a simulated worker takes for a HIT: active and hidden time, as the page measures them."""
+"""Draw how long a simulated worker takes for each dialog, active and hidden, and cap it below the time limit."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Django's PostgreSQL backend with a cheaper check that a pooled connection still works.
+"""Check pooled PostgreSQL connections more cheaply than Django does.
 
 A server that goes away, or ends a connection, closes its side, and then there is something to read on the connection.
 So we ask the server only in that case. Django's own check (CONN_HEALTH_CHECKS) asks each time, which would be one of

@@ -1,4 +1,4 @@
-// The running clock on the local marketplace's worker pages. Nothing else there needs a script.
+// Run the clock on the local marketplace's worker pages. Nothing else there needs a script.
 import "./styles/localturk.css";
 
 const URGENT_SECONDS = 60;

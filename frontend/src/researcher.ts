@@ -1,5 +1,4 @@
-// The script of the researcher's pages: htmx for parts that reload by themselves, fields that every form sends, a question before
-// unsaved changes are lost, and frames.
+// Load the scripts of the researcher's pages: htmx, framing.ts, keeping.ts and leaving.ts.
 import "htmx.org";
 import "./framing";
 import "./keeping";

@@ -1,4 +1,4 @@
-"""Read EmpatheticDialogues as published: files named .csv that are not quite CSV.
+"""Read EmpatheticDialogues as published, which is not quite CSV; each turn of a listener makes a dialog.
 
 Every line has exactly 8 fields split by commas, commas in a text are written `_comma_`, and quotation marks mean
 nothing: a CSV parser that honours them loses rows. The lines of a conversation follow each other. Each turn of its

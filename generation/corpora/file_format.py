@@ -1,4 +1,7 @@
-"""Define what an import format is. Each has a file of its own and a line in FORMATS (corpora/formats.py)."""
+"""Define what an import format is, and refuse files that are packed, in UTF-16, or have old Mac line ends.
+
+Each format has a file of its own and a line in FORMATS (corpora/formats.py).
+"""
 
 import codecs
 from collections.abc import Callable, Iterable, Iterator

@@ -1,4 +1,4 @@
-"""The records that all readers yield, dialogs and candidates, and the checks that a worker can read their texts."""
+"""Check that a worker can read imported texts (length, control characters, emptiness); define the records."""
 
 import re
 import unicodedata

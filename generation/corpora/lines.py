@@ -1,4 +1,4 @@
-"""Read a file as numbered lines of text, with constant memory whatever the file holds."""
+"""Read a file as numbered lines of UTF-8, and refuse lines above a megabyte."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass

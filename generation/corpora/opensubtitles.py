@@ -1,4 +1,4 @@
-"""Make dialogs from subtitles of films (OpenSubtitles), as in section 3.1 of the MEED2 paper.
+"""Make dialogs from film subtitles (the MEED2 paper's section 3.1): which lines make a turn, where a dialog ends.
 
 Lines are joined into turns, and turns into dialogs: a gap of more than 5 seconds between two turns ends a dialog; if a
 time is missing, the dialog goes on. The paper joins lines with a trained classifier (76.69 % right) whose data is not

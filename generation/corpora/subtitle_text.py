@@ -1,4 +1,4 @@
-"""Read a subtitle file as numbered lines, whatever encoding it has.
+"""Read a subtitle file as numbered lines: find out its encoding, or refuse the file.
 
 It may be UTF-8, UTF-16 (also without a byte order mark, told by its zero bytes), the encoding that an XML file names,
 or else cp1252, as most old English files are. A file that seems to be none of these is refused: if it were read

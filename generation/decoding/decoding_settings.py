@@ -1,4 +1,4 @@
-"""List the decoding methods (beam, top-k, nucleus, ...) and check their settings.
+"""List the decoding methods (beam, top-k, nucleus, ...) with their defaults, and check their settings.
 
 This file imports no torch, because web pages check settings, too.
 """

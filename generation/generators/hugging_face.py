@@ -1,4 +1,4 @@
-"""`hf-seq2seq` and `hf-causal`: any Hugging Face model, from a local folder or by its name on the hub.
+"""`hf-seq2seq` and `hf-causal`: let any Hugging Face model answer, from a local folder or by its name on the hub.
 
 Weights must be safetensors, and a checkpoint's own code never runs. Only the generator's settings decide a reply: a
 checkpoint's own defaults for generation (temperatures, penalties) are ignored.

@@ -1,4 +1,4 @@
-"""`openai-compatible`: any server that speaks OpenAI's chat completions, vLLM and llama.cpp among them.
+"""`openai-compatible`: ask a server that speaks OpenAI's chat completions; what is sent, and what counts as a reply.
 
 The checkpoint is the model's name on the server. The key comes from an environment variable and is stored nowhere.
 """

@@ -1,4 +1,4 @@
-"""Tell whether a refusal by a server (OpenAI's chat completions) concerns one dialog or all of them."""
+"""Tell whether a server's refusal concerns one dialog or all of them, and whether to try again."""
 
 import re
 from typing import Any

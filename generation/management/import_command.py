@@ -1,4 +1,4 @@
-"""Shared code of import_dialogs and import_candidates: options, progress bar, problems by reason, counts at the end."""
+"""Hold what import_dialogs and import_candidates share: options, progress bar, problems by reason, counts."""
 
 import argparse
 from contextlib import ExitStack

@@ -1,4 +1,6 @@
-"""Define what a metric is. Each has a file of its own and a line in METRICS (metrics/all_metrics.py).
+"""Define what a metric is, and whether a generator predicts the dialog's emotion or the reply's own label.
+
+Each metric has a file of its own and a line in METRICS (metrics/all_metrics.py).
 
 A metric may score single replies (rows of CandidateScore), all replies of a generator to a dataset (rows of
 GeneratorScore, each a column of a table), or both. Its file imports heavy packages inside of its functions, because web

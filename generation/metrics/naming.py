@@ -1,4 +1,4 @@
-"""The titles of reply scores, for tables and files that show them beside people's ratings."""
+"""Give reply scores the titles that tables and files show beside people's ratings."""
 
 from generation.metrics.all_metrics import METRICS
 

@@ -1,4 +1,4 @@
-"""Answer with a network that writes replies token by token: the code that the families of such networks share."""
+"""Answer with a network that writes token by token: take the best reply that ends, or say why there is none."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""`meed2`: the Transformer that is told the emotion or intent of every turn, and of the reply that it should write.
+"""`meed2`: tell a Transformer the emotion or intent of every turn, and choose the one of the reply that it writes.
 
 Beside the network, its checkpoint holds the response predictor, which chooses the reply's label, and perhaps an emotion
 classifier, which labels turns that come without labels.

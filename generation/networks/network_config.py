@@ -1,4 +1,4 @@
-"""The sizes of a network, as config.json stores them, and their checks.
+"""Define and check the sizes of a network, as config.json stores them.
 
 This file imports no torch, so that web pages can check a checkpoint. A family with more sizes has a subclass in its own
 file; the sizes here are checked for all families.

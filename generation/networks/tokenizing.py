@@ -1,4 +1,4 @@
-"""Turn contexts and replies into token ids and back; train and load tokenizers.
+"""Turn contexts and replies into token ids and back, cutting what is too long; train and load tokenizers.
 
 In: turns and replies as text. Out: the token ids that Transformers read, and text again. Guaranteed: training and
 answering build the same input, `<s> u1 </s></s> u2 </s>`, because both do it here.

@@ -1,4 +1,7 @@
-"""The options of a training run, and their checks. Defaults are the MEED2 paper's, where it names them (appendix B)."""
+"""Define the options of a training run, with their defaults and checks.
+
+Defaults are the MEED2 paper's, where it names them (appendix B).
+"""
 
 from dataclasses import asdict, dataclass, fields
 from typing import Any

@@ -1,4 +1,4 @@
-"""The plan of a training run: which network, on which data, from which start. It also holds out validation data."""
+"""Plan a training run: network, data and start; without validation data, hold out a tenth of the conversations."""
 
 import zlib
 from collections.abc import Callable, Iterator

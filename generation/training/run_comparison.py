@@ -1,4 +1,4 @@
-"""Compare two training runs at the steps at which both were validated (compare_training)."""
+"""Compare two training runs at their common steps (compare_training), and find the step that became the checkpoint."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Save and load the state of a training run, so that a killed run can be resumed.
+"""Save and load the state of a training run, and refuse to resume it with other options.
 
 Weights, optimisers and position are in one safetensors file, with the numbers as JSON in its header. The file is
 written beside the old one and then renamed, so it is complete or absent. It does not hold the state of random

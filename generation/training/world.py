@@ -1,4 +1,4 @@
-"""The processes that train together: a single one, or those that torch's launcher (torchrun) has started."""
+"""Join the processes that train together: a single one, or those that torchrun has started; choose devices."""
 
 import os
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""The researcher's pages about datasets, dialogs and candidates."""
+"""Show datasets, dialogs and candidates: search, paging, and the style check."""
 
 from typing import Any
 

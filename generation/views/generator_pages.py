@@ -1,4 +1,4 @@
-"""The researcher's pages about generators, which the pages call models: what they are, their runs and failures."""
+"""Show models, their runs and failures; start, pause, resume and cancel runs."""
 
 from collections.abc import Callable
 from datetime import datetime

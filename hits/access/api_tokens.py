@@ -1,4 +1,4 @@
-"""Makes, checks and revokes the tokens with which programs call the API in a researcher's name.
+"""Makes, checks and revokes API tokens (20 a user at most), and notes once an hour when each was last used.
 
 What comes in: a user. What goes out: a token, shown once. What is guaranteed: we store only its hash; a revoked token
 opens nothing, and neither does one of a user who may no longer log in.

@@ -1,4 +1,4 @@
-"""Pseudonyms for workers (W-...), shown in pages, tables and exports in place of the marketplace's ids."""
+"""Makes workers' pseudonyms (W-...), which pages, tables and exports show in place of the marketplace's ids."""
 
 from django.utils.crypto import salted_hmac
 

@@ -1,4 +1,4 @@
-"""Who may see a study (its owner, invited members and superusers), and inviting and removing members.
+"""Decides who may see a study (its owner, invited members and superusers); invites and removes members.
 
 What comes in: a user and which study they mean. What goes out: the study, or "not found". What is guaranteed: every
 page and every endpoint about a study comes through `study_for`; every invitation and removal is in the event log.

@@ -8,6 +8,11 @@ from .figures.all_figures import make_pictures as make_pictures
 from .imported_ratings import DEFAULT_SCALE as DEFAULT_SCALE
 from .imported_ratings import describe_problems as describe_problems
 from .imported_ratings import import_ratings as import_ratings
+from .origin_words import WARNINGS as WARNINGS
+from .origin_words import Origin as Origin
+from .origin_words import count_origins as count_origins
+from .origin_words import describe_origin as describe_origin
+from .origin_words import origin_of_work as origin_of_work
 from .report import ALL_DATASETS as ALL_DATASETS
 from .report import Cell as Cell
 from .report import CriterionReport as CriterionReport

@@ -9,6 +9,7 @@ The frame is that of hits.frames, or one with fewer columns (imported_ratings). 
     label                 category  the reply's predicted emotion or intent; missing where there is none
     metric_NAME           float     an automatic metric of the reply; NaN where there is none
     excluded_by_RULE      bool      True where this screening rule leaves the rating out (hits.screening.keeping)
+    origin                category  where the submission came from (Submission.Origin), with `submission`
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from hits.analysing.origin_words import Origin
 from hits.analysing.results import CriterionResults, Results, Size, Variant
 from hits.screening import kept_mask, rules_in
 from hits.stats import (
@@ -25,6 +27,7 @@ from hits.stats import (
     Agreement,
     CodedRatings,
     Labels,
+    Plan,
     ShareRow,
     agreement,
     code_ratings,
@@ -34,8 +37,8 @@ from hits.stats import (
     human_row,
     label_distributions,
     metric_correlations,
-    quick_rows,
     rank_generators,
+    rows_by_dataset,
     table_rows,
     worker_effect,
 )
@@ -51,10 +54,26 @@ ALL_RULES, NO_RULE = "all rules", "no rule"
 Scales = Mapping[str, Sequence[str]]  # the values of each criterion, best first
 
 
-def analyse(frame: pd.DataFrame, seed: int = 1, scales: Scales | None = None) -> Results:
-    """Compute the results. Give `scales` for a study with several criteria, since each may have values of its own."""
+def analyse(frame: pd.DataFrame, seed: int = 1, scales: Scales | None = None, plan: Plan | None = None) -> Results:
+    """Compute the results. Give `scales` for a study with several criteria, since each may have values of its own, and
+    the `plan` of its design; without one, all pairs are primary, and their mean scores are compared."""
     parts = _by_criterion(frame, scales or {})
-    return Results(tuple(_analyse_criterion(name, part, seed) for name, part in parts.items()), seed)
+    plan = plan or Plan()
+    criteria = tuple(_analyse_criterion(name, part, seed, plan) for name, part in parts.items())
+    return Results(criteria, seed, origin_in(frame))
+
+
+def origin_in(frame: pd.DataFrame) -> Origin:
+    """Count where the frame's submissions came from. A frame without the column was made elsewhere."""
+    if "origin" not in frame:
+        return Origin()
+    column = frame["origin"].astype("category")
+    names, codes = list(column.cat.categories), column.cat.codes.to_numpy(np.int64)
+    # As one number: of a submission with two origins, as a forged file may have, both count.
+    submissions = frame["submission" if "submission" in frame else "assignment"]  # a bundle calls them assignments
+    first = ~pd.Series(submissions.to_numpy() * (len(names) + 1) + codes).duplicated().to_numpy()
+    counts = np.bincount(codes[first & (codes >= 0)], minlength=len(names))
+    return Origin(**{str(name): int(count) for name, count in zip(names, counts, strict=True)})
 
 
 def _by_criterion(frame: pd.DataFrame, scales: Scales) -> dict[str, pd.DataFrame]:
@@ -68,18 +87,18 @@ def _by_criterion(frame: pd.DataFrame, scales: Scales) -> dict[str, pd.DataFrame
     }
 
 
-def _analyse_criterion(criterion: str, frame: pd.DataFrame, seed: int) -> CriterionResults:
+def _analyse_criterion(criterion: str, frame: pd.DataFrame, seed: int, plan: Plan) -> CriterionResults:
     everything = code_ratings(frame)
     is_kept = kept_mask(frame)
     ratings, kept = everything.of(is_kept), frame[_used_columns(frame)][is_kept]
     scopes = _split_by_dataset(ratings.by_generators)
-    table = tuple(table_rows(ratings, seed))
+    table = tuple(table_rows(ratings))
     rankings = tuple(rank_generators(part, name) for name, part in scopes)
     agreed = tuple(_measure_agreement(scopes))
     size = size_of(ratings)
     rules = tuple(rules_in(frame))
-    by_dataset = tuple(row for row in table if row.dataset is not None)
-    with_all = Variant(ALL_RULES, rules, size, by_dataset, agreed[0], rankings[0])
+    comparisons = tuple(compare_generators(ratings, seed, plan, criterion))
+    with_all = Variant(ALL_RULES, rules, size, table, agreed[0], rankings[0], comparisons)
     return CriterionResults(
         criterion=criterion,
         is_comparison=ratings.opponent is not None,
@@ -88,7 +107,7 @@ def _analyse_criterion(criterion: str, frame: pd.DataFrame, seed: int) -> Criter
         generators=ratings.generators,
         values=ratings.values,
         table=table,
-        comparisons=tuple(compare_generators(ratings, seed)),
+        comparisons=comparisons,
         rankings=rankings,
         agreement=agreed,
         true_values=find_true_values(ratings),
@@ -97,7 +116,7 @@ def _analyse_criterion(criterion: str, frame: pd.DataFrame, seed: int) -> Criter
         labels=tuple(_label_shares(kept, ratings)),
         metrics=tuple(metric_correlations(ratings, _metric_columns(kept) if ratings.opponent is None else {}, seed)),
         calibration=tuple(_calibration_rows(ratings)),
-        variants=(with_all, *_other_variants(everything, frame)) if rules else (),
+        variants=(with_all, *_other_variants(everything, frame, seed, plan, criterion)) if rules else (),
     )
 
 
@@ -154,21 +173,32 @@ def _calibration_rows(ratings: CodedRatings) -> list[ShareRow]:
     for code, name in enumerate(ratings.datasets):
         part = checkpoints.in_dataset(code)
         if len(part):
-            found += [human_row(part, name), *(row for row in quick_rows(part) if row.dataset == name)]
+            found += [human_row(part, name), *(row for row in rows_by_dataset(part) if row.dataset == name)]
     return found
 
 
-def _other_variants(everything: CodedRatings, frame: pd.DataFrame) -> list[Variant]:
+def _other_variants(
+    everything: CodedRatings, frame: pd.DataFrame, seed: int, plan: Plan, criterion: str
+) -> list[Variant]:
     rules = rules_in(frame)
     chosen: dict[str, list[str]] = {NO_RULE: []}
     if len(rules) > 1:
         chosen |= {f"without {rule}": [other for other in rules if other != rule] for rule in rules}
-    return [_variant(name, some, everything, kept_mask(frame, some)) for name, some in chosen.items()]
-
-
-def _variant(name: str, rules: Sequence[str], everything: CodedRatings, is_kept: Mask) -> Variant:
-    human = int((is_kept & (everything.generator == HUMAN)).sum())
-    ratings = everything.of(is_kept & (everything.generator != HUMAN))
-    size = replace(size_of(ratings), human_ratings=human)
-    table, ranking = tuple(quick_rows(ratings)), rank_generators(ratings, None)
-    return Variant(name, tuple(rules), size, table, agreement(ratings.cards), ranking)
+    found = []
+    for name, some in chosen.items():
+        is_kept = kept_mask(frame, some)
+        human = int((is_kept & (everything.generator == HUMAN)).sum())
+        ratings = everything.of(is_kept & (everything.generator != HUMAN))
+        dataset, part = _split_by_dataset(ratings)[0]
+        found.append(
+            Variant(
+                name,
+                tuple(some),
+                replace(size_of(ratings), human_ratings=human),
+                tuple(table_rows(ratings)),
+                agreement(part.cards, dataset),
+                rank_generators(part, dataset),
+                tuple(compare_generators(ratings, seed, plan, criterion)),
+            )
+        )
+    return found

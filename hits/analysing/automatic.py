@@ -1,4 +1,4 @@
-"""Adds the automatic metrics of replies to a ratings frame, one column for each metric."""
+"""Adds the automatic metrics of replies to a ratings frame, each in the version that was computed last."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

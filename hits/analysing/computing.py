@@ -1,4 +1,4 @@
-"""Computes a study's results in the background and saves them for the pages.
+"""Computes a study's results in the background and saves them for the pages; a failure keeps the earlier ones.
 
 In: a study and a marketplace. Out: its `StudyResults` row, filled with results, figures and disputed dialogs.
 Guaranteed: the row says what it was computed from, so that ratings that arrive meanwhile make it stale; if the

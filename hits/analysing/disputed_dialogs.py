@@ -1,4 +1,4 @@
-"""Finds the dialogs on which workers disagree most.
+"""Finds the dialogs on which workers disagree most, 200 at most.
 
 In: kept ratings. Out: dialogs, the most disputed first, each with the mean squared difference of two workers' scores of
 the same card on the same criterion, over all pairs of workers, all cards and all criteria. Guaranteed: the same ratings

@@ -1,4 +1,4 @@
-"""Reads ratings that were made elsewhere, from a CSV file with one rating a line.
+"""Reads ratings that were made elsewhere from a CSV file, and refuses lines that can't be used.
 
 In: a file with a header and the columns item, worker, generator, value, and dataset if there are several. Out: a frame
 for `analyse`, and the lines that could not be used. Guaranteed: a bad line is reported with its number and the reason,

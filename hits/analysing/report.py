@@ -7,11 +7,12 @@ and why it is undefined; a renderer only decides how each kind of cell is writte
 This file needs no pandas, because web processes render reports too.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum, auto
 
+from hits.analysing.origin_words import Origin
 from hits.analysing.results import Size
-from hits.stats import Estimate, Interval, PairedTest, Undefined
+from hits.stats import Estimate, Interval, PairTest, Undefined
 
 ALL_DATASETS = "all datasets"
 HUMAN = "human reply"
@@ -28,20 +29,22 @@ class Kind(Enum):
     AGREEMENT = auto()
     METRIC = auto()  # an automatic metric, on whatever scale it has
     P_VALUE = auto()  # corrected for all comparisons that are made together
-    VERDICT = auto()  # the better model's name; empty where two models can't be told apart
+    VERDICT = auto()  # the better model's name; empty where two models can't be told apart; undefined: not compared
 
 
 @dataclass(frozen=True)
 class Cell:
     """One fact of a table. `value` is None if it is undefined, and `undefined` says why. `interval` is None for kinds
-    that have none. `is_best` marks the highest share of the best value. `before` and `after` are words around a number.
-    """
+    that have none. `is_best` marks the highest share of the best value, in tables whose models were all compared.
+    `is_below` says that a p-value is smaller than the number, which is written with "<". `before` and `after` are words
+    around a number, and `after` also behind a verdict."""
 
     kind: Kind
     value: float | str | None
     interval: Interval | Undefined | None = None
     undefined: str = ""
     is_best: bool = False
+    is_below: bool = False
     before: str = ""
     after: str = ""
 
@@ -134,7 +137,10 @@ class CriterionReport:
 
 @dataclass(frozen=True)
 class Report:
+    """`origin` has the warning that every rendering shows, unless everything is from people."""
+
     criteria: tuple[CriterionReport, ...]
+    origin: Origin = field(default_factory=Origin)
 
 
 def words(text: str) -> Cell:
@@ -153,5 +159,7 @@ def number(kind: Kind, value: Estimate | Undefined | float, before: str = "", af
     return Cell(kind, value, before=before, after=after)
 
 
-def p_value(test: PairedTest | Undefined | float) -> Cell:
-    return number(Kind.P_VALUE, test.corrected_p_value if isinstance(test, PairedTest) else test)
+def p_value(test: PairTest | Undefined | float) -> Cell:
+    if isinstance(test, PairTest):
+        return Cell(Kind.P_VALUE, test.corrected_p_value, is_below=test.is_floor)
+    return number(Kind.P_VALUE, test)

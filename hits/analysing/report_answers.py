@@ -1,4 +1,4 @@
-"""Writes the first sections of a report: which model answers best, and how sure that is."""
+"""Writes a report's sections about the models: shares, human replies, comparisons, ranking, agreement."""
 
 from collections.abc import Sequence
 
@@ -42,13 +42,21 @@ def shares(found: CriterionResults) -> Section:
 
 
 def calibration(found: CriterionResults) -> Section:
-    lead = "How the hidden human replies were rated, beside the models in the same dialogs."
-    tables = _tables_by_dataset(found.calibration, found)
+    lead = (
+        "How the hidden human replies were rated, beside the models in the same dialogs. Work that only rules about "
+        "points leave out is counted here: those rules keep work because it rated the human reply well, so that what "
+        "they keep would flatter it."
+    )
+    tables = _tables_by_dataset(found.calibration, found, is_compared=False)
     notes = () if tables else ("No human reply was rated: the study has no checkpoints.",)
     return Section("calibration", "The human reply as a measure", lead, tables, notes)
 
 
-def _tables_by_dataset(rows: Sequence[ShareRow], found: CriterionResults) -> tuple[Table, ...]:
+def _tables_by_dataset(
+    rows: Sequence[ShareRow], found: CriterionResults, is_compared: bool = True
+) -> tuple[Table, ...]:
+    """Make a table for each dataset. Letters and the mark of the best are only for tables whose models were all tested
+    against each other."""
     columns = (
         *(Column("share", value, value) for value in found.values),
         Column("mean_score", "mean score"),
@@ -58,8 +66,8 @@ def _tables_by_dataset(rows: Sequence[ShareRow], found: CriterionResults) -> tup
     for dataset in dict.fromkeys(row.dataset for row in rows):
         of_dataset = [row for row in rows if row.dataset == dataset]
         defined = [row.shares for row in of_dataset if not isinstance(row.shares, Undefined)]
-        best = max((shares[0].share for shares in defined), default=None)
-        letters = found.letters(dataset)
+        letters = found.letters(dataset) if is_compared else {}
+        best = max((shares[0].share for shares in defined), default=None) if any(letters.values()) else None
         made = tuple(
             _share_row(row, len(found.values), best, letters.get(row.generator or "", "")) for row in of_dataset
         )
@@ -81,43 +89,88 @@ def _share_row(row: ShareRow, values: int, best: float | None, letters: str) -> 
 
 
 def comparisons(found: CriterionResults) -> Section:
-    lead = (
-        "Models are compared within the same worker and dialog. The difference is the first model's mean score minus "
-        "the second's; superiority is the chance that the first is rated higher, where ties count half. The "
-        "permutation test decides. P-values are corrected by Holm's method. Models that share a letter can't be told "
-        "apart."
-    )
     title = "Which model is better"
-    tables = (*map(_comparison_table, found.comparisons), *map(_letter_table, found.comparisons))
+    tables = (
+        *(_comparison_table(one, found) for one in found.comparisons),
+        *map(_letter_table, found.comparisons),
+    )
     is_trivial = len(found.generators) < 2
     figure = title if found.size.ratings and not is_trivial else ""
-    return Section("comparisons", title, lead, tables, figure=figure, is_trivial=is_trivial)
+    lead = _comparisons_lead(found)
+    return Section("comparisons", title, lead, tables, _warnings(found), figure=figure, is_trivial=is_trivial)
 
 
-def _comparison_table(one: Comparisons) -> Table:
+def _comparisons_lead(found: CriterionResults) -> str:
+    pairs = [pair for one in found.comparisons for pair in one.comparisons]
+    outcome = found.comparisons[0].outcome if found.comparisons else ""
+    best = found.values[0] if found.values else "the best value"
+    sentences = [
+        "Models are compared within the same worker and dialog. Differences are the first model's minus the second's; "
+        "superiority is the chance that the first is rated higher, where ties count half.",
+        f"A permutation test of the {_outcome_words(outcome, best)} decides.",
+    ]
+    if any(pair.kind == "unpaired" for pair in pairs):
+        sentences.append(
+            "Models that no worker rated in the same dialog are compared by different raters: by the difference of "
+            "their means and a t test, which contain all that raters differ by."
+        )
+    sentences.append("P-values are corrected by Holm's method; the 95 % intervals are not corrected.")
+    if not all(pair.is_primary for pair in pairs):
+        sentences.append("The planned comparisons are corrected by themselves; all others are exploratory.")
+    sentences.append("Models that share a letter can't be told apart.")
+    return " ".join(sentences)
+
+
+def _outcome_words(outcome: str, best: str) -> str:
+    return {"share of best": f"share of {best}", "win rate": "win rates"}.get(outcome, "mean scores")
+
+
+def _warnings(found: CriterionResults) -> tuple[str, ...]:
+    """Return the warnings of all tables; one that several tables share is written once, without their names."""
+    several = len(found.comparisons) > 1
+    by_warning: dict[str, list[str]] = {}
+    for one in found.comparisons:
+        for warning in one.warnings:
+            by_warning.setdefault(warning, []).append(one.dataset or ALL_DATASETS)
+    return tuple(f"{', '.join(names)}: {warning}" if several else warning for warning, names in by_warning.items())
+
+
+def _comparison_table(one: Comparisons, found: CriterionResults) -> Table:
+    best = found.values[0] if found.values else "best"
+    differences = (
+        [Column("difference", "difference of win rates")]
+        if found.is_comparison
+        else [
+            Column("best_difference", f"difference of {best}"),
+            Column("score_difference", "difference of mean scores"),
+        ]
+    )
     columns = (
-        Column("difference", "difference"),
+        *differences,
         Column("superiority", "superiority"),
-        Column("permutation", "permutation, p"),
-        Column("signed_rank", "signed rank, p"),
+        Column("p", "p, corrected"),
         Column("answers", "answers"),
         Column("verdict", "verdict"),
     )
-    rows = tuple(_comparison_row(pair) for pair in one.comparisons)
+    rows = tuple(_comparison_row(pair, [column.key for column in differences]) for pair in one.comparisons)
     return Table("comparisons", one.dataset or ALL_DATASETS, "Pair", columns, rows, one.dataset)
 
 
-def _comparison_row(pair: Comparison) -> Row:
-    undefined = pair.permutation.reason if isinstance(pair.permutation, Undefined) else ""
+def _comparison_row(pair: Comparison, differences: Sequence[str]) -> Row:
+    undefined = pair.test.reason if isinstance(pair.test, Undefined) else ""
+    qualifiers = (
+        *(["by different raters"] if pair.kind == "unpaired" else []),
+        *([] if pair.is_primary or undefined else ["exploratory"]),
+    )
+    after = f" ({', '.join(qualifiers)})" if qualifiers else ""
     return Row(
         Head((pair.first, pair.second), is_pair=True),
         (
-            number(Kind.DIFFERENCE, pair.difference),
+            *(number(Kind.DIFFERENCE, getattr(pair, key)) for key in differences),
             number(Kind.SCORE, pair.superiority),
-            p_value(pair.permutation),
-            p_value(pair.signed_rank),
+            p_value(pair.test),
             count(pair.answers),
-            Cell(Kind.VERDICT, pair.better or "", undefined=undefined),
+            Cell(Kind.VERDICT, pair.better or "", undefined=undefined, after=after),
         ),
     )
 

@@ -1,4 +1,4 @@
-"""Writes the other sections of a report: what ratings depend on, true values, emotions, metrics, screening variants."""
+"""Writes a report's other sections: what ratings depend on, true values, emotions, metrics, screening variants."""
 
 from collections.abc import Sequence
 

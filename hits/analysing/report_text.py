@@ -1,17 +1,22 @@
-"""Renders a report for the terminal, in words and columns."""
+"""Renders a report for the terminal: decides its columns, its digits, and how many labels it names."""
 
 from collections.abc import Iterator, Sequence
 
 from evalplatform.wording import count_of
+from hits.analysing.origin_words import describe_origin
 from hits.analysing.report import Cell, CriterionReport, Head, Kind, Report, Section, Table
 from hits.stats import Undefined
 
 FEW_LABELS = 5
 WIDE = 24  # a number with its interval
-STYLES = {Kind.SHARE: ".4f", Kind.DIFFERENCE: "+.3f", Kind.P_VALUE: ".4f", Kind.COUNT: ","}
+WIDER = 26  # the same with signs
+DIFFERENCES = ("difference", "best_difference", "score_difference")
+STYLES = {Kind.SHARE: ".4f", Kind.DIFFERENCE: "+.3f", Kind.COUNT: ","}
 
 
 def report_as_text(report: Report) -> Iterator[str]:
+    if warning := describe_origin(report.origin):
+        yield from (warning, "")
     for number, one in enumerate(report.criteria):
         if one.prefix:
             yield from (*([""] if number else []), f"Criterion: {one.criterion}", "")
@@ -37,6 +42,8 @@ def _titled_sections(report: CriterionReport) -> Iterator[tuple[str, Iterator[st
     compared = section("comparisons")
     for table, letters in zip(compared.tables_of("comparisons"), compared.tables_of("letters"), strict=True):
         yield f"Which is better, {table.title}", _comparisons(table, letters)
+    if compared.notes:
+        yield "What these comparisons can't say", (f"  {note}" for note in compared.notes)
     for table in section("ranking").tables:
         yield f"Ranking, {table.title} (Bradley-Terry with ties)", _ranking(table)
     yield "Agreement of workers on the same reply", _agreement(section("agreement").tables[0])
@@ -70,18 +77,22 @@ def _shares(section: Section) -> Iterator[str]:
 
 def _comparisons(table: Table, letters: Table) -> Iterator[str]:
     width = max((len(_format_head(row.head)) for row in table.rows), default=0) + 2
-    yield f"  {'':{width}}{'difference':<25}{'superiority':<25}{'permutation':>12}{'signed rank':>12}   (p, corrected)"
+    shown = [column for column in table.columns if column.key in DIFFERENCES]
+    titles = "".join(f"{column.title:<{WIDER}}" for column in shown)
+    yield f"  {'':{width}}{titles}{'superiority':<{WIDER}}{'p, corrected':>12}"
     for row in table.rows:
-        difference, superiority, *tests, verdict = table.cells(
-            row, "difference", "superiority", "permutation", "signed_rank", "verdict"
-        )
-        numbers = _format_cell(superiority)
-        if not superiority.undefined:
-            p_values = "".join(f"{'-' if test.undefined else _format_cell(test):>12}" for test in tests)
-            apart = "-" if difference.undefined else _format_cell(difference)
-            numbers = f"{apart:<25}{numbers:<25}{p_values}"
-        yield f"  {_format_head(row.head):<{width}}{numbers}   {'different' if verdict.value else ''}".rstrip()
-    yield "  Who shares a letter can't be told apart:"
+        *numbers, p_value, verdict = table.cells(row, *(column.key for column in shown), "superiority", "p", "verdict")
+        name = f"  {_format_head(row.head):<{width}}"
+        if verdict.undefined:
+            yield f"{name}not compared: {verdict.undefined}"
+            continue
+        told = "".join(f"{'-' if cell.undefined else _format_cell(cell):<{WIDER}}" for cell in numbers)
+        words = "different" if verdict.value else "not told apart"
+        yield f"{name}{told}{_format_cell(p_value):>12}   {words}{verdict.after}"
+    if not any(row.head.letters for row in letters.rows):
+        yield "  Not all pairs were compared, so there are no letters:"
+    else:
+        yield "  Who shares a letter can't be told apart:"
     wide = max(len(_format_head(row.head)) for row in letters.rows) + 2 if letters.rows else 0
     for row in letters.rows:
         mean = "" if row.head.letters and row.cells[0].undefined else f"{_format_cell(row.cells[0]):<8}"
@@ -179,6 +190,8 @@ def _format_cell(cell: Cell) -> str:
         return f"{cell.before}undefined: {cell.undefined}"
     if isinstance(cell.value, str):
         return cell.value
+    if cell.kind is Kind.P_VALUE:
+        return f"< {cell.number:.4f}" if cell.is_below else f"{cell.number:.4f}"
     style = STYLES.get(cell.kind, ".3f")
     told = f"{cell.number:{style}}"
     if isinstance(cell.interval, Undefined):

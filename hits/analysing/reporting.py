@@ -1,4 +1,4 @@
-"""Makes a report from results.
+"""Makes a report from results: decides which sections it has, and in which order.
 
 In: `Results`, and the name of a screening variant if the results under other rules are wanted. Out: a `Report` with the
 sections of each criterion, in the order in which a page shows them. Guaranteed: every number of a section stands in one
@@ -18,15 +18,16 @@ EVERYTHING: tuple[Make, ...] = (
     *(shares, comparisons, ranking, agreement),
     *(calibration, dependences, true_values, labels, metrics, variants),
 )
-OF_A_VARIANT: tuple[Make, ...] = (shares, ranking, agreement)
+OF_A_VARIANT: tuple[Make, ...] = (shares, comparisons, ranking, agreement)
 
 
 def report_of(results: Results, variant_name: str = "") -> Report:
-    """Make the report of the results, or of one screening variant, which has shares, ranking and agreement only."""
+    """Make the report of the results, or of one screening variant, which has shares, comparisons, ranking and
+    agreement only."""
     if variant_name:
         under = results.under(variant_name)
-        return Report(tuple(_report_criterion(one, under, OF_A_VARIANT) for one in under.criteria))
-    return Report(tuple(_report_criterion(one, results, EVERYTHING) for one in results.criteria))
+        return Report(tuple(_report_criterion(one, under, OF_A_VARIANT) for one in under.criteria), results.origin)
+    return Report(tuple(_report_criterion(one, results, EVERYTHING) for one in results.criteria), results.origin)
 
 
 def _report_criterion(one: CriterionResults, results: Results, wanted: tuple[Make, ...]) -> CriterionReport:

@@ -1,7 +1,8 @@
 """Defines the results: everything that a study's ratings say, as plain numbers, names and intervals."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
+from hits.analysing.origin_words import Origin
 from hits.stats import (
     Agreement,
     Comparisons,
@@ -14,6 +15,8 @@ from hits.stats import (
     Undefined,
     WorkerEffect,
 )
+
+ALL_RULES_ONLY = "it is computed under all screening rules only"
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,8 @@ class Size:
 
 @dataclass(frozen=True)
 class Variant:
-    """The results under other screening rules: all of them, none, or all but one. `rules` are those that apply."""
+    """The results under other screening rules: all of them, none, or all but one. `rules` are those that apply. Each
+    variant has shares, comparisons, a ranking and an agreement of its own."""
 
     name: str
     rules: tuple[str, ...]
@@ -37,6 +41,7 @@ class Variant:
     table: tuple[ShareRow, ...]
     agreement: Agreement
     ranking: Ranking
+    comparisons: tuple[Comparisons, ...]
 
 
 @dataclass(frozen=True)
@@ -71,14 +76,22 @@ class CriterionResults:
         return {one.generator: one.letters for table in tables for one in table.letters}
 
     def under(self, variant: Variant) -> "CriterionResults":
-        """Return the same under other rules. Comparisons are left out, since variants have none of their own."""
+        """Return the results under other rules. What variants do not have is left out: numbers that were computed under
+        other rules must not stand beside these."""
+        nothing = Undefined(ALL_RULES_ONLY)
         return replace(
             self,
             size=variant.size,
             table=variant.table,
-            comparisons=(),
+            comparisons=variant.comparisons,
             rankings=(variant.ranking,),
             agreement=(variant.agreement,),
+            true_values=nothing,
+            dependences=(),
+            worker_effect=WorkerEffect(nothing, nothing, nothing),
+            labels=(),
+            metrics=(),
+            calibration=(),
         )
 
 
@@ -88,6 +101,7 @@ class Results:
 
     criteria: tuple[CriterionResults, ...]
     seed: int
+    origin: Origin = field(default_factory=Origin)
 
     @property
     def main(self) -> CriterionResults:

@@ -1,4 +1,4 @@
-"""Writes results as JSON, and reads them back.
+"""Writes results as JSON with six significant digits, and reads them back.
 
 Numbers have six significant digits, so that machines with different arithmetic agree. An undefined number is written as
 {"undefined": reason}.

@@ -1,4 +1,4 @@
-"""Finds the results that were computed last, and requests new ones when the ratings have changed.
+"""Decides whether stored results are stale, and requests new ones, once however many people look.
 
 In: a study and a marketplace. Out: its `StudyResults` row. Guaranteed: however many people look at the same time, one
 task is sent; the row says when it was computed, and whether more ratings have come in since. This file imports no
@@ -32,6 +32,7 @@ def source_of(offering: Offering) -> str:
         offering.study.manifest_hash,
         offering.place,
         *counts.values(),
+        submissions.with_answers().count_origins(),
         run and run.pk,
         _last_score(offering.study),
     ]

@@ -1,4 +1,4 @@
-"""Computes a study's results: reads its frame, marks what screening excludes, adds metrics, and analyses it."""
+"""Decides what a study's results are computed from: its ratings, the current screening, labels and metrics."""
 
 import pandas as pd
 

@@ -13,6 +13,7 @@ from rest_framework.response import Response
 
 from generation.models import Candidate
 from hits.access import pseudonym
+from hits.analysing import origin_of_work
 from hits.api.researcher import ERRORS, ResearcherView
 from hits.api.researcher_schemas import CURSOR, MARKET, RatingPage
 from hits.models import HitItem, Offering, Rating, ScreeningRun, Study, Submission
@@ -40,6 +41,7 @@ OF_SUBMISSION = {
     "worker_id": "assignment__crowd_worker_id",
     "hit": "assignment__hit__number",
     "submitted_at": "submitted_at",
+    "origin": "origin",
 }
 WORKER = "submission__assignment__crowd_worker_id"
 
@@ -70,7 +72,9 @@ class RatingListView(ResearcherView):
         # chooses badly while it does not know yet how full they are.
         columns: Any = found.values("pk", "submission", "item", "candidate", "opponent", *OF_RATING)
         rows: list[dict[str, Any]] = pages.paginate_queryset(columns, request, self) or []
-        return pages.get_paginated_response(_rows(offering.study, rows, run))
+        response = pages.get_paginated_response(_rows(offering.study, rows, run))
+        response.data["warning"] = origin_of_work(offering).warning
+        return response
 
 
 def _filtered(

@@ -58,6 +58,7 @@ class ProgressOut(BaseModel):
     unconfirmed: int
     without_answers: int
     to_come: int
+    currency: str  # of all cents here, as "USD"
     spent_cents: int
     owed_cents: int
     open_cents: int
@@ -82,6 +83,7 @@ class RatingOut(BaseModel):
     value: str = Field(description="What was said, one of the values that the study's protocol has for the criterion.")
     score: int = Field(description="The value as a number, higher is better.")
     submitted_at: datetime
+    origin: Literal["people", "simulation", "rehearsal"] = Field(description="Where the worker's assignment came from.")
     is_kept: bool = Field(description="Whether the current screening leaves it in.")
     excluded_by: str | None = Field(description="The first rule that leaves it out.")
 
@@ -90,6 +92,16 @@ class RatingPage(BaseModel):
     next: str | None
     previous: str | None
     results: list[RatingOut]
+    warning: str = Field(description="What to say with the study's ratings; empty if all of them came from people.")
+
+
+class OriginOut(BaseModel):
+    """Counts of assignments by where they came from."""
+
+    people: int
+    simulation: int
+    rehearsal: int
+    warning: str = Field(description="What to say with the results; empty if all assignments came from people.")
 
 
 class ResultsOut(BaseModel):
@@ -97,6 +109,8 @@ class ResultsOut(BaseModel):
     state: Literal["nothing rated", "being computed", "stale", "current", "failed"]
     computed_at: datetime | None
     problem: str
+    origin: OriginOut = Field(description="Of all work as it is collected now.")
+    screening_warning: str = Field(description="Whether the study's own screening is missing; empty if it is not.")
     results: dict[str, Any] | None = Field(
         description='As in a bundle\'s results.json; what is undefined is {"undefined": why}.'
     )

@@ -12,12 +12,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from hits.access import visible_studies
-from hits.analysing import find_results, refresh_results, source_of
+from hits.analysing import find_results, origin_of_work, refresh_results, source_of
 from hits.api.researcher import ERRORS, ResearcherView
 from hits.api.researcher_schemas import CURSOR, MARKET, ProgressOut, ResultsOut, StudyDetailOut, StudyOut, StudyPage
 from hits.budgeting import budget_of
 from hits.models import Offering, Study, StudyResults
 from hits.monitoring import count_progress
+from hits.screening import screening_warning
 from hits.views.results_page import send_results_task
 
 
@@ -84,6 +85,8 @@ class ResultsView(ResearcherView):
             "state": state,
             "computed_at": row.computed_at,
             "problem": row.problem,
+            "origin": asdict(origin_of_work(offering)),
+            "screening_warning": screening_warning(offering),
             "results": json.loads(row.results) if row.results else None,
         }
         return Response(body, status=202 if state == "being computed" and not row.results else 200)
@@ -105,9 +108,10 @@ def _study(study: Study) -> dict[str, Any]:
 _NO_MONEY = {"spent_cents": 0, "owed_cents": 0, "open_cents": 0, "budget_cents": None}
 
 
-def _money(offering: Offering) -> dict[str, int | None]:
+def _money(offering: Offering) -> dict[str, Any]:
     budget = budget_of(offering)
     return {
+        "currency": budget.currency,
         "spent_cents": budget.spent_cents,
         "owed_cents": budget.owed_cents,
         "open_cents": budget.open_cents,

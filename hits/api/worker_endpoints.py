@@ -1,4 +1,4 @@
-"""Saves, checks and submits a worker's answers, as the worker's page asks; a signed token says who it is."""
+"""Receives what the worker's page saves, checks and submits; limits calls a minute, and chooses HTTP statuses."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict

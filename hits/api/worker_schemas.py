@@ -1,4 +1,4 @@
-"""Defines what the worker's page sends and gets, strictly: our page never sends anything else."""
+"""Checks what the worker's page sends (lengths, ranges, unknown fields), and defines what it gets."""
 
 from typing import Annotated, Any, Literal
 

@@ -1,4 +1,4 @@
-"""Stores the manifests of large studies as files in var/, written once by a background process.
+"""Decides whose manifest is too large to make while a page waits, and stores those as files in var/.
 
 What comes in: a frozen study. What goes out: its manifest's file. What is guaranteed: the file is complete, and its
 hash is the one that the study was frozen with; if the database holds something else by now, there is no file, and an

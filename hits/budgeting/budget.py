@@ -1,4 +1,4 @@
-"""What a study has cost, owes and may still cost, compared with its budget; refuses what would exceed it.
+"""Compares what a study has cost, owes and may still cost with its budget, and refuses what would exceed it.
 
 What comes in: the ledger, the confirmed submissions, what is on offer, and two caps: the budget of the design, and the
 one typed for the marketplace since (`set_cap`). What goes out: cents, with the marketplace's fees. What is guaranteed:
@@ -14,13 +14,13 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from evalplatform.errors import EvalPlatformError
-from hits.models.money import USUAL_CURRENCY, money
 from hits.budgeting.amounts_due import dues, submissions_without_dues
 from hits.budgeting.places import UnfilledPlaces, open_places
 from hits.budgeting.undecided import waiting_for_decision
 from hits.crowds import fees_of
 from hits.models import Event, Offering, Payment, SpendingCap, Submission
 from hits.models.design import StudyDesign
+from hits.models.money import USUAL_CURRENCY, money
 
 
 class OverBudget(EvalPlatformError):
@@ -96,7 +96,9 @@ def refuse_unseen_cap(offering: Offering, seen_cents: int | None) -> None:
     """Raise if the typed budget is no longer the one that was shown to the person who is about to change it."""
     standing = typed_cap_cents(offering)
     if standing != seen_cents:
-        now_stands = "No budget is set now" if standing is None else f"The budget is {money(standing, offering.currency)} now"
+        now_stands = (
+            "No budget is set now" if standing is None else f"The budget is {money(standing, offering.currency)} now"
+        )
         before = "none" if seen_cents is None else money(seen_cents, offering.currency)
         raise CapChanged(
             f"{now_stands}, and it was {before} when you looked: somebody has changed it. Nothing was done. Do it "
@@ -110,7 +112,11 @@ def set_cap(offering: Offering, cents: int | None, by: User | None, now: datetim
     if cents == before:
         return
     SpendingCap.objects.create(offering=offering, cents=cents, set_by=by, set_at=now)
-    text = f"removed the budget of {money(before or 0, offering.currency)}" if cents is None else f"set the budget to {money(cents, offering.currency)}"
+    text = (
+        f"removed the budget of {money(before or 0, offering.currency)}"
+        if cents is None
+        else f"set the budget to {money(cents, offering.currency)}"
+    )
     Event.objects.create(study=offering.study, at=now, actor=by, text=f"{text} ({offering.place})")
 
 
@@ -122,9 +128,8 @@ def refuse_over_budget(
     standing = "the given budget" if budget.is_cap_typed else "the study's budget"
     for name, cap in [("the given budget", given_cap_cents), (standing, budget.cap_cents)]:
         if cap is not None and total > cap:
-            raise OverBudget(
-                f"{what} would bring the study to at most {money(total, budget.currency)}, above {name} of {money(cap, budget.currency)}. {instead}"
-            )
+            most, allowed = money(total, budget.currency), money(cap, budget.currency)
+            raise OverBudget(f"{what} would bring the study to at most {most}, above {name} of {allowed}. {instead}")
 
 
 def cents_of(offering: Offering, places: Iterable[UnfilledPlaces]) -> int:

@@ -1,4 +1,4 @@
-"""Counts how many assignments each HIT has on a marketplace, with replacements, and how many may still come in."""
+"""Counts each HIT's places on a marketplace and those still open; decides when card orders may be revealed."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass

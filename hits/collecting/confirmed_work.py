@@ -1,4 +1,4 @@
-"""Asks the crowd what was handed in, and stores it as Submissions with their Ratings.
+"""Stores what the crowd says was handed in; decides which answers count, and what was given up.
 
 What comes in: a study's published HITs and a market. What goes out: a Submission with its Ratings for each assignment
 that the marketplace has, each completely or not at all; and for each that it does not have, how it ended. What is
@@ -16,7 +16,7 @@ from django.db.models import Count, Q
 
 from hits.access import pseudonym
 from hits.budgeting import ANSWERS_MAY_COME, IN_FLIGHT, NO_ANSWERS, SAVED_ONLY, UNREADABLE, note_gone, note_places
-from hits.crowds import Market, MarketAssignment, MarketHit, call_in_threads, crowd_of
+from hits.crowds import Market, MarketAssignment, MarketHit, call_in_threads, crowd_of, origin_of
 from hits.errors import MarketRefused
 from hits.models import Answer, Assignment, Event, Offering, Payment, Publication, Rating, Submission
 from hits.models.assignment import AssignmentQuerySet
@@ -202,6 +202,7 @@ def _store_assignment(
             assignment=assignment,
             crowd_hit_id=publication.crowd_hit_id,
             status=found.status,
+            origin=origin_of(publication.offering, found),
             accepted_at=found.accepted_at,
             submitted_at=found.submitted_at or now,
             auto_approval_at=found.auto_approval_at,

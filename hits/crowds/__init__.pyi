@@ -1,4 +1,3 @@
-from .abilities import unmet_wishes as unmet_wishes
 from .calling import Met as Met
 from .calling import call_in_threads as call_in_threads
 from .calling import carry_out as carry_out
@@ -22,6 +21,9 @@ from .opening import enter_market as enter_market
 from .opening import is_local_market_open as is_local_market_open
 from .opening import open_crowd as open_crowd
 from .opening import worker_page_url as worker_page_url
+from .origins import has_real_raters as has_real_raters
+from .origins import origin_of as origin_of
+from .origins import why_no_raters as why_no_raters
 from .registry import CROWDS as CROWDS
 from .registry import USUAL_WORDS as USUAL_WORDS
 from .registry import all_places as all_places

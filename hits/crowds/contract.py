@@ -1,4 +1,4 @@
-"""The contract of a crowd: what rooms may ask of it, and what it tells them.
+"""Defines what rooms may ask of a crowd, and what it tells them.
 
 Each outside service is one folder beside this file that fulfils this contract, and one line in registry.py. `Crowd`
 says what differs between crowds and needs no connection: its environments, abilities, fees and words, who has arrived,
@@ -19,7 +19,9 @@ from django.http import HttpRequest
 from hits.crowds.abilities import Abilities, Environment
 from hits.crowds.crowd_words import CrowdWords
 from hits.crowds.fees import Fees
+from hits.errors import DesignProblem
 from hits.models import Assignment, Offering, Submission, place_name
+from hits.models.design import StudyDesign
 
 # --- What a crowd tells us -------------------------------------------------------------------------------------------
 
@@ -227,6 +229,18 @@ class Crowd(Protocol):
         """Open a connection without checking who asks. Use `opening.open_crowd`, which checks."""
         ...
 
+    def unmet_wishes(self, design: StudyDesign) -> Iterator[DesignProblem]:
+        """Yield what the design asks for and this crowd can't do; if there is anything, it can't be offered there.
+
+        `abilities.unmet_wishes` finds what follows from the abilities; a crowd adds limits of its own, such as the
+        lowest reward. Messages say "it" of the crowd.
+        """
+        ...
+
+    def option_problems(self, design: StudyDesign) -> Iterator[DesignProblem]:
+        """Yield what is wrong with `crowd.options`, the crowd's own settings in a design that is meant for it."""
+        ...
+
     # Workers
 
     def arrival(self, request: HttpRequest) -> Visit | Preview | None:
@@ -247,6 +261,14 @@ class Crowd(Protocol):
 
     def fields_of(self, answer: str) -> dict[str, str]:
         """Return the fields of that form from what the crowd has stored of it; empty if it stores none."""
+        ...
+
+    def is_simulated(self, environment: str, worker_id: str) -> bool:
+        """Return whether the crowd itself made this worker up. Nothing that a worker sends may change the answer."""
+        ...
+
+    def why_no_raters(self, environment: Environment) -> str:
+        """Tell why an owner can't declare that people who work there are the study's raters; empty if they can."""
         ...
 
     def sites(self, request: HttpRequest) -> Sites: ...

@@ -1,4 +1,4 @@
-"""What a worker reads about their crowd on our page, such as "HIT" and "the marketplace".
+"""Defines which words each crowd provides for the worker's page, such as "HIT" and "the marketplace".
 
 Each crowd's folder provides the words; the worker's page and its refusals use them.
 """

@@ -1,4 +1,7 @@
-"""What a crowd charges on top of what workers get, and what assignments cost at most. Money is integer cents."""
+"""Computes what assignments cost at most with a crowd's fees, and splits many assignments over several HITs.
+
+Money is integer cents.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""The list of crowds that a study can be offered on, and of their places."""
+"""Lists the crowds and places that a study can be offered on, and finds the crowd that a visitor came from."""
 
 from dataclasses import dataclass, replace
 
@@ -51,8 +51,12 @@ def environment_of(offering: Offering) -> Environment:
 
 
 def planned_crowd(design: StudyDesign) -> Crowd:
-    """Return the crowd that a design is meant for. It is sized and priced for it before it is offered anywhere."""
-    return CROWDS[design.crowd.name]
+    """Return the crowd that a design is meant for. It is sized and priced for it before it is offered anywhere.
+
+    A draft may name a crowd that this server does not know. That is a problem of the draft; until it is solved, the
+    usual crowd stands in.
+    """
+    return CROWDS.get(design.crowd.name) or CROWDS[USUAL_CROWD]
 
 
 def fees_of(offering: Offering) -> Fees:

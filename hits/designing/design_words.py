@@ -1,4 +1,4 @@
-"""Says in words what a design comes to: how many HITs, what they cost at most, what an hour of work pays."""
+"""Puts a design's size, cost, hourly pay and warnings into words, and says which reward would be fair."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -30,9 +30,10 @@ def describe_cost(design: StudyDesign, size: BatchSize) -> Iterator[str]:
     cost, currency = cost_of(design, size), design.pay.currency
     ratings = rating_count(design, size)
     yield from describe_size(design, size)
+    bonuses = money(cost.bonus_cents + cost.bonus_fee_cents, currency)
     yield (
         f"{count_of(cost.assignment_count, 'assignment')}: {money(cost.reward_cents, currency)} rewards + "
-        f"{money(cost.reward_fee_cents, currency)} fees + at most {money(cost.bonus_cents + cost.bonus_fee_cents, currency)} bonuses "
+        f"{money(cost.reward_fee_cents, currency)} fees + at most {bonuses} bonuses "
         f"with fees = at most {money(cost.total_cents, currency)}"
     )
     yield f"{count_of(ratings, 'rating')}, at most {cost.total_cents / ratings:.2f} cents each"
@@ -46,8 +47,11 @@ def describe_hourly_pay(design: StudyDesign) -> str:
     pay = f"{money(design.pay.reward_cents, currency)} for {minutes} is {money(hourly, currency)} an hour"
     if hourly >= minimum:
         return pay
-    fair = -(-minimum * design.pay.expected_minutes // 60)
-    return f"{pay}, below your minimum of {money(minimum, currency)}: it takes a reward of {money(int(fair), currency)} to reach it"
+    fair = int(-(-minimum * design.pay.expected_minutes // 60))
+    return (
+        f"{pay}, below your minimum of {money(minimum, currency)}: it takes a reward of {money(fair, currency)} to "
+        "reach it"
+    )
 
 
 def style_warning(report: Mapping[str, Any] | None) -> Iterator[str]:

@@ -1,7 +1,8 @@
 """Plans how large a study must be to find a difference between models, with its power and cost.
 
-What comes in: a setting, what an assignment pays, and the crowd's fees. What goes out: a plan with its power, its HITs and its worst-case
-cost. What is guaranteed: the database is neither read nor written, and the same seed gives the same plan.
+What comes in: a setting, what an assignment pays, and the crowd's fees. What goes out: a plan with its power, its HITs
+and its worst-case cost. What is guaranteed: the database is neither read nor written, and the same seed gives the same
+plan.
 """
 
 import math

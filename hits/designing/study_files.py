@@ -1,4 +1,4 @@
-"""Creates studies from files and forms, changes drafts, and copies studies."""
+"""Creates, changes and copies studies: which names are free, and that a frozen design never changes."""
 
 import re
 import tomllib

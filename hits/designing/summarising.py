@@ -1,4 +1,4 @@
-"""Sums a valid design up in numbers: HITs, cost, hourly pay, and whether looks give the human replies away."""
+"""Sums up a valid design, and warns of what is unwise: a tight time limit, looks that give the human reply away."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

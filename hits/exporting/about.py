@@ -6,6 +6,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from evalplatform.errors import EvalPlatformError
+from hits.analysing import Origin
 from hits.screening import Funnel
 
 FILE = "bundle.json"
@@ -23,6 +24,8 @@ class About(BaseModel):
     manifest_sha256: str
     card_order_secret: str = ""  # empty as long as HITs of the study are on a marketplace: it is withheld until then
     pseudonyms: str  # the name that bundles with the same pseudonyms share; empty for this study's own
+    origin: dict[str, int]  # how many assignments came from people, from a simulation and from a rehearsal
+    warning: str  # what every file says that shows results; empty if all assignments came from people
     ratings: int
     datasets: list[str]
     generators: list[str]
@@ -38,6 +41,10 @@ class About(BaseModel):
 
     def as_json(self) -> str:
         return self.model_dump_json(indent=1) + "\n"
+
+
+def count_by_origin(origin: Origin) -> dict[str, int]:
+    return {"people": origin.people, "simulation": origin.simulation, "rehearsal": origin.rehearsal}
 
 
 def read_about(folder: Path) -> About:

@@ -1,4 +1,4 @@
-"""Checks a bundle: computes everything again from its ratings file alone, and compares."""
+"""Checks a bundle: computes everything again from its ratings file alone, and tells what differs."""
 
 import json
 from collections.abc import Iterator
@@ -8,14 +8,15 @@ from typing import Any
 import pandas as pd
 
 from evalplatform.errors import EvalPlatformError
-from hits.analysing import Results, analyse, make_pictures, report_of, results_as_json
-from hits.exporting.about import About, read_about
+from hits.analysing import WARNINGS, Origin, Results, analyse, make_pictures, report_of, results_as_json
+from hits.exporting.about import About, count_by_origin, read_about
 from hits.exporting.hashing import changed_files, hash_of
 from hits.exporting.ratings_files import RATINGS_FILES, read_ratings
 from hits.exporting.report_latex import latex_tables
 from hits.exporting.revealed_orders import wrong_orders
 
 MOST_TOLD = 5
+MARKED_TEXTS = ("README.md", "methods.md", "methods.tex", "datasheet.md")  # tables and figures are made again below
 
 
 def check_bundle(folder: Path, ratings: str = RATINGS_FILES[0]) -> list[str]:
@@ -29,6 +30,7 @@ def check_bundle(folder: Path, ratings: str = RATINGS_FILES[0]) -> list[str]:
         return [*found, str(error)]
     if len(frame) != about.ratings:
         found.append(f"{ratings} has {len(frame):,} ratings, bundle.json says {about.ratings:,}")
+    found += _wrong_origin(folder, about, results.origin, ratings)
     found += wrong_orders(folder, about, frame)
     found += _different_results(folder, results)
     for name, text in latex_tables(report_of(results)).items():
@@ -43,6 +45,18 @@ def _other_manifest(folder: Path, about: About) -> list[str]:
     if not file.is_file() or hash_of(file) == about.manifest_sha256:
         return []
     return ["manifest.jsonl is not the one that the study was frozen with"]
+
+
+def _wrong_origin(folder: Path, about: About, origin: Origin, ratings: str) -> Iterator[str]:
+    """Count the origins again. Whatever is not wholly from people must say so in every text that is there."""
+    if about.origin != count_by_origin(origin) or about.warning != origin.warning:
+        yield f"bundle.json says that the work came from {about.origin}, {ratings} that it came from {origin}"
+    for name in MARKED_TEXTS:
+        text = _read_text(folder / name)
+        if origin.warning and text and origin.warning not in text:
+            yield f"{name} does not say “{origin.warning}”, which {ratings} gives"
+        if origin.is_from_people and any(warning in text for warning in WARNINGS):
+            yield f"{name} says that the work is not from people, but {ratings} says that it is"
 
 
 def _analyse(frame: pd.DataFrame, about: About, ratings: str) -> Results:

@@ -1,6 +1,7 @@
-"""Writes a study's bundle into a folder."""
+"""Decides which files a study's bundle has and what they are made from; writes all of them or none."""
 
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from django.utils import timezone
 from evalplatform.errors import EvalPlatformError
 from hits.access import bundle_pseudonym
 from hits.analysing import (
+    Origin,
     Picture,
     Results,
     add_metrics,
@@ -26,7 +28,7 @@ from hits.analysing import (
 from hits.batching import manifest_lines
 from hits.budgeting import reveal_secret
 from hits.exporting import about as about_file
-from hits.exporting.about import About
+from hits.exporting.about import About, count_by_origin
 from hits.exporting.bundle_facts import Facts, gather_facts, software
 from hits.exporting.columns import bundle_rows, described
 from hits.exporting.datasheet import datasheet
@@ -99,14 +101,18 @@ def write_ratings_of(offering: Offering, folder: Path, pseudonyms: str = "") -> 
     design = offering.study.parsed_design
     metrics = metrics_of(offering.study)
     columns = described(list(named), list(metrics))
-    pieces = _rating_pieces(offering, named, pseudonyms, metrics)
+    origins: Counter[str] = Counter()
+    pieces = _rating_pieces(offering, named, pseudonyms, metrics, origins)
     rows = write_ratings(pieces, folder, list(columns))
+    origin = Origin(**origins)
     about = About(
         study=offering.study.name,
         marketplace=offering.place,
         manifest_sha256=offering.study.manifest_hash,
         card_order_secret=reveal_secret(offering.study, timezone.now()),
         pseudonyms=pseudonyms,
+        origin=count_by_origin(origin),
+        warning=origin.warning,
         ratings=rows,
         datasets=[part.name for part in design.datasets],
         generators=design.generators,
@@ -129,12 +135,14 @@ def _rating_pieces(
     named: Mapping[str, Sequence[int]],
     pseudonyms: str,
     metrics: Mapping[str, str],
+    origins: Counter[str],
 ) -> Iterator[pd.DataFrame]:
     keys = np.fromiter(confirmed_submissions(offering).order_by("pk").values_list("pk", flat=True).iterator(), np.int64)
     salt = f"name {pseudonyms}" if pseudonyms else f"study {offering.study.key}"
     for frame in rating_chunks(offering, lambda worker_id: bundle_pseudonym(salt, worker_id)):
         mark_exclusions(frame, named)
         add_metrics(frame, metrics)
+        origins.update(frame.loc[~frame["submission"].duplicated(), "origin"])  # no submission is in two pieces
         yield bundle_rows(frame, keys)
 
 

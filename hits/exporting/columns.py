@@ -40,6 +40,7 @@ COLUMNS = {
     ),
     "hidden_ms": ("hidden_ms", "how long it stood open in a hidden tab, in ms, bounded likewise"),
     "submitted_at": ("submitted_at", "when the assignment was handed in, in UTC"),
+    "origin": ("origin", "where the assignment came from: people, simulation or rehearsal"),
     "is_kept": ("is_kept", "whether it counts in the results: no screening rule leaves it out"),
 }
 RULE_COLUMN = "whether the screening rule {rule} leaves it out, alone or with other rules"

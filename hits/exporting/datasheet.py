@@ -7,8 +7,10 @@ those that only the researcher can answer are marked.
 from collections.abc import Iterator
 
 from evalplatform.wording import count_of
+from hits.analysing import describe_origin
 from hits.exporting.bundle_facts import Facts
 from hits.exporting.methods import how_replies_were_shown, methods_paragraph
+from hits.exporting.origin_methods import describe_raters
 from hits.protocols import protocol_of
 from hits.stats import Estimate, Undefined
 
@@ -21,7 +23,8 @@ answered what it knows. What it does not know says {TO_FILL_IN}, with a hint whe
 
 
 def datasheet(facts: Facts) -> str:
-    lines = [HEAD]
+    warning = describe_origin(facts.results.origin)
+    lines = [HEAD, *([f"**{warning}**\n"] if warning else [])]
     for title, questions in _sections(facts):
         lines.append(f"## {title}\n")
         lines += [f"**{number} {question}**\n\n{answer}\n" for number, question, answer in questions]
@@ -74,6 +77,12 @@ def _sample(facts: Facts) -> Questions:
 
 def _evaluators(facts: Facts) -> Questions:
     crowd = facts.design.crowd
+    if not facts.results.origin.is_from_people:
+        yield "3.2.1", "How many evaluators", " ".join(describe_raters(facts))
+        for number, question in (("3.2.2", "What kind of evaluators"), ("3.2.3", "How they were recruited")):
+            yield number, question, "N/A: see 3.2.1."
+        yield from _training(facts)
+        return
     yield (
         "3.2.1",
         "How many evaluators",
@@ -91,6 +100,10 @@ def _evaluators(facts: Facts) -> Questions:
         f"and an approval rate of at least {crowd.min_approval_percent} %; "
         f"at most {count_of(crowd.max_hits_per_worker, 'HIT')} each",
     )
+    yield from _training(facts)
+
+
+def _training(facts: Facts) -> Questions:
     replies = len(facts.design.warm_up.replies)
     yield (
         *("3.2.4", "Training"),
@@ -157,7 +170,7 @@ def _elicitation(facts: Facts) -> Questions:
     yield (
         *("4.3.10", "Effect size and significance"),
         "probability of superiority and mean difference within worker and dialog, with intervals that respect that "
-        "ratings of one dialog and of one worker belong together; permutation and signed-rank tests, corrected by Holm",
+        "ratings of one dialog and of one worker belong together; permutation tests, corrected by Holm",
     )
     yield "4.3.11", "Agreement", _agreement(facts)
 

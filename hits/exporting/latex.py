@@ -73,6 +73,12 @@ def _wrap_table(caption: str, label: str, columns: str, lines: Sequence[str], sp
     return "\n".join(line for line in (*begin, *lines, *end) if line) + "\n"
 
 
+def mark_table(text: str, warning: str) -> str:
+    """Say the warning in a table's caption, which stands in the paper, and in a comment, which the authors see."""
+    bold = rf"\caption{{\textbf{{{escape(warning)}.}} "
+    return f"% {warning}\n{text}".replace(r"\caption{", bold)
+
+
 def document(parts: Iterable[str]) -> str:
     """Make a document that compiles by itself and includes the tables."""
     body = "\n".join(rf"\input{{{part}}}" for part in parts)

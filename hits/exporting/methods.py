@@ -3,28 +3,35 @@
 from collections.abc import Iterator
 
 from evalplatform.wording import count_of
-from hits.models.money import money
 from hits.crowds import all_places
 from hits.exporting.bundle_facts import Facts
 from hits.exporting.latex import escape
+from hits.exporting.origin_methods import describe_raters, name_workers
 from hits.models import Payment
 from hits.models.design import CheckpointPart
+from hits.models.money import money
 from hits.protocols import protocol_of
 from hits.screening import describe_facts
 from hits.stats import Estimate, Undefined
 
 
 def methods_markdown(facts: Facts) -> str:
-    return f"# Methods\n\n{methods_paragraph(facts)}\n"
+    warning = facts.results.origin.warning
+    head = f"# Methods\n\n**{warning}.**\n\n" if warning else "# Methods\n\n"
+    return f"{head}{methods_paragraph(facts)}\n"
 
 
 def methods_latex(facts: Facts) -> str:
-    return escape(methods_paragraph(facts)) + "\n"
+    warning = facts.results.origin.warning
+    head = f"% {warning}\n\\textbf{{{escape(warning)}.}} " if warning else ""
+    return f"{head}{escape(methods_paragraph(facts))}\n"
 
 
 def methods_paragraph(facts: Facts) -> str:
-    parts = (_material, _task, _crowd, _pay, _time, _quality, _exclusions, _agreement, _software)
-    return " ".join(sentence for part in parts for sentence in part(facts))
+    origin = facts.results.origin
+    raters = (_crowd, _pay, _time) if origin.is_from_people else (describe_raters,)
+    parts = (_material, _task, *raters, _quality, _exclusions, _agreement, _software)
+    return name_workers(" ".join(sentence for part in parts for sentence in part(facts)), origin)
 
 
 def _material(facts: Facts) -> Iterator[str]:
@@ -84,18 +91,20 @@ def _dates(facts: Facts) -> str:
 
 
 def _pay(facts: Facts) -> Iterator[str]:
-    pay = facts.design.pay
+    pay, currency = facts.design.pay, facts.design.pay.currency
     bonus = facts.paid_for(Payment.Kind.BONUS)
-    yield f"An assignment paid {money(pay.reward_cents, facts.design.pay.currency)}."
+    yield f"An assignment paid {money(pay.reward_cents, currency)}."
     if pay.bonus_cents:
         yield (
-            f"A bonus of {money(pay.bonus_cents, facts.design.pay.currency)} for {count_of(pay.bonus_points, 'bonus point')} was paid "
-            f"{_times(bonus.count)}."
+            f"A bonus of {money(pay.bonus_cents, currency)} for {count_of(pay.bonus_points, 'bonus point')} was "
+            f"paid {_times(bonus.count)}."
         )
     if (top_up := facts.paid_for(Payment.Kind.TOP_UP)).count:
-        yield f"Top-ups of {money(top_up.cents, facts.design.pay.currency)} in all were paid for {count_of(top_up.count, 'assignment')}."
+        for_work = count_of(top_up.count, "assignment")
+        yield f"Top-ups of {money(top_up.cents, currency)} in all were paid for {for_work}."
     total, fees = sum(one.cents for one in facts.paid), sum(one.fee_cents for one in facts.paid)
-    yield f"In all, workers received {money(total, facts.design.pay.currency)}, and the marketplace {money(fees, facts.design.pay.currency)} in fees."
+    received, kept = money(total, currency), money(fees, currency)
+    yield f"In all, workers received {received}, and the marketplace {kept} in fees."
 
 
 def _time(facts: Facts) -> Iterator[str]:
@@ -143,9 +152,10 @@ def _exclusions(facts: Facts) -> Iterator[str]:
     received, kept = funnel.received, funnel.kept
     yield (
         f"Of {received.answers:,} answers (one worker's ratings of one dialog's replies), {kept.answers:,} from "
-        f"{count_of(kept.workers, 'worker')} on {count_of(facts.results.main.size.dialogs, 'dialog')} were kept. "
-        "Nobody's pay depended on it."
+        f"{count_of(kept.workers, 'worker')} on {count_of(facts.results.main.size.dialogs, 'dialog')} were kept."
     )
+    if facts.results.origin.is_from_people:
+        yield "Nobody's pay depended on it."
     steps = [
         f"{step.rule} ({describe_facts(step.parameters)}) left out {count_of(step.left_out.answers, 'answer')} of "
         f"{count_of(step.left_out.workers, 'worker')}"

@@ -15,10 +15,11 @@ from evalplatform.spreadsheet_cells import cell_of, text_of
 from hits.analysing import METRIC_PREFIX
 from hits.exporting.about import About
 from hits.exporting.columns import described
+from hits.models import Submission
 from hits.screening import EXCLUDED_BY
 
 RATINGS_FILES = ("ratings.csv", "ratings.jsonl", "ratings.parquet")
-TEXTS = ("worker", "dataset", "dialog", "generator", "opponent", "criterion", "value", "label")
+TEXTS = ("worker", "dataset", "dialog", "generator", "opponent", "criterion", "value", "label", "origin")
 BOOLEANS = ("is_checkpoint", "is_first_of_card", "is_human", "is_kept")
 TYPES = {"assignment": "int64", "active_ms": "int64", "hidden_ms": "int64", "hit": "int32", "block": "int32"}
 MAY_BE_EMPTY = {"generator", "opponent", "label"}  # for human replies, without a comparison, without a prediction
@@ -66,6 +67,7 @@ def read_ratings(path: Path, about: About) -> pd.DataFrame:
     frame["criterion"] = _ordered_category(frame["criterion"], list(about.criteria), path)
     values = dict.fromkeys(value for scale in about.criteria.values() for value in scale)
     frame["value"] = _ordered_category(frame["value"], list(values), path)
+    frame["origin"] = _ordered_category(frame["origin"], Submission.Origin.values, path)
     frame["label"] = pd.Categorical(frame["label"], categories=sorted(frame["label"].dropna().unique()))
     ids, names = pd.factorize(frame["external_id"])
     frame["dialog"] = frame["dataset"].cat.codes.to_numpy(np.int64) * len(names) + ids

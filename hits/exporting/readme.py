@@ -1,5 +1,6 @@
 """Writes the bundle's own README: what is in the bundle, and how to check it."""
 
+from hits.analysing import Origin, count_origins
 from hits.exporting.about import About
 from hits.exporting.revealed_orders import describe_orders
 
@@ -20,9 +21,12 @@ FILES = {
 def readme(about: About) -> str:
     files = "\n".join(f"- `{name}`: {text}" for name, text in FILES.items())
     columns = "\n".join(f"| `{name}` | {text} |" for name, text in about.columns.items())
+    origin = Origin(**about.origin)
+    whose = f"by workers of the {about.marketplace} marketplace" if origin.is_from_people else "(see above)"
+    warning = "" if origin.is_from_people else f"**{origin.warning}.** {count_origins(origin)}\n\n"
     return f"""# Bundle of the study {about.study}
 
-{about.ratings:,} ratings by workers of the {about.marketplace} marketplace. {_screening(about)}
+{warning}{about.ratings:,} ratings {whose}. {_screening(about)}
 
 ## Files
 

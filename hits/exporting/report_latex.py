@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from hits.analysing import ALL_DATASETS, Cell, CriterionReport, Kind, Report, Row, Table
-from hits.exporting.latex import document, escape, table, table_side_by_side
+from hits.exporting.latex import document, escape, mark_table, table, table_side_by_side
 from hits.stats import Undefined
 
 UNDEFINED = "--"
@@ -12,6 +12,7 @@ DATASETS_ABREAST = 3
 LETTERS = r"$^{\mathrm{%s}}$"
 STYLES = {Kind.DIFFERENCE: "+.3f", Kind.AGREEMENT: ".2f"}
 LEAST_P_VALUE = 0.001
+DIFFERENCES = ("difference", "best_difference", "score_difference")
 
 
 def latex_tables(report: Report) -> dict[str, str]:
@@ -26,7 +27,9 @@ def latex_tables(report: Report) -> dict[str, str]:
             "agreement": _agreement,
         }
         made |= {f"{one.prefix}{name}.tex": make(one) for name, make in makers.items()}
-    return made | {"all.tex": document(name.removesuffix(".tex") for name in made)}
+    made |= {"all.tex": document(name.removesuffix(".tex") for name in made)}
+    warning = report.origin.warning
+    return {name: mark_table(text, warning) for name, text in made.items()} if warning else made
 
 
 def _paper_shares(report: CriterionReport) -> str:
@@ -50,7 +53,7 @@ def _paper_shares(report: CriterionReport) -> str:
 def _shares(report: CriterionReport) -> str:
     caption = (
         r"Human evaluation results with 95\,\% intervals in brackets, which respect that ratings of one dialog and of "
-        "one worker belong together. Models that share a letter cannot be told apart by a corrected permutation test."
+        "one worker belong together. Models that share a letter cannot be told apart by a corrected test."
     )
     tables = report.section("shares").tables
     groups = [(_title(one), [_interval_row(one, row) for row in one.rows]) for one in tables]
@@ -67,19 +70,31 @@ def _interval_row(of: Table, row: Row) -> list[str]:
 
 
 def _comparisons(report: CriterionReport) -> str:
+    section = report.section("comparisons")
+    tables = [one for one in section.tables_of("comparisons") if one.rows]
+    shown = [column for column in tables[0].columns if column.key in DIFFERENCES] if tables else []
     caption = (
-        "Paired comparisons within the same worker and dialog: mean difference of the scores and probability of "
-        r"superiority of the first over the second (0.5 is no difference), with 95\,\% intervals; $p$-values of a "
-        "permutation test and of Wilcoxon's signed-rank test, corrected by Holm's method."
+        "Paired comparisons within the same worker and dialog: differences of the first and the second, and "
+        r"probability of superiority of the first over the second (0.5 is no difference), with 95\,\% intervals, which "
+        "are not corrected; $p$-values of the test that decides, corrected by Holm's method."
     )
-    head = ["Models", "Difference", "Superiority", "$p$ (perm.)", "$p$ (rank)"]
-    keys = ("difference", "superiority", "permutation", "signed_rank")
-    groups = [
-        (_title(one), [[" -- ".join(map(escape, row.head.names)), *_numbers(one, row, *keys)] for row in one.rows])
-        for one in report.section("comparisons").tables_of("comparisons")
-        if one.rows
-    ]
-    return table(caption, f"{report.prefix}comparisons", "lcccc", head, groups)
+    afters = [cell.after for one in tables for row in one.rows for cell in one.cells(row, "verdict")]
+    if any("exploratory" in after for after in afters):
+        caption += r" Exploratory comparisons ($\dagger$) are corrected by themselves."
+    if any("different raters" in after for after in afters):
+        caption += r" Pairs with $\ddagger$ were rated by different raters: difference of means and $t$ test."
+    head = ["Models", *(escape(column.title.capitalize()) for column in shown), "Superiority", "$p$"]
+    keys = (*(column.key for column in shown), "superiority", "p")
+    groups = [(_title(one), [[_pair_name(one, row), *_numbers(one, row, *keys)] for row in one.rows]) for one in tables]
+    return table(caption, f"{report.prefix}comparisons", "l" + "c" * (len(head) - 1), head, groups)
+
+
+def _pair_name(of: Table, row: Row) -> str:
+    [verdict] = of.cells(row, "verdict")
+    marks = (r"$\dagger$" if "exploratory" in verdict.after else "") + (
+        r"$\ddagger$" if "different raters" in verdict.after else ""
+    )
+    return " -- ".join(map(escape, row.head.names)) + marks
 
 
 def _ranking(report: CriterionReport) -> str:
@@ -137,7 +152,9 @@ def _number(cell: Cell) -> str:
     if cell.undefined:
         return UNDEFINED
     if cell.kind is Kind.P_VALUE:
-        return "$<.001$" if cell.number < LEAST_P_VALUE else f"${cell.number:.3f}$"
+        if cell.number < LEAST_P_VALUE:
+            return "$<.001$"
+        return f"$<{cell.number:.3f}$" if cell.is_below else f"${cell.number:.3f}$"
     style = STYLES.get(cell.kind, ".3f")
     return f"${cell.number:{style}}${_brackets(cell, style)}"
 

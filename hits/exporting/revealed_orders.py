@@ -1,4 +1,4 @@
-"""Checks the order of the cards in a bundle; withholds its secret while workers may still come, then reveals it."""
+"""Describes how a bundle's cards were ordered, and checks it; hits/budgeting/places.py decides when to reveal it."""
 
 import json
 from collections.abc import Iterator

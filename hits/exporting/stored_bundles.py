@@ -1,4 +1,4 @@
-"""Finds and requests the bundles that the results page offers; each is a zip file in var/.
+"""Decides whether a bundle is stale, requests a new one, and finds the zip file that the results page offers.
 
 In: a study and a marketplace. Out: its `StudyBundle` row, and the file. Guaranteed: a file is complete or not there,
 and only people who may see the study can download it.

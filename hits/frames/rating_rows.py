@@ -27,6 +27,7 @@ that memory does not grow with the study.
                                 page did not measure it
     hidden_ms         int64     how long the dialog stood open in a hidden tab, bounded likewise
     submitted_at      datetime  when the submission was handed in, in UTC
+    origin            category  where the submission came from: people, simulation or rehearsal
 """
 
 from collections.abc import Iterator
@@ -43,6 +44,7 @@ from hits.models import HitItem, Offering, Study
 
 SUBMISSIONS_AT_ONCE = 500
 OF_HIT = ("hit", "block", "wave")
+OF_WORK = ("submitted_at", "origin")
 OF_ITEM = ("dialog", "dataset", "external_id", "position", "is_checkpoint")
 
 
@@ -89,7 +91,7 @@ def ratings_from(tables: StudyTables) -> pd.DataFrame:
     order = np.lexsort([rows["opponent"], *keys] if rows["opponent"].any() else keys)
     rows = {name: column[order] for name, column in rows.items()}
     by_submission, by_item = by_submission[order], by_item[order]
-    of_submission = {name: submissions[name].take(by_submission) for name in ("worker", *OF_HIT, "submitted_at")}
+    of_submission = {name: submissions[name].take(by_submission) for name in ("worker", *OF_HIT, *OF_WORK)}
     of_answer = _places_of_answers(times, submissions["submission"], items["item"], by_submission, by_item)
     return pd.DataFrame(
         {
@@ -111,6 +113,7 @@ def ratings_from(tables: StudyTables) -> pd.DataFrame:
             "active_ms": np.append(times["active_ms"], 0)[of_answer],
             "hidden_ms": np.append(times["hidden_ms"], 0)[of_answer],
             "submitted_at": of_submission["submitted_at"],
+            "origin": of_submission["origin"],
         }
     )
 

@@ -108,7 +108,7 @@ class StudyTables:
         rows = read_columns(
             self.confirmed.order_by("pk").values_list(
                 *("pk", "assignment__crowd_worker_id", "assignment__hit__number", "assignment__hit__block"),
-                *("status", "is_rebuilt", "accepted_at", "submitted_at", "assignment__feedback"),
+                *("status", "origin", "is_rebuilt", "accepted_at", "submitted_at", "assignment__feedback"),
                 *("assignment__opened_at", "assignment__submitted_at"),
             ),
             submission=np.int64,
@@ -116,6 +116,7 @@ class StudyTables:
             hit=np.int32,
             block=np.int32,
             status=object,
+            origin=object,
             is_rebuilt=np.bool_,
             accepted_at=object,
             submitted_at=object,
@@ -133,6 +134,7 @@ class StudyTables:
             "block": rows["block"],
             "wave": self._waves(rows["hit"]),
             "status": pd.Categorical(rows["status"], categories=Submission.Status.values),
+            "origin": pd.Categorical(rows["origin"], categories=Submission.Origin.values),
             "is_rebuilt": rows["is_rebuilt"],
             "accepted_at": as_times(rows["accepted_at"]),
             "submitted_at": as_times(rows["submitted_at"]),

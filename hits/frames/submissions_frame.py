@@ -1,7 +1,7 @@
-"""Makes the submissions frame, with one row for each submission that has answers, in the order of their ids.
+"""Makes the submissions frame: time, checkpoints and points of each submission that has answers.
 
 submission, worker, hit, block, wave, submitted_at      as in the ratings frame
-status, is_rebuilt                                      as in Submission
+status, origin, is_rebuilt                              as in Submission
 accepted_at       datetime  the marketplace counts the time from here to submitted_at as work
 dialogs           int16     how many were answered
 active_seconds    float     the sum over the dialogs; hidden_seconds likewise

@@ -1,4 +1,4 @@
-"""Holds what commands about studies share: the study and marketplace arguments, help texts, and a progress bar."""
+"""Holds what commands about studies share: which marketplace they mean, and refusing once card orders are public."""
 
 import argparse
 from typing import Any

@@ -74,7 +74,7 @@ class Migration(migrations.Migration):
                 ('confirmed_at', models.DateTimeField(null=True)),
                 ('visited_from', models.CharField(blank=True, max_length=16)),
                 ('taken_over_at', models.DateTimeField(null=True)),
-                ('kept_at', models.DateTimeField(null=True)),
+                ('held_again_at', models.DateTimeField(null=True)),
                 ('consented_at', models.DateTimeField(null=True)),
                 ('consent_version', models.CharField(blank=True, default='', max_length=64)),
                 ('step', models.CharField(default='welcome', max_length=20)),

@@ -1,4 +1,4 @@
-"""The table of API tokens: who made one, when it was last used, and whether it was revoked."""
+"""Stores API tokens: who made one, when it was last used, and whether it was revoked."""
 
 import hashlib
 

@@ -1,4 +1,4 @@
-"""The tables of a worker's work on a HIT: the assignment, its answers, and its presses of Bonus Validate."""
+"""Stores a worker's work on a HIT, its answers and bonus checks; says what counts towards a worker's limit."""
 
 from datetime import datetime, timedelta
 
@@ -49,7 +49,7 @@ class Assignment(models.Model):
     # A keyed hash of the visitor's address while the visit is unconfirmed. It is emptied once that is settled.
     visited_from = models.CharField(max_length=16, blank=True)
     taken_over_at = models.DateTimeField(null=True)  # when another worker opened the same id
-    kept_at = models.DateTimeField(null=True)  # when a worker who was told of that said that they still hold it
+    held_again_at = models.DateTimeField(null=True)  # when a worker who was told of that said that they still hold it
     consented_at = models.DateTimeField(null=True)  # when the worker agreed to the study's consent text
     consent_version = models.CharField(max_length=64, blank=True, default="")  # the SHA-256 of that text
     step = models.CharField(max_length=20, default="welcome")

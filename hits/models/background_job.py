@@ -1,4 +1,4 @@
-"""The table of what pages have asked background processes to do, and when the scheduler last ran."""
+"""Stores what pages have asked background processes to do, and when the scheduler last ran."""
 
 from datetime import datetime
 

@@ -1,4 +1,4 @@
-"""The cards of an item, which a worker judges; identical replies share a card."""
+"""Stores the cards of an item, which a worker judges; hits/batching/building.py decides which replies share one."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

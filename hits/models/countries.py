@@ -1,4 +1,4 @@
-"""The country codes (ISO 3166-1 alpha-2) that a study may require of its workers."""
+"""Lists the country codes (ISO 3166-1 alpha-2) that a study may require of its workers."""
 
 COUNTRY_CODES = frozenset(
     """

@@ -1,4 +1,4 @@
-"""Every setting of a study, with its type, its limits and its default; the defaults are the paper's values.
+"""Defines every setting of a study: its type, its limits and its default; the defaults are the paper's values.
 
 The shape is that of a study file (docs/studies.md). A file states money as 0.40 of the study's currency; here it
 is integer cents.

@@ -1,4 +1,4 @@
-"""The default texts that a worker reads in any protocol; each protocol has its own texts beside these.
+"""Holds the default texts that a worker reads in any protocol; each protocol has its own texts beside these.
 
 They are true of any data: they do not say where the conversations come from, nor who wrote which reply, since one may
 be by a person. What differs between studies (who runs it, pay, time, approval, bonus) the page takes from the settings,

@@ -1,4 +1,4 @@
-"""The table of a study's event log: who did what, and when."""
+"""Stores a study's event log: who did what, and when."""
 
 from django.conf import settings
 from django.db import models

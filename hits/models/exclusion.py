@@ -1,4 +1,4 @@
-"""The tables of screening: each run, and which workers and submissions it excludes, with the reason."""
+"""Stores screening runs and whom each excludes; the newest run that was not undone is the current one."""
 
 from django.conf import settings
 from django.db import models

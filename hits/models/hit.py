@@ -1,4 +1,4 @@
-"""The tables of HITs and of their items, which hold a dialog and its cards."""
+"""Stores HITs and their items, which hold a dialog and its cards; people read HIT numbers from 1."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""The table of offerings (one study on one crowd and environment), and the names of places."""
+"""Stores offerings (one study on one crowd and environment), and makes the names of places."""
 
 from django.db import models
 
@@ -21,6 +21,9 @@ class Offering(models.Model):
     page_url = models.TextField(blank=True, default="")
     # What the crowd's own folder has to remember, such as ids that the crowd gave us. Nobody else reads it.
     crowd_notes = models.JSONField(default=dict)
+    # Where only a researcher knows who works: since when they are the study's real raters. Work that was accepted
+    # earlier was a rehearsal (hits.crowds.origins).
+    raters_since = models.DateTimeField(null=True)
     bonuses_seen_at = models.DateTimeField(null=True)  # when we last read all bonuses that were paid there
 
     class Meta:

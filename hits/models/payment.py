@@ -1,4 +1,4 @@
-"""The table of payments, which is the ledger: rewards, bonuses, top-ups, and bonuses found on the marketplace."""
+"""Stores the ledger: rewards, bonuses, top-ups, and bonuses found on the marketplace; defines paid and owed."""
 
 from django.db import models
 from django.db.models import Q

@@ -1,4 +1,4 @@
-"""The table of publications: which HIT stands on which marketplace, under which id, and whether it is still open."""
+"""Stores which HIT stands on which marketplace; defines when one is open, stopped, interrupted or gone."""
 
 from django.db import models
 from django.db.models import Q

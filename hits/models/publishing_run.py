@@ -1,4 +1,4 @@
-"""The table of publishing that was requested in the pages: how many HITs, by whom, and how it ended."""
+"""Stores publishing that was requested in the pages: how many HITs, by whom, and how it ended."""
 
 from datetime import datetime
 

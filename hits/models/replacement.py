@@ -1,4 +1,4 @@
-"""The table of replacements: assignments that were requested again because earlier ones were lost."""
+"""Stores replacements: assignments that were requested again because earlier ones were lost."""
 
 from django.conf import settings
 from django.db import models

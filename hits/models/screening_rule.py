@@ -1,4 +1,4 @@
-"""What every screening rule has: its settings, its text, and a function that finds the work to exclude.
+"""Defines what every screening rule has: its settings, its text, and a function that finds the work to exclude.
 
 The rules themselves are in hits/screening/, one class each; hits/screening/rules.py lists them. This file stands with
 the tables because a study's design contains its rules, and pages read designs without pandas.

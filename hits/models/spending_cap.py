@@ -1,4 +1,4 @@
-"""The table of budgets that researchers typed for an offering; the newest one holds."""
+"""Stores the budgets that researchers typed for an offering; the newest one holds."""
 
 from django.conf import settings
 from django.db import models

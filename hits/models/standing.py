@@ -1,4 +1,4 @@
-"""The table of workers who get no more HITs of a study: those who reached the cap, and those who are blocked."""
+"""Stores which workers get no more HITs of a study: those who reached the cap, and those who are blocked."""
 
 from django.conf import settings
 from django.db import models

@@ -1,4 +1,4 @@
-"""The table of studies: design, owner, manifest and hash; and the table of a study's members."""
+"""Stores studies (design, owner, manifest, hash) and their members; says why a stored design can't be read."""
 
 import uuid
 

@@ -1,4 +1,4 @@
-"""The tables of stored results and bundles: when they were made, from what, and why they could not be made."""
+"""Stores results and bundles: when they were made, from what, and why they could not be made."""
 
 from django.db import models
 from django.db.models import Q

@@ -1,4 +1,4 @@
-"""The tables of submissions, which the crowd has confirmed, and of the ratings they contain."""
+"""Stores submissions, which the crowd has confirmed, and their ratings; says which ratings a screening keeps."""
 
 from typing import TYPE_CHECKING
 
@@ -27,6 +27,10 @@ class SubmissionQuerySet(models.QuerySet["Submission"]):
         """Return those that have ratings. Frames, screening and results count only these."""
         return self.filter(problem="")
 
+    def count_origins(self) -> dict[str, int]:
+        """Return how many came from where, leaving out origins that there are none of."""
+        return dict(self.order_by().values_list("origin").annotate(Count("pk")))
+
     def busiest_workers(self, least: int) -> dict[str, int]:
         """Return how many HITs each worker has handed in, for workers with at least `least` of them.
 
@@ -45,11 +49,19 @@ class Submission(models.Model):
         APPROVED = "Approved"
         REJECTED = "Rejected"
 
+    class Origin(models.TextChoices):
+        """Where the work came from. It is decided when the work is collected (hits.crowds.origins), and never again."""
+
+        PEOPLE = "people"  # the raters whom the study is for
+        SIMULATION = "simulation"  # made-up workers
+        REHEARSAL = "rehearsal"  # whoever tried the study out
+
     assignment = models.OneToOneField(Assignment, on_delete=models.PROTECT, related_name="submission")
     crowd_hit_id = models.CharField(
         max_length=64, blank=True, default=""
     )  # one HIT of ours may have had several ids, if it was put up again
     status = models.CharField(max_length=10, choices=Status)
+    origin = models.CharField(max_length=10, choices=Origin)  # no default: whoever makes a row must say it
     accepted_at = models.DateTimeField()
     submitted_at = models.DateTimeField()
     auto_approval_at = models.DateTimeField(null=True)
@@ -61,6 +73,13 @@ class Submission(models.Model):
     rejecting_at = models.DateTimeField(null=True)  # set just before we reject it, until the marketplace answers
 
     objects = SubmissionQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(origin__in=["people", "simulation", "rehearsal"]), name="submission_has_an_origin"
+            )
+        ]
 
     def __str__(self) -> str:
         return f"submission of {self.assignment}"

@@ -1,4 +1,4 @@
-"""Lists a study's assignments, a page at a time, with each one's state, time and bonus points."""
+"""Lists a study's assignments with state, time and bonus points; defines the states to filter by."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

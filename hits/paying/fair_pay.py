@@ -9,11 +9,11 @@ from django.contrib.auth.models import User
 
 from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
-from hits.models.money import money
 from hits.budgeting import bonus_mark, waiting_for_decision, within_budget
 from hits.collecting import counted_minutes
 from hits.crowds import fees_of
 from hits.models import Event, Offering, Payment, Submission
+from hits.models.money import money
 from hits.models.submission import SubmissionQuerySet
 
 FEWEST = 2  # quartiles of a single submission would say nothing
@@ -98,9 +98,8 @@ def _save_top_up(top_up: TopUp, by: User | None, now: datetime) -> None:
         ],
         ignore_conflicts=True,
     )
-    text = (
-        f"confirmed a top-up of {money(top_up.cents_each, top_up.offering.currency)} each for {count_of(len(top_up.submissions), 'submission')}"
-    )
+    amount = money(top_up.cents_each, top_up.offering.currency)
+    text = f"confirmed a top-up of {amount} each for {count_of(len(top_up.submissions), 'submission')}"
     Event.objects.create(study=top_up.offering.study, at=now, actor=by, text=text)
 
 

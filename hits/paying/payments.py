@@ -1,4 +1,4 @@
-"""Pays rewards and bonuses, approves and rejects work; writes a ledger line before each call and its outcome after.
+"""Pays each reward and bonus once, when the study's approval rule says; approves and rejects as a person decided.
 
 In: submissions that the marketplace confirms. Out: one paid Payment row for each reward and bonus. Guaranteed: each is
 paid exactly once, even if a run is killed, repeated or run twice at once, after the token's 24 hours, and on a database

@@ -1,4 +1,4 @@
-"""The list of all protocols, and which one a study uses."""
+"""Lists all protocols, and finds the one that a study uses."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""The protocol in which workers sort reply cards into areas (good, okay, bad): its settings, answers and texts.
+"""Defines how workers sort cards into areas (good, okay, bad): settings, valid answers, what passes, words.
 
 All replies to a dialog stand side by side, and each is moved as a card into one of a few areas. A page sends `{"areas":
 {"0": "good", ...}}` by the cards' places; we store the same by the cards' numbers.

@@ -1,4 +1,4 @@
-"""The default texts that a worker who sorts replies into areas reads. The long ones are Markdown."""
+"""Holds the default texts that a worker who sorts replies into areas reads. The long ones are Markdown."""
 
 from hits.models.design_texts import flowing
 

@@ -1,4 +1,4 @@
-"""Which attempt at a checkpoint counts, and when its point is won; the same for all protocols.
+"""Decides which attempt at a checkpoint counts, and when its point is won; the same for all protocols.
 
 What comes in: whether the answer passes, at the end and when the worker first checked it. What goes out: whether the
 point is won. What is guaranteed: the answer decides, and a check (Bonus Validate) is only feedback. A worker who never

@@ -1,4 +1,4 @@
-"""The contract of a protocol: what it must tell the rooms, so that none of them has to know how people are asked.
+"""Defines what a protocol must tell the rooms; `missing_work` decides whether work is complete.
 
 Words. A dialog's *cards* have numbers, in the order in which they are stored, and *places*, in the order in which one
 worker sees them; `card_order` lists the card at each place. What a page *sends* about a dialog names places, because a

@@ -1,6 +1,7 @@
 from .creating import PublishingResult as PublishingResult
 from .creating import publish_hits as publish_hits
 from .creating import settle_plan as settle_plan
+from .declaring import declare_raters as declare_raters
 from .limiting import Limited as Limited
 from .limiting import block as block
 from .limiting import limit_workers as limit_workers

@@ -1,4 +1,4 @@
-"""Creates each HIT of a plan once on the marketplace: save the intent, make the call, save its outcome."""
+"""Creates each HIT of a plan once on the marketplace, and adopts those that an interrupted run left there."""
 
 from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor

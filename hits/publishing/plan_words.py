@@ -1,5 +1,4 @@
-"""Says in words what a publishing plan comes to, and counts how many of a study's HITs are published, stopped or
-refused."""
+"""Puts a publishing plan into words, and counts HITs by their state."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -7,9 +6,9 @@ from dataclasses import dataclass
 from django.db.models import Count, Q
 
 from evalplatform.wording import count_of
-from hits.models.money import money
 from hits.designing import describe_hourly_pay, style_warning
 from hits.models import Offering, Publication, Study
+from hits.models.money import money
 from hits.models.publication import IS_BEGUN, IS_OPEN, IS_REFUSED, IS_STOPPED
 from hits.publishing.publishing_plan import PublishingPlan
 

@@ -1,4 +1,4 @@
-"""Publishing that is requested in the pages and carried out by a background process: requests, progress, outcome."""
+"""Carries out publishing that pages request: refusals, progress, outcome; knows where a study was published last."""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass

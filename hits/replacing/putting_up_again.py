@@ -14,12 +14,12 @@ from datetime import datetime
 from django.contrib.auth.models import User
 
 from evalplatform.wording import count_of
-from hits.models.money import money
 from hits.budgeting import budget_of, confirmed_places, submitted_counts, within_budget
 from hits.collecting import find_hit
 from hits.crowds import Cost, Market, fees_of
 from hits.errors import MarketRefused, MarketUnavailable
 from hits.models import Event, Hit, Offering, Publication, Replacement
+from hits.models.money import money
 from hits.models.publication import PublicationQuerySet
 from hits.publishing import PublishingPlan, check_funds, publish_hits
 from hits.replacing.requesting import Loss, losses

@@ -1,4 +1,4 @@
-"""Requests more assignments on the marketplace in place of those that a HIT has lost.
+"""Decides how many lost assignments are replaced, and requests them on the marketplace.
 
 In: HITs with submissions that the study's own rules leave out, that were rejected by hand or came without answers, and
 HITs that expired before they were full. Out: Replacement rows, and as many assignments on offer. Guaranteed: each loss
@@ -17,7 +17,6 @@ from django.contrib.auth.models import User
 
 from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
-from hits.models.money import money
 from hits.budgeting import (
     IN_FLIGHT,
     Budget,
@@ -34,6 +33,7 @@ from hits.crowds import Market, MarketHit, Met, carry_out, crowd_of, fees_of
 from hits.errors import MarketRefused
 from hits.models import Event, Hit, Offering, Publication, Replacement, ScreeningRun, Submission
 from hits.models.design import StudyDesign
+from hits.models.money import money
 from hits.models.publication import PublicationQuerySet
 from hits.screening import first_rules
 
@@ -123,7 +123,9 @@ def replace_lost_assignments(
         pass
     if result.added or result.reopened:
         text = f"asked for {result.added:,} more assignments and reopened {result.reopened:,}"
-        Event.objects.create(study=offering.study, at=now(), actor=by, text=f"{text}: at most {money(result.cents, offering.currency)}")
+        Event.objects.create(
+            study=offering.study, at=now(), actor=by, text=f"{text}: at most {money(result.cents, offering.currency)}"
+        )
     return result
 
 

@@ -3,6 +3,7 @@ from .funnel import Counts as Counts
 from .funnel import Funnel as Funnel
 from .funnel import funnel_of as funnel_of
 from .keeping import first_rules as first_rules
+from .keeping import screening_warning as screening_warning
 from .keeping import submissions_by_rule as submissions_by_rule
 from .keeping import unscreened_count as unscreened_count
 from .masking import EXCLUDED_BY as EXCLUDED_BY

@@ -1,4 +1,4 @@
-"""Rules about how a worker worked: pace, hidden tabs, attempts at checkpoints, cards moved after a check."""
+"""Defines the rules about how a worker worked: pace, hidden tabs, attempts, cards moved after a check."""
 
 from typing import TYPE_CHECKING, Literal
 

@@ -1,19 +1,19 @@
-"""Rules that compare one worker with others: disagreement where the others agree, and copied answers."""
+"""Defines the rules that compare workers: disagreement where others agree, and copied answers."""
 
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
 from pydantic import Field
 
 from hits.models.screening_rule import Finding, ScreeningRule, Share
 from hits.screening.findings import evidence_table, findings_of, is_at_least
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
 
     from hits.frames import Frames
 
-Array = np.ndarray[Any, Any]
+    Array = np.ndarray[Any, Any]
 
 
 class DisagreementOnEasyItems(ScreeningRule):
@@ -31,7 +31,8 @@ class DisagreementOnEasyItems(ScreeningRule):
     p_value: Share = 0.01
 
     def find(self, frames: "Frames") -> list[Finding]:
-        from scipy.stats import binom  # slow to import, and pages read this file, too
+        import numpy as np  # slow to import, as is scipy, and pages and commands read this file, too
+        from scipy.stats import binom
 
         cards = frames.cards
         areas = cards["value"].cat.codes.to_numpy()
@@ -65,6 +66,7 @@ class Copies(ScreeningRule):
     p_value: Share = 0.001
 
     def find(self, frames: "Frames") -> list[Finding]:
+        import numpy as np
         from scipy.stats import binom
 
         cards = frames.cards.sort_values(["dialog", "card", "worker"])
@@ -97,26 +99,31 @@ def _closest_pairs(pairs: "pd.DataFrame", names: "pd.Index[Any]") -> "pd.DataFra
     return facts.rename(columns={"second": "other"})
 
 
-def _card_codes(cards: "pd.DataFrame") -> Array:
+def _card_codes(cards: "pd.DataFrame") -> "Array":
     """Number the cards, so that the same card has the same number in all HITs of a block."""
+    import numpy as np
+
     keys = cards["dialog"].to_numpy() * (int(cards["card"].max()) + 1 if len(cards) else 1) + cards["card"].to_numpy()
     return np.unique(keys, return_inverse=True)[1]
 
 
-def _counts_by_card(card: Array, area: Array) -> Array:
+def _counts_by_card(card: "Array", area: "Array") -> "Array":
     """Return, for each rating, how many ratings put its card into each area."""
+    import numpy as np
+
     areas = int(area.max()) + 1 if len(area) else 1
     cards = int(card.max()) + 1 if len(card) else 0
     return np.bincount(card * areas + area, minlength=cards * areas).reshape(cards, areas)[card]
 
 
-def _count_pairs(card: Array, worker: Array, area: Array, areas: int) -> "pd.DataFrame":
+def _count_pairs(card: "Array", worker: "Array", area: "Array", areas: int) -> "pd.DataFrame":
     """Return a row for each two workers (codes) who rated the same cards: how many cards both rated, how many they
     rated alike, and the share that they would rate alike by their own shares of the areas.
 
     Ratings come sorted by card and worker. So rows i and i + gap are a pair as long as they have the same card, which
     needs no join, and memory for one gap at a time.
     """
+    import numpy as np
     import pandas as pd
 
     tables = []

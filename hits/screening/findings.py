@@ -1,4 +1,4 @@
-"""Turns tables of evidence into findings, and holds what else the screening rules share.
+"""Holds what all rules share: what "at least" means, the fewest dialogs to be judged by, and evidence in four digits.
 
 Web processes import the rules' files too, because a study's design names rules. So the functions that need pandas
 import it themselves, and a rule that makes its table with `evidence_table` need not import it at all.

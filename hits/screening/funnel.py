@@ -1,4 +1,4 @@
-"""Holds the funnel: how many answers were received, were left after each rule, and are kept.
+"""Defines the funnel: how many answers were received, were left after each rule, and are kept.
 
 The paper's went from 24,000 to 21,630. An answer is what one worker said about one dialog: "24,000 answers (4 answers
 for each of the 6,000 dialogs)". A rating is what they said about one model's reply in it. An assignment that two rules

@@ -1,4 +1,4 @@
-"""Tells which rules leave which submissions out.
+"""Tells which rules leave which submissions out, also those that came after the screening.
 
 In: a screening run, or none. Out: the rules against each submission. Guaranteed: an exclusion of a worker counts for
 all their submissions, even those that came after the screening; without a run, everything is kept. This file needs no
@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping
 
 from django.db.models import Q
 
-from hits.models import ScreeningRun, Submission
+from evalplatform.wording import count_of
+from hits.models import Offering, ScreeningRun, Submission
 from hits.models.submission import SubmissionQuerySet
 
 
@@ -38,6 +39,22 @@ def unscreened_count(run: ScreeningRun) -> int:
     """Count the submissions that came in after the screening. Their workers may be excluded, but no rule has looked at
     these submissions themselves."""
     return _submissions(run).with_answers().count() - int(run.funnel["received"]["assignments"])
+
+
+def screening_warning(offering: Offering) -> str:
+    """Say that results don't rest on the study's own screening: it was not applied, was undone, or missed later work.
+    Empty if they do, or if the study was frozen without any rule."""
+    run = ScreeningRun.objects.current(offering)
+    if run is not None and run.is_frozen_rules:
+        count = unscreened_count(run)
+        whose = count_of(count, "assignment has", "assignments have")
+        return f"{whose} come in since the screening, and no rule has looked at them." if count > 0 else ""
+    if not offering.study.design.get("screening"):
+        return ""
+    was_undone = offering.screening_runs.filter(is_frozen_rules=True).exclude(undone_at=None).exists()
+    what = "was undone" if was_undone else "has not been applied"
+    instead = "everything counts" if run is None else "other rules, chosen after the fact, leave work out instead"
+    return f"The study's own screening {what}: {instead}."
 
 
 def _rules_with_submissions(

@@ -1,4 +1,4 @@
-"""The paper's own rules (Xie and Pu 2021, section 5.4.2), in its words and as we read them.
+"""Defines the paper's own rules (Xie and Pu 2021, section 5.4.2), in its words and as we read them.
 
 "We discarded answers from low-quality workers, i.e., those who provided the same answer for almost all dialogs, and
 those who completed the tasks in less than five minutes and failed to obtain at least two bonus points. Then, to

@@ -1,8 +1,6 @@
-"""Rules about patterns in one worker's own answers: straight lines, and answers that follow the place on the page."""
+"""Defines the rules about patterns in a worker's answers: straight lines, and answers that follow the card's place."""
 
 from typing import TYPE_CHECKING, Literal
-
-import numpy as np
 
 from hits.models.screening_rule import Finding, ScreeningRule, Share
 from hits.screening.findings import FEWEST_DIALOGS, counts_by_worker, evidence_table, findings_of, is_at_least
@@ -46,6 +44,8 @@ class PositionBias(ScreeningRule):
     strength: Share = 0.4
 
     def find(self, frames: "Frames") -> list[Finding]:
+        import numpy as np
+
         from hits.stats import association_within_strata  # which needs pandas
 
         cards = frames.cards

@@ -1,4 +1,6 @@
-"""Lists all screening rules, and applies them. A rule is a class in a file of this folder and a line here.
+"""Lists all screening rules, applies them, and decides whom a rule finds where several criteria were asked.
+
+A rule is a class in a file of this folder and a line here.
 
 Nothing else names a rule: the study form, the checks of a design, screening, flags, benchmarks and the tables in docs/
 are made from this list.

@@ -1,4 +1,4 @@
-"""Screens a study by its own rules or by others, and undoes a screening."""
+"""Screens a study by its own rules or by others, writes nothing if nothing has changed, and undoes a screening."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

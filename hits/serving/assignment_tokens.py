@@ -1,4 +1,4 @@
-"""Signs and reads the token by which a worker's page proves which worker, assignment and HIT it belongs to.
+"""Signs and reads the page's token and the copy of its answers; makes the code that a worker can quote.
 
 We use no cookies, since they don't work in a frame. A token names worker, assignment and HIT by the crowd's ids, not by
 our row numbers: after a database was restored, a row number may belong to somebody else.

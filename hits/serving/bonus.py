@@ -1,4 +1,4 @@
-"""Keeps count of Bonus Validate: what was checked, how many attempts are left, and the points of submitted work."""
+"""Counts Bonus Validate checks: attempts left, points, and whether the page shows the button at all."""
 
 from collections.abc import Iterable, Mapping
 

@@ -1,9 +1,9 @@
-"""What a worker reads about bonus points: before the first dialog, and after submitting."""
+"""Says what workers read about bonus points: the rule before the first dialog, the outcome after submitting."""
 
 from typing import Any
 
-from hits.models.money import money
 from hits.models.design import StudyDesign
+from hits.models.money import money
 from hits.protocols import Protocol
 
 

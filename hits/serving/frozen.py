@@ -1,4 +1,4 @@
-"""What opening and saving need of a frozen study, held in this process's memory, since it never changes."""
+"""Loads what worker pages need of a frozen study, and holds it in this process's memory, since it never changes."""
 
 from collections import OrderedDict
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""A worker opens a HIT: whether they may work on it, and the Assignment row that this creates."""
+"""Decides whether a worker may open a HIT, which card rotation they get, and who goes on if two hold one id."""
 
 from collections.abc import Collection
 from datetime import datetime, timedelta
@@ -195,8 +195,8 @@ def _open_again(hit: FrozenHit, known: Assignment, held: Held, is_held_again: bo
         # the work is collected.
         if refusal == Refusal.TIME_OVER or now > known.held_at + time_limit(hit.study):
             known.held_at = now
-        known.taken_over_at, known.kept_at = None, now
-        known.save(update_fields=["held_at", "taken_over_at", "kept_at"])
+        known.taken_over_at, known.held_again_at = None, now
+        known.save(update_fields=["held_at", "taken_over_at", "held_again_at"])
     return known
 
 
@@ -211,5 +211,5 @@ def _take_over(offering: Offering, assignment_id: str, worker_id: str, is_confir
     same_id = Assignment.objects.filter(offering=offering, crowd_assignment_id=assignment_id)
     in_hand = same_id.filter(submitted_at=None, taken_over_at=None)
     if not is_confirmed:
-        in_hand = in_hand.filter(confirmed_at=None, kept_at=None)
+        in_hand = in_hand.filter(confirmed_at=None, held_again_at=None)
     in_hand.exclude(crowd_worker_id=worker_id).update(taken_over_at=now)

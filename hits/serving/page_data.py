@@ -1,15 +1,14 @@
-"""What the worker's browser gets: the whole HIT at once, in this worker's order, and nothing that tells who wrote
-what."""
+"""Decides what the worker's browser gets: the HIT in this worker's order, and nothing that tells who wrote what."""
 
 from dataclasses import asdict
 from typing import Any
 
 from evalplatform.wording import count_of
-from hits.models.money import money
 from hits.crowds import USUAL_WORDS, CrowdWords, crowd_of
 from hits.designing import hourly_pay_cents
 from hits.models import Answer, Assignment
 from hits.models.design import StudyDesign
+from hits.models.money import money
 from hits.protocols import Protocol
 from hits.serving.bonus import Checks, can_check
 from hits.serving.bonus_words import bonus_rule

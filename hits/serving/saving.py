@@ -1,4 +1,4 @@
-"""Saves answers and bonus checks of an assignment, one after the other, since its row is locked.
+"""Saves answers, bonus checks and consent, one after the other; refuses what was changed in another tab.
 
 hits.serving.submitting ends the work; it shares `hold`, `save_dialog` and `make_answer` with this file.
 """

@@ -1,4 +1,4 @@
-"""Reads and writes the rows of an assignment with SQL that is composed once, for speed.
+"""Reads and writes the rows of an assignment with SQL that is composed once, for speed; counts work and visits.
 
 A page saves while cards move. Django composes a statement again each time, and even for raw ones it looks up again what
 each column is: that took several times as long as the database took for the work (`benchmarks.serving`). Here both

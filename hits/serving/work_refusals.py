@@ -1,4 +1,4 @@
-"""The texts that tell a worker why they can't go on: what happened, whether it is paid, and what to do.
+"""Tells a worker why they can't go on: what happened, whether it is paid, and what to do.
 
 This is the one place for these texts. The server's own pages show them, and the worker's page receives them with the
 refusal. The crowd's words, such as what a piece of work is called, replace `{hit}` and the like.

@@ -4,12 +4,12 @@
 
 (Davidson 1970, "On extending the Bradley-Terry model to accommodate ties in paired comparison experiments"). Each
 answer compares the generators whose replies it rates: one higher, or both alike; or it says so itself, where workers
-compare replies. `strength` is the natural
-logarithm of w, with mean 0 over the generators; the likelihood is concave in strengths and log v, so Newton's method
-finds its one maximum. Intervals are robust to answers of one dialog or one worker belonging together: the influence of
-an answer is its score times the inverse information (Huber's sandwich), summed as hits.stats.clusters does.
+compare replies. Half a tie is added to each pair (`with_half_ties`). `strength` is the natural logarithm of w, with
+mean 0 over the generators; the likelihood is concave in strengths and log v, so Newton's method finds its one maximum.
+Intervals are robust to answers of one dialog or one worker belonging together: the influence of an answer is its score
+times the inverse information (Huber's sandwich), summed as hits.stats.clusters does.
 
-Two generators, 30 answers for the first, 10 for the second, 20 alike: w_1 / w_2 = 30 / 10, v = 20 / sqrt(30 * 10).
+Two generators, 30 answers for the first, 10 for the second, 20 alike: w_1 / w_2 = 30 / 10, v = 20.5 / sqrt(30 * 10).
 """
 
 from dataclasses import dataclass
@@ -38,10 +38,10 @@ def rank_generators(ratings: CodedRatings, dataset: str | None) -> Ranking:
     answers = answers_of(ratings)
     outcomes = _Outcomes.of(answers, len(ratings.generators))
     counts = outcomes.counts
-    problem = _problem(counts)
+    problem = (ratings.pooling_problem if dataset is None else "") or _problem(counts)
     if problem:
         return Ranking(dataset, int(counts.sum()), Undefined(problem), Undefined(problem))
-    strengths, log_ties = fit(counts)
+    strengths, log_ties = fit(with_half_ties(counts))
     influences = _influences(outcomes, strengths, log_ties)
     spread = spread_of(influences, answers.clusters)
     order = sorted(range(len(strengths)), key=lambda index: -strengths[index])
@@ -56,6 +56,14 @@ def rank_generators(ratings: CodedRatings, dataset: str | None) -> Ranking:
         for rank, index in enumerate(order, start=1)
     )
     return Ranking(dataset, int(counts.sum()), ranked, float(np.exp(log_ties)))
+
+
+def with_half_ties(counts: Floats) -> Floats:
+    """Add half a tie to each pair that was compared. A generator that never won or never lost would otherwise have an
+    infinite strength, and leave those of all others undefined."""
+    added = counts.copy()
+    added[:, :, 1] += 0.5 * (counts.sum(axis=2) > 0)
+    return added
 
 
 def fit(counts: Floats) -> tuple[Floats, float]:
@@ -110,13 +118,15 @@ def _problem(counts: Floats) -> str:
     compared = counts.sum(axis=2)
     if len(counts) < 2 or not compared.sum():
         return "no worker rated replies of two generators in the same dialog"
-    # A generator that never lost or tied against the others would be infinitely strong.
-    beats = (counts[:, :, 0] + counts[:, :, 1]) + (counts[:, :, 2] + counts[:, :, 1]).T
-    pieces, _ = connected_components(csr_array(beats > 0), connection="strong")
+    pieces, _ = connected_components(csr_array(compared > 0), directed=False)
     if pieces > 1:
-        return "some generators never lost or tied against the others, or were never compared with them"
-    if not (counts[:, :, 0] + counts[:, :, 2]).sum():
+        return "some generators were never compared with the others"
+    wins = counts[:, :, 0] + counts[:, :, 2].T  # row over column
+    if not wins.sum():
         return "no worker rated any two generators differently"
+    # Otherwise strengths and v would grow together without end: each win says "more", and no loss says "less".
+    if not (wins.any(axis=0) & wins.any(axis=1)).any():
+        return "no generator has both won and lost"
     return ""
 
 
@@ -161,7 +171,7 @@ def _influences(outcomes: _Outcomes, strengths: Floats, log_ties: float) -> Floa
     size = len(strengths)
     found = np.append(strengths, log_ties)
     free = np.arange(size + 1 if np.isfinite(log_ties) else size)
-    _, information = _derivatives(outcomes.counts, found)
+    _, information = _derivatives(with_half_ties(outcomes.counts), found)
     inverse = np.zeros((size + 1, size + 1))
     inverse[np.ix_(free, free)] = pseudo_inverse(information[np.ix_(free, free)])
     influences = np.zeros((outcomes.codes.shape[1], size))

@@ -37,6 +37,7 @@ from hits.stats.estimates import CONFIDENCE, Estimate, Interval, Undefined
 
 Floats = npt.NDArray[np.float64]
 FEWEST = 2  # clusters
+NOTHING_VARIES = "nothing varies"  # then a variance of 0 would feign certainty
 LEAST = 0.8  # share of a term; with 1, intervals would be too wide where workers hardly differ
 
 
@@ -145,8 +146,16 @@ def interval_of(
 ) -> Interval | Undefined:
     if spread.problem:
         return Undefined(spread.problem)
+    if spread.variance[index] <= 0:
+        return Undefined(NOTHING_VARIES)
     half = t_quantile(spread.freedom[index]) * math.sqrt(spread.variance[index])
     return Interval(float(max(low, value - half)), float(min(high, value + half)))
+
+
+def t_p_value(value: float, spread: Spread, index: int = 0) -> float:
+    """Return the two-sided p-value of Student's t test that the statistic is 0. It needs a variance above 0."""
+    t = abs(value) / math.sqrt(spread.variance[index])
+    return float(2 * scipy.special.stdtr(spread.freedom[index], -t))
 
 
 def t_quantile(freedom: float) -> float:

@@ -19,6 +19,7 @@ Mask = npt.NDArray[np.bool_]
 
 HUMAN = -1  # the code of the human reply, which no generator wrote
 NOT_FOR_COMPARISONS = "not defined for comparisons"
+DIFFERENT_DATASETS = "the models were rated on different datasets"
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,20 @@ class CodedRatings:
         same = ("dialog", "worker", "answer", "reply", "dataset", "is_first_of_card")
         changes |= {name: (getattr(self, name),) * 2 for name in same}
         return replace(self, **{name: np.concatenate(both) for name, both in changes.items()})  # type: ignore[arg-type]
+
+    @cached_property
+    def pooling_problem(self) -> str:
+        """Say why all datasets together mean nothing; empty if they do. A generator that was rated on the easier
+        dataset only would look better than it is. Generators and datasets without any rating don't count. Where replies
+        were compared, both met the same dialog."""
+        if self.opponent is not None:
+            return ""
+        rows = self.by_generators
+        shape = (len(rows.datasets), len(rows.generators))
+        cells = rows.dataset.astype(np.int64) * shape[1] + rows.generator
+        has_ratings = np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape) > 0
+        used = has_ratings[has_ratings.any(axis=1)][:, has_ratings.any(axis=0)]
+        return "" if used.all() else DIFFERENT_DATASETS
 
     @cached_property
     def by_generators(self) -> "CodedRatings":

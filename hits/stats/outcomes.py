@@ -1,10 +1,11 @@
-"""Defines what the statistics return, as plain numbers, names and reasons.
+"""Defines what the statistics return, as plain numbers, names and reasons, and when two generators are different.
 
 It stands apart from the code that computes it, because pages read results from JSON, and web processes have no pandas.
 `dataset` is None if a finding is about all datasets together, and `generator` if it is about all generators.
 """
 
 from dataclasses import dataclass
+from typing import Literal
 
 from hits.stats.estimates import ALPHA, Estimate, Interval, Undefined
 
@@ -32,46 +33,67 @@ class ShareRow:
 
 
 @dataclass(frozen=True)
-class PairedTest:
+class PairTest:
+    """The test that decides about a pair. `method` is PERMUTATION, TWO_WAY_T, or LARGER_OF_BOTH where workers are few.
+    `is_floor` says that no draw was as extreme, so that the p-value is smaller than can be said: it is written with
+    "<"."""
+
+    method: str
     p_value: float
     corrected_p_value: float
+    is_floor: bool = False
 
     @property
     def tells_apart(self) -> bool:
         return self.corrected_p_value <= ALPHA
 
 
+PERMUTATION, TWO_WAY_T, LARGER_OF_BOTH = "permutation", "two-way t", "larger of permutation and two-way t"
+Kind = Literal["paired", "unpaired", "not compared"]
+Verdict = Literal["different", "not told apart", "not compared"]
+
+
 @dataclass(frozen=True)
 class Comparison:
-    """Two generators, rated by the same workers in the same dialogs. `difference` and `superiority` are the first
-    generator's over the second. The corrected permutation test decides whether they are different; the signed-rank
-    test stands beside it."""
+    """Two generators: "paired" if the same workers rated both in the same dialogs, "unpaired" if only different raters
+    did, "not compared" if no test is possible; `test` then says why. All differences and the superiority are the first
+    generator's over the second.
+
+    `difference` is of the planned outcome, and it is what `test` is about; `best_difference` is of the share of the
+    best value, `score_difference` of the mean score. Intervals are not corrected for the number of comparisons.
+    `is_primary` says that the pair belongs to the planned family; all others are exploratory."""
 
     first: str
     second: str
+    kind: Kind
+    is_primary: bool
     answers: int  # how many answers rate both
     first_higher: int
     alike: int
     second_higher: int
     difference: Estimate | Undefined
+    best_difference: Estimate | Undefined
+    score_difference: Estimate | Undefined
     superiority: Estimate | Undefined
-    permutation: PairedTest | Undefined
-    signed_rank: PairedTest | Undefined
+    test: PairTest | Undefined
+
+    @property
+    def verdict(self) -> Verdict:
+        """What may be said of the pair. What could not be tested is never "not told apart"."""
+        if isinstance(self.test, Undefined):
+            return "not compared"
+        return "different" if self.test.tells_apart else "not told apart"
 
     @property
     def is_different(self) -> bool:
-        return isinstance(self.permutation, PairedTest) and self.permutation.tells_apart
+        return self.verdict == "different"
 
     @property
     def better(self) -> str | None:
         """The generator that is rated higher, if the two are different."""
-        if not self.is_different:
+        if not self.is_different or isinstance(self.difference, Undefined):
             return None
-        # Comparisons have no difference of scores.
-        found, none = (self.superiority, 0.5) if isinstance(self.difference, Undefined) else (self.difference, 0.0)
-        if isinstance(found, Undefined):
-            return None
-        return self.first if found.value > none else self.second
+        return self.first if self.difference.value > 0 else self.second
 
 
 @dataclass(frozen=True)
@@ -83,11 +105,17 @@ class Lettered:
 
 @dataclass(frozen=True)
 class Comparisons:
-    """All pairs in a dataset. `letters` come best first; generators that share a letter can't be told apart."""
+    """All pairs in a dataset. `letters` come best first; generators that share a letter can't be told apart. There are
+    letters only where all pairs of rated generators were tested. `outcome` is what the differences are of,
+    `effective_workers` how many equally busy workers the ratings are worth, and `warnings` are sentences about what
+    these comparisons can't say."""
 
     dataset: str | None
     comparisons: tuple[Comparison, ...]
     letters: tuple[Lettered, ...]
+    outcome: str
+    effective_workers: float
+    warnings: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -150,6 +178,8 @@ class Reliability:
 
 @dataclass(frozen=True)
 class TrueValues:
+    """If `is_converged` is False, the shares might still change with more `steps`."""
+
     shares: tuple[TrueShares, ...]
     workers: tuple[Reliability, ...]
     steps: int
@@ -165,8 +195,9 @@ class Level:
 
 @dataclass(frozen=True)
 class Dependence:
-    """How ratings depend on one factor: it has either levels, or a `slope` for each `unit` of a number. The other one
-    is undefined."""
+    """How ratings depend on one factor. `levels` are the effects of its levels, if they are few, and `slope` is for
+    each `unit` of a factor that has an order. The p-value is the slope's if there is one, otherwise that of all
+    levels."""
 
     factor: str
     levels: tuple[Level, ...] | Undefined

@@ -1,44 +1,47 @@
 """Finds which difference between two generators a study can detect, by simulating the study many times.
 
-In: how large a study is, and what its ratings may look like. Out: the share of simulated studies whose test finds the
-difference, and the two reverse questions. Guaranteed: the same seed gives the same answer, every question about one
-setting and seed is asked of the same random numbers, and memory does not grow with the number of dialogs.
+In: how large a study is, and what its ratings may look like (hits.stats.planned_study). Out: the share of simulated
+studies whose test finds the difference, the two reverse questions, and when a study that may stop would stop.
+Guaranteed: the same seed gives the same answer, every question about one setting and seed is asked of the same random
+numbers, and memory grows with the number of workers only.
 
 A rating is bad < okay < good: a standard normal latent, cut at the normal quantiles of the generator's proportions
 (the ordered probit model with crossed random effects: Agresti, Analysis of Ordinal Categorical Data, 2010, chapter 10).
 The latent's variance is 1, so the proportions hold exactly, whatever the effects:
 
-    z = sqrt(a) D[dialog] + sqrt(b) R[dialog, generator] + sqrt(c) W[worker] + sqrt(1 - a - b - c) e
+    z = sqrt(a) D[dialog] + sqrt(b) R[dialog, generator] + sqrt(c) W[worker] + sqrt(t) T[worker, generator]
+        + sqrt(1 - a - b - c - t) e
 
-D is shared by the generators of a dialog, R by the raters of a reply, W by all ratings that a worker gives in a HIT,
-whose workers all rate the same dialogs. D and W cancel in the difference of two latents, but not in the difference of
-two cut ones, which is why this is simulated and not computed.
-
-A difference d is meant in *good*: the better generator's latent is shifted by
+D is shared by the generators of a dialog, R by the raters of a reply, W and T (a worker's taste) by all ratings of a
+worker. Workers take turns, so that all do the same number of HITs, give or take one: as many as there are effective
+workers. A difference d is meant in *good*: the better generator's latent is shifted by
 
     quantile(good + d) - quantile(good)
 
 so that its share of good is good + d; okay and bad follow from the same shift.
 
-The test: good is 2, okay 1, bad 0. Each worker's difference of the two scores in a dialog is averaged within the
-dialog; a two-sided one-sample t test over the dialogs' means is made at alpha divided by the number of pairs of
-generators (Bonferroni). Holm's procedure rejects whatever Bonferroni rejects, so a study that is analysed with Holm has
-at least this power. Where the means of all dialogs are the same, t does not exist and nothing counts as detected.
+The test is the one that decides in the results (hits.stats.sign_flips), on the primary outcome: a sum of differences
+divided by its two-way deviation, compared with the same sum after the signs of whole dialogs are turned. Turning them
+in every simulated study would take minutes. So we turn them in a few, and use the critical value that these give for
+all. Below ten effective workers, the two-way t test has to find the difference as well. Both are made at alpha divided
+by the number of primary pairs (Bonferroni). Holm's procedure rejects whatever Bonferroni rejects, so a study that is
+analysed with Holm has at least this power.
 
->>> power_of(Setting(dialogs=100, raters=4), .10).power
-0.8775
+>>> power_of(Setting(dialogs=100, raters=4), .15).power
+0.83
 """
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
-import scipy  # which loads scipy.special when it is first used: that takes a second, and few processes plan studies
+import scipy  # which loads its parts when they are first used: that takes a second, and few processes plan studies
 
-from hits.stats.estimates import ALPHA
 from hits.stats.intervals import wilson_interval
+from hits.stats.planned_study import FEW_WORKERS, GRID, Setting, components_of, outcome_difference
 
 Floats = npt.NDArray[np.floating]
 Integers = npt.NDArray[np.integer]
@@ -48,84 +51,18 @@ SIMULATIONS = 400
 MOST_SIMULATIONS = 100_000
 MOST_DIALOGS_NEEDED = 100_000
 
-# With more than these, memory would run out, or 64-bit sums of squares would overflow.
-LIMITS = {"dialogs": (2, 1_000_000), "raters": (1, 1000), "generators": (2, 1000), "dialogs_per_hit": (1, 1000)}
-
-# Differences are searched for on a grid of tenths of a percentage point, at so many points at a time: drawing the
-# ratings takes longer than cutting them, and 26 points find one of 680 in two passes.
-GRID = 1000
-POINTS = 26
+# Around a guess, these many points are tried at a time: drawing the ratings takes longer than cutting them.
+POINTS = 8
 
 # A block is what one stream of random numbers fills, always whole: so the first dialogs of a larger study are those of
-# a smaller one. Where the simulations of a block would fill more cells than this, they are drawn in several chunks.
+# a smaller one. Simulations are made in chunks of this many cells.
 BLOCK_DIALOGS = 200
 CHUNK_CELLS = 100_000
+WORKER_CELLS = 4_000_000
 
-
-@dataclass(frozen=True)
-class Effects:
-    """Shares of the latent's variance. The defaults are moderate guesses, not measurements: change them at will."""
-
-    dialog: float = 0.10
-    reply: float = 0.15
-    worker: float = 0.10
-
-    def __post_init__(self) -> None:
-        shares = (self.dialog, self.reply, self.worker)
-        if not (all(share >= 0 for share in shares) and sum(shares) < 1):
-            raise ValueError(
-                f"The effects of dialog, reply and worker are shares of the variance: none below 0, and together "
-                f"below 1. They are {', '.join(f'{share:g}' for share in shares)}."
-            )
-
-    @property
-    def rest(self) -> float:
-        return 1 - self.dialog - self.reply - self.worker
-
-
-@dataclass(frozen=True)
-class Setting:
-    """A study, and what is assumed of its ratings. `proportions` are good, okay and bad of the weaker generator."""
-
-    dialogs: int
-    raters: int
-    generators: int = 2
-    proportions: tuple[float, float, float] = (0.32, 0.31, 0.37)
-    effects: Effects = field(default_factory=Effects)
-    dialogs_per_hit: int = 10
-    alpha: float = ALPHA
-
-    def __post_init__(self) -> None:
-        for name, (least, most) in LIMITS.items():
-            if not least <= (count := getattr(self, name)) <= most:
-                raise ValueError(f"There must be {least} to {most:,} {name.replace('_', ' ')}, not {count:,}.")
-        if not 0 < self.alpha < 1:
-            raise ValueError(f"The significance level must lie between 0 and 1, not at {self.alpha:g}.")
-        object.__setattr__(self, "proportions", _normalised(self.proportions))
-
-    @property
-    def pairs(self) -> int:
-        return math.comb(self.generators, 2)
-
-    @property
-    def alpha_per_pair(self) -> float:
-        return self.alpha / self.pairs
-
-    @property
-    def largest_difference(self) -> float:
-        """The largest difference on the grid that leaves the better generator some okay and bad."""
-        return (math.ceil((1 - self.proportions[0]) * GRID - 1e-9) - 1) / GRID
-
-
-def _normalised(proportions: tuple[float, float, float]) -> tuple[float, float, float]:
-    total = sum(proportions)
-    if not (all(share > 0 for share in proportions) and abs(total - 1) <= 0.01 + 1e-9):
-        raise ValueError(
-            f"The proportions of good, okay and bad must be above 0 and add up to 1; "
-            f"{' + '.join(f'{share:g}' for share in proportions)} = {total:g}."
-        )
-    good, okay, bad = (share / total for share in proportions)
-    return good, okay, bad
+# How many simulated studies are turned, how often, and how large they are at most: the critical value hardly changes
+# beyond.
+TURNED_CELLS, FEWEST_TURNED, MOST_TURNED, TURNS, MOST_DIALOGS_TURNED = 16_000, 4, 24, 1000, 4_000
 
 
 @dataclass(frozen=True)
@@ -180,30 +117,80 @@ def dialogs_needed(
 ) -> int | None:
     """Return the fewest dialogs in whole HITs that detect the difference with this power; None above `most`.
 
-    The simulated studies grow HIT by HIT and are tested after each, so one pass answers for every size. The `dialogs`
-    of the setting do not matter.
+    A bracket around the normal approximation's answer is narrowed until one HIT less is not enough. The `dialogs` of
+    the setting do not matter; the number of workers grows with them, unless it was said.
     """
     _check_power(power)
-    setting = replace(setting, dialogs=most)
     [shift] = _shifts(setting, [difference])
-    if _is_hopeless(setting, shift, power, simulations, seed):
+    guess = _hits_by_normal_approximation(setting, shift, power, 2 * most // setting.dialogs_per_hit)
+    if guess is None:
         return None
-    for totals, squares, dialogs in _growing_sums(setting, shift, simulations, seed):
-        enough = (_is_detected(setting, totals, squares, dialogs).mean(axis=0) >= power) & (dialogs <= most)
-        if enough.any():
-            return int(dialogs[enough.argmax()])
-    return None
+    most_hits = most // setting.dialogs_per_hit
+
+    @lru_cache
+    def is_enough(hits: int) -> bool:
+        dialogs = hits * setting.dialogs_per_hit
+        if dialogs < 2:
+            return False
+        return _detected_shares(replace(setting, dialogs=dialogs), [difference], simulations, seed)[0] >= power
+
+    found = _first_that_is(is_enough, min(guess, most_hits), most_hits)
+    return None if found is None else found * setting.dialogs_per_hit
+
+
+def _first_that_is(is_enough: Callable[[int], bool], guess: int, most: int) -> int | None:
+    step = max(1, guess // 20)
+    if is_enough(guess):
+        high, low = guess, guess - step
+        while low > 0 and is_enough(low):
+            high, low, step = low, low - 2 * step, 2 * step
+        low = max(low, 0)
+    else:
+        low, high = guess, guess + step
+        while high <= most and not is_enough(high):
+            low, high, step = high, high + 2 * step, 2 * step
+        if high > most and not (low < most and is_enough(most)):
+            return None
+        high = min(high, most)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if is_enough(middle) else (middle, high)
+    return high
+
+
+def _hits_by_normal_approximation(setting: Setting, shift: float, power: float, most: int) -> int | None:
+    """Return the HITs at which gain / deviation = quantile(1 - alpha/2) + quantile(power); None above `most`."""
+    components = components_of(setting, shift)
+    quantiles = scipy.special.ndtri(1 - setting.alpha_per_pair / 2) + scipy.special.ndtri(power)
+
+    def is_enough(hits: int) -> bool:
+        sized = replace(setting, dialogs=max(2, hits * setting.dialogs_per_hit))
+        return bool(components.gain > quantiles * math.sqrt(components.variance_of_mean(sized)))
+
+    if shift <= 0 or not is_enough(most):
+        return None
+    low, high = 0, most
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if is_enough(middle) else (middle, high)
+    return high
 
 
 def simulate_scores(setting: Setting, difference: float, seed: int = 1) -> Integers:
     """Simulate one study's scores: (weaker or better generator, rater, dialog), each 0 bad, 1 okay or 2 good."""
     [shift] = _shifts(setting, [difference])
-    hits = math.ceil(setting.dialogs / setting.dialogs_per_hit)
+    crowd = _Crowd.draw(setting, _stream(seed), 1)
+    hits = np.arange(setting.hits)
     by_rater = [
         [_scores(setting, weaker), _scores(setting, better, shift)]
-        for weaker, better in _latents_by_rater(setting, _stream(seed), 1, hits)
+        for weaker, better in _latents_by_rater(setting, crowd, _stream(seed, 1), hits)
     ]
     return np.array(by_rater)[:, :, 0, : setting.dialogs].swapaxes(0, 1)
+
+
+def workers_of_hits(setting: Setting, hits: Integers) -> Integers:
+    """Return who rates these HITs, (HIT, rater): the workers in turn."""
+    return np.asarray((hits[:, None] * setting.raters + np.arange(setting.raters)) % setting.worker_count)
 
 
 def _check_power(power: float) -> None:
@@ -212,15 +199,14 @@ def _check_power(power: float) -> None:
 
 
 def _points_between(low: int, high: int) -> list[int]:
-    """Return at most POINTS whole numbers between the two, evenly spread, without the ends."""
-    spread = np.linspace(low, high, min(high - low, POINTS + 1) + 1)[1:-1]
-    return [round(point) for point in spread]
+    count = min(POINTS, high - low - 1)
+    return sorted({low + round((high - low) * place / (count + 1)) for place in range(1, count + 1)} - {low, high})
 
 
 def _shifts(setting: Setting, differences: Sequence[float]) -> list[float]:
     good = setting.proportions[0]
     for difference in differences:
-        if not 0 <= difference < 1 - good:
+        if not 0 <= difference <= setting.largest_difference:
             raise ValueError(
                 f"The better generator can have 0 to {100 * setting.largest_difference:.1f} points more of good, since "
                 f"the other has {100 * good:.1f} %, not {100 * difference:g} points."
@@ -228,73 +214,167 @@ def _shifts(setting: Setting, differences: Sequence[float]) -> list[float]:
     return [float(scipy.special.ndtri(good + difference) - scipy.special.ndtri(good)) for difference in differences]
 
 
-def _is_hopeless(setting: Setting, shift: float, power: float, simulations: int, seed: int) -> bool:
-    """Tell if the normal approximation needs more than twice the dialogs, so that simulating them would be in vain.
-
-    n = ((quantile(1 - alpha/2) + quantile(power)) deviation / gain)^2, with the deviation of the dialogs' differences
-    as the first block has it, and the gain in score that follows from the shift.
-    """
-    totals, squares = (sums.sum() for sums in next(_hit_sums(setting, [shift], simulations, seed)))
-    count = simulations * min(setting.dialogs, _block_dialogs(setting))
-    variance = squares / count - (totals / count) ** 2
-    gain = setting.raters * sum(scipy.special.ndtr(shift - cut) - scipy.special.ndtr(-cut) for cut in _cuts(setting))
-    quantiles = scipy.special.ndtri(1 - setting.alpha_per_pair / 2) + scipy.special.ndtri(power)
-    return bool(quantiles > 0 and quantiles**2 * variance > 2 * setting.dialogs * gain**2)
+# --- The test --------------------------------------------------------------------------------------------------------
 
 
-def _growing_sums(
-    setting: Setting, shift: float, simulations: int, seed: int
-) -> Iterator[tuple[Integers, Integers, Integers]]:
-    """Yield, for each block, the sums of each simulation after each HIT, and the number of dialogs up to there."""
-    total = squares = np.zeros((simulations, 1), dtype=np.int64)
-    dialogs = np.arange(0, _block_dialogs(setting), setting.dialogs_per_hit) + setting.dialogs_per_hit
-    for totals_of_hits, squares_of_hits in _hit_sums(setting, [shift], simulations, seed):
-        totals, all_squares = total + totals_of_hits[0].cumsum(axis=-1), squares + squares_of_hits[0].cumsum(axis=-1)
-        yield totals, all_squares, dialogs
-        total, squares, dialogs = totals[:, -1:], all_squares[:, -1:], dialogs + _block_dialogs(setting)
+@dataclass
+class Sums:
+    """What a test needs of a study's differences: their sum, the sums of squares by dialog, by worker and by answer."""
+
+    total: Floats
+    of_dialogs: Floats
+    of_answers: Floats
+    by_worker: Floats  # (..., worker): each worker's sum of differences
+    dialogs: int
+    answers_of_workers: Floats
+
+    def statistic(self) -> Floats:
+        """sum / sqrt(V_dialogs + max(0, V_workers - V_answers)), as hits.stats.sign_flips has it."""
+        of_workers = np.einsum("...w,...w", self.by_worker, self.by_worker)
+        variance = self.of_dialogs + np.maximum(of_workers - self.of_answers, 0)
+        return np.divide(self.total, np.sqrt(variance), out=np.zeros_like(variance), where=variance > 0)
+
+    def spread(self) -> tuple[Floats, Floats, Floats]:
+        """Return mean, variance and degrees of freedom of the mean, as hits.stats.clusters has them."""
+        loads = self.answers_of_workers
+        answers = float(loads.sum())
+        mean = self.total / answers
+        workers = max(answers**2 / float(loads @ loads), 1.0 + 1e-9)
+        of_dialogs = (self.of_dialogs - self.total**2 / self.dialogs) * self.dialogs / max(self.dialogs - 1, 1)
+        centred = self.by_worker - mean[..., None] * loads
+        of_workers = np.einsum("...w,...w", centred, centred) * workers / (workers - 1)
+        of_answers = self.of_answers - self.total**2 / answers
+        variance = np.maximum(of_dialogs + of_workers - of_answers, 0.8 * np.maximum(of_dialogs, of_workers))
+        weight = of_dialogs**2 / max(self.dialogs - 1, 1) + of_workers**2 / max(workers - 1, 1)
+        freedom = np.divide(variance**2, weight, out=np.ones_like(variance), where=weight > 0)
+        return mean, variance / answers**2, np.maximum(freedom, 1)
 
 
 def _detected_shares(setting: Setting, differences: Sequence[float], simulations: int, seed: int) -> list[float]:
-    total = squares = np.zeros((len(differences), simulations), dtype=np.int64)
-    for totals_of_hits, squares_of_hits in _hit_sums(setting, _shifts(setting, differences), simulations, seed):
-        total, squares = total + totals_of_hits.sum(axis=-1), squares + squares_of_hits.sum(axis=-1)
-    detected = _is_detected(setting, total, squares, np.array(setting.dialogs))
-    return [float(share) for share in detected.mean(axis=-1)]
-
-
-def _is_detected(setting: Setting, total: Integers, squares: Integers, dialogs: Integers) -> npt.NDArray[np.bool_]:
-    """t^2 = S^2 (n - 1) / (n Q - S^2) for S the sum of n values and Q that of their squares.
-
-    The values are sums over raters and not means: t is the same, and whole numbers find a spread of 0 exactly.
-    """
-    freedom = np.maximum(dialogs - 1, 1)
-    critical = scipy.special.stdtrit(freedom, 1 - setting.alpha_per_pair / 2)
-    spread = dialogs * squares - total**2
-    return np.asarray((spread > 0) & (total**2 > critical**2 * spread / freedom))
-
-
-def _hit_sums(
-    setting: Setting, shifts: Sequence[float], simulations: int, seed: int
-) -> Iterator[tuple[Integers, Integers]]:
-    """Yield, for each block, the sums of a HIT's differences and of their squares: (shift, simulation, HIT)."""
+    shifts = _shifts(setting, differences)
     if not 1 <= simulations <= MOST_SIMULATIONS:
         raise ValueError(f"There must be 1 to {MOST_SIMULATIONS:,} simulations, not {simulations:,}.")
-    size = _block_dialogs(setting)
-    chunk = max(1, CHUNK_CELLS // size)
+    if not setting.can_find:
+        return [0.0] * len(shifts)
+    critical = _critical_value(setting, seed)
+    detected = np.zeros(len(shifts))
+    for sums in _study_sums(setting, shifts, simulations, seed):
+        is_found = np.abs(sums.statistic()) >= critical
+        if setting.worker_count < FEW_WORKERS:
+            mean, variance, freedom = sums.spread()
+            needed = scipy.special.stdtrit(freedom, 1 - setting.alpha_per_pair / 2)
+            is_found &= np.abs(mean) > needed * np.sqrt(variance)
+        detected += is_found.sum(axis=-1)
+    return [float(share) for share in detected / simulations]
+
+
+@lru_cache(maxsize=64)
+def _critical_value(setting: Setting, seed: int) -> float:
+    """Return the size that the statistic has to reach: its quantile after the signs of whole dialogs are turned.
+
+    Studies without a difference are turned, since a difference hardly changes it.
+    """
+    setting = replace(setting, dialogs=min(setting.dialogs, MOST_DIALOGS_TURNED), workers=setting.worker_count)
+    count = min(MOST_TURNED, max(FEWEST_TURNED, TURNED_CELLS // setting.dialogs))
+    hits = np.arange(setting.hits)
+    slots = workers_of_hits(setting, hits).ravel()
+    sparse = scipy.sparse.csr_array((np.ones(len(slots), np.float32), (np.arange(len(slots)), slots)))
+    rng = _stream(seed, 7)
+    found = []
+    for number in range(count):
+        weaker, better = simulate_scores(setting, 0, seed + number)
+        difference = np.zeros((setting.raters, setting.hits * setting.dialogs_per_hit), np.float32)
+        difference[:, : setting.dialogs] = outcome_difference(setting, better, weaker)
+        by_hit = difference.reshape(setting.raters, setting.hits, -1).transpose(1, 2, 0)  # (HIT, dialog, rater)
+        signs = rng.integers(0, 2, (setting.hits, TURNS, setting.dialogs_per_hit), dtype=np.int8) * 2 - 1
+        turned = (signs.astype(np.float32) @ by_hit).transpose(1, 0, 2)  # (turn, HIT, rater)
+        by_dialog = difference.sum(axis=0)
+        sums = Sums(
+            total=turned.sum(axis=(1, 2)).astype(np.float64),
+            of_dialogs=np.full(TURNS, float(by_dialog @ by_dialog)),
+            of_answers=np.full(TURNS, float((difference**2).sum())),
+            by_worker=np.asarray(turned.reshape(TURNS, -1) @ sparse, np.float64),
+            dialogs=setting.dialogs,
+            answers_of_workers=np.ones(1),
+        )
+        found.append(np.abs(sums.statistic()))
+    return float(np.quantile(np.concatenate(found), 1 - setting.alpha_per_pair)) + 1e-9
+
+
+# --- The studies -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Crowd:
+    """What workers bring along: severity (simulation, worker), and taste (generator, simulation, worker)."""
+
+    severity: Floats
+    taste: Floats
+
+    @staticmethod
+    def draw(setting: Setting, rng: np.random.Generator, simulations: int) -> "_Crowd":
+        effects, workers = setting.effects, setting.worker_count
+        # Workers come first, so that the first workers of a larger crowd are those of a smaller one.
+        drawn = rng.standard_normal((workers, 3, simulations), dtype=np.float32)
+        severity = drawn[:, 0].T * np.float32(math.sqrt(effects.worker))
+        return _Crowd(severity, drawn[:, 1:].transpose(1, 2, 0) * np.float32(math.sqrt(effects.taste)))
+
+
+def _study_sums(setting: Setting, shifts: Sequence[float], simulations: int, seed: int) -> Iterator[Sums]:
+    """Yield the sums of whole studies, (shift, simulation), a chunk of simulations at a time."""
+    chunk = chunk_size(setting, len(shifts))
+    for first in range(0, simulations, chunk):
+        for sums in grow_studies(setting, shifts, min(chunk, simulations - first), (seed, first)):
+            pass
+        yield sums
+
+
+def chunk_size(setting: Setting, shifts: int) -> int:
+    """Return how many simulations are made at a time, for the memory that dialogs and workers take."""
+    of_dialogs = CHUNK_CELLS // block_dialogs(setting)
+    return max(1, min(of_dialogs, WORKER_CELLS // (setting.worker_count * max(shifts, 1))))
+
+
+def grow_studies(
+    setting: Setting, shifts: Sequence[float], simulations: int, key: tuple[int, int], dialogs_at_once: int = 0
+) -> Iterator[Sums]:
+    """Yield the sums of growing studies after each block of dialogs."""
+    size = dialogs_at_once or block_dialogs(setting)
+    shape = (len(shifts), simulations)
+    crowd = _Crowd.draw(setting, _stream(*key), simulations)
+    sums = Sums(*(np.zeros(shape) for _ in range(3)), np.zeros((*shape, setting.worker_count)), 0, _no_answers(setting))
     for block in range(math.ceil(setting.dialogs / size)):
-        sums = []
-        for first in range(0, simulations, chunk):
-            rng = _stream(seed, first, block)
-            differences = _dialog_differences(setting, shifts, rng, min(chunk, simulations - first))
-            # A dialog that counts as 0 adds nothing to either sum: so a study may end within a block, or within a HIT.
-            differences[..., setting.dialogs - block * size :] = 0
-            by_hit = differences.reshape(*differences.shape[:2], -1, setting.dialogs_per_hit)
-            sums.append((by_hit.sum(axis=-1), np.einsum("...i,...i", by_hit, by_hit, dtype=np.int64)))
-        totals, squares = zip(*sums, strict=True)
-        yield np.concatenate(totals, axis=1), np.concatenate(squares, axis=1)
+        hits = block * size // setting.dialogs_per_hit + np.arange(size // setting.dialogs_per_hit)
+        left = min(size, setting.dialogs - block * size)
+        workers, places = np.unique(workers_of_hits(setting, hits), return_inverse=True)
+        who = np.zeros((len(hits) * setting.raters, len(workers)), np.float32)
+        who[np.arange(len(who)), places.ravel()] = 1
+        by_dialog = np.zeros((*shape, size), np.int32)
+        by_slot = np.zeros((*shape, len(hits), setting.raters), np.float32)
+        rng = _stream(*key, block + 1)
+        for rater, (weaker, better) in enumerate(_latents_by_rater(setting, crowd, rng, hits)):
+            scores = _scores(setting, weaker)
+            for index, shift in enumerate(shifts):
+                difference = outcome_difference(setting, _scores(setting, better, shift), scores)
+                # A dialog that counts as 0 adds nothing to any sum: so a study may end within a block or a HIT.
+                difference[:, left:] = 0
+                by_dialog[index] += difference
+                sums.of_answers[index] += np.einsum("ij,ij->i", difference, difference, dtype=np.int64)
+                by_slot[index, :, :, rater] = difference.reshape(simulations, len(hits), -1).sum(axis=-1)
+        sums.total += by_dialog.sum(axis=-1)
+        sums.of_dialogs += np.einsum("...i,...i", by_dialog, by_dialog, dtype=np.int64)
+        sums.by_worker[..., workers] += by_slot.reshape(*shape, -1) @ who
+        sums.dialogs += left
+        in_hit = np.clip(left - setting.dialogs_per_hit * np.arange(len(hits)), 0, setting.dialogs_per_hit)
+        sums.answers_of_workers[workers] += in_hit.repeat(setting.raters) @ who
+        yield sums
 
 
-def _block_dialogs(setting: Setting) -> int:
+def _no_answers(setting: Setting) -> Floats:
+    return np.zeros(setting.worker_count)
+
+
+def block_dialogs(setting: Setting) -> int:
     """Return how many dialogs a block has, in whole HITs."""
     return max(1, BLOCK_DIALOGS // setting.dialogs_per_hit) * setting.dialogs_per_hit
 
@@ -305,37 +385,19 @@ def _stream(*key: int) -> np.random.Generator:
     return np.random.Generator(np.random.SFC64(key))
 
 
-def _dialog_differences(
-    setting: Setting, shifts: Sequence[float], rng: np.random.Generator, simulations: int
-) -> Integers:
-    """Return the better generator's scores minus the other's, summed over raters: (shift, simulation, dialog)."""
-    differences = np.zeros((len(shifts), simulations, _block_dialogs(setting)), dtype=np.int32)
-    hits = _block_dialogs(setting) // setting.dialogs_per_hit
-    for weaker, better in _latents_by_rater(setting, rng, simulations, hits):
-        scores = _scores(setting, weaker)
-        for index, shift in enumerate(shifts):
-            differences[index] += _scores(setting, better, shift) - scores
-    return differences
-
-
-def _latents_by_rater(setting: Setting, rng: np.random.Generator, simulations: int, hits: int) -> Iterator[Floats]:
+def _latents_by_rater(setting: Setting, crowd: _Crowd, rng: np.random.Generator, hits: Integers) -> Iterator[Floats]:
     """Yield each rater's latents before the shift: (generator, simulation, dialog)."""
 
     def draw(share: float, *shape: int) -> Floats:
         return rng.standard_normal(shape, dtype=np.float32) * np.float32(math.sqrt(share))
 
-    effects, dialogs = setting.effects, hits * setting.dialogs_per_hit
+    effects, dialogs, simulations = setting.effects, len(hits) * setting.dialogs_per_hit, len(crowd.severity)
     replies = draw(effects.dialog, simulations, dialogs) + draw(effects.reply, 2, simulations, dialogs)
-    for _ in range(setting.raters):
-        worker = draw(effects.worker, simulations, hits).repeat(setting.dialogs_per_hit, axis=-1)
-        yield replies + worker + draw(effects.rest, 2, simulations, dialogs)
+    for workers in workers_of_hits(setting, hits).T:
+        of_worker = crowd.severity[:, workers] + crowd.taste[:, :, workers]
+        yield replies + of_worker.repeat(setting.dialogs_per_hit, axis=-1) + draw(effects.rest, 2, simulations, dialogs)
 
 
 def _scores(setting: Setting, latents: Floats, shift: float = 0) -> npt.NDArray[np.int8]:
-    is_okay_or_good, is_good = (latents > np.float32(cut - shift) for cut in _cuts(setting))
+    is_okay_or_good, is_good = (latents > np.float32(cut - shift) for cut in setting.cuts)
     return is_okay_or_good.view(np.int8) + is_good.view(np.int8)
-
-
-def _cuts(setting: Setting) -> tuple[float, float]:
-    good, _, bad = setting.proportions
-    return float(scipy.special.ndtri(bad)), float(scipy.special.ndtri(1 - good))

@@ -3,9 +3,9 @@
     share = ratings of this value / all ratings of this dataset and generator
 
 "Numbers have been normalized across the three quality categories on each test set" (Xie and Pu 2021, table 5). A reply
-that several generators gave counts for each of them. The interval is that of a cluster bootstrap over dialogs and
-workers (hits.stats.bootstrap) on the log-odds, where shares near 0 and 1 are about symmetric too; its width is that of
-the two-way cluster-robust variance (hits.stats.clusters), whose square root is the `standard_error`.
+that several generators gave counts for each of them. Intervals of shares and of mean scores are symmetric on the
+log-odds (hits.stats.share_intervals), from the two-way cluster-robust variance (hits.stats.clusters), whose square root
+is the `standard_error`. All datasets together are undefined where generators were rated on different ones.
 
 Two dialogs, rated by the same two workers as good, good and good, bad: the share of good is 3/4.
 """
@@ -13,37 +13,29 @@ Two dialogs, rated by the same two workers as good, good and good, bad: the shar
 import math
 
 import numpy as np
-import numpy.typing as npt
-from scipy.special import expit, logit
 
-from hits.stats.bootstrap import calibrated_interval, draw_totals
-from hits.stats.clusters import Clusters, Spread, estimate, spread_of_shares, t_quantile
+from hits.stats.clusters import Clusters, spread_of, spread_of_shares
 from hits.stats.coded_ratings import HUMAN, NOT_FOR_COMPARISONS, CodedRatings
-from hits.stats.estimates import CONFIDENCE, Estimate, Interval, Undefined
+from hits.stats.estimates import Estimate, Undefined
 from hits.stats.outcomes import Share, ShareRow
+from hits.stats.share_intervals import position_interval, share_interval
 
-Floats = npt.NDArray[np.float64]
+NO_RATING = "there is no rating"
 
 
-def table_rows(ratings: CodedRatings, seed: int = 1) -> list[ShareRow]:
+def table_rows(ratings: CodedRatings) -> list[ShareRow]:
     """Return a row for each generator, in all datasets together if there are several, then in each."""
-    rows = ratings.by_generators.from_both_sides
-    shape = (len(rows.datasets), len(rows.generators), len(rows.values))
-    groups = (rows.dataset * shape[1] + rows.generator) * shape[2] + rows.value
-    rng = np.random.default_rng(seed)
-    draws = draw_totals(rows.dialog, rows.worker, groups, math.prod(shape), rng).reshape(-1, *shape)
-    together = rows.by_group(rows.generator, shape[1]) if shape[0] > 1 else []
-    all_draws = draws.sum(axis=1)
-    found = [row_of(one, None, rows.generators[code], all_draws[:, code]) for code, one in enumerate(together)]
-    for place, one in enumerate(rows.by_group(rows.dataset * shape[1] + rows.generator, shape[0] * shape[1])):
-        dataset, code = divmod(place, shape[1])
-        found.append(row_of(one, rows.datasets[dataset], rows.generators[code], draws[:, dataset, code]))
-    return found
+    by_dataset = rows_by_dataset(ratings)
+    rows = _of_generators(ratings)
+    if len(rows.datasets) == 1:
+        return by_dataset
+    together = rows.by_group(rows.generator, len(rows.generators))
+    problem = ratings.pooling_problem
+    made = [row_of(one, None, rows.generators[code], problem) for code, one in enumerate(together)]
+    return [*made, *by_dataset]
 
 
-def quick_rows(ratings: CodedRatings) -> list[ShareRow]:
-    """Return rows by dataset only, for tables that are made many times: without bootstrap draws, with intervals that
-    are symmetric on the log-odds."""
+def rows_by_dataset(ratings: CodedRatings) -> list[ShareRow]:
     rows, count = _of_generators(ratings), len(ratings.generators)
     return [
         row_of(one, rows.datasets[place // count], rows.generators[place % count])
@@ -60,54 +52,35 @@ def human_row(ratings: CodedRatings, dataset: str | None) -> ShareRow:
     return row_of(ratings.of(ratings.generator == HUMAN), dataset, None)
 
 
-def row_of(ratings: CodedRatings, dataset: str | None, generator: str | None, draws: Floats | None = None) -> ShareRow:
-    """Make one row. `draws` has the weight of each value in each draw: (draws, values)."""
+def row_of(ratings: CodedRatings, dataset: str | None, generator: str | None, problem: str = "") -> ShareRow:
+    """Make one row. `problem` says why its numbers would mean nothing."""
     count = len(ratings)
     sizes = (count, ratings.dialog_count, ratings.worker_count)
-    if not count:
-        return ShareRow(dataset, generator, *sizes, Undefined("there is no rating"), Undefined("there is no rating"))
+    if problem or not count:
+        nothing = Undefined(problem if count else NO_RATING)
+        return ShareRow(dataset, generator, *sizes, nothing, nothing)
     clusters = Clusters.of_ratings(ratings)
     counts = np.bincount(ratings.value, minlength=len(ratings.values))
     shares = counts / count
     spread = spread_of_shares(ratings.value, len(counts), clusters)
-    mean = float(ratings.score.mean())
-    low, high = min(ratings.scores), max(ratings.scores)
-    mean_score: Estimate | Undefined = Undefined(NOT_FOR_COMPARISONS)
-    if ratings.opponent is None:
-        mean_score = estimate(mean, (ratings.score - mean) / count, clusters, low, high)
     found = tuple(
         Share(
             value=name,
             count=int(counts[code]),
             share=float(shares[code]),
             standard_error=Undefined(spread.problem) if spread.problem else math.sqrt(spread.variance[code]),
-            interval=_interval(float(shares[code]), spread, code, sizes, draws),
+            interval=share_interval(float(shares[code]), spread, code, min(sizes[1:])),
         )
         for code, name in enumerate(ratings.values)
     )
-    return ShareRow(dataset, generator, *sizes, found, mean_score)
+    return ShareRow(dataset, generator, *sizes, found, _mean_score(ratings, clusters))
 
 
-def _interval(
-    share: float, spread: Spread, code: int, sizes: tuple[int, int, int], draws: Floats | None
-) -> Interval | Undefined:
-    if spread.problem:
-        return Undefined(spread.problem)
-    if share in (0.0, 1.0):
-        return _of_nothing(share, min(sizes[1:]))
-    centre = float(logit(share))
-    half = t_quantile(spread.freedom[code]) * math.sqrt(spread.variance[code]) / (share * (1 - share))
-    around = Interval(-half, half)
-    if draws is not None:
-        totals = draws.sum(axis=1)
-        drawn = draws[totals > 0, code] / totals[totals > 0]
-        least = 0.5 / sizes[0]
-        around = calibrated_interval(logit(np.clip(drawn, least, 1 - least)) - centre, half)
-    return Interval(float(expit(centre + around.low)), float(expit(centre + around.high)))
-
-
-def _of_nothing(share: float, clusters: int) -> Interval:
-    """Return Clopper and Pearson's interval for a value that all or none of the ratings have, where the variance would
-    be 0. Clusters count as trials."""
-    far = 1 - ((1 - CONFIDENCE) / 2) ** (1 / clusters)
-    return Interval(0.0, far) if share == 0 else Interval(1 - far, 1.0)
+def _mean_score(ratings: CodedRatings, clusters: Clusters) -> Estimate | Undefined:
+    if ratings.opponent is not None:
+        return Undefined(NOT_FOR_COMPARISONS)
+    mean = float(ratings.score.mean())
+    spread = spread_of((ratings.score - mean) / len(ratings), clusters)
+    ends = (min(ratings.scores), max(ratings.scores))
+    fewest = min(ratings.dialog_count, ratings.worker_count)
+    return Estimate(mean, position_interval(mean, *ends, spread, fewest))

@@ -4,20 +4,18 @@
 
 "For responses ... that are rated as good, we gathered the predicted emotions/intents and calculated a probability
 distribution over the 41 categories" (Xie and Pu 2021, section 5.4.2). A reply that was rated good twice counts twice.
-Intervals are those of hits.stats.clusters, on the log-odds.
+Intervals are those of hits.stats.share_intervals.
 
 Three ratings of good, two of them of replies labelled questioning: the share of questioning among good is 2/3.
 """
 
-import math
-
 import numpy as np
-from scipy.special import expit, logit
 
-from hits.stats.clusters import Clusters, Spread, spread_of_shares, t_quantile
+from hits.stats.clusters import Clusters, spread_of_shares
 from hits.stats.coded_ratings import CodedRatings, Codes
-from hits.stats.estimates import Interval, Undefined
+from hits.stats.estimates import Undefined
 from hits.stats.outcomes import Labels, LabelShare
+from hits.stats.share_intervals import share_interval
 
 NO_LABEL = -1
 
@@ -43,16 +41,13 @@ def _shares(rows: CodedRatings, label: Codes, names: tuple[str, ...]) -> tuple[L
     order = [int(code) for code in np.argsort(-counts, kind="stable") if counts[code]]
     spread = spread_of_shares(label, len(names), Clusters.of_ratings(rows))
     shares = counts / len(label)
+    fewest = min(rows.dialog_count, rows.worker_count)
     return tuple(
-        LabelShare(names[code], int(counts[code]), float(shares[code]), _interval(float(shares[code]), spread, code))
+        LabelShare(
+            names[code],
+            int(counts[code]),
+            float(shares[code]),
+            share_interval(float(shares[code]), spread, code, fewest),
+        )
         for code in order
     )
-
-
-def _interval(share: float, spread: Spread, code: int) -> Interval | Undefined:
-    if spread.problem:
-        return Undefined(spread.problem)
-    if share == 1:
-        return Undefined("all replies have this label")
-    half = t_quantile(spread.freedom[code]) * math.sqrt(spread.variance[code]) / (share * (1 - share))
-    return Interval(float(expit(logit(share) - half)), float(expit(logit(share) + half)))

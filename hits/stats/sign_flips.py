@@ -1,4 +1,4 @@
-"""Tests paired differences by permutation, when workers rate many dialogs and dialogs have several workers.
+"""Tests paired differences by permutation over dialogs, and corrects p-values for their number (Holm).
 
 What can be exchanged: if two generators are equally good, nothing tells their replies to a dialog apart, so the two
 names may be swapped in any dialog, for all its workers at once. That turns the sign of all differences of the dialog
@@ -47,12 +47,21 @@ class Differences:
     difference: Floats
 
 
-def sign_flip_p_values(pairs: Sequence[Differences], part_count: int = 1, family: int = 1, seed: int = 1) -> Floats:
-    """Return two-sided p-values of several pairs of generators (rows), for each part by itself and then for all of them
-    together (columns), all by the same draws. `family` says how many tests are corrected together at most."""
+@dataclass(frozen=True)
+class SignFlips:
+    """P-values by pair of generators (rows), for each part by itself and then for all parts together (columns). `floor`
+    is the smallest that these draws can give."""
+
+    p_values: Floats
+    floor: float
+
+
+def sign_flip_test(pairs: Sequence[Differences], part_count: int = 1, family: int = 1, seed: int = 1) -> SignFlips:
+    """Test several pairs of generators, two-sided and all by the same draws. `family` says how many tests are corrected
+    together at most."""
     extreme = np.zeros((len(pairs), part_count + 1))
     if not pairs:
-        return extreme
+        return SignFlips(extreme, 0.0)
     prepared = [_Prepared.of(pair, part_count) for pair in pairs]
     most = max(one.by_worker.nnz for one in prepared)
     fewest = max(FEWEST_DRAWS, DRAWS_PER_TEST * family - 1)
@@ -63,7 +72,7 @@ def sign_flip_p_values(pairs: Sequence[Differences], part_count: int = 1, family
     for start in range(0, draws, at_once):
         signs = _signs(rng, (dialogs, min(at_once, draws - start)))
         extreme += [one.count_extreme(signs) for one in prepared]
-    return np.asarray((1 + extreme) / (1 + draws))
+    return SignFlips(np.asarray((1 + extreme) / (1 + draws)), 1 / (1 + draws))
 
 
 def _signs(rng: np.random.Generator, shape: tuple[int, int]) -> npt.NDArray[np.float32]:

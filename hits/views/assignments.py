@@ -1,4 +1,4 @@
-"""Shows the list of assignments, and one as its worker saw and answered it; approves by hand, and rejects."""
+"""Shows assignments, and one as its worker answered it; approves by hand (one, or all undecided) and rejects."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,10 +14,10 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
-from hits.models.money import money
 from hits.budgeting import empty_submissions, summarise_waiting, waiting_for_decision
 from hits.crowds import check_may_change, crowd_of, fees_of, offered_places, open_crowd
 from hits.models import Assignment, Offering, Payment, Study, Submission
+from hits.models.money import money
 from hits.models.submission import SubmissionQuerySet
 from hits.monitoring import (
     ASSIGNMENT_STATES,

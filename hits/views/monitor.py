@@ -1,4 +1,4 @@
-"""Shows a study's monitor: progress, pace, pay and quality; pauses, syncs, screens and tops up."""
+"""Shows a study's monitor: progress, pace, pay, budget and quality; syncs, screens, undoes a screening, and tops up."""
 
 from datetime import timedelta
 from typing import Any
@@ -12,12 +12,12 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
 from evalplatform.errors import EvalPlatformError
-from hits.models.money import cents_typed, money
 from hits.access import note_event
 from hits.budgeting import Budget, budget_of, summarise_waiting
 from hits.crowds import check_may_change
 from hits.designing import CostPart
 from hits.models import Offering, ScreeningRun
+from hits.models.money import cents_typed, money
 from hits.monitoring import (
     Passed,
     Progress,
@@ -107,7 +107,8 @@ def top_up(request: HttpRequest, name: str) -> HttpResponse:
             raise EvalPlatformError("More work has come in since you looked, so the top-up has changed. Look again.")
         confirm_top_up(proposal, user_of(request), timezone.now())
         messages.success(
-            request, f"The top-up of {money(proposal.cents_each, offering.currency)} each is in the ledger: a sync pays it."
+            request,
+            f"The top-up of {money(proposal.cents_each, offering.currency)} each is in the ledger: a sync pays it.",
         )
     except EvalPlatformError as error:
         messages.error(request, str(error))
@@ -228,8 +229,8 @@ def _spread(pay: RealPay, reward_cents: int, currency: str) -> dict[str, str]:
 def _above(budget: Budget, cents: int) -> str:
     if budget.left_cents is None or cents <= budget.left_cents:
         return ""
-    left = money(max(0, budget.left_cents), budget.currency)
-    return f"Mind the budget: besides all that is on offer, {left} of its {money(budget.cap_cents or 0, budget.currency)} are left."
+    left, cap = (money(cents, budget.currency) for cents in (max(0, budget.left_cents), budget.cap_cents or 0))
+    return f"Mind the budget: besides all that is on offer, {left} of its {cap} are left."
 
 
 def _top_up(offering: Offering, hourly: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Publishes a study from its page: shows the cost first, then the run's progress; stops and resumes it."""
+"""Publishes a study from its page: the cost first, then the run's progress; stops and resumes it, at once if it can."""
 
 from collections.abc import Callable
 from typing import Any
@@ -20,6 +20,7 @@ from hits.models import Offering, PublishingRun
 from hits.publishing import (
     StoppingResult,
     count_publications,
+    declare_raters,
     describe_public_orders,
     plan_publishing,
     refuse_draft,
@@ -103,11 +104,14 @@ def publish(request: HttpRequest, name: str) -> HttpResponse:
 
 def _request_run(request: HttpRequest, offering: Offering, typed: QueryDict) -> PublishingRun:
     fields = {name: str(value) for name, value in typed.items()}
-    wave, budget_cents = wave_and_budget(fields)
+    wave, budget_cents = wave_and_budget(fields, offering.currency)
     with spending(offering.study):  # so that nobody changes the budget in between
         refuse_unseen_budget(offering, fields)
         check_budget_typed(plan_publishing(offering, wave), budget_cents)
-        return request_run(offering, wave, budget_cents, user_of(request), timezone.now())
+        run = request_run(offering, wave, budget_cents, user_of(request), timezone.now())
+        if "real_raters" in fields:
+            declare_raters(offering, user_of(request), timezone.now())
+        return run
 
 
 @require_POST

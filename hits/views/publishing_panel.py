@@ -1,4 +1,4 @@
-"""Prepares the publishing panel of a study's page: the cost first, then the run and its progress."""
+"""Prepares the publishing panel of a study's page (cost, run, progress), and reads the typed number and budget."""
 
 import re
 from collections.abc import Mapping
@@ -8,11 +8,12 @@ from django.http import QueryDict
 from django.utils import timezone
 
 from evalplatform.errors import EvalPlatformError
-from hits.models.money import cents_typed, money
+from hits.analysing import describe_origin, origin_of_work
 from hits.budgeting import CapChanged, refuse_unseen_cap, typed_cap_cents
-from hits.crowds import crowd_of, environment_of, offered_places
+from hits.crowds import crowd_of, environment_of, has_real_raters, offered_places, why_no_raters
 from hits.designing import describe_hourly_pay, split_cost
 from hits.models import Offering, PublishingRun, Study
+from hits.models.money import cents_typed, money
 from hits.publishing import (
     PublishingPlan,
     check_budget,
@@ -38,6 +39,9 @@ def publishing_panel(study: Study, query: QueryDict, is_told: bool = False) -> d
         "environment": environment_of(offering),
         "offered": list(offered_places().values()),
         "counts": count_publications(offering),
+        "origin_words": describe_origin(origin_of_work(offering)),
+        "has_real_raters": has_real_raters(offering),
+        "can_declare_raters": not has_real_raters(offering) and not why_no_raters(offering),
         "look_url": crowd_of(offering).look_url(offering.environment),
         **run_context(offering),
         **cost_context(offering, query, is_told),
@@ -119,6 +123,7 @@ def _plan_rows(plan: PublishingPlan) -> dict[str, Any]:
         "cost": money(plan.cost.total_cents, plan.design.pay.currency),
         "spent": plan.budget.committed_cents and money(plan.budget.committed_cents, plan.design.pay.currency),
         "total": money(plan.total_cents, plan.design.pay.currency),
-        "study_budget": plan.design.pay.budget_cents is not None and money(plan.design.pay.budget_cents, plan.design.pay.currency),
+        "study_budget": plan.design.pay.budget_cents is not None
+        and money(plan.design.pay.budget_cents, plan.design.pay.currency),
         "hourly_pay": describe_hourly_pay(plan.design),
     }

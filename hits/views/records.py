@@ -10,9 +10,9 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods
 
 from evalplatform.spreadsheet_cells import cell_of
-from hits.models.money import money
 from hits.access import note_event, pseudonym
 from hits.models import Offering
+from hits.models.money import money
 from hits.monitoring import LEDGER_COLUMNS, PAYMENT_STATES, ledger_rows, payment_state, payments_of, sum_ledger
 from hits.views.study_pages import find_offering, surroundings, tells_refusals, user_of
 

@@ -14,11 +14,11 @@ from django.views.decorators.http import require_POST
 
 from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
-from hits.models.money import money
 from hits.access import note_event
 from hits.budgeting import budget_of
 from hits.crowds import check_may_change, open_crowd, worker_page_url
 from hits.models import Offering, Replacement
+from hits.models.money import money
 from hits.replacing import (
     deleted_hits,
     describe_replaced,

@@ -64,8 +64,11 @@ def _page_section(section: Section, report: CriterionReport) -> PageSection:
 
 def _letters(section: Section) -> Iterator[str]:
     for table in section.tables_of("letters"):
-        models = ", ".join(f"{_name(row.head)} ({row.head.letters})" for row in table.rows)
-        yield f"{table.title}, the best first: {models}"
+        if any(row.head.letters for row in table.rows):
+            models = ", ".join(f"{_name(row.head)} ({row.head.letters})" for row in table.rows if row.head.letters)
+            yield f"{table.title}, the best first: {models}"
+        else:
+            yield f"{table.title}: not all pairs were compared, so there are no letters."
 
 
 def _undefined(section: Section) -> Iterator[str]:
@@ -105,7 +108,9 @@ def _name(head: Head) -> str:
 
 def _written(cell: Cell) -> str:
     if cell.kind is Kind.VERDICT:
-        return f"{cell.value} is better" if cell.value else "can't be told apart"
+        if cell.undefined:
+            return f"not compared: {cell.undefined}"
+        return (f"{cell.value} is better" if cell.value else "can't be told apart") + cell.after
     if cell.undefined:
         return f"{cell.before}undefined: {cell.undefined}"
     if isinstance(cell.value, str):
@@ -117,7 +122,9 @@ def _number(cell: Cell) -> str:
     if cell.kind is Kind.COUNT:
         return f"{cell.number:,}"
     if cell.kind is Kind.P_VALUE:
-        return f"< {LEAST_P_VALUE}" if cell.number < LEAST_P_VALUE else f"{cell.number:.4f}"
+        if cell.number < LEAST_P_VALUE:
+            return f"< {LEAST_P_VALUE}"
+        return f"< {cell.number:.4f}" if cell.is_below else f"{cell.number:.4f}"
     is_share = cell.kind is Kind.SHARE
     style, factor = (".1f", 100) if is_share else (STYLES.get(cell.kind, ".3f"), 1)
     told = f"{factor * cell.number:{style}}{' %' if is_share else ''}"

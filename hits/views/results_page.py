@@ -15,6 +15,7 @@ from django.views.decorators.http import require_GET, require_POST
 from evalplatform.errors import EvalPlatformError
 from hits.analysing import find_results, refresh_results, report_of, results_from_json, source_of
 from hits.models import Offering, ScreeningRun, StudyResults
+from hits.screening import screening_warning
 from hits.tasks import compute_results_of_offering
 from hits.views.bundle import bundle_panel
 from hits.views.result_sections import page_sections, variant_tables
@@ -78,6 +79,7 @@ def _state(row: StudyResults) -> dict[str, Any]:
         "row": row,
         "has_ratings": bool(source),
         "is_stale": bool(row.results) and (row.source != source or bool(row.problem)),
+        "screening_warning": screening_warning(row.offering),
         "is_screened": ScreeningRun.objects.current(row.offering) is not None,
         "is_quiet": row.is_quiet(timezone.now()),
         "wait": wait_for("Computing the results", row),

@@ -1,4 +1,4 @@
-"""Shows researchers the list of studies, one study and its HITs; builds and copies a study."""
+"""Shows the list of studies, one study and its HITs; builds (large ones in the background) and copies a study."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Holds what a study's pages share: which marketplace they show, who asks, and how to start background work."""
+"""Decides which marketplace a study's pages and forms are about; starts background work."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -14,6 +14,7 @@ from django.urls import reverse
 
 from evalplatform.errors import EvalPlatformError
 from hits.access import study_for
+from hits.analysing import describe_origin, origin_of_work
 from hits.background import send
 from hits.crowds import check_is_allowed, environment_of, offered_places
 from hits.models import Offering, PublishingRun, Study, offering_for
@@ -81,6 +82,8 @@ def surroundings(offering: Offering) -> dict[str, Any]:
         "market": offering.place,
         "market_kind": environment_of(offering).kind,
         "offered": list(offered_places().values()),
+        # A function, which the template calls: parts of pages that are fetched again and again don't show it.
+        "origin_words": lambda: describe_origin(origin_of_work(offering)),
     }
 
 

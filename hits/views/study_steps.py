@@ -1,4 +1,4 @@
-"""Lists the six steps of the study form, and which settings each one asks for."""
+"""Lists the six steps of the study form: which settings each one asks for, with labels and help."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

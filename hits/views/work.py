@@ -1,4 +1,4 @@
-"""Opens the worker's page; the crowd says in the address who has come."""
+"""Opens the worker's page or refuses, by what the crowd says in the address; sets which sites may frame the page."""
 
 from typing import Any
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""Tables of the requester's money: the account, payments to workers, and request tokens that were used."""
+"""Store the requester's money (10,000 dollars at first), payments to workers, and request tokens that were used."""
 
 from django.db import models
 from django.db.models import F, Q

@@ -1,4 +1,4 @@
-"""Tables of qualification types, of workers' qualifications, and of requests for them."""
+"""Store qualification types, workers' qualifications, and requests for them."""
 
 from django.db import models
 from django.db.models import Q

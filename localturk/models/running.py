@@ -1,4 +1,4 @@
-"""Tables that control the running marketplace: its clock, and the faults that tests ask for."""
+"""Store the marketplace's clock, and the faults that tests ask for."""
 
 from django.db import models
 from django.db.models import Q

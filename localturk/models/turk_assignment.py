@@ -1,4 +1,4 @@
-"""Tables of assignments and of the bonuses that were paid for them."""
+"""Store assignments, and the bonuses that were paid for them."""
 
 from django.db import models
 from django.db.models import Q

@@ -1,4 +1,4 @@
-"""Tables of HITs and HIT types."""
+"""Store HITs and HIT types."""
 
 from django.db import models
 from django.db.models import F, Q

@@ -1,4 +1,4 @@
-"""Tables of workers, of blocks, and of the messages that workers get."""
+"""Store workers, blocks, and the messages that workers get."""
 
 from django.db import models
 

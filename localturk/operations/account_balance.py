@@ -1,4 +1,4 @@
-"""The operation GetAccountBalance."""
+"""Answer GetAccountBalance: what is available, and what open HITs hold."""
 
 from datetime import datetime
 

@@ -1,4 +1,4 @@
-"""Operations that block workers, unblock them, and list blocks."""
+"""Block workers, unblock them, and list blocks."""
 
 from datetime import datetime
 

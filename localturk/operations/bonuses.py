@@ -1,4 +1,4 @@
-"""Operations that pay and list bonuses."""
+"""Pay and list bonuses."""
 
 from datetime import datetime
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""Operations that grant and revoke workers' qualifications, and answer requests for them."""
+"""Grant and revoke workers' qualifications, and answer requests for them."""
 
 from datetime import datetime
 

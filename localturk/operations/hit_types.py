@@ -1,4 +1,4 @@
-"""The operation CreateHITType. Equal parameters give the same HIT type."""
+"""Create HIT types (CreateHITType); equal parameters give the same one. Equal parameters give the same HIT type."""
 
 import hashlib
 import json

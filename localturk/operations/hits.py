@@ -1,4 +1,4 @@
-"""Operations that create, get, extend, expire and delete HITs.
+"""Create, get, extend, expire and delete HITs.
 
 AWS does not document two things, so we chose: an expiry is at most a year ahead, and one in the past stays as given.
 """

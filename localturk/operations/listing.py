@@ -1,4 +1,4 @@
-"""Operations that list HITs. MTurk documents no order; we guess that the newest come first."""
+"""List HITs, the newest first. MTurk documents no order, so this one is our guess."""
 
 from datetime import datetime
 

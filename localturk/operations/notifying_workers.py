@@ -1,4 +1,4 @@
-"""The operation NotifyWorkers."""
+"""Send messages to workers whose work was judged here (NotifyWorkers)."""
 
 from datetime import datetime
 

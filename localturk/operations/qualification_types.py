@@ -1,4 +1,4 @@
-"""Operations on the requester's own qualification types. (qualifying.py knows the system's, which are not listed.)"""
+"""Create, change, list and delete the requester's own qualification types (qualifying.py has the system's)."""
 
 from datetime import datetime
 

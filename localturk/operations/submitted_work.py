@@ -1,4 +1,4 @@
-"""Operations on submitted assignments: list, get, approve and reject them."""
+"""List, get, approve and reject submitted assignments; a rejection can be overridden for 30 days."""
 
 from datetime import datetime, timedelta
 

@@ -14,7 +14,7 @@ from django.core.management import CommandError, call_command
 
 from evalplatform.errors import EvalPlatformError
 from hits.access import worker_ids
-from hits.analysing import analyse_study, report_of, results_from_json
+from hits.analysing import analyse_study, origin_of_work, report_of, results_from_json
 from hits.analysing.serialising import plain
 from hits.batching.manifest import sha256
 from hits.collecting import collect
@@ -25,7 +25,7 @@ from hits.exporting.bundle_facts import gather_facts
 from hits.exporting.bundles import Bundle, write_ratings_of
 from hits.exporting.datasheet import datasheet
 from hits.exporting.latex import document, escape
-from hits.exporting.methods import methods_latex
+from hits.exporting.methods import methods_latex, methods_markdown
 from hits.exporting.ratings_files import read_ratings
 from hits.exporting.report_latex import latex_tables
 from hits.frames import rating_chunks, ratings_frame
@@ -104,7 +104,11 @@ def _check_that_it_says_what_the_database_says(bundle: Bundle, worked: Study) ->
     unnamed = replace(own.main, true_values=replace(own.main.true_values, workers=()))
     there = replace(bundle.results.main, true_values=replace(bundle.results.main.true_values, workers=()))
     assert plain(unnamed) == plain(there)
-    paragraph = (bundle.folder / "methods.md").read_text()
+    _check_that_it_says_what_is_simulated(bundle.folder)
+    Submission.objects.update(origin=Submission.Origin.PEOPLE)  # as if they had been people
+    offering = offering_for(worked, "local")
+    facts = gather_facts(offering, replace(own, origin=origin_of_work(offering)))
+    paragraph = methods_markdown(facts)
     workers = Assignment.objects.exclude(submission=None).values("crowd_worker_id").distinct().count()
     assert f"{workers} workers handed in {Submission.objects.count()} assignments" in paragraph
     cents = sum(Payment.objects.paid().values_list("cents", flat=True))
@@ -118,9 +122,24 @@ def _check_that_it_says_what_the_database_says(bundle: Bundle, worked: Study) ->
     assert worked.manifest_hash in paragraph
     assert "All replies, the human ones too, were typed alike for display" in paragraph
     assert "All replies, the human ones too, were typed alike" in (bundle.folder / "datasheet.md").read_text()
-    raw = replace(facts := gather_facts(offering_for(worked, "local"), own), design=_as_written(facts.design))
+    raw = replace(facts, design=_as_written(facts.design))
     assert "Replies were shown as they were written" in methods_latex(raw)
     assert "typed alike" not in datasheet(raw)
+
+
+def _check_that_it_says_what_is_simulated(folder: Path) -> None:
+    warning = "Simulated: not for publication"
+    texts = ["README.md", "methods.md", "methods.tex", "datasheet.md", "figures/figures.md", "figures/shares.svg"]
+    texts += [f"tables/{name}" for name in ("table5.tex", "intervals.tex", "comparisons.tex", "all.tex")]
+    for name in texts:
+        assert warning in (folder / name).read_text(), name
+    assert json.loads((folder / "results.json").read_text())["origin"]["warning"] == warning
+    assert json.loads((folder / "bundle.json").read_text())["warning"] == warning
+    for name in ("methods.md", "methods.tex", "datasheet.md"):
+        text = (folder / name).read_text()
+        assert "A simulated crowd of 7 made-up workers handed in 8 assignments" in text
+        assert not re.search(r"were recruited on|crowd workers|workers received|was paid|an hour|[Nn]obody's pay", text)
+    assert not re.search(r"(?<![Mm]ade-up )\b[Ww]orkers\b", (folder / "methods.md").read_text())
 
 
 def _as_written(design: StudyDesign) -> StudyDesign:

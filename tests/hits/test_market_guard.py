@@ -96,6 +96,7 @@ def study(bare_study: Study) -> Study:
                 assignment=assignment,
                 crowd_hit_id=f"HIT{number}",
                 status="Submitted",
+                origin="people",
                 accepted_at=now(),
                 submitted_at=now(),
                 answer_xml="",

@@ -8,12 +8,14 @@ import pytest
 from django.core.management import CommandError, call_command
 from scipy.stats import nct, norm, t, ttest_1samp
 
+from hits.crowds import CROWDS
 from hits.designing import plan_for_difference, plan_for_size
 from hits.designing.power_planning import FEWEST_SIMULATIONS_FOR_A_SIZE
 from hits.stats import Effects, Setting, detectable_difference, dialogs_needed, power_curve
 from hits.stats.power import power_of, simulate_scores
 
 NO_EFFECTS = Effects(dialog=0, reply=0, worker=0)
+FEES = CROWDS["mturk"].fees
 PAPER = Setting(dialogs=6000, raters=4, generators=4)
 
 
@@ -224,7 +226,7 @@ def test_rounded_proportions_are_made_whole() -> None:
 
 
 def test_the_papers_plan_costs_what_the_paper_paid() -> None:
-    plan = plan_for_size(PAPER, reward_cents=40, bonus_cents=10, simulations=50)
+    plan = plan_for_size(PAPER, reward_cents=40, bonus_cents=10, fees=FEES, simulations=50)
 
     assert plan.hits == 600
     assert (plan.cost.reward_cents, plan.cost.reward_fee_cents, plan.cost.total_cents) == (96_000, 19_200, 144_000)
@@ -240,7 +242,7 @@ def test_the_papers_plan_costs_what_the_paper_paid() -> None:
 def test_many_raters_are_split_so_that_the_fee_does_not_double(raters: int, hits: int, fee_cents: int) -> None:
     setting = Setting(dialogs=25, raters=raters)
 
-    plan = plan_for_size(setting, reward_cents=40, bonus_cents=0)
+    plan = plan_for_size(setting, reward_cents=40, bonus_cents=0, fees=FEES)
 
     assert (plan.hits, plan.cost.assignment_count) == (hits, 3 * raters)
     assert plan.cost.reward_fee_cents == fee_cents
@@ -249,19 +251,19 @@ def test_many_raters_are_split_so_that_the_fee_does_not_double(raters: int, hits
 def test_a_plan_for_a_difference_has_the_dialogs_that_it_needs_or_is_none() -> None:
     setting = Setting(dialogs=2, raters=4, generators=4)
 
-    plan = plan_for_difference(setting, 0.05, reward_cents=40, bonus_cents=10)
+    plan = plan_for_difference(setting, 0.05, reward_cents=40, bonus_cents=10, fees=FEES)
 
     assert plan is not None
     assert plan.setting.dialogs == dialogs_needed(setting, 0.05, simulations=FEWEST_SIMULATIONS_FOR_A_SIZE)
     assert plan.detectable == pytest.approx(0.05, abs=0.002)
     assert plan.cost.assignment_count == plan.hits * 4 == plan.setting.dialogs // 10 * 4
-    assert plan_for_difference(setting, 0.0001, reward_cents=40, bonus_cents=10) is None
+    assert plan_for_difference(setting, 0.0001, reward_cents=40, bonus_cents=10, fees=FEES) is None
 
 
 def test_the_curve_leaves_out_differences_that_can_not_be() -> None:
     setting = Setting(dialogs=1000, raters=4, proportions=(0.9, 0.06, 0.04))
 
-    plan = plan_for_size(setting, reward_cents=40, bonus_cents=10)
+    plan = plan_for_size(setting, reward_cents=40, bonus_cents=10, fees=FEES)
 
     assert max(power.difference for power in plan.curve) < 0.1
 

@@ -58,7 +58,7 @@ def test_what_different_means_is_the_same_everywhere(report: Report) -> None:
 def test_an_undefined_number_says_why_wherever_there_is_room() -> None:
     few = read_ratings(["item,worker,generator,value\n", "1,w,A,good\n", "2,w,B,bad\n"], "few.csv")
     report = report_of(analyse(few.frame))
-    reason = "no worker rated both in the same dialog"
+    reason = "no worker rated both in the same dialog, and all ratings are of one worker"
 
     cell = report.criteria[0].section("comparisons").tables[0].rows[0].cells[0]
     page = {section.key: section for section in page_sections(report)}
@@ -66,8 +66,9 @@ def test_an_undefined_number_says_why_wherever_there_is_room() -> None:
     assert (cell.kind, cell.value, cell.undefined) == (Kind.DIFFERENCE, None, reason)
     with pytest.raises(TypeError, match="has no number"):
         _ = cell.number
-    assert f"undefined: {reason}" in "\n".join(report_as_text(report))
-    assert ("difference", f"undefined: {reason}") in page["comparisons"].tables[0].rows[0][1]
+    assert f"not compared: {reason}" in "\n".join(report_as_text(report))
+    assert ("difference of good", f"undefined: {reason}") in page["comparisons"].tables[0].rows[0][1]
+    assert ("verdict", f"not compared: {reason}") in page["comparisons"].tables[0].rows[0][1]
     assert "A -- B & -- & -- & -- & --" in latex_tables(report)["comparisons.tex"]
 
 

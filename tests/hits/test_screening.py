@@ -59,7 +59,7 @@ def hand_in(
         crowd_worker_id=worker, rotation=0, opened_at=BEGIN, held_at=BEGIN, submitted_at=end,
     )  # fmt: skip
     submission = Submission.objects.create(
-        assignment=assignment, status="Submitted", accepted_at=BEGIN, submitted_at=end,
+        assignment=assignment, status="Submitted", origin="rehearsal", accepted_at=BEGIN, submitted_at=end,
         answer_xml="", collected_at=BEGIN,
     )  # fmt: skip
     answers: list[Answer] = []

@@ -1,5 +1,5 @@
-// The panel of Bonus Validate: it asks the server whether the answer at a checkpoint would win its point. The final answer
-// decides; the page knows only what was checked, and says so.
+// Show Bonus Validate: ask the server whether the answer at a checkpoint would win its point, and say so.
+// The final answer decides; the page knows only what was checked, and says so.
 import type { BonusOut, Dialog } from "../generated/page";
 import type { CheckAnswer } from "./data";
 import { count, h, modestButton, say } from "./dom";

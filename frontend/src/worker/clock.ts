@@ -1,4 +1,4 @@
-// The clock in the header: how much of the time allowed is used, in whole minutes, so that nothing ticks.
+// Show in the header how much of the time allowed is used, and warn at five minutes, at one, and at the end.
 import { count, h, say } from "./dom";
 
 const EVERY_MS = 5_000;

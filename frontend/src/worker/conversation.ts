@@ -1,4 +1,4 @@
-// A dialog as the worker reads it: its turns, the first speaker on the left, the second on the right.
+// Show a dialog as the worker reads it: the first speaker on the left, the second on the right.
 
 import { h, quoted } from "./dom";
 

@@ -1,4 +1,4 @@
-// Types of what page and server send each other after the page was opened. generated/page.ts has what it opens with.
+// Define what page and server send each other after the page was opened.
 import type { Answer, BonusOut, PageData } from "../generated/page";
 
 export interface DialogSave extends Answer {

@@ -1,4 +1,4 @@
-// The step of one dialog: the conversation, the replies to rate, the bonus panel, and reporting a problem.
+// Show one dialog: conversation, replies, bonus panel, reporting a problem; record the first 200 moves.
 // A move goes this way: the protocol's task (onMove) -> here, where it is noted -> dialogChanged in work.ts, which adds the
 // clock's times -> dialogChanged in saving.ts, which sends it soon.
 import { BonusPanel } from "./bonus_panel";

@@ -1,4 +1,5 @@
-// Helpers that make elements. Strings become text nodes, so that texts of people and models are never read as HTML.
+// Make the page's elements, and show researchers' texts, whose links open in a new tab.
+// Strings become text nodes, so that texts of people and models are never read as HTML.
 
 type Child = Node | string | null | false;
 type Attribute = string | number | boolean | null | ((event: Event) => void);

@@ -1,4 +1,4 @@
-// The last step: optional feedback to the researchers, and Submit.
+// Show the last step: what is not finished, optional feedback to the researchers, and Submit.
 import type { Dialog, PageData, SubmitOut } from "../generated/page";
 import { button, h, say } from "./dom";
 import type { OnWaiting } from "./line";

@@ -1,4 +1,4 @@
-// What a worker is told before the work, in the preview and on the first page: nothing is kept for the small print.
+// Tell a worker, in the preview and on the first page, about work, time, pay, limit, consent and contact.
 import type { PageData } from "../generated/page";
 import { count, h, prose } from "./dom";
 import type { Protocol } from "./protocols/contract";

@@ -1,4 +1,5 @@
-// Start the worker's page. The server sends a HIT with all its dialogs; after that, the page only sends.
+// Start the worker's page, or say that the browser is too old.
+// The server sends a HIT with all its dialogs; after that, the page only sends.
 import "../styles/worker.css";
 import { readPageData } from "./data";
 import { showPreview } from "./preview";

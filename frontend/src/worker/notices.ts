@@ -1,4 +1,4 @@
-// What ends the work: said on a page of its own, in the server's words.
+// Show what ends the work on a page of its own, in the server's words.
 import type { CrowdWords } from "../generated/page";
 import { button, h } from "./dom";
 import type { Refusal } from "./requests";

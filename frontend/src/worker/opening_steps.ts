@@ -1,4 +1,4 @@
-// The step with the instructions and a warm-up, which explains each reply and does not count.
+// Show the instructions and a warm-up, which explains each reply and does not count.
 import { conversation } from "./conversation";
 import type { PageData } from "../generated/page";
 import { count, h, modestButton, prose, quoted, say } from "./dom";

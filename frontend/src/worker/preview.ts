@@ -1,4 +1,4 @@
-// The preview before a worker accepts: everything that helps to decide, and nothing that can be typed or sent.
+// Show the preview before a worker accepts: everything that helps to decide, and nothing that can be typed or sent.
 import { conversation } from "./conversation";
 import type { PageData } from "../generated/page";
 import { h, prose, quoted } from "./dom";

@@ -1,4 +1,5 @@
-// Send one request to our server. There are two failures: a refusal is final, an unreachable server is asked again.
+// Send one request to our server, and tell a refusal from a server that can't be reached in 20 seconds.
+// A refusal is final; an unreachable server is asked again.
 import type { ConflictingDialog } from "./data";
 
 const PATIENCE_MS = 20_000;

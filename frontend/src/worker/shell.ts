@@ -1,4 +1,4 @@
-// The frame around every step: the header with its facts, Back and Next, notices, and words for screen readers.
+// Show the frame around every step: header, points, whether all is saved, Back and Next, notices, screen readers.
 import { button, h, say } from "./dom";
 import type { SaveState } from "./saving";
 

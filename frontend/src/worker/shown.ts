@@ -1,4 +1,4 @@
-// For the researcher's eyes, in a frame of their pages: the page as workers see it, which can only be looked at. It has no
+// Show researchers the page as workers see it, in a frame of their pages, where it can only be looked at. It has no
 // token, and no saver is made: nothing is sent, no time is taken, no consent is asked for.
 import type { Dialog, PageData } from "../generated/page";
 import { type DialogActions, dialogStep } from "./dialog_step";

@@ -1,5 +1,5 @@
-// Our server has the answers; now the worker goes back to the crowd as it asks for: by a form that the page posts, by going
-// to another address, or with a code to enter there. This can be repeated.
+// Send the worker back to the crowd: by a form that the page posts, by going to another address, or with a code.
+// This can be repeated.
 import type { CrowdWords, SubmitOut } from "../generated/page";
 import { button, h, say } from "./dom";
 

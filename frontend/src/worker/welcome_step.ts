@@ -1,4 +1,5 @@
-// The first step: what the work is about, and the worker's consent. It is short for those who have worked on it before.
+// Show the first step: what the work is about, and the worker's consent.
+// It is short for those who have worked on it before.
 import type { PageData } from "../generated/page";
 import { button, h, say } from "./dom";
 import { factList, introduction } from "./introduction";

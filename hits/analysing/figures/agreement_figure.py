@@ -1,4 +1,4 @@
-"""Draws how far workers agree: overall and by dataset, then by generator."""
+"""Draws how far workers agree: in all datasets together, in each, and by generator."""
 
 from typing import TYPE_CHECKING
 

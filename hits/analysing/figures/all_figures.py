@@ -1,4 +1,4 @@
-"""Lists all figures that results allow, in the order in which pages show them."""
+"""Decides which figures results have, and in which order pages and bundles show them."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from hits.analysing.figures.agreement_figure import draw_agreement
 from hits.analysing.figures.alternative_texts import alternative_text
-from hits.analysing.figures.canvas import as_pdf, as_svg, laid_out
+from hits.analysing.figures.canvas import as_pdf, as_svg, laid_out, stamp
 from hits.analysing.figures.comparisons_figure import draw_comparisons
 from hits.analysing.figures.funnel_figure import describe_funnel, draw_funnel
 from hits.analysing.figures.labels_figure import draw_labels
@@ -72,4 +72,15 @@ def make_pictures(
     ]
     if funnel:
         found.append(Picture("funnel", "What screening leaves", describe_funnel(funnel), partial(draw_funnel, funnel)))
-    return found
+    return [_mark(picture, results.origin.warning) for picture in found] if results.origin.warning else found
+
+
+def _mark(picture: Picture, warning: str) -> Picture:
+    """Return the figure with the warning in the drawing itself and in its alternative text."""
+
+    def draw() -> "Figure":
+        figure = picture.draw()
+        stamp(figure, warning)
+        return figure
+
+    return Picture(picture.name, picture.title, f"{warning}. {picture.description}", draw)

@@ -38,8 +38,12 @@ def _comparisons(section: Section) -> Iterator[str]:
         rows = []
         for row in table.rows:
             superiority, verdict = table.cells(row, "superiority", "verdict")
-            told = "" if verdict.undefined else ", different" if verdict.value else ", not told apart"
-            rows.append(f"{' over '.join(row.head.names)} {_format_cell(superiority)}{told}")
+            if verdict.undefined:
+                told = f"not compared ({verdict.undefined})"
+            else:
+                words = "different" if verdict.value else "not told apart"
+                told = f"{_format_cell(superiority)}, {words}{verdict.after}"
+            rows.append(f"{' over '.join(row.head.names)} {told}")
         yield f"{table.title}: {'; '.join(rows)}."
 
 

@@ -1,4 +1,4 @@
-"""Sets the style that all figures share, and turns a drawing into SVG or PDF.
+"""Sets what all figures share (width, colours, hatches, font), and turns a drawing into SVG or PDF.
 
 Matplotlib takes most of a second to import, so only the functions that draw import it, and a web process starts without
 it. Threads share its state and its style, so only one drawing is made at a time.
@@ -62,6 +62,12 @@ def draw_interval(ax: "Axes", place: float, low: float, high: float, cap: float 
             "markeredgewidth": width,
         }
         ax.plot([low, high], [place, place], **line)
+
+
+def stamp(figure: "Figure", words: str) -> None:
+    """Write the words above all panels, in a frame, so that they go wherever the figure goes."""
+    box = {"boxstyle": "square,pad=0.4", "facecolor": "none", "edgecolor": INK, "linewidth": 0.8}
+    figure.suptitle(words, fontsize=10, color=INK, bbox=box)
 
 
 def as_pdf(figure: "Figure") -> bytes:

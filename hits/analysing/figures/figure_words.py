@@ -1,4 +1,4 @@
-"""Shortens names so that they fit beside a drawing, and computes how far its whiskers reach."""
+"""Shortens long names in all figures, and computes how far whiskers reach."""
 
 from hits.stats import Estimate, Undefined
 

@@ -1,4 +1,4 @@
-"""Draws the paper's table 5 as stacked bars: a panel for each dataset, a bar for each generator."""
+"""Draws the paper's table 5 as stacked bars, a panel for each dataset; parts below 7 % get no number."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""The signed marks on published HITs by which we recognise our own.
+"""Signs the marks by which we recognise our HITs on MTurk, and makes the tokens of requests.
 
 They are signed because workers see a study's key in the page's address: without a signature, anyone who can call the
 marketplace's API could write it on a HIT of their own, and our next publishing run would adopt that HIT.

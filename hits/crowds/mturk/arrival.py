@@ -1,4 +1,4 @@
-"""Who comes to the worker's page from MTurk, by its four parameters, and the form that hands the work in."""
+"""Tells from an address who comes from MTurk, which sites may show our page, and which form hands work in."""
 
 from collections.abc import Mapping
 from urllib.parse import urlsplit

@@ -1,4 +1,4 @@
-"""An open connection to Mechanical Turk that fulfils the contract of a crowd.
+"""Connects to MTurk, and sets what its HITs have there: title, reward, time limit, who is kept out.
 
 The same code serves the local marketplace, the sandbox and production; only the endpoint differs. Credentials come from
 boto3's usual chain; we never store or log them.
@@ -9,11 +9,6 @@ from functools import cache
 from threading import Lock
 from typing import Any
 
-import boto3
-from botocore.auth import SigV4Auth
-from botocore.awsrequest import AWSRequest
-from botocore.config import Config
-from botocore.credentials import Credentials
 from django.conf import settings
 
 from evalplatform.errors import EvalPlatformError
@@ -109,6 +104,9 @@ def boto_client(endpoint_url: str, *, has_own_credentials: bool = True, threads:
 
     `has_own_credentials` is False for the local marketplace, whose keys, if it checks any, are in the settings.
     """
+    import boto3  # slow to import, as all of botocore, and few processes open a market
+    from botocore.config import Config
+
     config = Config(
         region_name=REGION,
         retries={"mode": "adaptive", "max_attempts": attempts},
@@ -133,6 +131,8 @@ def boto_client(endpoint_url: str, *, has_own_credentials: bool = True, threads:
 @cache
 def _local_session() -> Any:
     """Return one session for all clients: a session reads megabytes of JSON about AWS before its first client."""
+    import boto3
+
     return boto3.session.Session()
 
 
@@ -142,6 +142,10 @@ def _local_keys() -> tuple[str, str]:
 
 def sign_local_call(url: str, target: str, body: bytes) -> dict[str, str]:
     """Return the headers of a call that only the local marketplace knows, signed as boto3 signs its own calls."""
+    from botocore.auth import SigV4Auth
+    from botocore.awsrequest import AWSRequest
+    from botocore.credentials import Credentials
+
     headers = {"Content-Type": "application/x-amz-json-1.1", "X-Amz-Target": target}
     request = AWSRequest("POST", url, headers=headers, data=body)
     SigV4Auth(Credentials(*_local_keys()), "mturk-requester", REGION).add_auth(request)

@@ -1,4 +1,4 @@
-"""What Mechanical Turk charges on top of what workers get. Money is integer cents."""
+"""Computes MTurk's fees: 20 %, or 40 % from ten assignments a HIT on, so that ours have nine at most."""
 
 from hits.crowds.fees import Fees
 

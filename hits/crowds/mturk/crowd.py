@@ -1,13 +1,16 @@
-"""Mechanical Turk, and its emulation that runs here, as a crowd. Only the endpoint differs between the two."""
+"""Describes MTurk as a crowd: its abilities, which environments this server may use, where HITs can be seen.
 
-from collections.abc import Mapping, Sequence
+The emulation that runs here is one of its environments; only the endpoint differs.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 
 from django.conf import settings
 from django.http import HttpRequest
 from django.urls import reverse
 
-from hits.crowds.abilities import Abilities, Environment
+from hits.crowds.abilities import Abilities, Environment, unknown_options, unmet_wishes
 from hits.crowds.contract import HandBack, Held, Preview, Sites, Visit
 from hits.crowds.fees import Fees
 from hits.crowds.mturk.annotations import known_annotations, names_study
@@ -18,9 +21,12 @@ from hits.crowds.mturk.costs import MTurkFees
 from hits.crowds.mturk.holding import ask_holder
 from hits.crowds.mturk.mturk_environments import ENVIRONMENTS, LOCAL, MTURK
 from hits.crowds.mturk.mturk_words import MTURKS_WORDS
+from hits.errors import DesignProblem
 from hits.models import Assignment, Offering
+from hits.models.design import StudyDesign
 from localturk import in_process
 from localturk.openness import is_open as is_local_market_open
+from localturk.seeding import is_simulated_worker
 
 
 class MTurk:
@@ -56,6 +62,12 @@ class MTurk:
     def connect(self, offering: Offering, attempts: int = 12) -> MTurkMarket:
         return connect(offering.environment, attempts)
 
+    def unmet_wishes(self, design: StudyDesign) -> Iterator[DesignProblem]:
+        return unmet_wishes(self.abilities, design)
+
+    def option_problems(self, design: StudyDesign) -> Iterator[DesignProblem]:
+        return unknown_options(design, known=())
+
     # --- Workers: each in the file that its import names ---
 
     def arrival(self, request: HttpRequest) -> Visit | Preview | None:
@@ -69,6 +81,20 @@ class MTurk:
 
     def fields_of(self, answer: str) -> dict[str, str]:
         return fields_of(answer)
+
+    def is_simulated(self, environment: str, worker_id: str) -> bool:
+        """Ask the local marketplace, which gives out the ids. Amazon makes nobody up, whatever an id looks like."""
+        return environment == LOCAL and is_simulated_worker(worker_id)
+
+    def why_no_raters(self, environment: Environment) -> str:
+        if environment.name != LOCAL:
+            return f"{environment.label} says itself who works there."
+        if not settings.MUST_WORKERS_SIGN_IN or not is_local_market_open() or settings.MTURK_LOCAL_URL:
+            return (
+                "People can be real raters only where they sign in as themselves: on this server's own marketplace, "
+                "with SERVER_MODE=production and LOCAL_MARKET=true."
+            )
+        return ""
 
     def sites(self, request: HttpRequest) -> Sites:
         return sites(request)

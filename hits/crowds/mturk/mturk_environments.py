@@ -1,4 +1,4 @@
-"""The environments of MTurk: its emulation that runs here, its sandbox, and production.
+"""Lists the environments of MTurk (local, sandbox, production), and what pages say about each.
 
 The setting MTURK_ENVIRONMENT says how far this server may go.
 """
@@ -31,5 +31,6 @@ ENVIRONMENTS = (
         note="Try the study in the sandbox first.",
         publish_words="for real money",
         is_real_money=True,
+        has_real_raters=True,
     ),
 )

@@ -1,4 +1,4 @@
-"""What workers of Mechanical Turk read about it on our page."""
+"""Lists the words that workers of Mechanical Turk read about it on our page."""
 
 from hits.crowds.crowd_words import CrowdWords
 

@@ -1,4 +1,7 @@
-"""Writes the question of a HIT, which is the address of our page in a frame. ElementTree escapes the address."""
+"""Writes the question of a HIT: the address of our page, and the height of its frame.
+
+ElementTree escapes the address.
+"""
 
 from xml.etree import ElementTree
 

@@ -1,4 +1,4 @@
-"""The operations of Mechanical Turk that we use, each as a method that takes and returns our own types."""
+"""Calls the operations of MTurk that we use; each takes and returns our own types."""
 
 import re
 from collections.abc import Iterator, Sequence

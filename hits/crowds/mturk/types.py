@@ -1,4 +1,4 @@
-"""What we send to Mechanical Turk, in our own types: cents and plain names. Answers are in the contract."""
+"""Defines what we send to Mechanical Turk, in our own types: cents and plain names. Answers are in the contract."""
 
 from dataclasses import dataclass
 

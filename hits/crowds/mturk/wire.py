@@ -1,4 +1,4 @@
-"""Translates between MTurk's parameters, answers and errors and our own types."""
+"""Translates MTurk's answers and errors: which refusals concern the account, and which calls may be tried again."""
 
 from collections.abc import Callable
 from decimal import Decimal

@@ -1,12 +1,13 @@
-from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
 from evalplatform.wording import count_of
-from hits.crowds import Cost
+from hits.crowds import CROWDS, Cost
 from hits.designing import Plan, plan_for_difference, plan_for_size
 from hits.management.study_command import StudyCommand
+from hits.models import USUAL_CROWD
+from hits.models.money import SIGNS, USUAL_CURRENCY, cents_from_amount, money
 from hits.stats import ALPHA, MOST_DIALOGS_NEEDED, SIMULATIONS, Effects, Power, Setting
 
 BAR_WIDTH = 40
@@ -95,6 +96,8 @@ def _cents(name: str, amount: str | float) -> int:
     try:
         return cents_from_amount(amount)
     except ValueError:
+        if str(amount).startswith("-"):
+            raise CommandError(f"The {name} can't be negative; 0 means that there is none.") from None
         raise CommandError(f"The {name} must be an amount of whole cents, like 0.40, not {amount}.") from None
 
 
@@ -121,7 +124,8 @@ def _answer(plan: Plan, options: dict[str, Any]) -> str:
         found = f"No difference is large enough to be found {power}"
     else:
         found = f"The smallest difference found {power} is {100 * plan.detectable:.1f} points of good"
-    return f"{found}; {count_of(plan.hits, 'HIT')} {'costs' if plan.hits == 1 else 'cost'} at most {_cost(plan.cost, options['currency'])}."
+    cost = f"{'costs' if plan.hits == 1 else 'cost'} at most {_cost(plan.cost, options['currency'])}"
+    return f"{found}; {count_of(plan.hits, 'HIT')} {cost}."
 
 
 def _cost(cost: Cost, currency: str) -> str:
@@ -135,3 +139,14 @@ def _cost(cost: Cost, currency: str) -> str:
 
 def _percent(share: float) -> str:
     return f"{100 * share:.3g} %"
+
+
+def _assumptions(plan: Plan, options: dict[str, Any]) -> str:
+    setting, effects = plan.setting, plan.setting.effects
+    good, okay, bad = map(_percent, setting.proportions)
+    return (
+        f"Assumed: good {good}, okay {okay}, bad {bad}; shares of the variance: dialog {effects.dialog:g}, "
+        f"reply {effects.reply:g}, worker {effects.worker:g}.\n"
+        f"Tested: Bonferroni over {count_of(setting.pairs, 'pair')} of generators, each at "
+        f"{setting.alpha_per_pair:.4f}; {options['simulations']:,} simulations, seed {options['seed']}."
+    )

@@ -5,15 +5,16 @@ from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
 from evalplatform.wording import count_of
-from hits.models.money import cents_typed, money
 from hits.budgeting import refuse_unseen_cap, set_cap, spending, typed_cap_cents
-from hits.crowds import check_may_change, enter_market, environment_of
+from hits.crowds import check_may_change, enter_market, environment_of, has_real_raters
 from hits.management.study_command import StudyCommand, progress_bar
 from hits.models import Event, Offering
+from hits.models.money import cents_typed, money
 from hits.publishing import (
     PublishingPlan,
     PublishingResult,
     check_funds,
+    declare_raters,
     describe_plan,
     plan_publishing,
     publish_hits,
@@ -33,7 +34,8 @@ Shows the cost and the hourly pay first, and refuses above the budget or the acc
 interrupted is simply started again: each HIT is published exactly once. --hits publishes part now (a wave) and the
 rest at a later run. --budget holds from then on for everything that spends on that marketplace, replacements and
 top-ups too, until another is given. Production needs MTURK_ENVIRONMENT=production and the study's name typed in, or
---yes with a budget."""
+--yes with a budget. On the marketplace that runs here, --real-raters declares that people who sign in there are the
+study's raters; without it, their work is a rehearsal (docs/marketplace.md)."""
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study")
@@ -43,6 +45,11 @@ top-ups too, until another is given. Production needs MTURK_ENVIRONMENT=producti
             "--budget",
             metavar="AMOUNT",
             help="the study's budget in all, from now on",
+        )
+        parser.add_argument(
+            "--real-raters",
+            action="store_true",
+            help="declare that people there are the study's raters from now on; else it is a rehearsal",
         )
         parser.add_argument("--dry-run", action="store_true", help="only show what would happen and what it costs")
         parser.add_argument("--yes", action="store_true", help="don't ask; in production only together with --budget")
@@ -59,6 +66,7 @@ top-ups too, until another is given. Production needs MTURK_ENVIRONMENT=producti
             self.stdout.write(
                 f"All HITs of {offering.study} are published on the {offering.place} marketplace already."
             )
+            self._declare_raters(offering, options)
             self._keep_budget(offering, budget_cents, standing_cents, options)
             return
         self.refuse_public_orders(offering.study, options)
@@ -74,6 +82,7 @@ top-ups too, until another is given. Production needs MTURK_ENVIRONMENT=producti
             self.stdout.write("Dry run: nothing is published.")
             return
         self._confirm(plan, options, budget_cents)
+        self._declare_raters(offering, options)
         self._keep_budget(offering, budget_cents, standing_cents, options)
         with progress_bar() as progress:
             bar = progress.add_task("Publishing", total=len(plan.hits))
@@ -81,6 +90,15 @@ top-ups too, until another is given. Production needs MTURK_ENVIRONMENT=producti
         text = f"published {count_of(result.published, 'HIT')} on the {offering.place} market"
         Event.objects.create(study=offering.study, at=timezone.now(), actor=None, text=text)
         self._report(plan, result)
+
+    def _declare_raters(self, offering: Offering, options: dict[str, Any]) -> None:
+        if options["real_raters"] and not options["dry_run"]:
+            check_may_change(offering)
+            declare_raters(offering, None, timezone.now())
+        if not has_real_raters(offering):
+            self.stdout.write(
+                "This is a rehearsal: what people do there is marked as rehearsed, and not for publication."
+            )
 
     def _keep_budget(
         self, offering: Offering, cents: int | None, seen_cents: int | None, options: dict[str, Any]
@@ -92,7 +110,9 @@ top-ups too, until another is given. Production needs MTURK_ENVIRONMENT=producti
             with spending(offering.study):
                 refuse_unseen_cap(offering, seen_cents)
                 set_cap(offering, cents, None, timezone.now())
-            self.stdout.write(f"The budget on the {offering.place} marketplace is {money(cents, offering.currency)} from now on.")
+            self.stdout.write(
+                f"The budget on the {offering.place} marketplace is {money(cents, offering.currency)} from now on."
+            )
 
     def _report(self, plan: PublishingPlan, result: PublishingResult) -> None:
         self.stdout.write(

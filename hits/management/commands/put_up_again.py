@@ -4,9 +4,9 @@ from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
 from evalplatform.wording import count_of
-from hits.models.money import cents_typed
 from hits.crowds import enter_market
 from hits.management.study_command import StudyCommand
+from hits.models.money import cents_typed
 from hits.replacing import describe_put_up_again, put_up_again
 
 

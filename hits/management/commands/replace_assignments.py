@@ -3,9 +3,9 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
-from hits.models.money import cents_typed
 from hits.crowds import open_crowd
 from hits.management.study_command import StudyCommand
+from hits.models.money import cents_typed
 from hits.replacing import describe_replaced, replace_lost_assignments
 
 

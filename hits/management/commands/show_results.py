@@ -9,6 +9,7 @@ from hits.analysing import (
     Results,
     analyse,
     analyse_study,
+    describe_origin,
     describe_problems,
     import_ratings,
     report_as_text,
@@ -16,7 +17,7 @@ from hits.analysing import (
     results_as_json,
 )
 from hits.management.study_command import StudyCommand
-from hits.models import ScreeningRun
+from hits.screening import screening_warning
 
 
 class Command(StudyCommand):
@@ -54,13 +55,15 @@ docs/statistics.md explains every number."""
 
     def _of_study(self, options: dict[str, Any]) -> Results:
         offering = self.offering(options)
-        if ScreeningRun.objects.current(offering) is None:
-            self.stderr.write(f"{offering.study} was not screened: everything counts. Run screen_study first.")
         results = analyse_study(offering)
         if not results.main.size.ratings:
             raise EvalPlatformError(
                 f"{offering.study} has no ratings on the {offering.place} marketplace; run sync_hits first."
             )
+        if warning := screening_warning(offering):
+            self.stderr.write(f"Mind: {warning} `screen_study {offering.study}` applies the study's rules.")
+        if options["json"] and not results.origin.is_from_people:
+            self.stderr.write(describe_origin(results.origin))  # people see what a program may overlook
         return results
 
     def _imported(self, options: dict[str, Any]) -> Results:

@@ -5,10 +5,10 @@ from django.utils import timezone
 from rich.progress import Progress, TaskID
 
 from evalplatform.wording import count_of
-from hits.models.money import money
 from hits.crowds import open_crowd
 from hits.management.study_command import StudyCommand, progress_bar
 from hits.models import Payment
+from hits.models.money import money
 from hits.syncing import Synced, describe_waiting, sync
 
 

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from evalplatform.commands import PlatformCommand
 from localturk.models import WorkerAccount
+from localturk.seeding import is_simulated_worker
 from localturk.signing_in import invite_worker, new_account
 
 
@@ -42,6 +43,8 @@ It prints a link with which one chooses a password. The link works once, for a w
 
     def _find_worker(self, worker_id: str) -> WorkerAccount:
         worker = WorkerAccount.objects.filter(worker_id=worker_id).first()
+        if is_simulated_worker(worker_id):
+            raise CommandError(f"{worker_id} is a simulated worker: nobody can work in its name.")
         if worker is None:
             raise CommandError(f"There is no worker {worker_id!r}.")
         return worker

@@ -72,10 +72,22 @@ def test_intervals_are_those_of_a_bootstrap_over_dialogs_where_workers_do_not_re
     assert (interval.high - interval.low) / (2 * 1.96) == pytest.approx(np.std(drawn), rel=0.12)
 
 
+def test_one_model_that_never_wins_leaves_the_others_their_strengths() -> None:
+    frame = drawn_frame(2, A=(0.4, 0.3, 0.3), B=(0.5, 0.3, 0.2), C=(0.4, 0.3, 0.3))
+    frame.loc[frame["generator"] == "C", ["value", "score"]] = ["bad", 1]
+    frame.loc[frame["generator"].isin(["A", "B"]) & (frame["score"] == 1), ["value", "score"]] = ["okay", 2]
+
+    ranked = rank_generators(code_ratings(frame), "ED").ranked
+
+    assert not isinstance(ranked, Undefined)
+    assert [one.generator for one in ranked] == ["B", "A", "C"]
+    assert -25 < ranked[-1].strength.value < -2
+
+
 @pytest.mark.parametrize(
     ("dialogs", "reason"),
     [
-        ({1: {"v": "gb"}, 2: {"w": "gb"}}, "some generators never lost or tied"),
+        ({1: {"v": "gb"}, 2: {"w": "gb"}}, "no generator has both won and lost"),
         ({1: {"v": "gg"}, 2: {"w": "bb"}}, "no worker rated any two generators differently"),
         ({1: {"v": "g-"}, 2: {"w": "-b"}}, "no worker rated replies of two generators"),
     ],

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import statsmodels.api as sm
 
-from hits.stats.bootstrap import WEIGHTS, calibrated_interval, draw_totals
 from hits.stats.clusters import Clusters, spread_of, spread_of_shares
+from hits.stats.metrics_and_ratings import WEIGHTS
 from tests.hits.stats.small_frames import drawn_frame
 
 
@@ -72,25 +72,3 @@ def test_one_worker_alone_has_no_interval() -> None:
 
 def test_bootstrap_weights_have_mean_and_variance_one() -> None:
     assert (len(WEIGHTS), WEIGHTS.mean(), WEIGHTS.var()) == (256, 1, 1)
-
-
-def test_the_bootstrap_counts_single_ratings_three_times() -> None:
-    """Owen (2007): what only single ratings have counts three times."""
-    rng = np.random.default_rng(2)
-    dialog, worker = np.repeat(np.arange(60), 20), np.tile(np.arange(20), 60)
-    single = rng.integers(0, 2, 1200)
-
-    totals = draw_totals(dialog, worker, single, 2, rng)
-
-    of_single = single.var() / 1200
-    assert (totals[:, 1] / totals.sum(axis=1)).var() == pytest.approx(3 * of_single, rel=0.25)
-
-
-def test_the_calibrated_interval_is_as_wide_as_asked_and_keeps_the_shape() -> None:
-    rng = np.random.default_rng(3)
-    normal, skewed = rng.normal(size=100_000), rng.exponential(size=100_000) - 1
-
-    even, uneven = calibrated_interval(normal, 2.0), calibrated_interval(skewed, 2.0)
-
-    assert (even.low, even.high) == pytest.approx((-2, 2), abs=0.05)
-    assert uneven.high > 2 > -uneven.low

@@ -66,7 +66,7 @@ def test_strengths_follow_from_what_was_won() -> None:
     assert isinstance(found.ranked, tuple)
     assert [one.generator for one in found.ranked] == ["A", "B"]
     assert found.ranked[0].strength.value - found.ranked[1].strength.value == pytest.approx(np.log(3))
-    assert found.tie_weight == pytest.approx(20 / np.sqrt(300))
+    assert found.tie_weight == pytest.approx(20.5 / np.sqrt(300))  # half a tie is added
 
 
 def test_the_better_one_is_named_though_there_is_no_difference_of_scores() -> None:
@@ -78,7 +78,10 @@ def test_the_better_one_is_named_though_there_is_no_difference_of_scores() -> No
     assert (pair.first_higher, pair.alike, pair.second_higher) == (0, 6, 54)
     assert isinstance(pair.superiority, Estimate)
     assert pair.superiority.value == pytest.approx(0.05)
-    assert pair.difference == Undefined(NOT_FOR_COMPARISONS)
+    assert isinstance(pair.difference, Estimate)
+    assert pair.difference.value == pytest.approx(-0.9)  # of the win rates, .05 and .95
+    assert pair.score_difference == pair.best_difference == Undefined(NOT_FOR_COMPARISONS)
+    assert {other.verdict for other in others} == {"not compared"}
     assert all(isinstance(other.superiority, Undefined) for other in others)
 
 

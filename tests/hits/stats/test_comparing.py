@@ -7,9 +7,12 @@ import pytest
 from scipy.stats import permutation_test
 from statsmodels.stats.multitest import multipletests
 
-from hits.stats import Effects, Estimate, PairedTest, Undefined, code_ratings, compare_generators
+from hits.stats import Effects, Estimate, PairTest, Plan, Undefined, code_ratings, compare_generators
+from hits.stats.clusters import Clusters
 from hits.stats.letters import letter_display
-from hits.stats.sign_flips import Differences, holm, sign_flip_p_values
+from hits.stats.sign_flips import Differences, holm, sign_flip_test
+from hits.stats.too_few import smallest_p_value
+from hits.stats.unpaired import UnpairedDifference, unpaired_difference
 from tests.hits.stats.small_frames import drawn_frame, ratings_of
 
 STUDIES = 60
@@ -17,7 +20,7 @@ Array = np.ndarray[Any, Any]
 
 
 def p_value_of(dialog: Array, worker: Array, difference: Array) -> float:
-    [[p_value, _]] = sign_flip_p_values([Differences(dialog, worker, np.zeros_like(dialog), difference)])
+    [[p_value, _]] = sign_flip_test([Differences(dialog, worker, np.zeros_like(dialog), difference)]).p_values
     return float(p_value)
 
 
@@ -89,10 +92,10 @@ def test_datasets_are_one_family_and_all_of_them_together_another() -> None:
 
     together, *single = compare_generators(code_ratings(frame))
 
-    tests = [one.comparisons[0].signed_rank for one in (together, *single)]
-    p_values = [one.p_value for one in tests if isinstance(one, PairedTest)]
+    tests = [one.comparisons[0].test for one in (together, *single)]
+    p_values = [one.p_value for one in tests if isinstance(one, PairTest)]
     assert [one.dataset for one in (together, *single)] == [None, "ED", "OS"]
-    corrected = [one.corrected_p_value for one in tests if isinstance(one, PairedTest)]
+    corrected = [one.corrected_p_value for one in tests if isinstance(one, PairTest)]
     assert corrected == pytest.approx([p_values[0], *holm(p_values[1:])])
 
 
@@ -105,16 +108,96 @@ def test_parts_tested_together_are_what_they_are_alone() -> None:
 
     one, other = ed.comparisons[0], alone.comparisons[0]
     assert (one.difference, one.superiority, one.answers) == (other.difference, other.superiority, other.answers)
-    assert isinstance(one.permutation, PairedTest)
-    assert isinstance(other.permutation, PairedTest)
-    assert one.permutation.p_value == pytest.approx(other.permutation.p_value, abs=0.03)
+    assert isinstance(one.test, PairTest)
+    assert isinstance(other.test, PairTest)
+    assert one.test.p_value == pytest.approx(other.test.p_value, abs=0.03)
 
 
-def test_generators_that_nobody_rated_side_by_side_can_not_be_compared() -> None:
-    [table] = compare_generators(ratings_of({1: {"v": "g-", "w": "-b"}, 2: {"v": "b-", "w": "-g"}}))
+def test_generators_that_nobody_rated_side_by_side_are_compared_by_different_raters() -> None:
+    """The known answer: 1.0, variance .066667, 1.92 degrees of freedom."""
+    ratings = ratings_of(
+        {0: {"p": "g-", "q": "o-", "r": "-b", "s": "-o"}, 1: {"p": "g-", "q": "g-", "r": "-o", "s": "-o"}}
+    )
 
-    assert table.comparisons[0].permutation == Undefined("no worker rated both in the same dialog")
+    found = unpaired_difference(ratings.score, ratings.generator == 0, Clusters.of_ratings(ratings))
+    [table] = compare_generators(ratings)
+
+    assert isinstance(found, UnpairedDifference)
+    assert (found.value, found.spread.variance[0]) == pytest.approx((1.0, 0.0666667), abs=1e-6)
+    assert found.spread.freedom[0] == pytest.approx(1.92, abs=1e-6)
+    [one] = table.comparisons
+    assert (one.kind, one.verdict, one.difference) == ("unpaired", "not told apart", found.estimate)
     assert [one.letters for one in table.letters] == ["a", "a"]
+
+
+def test_what_can_not_be_tested_is_not_compared_and_gets_no_letters() -> None:
+    """A and B were rated side by side; C was rated by one worker, alone, always as good."""
+    [table] = compare_generators(
+        ratings_of({1: {"v": "gb-", "w": "ob-"}, 2: {"v": "go-", "w": "bg-"}, 3: {"u": "--g"}})
+    )
+    alone = compare_generators(ratings_of({1: {"v": "g-"}, 2: {"v": "-b"}}))[0].comparisons[0]
+
+    assert [one.kind for one in table.comparisons] == ["paired", "unpaired", "unpaired"]
+    assert (alone.kind, alone.verdict, alone.is_different) == ("not compared", "not compared", False)
+    assert alone.test == Undefined("no worker rated both in the same dialog, and all ratings are of one worker")
+    assert [one.letters for one in compare_generators(ratings_of({1: {"v": "g-"}, 2: {"v": "-b"}}))[0].letters] == [
+        "",
+        "",
+    ]
+
+
+def test_the_test_decides_on_the_planned_outcome() -> None:
+    """B has more of both ends: as often good as not, while the mean scores are the same."""
+    frame = drawn_frame(seed=5, dialogs=200, A=(0.2, 0.6, 0.2), B=(0.45, 0.1, 0.45))
+
+    [by_score], [by_best] = (
+        compare_generators(code_ratings(frame), plan=Plan(one)) for one in ("mean score", "share of best")
+    )
+
+    one, other = by_score.comparisons[0], by_best.comparisons[0]
+    assert (one.verdict, other.verdict, other.better) == ("not told apart", "different", "B")
+    assert (one.difference, other.difference) == (one.score_difference, one.best_difference)
+    assert isinstance(other.difference, Estimate)
+    assert other.difference.value == pytest.approx(-0.25, abs=0.06)
+
+
+def test_only_planned_pairs_are_primary_and_they_are_corrected_by_themselves() -> None:
+    frame = drawn_frame(seed=3, A=(0.3, 0.3, 0.4), B=(0.35, 0.3, 0.35), C=(0.4, 0.3, 0.3))
+
+    [table] = compare_generators(code_ratings(frame), plan=Plan(pairs=(("C", "A"),)))
+
+    tests = {one.first + one.second: one.test for one in table.comparisons}
+    assert {one.first + one.second for one in table.comparisons if one.is_primary} == {"AC"}
+    assert isinstance(tests["AC"], PairTest)
+    assert tests["AC"].corrected_p_value == tests["AC"].p_value
+    others = [test for name, test in tests.items() if name != "AC" and isinstance(test, PairTest)]
+    assert [one.corrected_p_value for one in others] == pytest.approx(holm([one.p_value for one in others]))
+
+
+def test_three_raters_of_everything_are_warned_about_and_the_larger_p_value_counts() -> None:
+    frame = drawn_frame(seed=4, dialogs=60, workers=4)
+
+    [table] = compare_generators(code_ratings(frame[frame["worker"] != frame["worker"].cat.categories[0]]))
+
+    [one] = table.comparisons
+    assert isinstance(one.test, PairTest)
+    assert one.test.method == "larger of permutation and two-way t"
+    assert table.effective_workers == pytest.approx(3, abs=0.1)
+    assert any("do not generalise to others" in warning for warning in table.warnings)
+
+
+def test_five_dialogs_can_not_show_anything_and_that_is_said() -> None:
+    [table] = compare_generators(code_ratings(drawn_frame(seed=4, dialogs=5)))
+
+    assert any(warning.startswith("No difference can be found with 5 dialogs") for warning in table.warnings)
+    assert (smallest_p_value(5), smallest_p_value(6)) == (0.0625, 0.03125)
+
+
+def test_a_p_value_that_no_draw_reaches_is_at_its_floor() -> None:
+    [table] = compare_generators(code_ratings(drawn_frame(seed=3, dialogs=200, A=(0.6, 0.2, 0.2), B=(0.2, 0.3, 0.5))))
+
+    assert isinstance(table.comparisons[0].test, PairTest)
+    assert table.comparisons[0].test.is_floor
 
 
 def test_a_clear_difference_gives_letters_of_their_own() -> None:

@@ -1,4 +1,4 @@
-// Areas: all replies to a dialog side by side, each moved as a card into one of a few areas. hits/protocols/areas.py
+// Ask by areas: the page's words, what is missing, what the warm-up praises, and how two tabs' moves are merged.
 import type { PageData, WarmUpReply } from "../../generated/page";
 import { count, h } from "../dom";
 import { Board } from "./areas/board";

@@ -1,5 +1,5 @@
-// What a protocol must do on the worker's page, so that shell, saving, clock and notices need not know how people are
-// asked. Its Python half is hits/protocols/protocol.py.
+// Define what a protocol must do on the worker's page, so that shell, saving, clock and notices need not know how
+// people are asked. Its Python half is hits/protocols/protocol.py.
 import type { WarmUpReply } from "../../generated/page";
 
 /**

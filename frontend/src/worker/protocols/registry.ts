@@ -1,4 +1,4 @@
-// The protocols that a study may have, by the names of hits/protocols. One line each.
+// List the protocols that a study may have, by the names of hits/protocols. One line each.
 import type { PageData } from "../../generated/page";
 import { areasProtocol } from "./areas";
 import type { Protocol } from "./contract";

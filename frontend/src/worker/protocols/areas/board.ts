@@ -1,4 +1,4 @@
-// The board of cards and areas: cards are moved by their buttons, by keys, or by dragging. Every move can be undone.
+// Move cards on the board: what is said, what gets the focus, and what Undo takes back. Every move can be undone.
 import { BoardInput, blur } from "./board_input";
 import { button, count, h, say } from "../../dom";
 import { letterOf } from "../../letters";

@@ -1,4 +1,4 @@
-// The parts of the board, and of its picture in the preview: cards, areas, the tray, and hints about keys.
+// Make the parts of the board: cards, areas and their shapes, the tray, and hints about keys.
 import { count, h, quoted } from "../../dom";
 import { letterOf } from "../../letters";
 

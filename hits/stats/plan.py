@@ -1,0 +1,70 @@
+"""Defines what a study has planned to test: its outcome, and the family of pairs that the verdicts are about.
+
+In: what the frozen design says, or nothing for ratings that were made elsewhere. Out: a `Plan`, which the statistics
+read. The planned pairs are the primary family and are corrected by themselves; everything else is exploratory. This
+file needs neither numpy nor pandas, because pages read plans too.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+SHARE_OF_BEST, MEAN_SCORE, WIN_RATE = "share of best", "mean score", "win rate"
+OUTCOMES = (SHARE_OF_BEST, MEAN_SCORE, WIN_RATE)
+ALL_PAIRS, ONE_AGAINST_THE_OTHERS, NAMED_PAIRS = "all pairs", "one against the others", "named pairs"
+
+Pairs = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is tested. `outcome` is what an answer counts: 1 or 0 for the best value ("share of best"), the score ("mean
+    score"), or 1, 1/2 and 0 for a win, a tie and a loss ("win rate"; always so where replies were compared).
+
+    `pairs` is the primary family, and None means all pairs. `criterion` names the only criterion whose pairs are
+    primary; if it is empty, each criterion has a primary family of its own. `planned_dialogs` is 0 for all dialogs.
+    `tau2` is the mixture variance of the confidence sequence, fixed at freezing; 0 if none was planned.
+    """
+
+    outcome: str = MEAN_SCORE
+    pairs: Pairs | None = None
+    criterion: str = ""
+    planned_dialogs: int = 0
+    tau2: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.outcome not in OUTCOMES:
+            raise ValueError(f"The outcome must be one of {', '.join(OUTCOMES)}, not {self.outcome!r}.")
+
+    def has_primary(self, first: str, second: str, criterion: str = "") -> bool:
+        """Say whether a pair, in either order, is in the primary family.
+
+        >>> Plan(pairs=(("A", "B"),)).has_primary("B", "A"), Plan(pairs=(("A", "B"),)).has_primary("A", "C")
+        (True, False)
+        """
+        if self.criterion and criterion and criterion != self.criterion:
+            return False
+        return self.pairs is None or (first, second) in self.pairs or (second, first) in self.pairs
+
+
+def family_of(
+    compare: str, generators: Sequence[str], reference: str = "", pairs: Iterable[Sequence[str]] = ()
+) -> Pairs | None:
+    """Return the primary family as a plan has it, from the words of a study file.
+
+    >>> family_of("one against the others", ["A", "B", "C"], "B")
+    (('B', 'A'), ('B', 'C'))
+    >>> family_of("all pairs", ["A", "B", "C"]) is None
+    True
+    """
+    if compare == ONE_AGAINST_THE_OTHERS:
+        return tuple((reference, other) for other in generators if other != reference)
+    if compare == NAMED_PAIRS:
+        return tuple((first, second) for first, second in pairs)
+    if compare != ALL_PAIRS:
+        raise ValueError(f"It must say which pairs are compared, and not {compare!r}.")
+    return None
+
+
+def family_size(plan: Plan, generators: Sequence[str]) -> int:
+    return sum(plan.has_primary(*pair) for pair in combinations(generators, 2))

@@ -1,0 +1,222 @@
+"""Describes a study that is being planned: its size, what its ratings may look like, and who rates.
+
+In: numbers that a researcher knows or guesses. Out: a `Setting`, from which hits.stats.power simulates, and the variance
+that its paired difference will have. Needs no pandas: forms and pages plan studies too.
+"""
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+import scipy  # which loads scipy.special when it is first used: that takes a second, and few processes plan studies
+
+from hits.stats.estimates import ALPHA
+
+# Differences are searched for on a grid of tenths of a percentage point.
+GRID = 1000
+
+# With more than these, memory would run out, or sums of squares would lose digits.
+LIMITS = {
+    "dialogs": (2, 1_000_000),
+    "raters": (1, 1000),
+    "generators": (2, 1000),
+    "dialogs_per_hit": (1, 1000),
+    "most_hits": (1, 1_000_000),
+}
+
+# If loads fall off like 1/rank from the largest one that is allowed, then sum n^2 / sum n, the load of an effective
+# worker, is about a quarter of that largest one.
+SHARE_OF_ALLOWED_HITS = 0.25
+FEW_WORKERS = 10  # effective ones; with fewer, the two-way t test has a say too
+
+SHARE_OF_BEST, MEAN_SCORE, WIN_RATE = "share of best", "mean score", "win rate"
+
+
+@dataclass(frozen=True)
+class Effects:
+    """Shares of the latent's variance. The defaults are moderate guesses, not measurements: change them at will.
+
+    `taste` is what a worker likes about one generator's replies more than others do. It is 0 unless it is said, as in a
+    simulated crowd; studies are planned with `PLANNED_EFFECTS`.
+    """
+
+    dialog: float = 0.10
+    reply: float = 0.15
+    worker: float = 0.10
+    taste: float = 0.0
+
+    def __post_init__(self) -> None:
+        shares = (self.dialog, self.reply, self.worker, self.taste)
+        if not (all(share >= 0 for share in shares) and sum(shares) < 1):
+            raise ValueError(
+                "The effects of dialog, reply, worker and taste are shares of the variance: none below 0, and "
+                f"together below 1. They are {', '.join(f'{share:g}' for share in shares)}."
+            )
+
+    @property
+    def rest(self) -> float:
+        return 1 - self.dialog - self.reply - self.worker - self.taste
+
+
+# How large tastes are is unknown until a study has measured them. 5 % is a guess that errs on the safe side.
+PLANNED_EFFECTS = Effects(taste=0.05)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A study, and what is assumed of its ratings. `proportions` are good, okay and bad of the weaker generator.
+
+    `workers` is the effective number of workers (1 / sum of their squared shares of the ratings). If it is 0, it
+    follows from `most_hits`, the HITs that a worker may do: an effective worker does a quarter of them.
+    `family` is the number of primary pairs; 0 means all pairs of generators.
+    """
+
+    dialogs: int
+    raters: int
+    generators: int = 2
+    proportions: tuple[float, float, float] = (0.32, 0.31, 0.37)
+    effects: Effects = field(default=PLANNED_EFFECTS)
+    dialogs_per_hit: int = 10
+    alpha: float = ALPHA
+    workers: int = 0
+    most_hits: int = 50
+    family: int = 0
+    outcome: str = SHARE_OF_BEST
+
+    def __post_init__(self) -> None:
+        for name, (least, most) in LIMITS.items():
+            if not least <= (count := getattr(self, name)) <= most:
+                raise ValueError(f"There must be {least} to {most:,} {name.replace('_', ' ')}, not {count:,}.")
+        if not 0 < self.alpha < 1:
+            raise ValueError(f"The significance level must lie between 0 and 1, not at {self.alpha:g}.")
+        if self.workers and not self.raters <= self.workers <= 1_000_000:
+            raise ValueError(f"{self.raters} raters a dialog are {self.raters} workers or more, not {self.workers:,}.")
+        object.__setattr__(self, "proportions", _normalised(self.proportions))
+
+    @property
+    def pairs(self) -> int:
+        return self.family or math.comb(self.generators, 2)
+
+    @property
+    def alpha_per_pair(self) -> float:
+        return self.alpha / self.pairs
+
+    @property
+    def hits(self) -> int:
+        return math.ceil(self.dialogs / self.dialogs_per_hit)
+
+    @property
+    def worker_count(self) -> int:
+        """The effective number of workers, said or assumed."""
+        slots = self.hits * self.raters
+        if self.workers:
+            return min(self.workers, slots)
+        load = max(1.0, SHARE_OF_ALLOWED_HITS * min(self.most_hits, self.hits))
+        return max(self.raters, round(slots / load))
+
+    @property
+    def largest_difference(self) -> float:
+        """The largest difference on the grid that leaves the better generator some okay and bad."""
+        return (math.ceil((1 - self.proportions[0]) * GRID - 1e-9) - 1) / GRID
+
+    @property
+    def cuts(self) -> tuple[float, float]:
+        """Where the weaker generator's latent becomes okay, and where good."""
+        good, _, bad = self.proportions
+        return float(scipy.special.ndtri(bad)), float(scipy.special.ndtri(1 - good))
+
+    @property
+    def can_find(self) -> bool:
+        """Whether the permutation test can give a small enough p-value at all: with n dialogs, none below 2 / 2^n."""
+        return 2.0 ** (1 - self.dialogs) <= self.alpha_per_pair
+
+
+def _normalised(proportions: tuple[float, float, float]) -> tuple[float, float, float]:
+    total = sum(proportions)
+    if not (all(share > 0 for share in proportions) and abs(total - 1) <= 0.01 + 1e-9):
+        raise ValueError(
+            f"The proportions of good, okay and bad must be above 0 and add up to 1; "
+            f"{' + '.join(f'{share:g}' for share in proportions)} = {total:g}."
+        )
+    good, okay, bad = (share / total for share in proportions)
+    return good, okay, bad
+
+
+def outcome_difference(setting: Setting, better: np.ndarray, weaker: np.ndarray) -> np.ndarray:
+    """Return what the outcome gains, from scores of 2 good, 1 okay and 0 bad. For the win rate it is counted in halves,
+    1, 0 or -1, so that all outcomes are whole numbers."""
+    if setting.outcome == MEAN_SCORE:
+        return better - weaker
+    if setting.outcome == SHARE_OF_BEST:
+        return (better == 2).view(np.int8) - (weaker == 2).view(np.int8)
+    return np.sign(better - weaker)
+
+
+def unit_of(setting: Setting) -> float:
+    """Return what 1 of `outcome_difference` means in the outcome's own units."""
+    return 0.5 if setting.outcome == WIN_RATE else 1.0
+
+
+@dataclass(frozen=True)
+class Components:
+    """What two answers about a pair share: the mean difference, its variance, and the covariance of two answers about
+    the same dialog, and of two answers by the same worker. In the units of `outcome_difference`."""
+
+    gain: float
+    variance: float
+    same_dialog: float
+    same_worker: float
+
+    def variance_of_mean(self, setting: Setting) -> float:
+        """Return the variance of the mean difference of all answers, with all workers equally busy."""
+        answers = setting.dialogs * setting.raters
+        by_worker = max(answers / setting.worker_count - 1, 0)
+        together = (setting.raters - 1) * self.same_dialog + by_worker * self.same_worker
+        return max(self.variance + together, 1e-12) / answers
+
+
+DRAWS = 200_000
+
+
+def components_of(setting: Setting, shift: float = 0.0) -> Components:
+    """Draw two answers many times: about one dialog by two workers, about two dialogs by one worker.
+
+    `shift` is what the better generator's latent has on top. The numbers are the same each time.
+    """
+    rng = np.random.Generator(np.random.PCG64(2021))
+    effects = setting.effects
+    low, high = setting.cuts
+
+    def draw(share: float, generators: int) -> np.ndarray:
+        return np.asarray(math.sqrt(share) * rng.standard_normal((generators, DRAWS)))
+
+    def answer(*shared: np.ndarray) -> np.ndarray:
+        latent = sum(shared, draw(effects.rest, 2))
+        latent[1] += shift
+        weaker, better = (latent > low).view(np.int8) + (latent > high).view(np.int8)
+        return np.asarray(outcome_difference(setting, better, weaker), np.float64)
+
+    def dialog() -> np.ndarray:
+        return draw(effects.dialog, 1) + draw(effects.reply, 2)
+
+    def worker() -> np.ndarray:
+        return draw(effects.worker, 1) + draw(effects.taste, 2)
+
+    about, by = dialog(), worker()
+    first = answer(about, by)
+    of_dialog, of_worker = answer(about, worker()), answer(dialog(), by)
+    mean = float((first + of_dialog + of_worker).mean() / 3)
+    return Components(
+        gain=mean,
+        variance=float(((first - mean) ** 2).mean()),
+        same_dialog=float(((first - mean) * (of_dialog - mean)).mean()),
+        same_worker=float(((first - mean) * (of_worker - mean)).mean()),
+    )
+
+
+def planned_variance(setting: Setting) -> float:
+    """Return the variance of the paired difference in the outcome's units, if the two generators are equally good.
+
+    Rounded to three digits, so that the same plan gives the same number on every machine.
+    """
+    return float(f"{components_of(setting).variance_of_mean(setting) * unit_of(setting) ** 2:.3g}")
