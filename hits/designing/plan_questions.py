@@ -10,11 +10,13 @@ from typing import Any
 
 from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
+from hits.crowds import planned_crowd
 from hits.designing.design_problems import check_draft
 from hits.designing.power_planning import Plan, plan_for_difference, plan_for_size
 from hits.designing.sizing import size_of_batches
 from hits.models import Study
 from hits.models.design import StudyDesign
+from hits.models.money import money
 from hits.stats import Setting, family_of
 
 # Measured: 6 s for 6,000 dialogs with 4 raters, and 1 s to find the size for a difference of 15 points.
@@ -69,7 +71,7 @@ def _plan_for_design(design: StudyDesign, wanted: str, chosen_count: int) -> Pla
         family=len(family or ()),
         outcome=analysis.outcome,
     )
-    pay = (design.pay.reward_cents, design.pay.bonus_cents)
+    pay = (design.pay.reward_cents, design.pay.bonus_cents, planned_crowd(design).fees)
     if not wanted:
         return plan_for_size(setting, *pay)
     try:
@@ -79,7 +81,7 @@ def _plan_for_design(design: StudyDesign, wanted: str, chosen_count: int) -> Pla
     return plan_for_difference(setting, difference, *pay)
 
 
-def plan_as_json(found: Plan | None) -> dict[str, Any]:
+def plan_as_json(found: Plan | None, currency: str) -> dict[str, Any]:
     """Return the plan as JSON for a page; empty if there is no plan."""
     if found is None:
         return {}
@@ -89,7 +91,7 @@ def plan_as_json(found: Plan | None) -> dict[str, Any]:
         "dialogs": f"{found.setting.dialogs:,}",
         "raters": found.setting.raters,
         "hits": f"{found.hits:,}",
-        "total": f"${found.cost.total_cents / 100:,.2f}",
+        "total": money(found.cost.total_cents, currency),
         "detectable": None if found.detectable is None else f"{found.detectable * 100:.1f}",
         "rows": [
             {

@@ -8,12 +8,14 @@ import pytest
 from django.core.management import CommandError, call_command
 from scipy.stats import nct, norm, t, ttest_1samp
 
+from hits.crowds import CROWDS
 from hits.designing import plan_for_difference, plan_for_size
 from hits.designing.power_planning import FEWEST_SIMULATIONS_FOR_A_SIZE
 from hits.stats import Effects, Setting, detectable_difference, dialogs_needed, power_curve
 from hits.stats.power import power_of, simulate_scores
 
 NO_EFFECTS = Effects(dialog=0, reply=0, worker=0)
+FEES = CROWDS["mturk"].fees
 PAPER = Setting(dialogs=6000, raters=4, generators=4)
 
 
@@ -250,7 +252,7 @@ def test_rounded_proportions_are_made_whole() -> None:
 
 
 def test_the_papers_plan_costs_what_the_paper_paid() -> None:
-    plan = plan_for_size(PAPER, reward_cents=40, bonus_cents=10, simulations=50)
+    plan = plan_for_size(PAPER, reward_cents=40, bonus_cents=10, fees=FEES, simulations=50)
 
     assert plan.hits == 600
     assert (plan.cost.reward_cents, plan.cost.reward_fee_cents, plan.cost.total_cents) == (96_000, 19_200, 144_000)
@@ -266,7 +268,7 @@ def test_the_papers_plan_costs_what_the_paper_paid() -> None:
 def test_many_raters_are_split_so_that_the_fee_does_not_double(raters: int, hits: int, fee_cents: int) -> None:
     setting = Setting(dialogs=25, raters=raters)
 
-    plan = plan_for_size(setting, reward_cents=40, bonus_cents=0)
+    plan = plan_for_size(setting, reward_cents=40, bonus_cents=0, fees=FEES)
 
     assert (plan.hits, plan.cost.assignment_count) == (hits, 3 * raters)
     assert plan.cost.reward_fee_cents == fee_cents
@@ -275,19 +277,19 @@ def test_many_raters_are_split_so_that_the_fee_does_not_double(raters: int, hits
 def test_a_plan_for_a_difference_has_the_dialogs_that_it_needs_or_is_none() -> None:
     setting = Setting(dialogs=2, raters=4, generators=4)
 
-    plan = plan_for_difference(setting, 0.05, reward_cents=40, bonus_cents=10)
+    plan = plan_for_difference(setting, 0.05, reward_cents=40, bonus_cents=10, fees=FEES)
 
     assert plan is not None
     assert plan.setting.dialogs == dialogs_needed(setting, 0.05, simulations=FEWEST_SIMULATIONS_FOR_A_SIZE)
     assert plan.detectable == pytest.approx(0.05, abs=0.002)
     assert plan.cost.assignment_count == plan.hits * 4 == plan.setting.dialogs // 10 * 4
-    assert plan_for_difference(setting, 0.0001, reward_cents=40, bonus_cents=10) is None
+    assert plan_for_difference(setting, 0.0001, reward_cents=40, bonus_cents=10, fees=FEES) is None
 
 
 def test_the_curve_leaves_out_differences_that_can_not_be() -> None:
     setting = Setting(dialogs=1000, raters=4, proportions=(0.9, 0.06, 0.04))
 
-    plan = plan_for_size(setting, reward_cents=40, bonus_cents=10)
+    plan = plan_for_size(setting, reward_cents=40, bonus_cents=10, fees=FEES)
 
     assert max(power.difference for power in plan.curve) < 0.1
 
@@ -331,8 +333,8 @@ def test_the_command_says_so_when_a_study_can_find_nothing() -> None:
         ("--dialogs 100 --good .9", "The proportions of good, okay and bad must be above 0 and add up to 1"),
         ("--dialogs 100 --effect-worker .9", "none below 0, and together below 1"),
         ("--dialogs 100 --reward 0", "The reward must be at least one cent"),
-        ("--dialogs 100 --reward 0.405", "The reward must be dollars and whole cents, like 0.40, not 0.405."),
-        ("--dialogs 100 --bonus nan", "The bonus must be dollars and whole cents, like 0.40, not nan."),
+        ("--dialogs 100 --reward 0.405", "The reward must be an amount of whole cents, like 0.40, not 0.405."),
+        ("--dialogs 100 --bonus nan", "The bonus must be an amount of whole cents, like 0.40, not nan."),
         ("--dialogs 100 --bonus=-1", "The bonus can't be negative"),
         ("--difference 70", "can have 0 to 67.9 points more of good"),
         ("--difference 0.01", "No study of up to 100,000 dialogs finds a difference of 0.01 points with 80 % power"),
