@@ -93,19 +93,24 @@ class Judgement:
 class OwnSetting:
     """A setting that only this protocol has, as the study form asks for it.
 
-    `kind` is one of the kinds that hits.views.setting_fields can read.
+    `kind` is one of the kinds that hits.views.setting_fields can read. A "choice" has `choices`, each with what the
+    researcher reads. A "table" is a list of tables with the same `columns`; the path of a column is its key there, and
+    its kind is one of hits.views.table_fields. A row whose first column is empty is left out.
     """
 
     path: str
     label: str
     kind: str
     help: str = ""
+    choices: Sequence[tuple[str, str]] = ()
+    columns: Sequence["OwnSetting"] = ()
 
 
 class Protocol(ABC, Generic[Design]):
     """One way of asking, with one study's settings."""
 
     name: ClassVar[str]
+    title: ClassVar[str]  # on the study form, under "How people are asked"
     design_class: ClassVar[type[StudyDesign]]  # adds the settings that only this protocol has
     sent_class: ClassVar[type[Sent]]
     own_settings: ClassVar[Sequence[OwnSetting]]
