@@ -126,7 +126,8 @@ class Scales(Protocol[ScalesDesign]):
 
     @cached_property
     def criteria(self) -> Sequence[Criterion]:
-        return [Criterion(one.name, _scale(one.points)) for one in self.design.task.criteria]
+        asked = self.design.task.criteria
+        return [Criterion(one.name, _scale(one.points), question=one.question) for one in asked]
 
     def judgements(self, value: Value, card_order: Sequence[int], cards: Sequence[Card]) -> Iterator[Judgement]:
         for place, number in enumerate(card_order):
@@ -167,4 +168,4 @@ class Scales(Protocol[ScalesDesign]):
 def _scale(points: int) -> Scale:
     lowest = 0 if points == 101 else 1
     numbers = tuple(range(lowest + points - 1, lowest - 1, -1))
-    return Scale(tuple(map(str, numbers)), tuple(map(str, numbers)), numbers)
+    return Scale(tuple(map(str, numbers)), tuple(map(str, numbers)), numbers, is_by_mean=True)
