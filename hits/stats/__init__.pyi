@@ -46,7 +46,9 @@ from .proportions import rows_by_dataset as rows_by_dataset
 from .proportions import table_rows as table_rows
 from .rater_agreement import agreement as agreement
 from .reply_labels import label_distributions as label_distributions
+from .scales import CriterionScale as CriterionScale
 from .scales import score_of as score_of
+from .scales import usual_bins as usual_bins
 from .too_few import FEW_WORKERS as FEW_WORKERS
 from .too_few import effective_number as effective_number
 from .too_few import few_dialogs_warning as few_dialogs_warning
