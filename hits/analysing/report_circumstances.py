@@ -25,7 +25,7 @@ FACTOR_TITLES = {
 def dependences(found: CriterionResults) -> Section:
     lead = (
         "Effects on the score, given the dataset and the model: whether ratings depend on where and when a reply was "
-        "shown, and to whom. The p-values are corrected together by Holm's method."
+        "shown, and to whom. Place and position are tested by their trend, time within workers. The p-values are corrected together by Holm's method."
     )
     rows = [Row(Head((one.factor,)), (_effect_cell(one), p_value(one.corrected_p_value))) for one in found.dependences]
     deviation = number(Kind.SCORE, found.worker_effect.deviation, before="deviation between workers ")
@@ -39,7 +39,7 @@ def dependences(found: CriterionResults) -> Section:
 
 
 def _effect_cell(one: Dependence) -> Cell:
-    if isinstance(one.levels, Undefined):
+    if isinstance(one.levels, Undefined) or not isinstance(one.slope, Undefined):
         return number(Kind.DIFFERENCE, one.slope, after=f" for {one.unit}")
     effects = [level.effect.value for level in one.levels]
     return words(f"{min(effects):+.3f} to {max(effects):+.3f} over {len(effects)} levels")

@@ -1,7 +1,7 @@
 """Tests which generator is better, by paired comparisons within the same worker and dialog.
 
-For each pair of generators: the mean difference of the planned outcome (hits.stats.plan), and beside it those of the
-share of the best value and of the score, and the probability of superiority
+For each pair of generators: the mean difference of the planned outcome (hits.stats.planned_tests), and beside it those
+of the share of the best value and of the score, and the probability of superiority
 
     P(first is rated higher) + P(both alike) / 2
 
@@ -42,7 +42,7 @@ from hits.stats.outcomes import (
     Lettered,
     PairTest,
 )
-from hits.stats.plan import MEAN_SCORE, SHARE_OF_BEST, WIN_RATE, Plan
+from hits.stats.planned_tests import MEAN_SCORE, SHARE_OF_BEST, WIN_RATE, Plan
 from hits.stats.share_intervals import share_interval
 from hits.stats.sign_flips import Differences, SignFlips, holm, sign_flip_test
 from hits.stats.too_few import FEW_WORKERS, effective_number, few_dialogs_warning, few_workers_warning
@@ -109,7 +109,7 @@ class _Pair:
         best = np.zeros(0)
         if answers.pairs is None:
             one, other = answers.scores[has_both, first], answers.scores[has_both, second]
-            best = (one == best_score).astype(np.float64) - (other == best_score)
+            best = (one >= best_score).astype(np.float64) - (other >= best_score)  # of a long scale, the best bin
         return _Pair(first, second, answers.of(has_both), score, best)
 
     def in_part(self, part: int, parts: int) -> "_Pair":
