@@ -25,7 +25,8 @@ FACTOR_TITLES = {
 def dependences(found: CriterionResults) -> Section:
     lead = (
         "Effects on the score, given the dataset and the model: whether ratings depend on where and when a reply was "
-        "shown, and to whom. Place and position are tested by their trend, time within workers. The p-values are corrected together by Holm's method."
+        "shown, and to whom. Place and position are tested by their trend, time within workers. The p-values are "
+        "corrected together by Holm's method."
     )
     rows = [Row(Head((one.factor,)), (_effect_cell(one), p_value(one.corrected_p_value))) for one in found.dependences]
     deviation = number(Kind.SCORE, found.worker_effect.deviation, before="deviation between workers ")

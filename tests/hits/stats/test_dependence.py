@@ -54,12 +54,12 @@ def test_time_is_compared_within_workers_and_not_between_them() -> None:
 
 def test_a_slow_decline_over_the_positions_is_found_by_its_trend() -> None:
     frame = drawn_frame(seed=6, dialogs=200, workers=15)
-    frame["score"] = frame["score"] - 0.03 * frame["position"]
+    frame["score"] = frame["score"] - 0.06 * frame["position"]
 
     position = found_in(frame)["position"]
 
     assert isinstance(position.slope, Estimate)
-    assert position.slope.value == pytest.approx(-0.03, abs=0.02)
+    assert position.slope.value == pytest.approx(-0.06, abs=0.03)
     assert isinstance(position.p_value, float)
     assert position.p_value < 0.01
 
