@@ -47,6 +47,10 @@ from .proportions import table_rows as table_rows
 from .rater_agreement import agreement as agreement
 from .reply_labels import label_distributions as label_distributions
 from .scales import score_of as score_of
+from .sequence import TAU_FACTOR as TAU_FACTOR
+from .sequence import SequenceFinding as SequenceFinding
+from .sequence import sequence_finding as sequence_finding
+from .sequence import too_early as too_early
 from .too_few import FEW_WORKERS as FEW_WORKERS
 from .too_few import effective_number as effective_number
 from .too_few import few_dialogs_warning as few_dialogs_warning
