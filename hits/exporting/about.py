@@ -6,9 +6,9 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from evalplatform.errors import EvalPlatformError
-from hits.analysing import Origin
+from hits.analysing import Origin, Progress
 from hits.screening import Funnel
-from hits.stats import CriterionScale
+from hits.stats import CriterionScale, Plan
 
 FILE = "bundle.json"
 FORMAT = 1
@@ -37,6 +37,9 @@ class About(BaseModel):
     is_exploratory: bool  # True if other rules were used than the study was frozen with
     funnel: Funnel | None
     seed: int  # of the results
+    plan: Plan = Plan()  # the outcome and the primary pairs of the frozen design
+    equal_within: float = 0.0
+    progress: Progress = Progress()  # interim results have confidence sequences and no verdicts
     software: dict[str, str]
     columns: dict[str, str]
 
