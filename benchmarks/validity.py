@@ -23,6 +23,7 @@ import numpy as np
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "evalplatform.settings")
 django.setup()
 
+from benchmarks.looking_early import print_errors
 from hits.screening import every_rule  # noqa: E402
 from hits.screening.rules import apply_rules  # noqa: E402
 from hits.stats import (  # noqa: E402
@@ -69,7 +70,7 @@ def main() -> None:
             seeds = range(FIRST_SEED, FIRST_SEED + studies)
             return list(pool.map(work, seeds, chunksize=max(1, studies // 16)))
 
-        parts = [_coverage(over), _false_findings(over), _power(over), _order(over), _table5(over)]
+        parts = [_coverage(over), _false_findings(over), _power(over), _order(over), _table5(over), print_errors()]
     if broken := [name for part in parts for name in part]:
         sys.exit("A limit is broken: " + "; ".join(broken) + ".")
 
