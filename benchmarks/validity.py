@@ -25,6 +25,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "evalplatform.settings")
 django.setup()
 
 from benchmarks.audited_cases import audited_cases  # noqa: E402
+from benchmarks.looking_early import print_errors  # noqa: E402
 from hits.screening import every_rule  # noqa: E402
 from hits.screening.rules import apply_rules  # noqa: E402
 from hits.stats import (  # noqa: E402
@@ -79,6 +80,7 @@ def main() -> None:
             _order(over),
             _table5(over),
             audited_cases(over, _told),
+            print_errors(),
         ]
     if broken := [name for part in parts for name in part]:
         sys.exit("A limit is broken: " + "; ".join(broken) + ".")

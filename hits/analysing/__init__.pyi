@@ -8,6 +8,7 @@ from .figures.all_figures import make_pictures as make_pictures
 from .imported_ratings import DEFAULT_SCALE as DEFAULT_SCALE
 from .imported_ratings import describe_problems as describe_problems
 from .imported_ratings import import_ratings as import_ratings
+from .interim import with_progress as with_progress
 from .origin_words import WARNINGS as WARNINGS
 from .origin_words import Origin as Origin
 from .origin_words import count_origins as count_origins
@@ -35,3 +36,7 @@ from .stored_results import source_of as source_of
 from .study_analysis import analyse_study as analyse_study
 from .study_analysis import plan_of as plan_of
 from .study_analysis import scales_of as scales_of
+from .study_progress import Progress as Progress
+from .study_progress import describe_progress as describe_progress
+from .study_progress import measure_progress as measure_progress
+from .study_progress import note_look as note_look

@@ -11,13 +11,12 @@ from typing import Any
 
 from evalplatform.background_work import showing_life
 from evalplatform.errors import in_one_line
-from hits.analysing.analysis import analyse
 from hits.analysing.disputed_dialogs import most_disputed
 from hits.analysing.figures.all_figures import Picture, make_pictures
 from hits.analysing.results import Results
 from hits.analysing.serialising import results_as_json
 from hits.analysing.stored_results import source_of
-from hits.analysing.study_analysis import plan_of, scales_of, study_frame
+from hits.analysing.study_analysis import analyse_frame, study_frame
 from hits.models import Offering, ScreeningRun, StudyResults
 from hits.screening import funnel_of, kept_mask
 
@@ -45,7 +44,7 @@ def compute_results(offering: Offering, now: Callable[[], datetime]) -> None:
 
 def _compute(offering: Offering) -> dict[str, Any]:
     frame = study_frame(offering)
-    results = analyse(frame, scales=scales_of(offering.study), plan=plan_of(offering.study))
+    results = analyse_frame(frame, offering)
     return {
         "results": results_as_json(results),
         "figures": {

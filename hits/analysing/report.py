@@ -12,6 +12,7 @@ from enum import Enum, auto
 
 from hits.analysing.origin_words import Origin
 from hits.analysing.results import Size
+from hits.analysing.study_progress import Progress
 from hits.stats import Estimate, Interval, PairTest, Undefined
 
 ALL_DATASETS = "all datasets"
@@ -143,6 +144,7 @@ class Report:
 
     criteria: tuple[CriterionReport, ...]
     origin: Origin = field(default_factory=Origin)
+    progress: Progress = field(default_factory=Progress)
 
 
 def words(text: str) -> Cell:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from evalplatform.wording import count_of
 from hits.analysing.origin_words import describe_origin
 from hits.analysing.report import Cell, CriterionReport, Head, Kind, Report, Section, Table
+from hits.analysing.study_progress import describe_progress
 from hits.stats import Undefined
 
 FEW_LABELS = 5
@@ -17,6 +18,8 @@ STYLES = {Kind.SHARE: ".4f", Kind.DIFFERENCE: "+.3f", Kind.COUNT: ","}
 def report_as_text(report: Report) -> Iterator[str]:
     if warning := describe_origin(report.origin):
         yield from (warning, "")
+    if interim := describe_progress(report.progress):
+        yield from (interim, "")
     for number, one in enumerate(report.criteria):
         if one.prefix:
             yield from (*([""] if number else []), f"Criterion: {one.criterion}", "")
@@ -42,6 +45,8 @@ def _titled_sections(report: CriterionReport) -> Iterator[tuple[str, Iterator[st
     compared = section("comparisons")
     for table, letters in zip(compared.tables_of("comparisons"), compared.tables_of("letters"), strict=True):
         yield f"Which is better, {table.title}", _comparisons(table, letters)
+    for table in compared.tables_of("sequence"):
+        yield f"Which is better so far, {table.title}", _sequence(table)
     if compared.notes:
         yield "What these comparisons can't say", (f"  {note}" for note in compared.notes)
     for table in section("ranking").tables:
@@ -100,6 +105,13 @@ def _comparisons(table: Table, letters: Table) -> Iterator[str]:
     for row in letters.rows:
         mean = "" if row.head.letters and row.cells[0].undefined else f"{_format_cell(row.cells[0]):<8}"
         yield f"    {_format_head(row.head):<{wide}}{mean}{row.head.letters}"
+
+
+def _sequence(table: Table) -> Iterator[str]:
+    width = max((len(_format_head(row.head)) for row in table.rows), default=0) + 2
+    for row in table.rows:
+        difference, so_far = map(_format_cell, row.cells)
+        yield f"  {_format_head(row.head):<{width}}{difference:<{WIDER}}   {so_far}"
 
 
 def _ranking(table: Table) -> Iterator[str]:

@@ -6,10 +6,12 @@ of its tables; this file computes nothing that the results do not say.
 """
 
 from collections.abc import Callable
+from functools import partial
 
 from hits.analysing.report import CriterionReport, Report, Section
 from hits.analysing.report_answers import agreement, calibration, comparisons, ranking, shares
 from hits.analysing.report_circumstances import dependences, labels, metrics, true_values, variants
+from hits.analysing.report_interim import interim_comparisons
 from hits.analysing.results import CriterionResults, Results
 
 Make = Callable[[CriterionResults], Section]
@@ -26,11 +28,20 @@ def report_of(results: Results, variant_name: str = "") -> Report:
     agreement only."""
     if variant_name:
         under = results.under(variant_name)
-        return Report(tuple(_report_criterion(one, under, OF_A_VARIANT) for one in under.criteria), results.origin)
-    return Report(tuple(_report_criterion(one, results, EVERYTHING) for one in results.criteria), results.origin)
+        return Report(
+            tuple(_report_criterion(one, under, OF_A_VARIANT) for one in under.criteria),
+            results.origin,
+            results.progress,
+        )
+    return Report(
+        tuple(_report_criterion(one, results, EVERYTHING) for one in results.criteria), results.origin, results.progress
+    )
 
 
 def _report_criterion(one: CriterionResults, results: Results, wanted: tuple[Make, ...]) -> CriterionReport:
+    if not results.progress.is_complete:
+        interim = partial(interim_comparisons, progress=results.progress)
+        wanted = tuple(interim if make is comparisons else make for make in wanted)
     prefix = f"{one.criterion}-" if len(results.criteria) > 1 else ""
     sections = tuple(make(one) for make in wanted)
     return CriterionReport(one.criterion, prefix, one.size, sections, one.title, one.is_by_mean)

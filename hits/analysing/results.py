@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field, replace
 
 from hits.analysing.origin_words import Origin
+from hits.analysing.study_progress import Progress
 from hits.stats import (
     Agreement,
     Comparisons,
@@ -10,6 +11,7 @@ from hits.stats import (
     Labels,
     MetricCorrelation,
     Ranking,
+    SequenceFinding,
     ShareRow,
     TrueValues,
     Undefined,
@@ -69,6 +71,7 @@ class CriterionResults:
     metrics: tuple[MetricCorrelation, ...]
     calibration: tuple[ShareRow, ...]
     variants: tuple[Variant, ...]
+    sequences: tuple[SequenceFinding, ...] = ()  # one for each primary pair
     label: str = ""  # the criterion's name as people read it; empty if `criterion` says it all
     is_by_mean: bool = False  # the values are points with equal distances: tables show means first
 
@@ -105,6 +108,7 @@ class CriterionResults:
             labels=(),
             metrics=(),
             calibration=(),
+            sequences=(),
         )
 
 
@@ -115,6 +119,7 @@ class Results:
     criteria: tuple[CriterionResults, ...]
     seed: int
     origin: Origin = field(default_factory=Origin)
+    progress: Progress = field(default_factory=Progress)
 
     @property
     def main(self) -> CriterionResults:

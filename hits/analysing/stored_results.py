@@ -14,6 +14,7 @@ from django.db.models import Count, Max
 
 from evalplatform import __version__
 from generation.models import GeneratorScore
+from hits.analysing.study_progress import measure_progress
 from hits.models import Offering, ScreeningRun, Study, StudyResults, Submission
 
 SendTask = Callable[[Offering], None]  # sends a task about this offering
@@ -35,6 +36,7 @@ def source_of(offering: Offering) -> str:
         submissions.with_answers().count_origins(),
         run and run.pk,
         _last_score(offering.study),
+        measure_progress(offering).is_complete,
     ]
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
 

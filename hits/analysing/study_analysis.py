@@ -4,31 +4,44 @@ import pandas as pd
 
 from hits.analysing.analysis import analyse
 from hits.analysing.automatic import add_metrics, metrics_of
+from hits.analysing.interim import with_progress
 from hits.analysing.results import Results
+from hits.analysing.study_progress import measure_progress
+from hits.designing import planned_setting
 from hits.frames import ratings_frame, reply_labels
 from hits.models import Offering, ScreeningRun, Study
 from hits.protocols import protocol_of
 from hits.screening import mark_exclusions, submissions_by_rule
-from hits.stats import CriterionScale, Plan, family_of
+from hits.stats import TAU_FACTOR, CriterionScale, Plan, family_of, planned_variance
 
 
 def analyse_study(offering: Offering) -> Results:
-    """Analyse what the current screening keeps; without a screening, everything counts."""
-    return analyse(study_frame(offering), scales=scales_of(offering.study), plan=plan_of(offering.study))
+    """Analyse what the current screening keeps; without a screening, everything counts. Interim results have confidence
+    sequences and no verdicts."""
+    return analyse_frame(study_frame(offering), offering)
+
+
+def analyse_frame(frame: pd.DataFrame, offering: Offering) -> Results:
+    study = offering.study
+    plan, equal_within = plan_of(study), study.parsed_design.analysis.equal_within
+    progress = measure_progress(offering)
+    return with_progress(analyse(frame, scales=scales_of(study), plan=plan), progress, plan, equal_within)
+
+
+def plan_of(study: Study) -> Plan:
+    """Return what the frozen design plans to test. The confidence sequence's variance follows from the frozen design
+    alone, so that no rating can change it."""
+    design = study.parsed_design
+    planned = design.analysis
+    pairs = family_of(planned.compare, design.generators, planned.reference, planned.pairs)
+    dialogs = planned.planned_dialogs or int((study.manifest or {}).get("dialogs", 0))
+    tau2 = TAU_FACTOR * planned_variance(planned_setting(design, dialogs))
+    return Plan(planned.outcome, pairs, planned_dialogs=planned.planned_dialogs, tau2=tau2)
 
 
 def scales_of(study: Study) -> dict[str, CriterionScale]:
     """Return the scale of each criterion that the study asks about."""
     return {one.name: one.measured for one in protocol_of(study.parsed_design).criteria}
-
-
-def plan_of(study: Study) -> Plan:
-    """Return what the study's design has planned to test. Where workers compare replies, win rates are tested whatever
-    it says."""
-    design = study.parsed_design
-    planned = design.analysis
-    pairs = family_of(planned.compare, design.generators, planned.reference, planned.pairs)
-    return Plan(planned.outcome, pairs, planned_dialogs=planned.planned_dialogs)
 
 
 def study_frame(offering: Offering) -> pd.DataFrame:

@@ -12,12 +12,12 @@ from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
 from hits.crowds import planned_crowd
 from hits.designing.design_problems import check_draft
+from hits.designing.planned_size import planned_setting
 from hits.designing.power_planning import Plan, plan_for_difference, plan_for_size
 from hits.designing.sizing import size_of_batches
 from hits.models import Study
 from hits.models.design import StudyDesign
 from hits.models.money import money
-from hits.stats import Setting, family_of
 
 # Measured: 6 s for 6,000 dialogs with 4 raters, and 1 s to find the size for a difference of 15 points.
 MOST_RATINGS_AT_ONCE = 4_000
@@ -60,17 +60,7 @@ def plan_study_size(study: Study, difference: str) -> Plan | None:
 
 
 def _plan_for_design(design: StudyDesign, wanted: str, chosen_count: int) -> Plan | None:
-    analysis = design.analysis
-    family = family_of(analysis.compare, design.generators, analysis.reference, analysis.pairs)
-    setting = Setting(
-        dialogs=size_of_batches(design, chosen_count).dialog_count,
-        raters=design.hits.assignments,
-        generators=len(design.generators),
-        dialogs_per_hit=design.hits.dialogs_per_hit,
-        most_hits=design.crowd.max_hits_per_worker,
-        family=len(family or ()),
-        outcome=analysis.outcome,
-    )
+    setting = planned_setting(design, size_of_batches(design, chosen_count).dialog_count)
     pay = (design.pay.reward_cents, design.pay.bonus_cents, planned_crowd(design).fees)
     if not wanted:
         return plan_for_size(setting, *pay)

@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from evalplatform.errors import EvalPlatformError
-from hits.analysing import Origin
+from hits.analysing import Origin, Progress
 from hits.screening import Funnel
 from hits.stats import CriterionScale, Plan
 
@@ -31,13 +31,15 @@ class About(BaseModel):
     datasets: list[str]
     generators: list[str]
     criteria: dict[str, CriterionScale]  # what workers were asked about, each with its values, the best first
-    plan: Plan = Field(default_factory=Plan)  # what the design had planned to test
     rules: list[str]  # screening rules, each with a column in the ratings
     metrics: dict[str, str] = {}  # automatic metrics of the replies, each with a column; and their versions
     is_screened: bool
     is_exploratory: bool  # True if other rules were used than the study was frozen with
     funnel: Funnel | None
     seed: int  # of the results
+    plan: Plan = Plan()  # the outcome and the primary pairs of the frozen design
+    equal_within: float = 0.0
+    progress: Progress = Progress()  # interim results have confidence sequences and no verdicts
     software: dict[str, str]
     columns: dict[str, str]
 

@@ -8,8 +8,9 @@ from typing import Any
 import pandas as pd
 
 from evalplatform.errors import EvalPlatformError
-from hits.analysing import WARNINGS, Origin, Results, analyse, make_pictures, report_of, results_as_json
+from hits.analysing import WARNINGS, Origin, Results, make_pictures, report_of, results_as_json
 from hits.exporting.about import About, count_by_origin, read_about
+from hits.exporting.bundles import analyse_bundle
 from hits.exporting.hashing import changed_files, hash_of
 from hits.exporting.ratings_files import RATINGS_FILES, read_ratings
 from hits.exporting.report_latex import latex_tables
@@ -61,7 +62,7 @@ def _wrong_origin(folder: Path, about: About, origin: Origin, ratings: str) -> I
 
 def _analyse(frame: pd.DataFrame, about: About, ratings: str) -> Results:
     try:
-        return analyse(frame, about.seed, about.criteria, about.plan)
+        return analyse_bundle(frame, about)
     except (ValueError, TypeError, LookupError, ArithmeticError) as error:
         # The file can be read and has the right columns, but its values make no sense as ratings.
         raise EvalPlatformError(f"{ratings} has no ratings that can be analysed: {error}") from error

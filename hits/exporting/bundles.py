@@ -20,11 +20,13 @@ from hits.analysing import (
     add_metrics,
     analyse,
     make_pictures,
+    measure_progress,
     metrics_of,
     plan_of,
     report_of,
     results_as_json,
     scales_of,
+    with_progress,
 )
 from hits.batching import manifest_lines
 from hits.budgeting import reveal_secret
@@ -57,9 +59,15 @@ def export_bundle(offering: Offering, folder: Path, pseudonyms: str = "") -> Bun
     them."""
     with _new_bundle(offering, folder) as new:
         about = write_ratings_of(offering, new, pseudonyms)
-        results = analyse(read_ratings(new / "ratings.parquet", about), about.seed, about.criteria, about.plan)
+        results = analyse_bundle(read_ratings(new / "ratings.parquet", about), about)
         _write_rest(offering, new, about, results)
     return Bundle(folder.resolve(), about, results)
+
+
+def analyse_bundle(frame: pd.DataFrame, about: About) -> Results:
+    """Analyse a bundle's own ratings, by the plan and the progress that bundle.json tells."""
+    results = analyse(frame, about.seed, about.criteria, about.plan)
+    return with_progress(results, about.progress, about.plan, about.equal_within)
 
 
 def export_ratings(offering: Offering, folder: Path, pseudonyms: str = "") -> About:
@@ -125,6 +133,8 @@ def write_ratings_of(offering: Offering, folder: Path, pseudonyms: str = "") -> 
         is_exploratory=run is not None and not run.is_frozen_rules,
         funnel=funnel_of(run),
         seed=SEED,
+        equal_within=design.analysis.equal_within,
+        progress=measure_progress(offering),
         software=software(),
         columns=columns,
     )

@@ -30,7 +30,7 @@ def methods_latex(facts: Facts) -> str:
 def methods_paragraph(facts: Facts) -> str:
     origin = facts.results.origin
     raters = (_crowd, _pay, _time) if origin.is_from_people else (describe_raters,)
-    parts = (_material, _task, *raters, _quality, _exclusions, _agreement, _software)
+    parts = (_material, _task, *raters, _quality, _exclusions, _looks, _agreement, _software)
     return name_workers(" ".join(sentence for part in parts for sentence in part(facts)), origin)
 
 
@@ -163,6 +163,21 @@ def _exclusions(facts: Facts) -> Iterator[str]:
     ]
     if steps:
         yield f"The rules, {chosen}, were applied in this order: {'; '.join(steps)}."
+
+
+def _looks(facts: Facts) -> Iterator[str]:
+    progress = facts.results.progress
+    if not progress.planned:
+        return
+    looked = (
+        f"Interim results were looked at {_times(progress.looks)}" if progress.looks else "Nobody looked at results"
+    )
+    yield f"{looked} before these were computed; {progress.reason}."
+    if not progress.is_complete:
+        yield (
+            "The results are interim: differences have confidence sequences, which hold at every look (Robbins' normal "
+            "mixture, with the two-way variance), and no fixed-sample test was made."
+        )
 
 
 def _agreement(facts: Facts) -> Iterator[str]:

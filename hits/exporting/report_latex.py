@@ -99,6 +99,15 @@ def _interval_row(of: Table, row: Row) -> list[str]:
 
 def _comparisons(report: CriterionReport) -> str:
     section = report.section("comparisons")
+    if interim := section.tables_of("sequence"):
+        rows = [
+            (
+                _title(one),
+                [[" -- ".join(map(escape, row.head.names)), *_numbers(one, row, "difference")] for row in one.rows],
+            )
+            for one in interim
+        ]
+        return table(escape(section.lead), f"{report.prefix}comparisons", "lc", ["Models", "Difference"], rows)
     tables = [one for one in section.tables_of("comparisons") if one.rows]
     shown = [column for column in tables[0].columns if column.key in DIFFERENCES] if tables else []
     caption = (

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from evalplatform.errors import EvalPlatformError
 from hits.access import note_event
+from hits.analysing import describe_progress, measure_progress
 from hits.budgeting import Budget, budget_of, summarise_waiting
 from hits.crowds import check_may_change
 from hits.designing import CostPart
@@ -155,6 +156,7 @@ def _live(offering: Offering) -> dict[str, Any]:
         "passed": passed,
         "lost_checks": count_lost_checks(offering),
         "screening": run and funnel_table(run),
+        "interim": describe_progress(measure_progress(offering)) if progress.submitted else "",
         "events": events,
         "now": timezone.now(),
         "waits": waits,

@@ -13,7 +13,15 @@ from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_GET, require_POST
 
 from evalplatform.errors import EvalPlatformError
-from hits.analysing import find_results, refresh_results, report_of, results_from_json, source_of
+from hits.analysing import (
+    describe_progress,
+    find_results,
+    note_look,
+    refresh_results,
+    report_of,
+    results_from_json,
+    source_of,
+)
 from hits.models import Offering, ScreeningRun, StudyResults
 from hits.screening import screening_warning
 from hits.tasks import compute_results_of_offering
@@ -41,6 +49,9 @@ def show_results(request: HttpRequest, name: str) -> HttpResponse:
         "is_read": bool(row.results),
         **(_found(row, request.GET.get("screening", "")) if row.results else {}),
     }
+    if row.results:
+        viewer = request.user if request.user.is_authenticated else None
+        note_look(offering, context["progress"], row.source, viewer, timezone.now())
     return render(request, "hits/results.html", context)
 
 
@@ -98,6 +109,8 @@ def _found(row: StudyResults, screening: str) -> dict[str, Any]:
     first = {f"{one.prefix}{key}" for one in shown.criteria for key in FIRST}
     return {
         "size": shown.criteria[0].size,
+        "progress": results.progress,
+        "interim": describe_progress(results.progress),
         "variants": [{"name": name, "is_shown": name == (variant or names[0])} for name in names],
         "variant": variant,
         "variant_tables": variant_tables(report_of(results)),

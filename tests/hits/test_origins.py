@@ -150,7 +150,7 @@ def test_every_figure_says_it_in_the_drawing_and_in_its_words(worked: Offering) 
 
     pictures = make_pictures(analyse_study(worked), screened.funnel)
 
-    assert {"shares", "comparisons", "ranking", "agreement", "funnel"} <= {one.name for one in pictures}
+    assert {"shares", "ranking", "agreement", "funnel"} <= {one.name for one in pictures}
     for picture in pictures:
         assert picture.description.startswith(f"{SIMULATED}. ")
         assert f">{SIMULATED}</text>" in picture.svg

@@ -2,6 +2,7 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandParser
+from django.utils import timezone
 
 from evalplatform.errors import EvalPlatformError
 from hits.analysing import (
@@ -12,9 +13,11 @@ from hits.analysing import (
     describe_origin,
     describe_problems,
     import_ratings,
+    note_look,
     report_as_text,
     report_of,
     results_as_json,
+    source_of,
 )
 from hits.management.study_command import StudyCommand
 from hits.screening import screening_warning
@@ -62,6 +65,7 @@ docs/statistics.md explains every number."""
             )
         if warning := screening_warning(offering):
             self.stderr.write(f"Mind: {warning} `screen_study {offering.study}` applies the study's rules.")
+        note_look(offering, results.progress, source_of(offering), None, timezone.now())
         if options["json"] and not results.origin.is_from_people:
             self.stderr.write(describe_origin(results.origin))  # people see what a program may overlook
         return results

@@ -1,0 +1,112 @@
+"""Adds a study's progress and its confidence sequences to results, and takes out fixed-sample verdicts of interim ones.
+
+In: `Results` with every test, the study's progress and its plan. Out: results whose primary pairs have a
+`SequenceFinding`. Guaranteed: interim results hold no p-value, letter or fixed-sample interval of a difference, so that
+no page, table, figure or file can show one.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from hits.analysing.results import CriterionResults, Results
+from hits.analysing.study_progress import Progress
+from hits.stats import (
+    ALPHA,
+    Comparison,
+    Comparisons,
+    Estimate,
+    Interval,
+    Plan,
+    SequenceFinding,
+    Undefined,
+    sequence_finding,
+    too_early,
+)
+
+NOT_YET = "the study is not complete"
+FIELD_OF_OUTCOME = {"share of best": "best_difference", "mean score": "score_difference"}
+
+
+def with_progress(results: Results, progress: Progress, plan: Plan, equal_within: float = 0.0) -> Results:
+    found = [replace(one, sequences=sequences_of(one, plan, equal_within)) for one in results.criteria]
+    if not progress.is_complete:
+        found = [_without_verdicts(one) for one in found]
+    return replace(results, criteria=tuple(found), progress=progress)
+
+
+def sequences_of(found: CriterionResults, plan: Plan, equal_within: float = 0.0) -> tuple[SequenceFinding, ...]:
+    """Return a finding for each primary pair. They share alpha equally."""
+    if not plan.tau2:
+        return ()
+    primary = [(table, pair) for table in found.comparisons for pair in table.comparisons if pair.is_primary]
+    return tuple(
+        sequence_finding(
+            (pair.first, pair.second),
+            pair.difference,
+            plan.tau2,
+            ALPHA / len(primary),
+            dataset=table.dataset,
+            equal_within=equal_within,
+            problem=too_early(_dialogs(found, table.dataset, pair), table.effective_workers),
+        )
+        for table, pair in primary
+    )
+
+
+def _dialogs(found: CriterionResults, dataset: str | None, pair: Comparison) -> int:
+    """Return how many dialogs the pair was rated in, by the model that was rated in fewer."""
+
+    def dialogs_of(generator: str) -> int:
+        rows = [row for row in found.table if row.generator == generator]
+        own = [row.dialogs for row in rows if row.dataset == dataset]
+        return own[0] if own else sum(row.dialogs for row in rows if row.dataset is not None)
+
+    return min(dialogs_of(pair.first), dialogs_of(pair.second))
+
+
+# --- What interim results do not say ---------------------------------------------------------------------------------
+
+
+def _without_verdicts(found: CriterionResults) -> CriterionResults:
+    nothing = Undefined(NOT_YET)
+    return replace(
+        found,
+        comparisons=tuple(_without_tests(table, found.sequences) for table in found.comparisons),
+        dependences=tuple(replace(one, p_value=nothing, corrected_p_value=nothing) for one in found.dependences),
+        worker_effect=replace(found.worker_effect, p_value=nothing),
+        variants=tuple(
+            replace(one, comparisons=tuple(_without_tests(table, ()) for table in one.comparisons))
+            for one in found.variants
+        ),
+    )
+
+
+def _without_tests(table: Comparisons, sequences: Sequence[SequenceFinding]) -> Comparisons:
+    intervals = {(one.first, one.second): _interval(one) for one in sequences if one.dataset == table.dataset}
+    pairs = tuple(_without_test(pair, table.outcome, intervals) for pair in table.comparisons)
+    return replace(table, comparisons=pairs, letters=tuple(replace(one, letters="") for one in table.letters))
+
+
+def _interval(finding: SequenceFinding) -> Interval | Undefined:
+    if isinstance(finding.low, Undefined):
+        return finding.low
+    return finding.high if isinstance(finding.high, Undefined) else Interval(finding.low, finding.high)
+
+
+def _without_test(pair: Comparison, outcome: str, intervals: dict[tuple[str, str], Interval | Undefined]) -> Comparison:
+    """Keep what was estimated. Only the planned outcome has an interval, which is the confidence sequence."""
+    nothing = Undefined(NOT_YET)
+    sequence = intervals.get((pair.first, pair.second), nothing)
+
+    def shown(estimate: Estimate | Undefined, interval: Interval | Undefined) -> Estimate | Undefined:
+        return estimate if isinstance(estimate, Undefined) else Estimate(estimate.value, interval)
+
+    of_outcome = FIELD_OF_OUTCOME.get(outcome)
+    return replace(
+        pair,
+        difference=shown(pair.difference, sequence),
+        best_difference=shown(pair.best_difference, sequence if of_outcome == "best_difference" else nothing),
+        score_difference=shown(pair.score_difference, sequence if of_outcome == "score_difference" else nothing),
+        superiority=shown(pair.superiority, nothing),
+        test=pair.test if isinstance(pair.test, Undefined) else nothing,
+    )

@@ -1,0 +1,109 @@
+"""Decides whether a study is complete, counts the looks at its interim results, and says so in words.
+
+A study is complete when all planned assignments are collected, or when no more can come (its HITs were stopped or have
+expired) and at least 95 % of them are there. Until then, results are interim: they show the confidence sequence
+(hits.stats.sequence) and no verdict of a fixed sample. A study that somebody stops earlier stays interim for good,
+because stopping when the figures please is what the sequence protects from. This file needs no pandas, because pages
+use it too.
+"""
+
+import math
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.contrib.auth.models import User
+from django.db.models import Count, Q
+
+from hits.models import Event, Offering, Publication, Submission
+
+ENOUGH = 0.95  # of the planned assignments, if no more can come
+MADE_ELSEWHERE = "the ratings were made elsewhere"
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How much of what was planned is collected. `looks` counts how often somebody was shown interim results before
+    these were computed; `reason` says why the study is complete or not. Ratings that were made elsewhere have no plan,
+    and count as complete."""
+
+    collected: int = 0
+    planned: int = 0
+    is_complete: bool = True
+    looks: int = 0
+    reason: str = MADE_ELSEWHERE
+
+
+def describe_progress(progress: Progress) -> str:
+    """Say that results are interim, and what that means; "" if the study is complete."""
+    if progress.is_complete:
+        return ""
+    return (
+        f"Interim: {progress.collected:,} of {progress.planned:,} assignments. Differences have confidence sequences, "
+        "which hold at every look; tests, letters and p-values are given when the study is complete."
+    )
+
+
+def measure_progress(offering: Offering) -> Progress:
+    planned = _planned_assignments(offering)
+    collected = _collected_assignments(offering)
+    told = f"{collected:,} of {planned:,} planned assignments were collected"
+    looks = count_looks(offering)
+    if collected >= planned:
+        return Progress(collected, planned, True, looks, f"all {planned:,} planned assignments were collected")
+    if not _is_over(offering):
+        return Progress(collected, planned, False, looks, told)
+    is_enough = collected >= ENOUGH * planned
+    return Progress(collected, planned, is_enough, looks, f"{told}, and no HIT is on offer any more")
+
+
+def _planned_assignments(offering: Offering) -> int:
+    manifest = offering.study.manifest or {}
+    built, dialogs = int(manifest.get("assignments", 0)), int(manifest.get("dialogs", 0))
+    wanted = offering.study.parsed_design.analysis.planned_dialogs
+    return math.ceil(built * wanted / dialogs) if 0 < wanted < dialogs else built
+
+
+def _collected_assignments(offering: Offering) -> int:
+    """Count work that has ratings, screened or not. Replacements stand for what they replace: a HIT counts no more
+    than it was made with."""
+    ours = Submission.objects.filter(assignment__offering=offering).with_answers().order_by()
+    by_hit = ours.values_list("assignment__hit", "assignment__hit__assignments").annotate(count=Count("pk"))
+    return sum(min(made, count) for _, made, count in by_hit)
+
+
+def _is_over(offering: Offering) -> bool:
+    counts = (
+        Publication.objects.filter(offering=offering)
+        .current()
+        .aggregate(
+            published=Count("pk", filter=~Q(crowd_hit_id="")),
+            on_offer=Count("pk", filter=Q(stopped_at=None, closed_at=None)),
+            stopped=Count("pk", filter=Q(stopped_at__isnull=False)),
+        )
+    )
+    # HITs that were never published may still be, unless somebody has stopped the study.
+    is_all = counts["published"] >= int((offering.study.manifest or {})["hits"])
+    return not counts["on_offer"] and bool(counts["stopped"] or (counts["published"] and is_all))
+
+
+# --- Looks -----------------------------------------------------------------------------------------------------------
+
+
+def note_look(offering: Offering, progress: Progress, source: str, actor: User | None, now: datetime) -> None:
+    """Note that somebody was shown interim results. The same computation is one look, however many people see it;
+    `source` identifies what it was computed from. Complete results are no look."""
+    if progress.is_complete:
+        return
+    counts = f"{progress.collected:,} of {progress.planned:,} assignments"
+    text = f"{_beginning(offering)} {counts} (ratings {source[:8]})"
+    if not Event.objects.filter(study=offering.study, text=text).exists():
+        Event.objects.create(study=offering.study, at=now, actor=actor, text=text)
+
+
+def count_looks(offering: Offering) -> int:
+    looks = Event.objects.filter(study=offering.study, text__startswith=_beginning(offering))
+    return looks.order_by().values("text").distinct().count()
+
+
+def _beginning(offering: Offering) -> str:
+    return f"looked at interim results on the {offering.place} market:"

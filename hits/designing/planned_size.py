@@ -1,0 +1,18 @@
+"""Makes the setting of a design, from which the planner simulates and the confidence sequence takes its variance."""
+
+from hits.models.design import StudyDesign
+from hits.stats import Setting, family_of
+
+
+def planned_setting(design: StudyDesign, dialogs: int) -> Setting:
+    analysis = design.analysis
+    family = family_of(analysis.compare, design.generators, analysis.reference, analysis.pairs)
+    return Setting(
+        dialogs=max(dialogs, 2),
+        raters=design.hits.assignments,
+        generators=max(len(design.generators), 2),
+        dialogs_per_hit=design.hits.dialogs_per_hit,
+        most_hits=design.crowd.max_hits_per_worker,
+        family=len(family or ()),
+        outcome=analysis.outcome,
+    )

@@ -1,0 +1,103 @@
+"""The confidence sequence: known answers, when it decides, and that looking often finds nothing that is not there."""
+
+import numpy as np
+import pytest
+
+from hits.stats import Estimate, Interval, Undefined
+from hits.stats.sequence import (
+    NORMAL_QUANTILE,
+    SequenceFinding,
+    e_value,
+    half_width,
+    p_value_of,
+    sequence_finding,
+    too_early,
+    widened_variance,
+)
+
+PAIR = ("A", "B")
+
+
+def estimate(value: float, variance: float) -> Estimate:
+    half = NORMAL_QUANTILE * variance**0.5
+    return Estimate(value, Interval(value - half, value + half))
+
+
+@pytest.mark.parametrize(
+    ("variance", "tau2", "half"),
+    [(0.01, 0.25, 0.31015), (0.01, 0.0821197, 0.30351), (0.04, 0.0821197, 0.65022), (0.0025, 0.0821197, 0.15655)],
+)
+def test_the_half_width_has_the_specified_value(variance: float, tau2: float, half: float) -> None:
+    assert half_width(variance, tau2) == pytest.approx(half, abs=5e-6)
+
+
+def test_the_evidence_and_its_p_value_have_the_specified_values() -> None:
+    evidence = e_value(0.35, 0.01, 0.25)
+
+    assert evidence == pytest.approx(70.84, abs=0.005)
+    assert p_value_of(evidence) == pytest.approx(0.01412, abs=5e-6)
+
+
+def test_few_degrees_of_freedom_widen_the_variance() -> None:
+    assert widened_variance(0.01, 2 * NORMAL_QUANTILE) == pytest.approx(0.04)
+
+
+def test_of_three_pairs_only_the_clear_one_is_decided() -> None:
+    found = [sequence_finding(PAIR, estimate(theta, 0.01), 0.25, 0.05 / 3) for theta in (0.40, 0.30, 0.10)]
+
+    assert [one.decided for one in found] == ["different", "", ""]
+    assert isinstance(found[0].low, float)
+    assert 0.40 - found[0].low == pytest.approx(0.34503, abs=5e-6)
+    assert found[0].better == "A"
+
+
+def test_a_pair_within_the_margin_is_called_equal_only_if_a_margin_was_planned() -> None:
+    near = estimate(0.01, 0.0001)
+
+    assert sequence_finding(PAIR, near, 0.001).decided == ""
+    assert sequence_finding(PAIR, near, 0.001, equal_within=0.1).decided == "equal"
+    assert sequence_finding(PAIR, near, 0.001, equal_within=0.02).decided == ""
+
+
+def test_the_p_value_never_grows_from_look_to_look() -> None:
+    later = sequence_finding(PAIR, estimate(0.0, 0.01), 0.25, largest_e=50.0)
+
+    assert later.p_value == pytest.approx(1 / 50)
+
+
+def test_very_strong_evidence_stays_a_number() -> None:
+    found = sequence_finding(PAIR, estimate(100.0, 0.0001), 0.25)
+
+    assert found.decided == "different"
+    assert isinstance(found.e_value, float)
+    assert np.isfinite(found.e_value)
+
+
+def test_too_little_data_gives_no_interval_and_says_why() -> None:
+    assert too_early(19, 40) == "it takes 20 dialogs, and there are 19"
+    assert "10 equally busy workers" in too_early(100, 9.4)
+    assert too_early(20, 10) == ""
+
+    found = sequence_finding(PAIR, estimate(0.5, 0.0001), 0.25, problem=too_early(19, 40))
+
+    assert found.estimate == 0.5
+    assert isinstance(found.low, Undefined)
+    assert found.decided == ""
+
+
+def test_a_pair_that_was_not_compared_has_no_sequence() -> None:
+    found = sequence_finding(PAIR, Undefined("no worker rated both"), 0.25)
+
+    assert found == SequenceFinding(None, *PAIR, *(Undefined("no worker rated both"),) * 5)
+
+
+def test_looking_at_every_step_rarely_finds_what_is_not_there() -> None:
+    rng, studies, steps = np.random.default_rng(1), 400, 100
+    walks = rng.standard_normal((studies, steps)).cumsum(axis=1) / np.arange(1, steps + 1)
+    variances = 1 / np.arange(1, steps + 1)
+    tau2 = 8.212 * variances[-1]
+    halves = np.array([half_width(variance, tau2) for variance in variances])
+
+    is_wrong = (np.abs(walks) > halves)[:, 9:].any(axis=1)
+
+    assert is_wrong.mean() <= 0.05

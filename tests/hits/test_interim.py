@@ -1,0 +1,152 @@
+"""Looking early: an incomplete study shows confidence sequences and no verdicts, and every look is noted."""
+
+import io
+import json
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+from django.utils import timezone
+
+from hits.analysing import (
+    Progress,
+    analyse_study,
+    compute_results,
+    measure_progress,
+    report_as_text,
+    report_of,
+    results_as_json,
+    results_from_json,
+    with_progress,
+)
+from hits.analysing.analysis import analyse
+from hits.analysing.study_progress import count_looks
+from hits.models import Event, Offering, Publication, Study, offering_for
+from hits.stats import PairTest, Plan, Undefined
+from tests.hits.rated import rate
+from tests.hits.stats.small_frames import drawn_frame
+from tests.pages import html_of
+
+INTERIM = Progress(480, 2400, False, 0, "480 of 2,400 planned assignments were collected")
+
+
+@pytest.fixture
+def half_done(demo_study: Study) -> Offering:
+    rate(demo_study, hits=3)
+    return offering_for(demo_study, "local")
+
+
+def test_interim_results_have_sequences_and_no_verdict() -> None:
+    frame = drawn_frame(seed=1, A=(0.1, 0.2, 0.7), B=(0.7, 0.2, 0.1))
+    plan = Plan(tau2=0.1)
+
+    complete = with_progress(analyse(frame, plan=plan), Progress(), plan).main
+    interim = with_progress(analyse(frame, plan=plan), INTERIM, plan).main
+
+    assert isinstance(complete.comparisons[0].comparisons[0].test, PairTest)
+    assert all(isinstance(pair.test, Undefined) for table in interim.comparisons for pair in table.comparisons)
+    assert all(one.letters == "" for table in interim.comparisons for one in table.letters)
+    assert all(isinstance(one.p_value, Undefined) for one in interim.dependences)
+    [finding] = interim.sequences
+    assert (finding.first, finding.second) == ("A", "B")
+
+
+def test_the_text_of_interim_results_says_so_and_names_no_p_value() -> None:
+    plan = Plan(tau2=0.1)
+    results = with_progress(
+        analyse(drawn_frame(seed=1, A=(0.1, 0.2, 0.7), B=(0.7, 0.2, 0.1)), plan=plan), INTERIM, plan
+    )
+
+    text = "\n".join(report_as_text(report_of(results)))
+
+    assert text.startswith("Interim: 480 of 2,400 assignments.")
+    assert "Which is better so far" in text
+    assert "p, corrected" not in text
+    assert "letter can't" not in text
+
+
+def test_interim_results_survive_being_stored() -> None:
+    plan = Plan(tau2=0.1)
+    results = with_progress(
+        analyse(drawn_frame(seed=1, A=(0.1, 0.2, 0.7), B=(0.7, 0.2, 0.1)), plan=plan), INTERIM, plan
+    )
+
+    read = results_from_json(results_as_json(results))
+
+    assert read.progress == INTERIM
+    assert read.main.sequences[0].decided == results.main.sequences[0].decided
+
+
+@pytest.mark.django_db
+def test_a_study_is_complete_when_all_planned_assignments_are_collected(demo_study: Study) -> None:
+    rate(demo_study, hits=3)
+    offering = offering_for(demo_study, "local")
+    assert measure_progress(offering) == Progress(12, 24, False, 0, "12 of 24 planned assignments were collected")
+
+    rate(demo_study, seed=2)  # all HITs, and the first three a second time: a HIT counts no more than it was made with
+
+    assert measure_progress(offering) == Progress(24, 24, True, 0, "all 24 planned assignments were collected")
+
+
+@pytest.mark.django_db
+def test_a_study_that_is_stopped_early_stays_interim(half_done: Offering) -> None:
+    Publication.objects.update(stopped_at=timezone.now())
+
+    found = measure_progress(half_done)
+
+    assert not found.is_complete
+    assert found.reason == "12 of 24 planned assignments were collected, and no HIT is on offer any more"
+
+
+@pytest.mark.django_db
+def test_a_study_that_ends_with_almost_everything_is_complete(demo_study: Study) -> None:
+    rate(demo_study)
+    manifest = demo_study.manifest or {}
+    demo_study.manifest = {**manifest, "assignments": 25}
+    assert not measure_progress(offering_for(demo_study, "local")).is_complete
+
+    Publication.objects.update(stopped_at=timezone.now())
+
+    assert measure_progress(offering_for(demo_study, "local")).is_complete
+
+
+@pytest.mark.django_db
+def test_the_planned_number_of_dialogs_decides_when_a_study_is_complete(half_done: Offering) -> None:
+    design = half_done.study.design
+    half_done.study.design = {**design, "analysis": {**design["analysis"], "planned_dialogs": 30}}
+
+    assert measure_progress(half_done).is_complete
+
+
+@pytest.mark.django_db
+def test_each_computation_that_is_shown_is_one_look(half_done: Offering, researcher_client: Client) -> None:
+    compute_results(half_done, timezone.now)
+    for _ in range(2):
+        page = html_of(researcher_client.get("/studies/demo/results/"))
+    assert "Interim: 12 of 24 assignments." in page
+    assert "corrected" not in page.split('id="comparisons"')[1].split("</section>")[0]
+    assert count_looks(half_done) == 1
+
+    rate(half_done.study, hits=4, seed=2)
+    out = io.StringIO()
+    call_command("show_results", "demo", "--json", stdout=out)
+
+    assert count_looks(half_done) == 2
+    assert json.loads(out.getvalue())["progress"]["looks"] == 1
+    assert Event.objects.filter(text__contains="looked at interim results on the local market: 12 of 24").exists()
+
+
+@pytest.mark.django_db
+def test_complete_results_are_no_look(demo_study: Study) -> None:
+    rate(demo_study)
+
+    results = analyse_study(offering_for(demo_study, "local"))
+    call_command("show_results", "demo", stdout=io.StringIO())
+
+    assert results.progress.is_complete
+    assert count_looks(offering_for(demo_study, "local")) == 0
+
+
+@pytest.mark.django_db
+def test_the_monitor_says_that_results_are_interim(half_done: Offering, researcher_client: Client) -> None:
+    assert "Interim: 12 of 24 assignments." in html_of(researcher_client.get("/studies/demo/monitor/"))
