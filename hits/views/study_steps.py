@@ -6,7 +6,8 @@ from typing import Any
 
 from generation.models import Dataset, Generator
 from hits.errors import DesignProblem
-from hits.protocols import Protocol
+from hits.models.money import SIGNS
+from hits.protocols import PROTOCOLS, Protocol
 from hits.views.setting_fields import SettingField
 
 ProtocolClass = type[Protocol[Any]]
@@ -49,7 +50,10 @@ def _generator_fields(protocol: ProtocolClass) -> list[SettingField]:
 
 
 def _task_fields(protocol: ProtocolClass) -> list[SettingField]:
+    ways = [(one.name, one.title) for one in PROTOCOLS.values()]
+    help_text = "Another way has other settings; those that only this one has are removed."
     return [
+        SettingField("protocol", "How people are asked", "choice", help_text if len(ways) > 1 else "", ways),
         SettingField("task.title", "Title on the marketplace"),
         SettingField("task.description", "Description on the marketplace"),
         SettingField("task.keywords", "Keywords on the marketplace", help="separated by commas"),
@@ -76,7 +80,7 @@ def _task_fields(protocol: ProtocolClass) -> list[SettingField]:
 
 def _own_fields(protocol: ProtocolClass, prefix: str) -> list[SettingField]:
     return [
-        SettingField(one.path, one.label, one.kind, one.help)
+        SettingField(one.path, one.label, one.kind, one.help, one.choices, columns=one.columns)
         for one in protocol.own_settings
         if one.path.startswith(prefix)
     ]
@@ -99,7 +103,7 @@ def _checkpoint_fields(protocol: ProtocolClass) -> list[SettingField]:
         ),
         SettingField(
             "checkpoints.counts",
-            "The placement that counts",
+            f"The {protocol.answer_noun} that counts",
             "choice",
             choices=[("final", "the one that is submitted"), ("first check", "the one at the first Bonus Validate")],
         ),
@@ -148,12 +152,13 @@ def _plan_fields(protocol: ProtocolClass) -> list[SettingField]:
             "number",
             "Of all published assignments. The rest is replaced when you have approved or rejected it.",
         ),
-        SettingField("pay.reward", "Reward for a HIT, in dollars", "money"),
-        SettingField("pay.bonus", "Bonus, in dollars", "money"),
+        SettingField("pay.currency", "Currency of all amounts", "choice", choices=[(one, one) for one in SIGNS]),
+        SettingField("pay.reward", "Reward for a HIT", "money", "as 0.40"),
+        SettingField("pay.bonus", "Bonus", "money"),
         SettingField("pay.bonus_points", "Points that earn the bonus", "number"),
         SettingField("pay.expected_minutes", "Minutes that a HIT takes", "number"),
-        SettingField("pay.minimum_hourly", "What an hour must pay at least, in dollars", "money"),
-        SettingField("pay.budget", "Budget, in dollars", "money", "Publishing stops before it is crossed."),
+        SettingField("pay.minimum_hourly", "What an hour must pay at least", "money"),
+        SettingField("pay.budget", "Budget", "money", "Publishing stops before it is crossed."),
         SettingField(
             "pay.approval",
             "What workers hand in is approved",
@@ -167,7 +172,7 @@ def _plan_fields(protocol: ProtocolClass) -> list[SettingField]:
 STEPS = [
     Step("data", "Data", "Which dialogs are rated.", ("name", "datasets", "seed", "data"), _data_fields),
     Step("models", "Models", "Whose replies are compared.", ("generators",), _generator_fields),
-    Step("task", "Task", "What workers read and do.", ("task", "warm_up"), _task_fields),
+    Step("task", "Task", "What workers read and do.", ("task", "warm_up", "protocol"), _task_fields),
     Step(
         "checkpoints",
         "Checkpoints",
@@ -175,6 +180,6 @@ STEPS = [
         ("checkpoints", "screening"),
         _checkpoint_fields,
     ),
-    Step("crowd", "Crowd", "Who may work on it.", ("crowd", "protocol"), _crowd_fields),
+    Step("crowd", "Crowd", "Who may work on it.", ("crowd",), _crowd_fields),
     Step("plan", "Plan and cost", "How many raters, at which pay, to show what.", ("hits", "pay"), _plan_fields),
 ]
