@@ -7,6 +7,8 @@ import shutil
 import tempfile
 from pathlib import Path
 
+import hypothesis
+
 from evalplatform.environment import VARIABLES
 
 # Made by the first process; xdist's workers inherit it, and each has a folder of its own in it (one broker each).
@@ -29,3 +31,7 @@ if url := os.environ.get("TEST_DATABASE_URL"):
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
 # All that tests import is looked through for garbage again and again otherwise: a fifteenth of their time.
 gc.set_threshold(20_000, 50, 100)
+# Not the 200 ms that hypothesis gives an example: beside other processes, any may take longer. Where slowness is a
+# fault (a pattern that takes forever), a test of its own measures it.
+hypothesis.settings.register_profile("suite", deadline=None)
+hypothesis.settings.load_profile("suite")

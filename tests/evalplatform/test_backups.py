@@ -42,11 +42,28 @@ def run(script: str, folder: Path, **environment: str) -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """As the repository looks where it is used: `.venv`, `manage.py`, and `var` with a database and a key."""
+    """As the repository looks where it is used: `.venv`, `manage.py` and the code."""
+    return link_repository(tmp_path)
+
+
+def link_repository(folder: Path) -> Path:
     for name in (".venv", "manage.py", "evalplatform", "generation", "hits", "frontend"):
-        (tmp_path / name).symlink_to(ROOT / name)
-    run(".venv/bin/python manage.py migrate -v0", tmp_path)
-    return tmp_path
+        (folder / name).symlink_to(ROOT / name)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def new_var(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A `var` as `migrate` makes it: an empty database and a key."""
+    folder = link_repository(tmp_path_factory.mktemp("new"))
+    run(".venv/bin/python manage.py migrate -v0", folder)
+    return folder / "var"
+
+
+@pytest.fixture
+def used_folder(folder: Path, new_var: Path) -> Path:
+    shutil.copytree(new_var, folder / "var")
+    return folder
 
 
 def add_dataset(connection: sqlite3.Connection, name: str) -> None:
@@ -59,7 +76,8 @@ def names_in(path: Path) -> list[str]:
         return [name for (name,) in connection.execute("SELECT name FROM generation_dataset ORDER BY name")]
 
 
-def test_sqlite_is_backed_up_whole_while_it_is_written_and_restored(folder: Path) -> None:
+def test_sqlite_is_backed_up_whole_while_it_is_written_and_restored(used_folder: Path) -> None:
+    folder = used_folder
     back_up, restore = documented("SQLite")
     with closing(sqlite3.connect(folder / DATABASE)) as server:
         server.execute("PRAGMA journal_mode=WAL")
@@ -80,7 +98,8 @@ def test_sqlite_is_backed_up_whole_while_it_is_written_and_restored(folder: Path
     assert (folder / "var" / "secret_key").read_text() == key
 
 
-def test_a_backup_is_not_overwritten_and_is_nobody_else_s_to_read(folder: Path) -> None:
+def test_a_backup_is_not_overwritten_and_is_nobody_else_s_to_read(used_folder: Path) -> None:
+    folder = used_folder
     back_up, _ = documented("SQLite")
     run(back_up, folder)
 
