@@ -62,8 +62,8 @@ class MarketBonus:
     crowd_worker_id: str
     crowd_assignment_id: str
     cents: int
-    reason: str  # a reason that ends with our mark is ours; "" if the crowd stores no reasons
-    granted_at: datetime
+    reason: str  # a reason that ends with our mark is ours; "" unless `Abilities.stores_reasons`
+    granted_at: datetime  # if the crowd stores no times either, any time will do
 
 
 class Word(StrEnum):

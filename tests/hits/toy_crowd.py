@@ -182,8 +182,11 @@ class ToyMarket:
     def list_bonuses_of_hit(self, crowd_hit_id: str) -> Iterator[MarketBonus]:
         if self._panel.list_error is not None:
             raise self._panel.list_error
-        # It takes the panel a while until it shows a bonus.
-        return iter([] if self._panel.loses_answers else self._panel.bonuses)
+        if self._panel.loses_answers:  # it takes the panel a while until it shows a bonus
+            return iter([])
+        of_hit = Assignment.objects.filter(offering=self._offering, hit__publications__crowd_hit_id=crowd_hit_id)
+        ours = set(of_hit.values_list("crowd_assignment_id", flat=True))
+        return iter([one for one in self._panel.bonuses if one.crowd_assignment_id in ours])
 
     def keep_out(self, offering: Offering, worker_id: str) -> None:
         raise MarketRefused("toy", "Everyone may come.")
@@ -209,6 +212,7 @@ class ToyCrowd:
         can_reject=False,
         can_pay_bonuses=True,
         is_bonus_repeatable=False,
+        stores_reasons=False,
         overrides_rejections_for=timedelta(),
         calls_at_once=1,
         currencies=("USD", "GBP"),

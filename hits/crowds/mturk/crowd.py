@@ -42,6 +42,7 @@ class MTurk:
         can_reject=True,
         can_pay_bonuses=True,
         is_bonus_repeatable=True,
+        stores_reasons=True,
         overrides_rejections_for=timedelta(days=31),  # MTurk allows 30 days to reverse a rejection; one more to be safe
         calls_at_once=16,
     )
