@@ -68,9 +68,9 @@ def given_by_hand(offering: Offering, listed: Sequence[MarketBonus], noted: Coll
     has.
 
     Where the crowd stores no reasons, any bonus on the list may be our own. So we compare numbers: what is listed for
-    an assignment beyond what the ledger has paid in the same amount is new. If a bonus is not on the list yet, that errs
-    on the side of not finding one, never of finding our own twice. Read the list first: what another run pays in
-    between must be in the ledger when we compare.
+    an assignment beyond what the ledger has paid in the same amount is new. If a bonus is not on the list yet, we may
+    find one too few, but never our own twice. Read the list first: what another run pays in between must be in the
+    ledger when we compare.
     """
     if crowd_of(offering).abilities.stores_reasons:
         # By key, since a list that changed while we read it may name a bonus twice.

@@ -74,7 +74,7 @@ class MTurk:
     def arrival(self, request: HttpRequest) -> Visit | Preview | None:
         return arrival(request)
 
-    def ask_holder(self, visit: Visit) -> Held:
+    def ask_holder(self, visit: Visit, offering: Offering) -> Held:
         return ask_holder(visit.environment, visit.hit_id, visit.assignment_id, visit.worker_id)
 
     def hand_back(self, assignment: Assignment, submit_to: str, code: str, copy: Mapping[str, str]) -> HandBack:
