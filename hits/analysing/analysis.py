@@ -26,6 +26,7 @@ from hits.stats import (
     HUMAN,
     Agreement,
     CodedRatings,
+    CriterionScale,
     Labels,
     Plan,
     ShareRow,
@@ -51,15 +52,16 @@ OVERALL = "overall"
 ALL_RULES, NO_RULE = "all rules", "no rule"
 
 
-Scales = Mapping[str, Sequence[str]]  # the values of each criterion, best first
+Scales = Mapping[str, CriterionScale]  # by the criterion's name
 
 
 def analyse(frame: pd.DataFrame, seed: int = 1, scales: Scales | None = None, plan: Plan | None = None) -> Results:
-    """Compute the results. Give `scales` for a study with several criteria, since each may have values of its own, and
+    """Compute the results. Give `scales` for a study, since each criterion may have values and bins of its own, and
     the `plan` of its design; without one, all pairs are primary, and their mean scores are compared."""
-    parts = _by_criterion(frame, scales or {})
+    known = scales or {}
+    parts = _by_criterion(frame, known)
     plan = plan or Plan()
-    criteria = tuple(_analyse_criterion(name, part, seed, plan) for name, part in parts.items())
+    criteria = tuple(_analyse_criterion(name, part, seed, plan, known.get(name)) for name, part in parts.items())
     return Results(criteria, seed, origin_in(frame))
 
 
@@ -82,13 +84,15 @@ def _by_criterion(frame: pd.DataFrame, scales: Scales) -> dict[str, pd.DataFrame
         return {str(names[0]) if names else OVERALL: frame}
     parts = {str(name): frame[(frame["criterion"] == name).to_numpy()] for name in names}
     return {
-        name: part.assign(value=part["value"].cat.set_categories(list(scales[name]))) if name in scales else part
+        name: part.assign(value=part["value"].cat.set_categories(list(scales[name].values))) if name in scales else part
         for name, part in parts.items()
     }
 
 
-def _analyse_criterion(criterion: str, frame: pd.DataFrame, seed: int, plan: Plan) -> CriterionResults:
-    everything = code_ratings(frame)
+def _analyse_criterion(
+    criterion: str, frame: pd.DataFrame, seed: int, plan: Plan, scale: CriterionScale | None
+) -> CriterionResults:
+    everything = code_ratings(frame, scale)
     is_kept = kept_mask(frame)
     ratings, kept = everything.of(is_kept), frame[_used_columns(frame)][is_kept]
     scopes = _split_by_dataset(ratings.by_generators)
@@ -117,6 +121,8 @@ def _analyse_criterion(criterion: str, frame: pd.DataFrame, seed: int, plan: Pla
         metrics=tuple(metric_correlations(ratings, _metric_columns(kept) if ratings.opponent is None else {}, seed)),
         calibration=tuple(_calibration_rows(ratings)),
         variants=(with_all, *_other_variants(everything, frame, seed, plan, criterion)) if rules else (),
+        label=scale.label if scale else "",
+        is_by_mean=scale is not None and scale.is_by_mean,
     )
 
 

@@ -35,7 +35,7 @@ class Kind(Enum):
 @dataclass(frozen=True)
 class Cell:
     """One fact of a table. `value` is None if it is undefined, and `undefined` says why. `interval` is None for kinds
-    that have none. `is_best` marks the highest share of the best value, in tables whose models were all compared.
+    that have none. `is_best` marks the best model by the planned outcome, and those that can't be told apart from it.
     `is_below` says that a p-value is smaller than the number, which is written with "<". `before` and `after` are words
     around a number, and `after` also behind a verdict."""
 
@@ -130,6 +130,8 @@ class CriterionReport:
     prefix: str
     size: Size
     sections: tuple[Section, ...]
+    title: str = ""  # the criterion as people read it
+    is_by_mean: bool = False  # its values are points with equal distances, and means come first
 
     def section(self, key: str) -> Section:
         return next(section for section in self.sections if section.key == key)

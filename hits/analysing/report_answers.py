@@ -1,6 +1,7 @@
 """Writes a report's sections about the models: shares, human replies, comparisons, ranking, agreement."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from hits.analysing.report import (
     ALL_DATASETS,
@@ -57,35 +58,39 @@ def _tables_by_dataset(
 ) -> tuple[Table, ...]:
     """Make a table for each dataset. Letters and the mark of the best are only for tables whose models were all tested
     against each other."""
+    shares = tuple(Column("share", value, value) for value in found.values)
+    mean = Column("mean_score", "mean score")
     columns = (
-        *(Column("share", value, value) for value in found.values),
-        Column("mean_score", "mean score"),
+        *((mean, Column("mean_error", "standard error"), *shares) if found.is_by_mean else (*shares, mean)),
         *(Column(name, name) for name in ("ratings", "dialogs", "workers")),
     )
     tables = []
     for dataset in dict.fromkeys(row.dataset for row in rows):
         of_dataset = [row for row in rows if row.dataset == dataset]
-        defined = [row.shares for row in of_dataset if not isinstance(row.shares, Undefined)]
         letters = found.letters(dataset) if is_compared else {}
-        best = max((shares[0].share for shares in defined), default=None) if any(letters.values()) else None
+        leading = found.leading(dataset) if is_compared else set()
         made = tuple(
-            _share_row(row, len(found.values), best, letters.get(row.generator or "", "")) for row in of_dataset
+            _share_row(row, found, row.generator in leading, letters.get(row.generator or "", "")) for row in of_dataset
         )
         tables.append(Table("shares", dataset or ALL_DATASETS, "Model", columns, made, dataset))
     return tuple(tables)
 
 
-def _share_row(row: ShareRow, values: int, best: float | None, letters: str) -> Row:
+def _share_row(row: ShareRow, found: CriterionResults, is_leading: bool, letters: str) -> Row:
     head = Head((row.generator or HUMAN,), is_human=row.generator is None, letters=letters)
     if isinstance(row.shares, Undefined):
-        cells = [Cell(Kind.SHARE, None, undefined=row.shares.reason)] * values
+        cells = [Cell(Kind.SHARE, None, undefined=row.shares.reason)] * len(found.values)
     else:
         cells = [
-            Cell(Kind.SHARE, one.share, one.interval, is_best=place == 0 and one.share == best)
+            Cell(Kind.SHARE, one.share, one.interval, is_best=is_leading and place == 0 and not found.is_by_mean)
             for place, one in enumerate(row.shares)
         ]
     sizes = (count(row.ratings), count(row.dialogs), count(row.workers))
-    return Row(head, (*cells, number(Kind.SCORE, row.mean_score), *sizes))
+    mean = number(Kind.SCORE, row.mean_score)
+    if found.is_by_mean:
+        error = number(Kind.SCORE, row.mean_error)
+        return Row(head, (replace(mean, is_best=is_leading and not mean.undefined), error, *cells, *sizes))
+    return Row(head, (*cells, mean, *sizes))
 
 
 def comparisons(found: CriterionResults) -> Section:

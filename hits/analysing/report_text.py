@@ -63,7 +63,9 @@ def _shares(section: Section) -> Iterator[str]:
     rows = [row for table in section.tables for row in table.rows]
     width = max(len(_format_head(row.head)) for row in rows) + 4  # two for being indented, two before what follows
     values = [column.value for column in section.tables[0].columns if column.key == "share"]
-    yield "  " + " " * width + _align(values) + "mean score"
+    has_errors = any(column.key == "mean_error" for column in section.tables[0].columns)
+    errors = ["standard error"] if has_errors else []
+    yield "  " + " " * width + _align([*values, *errors]) + "mean score"
     for table in section.tables:
         yield f"  {table.title}"
         for row in table.rows:
@@ -72,7 +74,8 @@ def _shares(section: Section) -> Iterator[str]:
             if shares[0].undefined:
                 yield name + _format_cell(shares[0])
             else:
-                yield name + _align([_format_cell(cell) for cell in shares]) + _format_cell(mean)
+                cells = [*shares, *table.cells(row, "mean_error")]
+                yield name + _align([_format_cell(cell) for cell in cells]) + _format_cell(mean)
 
 
 def _comparisons(table: Table, letters: Table) -> Iterator[str]:

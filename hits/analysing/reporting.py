@@ -32,4 +32,5 @@ def report_of(results: Results, variant_name: str = "") -> Report:
 
 def _report_criterion(one: CriterionResults, results: Results, wanted: tuple[Make, ...]) -> CriterionReport:
     prefix = f"{one.criterion}-" if len(results.criteria) > 1 else ""
-    return CriterionReport(one.criterion, prefix, one.size, tuple(make(one) for make in wanted))
+    sections = tuple(make(one) for make in wanted)
+    return CriterionReport(one.criterion, prefix, one.size, sections, one.title, one.is_by_mean)

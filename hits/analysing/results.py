@@ -69,6 +69,19 @@ class CriterionResults:
     metrics: tuple[MetricCorrelation, ...]
     calibration: tuple[ShareRow, ...]
     variants: tuple[Variant, ...]
+    label: str = ""  # the criterion's name as people read it; empty if `criterion` says it all
+    is_by_mean: bool = False  # the values are points with equal distances: tables show means first
+
+    @property
+    def title(self) -> str:
+        return self.label or self.criterion
+
+    def leading(self, dataset: str | None) -> set[str]:
+        """Return the generator that is best by the planned outcome, and those that can't be told apart from it. It is
+        empty where not all pairs were compared."""
+        letters = self.letters(dataset)
+        best = next(iter(letters.values()), "")
+        return {name for name, some in letters.items() if set(some) & set(best)}
 
     def letters(self, dataset: str | None) -> dict[str, str]:
         """Return the letters of each generator; those that share a letter can't be told apart."""

@@ -9,6 +9,7 @@ from hits.frames import ratings_frame, reply_labels
 from hits.models import Offering, ScreeningRun, Study
 from hits.protocols import protocol_of
 from hits.screening import mark_exclusions, submissions_by_rule
+from hits.stats import CriterionScale
 
 
 def analyse_study(offering: Offering) -> Results:
@@ -16,9 +17,9 @@ def analyse_study(offering: Offering) -> Results:
     return analyse(study_frame(offering), scales=scales_of(offering.study))
 
 
-def scales_of(study: Study) -> dict[str, list[str]]:
-    """Return the values of each criterion that the study asks about, best first."""
-    return {one.name: list(one.scale.values) for one in protocol_of(study.parsed_design).criteria}
+def scales_of(study: Study) -> dict[str, CriterionScale]:
+    """Return the scale of each criterion that the study asks about."""
+    return {one.name: one.measured for one in protocol_of(study.parsed_design).criteria}
 
 
 def study_frame(offering: Offering) -> pd.DataFrame:

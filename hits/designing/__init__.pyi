@@ -32,3 +32,4 @@ from .summarising import check_study_style as check_study_style
 from .summarising import split_cost as split_cost
 from .summarising import summarise as summarise
 from .summarising import summarise_frozen as summarise_frozen
+from .switching_protocols import switch_protocol as switch_protocol

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from evalplatform.errors import EvalPlatformError
 from hits.analysing import Origin
 from hits.screening import Funnel
+from hits.stats import CriterionScale
 
 FILE = "bundle.json"
 FORMAT = 1
@@ -29,7 +30,7 @@ class About(BaseModel):
     ratings: int
     datasets: list[str]
     generators: list[str]
-    criteria: dict[str, list[str]]  # what workers were asked about, each with its values, the best first
+    criteria: dict[str, CriterionScale]  # what workers were asked about, each with its values, the best first
     rules: list[str]  # screening rules, each with a column in the ratings
     metrics: dict[str, str] = {}  # automatic metrics of the replies, each with a column; and their versions
     is_screened: bool

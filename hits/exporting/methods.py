@@ -168,15 +168,16 @@ def _exclusions(facts: Facts) -> Iterator[str]:
 def _agreement(facts: Facts) -> Iterator[str]:
     criteria = [one for one in facts.results.criteria if one.agreement]
     for one in criteria:
-        ordinal, raw = one.agreement[0].alpha_ordinal, one.agreement[0].raw
+        level = "interval" if one.is_by_mean else "ordinal"  # the distance that fits the scale
+        alpha, raw = getattr(one.agreement[0], f"alpha_{level}"), one.agreement[0].raw
         about = f" on {one.criterion}" if len(criteria) > 1 else ""
-        if isinstance(ordinal, Undefined) or isinstance(raw, Undefined):
-            reason = ordinal.reason if isinstance(ordinal, Undefined) else "it has none"
+        if isinstance(alpha, Undefined) or isinstance(raw, Undefined):
+            reason = alpha.reason if isinstance(alpha, Undefined) else "it has none"
             yield f"Agreement{about} is undefined: {reason}."
             continue
         same = "two replies" if one.is_comparison else "reply"
         yield (
-            f"Workers agreed{about} on the same {same} with an ordinal Krippendorff's alpha of {_estimate(ordinal)} "
+            f"Workers agreed{about} on the same {same} with an {level} Krippendorff's alpha of {_estimate(alpha)} "
             f"and in {100 * raw.value:.1f} % of the pairs of ratings."
         )
 

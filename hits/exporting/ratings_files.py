@@ -65,7 +65,7 @@ def read_ratings(path: Path, about: About) -> pd.DataFrame:
     frame["generator"] = _ordered_category(frame["generator"], about.generators, path)
     frame["opponent"] = _ordered_category(frame["opponent"], about.generators, path)
     frame["criterion"] = _ordered_category(frame["criterion"], list(about.criteria), path)
-    values = dict.fromkeys(value for scale in about.criteria.values() for value in scale)
+    values = dict.fromkeys(value for scale in about.criteria.values() for value in scale.values)
     frame["value"] = _ordered_category(frame["value"], list(values), path)
     frame["origin"] = _ordered_category(frame["origin"], Submission.Origin.values, path)
     frame["label"] = pd.Categorical(frame["label"], categories=sorted(frame["label"].dropna().unique()))

@@ -1,11 +1,11 @@
 """Renders a report's tables in LaTeX: the paper's table 5, the same with intervals, comparisons, ranking, agreement."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 
 from hits.analysing import ALL_DATASETS, Cell, CriterionReport, Kind, Report, Row, Table
 from hits.exporting.latex import document, escape, mark_table, table, table_side_by_side
-from hits.stats import Undefined
+from hits.stats import Interval, Undefined
 
 UNDEFINED = "--"
 DATASETS_ABREAST = 3
@@ -19,13 +19,15 @@ def latex_tables(report: Report) -> dict[str, str]:
     """Return the tables by file name. A paper that loads booktabs can include each; all.tex compiles by itself."""
     made: dict[str, str] = {}
     for one in report.criteria:
-        makers = {
+        makers: dict[str, Callable[[CriterionReport], str]] = {
             "table5": _paper_shares,
             "intervals": _shares,
             "comparisons": _comparisons,
             "ranking": _ranking,
             "agreement": _agreement,
         }
+        if one.is_by_mean:
+            makers = {"means": _means, **makers}
         made |= {f"{one.prefix}{name}.tex": make(one) for name, make in makers.items()}
     made |= {"all.tex": document(name.removesuffix(".tex") for name in made)}
     warning = report.origin.warning
@@ -48,6 +50,32 @@ def _paper_shares(report: CriterionReport) -> str:
             rows.append([escape(same[0].head.names[0]), *map(_share, cells)])
         blocks.append(([escape(one.title) for one in part], rows))
     return table_side_by_side(caption, f"{report.prefix}results", _value_names(tables[0]), blocks)
+
+
+def _means(report: CriterionReport) -> str:
+    """Make a table of mean scores, with the datasets below each other: papers print means with standard errors."""
+    caption = (
+        r"Mean scores with standard errors and 95\,\% intervals, which respect that ratings of one dialog and of one "
+        "worker belong together. The best model, and those that a corrected test cannot tell apart from it, are bold."
+    )
+    groups = [(_title(one), [_mean_row(one, row) for row in one.rows]) for one in report.section("shares").tables]
+    head = ["Model", "Mean", "SE", r"95\,\% interval", "Ratings"]
+    return table(caption, f"{report.prefix}means", "lcccr", head, groups)
+
+
+def _mean_row(of: Table, row: Row) -> list[str]:
+    mean, error, ratings = of.cells(row, "mean_score", "mean_error", "ratings")
+    text = UNDEFINED if mean.undefined else f"{mean.number:.3f}"
+    wide = UNDEFINED
+    if isinstance(mean.interval, Interval):
+        wide = f"[${mean.interval.low:.3f}$, ${mean.interval.high:.3f}$]"
+    return [
+        escape(row.head.names[0]) + (LETTERS % row.head.letters if row.head.letters else ""),
+        rf"\textbf{{{text}}}" if mean.is_best else text,
+        UNDEFINED if error.undefined else f"{error.number:.3f}",
+        wide,
+        f"{ratings.number:,}",
+    ]
 
 
 def _shares(report: CriterionReport) -> str:
@@ -111,12 +139,14 @@ def _ranks(of: Table) -> Iterator[Sequence[str]]:
 
 
 def _agreement(report: CriterionReport) -> str:
+    # The distance that fits: between points, their difference; between names, that they differ.
+    levels = ("interval", "ordinal") if report.is_by_mean else ("ordinal", "nominal")
     caption = (
-        r"Agreement of workers on the same reply: Krippendorff's $\alpha$ (ordinal, nominal), Fleiss' $\kappa$ and "
+        rf"Agreement of workers on the same reply: Krippendorff's $\alpha$ ({', '.join(levels)}), Fleiss' $\kappa$ and "
         r"raw agreement, with 95\,\% intervals."
     )
-    head = ["", r"$\alpha$ (ordinal)", r"$\alpha$ (nominal)", r"Fleiss' $\kappa$", "Raw"]
-    keys = ("alpha_ordinal", "alpha_nominal", "fleiss_kappa", "raw")
+    head = ["", *(rf"$\alpha$ ({level})" for level in levels), r"Fleiss' $\kappa$", "Raw"]
+    keys = (*(f"alpha_{level}" for level in levels), "fleiss_kappa", "raw")
     [of] = report.section("agreement").tables
     groups = [
         (
@@ -137,7 +167,7 @@ def _value_names(of: Table) -> list[str]:
 
 
 def _share(cell: Cell) -> str:
-    """Write a share without the leading zero, as the paper does; the highest share of the best value is bold."""
+    """Write a share without the leading zero, as the paper does; those of the models that lead are bold."""
     if cell.undefined:
         return UNDEFINED
     text = f"{cell.number:.4f}".removeprefix("0")

@@ -57,7 +57,8 @@ class StudyTables:
     @cached_property
     def scores(self) -> Array:
         """The score of each value, by criterion; 0 for values that are not on a criterion's scale, so never occur."""
-        found = np.zeros((len(self.criteria), len(self.values)), np.int8)
+        scores = [score for criterion in self.protocol.criteria for score in criterion.scale.scores]
+        found = np.zeros((len(self.criteria), len(self.values)), _smallest_type(max(map(abs, scores))))
         for number, criterion in enumerate(self.protocol.criteria):
             for value, score in zip(criterion.scale.values, criterion.scale.scores, strict=True):
                 found[number, self.values.index(value)] = score
@@ -82,7 +83,7 @@ class StudyTables:
             candidate=np.int64,
             opponent=np.int64,
             criterion=np.int8,
-            value=np.int8,
+            value=_smallest_type(len(self.values)),
         )
 
     def generators_of(self, candidates: Array) -> Any:
@@ -207,3 +208,9 @@ class StudyTables:
         found = BonusCheck.objects.filter(assignment__submission__in=self.confirmed)
         rows = found.order_by("attempt").values_list("assignment__submission", "item_id", "is_won", "value")
         return read_columns(rows, submission=np.int64, item=np.int64, is_won=np.bool_, value=object)
+
+
+def _smallest_type(largest: int) -> type[np.signedinteger[Any]]:
+    """Return the type that holds numbers up to this one. Most scales need one byte, and there may be ten million
+    ratings."""
+    return np.int8 if largest < 128 else np.int16 if largest < 32_768 else np.int32

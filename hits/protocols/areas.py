@@ -86,6 +86,7 @@ class AreasSent(Sent):
 
 class Areas(Protocol[AreasDesign]):
     name = "areas"
+    title = "They sort the replies into areas"
     design_class = AreasDesign
     sent_class = AreasSent
     own_settings = (

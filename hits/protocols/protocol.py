@@ -18,6 +18,7 @@ from evalplatform.errors import EvalPlatformError
 from hits.errors import DesignProblem
 from hits.models.cards import Card
 from hits.models.design import Outcome, StudyDesign, WarmUpReply
+from hits.stats import CriterionScale, usual_bins
 
 OVERALL = "overall"
 
@@ -42,6 +43,8 @@ class Scale:
     values: tuple[str, ...]
     labels: tuple[str, ...]  # as workers read them
     scores: tuple[int, ...]  # higher is better
+    is_by_mean: bool = False  # points with equal distances, whose means are shown first; else names, shown by shares
+    bins: tuple[int, ...] = ()  # the lowest score of each, best first; of more than eleven values, five unless said
 
     def score(self, value: str) -> int:
         return self.scores[self.values.index(value)]
@@ -66,11 +69,24 @@ class Criterion:
     name: str
     scale: Scale
     is_comparison: bool = False
+    label: str = ""  # as people read it; the name if empty
+    question: str = ""  # as workers read it; the task's question if empty
 
     def __post_init__(self) -> None:
         scores = self.scale.scores
         if self.is_comparison and scores != tuple(-score for score in reversed(scores)):
             raise ValueError(f"The scores of {self.name}, a comparison, are not symmetric around 0: {scores}.")
+
+    @property
+    def title(self) -> str:
+        return self.label or self.name
+
+    @property
+    def measured(self) -> CriterionScale:
+        """Return what the statistics must know of it."""
+        scale = self.scale
+        bins = () if self.is_comparison else scale.bins or usual_bins(scale.scores)
+        return CriterionScale(scale.values, scale.scores, self.label, scale.is_by_mean, bins)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,19 +109,24 @@ class Judgement:
 class OwnSetting:
     """A setting that only this protocol has, as the study form asks for it.
 
-    `kind` is one of the kinds that hits.views.setting_fields can read.
+    `kind` is one of the kinds that hits.views.setting_fields can read. A "choice" has `choices`, each with what the
+    researcher reads. A "table" is a list of tables with the same `columns`; the path of a column is its key there, and
+    its kind is one of hits.views.table_fields. A row whose first column is empty is left out.
     """
 
     path: str
     label: str
     kind: str
     help: str = ""
+    choices: Sequence[tuple[str, str]] = ()
+    columns: Sequence["OwnSetting"] = ()
 
 
 class Protocol(ABC, Generic[Design]):
     """One way of asking, with one study's settings."""
 
     name: ClassVar[str]
+    title: ClassVar[str]  # on the study form, under "How people are asked"
     design_class: ClassVar[type[StudyDesign]]  # adds the settings that only this protocol has
     sent_class: ClassVar[type[Sent]]
     own_settings: ClassVar[Sequence[OwnSetting]]
@@ -224,6 +245,11 @@ class Protocol(ABC, Generic[Design]):
         """Return the scale of the main criterion."""
         return self.criteria[0].scale
 
+    @cached_property
+    def gold_scale(self) -> Scale:
+        """Return the scale of the criterion that decides about checkpoints."""
+        return next(one.scale for one in self.criteria if one.name == self.checkpoint_criterion)
+
     # --- Words
 
     @abstractmethod
@@ -258,8 +284,15 @@ class Protocol(ABC, Generic[Design]):
 
     @cached_property
     def passing_levels(self) -> list[int]:
-        """Return the levels of the scale that pass a checkpoint, best first."""
-        return [level for level, value in enumerate(self.scale.values) if value in self.passing_values]
+        """Return the levels of the main scale that pass a checkpoint, best first.
+
+        Where another criterion with another scale decides, those are the levels at which a simulated worker, who has
+        one opinion of a reply and answers all criteria with it, passes.
+        """
+        if self.gold_scale == self.scale:
+            return [level for level, value in enumerate(self.scale.values) if value in self.passing_values]
+        levels = range(len(self.scale.values))
+        return [level for level in levels if self.passes(self.read(self.sent_by([level]), [0]), 0)]
 
 
 def missing_work(

@@ -27,9 +27,9 @@ from .outcomes import Share as Share
 from .outcomes import ShareRow as ShareRow
 from .outcomes import TrueValues as TrueValues
 from .outcomes import WorkerEffect as WorkerEffect
+from .plan import OUTCOMES as OUTCOMES
 from .plan import Plan as Plan
 from .plan import family_of as family_of
-from .planned_study import FEW_WORKERS as FEW_WORKERS
 from .planned_study import PLANNED_EFFECTS as PLANNED_EFFECTS
 from .planned_study import Effects as Effects
 from .planned_study import Setting as Setting
@@ -46,7 +46,9 @@ from .proportions import rows_by_dataset as rows_by_dataset
 from .proportions import table_rows as table_rows
 from .rater_agreement import agreement as agreement
 from .reply_labels import label_distributions as label_distributions
+from .scales import CriterionScale as CriterionScale
 from .scales import score_of as score_of
+from .scales import usual_bins as usual_bins
 from .too_few import FEW_WORKERS as FEW_WORKERS
 from .too_few import effective_number as effective_number
 from .too_few import few_dialogs_warning as few_dialogs_warning

@@ -13,6 +13,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from hits.stats.scales import CriterionScale
+
 Codes = npt.NDArray[np.integer[Any]]
 Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
@@ -46,6 +48,8 @@ class CodedRatings:
     values: tuple[str, ...]
     scores: tuple[float, ...]  # of the values
     workers: tuple[str, ...]
+    # Of a long scale, `values` are bins, with the lowest score of each; `score` is exact. These are the scale's ends.
+    ends_of_bins: tuple[float, float] | None = None
 
     def __len__(self) -> int:
         return len(self.dialog)
@@ -67,6 +71,22 @@ class CodedRatings:
             name: column.take(places) for name, column in columns.items() if isinstance(column, np.ndarray)
         }
         return replace(self, **changes)
+
+    @property
+    def score_ends(self) -> tuple[float, float]:
+        """Return the lowest and the highest score that a rating can have."""
+        return self.ends_of_bins or (min(self.scores), max(self.scores))
+
+    @cached_property
+    def exact(self) -> "CodedRatings":
+        """Return the ratings with a value for each score, where `values` are bins."""
+        if self.ends_of_bins is None:
+            return self
+        scores, codes = np.unique(-self.score, return_inverse=True)
+        found = tuple(float(-score) for score in scores)
+        return replace(
+            self, value=codes, values=tuple(f"{score:g}" for score in found), scores=found, ends_of_bins=None
+        )
 
     @cached_property
     def from_both_sides(self) -> "CodedRatings":
@@ -131,8 +151,10 @@ class CodedRatings:
         return _count(self.worker)
 
 
-def code_ratings(frame: pd.DataFrame) -> CodedRatings:
-    """
+def code_ratings(frame: pd.DataFrame, scale: CriterionScale | None = None) -> CodedRatings:
+    """Code the ratings of one criterion. Its `scale` says what values score that nobody chose, and which bins there
+    are; without it, values that nobody chose follow the others in steps of 1.
+
     >>> frame = pd.DataFrame({"worker": ["b", "a"], "dialog": [7, 7], "dataset": "ED", "generator": ["x", "x"],
     ...                       "value": ["good", "bad"], "score": [3, 1]})
     >>> coded = code_ratings(frame)
@@ -142,7 +164,7 @@ def code_ratings(frame: pd.DataFrame) -> CodedRatings:
     dataset, datasets = _categories(frame["dataset"])
     generator, generators = _categories(frame["generator"])
     score = frame["score"].to_numpy(np.float64)
-    value, values, scores = _values(frame["value"], score)
+    value, values, scores = _values(frame["value"], score, scale)
     dialog = pd.factorize(frame["dialog"])[0].astype(np.int64)
     worker, workers = pd.factorize(frame["worker"])
     answer = _factorize_pairs(dialog, worker)
@@ -171,6 +193,7 @@ def code_ratings(frame: pd.DataFrame) -> CodedRatings:
         values=values,
         scores=scores,
         workers=tuple(str(name) for name in workers),
+        ends_of_bins=(min(scale.scores), max(scale.scores)) if scale is not None and scale.bins else None,
     )
 
 
@@ -191,9 +214,18 @@ def _opponents(frame: pd.DataFrame, generators: tuple[str, ...]) -> Codes | None
     return codes[column.cat.codes.to_numpy()]
 
 
-def _values(column: "pd.Series[Any]", score: Floats) -> tuple[Codes, tuple[str, ...], tuple[float, ...]]:
+def _values(
+    column: "pd.Series[Any]", score: Floats, scale: CriterionScale | None
+) -> tuple[Codes, tuple[str, ...], tuple[float, ...]]:
     """Return the values best first, whatever the order of the categories; values that nobody chose keep their place."""
+    if scale is not None and scale.bins:
+        # The first bin is the best: count the bins whose lowest score is above the rating.
+        value = (score[:, None] < np.asarray(scale.bins)[:-1]).sum(axis=1).astype(np.int32)
+        return value, scale.bin_names, scale.bins
     codes, names = _categories(column)
+    if scale is not None and set(names) <= set(scale.values):
+        places = np.array([scale.values.index(name) for name in names], np.int32)
+        return places[codes], scale.values, scale.scores
     found = np.full(len(names), np.nan)
     found[codes] = score
     missing = np.isnan(found)

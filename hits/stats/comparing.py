@@ -107,7 +107,7 @@ class _Pair:
         best = np.zeros(0)
         if answers.pairs is None:
             one, other = answers.scores[has_both, first], answers.scores[has_both, second]
-            best = (one == best_score).astype(np.float64) - (other == best_score)
+            best = (one >= best_score).astype(np.float64) - (other >= best_score)  # of a long scale, the best bin
         return _Pair(first, second, answers.of(has_both), score, best)
 
     def in_part(self, part: int, parts: int) -> "_Pair":

@@ -9,6 +9,8 @@ from typing import Literal
 
 from hits.stats.estimates import ALPHA, Estimate, Interval, Undefined
 
+NOT_COMPUTED = Undefined("it was not computed")
+
 
 @dataclass(frozen=True)
 class Share:
@@ -30,6 +32,7 @@ class ShareRow:
     workers: int
     shares: tuple[Share, ...] | Undefined
     mean_score: Estimate | Undefined
+    mean_error: float | Undefined = NOT_COMPUTED  # the mean score's standard error
 
 
 @dataclass(frozen=True)

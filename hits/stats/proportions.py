@@ -58,7 +58,7 @@ def row_of(ratings: CodedRatings, dataset: str | None, generator: str | None, pr
     sizes = (count, ratings.dialog_count, ratings.worker_count)
     if problem or not count:
         nothing = Undefined(problem if count else NO_RATING)
-        return ShareRow(dataset, generator, *sizes, nothing, nothing)
+        return ShareRow(dataset, generator, *sizes, nothing, nothing, nothing)
     clusters = Clusters.of_ratings(ratings)
     counts = np.bincount(ratings.value, minlength=len(ratings.values))
     shares = counts / count
@@ -73,14 +73,15 @@ def row_of(ratings: CodedRatings, dataset: str | None, generator: str | None, pr
         )
         for code, name in enumerate(ratings.values)
     )
-    return ShareRow(dataset, generator, *sizes, found, _mean_score(ratings, clusters))
+    return ShareRow(dataset, generator, *sizes, found, *_mean_score(ratings, clusters))
 
 
-def _mean_score(ratings: CodedRatings, clusters: Clusters) -> Estimate | Undefined:
+def _mean_score(ratings: CodedRatings, clusters: Clusters) -> tuple[Estimate | Undefined, float | Undefined]:
+    """Return the mean score with its interval, and its standard error."""
     if ratings.opponent is not None:
-        return Undefined(NOT_FOR_COMPARISONS)
+        return Undefined(NOT_FOR_COMPARISONS), Undefined(NOT_FOR_COMPARISONS)
     mean = float(ratings.score.mean())
     spread = spread_of((ratings.score - mean) / len(ratings), clusters)
-    ends = (min(ratings.scores), max(ratings.scores))
     fewest = min(ratings.dialog_count, ratings.worker_count)
-    return Estimate(mean, position_interval(mean, *ends, spread, fewest))
+    error = Undefined(spread.problem) if spread.problem else math.sqrt(spread.variance[0])
+    return Estimate(mean, position_interval(mean, *ratings.score_ends, spread, fewest)), error

@@ -46,8 +46,11 @@ def agreement(ratings: CodedRatings, dataset: str | None = None, generator: str 
     if counts is None:
         reason = Undefined("no reply has ratings by two workers")
         return Agreement(dataset, generator, 0, 0, reason, reason, reason, reason, reason)
-    nominal, ordinal, by_interval = (
-        _alpha(counts, _distances(level, counts.values, ratings.scores)) for level in LEVELS
+    exact = ratings.exact  # of a long scale, the same answer means the same bin, and distances are of exact scores
+    of_exact = counts if exact is ratings else (_Counts.of(exact) or counts)
+    nominal = _alpha(counts, _distances("nominal", counts.values, ratings.scores))
+    ordinal, by_interval = (
+        _alpha(of_exact, _distances(level, of_exact.values, exact.scores)) for level in ("ordinal", "interval")
     )
     if ratings.opponent is not None:
         by_interval = Undefined(NOT_FOR_COMPARISONS)

@@ -27,6 +27,8 @@ def find_true_values(ratings: CodedRatings) -> TrueValues | Undefined:
         return Undefined("there is no rating")
     if ratings.opponent is not None:
         return Undefined(NOT_FOR_COMPARISONS)
+    if ratings.ends_of_bins is not None:
+        return Undefined("on a long scale there is no true value, only a mean")
     unit, units = pd.factorize(cards.card_reply)
     if len(units) == len(cards):
         return Undefined("no reply has ratings by two workers")

@@ -4,7 +4,6 @@ A field is named after its setting ("pay.reward"), as in a study file. Fields on
 whether a value makes sense is for `hits.designing.design_problems` to say, which says it for files in the same words.
 """
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,13 +12,12 @@ from typing import Any
 from django.http import QueryDict
 
 from hits.models.design import StudyDesign
-from hits.protocols import PROTOCOLS, OwnSetting, protocol_in
+from hits.protocols import OwnSetting, Protocol, protocol_in
 from hits.screening import every_rule
+from hits.views.table_fields import is_same_table, read_table, table_rows
+from hits.views.typed_text import as_number, as_words, in_short
 
-LISTS_OF_TABLES = (
-    *("datasets", "warm_up.replies", "screening"),
-    *(one.path for protocol in PROTOCOLS.values() for one in protocol.own_settings if one.kind == "labels"),
-)
+LISTS_OF_TABLES = ("datasets", "warm_up.replies", "screening")  # beside those of protocols
 
 Reader = Callable[[QueryDict, str], Any]
 
@@ -33,6 +31,7 @@ class SettingField:
     kind: str = "text"
     help: str = ""
     choices: Sequence[tuple[str, str]] = ()
+    columns: Sequence[OwnSetting] = ()  # of a table
     fitting: OwnSetting | None = None  # of the warm-up's replies: how the protocol says which answers fit
 
     @property
@@ -44,6 +43,8 @@ class SettingField:
     def read(self, post: QueryDict) -> Any:
         if self.fitting is not None:
             return _warm_up_replies(post, self.path, self.fitting.path)
+        if self.kind == "table":
+            return read_table(post, self.path, self.columns)
         return READERS[self.kind](post, self.path)
 
     def is_unchanged(self, post: QueryDict, settings: Mapping[str, Any]) -> bool:
@@ -52,6 +53,8 @@ class SettingField:
         read = self.read(post)
         if self.fitting is not None:
             return _replies_in_short(read, self.fitting.path) == _replies_in_short(value, self.fitting.path)
+        if self.kind == "table":
+            return is_same_table(read, value, self.columns)
         if self.kind == "screening":
             return _rules_by_name(read) == _rules_by_name(value)
         if self.kind not in ("many", "dataset_counts"):
@@ -61,6 +64,8 @@ class SettingField:
     def value_in(self, settings: Mapping[str, Any]) -> Any:
         """Return the setting's value as the form shows it."""
         value = get_setting(settings, self.path)
+        if self.kind == "table":
+            return table_rows(value, self.columns)
         if isinstance(value, list) and self.kind in WRITERS:
             return WRITERS[self.kind](value)
         return "" if value is None else in_short(value)
@@ -82,11 +87,6 @@ def _collapsed(value: Any) -> str:
     return "".join(str(value or "").replace(",", " ").split())
 
 
-def in_short(value: Any) -> Any:
-    """Shorten numbers: 15.0 minutes are shown as 15."""
-    return f"{value:g}" if isinstance(value, float) else value
-
-
 @lru_cache
 def _defaults(protocol: str) -> dict[str, Any]:
     design = StudyDesign.model_validate({**SMALLEST_DESIGN, "protocol": protocol})
@@ -96,17 +96,19 @@ def _defaults(protocol: str) -> dict[str, Any]:
 def get_setting(settings: Mapping[str, Any], path: str) -> Any:
     """Return what the draft holds, or else the default."""
     found: Any = settings
-    default: Any = _defaults(protocol_in(settings).name)
+    protocol = protocol_in(settings)
+    default: Any = _defaults(protocol.name)
     for part in path.split("."):
         found = found.get(part) if isinstance(found, Mapping) else None
         default = default.get(part) if isinstance(default, Mapping) else None
-    return found if found is not None and _has_shape_of(found, default, path) else default
+    return found if found is not None and _has_shape_of(found, default, path, protocol) else default
 
 
-def _has_shape_of(found: Any, default: Any, path: str) -> bool:
+def _has_shape_of(found: Any, default: Any, path: str, protocol: type[Protocol[Any]]) -> bool:
     """Tell if a value has the default's shape. Drafts may hold anything, and a list where a text should be must not
     break the page on which it can be repaired."""
-    if path in LISTS_OF_TABLES:
+    own = [one.path for one in protocol.own_settings if one.kind in ("labels", "table")]
+    if path in LISTS_OF_TABLES or path in own:
         return isinstance(found, list) and all(isinstance(one, Mapping) for one in found)
     return isinstance(found, list) == isinstance(default, list) and not isinstance(found, Mapping)
 
@@ -132,15 +134,7 @@ def _text(post: QueryDict, path: str) -> str:
 
 
 def _number(post: QueryDict, path: str) -> Any:
-    return _as_number(_text(post, path))
-
-
-def _as_number(text: str) -> Any:
-    """Return the number, or the text as typed if it is none: the checks will say so."""
-    text = text.strip()
-    if re.fullmatch(r"-?\d{1,15}", text):
-        return int(text)
-    return float(text) if re.fullmatch(r"\d{1,15}\.\d{1,15}", text) else text
+    return as_number(_text(post, path))
 
 
 def _lines(post: QueryDict, path: str) -> list[str]:
@@ -148,7 +142,7 @@ def _lines(post: QueryDict, path: str) -> list[str]:
 
 
 def _words(post: QueryDict, path: str) -> list[str]:
-    return _text(post, path).replace(",", " ").split()
+    return as_words(_text(post, path))
 
 
 def _labels(post: QueryDict, path: str) -> list[dict[str, str]]:
@@ -158,7 +152,7 @@ def _labels(post: QueryDict, path: str) -> list[dict[str, str]]:
 
 def _dataset_counts(post: QueryDict, path: str) -> list[dict[str, Any]]:
     names = _all(post, f"{path}.name")
-    counts = [_as_number(count) for count in _all(post, f"{path}.dialogs")]
+    counts = [as_number(count) for count in _all(post, f"{path}.dialogs")]
     return [
         {"name": name, "dialogs": count} for name, count in zip(names, counts, strict=False) if count not in ("", 0)
     ]
@@ -167,7 +161,7 @@ def _dataset_counts(post: QueryDict, path: str) -> list[dict[str, Any]]:
 def _warm_up_replies(post: QueryDict, path: str, fitting: str) -> list[dict[str, Any]]:
     columns = [_all(post, f"{path}.{name}") for name in ("text", fitting, "praise", "hint")]
     replies = [
-        {"text": text.strip(), fitting: fits.replace(",", " ").split(), "praise": praise.strip(), "hint": hint.strip()}
+        {"text": text.strip(), fitting: as_words(fits), "praise": praise.strip(), "hint": hint.strip()}
         for text, fits, praise, hint in zip(*columns, strict=False)
         if text.strip()
     ]

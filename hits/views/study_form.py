@@ -26,6 +26,7 @@ from hits.designing import (
     plan_study_size,
     save_draft,
     summarise,
+    switch_protocol,
 )
 from hits.errors import DesignProblem, StudyFrozen
 from hits.models import BackgroundJob, Study
@@ -131,26 +132,46 @@ def _plan_job(study: Study, difference: str) -> BackgroundJob:
 
 
 def _save(request: HttpRequest, study: Study, step: Step) -> HttpResponse:
+    before = protocol_in(study.design)
+    typed, removed = _typed_and_removed(request.POST, study, step.key)
     try:
-        save_draft(study, _typed(request.POST, study, step.key))
+        save_draft(study, typed)
     except StudyFrozen as frozen:
         messages.error(request, str(frozen))
         return redirect("study", name=study.name)
     messages.success(request, "The draft is saved.")
+    if protocol_in(typed) is not before:
+        _tell_of_switch(request, removed)
+        return redirect("edit-study", name=study.name, step=step.key)
     following = request.POST.get("go", "")
     if following in [one.key for one in STEPS]:
         return redirect("edit-study", name=study.name, step=following)
     return redirect("study", name=study.name)
 
 
+def _tell_of_switch(request: HttpRequest, removed: list[str]) -> None:
+    gone = f" Removed, because only the former one has them: {', '.join(removed)}." if removed else ""
+    messages.info(request, f"People are asked in another way now: please read this step's texts and settings.{gone}")
+
+
 def _typed(post: QueryDict, study: Study, step_key: str) -> dict[str, Any]:
-    """Return the draft with what is typed in this step."""
+    return _typed_and_removed(post, study, step_key)[0]
+
+
+def _typed_and_removed(post: QueryDict, study: Study, step_key: str) -> tuple[dict[str, Any], list[str]]:
+    """Return the draft with what is typed in this step, and the settings that another protocol does not have."""
     settings = dict(study.design)
     step = next(one for one in STEPS if one.key == step_key)
+    chosen = ""
     for field in step.fields(protocol_in(settings)):
-        if not field.is_unchanged(post, settings):
+        if field.is_unchanged(post, settings) or (field.path == "protocol" and not post.get(field.path)):
+            continue
+        if field.path == "protocol":
+            chosen = field.read(post)
+        else:
             settings = set_setting(settings, field.path, field.read(post))
-    return settings
+    # The form's other fields are still the former protocol's, so they are read before.
+    return switch_protocol(settings, chosen) if chosen else (settings, [])
 
 
 def _summary(settings: dict[str, Any]) -> Summary | None:

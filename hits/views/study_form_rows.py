@@ -7,7 +7,8 @@ from generation.counting import count_datasets
 from generation.models import Dataset
 from hits.protocols import protocol_in
 from hits.screening import every_rule
-from hits.views.setting_fields import get_setting, in_short
+from hits.views.setting_fields import get_setting
+from hits.views.typed_text import in_short
 
 SPARE_REPLIES = 2
 

@@ -15,9 +15,9 @@ from hits.protocols import protocol_in
 from hits.publishing import describe_public_orders
 from hits.views.publishing_panel import publishing_panel
 from hits.views.refused import STATUS, Refused
-from hits.views.setting_fields import in_short
 from hits.views.study_pages import user_of
 from hits.views.study_steps import STEPS
+from hits.views.typed_text import in_short
 from hits.views.waiting import waits_of
 
 HITS_PER_PAGE = 30

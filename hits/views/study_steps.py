@@ -7,7 +7,7 @@ from typing import Any
 from generation.models import Dataset, Generator
 from hits.errors import DesignProblem
 from hits.models.money import SIGNS
-from hits.protocols import Protocol
+from hits.protocols import PROTOCOLS, Protocol
 from hits.views.setting_fields import SettingField
 
 ProtocolClass = type[Protocol[Any]]
@@ -50,7 +50,10 @@ def _generator_fields(protocol: ProtocolClass) -> list[SettingField]:
 
 
 def _task_fields(protocol: ProtocolClass) -> list[SettingField]:
+    ways = [(one.name, one.title) for one in PROTOCOLS.values()]
+    help_text = "Another way has other settings; those that only this one has are removed."
     return [
+        SettingField("protocol", "How people are asked", "choice", help_text if len(ways) > 1 else "", ways),
         SettingField("task.title", "Title on the marketplace"),
         SettingField("task.description", "Description on the marketplace"),
         SettingField("task.keywords", "Keywords on the marketplace", help="separated by commas"),
@@ -77,7 +80,7 @@ def _task_fields(protocol: ProtocolClass) -> list[SettingField]:
 
 def _own_fields(protocol: ProtocolClass, prefix: str) -> list[SettingField]:
     return [
-        SettingField(one.path, one.label, one.kind, one.help)
+        SettingField(one.path, one.label, one.kind, one.help, one.choices, columns=one.columns)
         for one in protocol.own_settings
         if one.path.startswith(prefix)
     ]
@@ -100,7 +103,7 @@ def _checkpoint_fields(protocol: ProtocolClass) -> list[SettingField]:
         ),
         SettingField(
             "checkpoints.counts",
-            "The placement that counts",
+            f"The {protocol.answer_noun} that counts",
             "choice",
             choices=[("final", "the one that is submitted"), ("first check", "the one at the first Bonus Validate")],
         ),
@@ -169,7 +172,7 @@ def _plan_fields(protocol: ProtocolClass) -> list[SettingField]:
 STEPS = [
     Step("data", "Data", "Which dialogs are rated.", ("name", "datasets", "seed", "data"), _data_fields),
     Step("models", "Models", "Whose replies are compared.", ("generators",), _generator_fields),
-    Step("task", "Task", "What workers read and do.", ("task", "warm_up"), _task_fields),
+    Step("task", "Task", "What workers read and do.", ("task", "warm_up", "protocol"), _task_fields),
     Step(
         "checkpoints",
         "Checkpoints",
@@ -177,6 +180,6 @@ STEPS = [
         ("checkpoints", "screening"),
         _checkpoint_fields,
     ),
-    Step("crowd", "Crowd", "Who may work on it.", ("crowd", "protocol"), _crowd_fields),
+    Step("crowd", "Crowd", "Who may work on it.", ("crowd",), _crowd_fields),
     Step("plan", "Plan and cost", "How many raters, at which pay, to show what.", ("hits", "pay"), _plan_fields),
 ]

@@ -171,7 +171,9 @@ def test_the_bundle_has_opponents_and_is_accepted(worked: Study, tmp_path: Path)
     for file in RATINGS_FILES:
         assert check_bundle(tmp_path / "bundle", file) == []
     about = json.loads((tmp_path / "bundle" / "bundle.json").read_text())
-    assert about["criteria"] == {name: ["win", "tie", "loss"] for name in ("empathy", "fluency")}
+    assert {name: one["values"] for name, one in about["criteria"].items()} == {
+        name: ["win", "tie", "loss"] for name in ("empathy", "fluency")
+    }
     rows = list(csv.DictReader((tmp_path / "bundle" / "ratings.csv").open()))
     assert {row["criterion"] for row in rows} == {"empathy", "fluency"}
     assert all(row["opponent"] and row["opponent"] != row["generator"] for row in rows)

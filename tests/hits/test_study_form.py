@@ -70,13 +70,19 @@ class FormReader(HTMLParser):
             self.fields.append((self._textarea, self._text.removeprefix("\n").replace("\n", "\r\n")))
 
 
-def send_back(client: Client, name: str, step: str) -> None:
-    """Opens a step and saves it without a change."""
+def shown_fields(client: Client, name: str, step: str) -> dict[str, list[str]]:
+    """Opens a step, and returns what a browser would send if it was saved without a change."""
     reader = FormReader()
     reader.feed(html_of(client.get(f"/studies/{name}/edit/{step}/")))
     data: dict[str, list[str]] = {}
     for field, value in reader.fields:
         data.setdefault(field, []).append(value)
+    return data
+
+
+def send_back(client: Client, name: str, step: str) -> None:
+    """Opens a step and saves it without a change."""
+    data = shown_fields(client, name, step)
     assert client.post(f"/studies/{name}/edit/{step}/", data).status_code == 302
 
 

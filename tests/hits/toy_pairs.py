@@ -52,6 +52,7 @@ class Pairs(Protocol[PairsDesign]):
     """The value that is stored says by criterion which card is better: its number, or "both"."""
 
     name = "pairs"
+    title = "They compare two replies"
     design_class = PairsDesign
     sent_class = PairsSent
     own_settings = ()

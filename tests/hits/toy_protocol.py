@@ -42,6 +42,7 @@ class StarsSent(Sent):
 
 class Stars(Protocol[StarsDesign]):
     name = "stars"
+    title = "They give stars"
     design_class = StarsDesign
     sent_class = StarsSent
     own_settings = ()

@@ -8,7 +8,7 @@ from hits.designing import Plan, plan_for_difference, plan_for_size
 from hits.management.study_command import StudyCommand
 from hits.models import USUAL_CROWD
 from hits.models.money import SIGNS, USUAL_CURRENCY, cents_from_amount, money
-from hits.stats import ALPHA, MOST_DIALOGS_NEEDED, SIMULATIONS, Effects, Power, Setting
+from hits.stats import ALPHA, MOST_DIALOGS_NEEDED, OUTCOMES, PLANNED_EFFECTS, SIMULATIONS, Effects, Power, Setting
 
 BAR_WIDTH = 40
 
@@ -21,12 +21,14 @@ class Command(StudyCommand):
 
 The first asks what a study of this size can find; the second how many dialogs a difference of 5 percentage points in
 good needs. Both simulate the study many times: every rating is drawn from the proportions of good, okay and bad, with
-effects of the dialog, the reply and the worker, and two generators are compared in a t test over the dialogs, at a
-level that is Bonferroni-corrected for all pairs of generators. The power is the share of simulated studies that find
-the difference.
+effects of the dialog, the reply, the worker and the worker's taste. Two generators are compared by the test that
+decides in the results, at a level that is Bonferroni-corrected for all pairs of generators. The power is the share of
+simulated studies that find the difference.
 
 The effects are shares of the variance behind a rating, and their defaults are moderate guesses. The larger that of the
-reply, the less do more raters help, compared with more dialogs. Nothing is saved and nothing is published."""
+reply, the less do more raters help, compared with more dialogs. Taste is what one worker likes about one generator more
+than others do: the larger it is, the more workers are needed, whatever the number of dialogs. Nothing is saved and
+nothing is published."""
 
     def needs_database(self, options: dict[str, Any]) -> bool:
         return False
@@ -47,8 +49,11 @@ reply, the less do more raters help, compared with more dialogs. Nothing is save
         add("--crowd", choices=CROWDS, default=USUAL_CROWD, help=f"whose fees count (default {USUAL_CROWD})")
         add("--power", type=float, default=0.8, help="chance of finding the difference that is wanted (default .8)")
         add("--alpha", type=float, default=ALPHA, help="significance level over all pairs (default .05)")
-        for name in ("dialog", "reply", "worker"):
-            share = getattr(Effects(), name)
+        add("--outcome", choices=OUTCOMES, default=OUTCOMES[0], help=f"what is tested (default {OUTCOMES[0]})")
+        add("--workers", type=int, default=0, metavar="N", help="equally busy workers (default: from --most-hits)")
+        add("--most-hits", type=int, default=50, metavar="N", help="HITs that a worker may do (default 50)")
+        for name in ("dialog", "reply", "worker", "taste"):
+            share = getattr(PLANNED_EFFECTS, name)
             add(f"--effect-{name}", type=float, default=share, metavar="SHARE", help=f"(default {share:g})")
         add("--simulations", type=int, default=SIMULATIONS, metavar="N", help=f"(default {SIMULATIONS})")
         add("--seed", type=int, default=1, help="the same seed gives the same answer (default 1)")
@@ -86,9 +91,12 @@ def _setting(options: dict[str, Any]) -> Setting:
         raters=options["raters"],
         generators=options["generators"],
         proportions=(options["good"], options["okay"], options["bad"]),
-        effects=Effects(options["effect_dialog"], options["effect_reply"], options["effect_worker"]),
+        effects=Effects(**{name: options[f"effect_{name}"] for name in ("dialog", "reply", "worker", "taste")}),
         dialogs_per_hit=options["dialogs_per_hit"],
         alpha=options["alpha"],
+        workers=options["workers"],
+        most_hits=options["most_hits"],
+        outcome=options["outcome"],
     )
 
 
@@ -146,7 +154,9 @@ def _assumptions(plan: Plan, options: dict[str, Any]) -> str:
     good, okay, bad = map(_percent, setting.proportions)
     return (
         f"Assumed: good {good}, okay {okay}, bad {bad}; shares of the variance: dialog {effects.dialog:g}, "
-        f"reply {effects.reply:g}, worker {effects.worker:g}.\n"
-        f"Tested: Bonferroni over {count_of(setting.pairs, 'pair')} of generators, each at "
-        f"{setting.alpha_per_pair:.4f}; {options['simulations']:,} simulations, seed {options['seed']}."
+        f"reply {effects.reply:g}, worker {effects.worker:g}, taste {effects.taste:g}; "
+        f"{count_of(setting.worker_count, 'equally busy worker')}.\n"
+        f"Tested: {setting.outcome}, by the permutation test of the results; Bonferroni over "
+        f"{count_of(setting.pairs, 'pair')} of generators, each at {setting.alpha_per_pair:.4f}; "
+        f"{options['simulations']:,} simulations, seed {options['seed']}."
     )
