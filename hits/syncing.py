@@ -16,7 +16,7 @@ from hits.crowds import Market
 from hits.models import Event, Offering, Payment, Publication, Study, Submission
 from hits.models.money import money
 from hits.paying import Paid, note_found_bonuses, pay
-from hits.publishing import Limited, limit_workers
+from hits.publishing import Limited, limit_workers, settle_offering
 from hits.replacing import Replaced, has_unreplaced_losses, replace_lost_assignments
 
 OnProgress = Callable[[str, int, int], None]
@@ -127,4 +127,5 @@ def sync(
         replaced = replace_lost_assignments(offering, market, now)
     elif _wants_replacements(offering.study) and has_unreplaced_losses(offering):
         _note_no_replacements(offering.study, now())
+    settle_offering(offering, market)
     return Synced(collected, paid, limited, replaced, found, summarise_waiting(offering))

@@ -7,6 +7,7 @@ from hits.api import schema, worker_endpoints  # noqa: F401  # importing the sch
 from hits.views import work
 
 urlpatterns = [
+    path("<uuid:study_key>/", work.show_study, name="work-study"),
     path("<uuid:study_key>/<int:number>/", work.show_hit, name="work"),
     path("api/save/", login_not_required(worker_endpoints.SaveView.as_view()), name="work-save"),
     path("api/check/", login_not_required(worker_endpoints.CheckView.as_view()), name="work-check"),

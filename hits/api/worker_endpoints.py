@@ -52,6 +52,7 @@ STATUS = {
     Refusal.NOT_HELD: 403,
     Refusal.LIMIT_REACHED: 403,
     Refusal.STOPPED: 403,
+    Refusal.NOTHING_FREE: 403,
     Refusal.STUDY_FULL: 403,
     Refusal.ALREADY_SUBMITTED: 409,
     Refusal.CONFLICT: 409,

@@ -149,6 +149,14 @@ def confirmed_places(offering: Offering) -> dict[int, int]:
     return made | dict(confirmed.order_by().values("hit").annotate(most=Max("places")).values_list("hit", "most"))
 
 
+def places_in_all(offering: Offering) -> int:
+    """Return how many assignments all published HITs have together, including those that were handed in. It only
+    grows."""
+    known = confirmed_places(offering)
+    published = Publication.objects.filter(offering=offering).confirmed().current()
+    return sum(known[hit] for hit in published.values_list("hit", flat=True))
+
+
 def _note_replacement(publication: Publication, places: int, before: int, now: datetime) -> None:
     """Note additional assignments of a HIT as a confirmed replacement."""
     asked = Replacement.objects.filter(hit=publication.hit_id, offering=publication.offering_id, added__gt=0)

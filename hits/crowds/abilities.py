@@ -44,9 +44,13 @@ class Abilities:
     # True if a bonus that is sent twice with the same token is paid once. Where it is False, we never send a bonus
     # again after its answer was lost: the crowd's list of bonuses tells whether it was paid, or a person decides.
     is_bonus_repeatable: bool
+    # False if its list of bonuses has no reasons, so that our own can't be told from those that were given by hand.
+    # Then a bonus on the list is ours as long as the ledger has as many of that amount for the assignment.
+    stores_reasons: bool
     # How long after a submission a rejection may be reversed there without a change in the HIT's counts.
     overrides_rejections_for: timedelta
     calls_at_once: int  # how many threads may call it
+    sends_to_study: bool = False  # workers come to the study's address without a HIT, and our page gives them one
     currencies: tuple[str, ...] = (USUAL_CURRENCY,)  # that rewards and bonuses can be paid in
 
 

@@ -62,8 +62,8 @@ class MarketBonus:
     crowd_worker_id: str
     crowd_assignment_id: str
     cents: int
-    reason: str  # a reason that ends with our mark is ours; "" if the crowd stores no reasons
-    granted_at: datetime
+    reason: str  # a reason that ends with our mark is ours; "" unless `Abilities.stores_reasons`
+    granted_at: datetime  # if the crowd stores no times either, any time will do
 
 
 class Word(StrEnum):
@@ -178,10 +178,20 @@ class Market(Protocol):
         """Offer the HIT and return its id there. Repeating a request whose answer was lost returns the same id."""
         ...
 
-    def finish_offering(self, offering: Offering, notes: Mapping[str, str]) -> None:
-        """Finish what a run has offered. Called when all HITs of a run are noted, and again by each later run.
+    def settle_offering(
+        self, offering: Offering, notes: Mapping[str, str], address: str, places: int, is_on_offer: bool
+    ) -> Mapping[str, str]:
+        """Bring a study that the crowd knows only as a whole to this state, and return the notes, with new ones.
 
-        A crowd that offers a study only as a whole sets its number of places here, to the sum of our own rows.
+        `address` is where it sends its workers: our page for the study, which gives each a HIT. `places` is the number
+        of assignments in all, with those that were handed in; work that was rejected keeps its place in that number. It
+        is absolute, so a repeat is harmless. `is_on_offer` is False after stopping. Called after publishing, stopping,
+        resuming, replacing and putting up again, and at each sync. Here is the place to create the study there, or to
+        find it again by our key; to publish, pause and resume it.
+
+        A crowd that offers each HIT by itself returns the notes and does nothing. In turn, one that offers a study as a
+        whole does nothing in `offer_hit` (it makes an id up), `expire_hit`, `extend_hit` and `add_assignments`, and
+        answers `get_hit` and `list_hits` by `hits_of_rows`.
         """
         ...
 
@@ -247,8 +257,9 @@ class Crowd(Protocol):
         """Return who has come to a HIT's page, or None if this crowd did not send them."""
         ...
 
-    def ask_holder(self, visit: Visit) -> Held:
-        """Return whether they hold the assignment, or CANT_TELL if the crowd knows only after the work is handed in."""
+    def ask_holder(self, visit: Visit, offering: Offering) -> Held:
+        """Return whether they hold an assignment of this offering, or CANT_TELL if the crowd knows only after the work
+        is handed in. It may read its notes by `crowd_notes`; no other field of the offering is loaded."""
         ...
 
     def hand_back(self, assignment: Assignment, submit_to: str, code: str, copy: Mapping[str, str]) -> HandBack:

@@ -5,7 +5,8 @@ is noted once, counts as money spent, and is never paid again: if somebody paid 
 assignment, that settles the debt. (Approvals need no such list: the assignment's status shows them.)
 """
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 
 from django.db import transaction
@@ -62,6 +63,30 @@ def bonuses_noted_as_found(offering: Offering) -> set[BonusKey]:
     return {(assignment, cents, at) for assignment, cents, at in named if at is not None}
 
 
+def given_by_hand(offering: Offering, listed: Sequence[MarketBonus], noted: Collection[BonusKey]) -> list[MarketBonus]:
+    """Return the listed bonuses that somebody gave by hand and the ledger does not have yet. `noted` are those that it
+    has.
+
+    Where the crowd stores no reasons, any bonus on the list may be our own. So we compare numbers: what is listed for
+    an assignment beyond what the ledger has paid in the same amount is new. If a bonus is not on the list yet, we may
+    find one too few, but never our own twice. Read the list first: what another run pays in between must be in the
+    ledger when we compare.
+    """
+    if crowd_of(offering).abilities.stores_reasons:
+        # By key, since a list that changed while we read it may name a bonus twice.
+        by_key = {key_of(one): one for one in listed if not our_mark_in(one.reason)}
+        return [by_key[key] for key in sorted(set(by_key) - set(noted))]
+    ledger = Payment.objects.paid().filter(submission__assignment__offering=offering).exclude(kind=Kind.REWARD)
+    explained = Counter(ledger.values_list("submission__assignment__crowd_assignment_id", "cents"))
+    new = []
+    for one in sorted(listed, key=key_of):
+        if explained[key_of(one)[:2]] > 0:
+            explained[key_of(one)[:2]] -= 1
+        else:
+            new.append(one)
+    return new
+
+
 def key_of(bonus: MarketBonus) -> BonusKey:
     return bonus.crowd_assignment_id, bonus.cents, bonus.granted_at
 
@@ -75,22 +100,23 @@ def our_mark_in(reason: str) -> str:
 @transaction.atomic
 def _note_new(offering: Offering, found: Iterable[MarketBonus], now: datetime) -> int:
     """Write the bonuses that the ledger doesn't have yet, and return how many there were."""
-    # By key, since a list that changed while we read it may name a bonus twice.
-    by_key = {key_of(one): one for one in found}
-    if not by_key:
+    listed = list(found)
+    if not listed:
         return 0
     Study.objects.select_for_update().get(pk=offering.study_id)  # of two runs at once, only one notes it
-    new = sorted(set(by_key) - bonuses_noted_as_found(offering))
+    noted = bonuses_noted_as_found(offering)
+    marked = {key_of(one): one for one in listed if our_mark_in(one.reason) and key_of(one) not in noted}
+    new = sorted([*marked.values(), *given_by_hand(offering, listed, noted)], key=key_of)
     of_study = Submission.objects.filter(assignment__offering=offering)
-    named = of_study.filter(assignment__crowd_assignment_id__in={key[0] for key in new})
+    named = of_study.filter(assignment__crowd_assignment_id__in={one.crowd_assignment_id for one in new})
     submissions = {one.assignment.crowd_assignment_id: one for one in named.select_related("assignment")}
     kinds: dict[int, set[str]] = {}
     for submission, kind in Payment.objects.filter(submission__in=named).values_list("submission", "kind"):
         kinds.setdefault(submission, set()).add(kind)
     count = 0
-    for key in new:
-        if (one := submissions.get(key[0])) is not None:
-            count += _note_one(offering, one, kinds.setdefault(one.pk, set()), by_key[key])
+    for bonus in new:
+        if (one := submissions.get(bonus.crowd_assignment_id)) is not None:
+            count += _note_one(offering, one, kinds.setdefault(one.pk, set()), bonus)
     if count:
         bonuses = f"{count:,} bonus{'es' if count > 1 else ''}"
         text = f"found {bonuses} on the {offering.place} market that nobody gave here"

@@ -28,7 +28,7 @@ from hits.crowds import Market, MarketBonus, Met, carry_out, crowd_of
 from hits.errors import MarketRefused, MarketUnavailable
 from hits.models import Event, Offering, Payment, Study, Submission
 from hits.models.design import StudyDesign
-from hits.paying.found_payments import FOUND_ON_MARKET, BonusKey, bonuses_noted_as_found, key_of, our_mark_in
+from hits.paying.found_payments import FOUND_ON_MARKET, BonusKey, bonuses_noted_as_found, given_by_hand, our_mark_in
 
 Kind = Payment.Kind
 Status = Submission.Status
@@ -90,7 +90,8 @@ def _plan_jobs(
 ) -> Iterator[list[_Job]]:
     """Yield a job for each reward, then one for each HIT's bonuses: a single call lists those that were paid before.
 
-    Jobs that are yielded together run at once. Where asking twice would pay twice, each HIT's bonuses come alone and
+    Jobs that are yielded together run at once. Where asking twice would pay twice, or where our own bonuses can't be
+    told from others (then the ledger must be read after the list), each HIT's bonuses come alone and
     are claimed just before, so that a run that is killed leaves only that one HIT in doubt. We list first and claim
     then: if the list can't be had, nothing is claimed, and earlier claims stay.
     """
@@ -100,9 +101,11 @@ def _plan_jobs(
         if payment.kind != Kind.REWARD:
             by_hit.setdefault(payment.submission.crowd_hit_id, []).append(payment)
     rewards = [_Job([one], partial(_approve, market, one)) for one in owed if one.kind == Kind.REWARD]
-    if crowd_of(offering).abilities.is_bonus_repeatable:
+    abilities = crowd_of(offering).abilities
+    if abilities.is_bonus_repeatable and abilities.stores_reasons:
         yield rewards + [
-            _Job(ones, partial(_list_and_send_bonuses, market, hit, ones, noted)) for hit, ones in by_hit.items()
+            _Job(ones, partial(_list_and_send_bonuses, offering, market, hit, ones, noted))
+            for hit, ones in by_hit.items()
         ]
         return
     yield rewards
@@ -112,7 +115,10 @@ def _plan_jobs(
         except (MarketRefused, MarketUnavailable) as error:
             yield [_Job(ones, partial(_fail_all, ones, error))]
         else:
-            yield [_Job(ones, partial(_send_bonuses, market, paid, ones, noted, _claim_payments(ones, now())))]
+            by_hand, may_send = given_by_hand(offering, paid, noted), _claim_payments(ones, now())
+            if abilities.is_bonus_repeatable:
+                may_send = {one.pk for one in ones}
+            yield [_Job(ones, partial(_send_bonuses, market, paid, by_hand, ones, may_send))]
 
 
 def _claim_payments(payments: Iterable[Payment], now: datetime) -> set[int]:
@@ -284,13 +290,14 @@ def _approve(market: Market, payment: Payment) -> list[_Outcome]:
 
 
 def _list_and_send_bonuses(
-    market: Market, crowd_hit_id: str, payments: Sequence[Payment], noted: Collection[BonusKey]
+    offering: Offering, market: Market, crowd_hit_id: str, payments: Sequence[Payment], noted: Collection[BonusKey]
 ) -> list[_Outcome]:
     try:
         paid = list(market.list_bonuses_of_hit(crowd_hit_id))
     except (MarketRefused, MarketUnavailable) as error:
         return _fail_all(payments, error)
-    return _send_bonuses(market, paid, payments, noted, {one.pk for one in payments})
+    by_hand = given_by_hand(offering, paid, noted)
+    return _send_bonuses(market, paid, by_hand, payments, {one.pk for one in payments})
 
 
 def _fail_all(payments: Sequence[Payment], error: MarketRefused | MarketUnavailable) -> list[_Outcome]:
@@ -300,8 +307,8 @@ def _fail_all(payments: Sequence[Payment], error: MarketRefused | MarketUnavaila
 def _send_bonuses(
     market: Market,
     paid: Sequence[MarketBonus],
+    by_hand: Sequence[MarketBonus],
     payments: Sequence[Payment],
-    noted: Collection[BonusKey],
     may_send: Collection[int],
 ) -> list[_Outcome]:
     """Send the bonuses of one HIT that were not paid yet: neither by us (with our mark) nor by hand (same amount).
@@ -309,15 +316,17 @@ def _send_bonuses(
     A bonus that is not in `may_send` was asked for before; we look for it in the list, and never ask for it again.
     """
     ours = {(one.crowd_assignment_id, our_mark_in(one.reason)) for one in paid}
-    by_hand = {key_of(one): one for one in paid if not our_mark_in(one.reason) and key_of(one) not in noted}
+    left = list(by_hand)
     outcomes = []
     for payment in payments:
         assignment_id = payment.submission.assignment.crowd_assignment_id
-        given = next((key for key in by_hand if key[:2] == (assignment_id, payment.cents)), None)
+        same = (one for one in left if (one.crowd_assignment_id, one.cents) == (assignment_id, payment.cents))
+        given = next(same, None)
         if (assignment_id, bonus_mark(payment.kind)) in ours:
             outcomes.append(_Outcome(FOUND_ON_MARKET))
         elif given is not None:
-            outcomes.append(_Outcome(FOUND_ON_MARKET, paid_at=by_hand.pop(given).granted_at))
+            left.remove(given)
+            outcomes.append(_Outcome(FOUND_ON_MARKET, paid_at=given.granted_at))
         elif payment.pk in may_send:
             outcomes.append(_send_bonus(market, payment))
         else:

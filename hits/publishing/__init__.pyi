@@ -25,6 +25,7 @@ from .publishing_runs import last_offering as last_offering
 from .publishing_runs import request_again as request_again
 from .publishing_runs import request_run as request_run
 from .publishing_runs import send_run as send_run
+from .settling import settle_offering as settle_offering
 from .stopping import StoppingResult as StoppingResult
 from .stopping import resume_study as resume_study
 from .stopping import stop_study as stop_study

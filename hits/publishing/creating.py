@@ -18,6 +18,7 @@ from hits.publishing.publishing_plan import (
     without_confirmed,
     words_for_budget,
 )
+from hits.publishing.settling import settle_offering
 
 log = structlog.get_logger("hits.publishing")
 
@@ -79,7 +80,7 @@ def publish_hits(
     for count in carry_out(waiting, create, save, result, threads, save_refusal, goes_on):
         on_progress(count)
     if not result.stopped_by:
-        market.finish_offering(offering, notes)
+        settle_offering(offering, market)
     return result
 
 

@@ -11,10 +11,11 @@ from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
 from hits.budgeting import within_budget
 from hits.crowds import Market, Met, carry_out, crowd_of
-from hits.errors import MarketRefused
+from hits.errors import MarketRefused, MarketUnavailable
 from hits.models import Event, Offering, Publication, PublishingRun, Study
 from hits.publishing.creating import adopt_orphans
 from hits.publishing.publishing_plan import refuse_draft
+from hits.publishing.settling import settle_offering
 
 
 @dataclass
@@ -34,7 +35,7 @@ def stop_study(
     if ours.unconfirmed().exists():
         adopt_orphans(offering, market, now())
     result = _change_publications(
-        offering, ours.open(), lambda one: market.expire_hit(one.crowd_hit_id), lambda: {"stopped_at": now()}
+        offering, market, ours.open(), lambda one: market.expire_hit(one.crowd_hit_id), lambda: {"stopped_at": now()}
     )
     _note_event(
         offering.study,
@@ -62,6 +63,7 @@ def resume_study(
         Publication.objects.filter(pk__in=[one.pk for one in stopped]).update(reopening_at=now())
     result = _change_publications(
         offering,
+        market,
         stopped,
         lambda one: market.extend_hit(one.crowd_hit_id, now() + lifetime),
         lambda: {"stopped_at": None, "closed_at": None, "reopening_at": None},
@@ -84,6 +86,7 @@ def _note_event(study: Study, by: User | None, now: datetime, count: int, text: 
 
 def _change_publications(
     offering: Offering,
+    market: Market,
     publications: Iterable[Publication],
     call: Callable[[Publication], None],
     fields: Callable[[], dict[str, datetime | None]],
@@ -100,6 +103,10 @@ def _change_publications(
 
     for _ in carry_out(list(publications), call, save, result, threads, save_refusal):
         pass
+    try:
+        settle_offering(offering, market)
+    except (MarketRefused, MarketUnavailable) as error:
+        result.note(error)  # the rows are saved, and the next sync settles it
     return result
 
 

@@ -3,13 +3,14 @@
 In: HITs with submissions that the study's own rules leave out, that were rejected by hand or came without answers, and
 HITs that expired before they were full. Out: Replacement rows, and as many assignments on offer. Guaranteed: each loss
 is requested once, even if a run is killed or two run at once, because we compare with the marketplace's own number of
-assignments; no HIT gets more than nine, nothing is requested beyond the budget, and a HIT that was stopped by hand
-stays stopped. Work without answers that nobody has decided about is replaced only up to a share of the study.
+assignments; no HIT gets more than its crowd allows, nothing is requested beyond the budget, and a HIT that was
+stopped by hand stays stopped. Work without answers that nobody has decided about is replaced only up to a share of the
+study.
 Assignments that were returned or abandoned are no loss: the marketplace offers them again by itself.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from math import ceil
 
@@ -30,11 +31,12 @@ from hits.budgeting import (
 )
 from hits.collecting import our_hits, our_publications
 from hits.crowds import Market, MarketHit, Met, carry_out, crowd_of, fees_of
-from hits.errors import MarketRefused
+from hits.errors import MarketRefused, MarketUnavailable
 from hits.models import Event, Hit, Offering, Publication, Replacement, ScreeningRun, Submission
 from hits.models.design import StudyDesign
 from hits.models.money import money
 from hits.models.publication import PublicationQuerySet
+from hits.publishing import settle_offering
 from hits.screening import first_rules
 
 FEWEST_DAYS_LEFT = timedelta(days=1)  # a HIT with new assignments stays on offer for at least this long
@@ -79,7 +81,8 @@ class Replaced(Met):
     added: int = 0
     reopened: int = 0
     cents: int = 0  # at most, with fees
-    beyond_nine: int = 0  # would be more than a HIT can have
+    beyond_most: int = 0  # would be more than a HIT can have
+    most_per_hit: int = field(default=0, compare=False)  # assignments, on this crowd
     beyond_budget: int = 0
     stopped: int = 0  # lost by HITs that were stopped by hand
     beyond_share: int = 0  # undecided work without answers, beyond the share that the study lets us replace
@@ -97,7 +100,7 @@ def replace_lost_assignments(
     if not crowd_of(offering).abilities.can_reopen:
         raise EvalPlatformError(f"No assignments can be added to HITs that stand on {offering.place}.")
     design = offering.study.parsed_design
-    result = Replaced()
+    result = Replaced(most_per_hit=fees_of(offering).most_assignments)
     wanted = _find_requests(offering, market, now(), result)
     with spending(offering.study):
         budget, counted = budget_of(offering), _counted_places(offering)
@@ -121,6 +124,10 @@ def replace_lost_assignments(
 
     for _ in carry_out(requests, ask, save, result, crowd_of(offering).abilities.calls_at_once, _save_refusal):
         pass
+    try:
+        settle_offering(offering, market)
+    except (MarketRefused, MarketUnavailable) as error:
+        result.note(error)  # the rows are saved, and the next sync settles it
     if result.added or result.reopened:
         text = f"asked for {result.added:,} more assignments and reopened {result.reopened:,}"
         Event.objects.create(
@@ -225,7 +232,7 @@ def _request_for_hit(
     missing = max(0, hit.assignments + lost.count - places)
     most = fees_of(offering).most_assignments - market_hit.max_assignments
     added = max(0, min(missing, most))
-    result.beyond_nine += missing - added
+    result.beyond_most += missing - added
     unfilled = market_hit.pending_count + market_hit.available_count
     is_short = places - unfilled - lost.count < hit.assignments
     reopened = market_hit.available_count if is_closed and is_short else 0
@@ -335,8 +342,10 @@ def describe_replaced(replaced: Replaced, currency: str) -> list[str]:
     ]
     if replaced.beyond_budget:
         lines.append(f"{replaced.beyond_budget:,} more would exceed the budget.")
-    if replaced.beyond_nine:
-        lines.append(f"{replaced.beyond_nine:,} can't be replaced: a HIT has nine assignments at most.")
+    if replaced.beyond_most:
+        lines.append(
+            f"{replaced.beyond_most:,} can't be replaced: a HIT there has at most {replaced.most_per_hit} assignments."
+        )
     if replaced.beyond_share:
         lines.append(
             f"{replaced.beyond_share:,} came without answers and are not replaced until somebody decides about them: "

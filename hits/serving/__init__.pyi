@@ -10,7 +10,9 @@ from .copies import says_the_same as says_the_same
 from .frozen import FrozenHit as FrozenHit
 from .frozen import drafted_study as drafted_study
 from .frozen import frozen_hit as frozen_hit
+from .opening_assignments import ask_crowd as ask_crowd
 from .opening_assignments import open_assignment as open_assignment
+from .opening_assignments import open_free_assignment as open_free_assignment
 from .page_data import drafted_page as drafted_page
 from .page_data import preview_page as preview_page
 from .page_data import shown_pages as shown_pages

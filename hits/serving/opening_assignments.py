@@ -1,13 +1,15 @@
 """Decides whether a worker may open a HIT, which card rotation they get, and who goes on if two hold one id."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
+from uuid import UUID
 
 from django.db import transaction
 
 from hits.batching import secret_number
 from hits.crowds import Held, Visit, Word, crowd_of
 from hits.models import Assignment, Offering, Replacement, Submission
+from hits.serving.allocating import choose_hit
 from hits.serving.frozen import FrozenHit, FrozenStudy, frozen_offering
 from hits.serving.statements import (
     confirmed_of_hits,
@@ -36,18 +38,50 @@ def open_assignment(
     """
     check_visit(address)
     offering = _find_offering(hit, visit)
-    known = _find_known(hit, offering, visit)
+    return _open(hit.study, hit, offering, visit, now, is_held_again, address)
+
+
+def open_free_assignment(
+    study: FrozenStudy, visit: Visit, now: datetime, is_held_again: bool = False, address: str = ""
+) -> Assignment:
+    """Do the same for a crowd that sends its workers to the study: a new visit is given a HIT that is free for them."""
+    check_visit(address)
+    offering = frozen_offering(study.key, visit.place)
+    if offering is None or not crowd_of(offering).abilities.sends_to_study:
+        raise WorkRefused(Refusal.OUTSIDE_MARKETPLACE)
+    return _open(study, None, offering, visit, now, is_held_again, address)
+
+
+def ask_crowd(study_key: UUID, visit: Visit) -> Held:
+    """Ask the crowd whether the visitor holds the assignment. It may take a while: call it before locking anything."""
+    offering = frozen_offering(study_key, visit.place)
+    if offering is None:
+        raise WorkRefused(Refusal.TOKEN_INVALID)
+    return crowd_of(offering).ask_holder(visit, offering)
+
+
+def _open(
+    study: FrozenStudy,
+    named: FrozenHit | None,
+    offering: Offering,
+    visit: Visit,
+    now: datetime,
+    is_held_again: bool,
+    address: str,
+) -> Assignment:
+    """Open the HIT that the visit names, or else the one that the visitor has or is given."""
+    known = _find_known(named, offering, visit)
     if known is not None and known.submitted_at is not None:
         return known
     # Ask before anything is locked, since it may take a while. We ask at every opening (but not with every save), so
     # that a worker who has returned the HIT does not go on for nothing. If the crowd does not answer, what it
     # confirmed before still holds.
-    held = crowd_of(offering).ask_holder(visit)
+    held = crowd_of(offering).ask_holder(visit, offering)
     if known is None:
-        return _open_new(hit, offering, visit, held, address, now)
-    if known.confirmed_at is not None and held.word != Word.DOES_NOT and _find_refusal(hit.study, known, now) is None:
+        return _open_new(study, named, offering, visit, held, address, now)
+    if known.confirmed_at is not None and held.word != Word.DOES_NOT and _find_refusal(study, known, now) is None:
         return known
-    return _open_again(hit, known, held, is_held_again, now)
+    return _open_again(study, known, held, is_held_again, now)
 
 
 def check_is_open(study: FrozenStudy, assignment: Assignment, now: datetime) -> None:
@@ -75,12 +109,14 @@ def _find_offering(hit: FrozenHit, visit: Visit) -> Offering:
     offering = frozen_offering(hit.study.key, visit.place)
     if offering is None or not is_published(hit.pk, offering, visit.hit_id):
         raise WorkRefused(Refusal.OUTSIDE_MARKETPLACE)
+    if crowd_of(offering).abilities.sends_to_study:  # nobody there may choose a HIT by its number
+        raise WorkRefused(Refusal.OUTSIDE_MARKETPLACE)
     return offering
 
 
-def _find_known(hit: FrozenHit, offering: Offering, visit: Visit) -> Assignment | None:
+def _find_known(named: FrozenHit | None, offering: Offering, visit: Visit) -> Assignment | None:
     known = find_assignment(offering, visit.assignment_id, visit.worker_id)
-    if known is not None and known.hit_id != hit.pk:
+    if known is not None and named is not None and known.hit_id != named.pk:
         raise WorkRefused(Refusal.OUTSIDE_MARKETPLACE)
     return known
 
@@ -89,20 +125,32 @@ def _find_known(hit: FrozenHit, offering: Offering, visit: Visit) -> Assignment 
 
 
 @transaction.atomic
-def _open_new(hit: FrozenHit, offering: Offering, visit: Visit, held: Held, address: str, now: datetime) -> Assignment:
+def _open_new(
+    study: FrozenStudy,
+    named: FrozenHit | None,
+    offering: Offering,
+    visit: Visit,
+    held: Held,
+    address: str,
+    now: datetime,
+) -> Assignment:
     if held.word == Word.DOES_NOT:
         raise WorkRefused(Refusal.NOT_HELD)
     # We lock the study, not the HIT: a block may be several HITs, and its openings must be counted one by one.
-    lock_study(hit.study.pk)
-    known = _find_known(hit, offering, visit)
+    lock_study(study.pk)
+    known = _find_known(named, offering, visit)
     if known is not None:
         return known
     is_confirmed = held.word == Word.HOLDS
     _take_over(offering, visit.assignment_id, visit.worker_id, is_confirmed, now)
-    held_after = now - time_limit(hit.study)
+    held_after = now - time_limit(study)
+    own = work_of_worker(offering, visit.worker_id, visitor_key(address), held_after)
+    # Chosen under the lock: of two who come at once, only one gets the last place.
+    hit = named or choose_hit(study, offering, {pk for pk, _ in own}, held_after)
     of_block = confirmed_of_hits(offering, hit.block_hits, held_after)
-    _check_may_begin(hit, offering, visit.worker_id, visitor_key(address), held_after)
+    _check_may_begin(hit, offering, visit.worker_id, own)
     if not is_confirmed:  # if the marketplace has given the worker a place, there is room
+        # A HIT that we have chosen has room; one that was named may be full.
         _check_has_room(hit, offering, sum(is_in for of_hit, _, is_in in of_block if of_hit == hit.pk))
         check_unconfirmed_visit(hit, address, now)
     assignment = Assignment(
@@ -117,15 +165,13 @@ def _open_new(hit: FrozenHit, offering: Offering, visit: Visit, held: Held, addr
         visited_from="" if is_confirmed else visitor_key(address),
     )
     write_assignment(assignment)
-    check_is_open(hit.study, assignment, now)
+    check_is_open(study, assignment, now)
     return assignment
 
 
-def _check_may_begin(
-    hit: FrozenHit, offering: Offering, worker_id: str, visited_from: str, held_after: datetime
-) -> None:
-    """Raise if the worker has seen these dialogs, is blocked, or has reached the study's limit."""
-    own = work_of_worker(offering, worker_id, visited_from, held_after)
+def _check_may_begin(hit: FrozenHit, offering: Offering, worker_id: str, own: Sequence[tuple[int, bool]]) -> None:
+    """Raise if the worker has seen these dialogs, is blocked, or has reached the study's limit. `own` is their work in
+    the study."""
     others = [(pk, counts) for pk, counts in own if pk != hit.pk]
     is_begun = any(pk == hit.pk and counts for pk, counts in own)
     if any(pk in hit.block_hits for pk, _ in others) or (is_begun and _has_done_it(hit, offering, worker_id)):
@@ -177,23 +223,23 @@ def _choose_rotation(hit: FrozenHit, visit: Visit, taken: Collection[int], is_co
 
 
 @transaction.atomic
-def _open_again(hit: FrozenHit, known: Assignment, held: Held, is_held_again: bool, now: datetime) -> Assignment:
+def _open_again(study: FrozenStudy, known: Assignment, held: Held, is_held_again: bool, now: datetime) -> Assignment:
     """Open again what was opened before and is not confirmed, whose time is over, or which somebody else holds now."""
     if held.word == Word.DOES_NOT:
         raise WorkRefused(Refusal.NOT_HELD)
-    refusal = _find_refusal(hit.study, known, now)
+    refusal = _find_refusal(study, known, now)
     if held.word == Word.HOLDS:
         known.confirmed_at, known.held_at, known.visited_from = now, now - held.held_for, ""
         known.taken_over_at = None
         known.save(update_fields=["confirmed_at", "held_at", "visited_from", "taken_over_at"])
         _take_over(known.offering, known.crowd_assignment_id, known.crowd_worker_id, True, now)
-        check_is_open(hit.study, known, now)
+        check_is_open(study, known, now)
     elif refusal and not is_held_again:
         raise WorkRefused(refusal)
     elif refusal:
         # It is one worker's word against another's. Both go on, each in their own row, and the marketplace decides when
         # the work is collected.
-        if refusal == Refusal.TIME_OVER or now > known.held_at + time_limit(hit.study):
+        if refusal == Refusal.TIME_OVER or now > known.held_at + time_limit(study):
             known.held_at = now
         known.taken_over_at, known.held_again_at = None, now
         known.save(update_fields=["held_at", "taken_over_at", "held_again_at"])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from hits.crowds import CROWDS, Word, crowd_of
+from hits.crowds import Word, crowd_of
 from hits.models import Answer, Assignment
 from hits.protocols import missing_work
 from hits.serving.assignment_tokens import Ticket, completion_code
@@ -16,6 +16,7 @@ from hits.serving.bonus import Checks
 from hits.serving.bonus_words import points_told
 from hits.serving.copies import write_copy
 from hits.serving.frozen import FrozenHit
+from hits.serving.opening_assignments import ask_crowd
 from hits.serving.saving import (
     DialogState,
     check_consent,
@@ -33,7 +34,7 @@ def submit(ticket: Ticket, dialogs: Sequence[DialogState], feedback: str, now: d
     """Submit the work, or refuse it and say what is missing. Repeating it returns a lost answer again, and changes
     nothing."""
     # Ask before anything is locked, since it may take a while.
-    held = CROWDS[ticket.visit.crowd].ask_holder(ticket.visit)
+    held = ask_crowd(ticket.study_key, ticket.visit)
     with hold(ticket, now, is_submitted_allowed=True) as (hit, assignment):
         if assignment.submitted_at is not None:
             return _submit_again(hit, assignment, ticket, held.word == Word.HOLDS, _Said(dialogs, feedback, now))

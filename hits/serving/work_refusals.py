@@ -26,6 +26,7 @@ class Refusal(StrEnum):
     NO_ATTEMPTS_LEFT = "no-attempts-left"
     NOT_ELIGIBLE = "not-eligible"
     NOT_HELD = "not-held"
+    NOTHING_FREE = "nothing-free"
     OUTSIDE_MARKETPLACE = "outside-marketplace"
     STOPPED = "stopped"
     STUDY_FULL = "study-full"
@@ -92,6 +93,12 @@ WORDS = {
         "{Marketplace} tells us that you don't hold this {hit}: it was returned, its time ran out, or it was never "
         "accepted, so that work on it could not be paid. The answers that you gave are saved. {open_it}",
         "{Marketplace} has not given you this {hit}",
+    ),
+    Refusal.NOTHING_FREE: Words(
+        "Others are working on all that is left of this study, or you have seen all of its conversations. So we can't "
+        "give you a {hit}, and nothing that you do here could be paid. What you have submitted is paid. {return_it} If "
+        "somebody stops halfway, a place becomes free again.",
+        "There is no free {hit} for you at the moment",
     ),
     Refusal.OUTSIDE_MARKETPLACE: Words(
         "We can't tell which {hit} you are working on, so nothing that you do here could be saved or paid. {open_it}",

@@ -1,5 +1,7 @@
 """Opens the worker's page or refuses, by what the crowd says in the address; sets which sites may frame the page."""
 
+from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -14,21 +16,25 @@ from django.views.decorators.http import require_GET
 
 from evalplatform.client_address import client_address
 from hits.crowds import CROWDS, USUAL_WORDS, CrowdWords, Preview, Visit, Word, arrival
-from hits.models import Hit, Study
+from hits.models import Assignment, Hit, Study
 from hits.models.design import StudyDesign
 from hits.serving import (
     FrozenHit,
     Refusal,
     Ticket,
     WorkRefused,
+    ask_crowd,
     frozen_hit,
     handed_in,
     open_assignment,
+    open_free_assignment,
     preview_page,
     sign_token,
     submitted_page,
     work_page,
 )
+
+OpenIt = Callable[[FrozenHit, Visit, datetime, bool, str], Assignment]
 
 HELD_AGAIN = "held-again"
 CAN_BE_HELD_AGAIN = {Refusal.TAKEN_OVER, Refusal.TIME_OVER}
@@ -44,12 +50,35 @@ def show_hit(request: HttpRequest, study_key: UUID, number: int) -> HttpResponse
         hit = frozen_hit(study_key, number)
     except (Study.DoesNotExist, Hit.DoesNotExist):
         raise Http404 from None
+    return _answer(request, hit, open_assignment)
+
+
+@login_not_required
+@never_cache
+@gzip_page
+@xframe_options_exempt
+@require_GET
+def show_study(request: HttpRequest, study_key: UUID) -> HttpResponse:
+    """Open the page for a crowd that sends its workers to the study: the visitor is given a HIT. A preview shows the
+    first one."""
+    try:
+        first = frozen_hit(study_key, 0)
+    except (Study.DoesNotExist, Hit.DoesNotExist):
+        raise Http404 from None
+
+    def open_free(hit: FrozenHit, visit: Visit, now: datetime, is_held_again: bool, address: str) -> Assignment:
+        return open_free_assignment(hit.study, visit, now, is_held_again, address)
+
+    return _answer(request, first, open_free)
+
+
+def _answer(request: HttpRequest, hit: FrozenHit, open_it: OpenIt) -> HttpResponse:
     visit = arrival(request)
     words = CROWDS[visit.crowd].words if visit else USUAL_WORDS
     try:
         if visit is None:
             raise WorkRefused(Refusal.OUTSIDE_MARKETPLACE)
-        page = preview_page(hit, words) if isinstance(visit, Preview) else _work(request, hit, study_key, visit, words)
+        page = preview_page(hit, words) if isinstance(visit, Preview) else _work(request, hit, open_it, visit, words)
         response = render(request, "work/hit.html", page_context(hit.study.design, page))
     except WorkRefused as refused:
         response = _refuse(request, refused, words)
@@ -68,11 +97,13 @@ def page_context(design: StudyDesign, page: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _work(request: HttpRequest, hit: FrozenHit, study_key: UUID, visit: Visit, words: CrowdWords) -> dict[str, Any]:
-    now = timezone.now()
-    assignment = open_assignment(hit, visit, now, HELD_AGAIN in request.GET, client_address(request))
+def _work(request: HttpRequest, hit: FrozenHit, open_it: OpenIt, visit: Visit, words: CrowdWords) -> dict[str, Any]:
+    now, study_key = timezone.now(), hit.study.key
+    assignment = open_it(hit, visit, now, HELD_AGAIN in request.GET, client_address(request))
+    if assignment.hit_id != hit.pk:
+        hit = frozen_hit(study_key, assignment.hit.number)
     if assignment.submitted_at is not None:
-        held = CROWDS[visit.crowd].ask_holder(visit)
+        held = ask_crowd(study_key, visit)
         return submitted_page(hit, words, handed_in(hit, assignment, visit.submit_to, held.word == Word.HOLDS))
     token = sign_token(Ticket(study_key, hit.number, visit))
     return work_page(hit, assignment, token, (now - assignment.held_at).total_seconds())

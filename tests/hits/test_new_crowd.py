@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from django.test import Client
 
 from evalplatform.errors import EvalPlatformError
 from hits.batching import build_hits
-from hits.crowds import CROWDS, Market, all_places, check_is_allowed, open_crowd
+from hits.crowds import CROWDS, Market, MarketBonus, all_places, check_is_allowed, open_crowd
 from hits.crowds.contract import Crowd
 from hits.designing import create_study
 from hits.designing.design_problems import problems_of
@@ -315,6 +316,55 @@ def test_a_bonus_that_was_refused_is_asked_for_again(toy: ToyCrowd, offering: Of
 
     assert (refused.paid_at, refused.sending_at) == (None, None)
     assert len(toy.panel.bonuses) == 1
+
+
+def later() -> datetime:
+    return now() + timedelta(hours=2)
+
+
+def test_our_own_bonus_is_never_taken_for_one_given_by_hand(toy: ToyCrowd, offering: Offering) -> None:
+    Participant(first_hit(offering), toy).finish()
+    sync(offering, open_crowd(offering), now)
+
+    sync(offering, open_crowd(offering), later)  # looks at the panel's list, which names no reasons
+
+    assert sorted(Payment.objects.values_list("kind", "cents", "paid_by")) == [
+        ("bonus", 10, "our call"),
+        ("reward", 40, "our call"),
+    ]
+
+
+def test_a_top_up_as_high_as_the_bonus_is_sent(toy: ToyCrowd, offering: Offering) -> None:
+    Participant(first_hit(offering), toy).finish()
+    sync(offering, open_crowd(offering), now)
+    Payment.objects.create(
+        submission=Submission.objects.get(),
+        kind=Payment.Kind.TOP_UP,
+        cents=10,
+        fee_cents=1,
+        intended_at=now(),
+        reason="More.",
+    )
+
+    for _ in range(2):
+        sync(offering, open_crowd(offering), later)
+
+    assert [one.cents for one in toy.panel.bonuses] == [10, 10]
+    assert Payment.objects.get(kind=Payment.Kind.TOP_UP).paid_by == "our call"
+
+
+def test_bonuses_given_by_hand_are_found_there_each_once(toy: ToyCrowd, offering: Offering) -> None:
+    Participant(first_hit(offering), toy).finish()
+    sync(offering, open_crowd(offering), now)
+    for cents in (10, 10, 25):
+        toy.panel.bonuses.append(MarketBonus("p1", "session-p1", cents, "", now()))
+
+    for _ in range(2):
+        sync(offering, open_crowd(offering), later)
+
+    found = Payment.objects.filter(paid_by="found there").values_list("kind", "cents")
+    assert sorted(found) == [("extra", 10), ("extra", 10), ("extra", 25)]
+    assert len(toy.panel.bonuses) == 4
 
 
 def test_pages_and_commands_name_the_place(offering: Offering, researcher_client: Client) -> None:

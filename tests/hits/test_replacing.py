@@ -106,7 +106,7 @@ def test_a_replacement_that_is_left_out_too_is_replaced_up_to_nine(hit: Hit, mar
 
     third = replace(hit, market)
 
-    assert (third.added, third.beyond_nine, third.refused) == (1, 3, {})
+    assert (third.added, third.beyond_most, third.refused) == (1, 3, {})
     assert TurkHit.objects.get().max_assignments == 9
 
 

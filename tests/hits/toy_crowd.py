@@ -16,7 +16,7 @@ from hits.crowds.abilities import Abilities, Environment, unknown_options, unmet
 from hits.crowds.contract import CANT_TELL, HandBack, Sites, Way
 from hits.crowds.fees import Fees
 from hits.errors import DesignProblem, MarketRefused, MarketUnavailable
-from hits.models import Assignment, Offering, Publication, Submission
+from hits.models import Assignment, Offering, Submission
 from hits.models.design import StudyDesign
 from hits.models.money import money
 
@@ -108,10 +108,12 @@ class ToyMarket:
         self._panel.hits[crowd_hit_id] = new
         return crowd_hit_id
 
-    def finish_offering(self, offering: Offering, notes: Mapping[str, str]) -> None:
+    def settle_offering(
+        self, offering: Offering, notes: Mapping[str, str], address: str, places: int, is_on_offer: bool
+    ) -> Mapping[str, str]:
         """The panel knows one number of places for the whole study: set, and never added to."""
-        there = Publication.objects.filter(offering=offering).open()
-        self._panel.places = sum(self._panel.hits[one.crowd_hit_id].places for one in there)
+        self._panel.places = places if is_on_offer else 0
+        return notes
 
     def get_hit(self, crowd_hit_id: str) -> MarketHit:
         done = list(self.list_assignments(crowd_hit_id))
@@ -182,8 +184,11 @@ class ToyMarket:
     def list_bonuses_of_hit(self, crowd_hit_id: str) -> Iterator[MarketBonus]:
         if self._panel.list_error is not None:
             raise self._panel.list_error
-        # It takes the panel a while until it shows a bonus.
-        return iter([] if self._panel.loses_answers else self._panel.bonuses)
+        if self._panel.loses_answers:  # it takes the panel a while until it shows a bonus
+            return iter([])
+        of_hit = Assignment.objects.filter(offering=self._offering, hit__publications__crowd_hit_id=crowd_hit_id)
+        ours = set(of_hit.values_list("crowd_assignment_id", flat=True))
+        return iter([one for one in self._panel.bonuses if one.crowd_assignment_id in ours])
 
     def keep_out(self, offering: Offering, worker_id: str) -> None:
         raise MarketRefused("toy", "Everyone may come.")
@@ -209,6 +214,7 @@ class ToyCrowd:
         can_reject=False,
         can_pay_bonuses=True,
         is_bonus_repeatable=False,
+        stores_reasons=False,
         overrides_rejections_for=timedelta(),
         calls_at_once=1,
         currencies=("USD", "GBP"),
@@ -246,7 +252,7 @@ class ToyCrowd:
         is_known = session in self.panel.sessions and self.panel.sessions[session].participant == participant
         return Visit(self.name, PANEL.name if is_known else "", session, participant)
 
-    def ask_holder(self, visit: Visit) -> Held:
+    def ask_holder(self, visit: Visit, offering: Offering) -> Held:
         return CANT_TELL
 
     def hand_back(self, assignment: Assignment, submit_to: str, code: str, copy: Mapping[str, str]) -> HandBack:

@@ -54,8 +54,11 @@ class MTurkMarket(RequesterCalls):
         )
         return self.create_hit(spec)
 
-    def finish_offering(self, offering: Offering, notes: Mapping[str, str]) -> None:
+    def settle_offering(
+        self, offering: Offering, notes: Mapping[str, str], address: str, places: int, is_on_offer: bool
+    ) -> Mapping[str, str]:
         """Do nothing: on MTurk, each HIT is on offer by itself."""
+        return notes
 
     # --- Who gets no more of a study: the HITs exclude workers who have the study's own qualification ---
 

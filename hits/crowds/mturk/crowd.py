@@ -42,6 +42,7 @@ class MTurk:
         can_reject=True,
         can_pay_bonuses=True,
         is_bonus_repeatable=True,
+        stores_reasons=True,
         overrides_rejections_for=timedelta(days=31),  # MTurk allows 30 days to reverse a rejection; one more to be safe
         calls_at_once=16,
     )
@@ -73,7 +74,7 @@ class MTurk:
     def arrival(self, request: HttpRequest) -> Visit | Preview | None:
         return arrival(request)
 
-    def ask_holder(self, visit: Visit) -> Held:
+    def ask_holder(self, visit: Visit, offering: Offering) -> Held:
         return ask_holder(visit.environment, visit.hit_id, visit.assignment_id, visit.worker_id)
 
     def hand_back(self, assignment: Assignment, submit_to: str, code: str, copy: Mapping[str, str]) -> HandBack:

@@ -18,9 +18,9 @@ class Command(StudyCommand):
     manage.py replace_assignments demo --budget 100
 
 Lost is what the study's own screening rules leave out (not an exploration), what was rejected by hand or came without
-answers, and what expired before anybody took it. A HIT can have nine assignments at most, and nothing is asked for
-above the study's budget or the given one. Run it again at any time: nothing is asked for twice. Once
-a bundle has revealed the card orders, it needs --orders-are-public."""
+answers, and what expired before anybody took it. A HIT has no more assignments than its crowd allows, and nothing is
+asked for above the study's budget or the given one. Run it again at any time: nothing is asked for twice. Once a bundle
+has revealed the card orders, it needs --orders-are-public."""
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study")

@@ -1,0 +1,70 @@
+"""Makes the HITs of a crowd that knows a study only as a whole: there, a HIT stands in our own rows alone.
+
+Such a crowd answers `Market.get_hit` and `list_hits` with these, so that collecting and replacing need not know.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from datetime import timedelta
+
+from django.db.models import Max
+from django.utils import timezone
+
+from hits.crowds.contract import MarketHit
+from hits.models import Assignment, Offering, Publication, Replacement
+
+HitId = tuple[int, str]  # our HIT, and its id there, of which it has several if it was put up again
+
+
+def hits_of_rows(offering: Offering, marks: Mapping[str, int], handed_in: Mapping[str, bool]) -> Iterator[MarketHit]:
+    """Yield the offering's published HITs.
+
+    `marks` are those that `Crowd.marks` makes. `handed_in` is what the crowd itself says: the ids of the assignments
+    that were handed in there, each with whether it was decided (approved or rejected).
+    """
+    mark_of = {number: mark for mark, number in marks.items()}
+    published = Publication.objects.filter(offering=offering).confirmed().select_related("hit").order_by("pk")
+    current = {one.hit_id: one.crowd_hit_id for one in published if one.retired_at is None}
+    done, decided = _count_handed_in(offering, current, handed_in)
+    in_hand = _count_in_hand(offering, handed_in)
+    of_hit: Counter[int] = Counter()
+    for (hit, _), count in done.items():
+        of_hit[hit] += count
+    asked = Replacement.objects.filter(offering=offering).exclude(confirmed_at=None).order_by().values("hit")
+    more = dict(asked.annotate(most=Max("places")).values_list("hit", "most"))
+    lifetime = timedelta(days=offering.study.parsed_design.crowd.lifetime_days)
+    for one in published:
+        is_current, this = one.retired_at is None, (one.hit_id, one.crowd_hit_id)
+        # A replacement's places count what was handed in before the HIT was put up again; a HIT there counts from 0.
+        former = of_hit[one.hit_id] - done[this]
+        made = one.hit.assignments if one.places is None else one.places
+        places = max(made, more.get(one.hit_id, 0) - former) if is_current else max(made, done[this])
+        pending = min(in_hand[one.hit_id], max(0, places - done[this])) if is_current else 0
+        available = max(0, places - done[this] - pending) if is_current else 0
+        yield MarketHit(
+            crowd_hit_id=one.crowd_hit_id,
+            mark=mark_of.get(one.hit.number, ""),
+            is_open=pending > 0 or (one.stopped_at is None and available > 0),
+            is_deleted=False,
+            max_assignments=done[this] + pending + available,
+            expires_at=(one.published_at or one.intended_at) + lifetime,
+            pending_count=pending,
+            available_count=available,
+            completed_count=decided[this],
+        )
+
+
+def _count_handed_in(
+    offering: Offering, current: Mapping[int, str], handed_in: Mapping[str, bool]
+) -> tuple[Counter[HitId], Counter[HitId]]:
+    """Count what was handed in under each id of a HIT, and what of it was decided."""
+    rows = Assignment.objects.filter(offering=offering, crowd_assignment_id__in=handed_in)
+    columns = ("crowd_assignment_id", "hit", "submission__crowd_hit_id")
+    known = {key: (hit, crowd_hit_id or current.get(hit, "")) for key, hit, crowd_hit_id in rows.values_list(*columns)}
+    return Counter(known.values()), Counter(hit_id for key, hit_id in known.items() if handed_in[key])
+
+
+def _count_in_hand(offering: Offering, handed_in: Mapping[str, bool]) -> Counter[int]:
+    limit = timedelta(minutes=offering.study.parsed_design.crowd.time_limit_minutes)
+    held = Assignment.objects.filter(offering=offering).done_or_in_hand(timezone.now(), limit)
+    return Counter(held.exclude(crowd_assignment_id__in=handed_in).values_list("hit", flat=True))
