@@ -13,8 +13,8 @@ from evalplatform.wording import count_of
 from hits.budgeting import Waiting, open_places, spending, summarise_waiting
 from hits.collecting import Collected, collect, recently_rejected
 from hits.crowds import Market
-from hits.designing import dollars
 from hits.models import Event, Offering, Payment, Publication, Study, Submission
+from hits.models.money import money
 from hits.paying import Paid, note_found_bonuses, pay
 from hits.publishing import Limited, limit_workers
 from hits.replacing import Replaced, has_unreplaced_losses, replace_lost_assignments
@@ -34,13 +34,13 @@ class Synced:
     waiting: Waiting
 
 
-def describe_sync(synced: Synced) -> str:
+def describe_sync(synced: Synced, currency: str) -> str:
     """Say in one line, for the event log, what the sync did."""
     collected, paid = synced.collected, synced.paid
     parts = [
         count_of(collected.new, "new submission"),
         f"{count_of(paid.rewards, 'reward')} and {count_of(paid.bonuses, 'bonus', 'bonuses')} paid "
-        f"({dollars(paid.cents)} with fees)",
+        f"({money(paid.cents, currency)} with fees)",
     ]
     if synced.limited.capped:
         parts.append(f"{count_of(synced.limited.capped, 'worker has', 'workers have')} done enough")

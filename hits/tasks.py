@@ -67,7 +67,8 @@ def note_that_scheduler_runs() -> None:
 @shared_task(bind=True, base=JobTask)
 def plan_size_of_study(self: Task, study_id: int, difference: str) -> None:
     """Plan a study that is too large to be simulated while a page waits. The answer is stored with the question."""
-    answer = plan_as_json(plan_study_size(Study.objects.get(pk=study_id), difference))
+    study = Study.objects.get(pk=study_id)
+    answer = plan_as_json(plan_study_size(study, difference), study.currency)
     BackgroundJob.objects.filter(task_id=self.request.id).update(answer=answer)
 
 
@@ -87,7 +88,7 @@ def sync_hits_of_offering(offering_id: int, user_id: int | None = None) -> None:
     except EvalPlatformError as error:
         _note_outcome(offering, user_id, f"the sync on {offering.place} ended early: {error}")
         raise
-    _note_outcome(offering, user_id, f"synced on {offering.place}: {describe_sync(synced)}")
+    _note_outcome(offering, user_id, f"synced on {offering.place}: {describe_sync(synced, offering.currency)}")
     log.info(
         "synced",
         study=offering.study.name,

@@ -58,6 +58,7 @@ class ProgressOut(BaseModel):
     unconfirmed: int
     without_answers: int
     to_come: int
+    currency: str  # of all cents here, as "USD"
     spent_cents: int
     owed_cents: int
     open_cents: int

@@ -108,9 +108,10 @@ def _study(study: Study) -> dict[str, Any]:
 _NO_MONEY = {"spent_cents": 0, "owed_cents": 0, "open_cents": 0, "budget_cents": None}
 
 
-def _money(offering: Offering) -> dict[str, int | None]:
+def _money(offering: Offering) -> dict[str, Any]:
     budget = budget_of(offering)
     return {
+        "currency": budget.currency,
         "spent_cents": budget.spent_cents,
         "owed_cents": budget.owed_cents,
         "open_cents": budget.open_cents,

@@ -18,9 +18,9 @@ from hits.budgeting.amounts_due import dues, submissions_without_dues
 from hits.budgeting.places import UnfilledPlaces, open_places
 from hits.budgeting.undecided import waiting_for_decision
 from hits.crowds import fees_of
-from hits.designing import dollars
 from hits.models import Event, Offering, Payment, SpendingCap, Submission
 from hits.models.design import StudyDesign
+from hits.models.money import USUAL_CURRENCY, money
 
 
 class OverBudget(EvalPlatformError):
@@ -39,6 +39,7 @@ class Budget:
     spent_cents: int  # paid
     owed_cents: int  # for confirmed work that is not paid yet, including bonuses won
     open_cents: int  # at most, for what is on offer or being worked on
+    currency: str = field(default=USUAL_CURRENCY, kw_only=True)
     waiting_cents: int = 0  # at most, for work that waits for a person's decision
     is_cap_typed: bool = field(
         default=False, compare=False
@@ -66,6 +67,7 @@ def budget_of(offering: Offering, apart_from: Collection[int] = ()) -> Budget:
     waiting = waiting_for_decision(offering)
     unrecorded = [one for one in submissions_without_dues(offering) if one.pk not in waiting]
     budget = Budget(
+        currency=design.pay.currency,
         cap_cents=None,
         spent_cents=ledger.paid().cents(),
         owed_cents=ledger.owed().cents() + _cents_due(offering, unrecorded),
@@ -94,8 +96,10 @@ def refuse_unseen_cap(offering: Offering, seen_cents: int | None) -> None:
     """Raise if the typed budget is no longer the one that was shown to the person who is about to change it."""
     standing = typed_cap_cents(offering)
     if standing != seen_cents:
-        now_stands = "No budget is set now" if standing is None else f"The budget is {dollars(standing)} now"
-        before = "none" if seen_cents is None else dollars(seen_cents)
+        now_stands = (
+            "No budget is set now" if standing is None else f"The budget is {money(standing, offering.currency)} now"
+        )
+        before = "none" if seen_cents is None else money(seen_cents, offering.currency)
         raise CapChanged(
             f"{now_stands}, and it was {before} when you looked: somebody has changed it. Nothing was done. Do it "
             "again if you still want your change."
@@ -108,7 +112,11 @@ def set_cap(offering: Offering, cents: int | None, by: User | None, now: datetim
     if cents == before:
         return
     SpendingCap.objects.create(offering=offering, cents=cents, set_by=by, set_at=now)
-    text = f"removed the budget of {dollars(before or 0)}" if cents is None else f"set the budget to {dollars(cents)}"
+    text = (
+        f"removed the budget of {money(before or 0, offering.currency)}"
+        if cents is None
+        else f"set the budget to {money(cents, offering.currency)}"
+    )
     Event.objects.create(study=offering.study, at=now, actor=by, text=f"{text} ({offering.place})")
 
 
@@ -120,9 +128,8 @@ def refuse_over_budget(
     standing = "the given budget" if budget.is_cap_typed else "the study's budget"
     for name, cap in [("the given budget", given_cap_cents), (standing, budget.cap_cents)]:
         if cap is not None and total > cap:
-            raise OverBudget(
-                f"{what} would bring the study to at most {dollars(total)}, above {name} of {dollars(cap)}. {instead}"
-            )
+            most, allowed = money(total, budget.currency), money(cap, budget.currency)
+            raise OverBudget(f"{what} would bring the study to at most {most}, above {name} of {allowed}. {instead}")
 
 
 def cents_of(offering: Offering, places: Iterable[UnfilledPlaces]) -> int:

@@ -1,4 +1,3 @@
-from .abilities import unmet_wishes as unmet_wishes
 from .calling import Met as Met
 from .calling import call_in_threads as call_in_threads
 from .calling import carry_out as carry_out
@@ -13,6 +12,7 @@ from .contract import Visit as Visit
 from .contract import Word as Word
 from .crowd_words import CrowdWords as CrowdWords
 from .fees import Cost as Cost
+from .fees import Fees as Fees
 from .noting import crowd_notes as crowd_notes
 from .noting import note_of_crowd as note_of_crowd
 from .opening import check_is_allowed as check_is_allowed
@@ -25,7 +25,6 @@ from .origins import has_real_raters as has_real_raters
 from .origins import origin_of as origin_of
 from .origins import why_no_raters as why_no_raters
 from .registry import CROWDS as CROWDS
-from .registry import USUAL_FEES as USUAL_FEES
 from .registry import USUAL_WORDS as USUAL_WORDS
 from .registry import all_places as all_places
 from .registry import arrival as arrival
@@ -33,3 +32,4 @@ from .registry import crowd_of as crowd_of
 from .registry import environment_of as environment_of
 from .registry import fees_of as fees_of
 from .registry import offered_places as offered_places
+from .registry import planned_crowd as planned_crowd

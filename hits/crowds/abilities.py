@@ -3,11 +3,13 @@
 Rooms ask for these, never for a crowd's name.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 
+from hits.errors import DesignProblem
 from hits.models.design import StudyDesign
+from hits.models.money import USUAL_CURRENCY
 
 
 @dataclass(frozen=True)
@@ -45,16 +47,29 @@ class Abilities:
     # How long after a submission a rejection may be reversed there without a change in the HIT's counts.
     overrides_rejections_for: timedelta
     calls_at_once: int  # how many threads may call it
+    currencies: tuple[str, ...] = (USUAL_CURRENCY,)  # that rewards and bonuses can be paid in
 
 
-def unmet_wishes(abilities: Abilities, design: StudyDesign) -> Iterator[str]:
-    """Yield what the design asks for and this crowd can't do. If there is anything, the study can't be published
-    there."""
+def unmet_wishes(abilities: Abilities, design: StudyDesign) -> Iterator[DesignProblem]:
+    """Yield what the design asks for and a crowd of these abilities can't do. `Crowd.unmet_wishes` adds the crowd's
+    own."""
     crowd, pay = design.crowd, design.pay
     if not abilities.can_check_qualifications and (crowd.countries or crowd.min_approved or crowd.min_approval_percent):
-        yield (
+        yield DesignProblem(
+            "crowd.countries",
             "it can't choose workers by country or approved work: set crowd.countries = [], crowd.min_approved = 0 and "
-            "crowd.min_approval_percent = 0, and choose them there"
+            "crowd.min_approval_percent = 0, and choose them there",
         )
     if not abilities.can_pay_bonuses and pay.bonus_cents:
-        yield "it pays no bonuses: set pay.bonus = 0"
+        yield DesignProblem("pay.bonus", "it pays no bonuses: set pay.bonus = 0")
+    if pay.currency not in abilities.currencies:
+        known = " or ".join(abilities.currencies)
+        yield DesignProblem("pay.currency", f"it does not pay in {pay.currency}: set pay.currency to {known}")
+
+
+def unknown_options(design: StudyDesign, known: Collection[str]) -> Iterator[DesignProblem]:
+    """Yield the settings in `crowd.options` that the crowd does not know: a misspelt one must not be ignored."""
+    for name in design.crowd.options:
+        if name not in known:
+            known_ones = f"known are {', '.join(known)}" if known else "it has none"
+            yield DesignProblem(f"crowd.options.{name}", f"is no setting of {design.crowd.name}; {known_ones}")

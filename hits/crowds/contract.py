@@ -19,7 +19,9 @@ from django.http import HttpRequest
 from hits.crowds.abilities import Abilities, Environment
 from hits.crowds.crowd_words import CrowdWords
 from hits.crowds.fees import Fees
+from hits.errors import DesignProblem
 from hits.models import Assignment, Offering, Submission, place_name
+from hits.models.design import StudyDesign
 
 # --- What a crowd tells us -------------------------------------------------------------------------------------------
 
@@ -225,6 +227,18 @@ class Crowd(Protocol):
 
     def connect(self, offering: Offering, attempts: int) -> Market:
         """Open a connection without checking who asks. Use `opening.open_crowd`, which checks."""
+        ...
+
+    def unmet_wishes(self, design: StudyDesign) -> Iterator[DesignProblem]:
+        """Yield what the design asks for and this crowd can't do; if there is anything, it can't be offered there.
+
+        `abilities.unmet_wishes` finds what follows from the abilities; a crowd adds limits of its own, such as the
+        lowest reward. Messages say "it" of the crowd.
+        """
+        ...
+
+    def option_problems(self, design: StudyDesign) -> Iterator[DesignProblem]:
+        """Yield what is wrong with `crowd.options`, the crowd's own settings in a design that is meant for it."""
         ...
 
     # Workers

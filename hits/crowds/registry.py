@@ -9,13 +9,13 @@ from hits.crowds.contract import Crowd, Preview, Visit
 from hits.crowds.fees import Fees
 from hits.crowds.mturk.crowd import MTurk
 from hits.models import USUAL_CROWD, Offering, place_name
+from hits.models.design import StudyDesign
 
 CROWDS: dict[str, Crowd] = {
     "mturk": MTurk(),
 }
 
-# A design is sized, priced and shown before anybody says where it will be offered.
-USUAL_FEES, USUAL_WORDS = CROWDS[USUAL_CROWD].fees, CROWDS[USUAL_CROWD].words
+USUAL_WORDS = CROWDS[USUAL_CROWD].words  # for a visitor of whom nobody knows where they come from
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,15 @@ def crowd_of(offering: Offering) -> Crowd:
 
 def environment_of(offering: Offering) -> Environment:
     return all_places()[offering.place].environment
+
+
+def planned_crowd(design: StudyDesign) -> Crowd:
+    """Return the crowd that a design is meant for. It is sized and priced for it before it is offered anywhere.
+
+    A draft may name a crowd that this server does not know. That is a problem of the draft; until it is solved, the
+    usual crowd stands in.
+    """
+    return CROWDS.get(design.crowd.name) or CROWDS[USUAL_CROWD]
 
 
 def fees_of(offering: Offering) -> Fees:

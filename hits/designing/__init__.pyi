@@ -2,7 +2,6 @@ from .design_problems import DraftCheck as DraftCheck
 from .design_problems import check_draft as check_draft
 from .design_problems import parse_design as parse_design
 from .design_words import describe_hourly_pay as describe_hourly_pay
-from .design_words import dollars as dollars
 from .design_words import style_warning as style_warning
 from .markdown import render_markdown as render_markdown
 from .plan_questions import is_quick_to_plan as is_quick_to_plan

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from evalplatform.wording import count_of
 from generation.models import Dataset, Generator
+from hits.crowds import CROWDS, planned_crowd
 from hits.designing.selecting import Selection, fill_blocks, missing_replies, select_dialogs
 from hits.designing.sizing import size_of_batches
 from hits.errors import DesignProblem, InvalidStudy
@@ -166,6 +167,7 @@ def _find_contradictions(design: StudyDesign) -> list[DesignProblem]:
     problems += _find_impossible_bonus(design)
     problems += _find_impossible_screening(design)
     problems += _find_impossible_time(design)
+    problems += _find_problems_of_crowd(design)
     return problems
 
 
@@ -229,6 +231,15 @@ def _find_impossible_time(design: StudyDesign) -> list[DesignProblem]:
         "(pay.expected_minutes), so that workers lose their pay; allow twice the expected time or more"
     )
     return [DesignProblem("crowd.time_limit_minutes", message)]
+
+
+def _find_problems_of_crowd(design: StudyDesign) -> list[DesignProblem]:
+    """Report what the crowd that the study is meant for can't do. Others are asked when it is published there."""
+    if design.crowd.name not in CROWDS:
+        return [DesignProblem("crowd.name", f"{design.crowd.name!r} is no crowd; use one of: {', '.join(CROWDS)}")]
+    crowd = planned_crowd(design)
+    wishes = [DesignProblem(one.field, f"{crowd.name}: {one.message}") for one in crowd.unmet_wishes(design)]
+    return [*wishes, *crowd.option_problems(design)]
 
 
 # --- The data --------------------------------------------------------------------------------------------------------

@@ -6,10 +6,7 @@ from typing import Any
 from evalplatform.wording import count_of
 from hits.designing.sizing import BatchSize, cost_of, hourly_pay_cents, rating_count
 from hits.models.design import StudyDesign
-
-
-def dollars(cents: int) -> str:
-    return f"${cents / 100:,.2f}"
+from hits.models.money import money
 
 
 def describe_size(design: StudyDesign, size: BatchSize) -> Iterator[str]:
@@ -30,13 +27,14 @@ def describe_size(design: StudyDesign, size: BatchSize) -> Iterator[str]:
 
 def describe_cost(design: StudyDesign, size: BatchSize) -> Iterator[str]:
     """Yield sentences about the size, and what it costs at most."""
-    cost = cost_of(design, size)
+    cost, currency = cost_of(design, size), design.pay.currency
     ratings = rating_count(design, size)
     yield from describe_size(design, size)
+    bonuses = money(cost.bonus_cents + cost.bonus_fee_cents, currency)
     yield (
-        f"{count_of(cost.assignment_count, 'assignment')}: {dollars(cost.reward_cents)} rewards + "
-        f"{dollars(cost.reward_fee_cents)} fees + at most {dollars(cost.bonus_cents + cost.bonus_fee_cents)} bonuses "
-        f"with fees = at most {dollars(cost.total_cents)}"
+        f"{count_of(cost.assignment_count, 'assignment')}: {money(cost.reward_cents, currency)} rewards + "
+        f"{money(cost.reward_fee_cents, currency)} fees + at most {bonuses} bonuses "
+        f"with fees = at most {money(cost.total_cents, currency)}"
     )
     yield f"{count_of(ratings, 'rating')}, at most {cost.total_cents / ratings:.2f} cents each"
 
@@ -44,12 +42,16 @@ def describe_cost(design: StudyDesign, size: BatchSize) -> Iterator[str]:
 def describe_hourly_pay(design: StudyDesign) -> str:
     """Say what the reward pays per hour, and which reward would reach the study's minimum if it does not."""
     hourly, minimum = hourly_pay_cents(design), design.pay.minimum_hourly_cents
+    currency = design.pay.currency
     minutes = count_of(design.pay.expected_minutes, "minute")
-    pay = f"{dollars(design.pay.reward_cents)} for {minutes} is {dollars(hourly)} an hour"
+    pay = f"{money(design.pay.reward_cents, currency)} for {minutes} is {money(hourly, currency)} an hour"
     if hourly >= minimum:
         return pay
-    fair = -(-minimum * design.pay.expected_minutes // 60)
-    return f"{pay}, below your minimum of {dollars(minimum)}: it takes a reward of {dollars(int(fair))} to reach it"
+    fair = int(-(-minimum * design.pay.expected_minutes // 60))
+    return (
+        f"{pay}, below your minimum of {money(minimum, currency)}: it takes a reward of {money(fair, currency)} to "
+        "reach it"
+    )
 
 
 def style_warning(report: Mapping[str, Any] | None) -> Iterator[str]:

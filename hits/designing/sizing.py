@@ -3,7 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass
 
-from hits.crowds import USUAL_FEES, Cost
+from hits.crowds import Cost, planned_crowd
 from hits.models.design import StudyDesign
 
 
@@ -37,7 +37,7 @@ def size_of_batches(design: StudyDesign, dialog_count: int) -> BatchSize:
     """Return the size. If the dialogs do not fill the last HIT, `spread` makes some HITs one dialog smaller, and
     `drop` leaves the remaining dialogs out."""
     full_blocks, rest = divmod(dialog_count, design.hits.dialogs_per_hit)
-    assignments = USUAL_FEES.split_assignments(design.hits.assignments)
+    assignments = planned_crowd(design).fees.split_assignments(design.hits.assignments)
     if design.hits.uneven_end == "drop" and full_blocks:
         return BatchSize(dialog_count - rest, rest, full_blocks, assignments)
     return BatchSize(dialog_count, 0, full_blocks + bool(rest), assignments)
@@ -47,7 +47,7 @@ def cost_of(design: StudyDesign, size: BatchSize) -> Cost:
     """Return what these HITs cost at most."""
     hits = Counter(size.assignments_of_hits)
     per_hit = {assignments: count * size.block_count for assignments, count in hits.items()}
-    return USUAL_FEES.worst_case_cost(design.pay.reward_cents, design.pay.bonus_cents, per_hit)
+    return planned_crowd(design).fees.worst_case_cost(design.pay.reward_cents, design.pay.bonus_cents, per_hit)
 
 
 def rating_count(design: StudyDesign, size: BatchSize) -> int:

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from evalplatform.wording import count_of
 from generation.models import Dialog
 from generation.style_check import StyleReport, check_style
-from hits.crowds import USUAL_FEES, Cost
-from hits.designing.design_words import describe_cost, describe_hourly_pay, dollars
+from hits.crowds import Cost, planned_crowd
+from hits.designing.design_words import describe_cost, describe_hourly_pay
 from hits.designing.selecting import Selection, chunks, select_dialogs
 from hits.designing.sizing import BatchSize, cost_of, hourly_pay_cents, rating_count, size_of_batches
 from hits.models import Study
 from hits.models.design import StudyDesign
+from hits.models.money import money
 
 AMPLE_TIME = 2  # a time limit is ample at this multiple of the expected time
 MOST_DIALOGS_LOOKED_AT = 300  # in a draft, since a page waits for it: the interval is then at most ±6 points
@@ -23,19 +24,20 @@ class CostPart:
 
     name: str
     cents: int
+    currency: str
 
     @property
-    def dollars(self) -> str:
-        return dollars(self.cents)
+    def amount(self) -> str:
+        return money(self.cents, self.currency)
 
 
-def split_cost(cost: Cost) -> list[CostPart]:
+def split_cost(cost: Cost, currency: str) -> list[CostPart]:
     """Return the parts of a cost, as pages list them."""
     return [
-        CostPart("Rewards", cost.reward_cents),
-        CostPart("Fees on rewards", cost.reward_fee_cents),
-        CostPart("Bonuses, at most", cost.bonus_cents),
-        CostPart("Fees on bonuses", cost.bonus_fee_cents),
+        CostPart("Rewards", cost.reward_cents, currency),
+        CostPart("Fees on rewards", cost.reward_fee_cents, currency),
+        CostPart("Bonuses, at most", cost.bonus_cents, currency),
+        CostPart("Fees on bonuses", cost.bonus_fee_cents, currency),
     ]
 
 
@@ -53,11 +55,11 @@ class Summary:
 
     @property
     def total(self) -> str:
-        return dollars(self.cost.total_cents)
+        return money(self.cost.total_cents, self.design.pay.currency)
 
     @property
     def cost_parts(self) -> list[CostPart]:
-        return split_cost(self.cost)
+        return split_cost(self.cost, self.design.pay.currency)
 
     @property
     def is_pay_below_minimum(self) -> bool:
@@ -75,7 +77,8 @@ def summarise_frozen(study: Study) -> Summary:
     """Return the summary of what was built, whatever has been imported since."""
     design = study.parsed_design
     manifest = study.manifest or {}
-    size = BatchSize(manifest["dialogs"], 0, manifest["blocks"], USUAL_FEES.split_assignments(design.hits.assignments))
+    split = planned_crowd(design).fees.split_assignments(design.hits.assignments)
+    size = BatchSize(manifest["dialogs"], 0, manifest["blocks"], split)
     return _make_summary(design, size, [])
 
 

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 from evalplatform.wording import count_of
 from hits.crowds import all_places
-from hits.designing import dollars
 from hits.exporting.bundle_facts import Facts
 from hits.exporting.latex import escape
 from hits.exporting.origin_methods import describe_raters, name_workers
 from hits.models import Payment
 from hits.models.design import CheckpointPart
+from hits.models.money import money
 from hits.protocols import protocol_of
 from hits.screening import describe_facts
 from hits.stats import Estimate, Undefined
@@ -91,18 +91,20 @@ def _dates(facts: Facts) -> str:
 
 
 def _pay(facts: Facts) -> Iterator[str]:
-    pay = facts.design.pay
+    pay, currency = facts.design.pay, facts.design.pay.currency
     bonus = facts.paid_for(Payment.Kind.BONUS)
-    yield f"An assignment paid {dollars(pay.reward_cents)}."
+    yield f"An assignment paid {money(pay.reward_cents, currency)}."
     if pay.bonus_cents:
         yield (
-            f"A bonus of {dollars(pay.bonus_cents)} for {count_of(pay.bonus_points, 'bonus point')} was paid "
-            f"{_times(bonus.count)}."
+            f"A bonus of {money(pay.bonus_cents, currency)} for {count_of(pay.bonus_points, 'bonus point')} was "
+            f"paid {_times(bonus.count)}."
         )
     if (top_up := facts.paid_for(Payment.Kind.TOP_UP)).count:
-        yield f"Top-ups of {dollars(top_up.cents)} in all were paid for {count_of(top_up.count, 'assignment')}."
+        for_work = count_of(top_up.count, "assignment")
+        yield f"Top-ups of {money(top_up.cents, currency)} in all were paid for {for_work}."
     total, fees = sum(one.cents for one in facts.paid), sum(one.fee_cents for one in facts.paid)
-    yield f"In all, workers received {dollars(total)}, and the marketplace {dollars(fees)} in fees."
+    received, kept = money(total, currency), money(fees, currency)
+    yield f"In all, workers received {received}, and the marketplace {kept} in fees."
 
 
 def _time(facts: Facts) -> Iterator[str]:
@@ -112,7 +114,7 @@ def _time(facts: Facts) -> Iterator[str]:
     low, middle, high = facts.pay.minutes_quartiles
     yield (
         f"The median active time was {middle:.1f} minutes (quartiles {low:.1f} and {high:.1f}), so that the reward "
-        f"alone comes to {dollars(facts.pay.hourly_cents)} an hour."
+        f"alone comes to {money(facts.pay.hourly_cents, facts.design.pay.currency)} an hour."
     )
 
 

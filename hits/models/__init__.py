@@ -8,10 +8,11 @@ payment for the same work. Only rooms change rows; a table decides nothing.
 from hits.models.api_token import ApiToken
 from hits.models.assignment import Answer, Assignment, BonusCheck
 from hits.models.background_job import BackgroundJob, SchedulerBeat
+from hits.models.design import USUAL_CROWD
 from hits.models.event import Event
 from hits.models.exclusion import Exclusion, ScreeningRun
 from hits.models.hit import Hit, HitItem
-from hits.models.offering import USUAL_CROWD, Offering, offering_for, place_name, split_place
+from hits.models.offering import Offering, offering_for, place_name, split_place
 from hits.models.payment import Payment
 from hits.models.publication import Publication
 from hits.models.publishing_run import PublishingRun

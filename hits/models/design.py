@@ -1,11 +1,11 @@
 """Defines every setting of a study: its type, its limits and its default; the defaults are the paper's values.
 
-The shape is that of a study file (docs/studies.md). A file states money in dollars; here it is integer cents.
+The shape is that of a study file (docs/studies.md). A file states money as 0.40 of the study's currency; here it
+is integer cents.
 """
 
 import re
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
 from hashlib import sha256
 from itertools import combinations
 from typing import Annotated, Any, ClassVar, Literal
@@ -29,8 +29,10 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 from generation.tidying import tidy_reply
 from hits.models import design_texts
 from hits.models.countries import COUNTRY_CODES
+from hits.models.money import SIGNS, USUAL_CURRENCY, cents_from_amount
 from hits.models.screening_rule import ScreeningRule
 
+USUAL_CROWD = "mturk"  # a design that names no crowd is meant for this one
 NAME_PATTERN = r"^[a-z0-9][a-z0-9-]{0,59}$"
 
 
@@ -48,19 +50,17 @@ Text = Annotated[
 Name = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_refuse_control_characters)]
 
 
-def _cents_from_dollars(value: Any) -> int:
-    """Turn "0.40", 0.4 or a Decimal into 40. A float counts as it is written: 0.29 is 29 cents, not 28.999."""
-    try:
-        cents = Decimal(str(value)) * 100
-    except ArithmeticError:
-        cents = Decimal("NaN")
-    if not cents.is_finite():
-        raise ValueError("is not an amount of dollars; write it as 0.40")
-    if cents != cents.to_integral_value():
-        raise ValueError(f"{value} dollars is not a whole number of cents; write it as 0.40")
-    if not 0 <= cents <= 10_000_000:
-        raise ValueError("must be between 0 and 100,000 dollars")
-    return int(cents)
+def _cents_of_study(value: Any) -> int:
+    cents = cents_from_amount(value)
+    if cents > 10_000_000:
+        raise ValueError("must be between 0 and 100,000")
+    return cents
+
+
+def _check_currency(value: Any) -> str:
+    if not isinstance(value, str) or value not in SIGNS:
+        raise ValueError(f"{value!r} is no currency that we know; write one of {', '.join(SIGNS)}")
+    return value
 
 
 def _refuse_below_one_cent(cents: int) -> int:
@@ -89,7 +89,7 @@ def _check_language(value: str) -> str:
     return value
 
 
-Cents = Annotated[int, BeforeValidator(_cents_from_dollars), PlainSerializer(lambda cents: f"{cents / 100:.2f}")]
+Cents = Annotated[int, BeforeValidator(_cents_of_study), PlainSerializer(lambda cents: f"{cents / 100:.2f}")]
 Country = Annotated[str, BeforeValidator(_check_country)]
 
 
@@ -129,6 +129,7 @@ class CheckpointPart(Part):
 
 
 class PayPart(Part):
+    currency: Annotated[str, BeforeValidator(_check_currency)] = USUAL_CURRENCY  # of every amount of the study
     reward_cents: Annotated[Cents, AfterValidator(_refuse_below_one_cent)] = Field(40, alias="reward")
     bonus_cents: Cents = Field(10, alias="bonus")
     bonus_points: int = Field(3, ge=0, le=100)
@@ -140,6 +141,11 @@ class PayPart(Part):
 
 
 class CrowdPart(Part):
+    # The crowd that the study is planned for: its fees price the draft, and its limits split the HITs. The study may be
+    # offered on others as well, for example to a few colleagues first.
+    name: Annotated[str, Field(pattern=r"^[a-z0-9-]{1,20}$")] = USUAL_CROWD
+    # Settings that only this crowd knows, such as its filters. It checks them itself; other crowds ignore them.
+    options: dict[str, Any] = {}
     countries: list[Country] = Field(default=["US", "AU", "NZ", "GB", "CA"], max_length=30)
     min_approved: int = Field(100, ge=0, le=1_000_000)
     min_approval_percent: int = Field(95, ge=0, le=100)

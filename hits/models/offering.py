@@ -2,9 +2,8 @@
 
 from django.db import models
 
+from hits.models.design import USUAL_CROWD
 from hits.models.study import Study
-
-USUAL_CROWD = "mturk"  # its environments go by their own names: "sandbox", not "mturk.sandbox"
 
 
 class Offering(models.Model):
@@ -36,6 +35,11 @@ class Offering(models.Model):
 
     def __str__(self) -> str:
         return f"{self.study} on {self.place}"
+
+    @property
+    def currency(self) -> str:
+        """Return the currency of all cents of this offering: its study's."""
+        return self.study.currency
 
     @property
     def place(self) -> str:

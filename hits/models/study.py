@@ -100,6 +100,11 @@ class Study(models.Model):
         return [rule.rule for rule in rules if isinstance(rule, RetiredRule)]
 
     @property
+    def currency(self) -> str:
+        """Return the currency of all cents of this study."""
+        return self.parsed_design.pay.currency
+
+    @property
     def is_frozen(self) -> bool:
         return self.frozen_at is not None
 

@@ -21,7 +21,7 @@ PAYMENT_STATES = {
     "found": Q(paid_by=FOUND_ON_MARKET),  # some of those that are "paid": we did not pay these ourselves
 }
 LEDGER_COLUMNS = (
-    *("payment", "kind", "worker", "hit", "assignment", "cents", "fee_cents", "state"),
+    *("payment", "kind", "worker", "hit", "assignment", "cents", "fee_cents", "currency", "state"),
     *("intended_at", "paid_at", "paid_by", "cancelled_at", "refusal", "reason"),
 )
 
@@ -95,7 +95,7 @@ def ledger_rows(offering: Offering, has_worker_ids: bool = False) -> Iterator[tu
             names[who] = who if has_worker_ids else pseudonym(offering.study, who)
         yield (
             *(payment.pk, payment.kind, names[who], assignment.hit.shown_number, assignment.pk),
-            *(payment.cents, payment.fee_cents, payment_state(payment)),
+            *(payment.cents, payment.fee_cents, offering.currency, payment_state(payment)),
             *(_time(payment.intended_at), _time(payment.paid_at), payment.paid_by, _time(payment.cancelled_at)),
             *(payment.refusal, payment.reason),
         )

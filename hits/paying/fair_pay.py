@@ -12,8 +12,8 @@ from evalplatform.wording import count_of
 from hits.budgeting import bonus_mark, waiting_for_decision, within_budget
 from hits.collecting import counted_minutes
 from hits.crowds import fees_of
-from hits.designing import dollars
 from hits.models import Event, Offering, Payment, Submission
+from hits.models.money import money
 from hits.models.submission import SubmissionQuerySet
 
 FEWEST = 2  # quartiles of a single submission would say nothing
@@ -70,7 +70,7 @@ def propose_top_up(offering: Offering, hourly_cents: int) -> TopUp:
     # Rounded up to the cent, so that the median worker gets no less than the rate.
     each = -(-round(hourly_cents * pay.median_minutes) // 60) - reward
     if each <= 0:
-        raise EvalPlatformError(f"The median worker gets {dollars(pay.hourly_cents)} an hour already.")
+        raise EvalPlatformError(f"The median worker gets {money(pay.hourly_cents, offering.currency)} an hour already.")
     waiting = _unrejected_submissions(offering).exclude(payments__kind=Payment.Kind.TOP_UP)
     waiting = waiting.with_answers().exclude(pk__in=waiting_for_decision(offering))
     return TopUp(offering, hourly_cents, each, list(waiting))
@@ -98,9 +98,8 @@ def _save_top_up(top_up: TopUp, by: User | None, now: datetime) -> None:
         ],
         ignore_conflicts=True,
     )
-    text = (
-        f"confirmed a top-up of {dollars(top_up.cents_each)} each for {count_of(len(top_up.submissions), 'submission')}"
-    )
+    amount = money(top_up.cents_each, top_up.offering.currency)
+    text = f"confirmed a top-up of {amount} each for {count_of(len(top_up.submissions), 'submission')}"
     Event.objects.create(study=top_up.offering.study, at=now, actor=by, text=text)
 
 

@@ -9,7 +9,6 @@ from .limiting import unblock as unblock
 from .page_check import WorkerPageAway as WorkerPageAway
 from .page_check import check_worker_page as check_worker_page
 from .plan_words import MarketCounts as MarketCounts
-from .plan_words import cents_from_dollars as cents_from_dollars
 from .plan_words import count_publications as count_publications
 from .plan_words import describe_plan as describe_plan
 from .plan_words import describe_public_orders as describe_public_orders

@@ -1,19 +1,16 @@
-"""Puts a publishing plan into words, counts HITs by their state, and reads amounts that were typed in dollars."""
+"""Puts a publishing plan into words, and counts HITs by their state."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from decimal import Decimal
 
 from django.db.models import Count, Q
 
-from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
-from hits.designing import describe_hourly_pay, dollars, style_warning
+from hits.designing import describe_hourly_pay, style_warning
 from hits.models import Offering, Publication, Study
+from hits.models.money import money
 from hits.models.publication import IS_BEGUN, IS_OPEN, IS_REFUSED, IS_STOPPED
 from hits.publishing.publishing_plan import PublishingPlan
-
-MOST_CENTS = 100_000_000_00
 
 
 @dataclass(frozen=True)
@@ -49,12 +46,12 @@ def count_publications(offering: Offering) -> MarketCounts:
 def describe_plan(plan: PublishingPlan) -> Iterator[str]:
     """Yield sentences about what the plan publishes and costs, what it pays per hour, and a warning about looks."""
     before = plan.budget.committed_cents
-    spent = f", beside at most {dollars(before)} before" if before else ""
+    spent = f", beside at most {money(before, plan.design.pay.currency)} before" if before else ""
     interrupted = " left by an interrupted run" if plan.begun_count == len(plan.hits) > 0 else ""
     hits, assignments = count_of(len(plan.hits), "HIT"), count_of(plan.cost.assignment_count, "assignment")
     yield (
         f"{plan.offering.study} on the {plan.offering.place} marketplace, wave {plan.wave}: {hits}{interrupted}, "
-        f"{assignments}, at most {dollars(plan.cost.total_cents)}{spent}."
+        f"{assignments}, at most {money(plan.cost.total_cents, plan.design.pay.currency)}{spent}."
     )
     yield f"{describe_hourly_pay(plan.design)}."
     yield from style_warning(plan.offering.study.style_report)
@@ -69,16 +66,3 @@ def describe_public_orders(study: Study) -> str:
         f"The card orders of {study} are public: a bundle of {study.orders_revealed_at:%d %b %Y} reveals their secret, "
         "so a worker who has it can tell which card stands where. Copy the study instead: a copy draws a new secret."
     )
-
-
-def cents_from_dollars(amount: str | None, name: str) -> int | None:
-    """Return the cents of an amount that somebody typed in dollars; `name` says in the error what it was for."""
-    if amount is None:
-        return None
-    try:
-        cents = Decimal(amount) * 100
-        if 0 <= cents <= MOST_CENTS and cents == cents.to_integral_value():
-            return int(cents)
-    except ArithmeticError:
-        pass
-    raise EvalPlatformError(f"{name} is {amount!r}; write dollars, as 1500 or 99.50.")

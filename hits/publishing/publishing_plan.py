@@ -8,10 +8,10 @@ from django.db.models import Max
 from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
 from hits.budgeting import Budget, budget_of, refuse_over_budget, with_cap
-from hits.crowds import Cost, Market, crowd_of, fees_of, unmet_wishes
-from hits.designing import dollars
+from hits.crowds import Cost, Market, crowd_of, fees_of
 from hits.models import Hit, Offering, Publication, PublishingRun, Study
 from hits.models.design import StudyDesign
+from hits.models.money import money
 from hits.models.publication import PublicationQuerySet
 
 
@@ -43,7 +43,7 @@ def refuse_draft(study: Study) -> None:
 def refuse_unmet_wishes(offering: Offering) -> None:
     """Raise if the study asks for something that its crowd can't do: workers would not be admitted or paid as the
     design says."""
-    unmet = list(unmet_wishes(crowd_of(offering).abilities, offering.study.parsed_design))
+    unmet = [one.message for one in crowd_of(offering).unmet_wishes(offering.study.parsed_design)]
     if unmet:
         raise EvalPlatformError(
             f"{offering.study} can't be offered on {offering.place}: {'; '.join(unmet)}. Copy the study to set that."
@@ -117,9 +117,10 @@ def check_funds(plan: PublishingPlan, market: Market, budget_cents: int | None =
     check_budget(plan, budget_cents)
     balance = market.balance_cents()
     if plan.cost.total_cents > balance:
+        currency = plan.design.pay.currency
         raise EvalPlatformError(
-            f"These HITs cost at most {dollars(plan.cost.total_cents)}, and the account holds {dollars(balance)}. "
-            "Publish fewer HITs at a time, or add funds."
+            f"These HITs cost at most {money(plan.cost.total_cents, currency)}, and the account holds "
+            f"{money(balance, currency)}. Publish fewer HITs at a time, or add funds."
         )
 
 

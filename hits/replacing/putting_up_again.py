@@ -17,9 +17,9 @@ from evalplatform.wording import count_of
 from hits.budgeting import budget_of, confirmed_places, submitted_counts, within_budget
 from hits.collecting import find_hit
 from hits.crowds import Cost, Market, fees_of
-from hits.designing import dollars
 from hits.errors import MarketRefused, MarketUnavailable
 from hits.models import Event, Hit, Offering, Publication, Replacement
+from hits.models.money import money
 from hits.models.publication import PublicationQuerySet
 from hits.publishing import PublishingPlan, check_funds, publish_hits
 from hits.replacing.requesting import Loss, losses
@@ -82,7 +82,7 @@ def put_up_again(
     result.published = published.published + published.adopted
     result.refused, result.stopped_by = published.refused, published.stopped_by
     hits = count_of(result.published, "HIT")
-    text = f"put {hits} up again on the {offering.place} market, at most {dollars(result.cents)}"
+    text = f"put {hits} up again on the {offering.place} market, at most {money(result.cents, offering.currency)}"
     Event.objects.create(study=offering.study, at=now(), actor=by, text=text)
     return result
 
@@ -198,7 +198,7 @@ def _save_intents(offering: Offering, wanted: Iterable[Wanted], taken: Mapping[i
             )
 
 
-def describe_put_up_again(done: PutUpAgain) -> list[str]:
+def describe_put_up_again(done: PutUpAgain, currency: str) -> list[str]:
     """Say what was done, or what would be done."""
     if not done.assignments:
         return ["There is nothing to put up again."]
@@ -211,6 +211,6 @@ def describe_put_up_again(done: PutUpAgain) -> list[str]:
         if count
     ]
     found = " and ".join(parts) or "HITs that an earlier run left unfinished"
-    return [f"{found}: {done.assignments:,} assignments, at most {dollars(done.cents)}."] + [
+    return [f"{found}: {done.assignments:,} assignments, at most {money(done.cents, currency)}."] + [
         f"  {count:,} times: {reason}" for reason, count in done.refused.items()
     ]

@@ -30,10 +30,10 @@ from hits.budgeting import (
 )
 from hits.collecting import our_hits, our_publications
 from hits.crowds import Market, MarketHit, Met, carry_out, crowd_of, fees_of
-from hits.designing import dollars
 from hits.errors import MarketRefused
 from hits.models import Event, Hit, Offering, Publication, Replacement, ScreeningRun, Submission
 from hits.models.design import StudyDesign
+from hits.models.money import money
 from hits.models.publication import PublicationQuerySet
 from hits.screening import first_rules
 
@@ -123,7 +123,9 @@ def replace_lost_assignments(
         pass
     if result.added or result.reopened:
         text = f"asked for {result.added:,} more assignments and reopened {result.reopened:,}"
-        Event.objects.create(study=offering.study, at=now(), actor=by, text=f"{text}: at most {dollars(result.cents)}")
+        Event.objects.create(
+            study=offering.study, at=now(), actor=by, text=f"{text}: at most {money(result.cents, offering.currency)}"
+        )
     return result
 
 
@@ -325,11 +327,11 @@ def _count_request(design: StudyDesign, request: Request, result: Replaced) -> N
     result.cents += request.count * _cents_each(design, request)
 
 
-def describe_replaced(replaced: Replaced) -> list[str]:
+def describe_replaced(replaced: Replaced, currency: str) -> list[str]:
     """Say what was requested, or what would be."""
     lines = [
         f"{count_of(replaced.added, 'assignment')} added and {replaced.reopened:,} reopened, "
-        f"at most {dollars(replaced.cents)}."
+        f"at most {money(replaced.cents, currency)}."
     ]
     if replaced.beyond_budget:
         lines.append(f"{replaced.beyond_budget:,} more would exceed the budget.")

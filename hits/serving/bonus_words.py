@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from hits.designing import dollars
 from hits.models.design import StudyDesign
+from hits.models.money import money
 from hits.protocols import Protocol
 
 
@@ -21,7 +21,7 @@ def bonus_rule(protocol: Protocol[Any], bonus_dialogs: int) -> str:
         win = f"Win {which} points"
     return (
         f"{carries}, and the point is yours when {protocol.how_to_win()}. {protocol.what_counts()} "
-        f"{win} and we pay {dollars(design.pay.bonus_cents)} on top."
+        f"{win} and we pay {money(design.pay.bonus_cents, design.pay.currency)} on top."
     )
 
 
@@ -39,5 +39,5 @@ def points_told(design: StudyDesign, won: int, bonus_dialogs: int) -> str:
     if not bonus:
         return f"{told}."
     if won >= design.pay.bonus_points:
-        return f"{told}: we pay {dollars(bonus)} on top."
+        return f"{told}: we pay {money(bonus, design.pay.currency)} on top."
     return f"{told}. The bonus needs {design.pay.bonus_points}; the reward is yours all the same."

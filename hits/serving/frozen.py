@@ -13,7 +13,7 @@ from evalplatform.errors import EvalPlatformError
 from generation.display import display_text
 from generation.models import Candidate
 from hits.batching import rotate_cards, shuffle_cards
-from hits.crowds import USUAL_FEES
+from hits.crowds import planned_crowd
 from hits.designing import render_markdown
 from hits.models import Hit, HitItem, Offering, Study, split_place
 from hits.models.cards import Card, gold_card
@@ -170,7 +170,7 @@ def _make_item(study: FrozenStudy, row: tuple[Any, ...], texts: dict[int, str]) 
 def _hits_of_block(study: FrozenStudy, pk: int, number: int, block: int) -> tuple[int, ...]:
     """Return the HITs with the same dialogs. They have neighbouring numbers, which are indexed; usually a block is
     one HIT."""
-    hits_per_block = len(USUAL_FEES.split_assignments(study.design.hits.assignments))
+    hits_per_block = len(planned_crowd(study.design).fees.split_assignments(study.design.hits.assignments))
     if hits_per_block == 1:
         return (pk,)
     near = Hit.objects.filter(study=study.pk, number__gt=number - hits_per_block, number__lt=number + hits_per_block)

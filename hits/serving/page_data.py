@@ -5,9 +5,10 @@ from typing import Any
 
 from evalplatform.wording import count_of
 from hits.crowds import USUAL_WORDS, CrowdWords, crowd_of
-from hits.designing import dollars, hourly_pay_cents
+from hits.designing import hourly_pay_cents
 from hits.models import Answer, Assignment
 from hits.models.design import StudyDesign
+from hits.models.money import money
 from hits.protocols import Protocol
 from hits.serving.bonus import Checks, can_check
 from hits.serving.bonus_words import bonus_rule
@@ -157,10 +158,10 @@ def _study_facts(study: FrozenStudy, words: CrowdWords, dialogs: int, bonus_dial
         "dialogs": dialogs,
         "expected_minutes": design.pay.expected_minutes,
         "time_limit_minutes": design.crowd.time_limit_minutes,
-        "reward": dollars(design.pay.reward_cents),
-        "hourly": dollars(hourly_pay_cents(design)),
+        "reward": money(design.pay.reward_cents, design.pay.currency),
+        "hourly": money(hourly_pay_cents(design), design.pay.currency),
         "approval": _describe_approval(design, words),
-        "bonus": dollars(design.pay.bonus_cents) if has_bonus else "",
+        "bonus": money(design.pay.bonus_cents, design.pay.currency) if has_bonus else "",
         "bonus_rule": bonus_rule(study.protocol, bonus_dialogs) if has_bonus else "",
         "what_counts": study.protocol.what_counts() if bonus_dialogs else "",
         "bonus_dialogs": bonus_dialogs,

@@ -27,9 +27,9 @@ from .outcomes import Share as Share
 from .outcomes import ShareRow as ShareRow
 from .outcomes import TrueValues as TrueValues
 from .outcomes import WorkerEffect as WorkerEffect
+from .plan import OUTCOMES as OUTCOMES
 from .plan import Plan as Plan
 from .plan import family_of as family_of
-from .planned_study import FEW_WORKERS as FEW_WORKERS
 from .planned_study import PLANNED_EFFECTS as PLANNED_EFFECTS
 from .planned_study import Effects as Effects
 from .planned_study import Setting as Setting

@@ -1,16 +1,18 @@
 """Describes a study that is being planned: its size, what its ratings may look like, and who rates.
 
-In: numbers that a researcher knows or guesses. Out: a `Setting`, from which hits.stats.power simulates, and the variance
-that its paired difference will have. Needs no pandas: forms and pages plan studies too.
+In: numbers that a researcher knows or guesses. Out: a `Setting`, from which hits.stats.power simulates, and the
+variance that its paired difference will have. Needs no pandas: forms and pages plan studies too.
 """
 
 import math
 from dataclasses import dataclass, field
 
 import numpy as np
+import numpy.typing as npt
 import scipy  # which loads scipy.special when it is first used: that takes a second, and few processes plan studies
 
 from hits.stats.estimates import ALPHA
+from hits.stats.plan import MEAN_SCORE, SHARE_OF_BEST, WIN_RATE
 
 # Differences are searched for on a grid of tenths of a percentage point.
 GRID = 1000
@@ -27,9 +29,10 @@ LIMITS = {
 # If loads fall off like 1/rank from the largest one that is allowed, then sum n^2 / sum n, the load of an effective
 # worker, is about a quarter of that largest one.
 SHARE_OF_ALLOWED_HITS = 0.25
-FEW_WORKERS = 10  # effective ones; with fewer, the two-way t test has a say too
 
-SHARE_OF_BEST, MEAN_SCORE, WIN_RATE = "share of best", "mean score", "win rate"
+
+Scores = npt.NDArray[np.int8]
+Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -142,14 +145,15 @@ def _normalised(proportions: tuple[float, float, float]) -> tuple[float, float, 
     return good, okay, bad
 
 
-def outcome_difference(setting: Setting, better: np.ndarray, weaker: np.ndarray) -> np.ndarray:
+def outcome_difference(setting: Setting, better: Scores, weaker: Scores) -> Scores:
     """Return what the outcome gains, from scores of 2 good, 1 okay and 0 bad. For the win rate it is counted in halves,
     1, 0 or -1, so that all outcomes are whole numbers."""
     if setting.outcome == MEAN_SCORE:
-        return better - weaker
+        difference: Scores = better - weaker
+        return difference
     if setting.outcome == SHARE_OF_BEST:
-        return (better == 2).view(np.int8) - (weaker == 2).view(np.int8)
-    return np.sign(better - weaker)
+        return np.subtract(better == 2, weaker == 2, dtype=np.int8)  # type: ignore[no-any-return]
+    return np.subtract(better > weaker, better < weaker, dtype=np.int8)
 
 
 def unit_of(setting: Setting) -> float:
@@ -187,20 +191,20 @@ def components_of(setting: Setting, shift: float = 0.0) -> Components:
     effects = setting.effects
     low, high = setting.cuts
 
-    def draw(share: float, generators: int) -> np.ndarray:
+    def draw(share: float, generators: int) -> Floats:
         return np.asarray(math.sqrt(share) * rng.standard_normal((generators, DRAWS)))
 
-    def answer(*shared: np.ndarray) -> np.ndarray:
+    def answer(*shared: Floats) -> Floats:
         latent = sum(shared, draw(effects.rest, 2))
         latent[1] += shift
         weaker, better = (latent > low).view(np.int8) + (latent > high).view(np.int8)
         return np.asarray(outcome_difference(setting, better, weaker), np.float64)
 
-    def dialog() -> np.ndarray:
-        return draw(effects.dialog, 1) + draw(effects.reply, 2)
+    def dialog() -> Floats:
+        return np.add(draw(effects.dialog, 1), draw(effects.reply, 2))
 
-    def worker() -> np.ndarray:
-        return draw(effects.worker, 1) + draw(effects.taste, 2)
+    def worker() -> Floats:
+        return np.add(draw(effects.worker, 1), draw(effects.taste, 2))
 
     about, by = dialog(), worker()
     first = answer(about, by)

@@ -32,7 +32,7 @@ analysed with Holm has at least this power.
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -41,7 +41,8 @@ import numpy.typing as npt
 import scipy  # which loads its parts when they are first used: that takes a second, and few processes plan studies
 
 from hits.stats.intervals import wilson_interval
-from hits.stats.planned_study import FEW_WORKERS, GRID, Setting, components_of, outcome_difference
+from hits.stats.planned_study import GRID, Setting, components_of, outcome_difference
+from hits.stats.too_few import FEW_WORKERS
 
 Floats = npt.NDArray[np.floating]
 Integers = npt.NDArray[np.integer]
@@ -100,10 +101,12 @@ def detectable_difference(
     _check_power(power)
     above_grid = round(setting.largest_difference * GRID) + 1
     low, high = 0, above_grid
-    while points := _points_between(low, high):
+    points = _points_around(_difference_by_normal_approximation(setting, power), above_grid)
+    while points := points or _points_between(low, high):
         shares = _detected_shares(setting, [point / GRID for point in points], simulations, seed)
         detected = next((index for index, share in enumerate(shares) if share >= power), len(points))
         low, high = [low, *points, high][detected : detected + 2]
+        points = []
     return high / GRID if high < above_grid else None
 
 
@@ -117,45 +120,34 @@ def dialogs_needed(
 ) -> int | None:
     """Return the fewest dialogs in whole HITs that detect the difference with this power; None above `most`.
 
-    A bracket around the normal approximation's answer is narrowed until one HIT less is not enough. The `dialogs` of
-    the setting do not matter; the number of workers grows with them, unless it was said.
+    The normal approximation gives a first guess, and each simulation a better one, until a size has the power that is
+    at most a fiftieth larger than one that has not. The `dialogs` of the setting do not matter; the number of workers
+    grows with them, unless it was said.
     """
     _check_power(power)
     [shift] = _shifts(setting, [difference])
-    guess = _hits_by_normal_approximation(setting, shift, power, 2 * most // setting.dialogs_per_hit)
+    most_hits = most // setting.dialogs_per_hit
+    guess = _hits_by_normal_approximation(setting, shift, power, 2 * most_hits)
     if guess is None:
         return None
-    most_hits = most // setting.dialogs_per_hit
 
-    @lru_cache
-    def is_enough(hits: int) -> bool:
+    def power_with(hits: int) -> float:
         dialogs = hits * setting.dialogs_per_hit
         if dialogs < 2:
-            return False
-        return _detected_shares(replace(setting, dialogs=dialogs), [difference], simulations, seed)[0] >= power
+            return 0.0
+        return _detected_shares(replace(setting, dialogs=dialogs), [difference], simulations, seed)[0]
 
-    found = _first_that_is(is_enough, min(guess, most_hits), most_hits)
-    return None if found is None else found * setting.dialogs_per_hit
-
-
-def _first_that_is(is_enough: Callable[[int], bool], guess: int, most: int) -> int | None:
-    step = max(1, guess // 20)
-    if is_enough(guess):
-        high, low = guess, guess - step
-        while low > 0 and is_enough(low):
-            high, low, step = low, low - 2 * step, 2 * step
-        low = max(low, 0)
-    else:
-        low, high = guess, guess + step
-        while high <= most and not is_enough(high):
-            low, high, step = high, high + 2 * step, 2 * step
-        if high > most and not (low < most and is_enough(most)):
-            return None
-        high = min(high, most)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if is_enough(middle) else (middle, high)
-    return high
+    quantile = float(scipy.special.ndtri(1 - setting.alpha_per_pair / 2))
+    low, high, hits = 0, most_hits + 1, min(guess, most_hits)  # low is too small, high is large enough or too large
+    while high - low > max(1, high // 50):
+        found = power_with(hits)
+        low, high = (low, hits) if found >= power else (hits, high)
+        # The expected statistic grows with the root of the size: it is the quantile of alpha plus that of the power.
+        reached = quantile + float(scipy.special.ndtri(min(max(found, 1 / simulations), 1 - 1 / simulations)))
+        wanted = quantile + float(scipy.special.ndtri(power))
+        hits = math.ceil(hits * min(max(wanted / max(reached, 0.1), 0.5), 2) ** 2 * (1.01 if found < power else 0.99))
+        hits = min(max(hits, low + 1), high - 1)
+    return None if high > most_hits else high * setting.dialogs_per_hit
 
 
 def _hits_by_normal_approximation(setting: Setting, shift: float, power: float, most: int) -> int | None:
@@ -203,6 +195,22 @@ def _points_between(low: int, high: int) -> list[int]:
     return sorted({low + round((high - low) * place / (count + 1)) for place in range(1, count + 1)} - {low, high})
 
 
+def _points_around(difference: float, above_grid: int) -> list[int]:
+    """Return points of the grid within a tenth of a difference, closer together near it."""
+    wanted = (0.9, 0.95, 0.98, 1.0, 1.02, 1.05, 1.1)
+    return sorted({round(difference * GRID * share) for share in wanted} & set(range(1, above_grid)))
+
+
+def _difference_by_normal_approximation(setting: Setting, power: float) -> float:
+    """Return the difference at which gain / deviation = quantile(1 - alpha/2) + quantile(power)."""
+    quantiles = scipy.special.ndtri(1 - setting.alpha_per_pair / 2) + scipy.special.ndtri(power)
+    largest = setting.largest_difference
+    middle = largest / 2
+    [shift] = _shifts(setting, [middle])
+    components = components_of(setting, shift)
+    return float(min(middle * quantiles * math.sqrt(components.variance_of_mean(setting)) / components.gain, largest))
+
+
 def _shifts(setting: Setting, differences: Sequence[float]) -> list[float]:
     good = setting.proportions[0]
     for difference in differences:
@@ -232,7 +240,8 @@ class Sums:
         """sum / sqrt(V_dialogs + max(0, V_workers - V_answers)), as hits.stats.sign_flips has it."""
         of_workers = np.einsum("...w,...w", self.by_worker, self.by_worker)
         variance = self.of_dialogs + np.maximum(of_workers - self.of_answers, 0)
-        return np.divide(self.total, np.sqrt(variance), out=np.zeros_like(variance), where=variance > 0)
+        found: Floats = np.divide(self.total, np.sqrt(variance), out=np.zeros_like(variance), where=variance > 0)
+        return found
 
     def spread(self) -> tuple[Floats, Floats, Floats]:
         """Return mean, variance and degrees of freedom of the mean, as hits.stats.clusters has them."""
@@ -324,9 +333,8 @@ def _study_sums(setting: Setting, shifts: Sequence[float], simulations: int, see
     """Yield the sums of whole studies, (shift, simulation), a chunk of simulations at a time."""
     chunk = chunk_size(setting, len(shifts))
     for first in range(0, simulations, chunk):
-        for sums in grow_studies(setting, shifts, min(chunk, simulations - first), (seed, first)):
-            pass
-        yield sums
+        *_, whole = grow_studies(setting, shifts, min(chunk, simulations - first), (seed, first))
+        yield whole
 
 
 def chunk_size(setting: Setting, shifts: int) -> int:
@@ -342,7 +350,14 @@ def grow_studies(
     size = dialogs_at_once or block_dialogs(setting)
     shape = (len(shifts), simulations)
     crowd = _Crowd.draw(setting, _stream(*key), simulations)
-    sums = Sums(*(np.zeros(shape) for _ in range(3)), np.zeros((*shape, setting.worker_count)), 0, _no_answers(setting))
+    sums = Sums(
+        total=np.zeros(shape),
+        of_dialogs=np.zeros(shape),
+        of_answers=np.zeros(shape),
+        by_worker=np.zeros((*shape, setting.worker_count)),
+        dialogs=0,
+        answers_of_workers=np.zeros(setting.worker_count),
+    )
     for block in range(math.ceil(setting.dialogs / size)):
         hits = block * size // setting.dialogs_per_hit + np.arange(size // setting.dialogs_per_hit)
         left = min(size, setting.dialogs - block * size)
@@ -368,10 +383,6 @@ def grow_studies(
         in_hit = np.clip(left - setting.dialogs_per_hit * np.arange(len(hits)), 0, setting.dialogs_per_hit)
         sums.answers_of_workers[workers] += in_hit.repeat(setting.raters) @ who
         yield sums
-
-
-def _no_answers(setting: Setting) -> Floats:
-    return np.zeros(setting.worker_count)
 
 
 def block_dialogs(setting: Setting) -> int:

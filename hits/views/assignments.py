@@ -16,8 +16,8 @@ from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
 from hits.budgeting import empty_submissions, summarise_waiting, waiting_for_decision
 from hits.crowds import check_may_change, crowd_of, fees_of, offered_places, open_crowd
-from hits.designing import dollars
 from hits.models import Assignment, Offering, Payment, Study, Submission
+from hits.models.money import money
 from hits.models.submission import SubmissionQuerySet
 from hits.monitoring import (
     ASSIGNMENT_STATES,
@@ -80,7 +80,7 @@ def _render(request: HttpRequest, study: Study, assignment: Assignment, refused:
         "dialogs": dialogs,
         "hidden_minutes": sum(dialog.hidden_seconds for dialog in dialogs) / 60,
         "checkpoints": sum(dialog.item.is_checkpoint for dialog in dialogs),
-        "payments": [(one, payment_state(one), dollars(one.cents)) for one in payments],
+        "payments": [(one, payment_state(one), money(one.cents, study.currency)) for one in payments],
         "flags": _flags(study, assignment),
         **_decision(study, assignment, submission, payments),
         "refused": refused,
@@ -196,8 +196,8 @@ def _decision(
         "waits_because": submission is not None and waiting.get(submission.pk, ""),
         "can_approve": is_waiting and not has_reward,
         "can_reject": is_waiting and crowd_of(assignment.offering).abilities.can_reject,
-        "reward": dollars(reward),
-        "reward_with_fee": dollars(reward + fees.reward_fee_cents(reward, assignment.hit.assignments)),
+        "reward": money(reward, study.currency),
+        "reward_with_fee": money(reward + fees.reward_fee_cents(reward, assignment.hit.assignments), study.currency),
     }
 
 

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods
 from evalplatform.errors import EvalPlatformError
 from hits.budgeting import set_cap, spending
 from hits.crowds import check_may_change
-from hits.publishing import cents_from_dollars
+from hits.models.money import cents_typed
 from hits.views.monitor import back_to_monitor, render_monitor
 from hits.views.publishing_panel import refuse_unseen_budget
 from hits.views.refused import refused_form
@@ -33,7 +33,7 @@ def change_budget(request: HttpRequest, name: str) -> HttpResponse:
         with spending(offering.study):
             if "budget_shown" in typed:  # a program that sends no budget means it
                 refuse_unseen_budget(offering, typed, FIELD)
-            cents = cents_from_dollars(str(typed.get("budget", "")).strip() or None, "The budget")
+            cents = cents_typed(str(typed.get("budget", "")).strip() or None, "The budget", offering.currency)
             if cents is None and typed.get("is_meant") != "yes":
                 raise EvalPlatformError("Write an amount, or tick that there is to be no budget any more.")
             set_cap(offering, cents, user_of(request), timezone.now())

@@ -15,8 +15,9 @@ from evalplatform.errors import EvalPlatformError
 from hits.access import note_event
 from hits.budgeting import Budget, budget_of, summarise_waiting
 from hits.crowds import check_may_change
-from hits.designing import CostPart, dollars
+from hits.designing import CostPart
 from hits.models import Offering, ScreeningRun
+from hits.models.money import cents_typed, money
 from hits.monitoring import (
     Passed,
     Progress,
@@ -27,7 +28,7 @@ from hits.monitoring import (
     submissions_per_hour,
 )
 from hits.paying import RealPay, confirm_top_up, propose_top_up, real_pay
-from hits.publishing import MarketCounts, cents_from_dollars, count_publications, describe_public_orders
+from hits.publishing import MarketCounts, count_publications, describe_public_orders
 from hits.tasks import screen_work_of_offering, sync_hits_of_offering, undo_screening_of_offering
 from hits.views.pictures import pace_picture
 from hits.views.publishing_panel import budget_in_words
@@ -100,13 +101,14 @@ def top_up(request: HttpRequest, name: str) -> HttpResponse:
     offering = find_offering(request, name)
     try:
         check_may_change(offering)
-        hourly_cents = cents_from_dollars(request.POST.get("hourly", "").strip(), "The hourly rate") or 0
+        hourly_cents = cents_typed(request.POST.get("hourly", "").strip(), "The hourly rate", offering.currency) or 0
         proposal = propose_top_up(offering, hourly_cents)
         if request.POST.get("total_cents") != str(proposal.total_cents):
             raise EvalPlatformError("More work has come in since you looked, so the top-up has changed. Look again.")
         confirm_top_up(proposal, user_of(request), timezone.now())
         messages.success(
-            request, f"The top-up of {dollars(proposal.cents_each)} each is in the ledger: a sync pays it."
+            request,
+            f"The top-up of {money(proposal.cents_each, offering.currency)} each is in the ledger: a sync pays it.",
         )
     except EvalPlatformError as error:
         messages.error(request, str(error))
@@ -168,12 +170,12 @@ def _may_change(progress: Progress, counts: MarketCounts, money: dict[str, Any])
 def _money(offering: Offering) -> dict[str, Any]:
     budget = budget_of(offering)
     parts = [
-        CostPart("Spent", budget.spent_cents),
-        CostPart("Owed", budget.owed_cents),
-        CostPart("Still open, at most", budget.open_cents),
+        CostPart("Spent", budget.spent_cents, budget.currency),
+        CostPart("Owed", budget.owed_cents, budget.currency),
+        CostPart("Still open, at most", budget.open_cents, budget.currency),
     ]
     if budget.waiting_cents:
-        parts.append(CostPart("Waiting for your decision, at most", budget.waiting_cents))
+        parts.append(CostPart("Waiting for your decision, at most", budget.waiting_cents, budget.currency))
     return {
         "owed_cents": budget.owed_cents,
         "scale_cents": max(budget.cap_cents or 0, budget.committed_cents, 1),
@@ -186,12 +188,12 @@ def _money(offering: Offering) -> dict[str, Any]:
 def _in_words(budget: Budget, environment: str) -> str:
     """Say how much of the budget is left, fees included."""
     if budget.cap_cents is None or budget.left_cents is None:
-        return f"{dollars(budget.committed_cents)} in all, at most and with fees. No budget is set."
+        return f"{money(budget.committed_cents, budget.currency)} in all, at most and with fees. No budget is set."
     whose = f"that was set for the {environment} marketplace" if budget.is_cap_typed else "in the study's design"
-    cap = f"the budget of {dollars(budget.cap_cents)} {whose}"
+    cap = f"the budget of {money(budget.cap_cents, budget.currency)} {whose}"
     if budget.left_cents < 0:
-        return f"At most {dollars(-budget.left_cents)} above {cap}, fees included."
-    return f"At least {dollars(budget.left_cents)} are left of {cap}, fees included."
+        return f"At most {money(-budget.left_cents, budget.currency)} above {cap}, fees included."
+    return f"At least {money(budget.left_cents, budget.currency)} are left of {cap}, fees included."
 
 
 def _pay(offering: Offering, progress: Progress) -> dict[str, Any]:
@@ -208,27 +210,27 @@ def _pay(offering: Offering, progress: Progress) -> dict[str, Any]:
         "minutes": f"{middle:.1f}",
         "minutes_low": f"{low:.1f}",
         "minutes_high": f"{high:.1f}",
-        "hourly": dollars(pay.hourly_cents),
-        **_spread(pay, design.pay.reward_cents),
-        "minimum": dollars(design.pay.minimum_hourly_cents),
+        "hourly": money(pay.hourly_cents, offering.currency),
+        **_spread(pay, design.pay.reward_cents, offering.currency),
+        "minimum": money(design.pay.minimum_hourly_cents, offering.currency),
         "is_below_minimum": pay.hourly_cents < design.pay.minimum_hourly_cents,
     }
 
 
-def _spread(pay: RealPay, reward_cents: int) -> dict[str, str]:
+def _spread(pay: RealPay, reward_cents: int, currency: str) -> dict[str, str]:
     """Put the quartiles into words. The longest time gives the lowest hourly pay."""
     low, _, high = pay.minutes_quartiles
     return {
-        "hourly_low": dollars(round(reward_cents * 60 / high)) if high else "",
-        "hourly_high": dollars(round(reward_cents * 60 / low)) if low else "",
+        "hourly_low": money(round(reward_cents * 60 / high), currency) if high else "",
+        "hourly_high": money(round(reward_cents * 60 / low), currency) if low else "",
     }
 
 
 def _above(budget: Budget, cents: int) -> str:
     if budget.left_cents is None or cents <= budget.left_cents:
         return ""
-    left = dollars(max(0, budget.left_cents))
-    return f"Mind the budget: besides all that is on offer, {left} of its {dollars(budget.cap_cents or 0)} are left."
+    left, cap = (money(cents, budget.currency) for cents in (max(0, budget.left_cents), budget.cap_cents or 0))
+    return f"Mind the budget: besides all that is on offer, {left} of its {cap} are left."
 
 
 def _top_up(offering: Offering, hourly: str) -> dict[str, Any]:
@@ -236,7 +238,7 @@ def _top_up(offering: Offering, hourly: str) -> dict[str, Any]:
     if not hourly:
         return {"hourly": f"{minimum / 100:.2f}"}
     try:
-        proposal = propose_top_up(offering, cents_from_dollars(hourly, "The hourly rate") or 0)
+        proposal = propose_top_up(offering, cents_typed(hourly, "The hourly rate", offering.currency) or 0)
     except EvalPlatformError as error:
         return {"hourly": hourly, "problem": str(error)}
     if not proposal.submissions:
@@ -244,7 +246,7 @@ def _top_up(offering: Offering, hourly: str) -> dict[str, Any]:
     return {
         "hourly": hourly,
         "proposal": proposal,
-        "each": dollars(proposal.cents_each),
-        "total": dollars(proposal.total_cents),
+        "each": money(proposal.cents_each, offering.currency),
+        "total": money(proposal.total_cents, offering.currency),
         "above": _above(budget_of(offering), proposal.total_cents),
     }

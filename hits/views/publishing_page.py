@@ -104,7 +104,7 @@ def publish(request: HttpRequest, name: str) -> HttpResponse:
 
 def _request_run(request: HttpRequest, offering: Offering, typed: QueryDict) -> PublishingRun:
     fields = {name: str(value) for name, value in typed.items()}
-    wave, budget_cents = wave_and_budget(fields)
+    wave, budget_cents = wave_and_budget(fields, offering.currency)
     with spending(offering.study):  # so that nobody changes the budget in between
         refuse_unseen_budget(offering, fields)
         check_budget_typed(plan_publishing(offering, wave), budget_cents)

@@ -11,11 +11,11 @@ from evalplatform.errors import EvalPlatformError
 from hits.analysing import describe_origin, origin_of_work
 from hits.budgeting import CapChanged, refuse_unseen_cap, typed_cap_cents
 from hits.crowds import crowd_of, environment_of, has_real_raters, offered_places, why_no_raters
-from hits.designing import describe_hourly_pay, dollars, split_cost
+from hits.designing import describe_hourly_pay, split_cost
 from hits.models import Offering, PublishingRun, Study
+from hits.models.money import cents_typed, money
 from hits.publishing import (
     PublishingPlan,
-    cents_from_dollars,
     check_budget,
     count_publications,
     count_run,
@@ -35,6 +35,7 @@ def publishing_panel(study: Study, query: QueryDict, is_told: bool = False) -> d
     offering = chosen_offering(study, query)
     return {
         "place": offering.place,
+        "currency": offering.currency,
         "environment": environment_of(offering),
         "offered": list(offered_places().values()),
         "counts": count_publications(offering),
@@ -68,23 +69,23 @@ def cost_context(offering: Offering, query: Mapping[str, str], is_told: bool = F
     typed = {"hits": query.get("hits", ""), "budget": budget}
     context: dict[str, Any] = {**typed, "budget_shown": standing if is_told else shown}
     try:
-        wave, budget_cents = wave_and_budget(typed)
+        wave, budget_cents = wave_and_budget(typed, offering.currency)
         plan = plan_publishing(offering, wave)
         context |= {"plan": plan, **_plan_rows(plan)}
         check_budget_typed(plan, budget_cents)
         if standing and budget_cents is None:
-            context["taken_away"] = standing
+            context["taken_away"] = money(typed_cap_cents(offering) or 0, offering.currency)
     except EvalPlatformError as error:
         context["problem"] = str(error)
     return context
 
 
-def wave_and_budget(fields: Mapping[str, str]) -> tuple[int | None, int | None]:
+def wave_and_budget(fields: Mapping[str, str], currency: str) -> tuple[int | None, int | None]:
     wave, budget = fields.get("hits", "").strip(), fields.get("budget", "").strip()
     if wave and not re.fullmatch("[1-9][0-9]{0,8}", wave):
         raise FieldRefused(HITS, f"{wave!r} is no number of HITs: write at least 1, or leave it empty for all of them.")
     try:
-        return int(wave) if wave else None, cents_from_dollars(budget or None, "The budget")
+        return int(wave) if wave else None, cents_typed(budget or None, "The budget", currency)
     except EvalPlatformError as error:
         raise FieldRefused(BUDGET, str(error)) from error
 
@@ -109,7 +110,8 @@ def budget_in_words(offering: Offering) -> str:
 def refuse_unseen_budget(offering: Offering, fields: Mapping[str, str], field: str = BUDGET) -> None:
     """Refuse to change a budget that the page has not shown: somebody may have set another one since."""
     try:
-        seen = cents_from_dollars(fields.get("budget_shown", "") or None, "What the page has shown as the budget")
+        shown = fields.get("budget_shown", "") or None
+        seen = cents_typed(shown, "What the page has shown as the budget", offering.currency)
         refuse_unseen_cap(offering, seen)
     except CapChanged as changed:
         raise FieldRefused(field, str(changed)) from changed
@@ -117,10 +119,11 @@ def refuse_unseen_budget(offering: Offering, fields: Mapping[str, str], field: s
 
 def _plan_rows(plan: PublishingPlan) -> dict[str, Any]:
     return {
-        "cost_parts": split_cost(plan.cost),
-        "cost": dollars(plan.cost.total_cents),
-        "spent": plan.budget.committed_cents and dollars(plan.budget.committed_cents),
-        "total": dollars(plan.total_cents),
-        "study_budget": plan.design.pay.budget_cents is not None and dollars(plan.design.pay.budget_cents),
+        "cost_parts": split_cost(plan.cost, plan.design.pay.currency),
+        "cost": money(plan.cost.total_cents, plan.design.pay.currency),
+        "spent": plan.budget.committed_cents and money(plan.budget.committed_cents, plan.design.pay.currency),
+        "total": money(plan.total_cents, plan.design.pay.currency),
+        "study_budget": plan.design.pay.budget_cents is not None
+        and money(plan.design.pay.budget_cents, plan.design.pay.currency),
         "hourly_pay": describe_hourly_pay(plan.design),
     }

@@ -11,8 +11,8 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from evalplatform.spreadsheet_cells import cell_of
 from hits.access import note_event, pseudonym
-from hits.designing import dollars
 from hits.models import Offering
+from hits.models.money import money
 from hits.monitoring import LEDGER_COLUMNS, PAYMENT_STATES, ledger_rows, payment_state, payments_of, sum_ledger
 from hits.views.study_pages import find_offering, surroundings, tells_refusals, user_of
 
@@ -36,8 +36,8 @@ def show_ledger(request: HttpRequest, name: str) -> HttpResponse:
                 "worker": pseudonym(offering.study, payment.submission.assignment.crowd_worker_id),
                 "assignment": payment.submission.assignment,
                 "state": payment_state(payment),
-                "amount": dollars(payment.cents),
-                "fee": dollars(payment.fee_cents),
+                "amount": money(payment.cents, offering.currency),
+                "fee": money(payment.fee_cents, offering.currency),
             }
             for payment in page
         ],
@@ -45,9 +45,9 @@ def show_ledger(request: HttpRequest, name: str) -> HttpResponse:
             {
                 "kind": one.kind,
                 "count": one.count,
-                "paid": dollars(one.paid_cents),
-                "owed": dollars(one.owed_cents),
-                "cancelled": dollars(one.cancelled_cents),
+                "paid": money(one.paid_cents, offering.currency),
+                "owed": money(one.owed_cents, offering.currency),
+                "cancelled": money(one.cancelled_cents, offering.currency),
             }
             for one in sum_ledger(offering)
         ],

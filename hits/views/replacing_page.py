@@ -17,8 +17,8 @@ from evalplatform.wording import count_of
 from hits.access import note_event
 from hits.budgeting import budget_of
 from hits.crowds import check_may_change, open_crowd, worker_page_url
-from hits.designing import dollars
 from hits.models import Offering, Replacement
+from hits.models.money import money
 from hits.replacing import (
     deleted_hits,
     describe_replaced,
@@ -92,7 +92,7 @@ def again_panel(offering: Offering) -> list[dict[str, Any]]:
             "count": len(wanted),
             "assignments": sum(one.places for one in wanted),
             "cents": put_up_cents(offering, wanted),
-            "cost": dollars(put_up_cents(offering, wanted)),
+            "cost": money(put_up_cents(offering, wanted), offering.currency),
             "addresses": sorted({one.publication.page_url for one in wanted}),
             "page_url": page_url,
         }
@@ -125,11 +125,11 @@ def put_up(request: HttpRequest, name: str) -> HttpResponse:
 def _proposal(offering: Offering) -> dict[str, Any]:
     market = open_crowd(offering, ATTEMPTS_WHILE_SOMEONE_WAITS)
     wanted = replace_lost_assignments(offering, market, timezone.now, is_dry_run=True)
-    lines = describe_replaced(wanted)
+    lines = describe_replaced(wanted, offering.currency)
     return {
         "lines": lines,
         "notes": lines[1:],
         "count": wanted.added + wanted.reopened,
-        "cost": dollars(wanted.cents),
+        "cost": money(wanted.cents, offering.currency),
         "budget_cents": budget_of(offering).committed_cents + wanted.cents,
     }

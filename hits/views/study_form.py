@@ -109,7 +109,7 @@ def show_plan(request: HttpRequest, name: str) -> HttpResponse:
     difference = request.GET.get("difference", "").strip()[:20]
     try:
         if is_quick_to_plan(study, difference):
-            answer = plan_as_json(plan_study_size(study, difference))
+            answer = plan_as_json(plan_study_size(study, difference), study.currency)
             return render(request, "hits/_plan.html", {"plan": answer, "has_asked": True})
         job = _plan_job(study, difference)
     except EvalPlatformError as error:

@@ -6,6 +6,7 @@ from typing import Any
 
 from generation.models import Dataset, Generator
 from hits.errors import DesignProblem
+from hits.models.money import SIGNS
 from hits.protocols import PROTOCOLS, Protocol
 from hits.views.setting_fields import SettingField
 
@@ -151,12 +152,13 @@ def _plan_fields(protocol: ProtocolClass) -> list[SettingField]:
             "number",
             "Of all published assignments. The rest is replaced when you have approved or rejected it.",
         ),
-        SettingField("pay.reward", "Reward for a HIT, in dollars", "money"),
-        SettingField("pay.bonus", "Bonus, in dollars", "money"),
+        SettingField("pay.currency", "Currency of all amounts", "choice", choices=[(one, one) for one in SIGNS]),
+        SettingField("pay.reward", "Reward for a HIT", "money", "as 0.40"),
+        SettingField("pay.bonus", "Bonus", "money"),
         SettingField("pay.bonus_points", "Points that earn the bonus", "number"),
         SettingField("pay.expected_minutes", "Minutes that a HIT takes", "number"),
-        SettingField("pay.minimum_hourly", "What an hour must pay at least, in dollars", "money"),
-        SettingField("pay.budget", "Budget, in dollars", "money", "Publishing stops before it is crossed."),
+        SettingField("pay.minimum_hourly", "What an hour must pay at least", "money"),
+        SettingField("pay.budget", "Budget", "money", "Publishing stops before it is crossed."),
         SettingField(
             "pay.approval",
             "What workers hand in is approved",

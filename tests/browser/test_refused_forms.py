@@ -33,7 +33,11 @@ def test_a_refused_budget_stays_in_its_field_and_the_next_click_publishes_nothin
     budget = page.get_by_label("Budget of the study in all")
     publish = page.get_by_role("button", name="Publish to the local marketplace")
 
-    for typed, words in (("$20", "write dollars, as 1500 or 99.50"), ("1,000", "write dollars"), ("3", "above the")):
+    for typed, words in (
+        ("$20", "write an amount in USD, as 1500 or 99.50"),
+        ("1,000", "write an amount in USD"),
+        ("3", "above the"),
+    ):
         budget.fill(typed)
         publish.click()
         expect_said_at(page, budget, words)

@@ -118,7 +118,7 @@ def test_the_worker_s_page_and_the_cost_follow_what_is_typed(researcher_page: Pa
     expect(preview.locator("h2", has_text="Unkind")).to_be_visible()
 
     page.goto("/studies/demo/edit/plan/")
-    page.get_by_label("Reward for a HIT, in dollars").fill("2.00")
+    page.get_by_label("Reward for a HIT").fill("2.00")
     expect(page.get_by_text("is $8.00 an hour.")).to_be_visible()
     expect(page.get_by_text("$60.48").first).to_be_visible()
     assert Study.objects.get(name="demo").design["pay"]["reward"] == "0.40"

@@ -289,7 +289,7 @@ def test_a_study_and_its_copy_have_the_same_hits_and_draw_their_secrets_apart(de
 
 
 SECRET = bytes(range(16))
-DEMO_HASH = "dfd4d92f0a522039bec62cedf60d5c35a5bee8891332753d7d1497070f4b64e7"
+DEMO_HASH = "115d57dcd5e07d5fa9e9cbec30069ea1c6bccc8863d2e4dcc8c6ac71e57e4915"
 DEMO_LAYOUT = "e0eb9dfe4f38e67b6537b0bf08da4a3a64f69881ffca784756e859f56305a3f0"
 
 

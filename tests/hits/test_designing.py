@@ -96,9 +96,9 @@ def test_the_hourly_pay_is_said_and_warned_of_when_it_is_below_the_minimum() -> 
     [
         ({"name": "My Study"}, "name: use small letters, digits and hyphens"),
         ({"pay": {"reward": 0}}, "pay.reward: is below one cent; pay at least 0.01"),
-        ({"pay": {"reward": 0.004}}, "pay.reward: 0.004 dollars is not a whole number of cents"),
-        ({"pay": {"reward": "much"}}, "pay.reward: is not an amount of dollars"),
-        ({"pay": {"reward": "NaN"}}, "pay.reward: is not an amount of dollars"),
+        ({"pay": {"reward": 0.004}}, "pay.reward: 0.004 is not a whole number of cents"),
+        ({"pay": {"reward": "much"}}, "pay.reward: is not an amount of money"),
+        ({"pay": {"reward": "NaN"}}, "pay.reward: is not an amount of money"),
         ({"pay": {"rewrad": 1}}, "pay.rewrad: is not a setting; did you mean reward?"),
         ({"zzz": 1}, "zzz: is not a setting; known are name, seed"),
         ({"crowd": {"countries": ["US", "UK"]}}, "crowd.countries.2: 'UK' is no country's code"),

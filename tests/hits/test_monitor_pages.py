@@ -361,7 +361,7 @@ def test_a_top_up_is_shown_first_and_only_what_was_shown_is_confirmed(
 
     assert [one.amount_cents for one in BonusPayment.objects.filter(reason__contains="top-up")] == [60, 60]
     assert "has had its top-up already" in text_of(researcher_client, "monitor/?hourly=8.00")
-    assert "'much'; write dollars" in text_of(researcher_client, "monitor/?hourly=much")
+    assert "'much'; write an amount in USD" in text_of(researcher_client, "monitor/?hourly=much")
     assert sum("confirmed a top-up" in text for text in events()) == 1
 
 

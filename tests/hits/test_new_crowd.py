@@ -15,6 +15,7 @@ from hits.batching import build_hits
 from hits.crowds import CROWDS, Market, all_places, check_is_allowed, open_crowd
 from hits.crowds.contract import Crowd
 from hits.designing import create_study
+from hits.designing.design_problems import problems_of
 from hits.errors import MarketRefused, MarketUnavailable
 from hits.models import Event, Hit, Offering, Payment, Publication, Study, Submission, offering_for
 from hits.paying import reject
@@ -157,6 +158,61 @@ def test_what_the_crowd_cant_do_is_refused_before_anything_is_published(example_
     with pytest.raises(CommandError, match=r"can't be offered on toy\.panel: it can't choose workers by country"):
         run("publish_hits", "--crowd", "toy")
     assert toy.panel.hits == {}
+
+
+def test_pounds_are_pounds_on_every_page_and_in_every_file(
+    toy: ToyCrowd,
+    example_corpus: None,
+    researcher: User,
+    researcher_client: Client,
+    transactional_db: None,
+    tmp_path: Path,
+) -> None:
+    pay = {"currency": "GBP"}
+    study = create_study({**DEMO, "crowd": {**ANYBODY, "name": "toy"}, "pay": pay})
+    Study.objects.filter(pk=study.pk).update(owner=researcher)
+    build_hits(study)
+    told = run("publish_hits", "--crowd", "toy", "--hits", "2")
+    participant = Participant(study.hits.get(number=0), toy)
+    participant.finish()
+    told += run("sync_hits", "--crowd", "toy")
+    run("export_study", "--crowd", "toy", "--out", str(tmp_path / "bundle"))
+    facts = Participant(study.hits.get(number=1), toy, "p2").open().data["facts"]
+    pages = [
+        researcher_client.get(f"/studies/demo/{page}?market=toy.panel").content.decode()
+        for page in ("", "monitor/", "ledger/", "monitor/?hourly=20")
+    ]
+    ledger = researcher_client.get("/studies/demo/ledger.csv?market=toy.panel").getvalue().decode()
+
+    assert "£0.55 with fees" in told
+    assert facts["reward"] == "£0.40"
+    for text in [told, *pages, (tmp_path / "bundle" / "methods.md").read_text()]:
+        assert "£" in text
+        assert "$" not in text.replace("$ ", "")
+    assert ",GBP," in ledger
+
+
+TOYS = {**ANYBODY, "name": "toy"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "problem"),
+    [
+        ({"pay": {"currency": "GBP"}}, "pay.currency: mturk: it does not pay in GBP: set pay.currency to USD"),
+        ({"crowd": TOYS, "pay": {"currency": "EUR"}}, "set pay.currency to USD or GBP"),
+        ({"crowd": TOYS, "pay": {"reward": "0.04"}}, "pay.reward: toy: it takes no reward below $0.05"),
+        ({"crowd": {**TOYS, "options": {"agse": 1}}}, "crowd.options.agse: is no setting of toy; known are ages"),
+        ({"crowd": {"options": {"ages": 1}}}, "crowd.options.ages: is no setting of mturk; it has none"),
+        ({"crowd": {"name": "nobody"}}, "crowd.name: 'nobody' is no crowd; use one of: mturk, toy"),
+        ({"pay": {"currency": "JPY"}}, "pay.currency: 'JPY' is no currency that we know"),
+    ],
+)
+def test_a_draft_hears_at_once_what_the_crowd_it_is_meant_for_cant_do(
+    example_corpus: None, settings: dict[str, Any], problem: str
+) -> None:
+    draft = {**DEMO, **{part: {**DEMO.get(part, {}), **values} for part, values in settings.items()}}
+
+    assert problem in "\n".join(map(str, problems_of(draft)))
 
 
 def test_what_the_crowd_cant_do_is_refused_later_too(

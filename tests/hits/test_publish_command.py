@@ -41,8 +41,8 @@ def run(*arguments: str) -> str:
     ("arguments", "settings_of_it", "message"),
     [
         (["demo", "--budget", "14.39"], {}, "at most $14.40, above the given budget of $14.39"),
-        (["demo", "--budget", "much"], {}, "--budget is 'much'; write dollars"),
-        (["demo", "--budget", ""], {}, "--budget is ''; write dollars"),
+        (["demo", "--budget", "much"], {}, "--budget is 'much'; write an amount in USD"),
+        (["demo", "--budget", ""], {}, "--budget is ''; write an amount in USD"),
         (["demo", "--hits", "0"], {}, "--hits must be at least 1"),
         (["nope"], {}, "There is no study named 'nope'. Studies: demo, draft."),
         (["draft"], {}, "draft has no HITs yet: build them first with `manage.py build_hits draft`."),

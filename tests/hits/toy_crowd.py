@@ -12,13 +12,16 @@ from datetime import UTC, datetime, timedelta
 from django.http import HttpRequest
 
 from hits.crowds import CrowdWords, Held, HitToOffer, MarketAssignment, MarketBonus, MarketHit, Preview, Visit
-from hits.crowds.abilities import Abilities, Environment
+from hits.crowds.abilities import Abilities, Environment, unknown_options, unmet_wishes
 from hits.crowds.contract import CANT_TELL, HandBack, Sites, Way
 from hits.crowds.fees import Fees
-from hits.errors import MarketRefused, MarketUnavailable
+from hits.errors import DesignProblem, MarketRefused, MarketUnavailable
 from hits.models import Assignment, Offering, Publication, Submission
+from hits.models.design import StudyDesign
+from hits.models.money import money
 
 Status = Submission.Status
+LOWEST_REWARD_CENTS = 5
 
 PANEL = Environment(
     name="panel",
@@ -208,6 +211,7 @@ class ToyCrowd:
         is_bonus_repeatable=False,
         overrides_rejections_for=timedelta(),
         calls_at_once=1,
+        currencies=("USD", "GBP"),
     )
     fees: Fees = ToyFees()
     words = WORDS
@@ -223,6 +227,15 @@ class ToyCrowd:
 
     def connect(self, offering: Offering, attempts: int) -> ToyMarket:
         return ToyMarket(self.panel, offering)
+
+    def unmet_wishes(self, design: StudyDesign) -> Iterator[DesignProblem]:
+        yield from unmet_wishes(self.abilities, design)
+        if design.pay.reward_cents < LOWEST_REWARD_CENTS:
+            lowest = money(LOWEST_REWARD_CENTS, design.pay.currency)
+            yield DesignProblem("pay.reward", f"it takes no reward below {lowest}: set pay.reward to that or more")
+
+    def option_problems(self, design: StudyDesign) -> Iterator[DesignProblem]:
+        yield from unknown_options(design, known=["ages"])
 
     def arrival(self, request: HttpRequest) -> Visit | Preview | None:
         if "TOY_PREVIEW" in request.GET:

@@ -3,14 +3,14 @@
 The emulation that runs here is one of its environments; only the endpoint differs.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 
 from django.conf import settings
 from django.http import HttpRequest
 from django.urls import reverse
 
-from hits.crowds.abilities import Abilities, Environment
+from hits.crowds.abilities import Abilities, Environment, unknown_options, unmet_wishes
 from hits.crowds.contract import HandBack, Held, Preview, Sites, Visit
 from hits.crowds.fees import Fees
 from hits.crowds.mturk.annotations import known_annotations, names_study
@@ -21,7 +21,9 @@ from hits.crowds.mturk.costs import MTurkFees
 from hits.crowds.mturk.holding import ask_holder
 from hits.crowds.mturk.mturk_environments import ENVIRONMENTS, LOCAL, MTURK
 from hits.crowds.mturk.mturk_words import MTURKS_WORDS
+from hits.errors import DesignProblem
 from hits.models import Assignment, Offering
+from hits.models.design import StudyDesign
 from localturk import in_process
 from localturk.openness import is_open as is_local_market_open
 from localturk.seeding import is_simulated_worker
@@ -59,6 +61,12 @@ class MTurk:
 
     def connect(self, offering: Offering, attempts: int = 12) -> MTurkMarket:
         return connect(offering.environment, attempts)
+
+    def unmet_wishes(self, design: StudyDesign) -> Iterator[DesignProblem]:
+        return unmet_wishes(self.abilities, design)
+
+    def option_problems(self, design: StudyDesign) -> Iterator[DesignProblem]:
+        return unknown_options(design, known=())
 
     # --- Workers: each in the file that its import names ---
 

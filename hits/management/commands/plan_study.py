@@ -1,13 +1,14 @@
-from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
 from evalplatform.wording import count_of
-from hits.crowds import Cost
+from hits.crowds import CROWDS, Cost
 from hits.designing import Plan, plan_for_difference, plan_for_size
 from hits.management.study_command import StudyCommand
-from hits.stats import ALPHA, MOST_DIALOGS_NEEDED, SIMULATIONS, Effects, Power, Setting
+from hits.models import USUAL_CROWD
+from hits.models.money import SIGNS, USUAL_CURRENCY, cents_from_amount, money
+from hits.stats import ALPHA, MOST_DIALOGS_NEEDED, OUTCOMES, PLANNED_EFFECTS, SIMULATIONS, Effects, Power, Setting
 
 BAR_WIDTH = 40
 
@@ -20,12 +21,14 @@ class Command(StudyCommand):
 
 The first asks what a study of this size can find; the second how many dialogs a difference of 5 percentage points in
 good needs. Both simulate the study many times: every rating is drawn from the proportions of good, okay and bad, with
-effects of the dialog, the reply and the worker, and two generators are compared in a t test over the dialogs, at a
-level that is Bonferroni-corrected for all pairs of generators. The power is the share of simulated studies that find
-the difference.
+effects of the dialog, the reply, the worker and the worker's taste. Two generators are compared by the test that
+decides in the results, at a level that is Bonferroni-corrected for all pairs of generators. The power is the share of
+simulated studies that find the difference.
 
 The effects are shares of the variance behind a rating, and their defaults are moderate guesses. The larger that of the
-reply, the less do more raters help, compared with more dialogs. Nothing is saved and nothing is published."""
+reply, the less do more raters help, compared with more dialogs. Taste is what one worker likes about one generator more
+than others do: the larger it is, the more workers are needed, whatever the number of dialogs. Nothing is saved and
+nothing is published."""
 
     def needs_database(self, options: dict[str, Any]) -> bool:
         return False
@@ -40,12 +43,17 @@ reply, the less do more raters help, compared with more dialogs. Nothing is save
         add("--good", type=float, default=0.32, help="share of good of the weaker generator (default .32)")
         add("--okay", type=float, default=0.31, help="its share of okay (default .31)")
         add("--bad", type=float, default=0.37, help="its share of bad (default .37)")
-        add("--reward", default="0.40", metavar="DOLLARS", help="for an assignment (default 0.40)")
-        add("--bonus", default="0.10", metavar="DOLLARS", help="the most an assignment earns on top (default 0.10)")
+        add("--reward", default="0.40", metavar="AMOUNT", help="for an assignment (default 0.40)")
+        add("--bonus", default="0.10", metavar="AMOUNT", help="the most an assignment earns on top (default 0.10)")
+        add("--currency", choices=SIGNS, default=USUAL_CURRENCY, help=f"of both (default {USUAL_CURRENCY})")
+        add("--crowd", choices=CROWDS, default=USUAL_CROWD, help=f"whose fees count (default {USUAL_CROWD})")
         add("--power", type=float, default=0.8, help="chance of finding the difference that is wanted (default .8)")
         add("--alpha", type=float, default=ALPHA, help="significance level over all pairs (default .05)")
-        for name in ("dialog", "reply", "worker"):
-            share = getattr(Effects(), name)
+        add("--outcome", choices=OUTCOMES, default=OUTCOMES[0], help=f"what is tested (default {OUTCOMES[0]})")
+        add("--workers", type=int, default=0, metavar="N", help="equally busy workers (default: from --most-hits)")
+        add("--most-hits", type=int, default=50, metavar="N", help="HITs that a worker may do (default 50)")
+        for name in ("dialog", "reply", "worker", "taste"):
+            share = getattr(PLANNED_EFFECTS, name)
             add(f"--effect-{name}", type=float, default=share, metavar="SHARE", help=f"(default {share:g})")
         add("--simulations", type=int, default=SIMULATIONS, metavar="N", help=f"(default {SIMULATIONS})")
         add("--seed", type=int, default=1, help="the same seed gives the same answer (default 1)")
@@ -62,11 +70,12 @@ def _plan(options: dict[str, Any]) -> Plan:
     if options["dialogs"] is None and options["difference"] is None:
         raise CommandError("Give --dialogs N for what they can find, or --difference POINTS for how many are needed.")
     reward_cents, bonus_cents = (_cents(name, options[name]) for name in ("reward", "bonus"))
+    fees = CROWDS[options["crowd"]].fees
     setting, power = _setting(options), options["power"]
     runs = {"simulations": options["simulations"], "seed": options["seed"]}
     if options["difference"] is None:
-        return plan_for_size(setting, reward_cents, bonus_cents, power, **runs)
-    plan = plan_for_difference(setting, options["difference"] / 100, reward_cents, bonus_cents, power, **runs)
+        return plan_for_size(setting, reward_cents, bonus_cents, fees, power, **runs)
+    plan = plan_for_difference(setting, options["difference"] / 100, reward_cents, bonus_cents, fees, power, **runs)
     if plan is None:
         raise CommandError(
             f"No study of up to {MOST_DIALOGS_NEEDED:,} dialogs finds a difference of {options['difference']:g} points "
@@ -82,20 +91,22 @@ def _setting(options: dict[str, Any]) -> Setting:
         raters=options["raters"],
         generators=options["generators"],
         proportions=(options["good"], options["okay"], options["bad"]),
-        effects=Effects(options["effect_dialog"], options["effect_reply"], options["effect_worker"]),
+        effects=Effects(**{name: options[f"effect_{name}"] for name in ("dialog", "reply", "worker", "taste")}),
         dialogs_per_hit=options["dialogs_per_hit"],
         alpha=options["alpha"],
+        workers=options["workers"],
+        most_hits=options["most_hits"],
+        outcome=options["outcome"],
     )
 
 
-def _cents(name: str, dollars: str | float) -> int:
+def _cents(name: str, amount: str | float) -> int:
     try:
-        cents = Decimal(str(dollars)) * 100
-        if cents == int(cents):
-            return int(cents)
-    except (InvalidOperation, OverflowError, ValueError):  # no number, infinite, not a number
-        pass
-    raise CommandError(f"The {name} must be dollars and whole cents, like 0.40, not {dollars}.")
+        return cents_from_amount(amount)
+    except ValueError:
+        if str(amount).startswith("-"):
+            raise CommandError(f"The {name} can't be negative; 0 means that there is none.") from None
+        raise CommandError(f"The {name} must be an amount of whole cents, like 0.40, not {amount}.") from None
 
 
 def _table(plan: Plan) -> str:
@@ -121,23 +132,21 @@ def _answer(plan: Plan, options: dict[str, Any]) -> str:
         found = f"No difference is large enough to be found {power}"
     else:
         found = f"The smallest difference found {power} is {100 * plan.detectable:.1f} points of good"
-    return f"{found}; {count_of(plan.hits, 'HIT')} {'costs' if plan.hits == 1 else 'cost'} at most {_cost(plan.cost)}."
+    cost = f"{'costs' if plan.hits == 1 else 'cost'} at most {_cost(plan.cost, options['currency'])}"
+    return f"{found}; {count_of(plan.hits, 'HIT')} {cost}."
 
 
-def _cost(cost: Cost) -> str:
-    bonuses = _dollars(cost.bonus_cents + cost.bonus_fee_cents)
+def _cost(cost: Cost, currency: str) -> str:
+    bonuses = money(cost.bonus_cents + cost.bonus_fee_cents, currency)
     parts = (
-        f"{_dollars(cost.reward_cents)} rewards + {_dollars(cost.reward_fee_cents)} fees + {bonuses} bonuses with fees"
+        f"{money(cost.reward_cents, currency)} rewards + {money(cost.reward_fee_cents, currency)} fees + "
+        f"{bonuses} bonuses with fees"
     )
-    return f"{_dollars(cost.total_cents)} ({parts})"
+    return f"{money(cost.total_cents, currency)} ({parts})"
 
 
 def _percent(share: float) -> str:
     return f"{100 * share:.3g} %"
-
-
-def _dollars(cents: int) -> str:
-    return f"${cents / 100:,.2f}"
 
 
 def _assumptions(plan: Plan, options: dict[str, Any]) -> str:
@@ -145,7 +154,9 @@ def _assumptions(plan: Plan, options: dict[str, Any]) -> str:
     good, okay, bad = map(_percent, setting.proportions)
     return (
         f"Assumed: good {good}, okay {okay}, bad {bad}; shares of the variance: dialog {effects.dialog:g}, "
-        f"reply {effects.reply:g}, worker {effects.worker:g}.\n"
-        f"Tested: Bonferroni over {count_of(setting.pairs, 'pair')} of generators, each at "
-        f"{setting.alpha_per_pair:.4f}; {options['simulations']:,} simulations, seed {options['seed']}."
+        f"reply {effects.reply:g}, worker {effects.worker:g}, taste {effects.taste:g}; "
+        f"{count_of(setting.worker_count, 'equally busy worker')}.\n"
+        f"Tested: {setting.outcome}, by the permutation test of the results; Bonferroni over "
+        f"{count_of(setting.pairs, 'pair')} of generators, each at {setting.alpha_per_pair:.4f}; "
+        f"{options['simulations']:,} simulations, seed {options['seed']}."
     )

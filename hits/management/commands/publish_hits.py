@@ -7,13 +7,12 @@ from django.utils import timezone
 from evalplatform.wording import count_of
 from hits.budgeting import refuse_unseen_cap, set_cap, spending, typed_cap_cents
 from hits.crowds import check_may_change, enter_market, environment_of, has_real_raters
-from hits.designing import dollars
 from hits.management.study_command import StudyCommand, progress_bar
 from hits.models import Event, Offering
+from hits.models.money import cents_typed, money
 from hits.publishing import (
     PublishingPlan,
     PublishingResult,
-    cents_from_dollars,
     check_funds,
     declare_raters,
     describe_plan,
@@ -44,7 +43,7 @@ study's raters; without it, their work is a rehearsal (docs/marketplace.md)."""
         parser.add_argument("--hits", type=int, metavar="N", help="publish at most N HITs now")
         parser.add_argument(
             "--budget",
-            metavar="DOLLARS",
+            metavar="AMOUNT",
             help="the study's budget in all, from now on",
         )
         parser.add_argument(
@@ -58,7 +57,7 @@ study's raters; without it, their work is a rehearsal (docs/marketplace.md)."""
 
     def run(self, options: dict[str, Any]) -> None:
         offering = self.offering(options)
-        budget_cents = cents_from_dollars(options["budget"], "--budget")
+        budget_cents = cents_typed(options["budget"], "--budget", offering.currency)
         standing_cents = typed_cap_cents(offering)
         if options["hits"] is not None and options["hits"] < 1:
             raise CommandError("--hits must be at least 1.")
@@ -111,7 +110,9 @@ study's raters; without it, their work is a rehearsal (docs/marketplace.md)."""
             with spending(offering.study):
                 refuse_unseen_cap(offering, seen_cents)
                 set_cap(offering, cents, None, timezone.now())
-            self.stdout.write(f"The budget on the {offering.place} marketplace is {dollars(cents)} from now on.")
+            self.stdout.write(
+                f"The budget on the {offering.place} marketplace is {money(cents, offering.currency)} from now on."
+            )
 
     def _report(self, plan: PublishingPlan, result: PublishingResult) -> None:
         self.stdout.write(

@@ -6,7 +6,7 @@ from django.utils import timezone
 from evalplatform.wording import count_of
 from hits.crowds import enter_market
 from hits.management.study_command import StudyCommand
-from hits.publishing import cents_from_dollars
+from hits.models.money import cents_typed
 from hits.replacing import describe_put_up_again, put_up_again
 
 
@@ -29,14 +29,14 @@ Once a bundle has revealed the card orders, it needs --orders-are-public."""
         parser.add_argument(
             "--elsewhere", action="store_true", help="those that lead to another address than PUBLIC_URL"
         )
-        parser.add_argument("--budget", metavar="DOLLARS", help="refuse if the study could cost more in all")
+        parser.add_argument("--budget", metavar="AMOUNT", help="refuse if the study could cost more in all")
         parser.add_argument("--dry-run", action="store_true", help="only show what would happen and what it costs")
         self.add_public_orders_argument(parser)
 
     def run(self, options: dict[str, Any]) -> None:
         offering = self.offering(options)
         self.refuse_public_orders(offering.study, options)
-        budget_cents = cents_from_dollars(options["budget"], "--budget")
+        budget_cents = cents_typed(options["budget"], "--budget", offering.currency)
         market, page_url = enter_market(offering)
         self.check_worker_page(offering, page_url)
         done = put_up_again(
@@ -45,7 +45,7 @@ Once a bundle has revealed the card orders, it needs --orders-are-public."""
             is_dry_run=options["dry_run"],
             elsewhere=options["elsewhere"],
         )
-        for line in describe_put_up_again(done):
+        for line in describe_put_up_again(done, offering.currency):
             self.stdout.write(line)
         if options["dry_run"]:
             self.stdout.write("Dry run: nothing is put up.")

@@ -5,7 +5,7 @@ from django.utils import timezone
 
 from hits.crowds import open_crowd
 from hits.management.study_command import StudyCommand
-from hits.publishing import cents_from_dollars
+from hits.models.money import cents_typed
 from hits.replacing import describe_replaced, replace_lost_assignments
 
 
@@ -25,20 +25,20 @@ a bundle has revealed the card orders, it needs --orders-are-public."""
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study")
         self.add_place_arguments(parser)
-        parser.add_argument("--budget", metavar="DOLLARS", help="the most that the study may cost in all")
+        parser.add_argument("--budget", metavar="AMOUNT", help="the most that the study may cost in all")
         parser.add_argument("--dry-run", action="store_true", help="only show what would happen and what it costs")
         self.add_public_orders_argument(parser)
 
     def run(self, options: dict[str, Any]) -> None:
         offering = self.offering(options)
         self.refuse_public_orders(offering.study, options)
-        budget_cents = cents_from_dollars(options["budget"], "--budget")
+        budget_cents = cents_typed(options["budget"], "--budget", offering.currency)
         replaced = replace_lost_assignments(
             *(offering, open_crowd(offering), timezone.now),
             budget_cents=budget_cents,
             is_dry_run=options["dry_run"],
         )
-        for line in describe_replaced(replaced):
+        for line in describe_replaced(replaced, offering.currency):
             self.stdout.write(line)
         if options["dry_run"]:
             self.stdout.write("Dry run: nothing is requested.")

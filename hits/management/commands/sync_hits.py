@@ -6,9 +6,9 @@ from rich.progress import Progress, TaskID
 
 from evalplatform.wording import count_of
 from hits.crowds import open_crowd
-from hits.designing import dollars
 from hits.management.study_command import StudyCommand, progress_bar
 from hits.models import Payment
+from hits.models.money import money
 from hits.syncing import Synced, describe_waiting, sync
 
 
@@ -30,9 +30,9 @@ paid once. Celery's beat does the same every few minutes."""
         with progress_bar() as progress:
             synced = sync(offering, open_crowd(offering), timezone.now, _Bars(progress))
         owed = Payment.objects.filter(submission__assignment__offering=offering).owed()
-        self._report(synced, owed.cents())
+        self._report(synced, owed.cents(), offering.currency)
 
-    def _report(self, synced: Synced, owed_cents: int) -> None:
+    def _report(self, synced: Synced, owed_cents: int, currency: str) -> None:
         collected, paid, limited = synced.collected, synced.paid, synced.limited
         self.stdout.write(
             f"{count_of(collected.new, 'submission')} collected ({collected.rebuilt:,} rebuilt from the marketplace, "
@@ -41,7 +41,7 @@ paid once. Celery's beat does the same every few minutes."""
         )
         self.stdout.write(
             f"{count_of(paid.rewards, 'reward')} and {count_of(paid.bonuses, 'bonus', 'bonuses')} paid, "
-            f"{dollars(paid.cents)} with fees ({count_of(paid.found, 'was', 'were')} paid already). "
+            f"{money(paid.cents, currency)} with fees ({count_of(paid.found, 'was', 'were')} paid already). "
             f"{count_of(limited.capped, 'worker has', 'workers have')} reached the limit."
         )
         if synced.replaced:
@@ -60,7 +60,7 @@ paid once. Celery's beat does the same every few minutes."""
             self.stdout.write(f"  {count_of(count, 'time')}: {reason}")
         if paid.stopped_by:
             raise CommandError(
-                f"Paying stopped: {str(paid.stopped_by).rstrip('.')}. {dollars(owed_cents)} are still owed; "
+                f"Paying stopped: {str(paid.stopped_by).rstrip('.')}. {money(owed_cents, currency)} are still owed; "
                 "add funds and run the same command again."
             )
 

@@ -74,8 +74,10 @@ def test_intervals_are_those_of_a_bootstrap_over_dialogs_where_workers_do_not_re
 
 def test_one_model_that_never_wins_leaves_the_others_their_strengths() -> None:
     frame = drawn_frame(2, A=(0.4, 0.3, 0.3), B=(0.5, 0.3, 0.2), C=(0.4, 0.3, 0.3))
-    frame.loc[frame["generator"] == "C", ["value", "score"]] = ["bad", 1]
-    frame.loc[frame["generator"].isin(["A", "B"]) & (frame["score"] == 1), ["value", "score"]] = ["okay", 2]
+    is_c = frame["generator"] == "C"
+    is_low = ~is_c & (frame["score"] == 1)
+    frame["value"] = frame["value"].mask(is_c, "bad").mask(is_low, "okay")
+    frame["score"] = frame["score"].mask(is_c, 1).mask(is_low, 2)
 
     ranked = rank_generators(code_ratings(frame), "ED").ranked
 
