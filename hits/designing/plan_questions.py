@@ -17,6 +17,7 @@ from hits.designing.sizing import size_of_batches
 from hits.models import Study
 from hits.models.design import StudyDesign
 from hits.models.money import money
+from hits.protocols import protocol_of
 from hits.stats import Setting, family_of
 
 # Measured: 6 s for 6,000 dialogs with 4 raters, and 1 s to find the size for a difference of 15 points.
@@ -60,6 +61,9 @@ def plan_study_size(study: Study, difference: str) -> Plan | None:
 
 
 def _plan_for_design(design: StudyDesign, wanted: str, chosen_count: int) -> Plan | None:
+    shares = protocol_of(design).planned_shares
+    if shares is None:
+        raise ValueError(f"The planner can't simulate studies of the protocol {design.protocol} yet.")
     analysis = design.analysis
     family = family_of(analysis.compare, design.generators, analysis.reference, analysis.pairs)
     setting = Setting(
@@ -70,6 +74,7 @@ def _plan_for_design(design: StudyDesign, wanted: str, chosen_count: int) -> Pla
         most_hits=design.crowd.max_hits_per_worker,
         family=len(family or ()),
         outcome=analysis.outcome,
+        proportions=shares,
     )
     pay = (design.pay.reward_cents, design.pay.bonus_cents, planned_crowd(design).fees)
     if not wanted:

@@ -31,6 +31,7 @@ from hits.stats import score_of
 # who improves one reply of five after a check stays well below; sorting five again at random exceeds it in 95 of 100
 # cases.
 REDONE_SHARE = 0.4
+PLANNED_SHARES = (0.32, 0.31, 0.37)  # good, okay and bad of a weaker model, as in the paper
 
 # --- Settings --------------------------------------------------------------------------------------------------------
 
@@ -104,6 +105,10 @@ class Areas(Protocol[AreasDesign]):
             *_find_unknown_areas(self.design),
             *_find_pointless_bonus(self.design),
         ]
+
+    @property
+    def planned_shares(self) -> tuple[float, float, float]:
+        return PLANNED_SHARES
 
     def page_settings(self) -> dict[str, Any]:
         return {"areas": [area.model_dump() for area in self.design.task.areas]}

@@ -146,6 +146,12 @@ class Protocol(ABC, Generic[Design]):
     def problems(self) -> list[DesignProblem]:
         """Return the contradictions among the protocol's own settings."""
 
+    @property
+    def planned_shares(self) -> tuple[float, float, float] | None:
+        """Return the shares of three values, best first, that the planner assumes; None if it can't plan this
+        protocol's studies."""
+        return None
+
     # --- Batching
 
     def line_up(self, number: int, has_gold: bool) -> Sequence[str]:
