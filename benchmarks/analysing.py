@@ -142,7 +142,9 @@ def _beside_krippendorff(cards: CodedRatings) -> None:
 def _beside_crowdkit(cards: CodedRatings, steps: int) -> None:
     reply, worker = (pd.factorize(codes)[0] for codes in (cards.reply, cards.worker))
     started = time.process_time()
-    ours = dawid_skene(reply, worker, cards.value, 3, tolerance=-1, most_steps=steps, is_extrapolating=False)
+    ours = dawid_skene(
+        reply, worker, cards.value, 3, tolerance=-1, most_steps=steps, is_extrapolating=False, has_prior=False
+    )
     seconds = time.process_time() - started
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "ratings.npz"

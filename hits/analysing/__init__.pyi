@@ -33,4 +33,5 @@ from .stored_results import find_results as find_results
 from .stored_results import refresh_results as refresh_results
 from .stored_results import source_of as source_of
 from .study_analysis import analyse_study as analyse_study
+from .study_analysis import plan_of as plan_of
 from .study_analysis import scales_of as scales_of

@@ -21,7 +21,7 @@ import pandas as pd
 
 from hits.analysing.origin_words import Origin
 from hits.analysing.results import CriterionResults, Results, Size, Variant
-from hits.screening import kept_mask, rules_in
+from hits.screening import RULES, kept_mask, rules_in
 from hits.stats import (
     HUMAN,
     Agreement,
@@ -115,11 +115,11 @@ def _analyse_criterion(
         rankings=rankings,
         agreement=agreed,
         true_values=find_true_values(ratings),
-        dependences=tuple(dependences(kept, ratings)),
+        dependences=tuple(dependences(kept, ratings, seed)),
         worker_effect=worker_effect(ratings, seed),
         labels=tuple(_label_shares(kept, ratings)),
         metrics=tuple(metric_correlations(ratings, _metric_columns(kept) if ratings.opponent is None else {}, seed)),
-        calibration=tuple(_calibration_rows(ratings)),
+        calibration=tuple(_calibration_rows(everything.of(kept_mask(frame, _rules_of_no_points(frame))))),
         variants=(with_all, *_other_variants(everything, frame, seed, plan, criterion)) if rules else (),
         label=scale.label if scale else "",
         is_by_mean=scale is not None and scale.is_by_mean,
@@ -168,6 +168,12 @@ def _label_shares(kept: pd.DataFrame, ratings: CodedRatings) -> list[Labels]:
 def _metric_columns(kept: pd.DataFrame) -> dict[str, npt.NDArray[np.float64]]:
     names = [str(name) for name in kept.columns if str(name).startswith(METRIC_PREFIX)]
     return {name.removeprefix(METRIC_PREFIX): kept[name].to_numpy(np.float64) for name in names}
+
+
+def _rules_of_no_points(frame: pd.DataFrame) -> list[str]:
+    """Name the rules that may leave work out where the human reply is the measure. Rules about points keep work because
+    it rated that reply well, so that what they keep would flatter it."""
+    return [name for name in rules_in(frame) if not (name in RULES and RULES[name].is_about_points)]
 
 
 def _calibration_rows(ratings: CodedRatings) -> list[ShareRow]:

@@ -17,10 +17,11 @@ from hits.analysing.figures.all_figures import Picture, make_pictures
 from hits.analysing.results import Results
 from hits.analysing.serialising import results_as_json
 from hits.analysing.stored_results import source_of
-from hits.analysing.study_analysis import scales_of, study_frame
+from hits.analysing.study_analysis import plan_of, scales_of, study_frame
 from hits.models import Offering, ScreeningRun, StudyResults
 from hits.screening import funnel_of, kept_mask
 
+VARIANT_FIGURES = ("shares", "comparisons", "ranking", "agreement")
 FAILED = "The computation failed. The log of the background process has the details; tell whoever runs this server."
 
 
@@ -44,7 +45,7 @@ def compute_results(offering: Offering, now: Callable[[], datetime]) -> None:
 
 def _compute(offering: Offering) -> dict[str, Any]:
     frame = study_frame(offering)
-    results = analyse(frame, scales=scales_of(offering.study))
+    results = analyse(frame, scales=scales_of(offering.study), plan=plan_of(offering.study))
     return {
         "results": results_as_json(results),
         "figures": {
@@ -56,9 +57,10 @@ def _compute(offering: Offering) -> dict[str, Any]:
 
 
 def _draw_variants(results: Results) -> dict[str, list[dict[str, str]]]:
-    """Draw the figures of each variant but the first, which applies all rules and is drawn already."""
+    """Draw the figures of each variant but the first, which applies all rules and is drawn already. A variant has
+    figures of its own for all that it shows, so that no page puts another one's beside its tables."""
     names = [variant.name for variant in results.main.variants[1:]]
-    return {name: _pictures_as_json(make_pictures(results.under(name), wanted=["shares"])) for name in names}
+    return {name: _pictures_as_json(make_pictures(results.under(name), wanted=VARIANT_FIGURES)) for name in names}
 
 
 def _pictures_as_json(found: list[Picture]) -> list[dict[str, str]]:

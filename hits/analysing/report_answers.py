@@ -46,7 +46,8 @@ def calibration(found: CriterionResults) -> Section:
     lead = (
         "How the hidden human replies were rated, beside the models in the same dialogs. Work that only rules about "
         "points leave out is counted here: those rules keep work because it rated the human reply well, so that what "
-        "they keep would flatter it."
+        "they keep would flatter it. Final answers count: workers are told whether a checkpoint passed, and may try "
+        "again."
     )
     tables = _tables_by_dataset(found.calibration, found, is_compared=False)
     notes = () if tables else ("No human reply was rated: the study has no checkpoints.",)

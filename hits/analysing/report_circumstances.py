@@ -5,8 +5,13 @@ from collections.abc import Sequence
 from generation.metrics.naming import title_of
 from hits.analysing.report import Cell, Column, Head, Kind, Row, Section, Table, count, number, p_value, words
 from hits.analysing.results import CriterionResults, Variant
-from hits.stats import Dependence, Labels, Level, MetricCorrelation, Reliability, Undefined
+from hits.stats import Comparison, Comparisons, Dependence, Labels, Level, MetricCorrelation, Reliability, Undefined
 
+FEW_PAIRS = 6  # that a cell has room to name
+GUESSED = (
+    "Where workers hardly agree, what Dawid and Skene's model calls true is mostly guessed: read it beside the "
+    "agreement."
+)
 LEFT_OUT = "Not defined for comparisons."
 FACTOR_TITLES = {
     "place": "place of the card on the page, from 0",
@@ -20,7 +25,8 @@ FACTOR_TITLES = {
 def dependences(found: CriterionResults) -> Section:
     lead = (
         "Effects on the score, given the dataset and the model: whether ratings depend on where and when a reply was "
-        "shown, and to whom. The p-values are corrected together by Holm's method."
+        "shown, and to whom. Place and position are tested by their trend, time within workers. The p-values are "
+        "corrected together by Holm's method."
     )
     rows = [Row(Head((one.factor,)), (_effect_cell(one), p_value(one.corrected_p_value))) for one in found.dependences]
     deviation = number(Kind.SCORE, found.worker_effect.deviation, before="deviation between workers ")
@@ -34,7 +40,7 @@ def dependences(found: CriterionResults) -> Section:
 
 
 def _effect_cell(one: Dependence) -> Cell:
-    if isinstance(one.levels, Undefined):
+    if isinstance(one.levels, Undefined) or not isinstance(one.slope, Undefined):
         return number(Kind.DIFFERENCE, one.slope, after=f" for {one.unit}")
     effects = [level.effect.value for level in one.levels]
     return words(f"{min(effects):+.3f} to {max(effects):+.3f} over {len(effects)} levels")
@@ -73,7 +79,12 @@ def true_values(found: CriterionResults) -> Section:
         for one in true.shares
     )
     table = Table("true-values", "", "Replies of", columns, rows)
-    return Section("true-values", "True values", lead, (table,), (_reliability(true.workers),))
+    notes = [GUESSED, _reliability(true.workers)]
+    if not true.is_converged:
+        notes.insert(
+            0, f"Dawid and Skene's model had not settled after {true.steps} steps: its shares may still change."
+        )
+    return Section("true-values", "True values", lead, (table,), tuple(notes))
 
 
 def _reliability(workers: Sequence[Reliability]) -> str:
@@ -142,18 +153,23 @@ def _mean_table(one: MetricCorrelation) -> Table:
 
 
 def variants(found: CriterionResults) -> Section:
-    lead = "The same results with and without each screening rule."
+    lead = (
+        "The same results with and without each screening rule. Verdicts are those of the corrected test under these "
+        "rules, and what changes is compared with all rules."
+    )
     columns = (
         Column("order", "order"),
+        Column("verdicts", "told apart"),
+        Column("changes", "verdicts that change"),
         Column("alpha_ordinal", "alpha, ordinal"),
         Column("ratings", "ratings"),
         Column("workers", "workers"),
     )
-    table = Table("variants", "", "Screening", columns, tuple(_variant_row(one) for one in found.variants))
+    table = Table("variants", "", "Screening", columns, tuple(_variant_row(one, found) for one in found.variants))
     return Section("variants", "Do the results depend on it?", lead, (table,) if found.variants else ())
 
 
-def _variant_row(one: Variant) -> Row:
+def _variant_row(one: Variant, found: CriterionResults) -> Row:
     ranked = one.ranking.ranked
     order = (
         Cell(Kind.WORDS, None, undefined=ranked.reason)
@@ -161,4 +177,39 @@ def _variant_row(one: Variant) -> Row:
         else words(" > ".join(generator.generator for generator in ranked))
     )
     alpha = number(Kind.AGREEMENT, one.agreement.alpha_ordinal)
-    return Row(Head((one.name,)), (order, alpha, count(one.size.ratings), count(one.size.workers)))
+    verdicts = (words(_told_apart(one.comparisons)), words(_changes(one.comparisons, found.comparisons)))
+    return Row(Head((one.name,)), (order, *verdicts, alpha, count(one.size.ratings), count(one.size.workers)))
+
+
+def _told_apart(tables: Sequence[Comparisons]) -> str:
+    """Name the pairs that are different, in all datasets together or else in each."""
+    told = []
+    for table in _main_tables(tables):
+        pairs = [one for one in table.comparisons if one.is_different]
+        named = ", ".join(f"{one.better} > {one.second if one.better == one.first else one.first}" for one in pairs)
+        counted = f"{len(pairs)} of {len(table.comparisons)} pairs"
+        told.append((table.dataset, f"{counted}: {named}" if 0 < len(pairs) <= FEW_PAIRS else counted))
+    return "; ".join(f"{dataset}: {text}" if len(told) > 1 else text for dataset, text in told)
+
+
+def _changes(tables: Sequence[Comparisons], with_all: Sequence[Comparisons]) -> str:
+    """Name the pairs whose verdict is another one than under all rules."""
+    found = [
+        f"{one.first} and {one.second}: {_verdict(before)} with all rules, {_verdict(one)}"
+        for table, other in zip(_main_tables(tables), _main_tables(with_all), strict=True)
+        for one, before in zip(table.comparisons, other.comparisons, strict=True)
+        if (one.verdict, one.better) != (before.verdict, before.better)
+    ]
+    if len(found) > FEW_PAIRS:
+        return f"{len(found)} pairs"
+    return "; ".join(found) or "none"
+
+
+def _verdict(one: Comparison) -> str:
+    return f"{one.better} better" if one.better else one.verdict
+
+
+def _main_tables(tables: Sequence[Comparisons]) -> Sequence[Comparisons]:
+    """Return the table of all datasets together, or those of the datasets where all together mean nothing."""
+    is_defined = tables and any(one.verdict != "not compared" for one in tables[0].comparisons)
+    return tables[:1] if is_defined or len(tables) < 2 else tables[1:]

@@ -9,17 +9,26 @@ from hits.frames import ratings_frame, reply_labels
 from hits.models import Offering, ScreeningRun, Study
 from hits.protocols import protocol_of
 from hits.screening import mark_exclusions, submissions_by_rule
-from hits.stats import CriterionScale
+from hits.stats import CriterionScale, Plan, family_of
 
 
 def analyse_study(offering: Offering) -> Results:
     """Analyse what the current screening keeps; without a screening, everything counts."""
-    return analyse(study_frame(offering), scales=scales_of(offering.study))
+    return analyse(study_frame(offering), scales=scales_of(offering.study), plan=plan_of(offering.study))
 
 
 def scales_of(study: Study) -> dict[str, CriterionScale]:
     """Return the scale of each criterion that the study asks about."""
     return {one.name: one.measured for one in protocol_of(study.parsed_design).criteria}
+
+
+def plan_of(study: Study) -> Plan:
+    """Return what the study's design has planned to test. Where workers compare replies, win rates are tested whatever
+    it says."""
+    design = study.parsed_design
+    planned = design.analysis
+    pairs = family_of(planned.compare, design.generators, planned.reference, planned.pairs)
+    return Plan(planned.outcome, pairs, planned_dialogs=planned.planned_dialogs)
 
 
 def study_frame(offering: Offering) -> pd.DataFrame:

@@ -3,12 +3,12 @@
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from evalplatform.errors import EvalPlatformError
 from hits.analysing import Origin
 from hits.screening import Funnel
-from hits.stats import CriterionScale
+from hits.stats import CriterionScale, Plan
 
 FILE = "bundle.json"
 FORMAT = 1
@@ -31,6 +31,7 @@ class About(BaseModel):
     datasets: list[str]
     generators: list[str]
     criteria: dict[str, CriterionScale]  # what workers were asked about, each with its values, the best first
+    plan: Plan = Field(default_factory=Plan)  # what the design had planned to test
     rules: list[str]  # screening rules, each with a column in the ratings
     metrics: dict[str, str] = {}  # automatic metrics of the replies, each with a column; and their versions
     is_screened: bool

@@ -61,7 +61,7 @@ def _wrong_origin(folder: Path, about: About, origin: Origin, ratings: str) -> I
 
 def _analyse(frame: pd.DataFrame, about: About, ratings: str) -> Results:
     try:
-        return analyse(frame, about.seed, about.criteria)
+        return analyse(frame, about.seed, about.criteria, about.plan)
     except (ValueError, TypeError, LookupError, ArithmeticError) as error:
         # The file can be read and has the right columns, but its values make no sense as ratings.
         raise EvalPlatformError(f"{ratings} has no ratings that can be analysed: {error}") from error

@@ -21,6 +21,7 @@ from hits.analysing import (
     analyse,
     make_pictures,
     metrics_of,
+    plan_of,
     report_of,
     results_as_json,
     scales_of,
@@ -56,7 +57,7 @@ def export_bundle(offering: Offering, folder: Path, pseudonyms: str = "") -> Bun
     them."""
     with _new_bundle(offering, folder) as new:
         about = write_ratings_of(offering, new, pseudonyms)
-        results = analyse(read_ratings(new / "ratings.parquet", about), about.seed, about.criteria)
+        results = analyse(read_ratings(new / "ratings.parquet", about), about.seed, about.criteria, about.plan)
         _write_rest(offering, new, about, results)
     return Bundle(folder.resolve(), about, results)
 
@@ -117,6 +118,7 @@ def write_ratings_of(offering: Offering, folder: Path, pseudonyms: str = "") -> 
         datasets=[part.name for part in design.datasets],
         generators=design.generators,
         criteria=scales_of(offering.study),
+        plan=plan_of(offering.study),
         rules=list(named),
         metrics=metrics,
         is_screened=run is not None,

@@ -53,6 +53,9 @@ class ScreeningRule(BaseModel, ABC):
     by_name: ClassVar[dict[str, type["ScreeningRule"]]] = {}  # filled by hits/screening/rules.py
     is_default: ClassVar[bool] = False  # whether a study that names no rules has this one
 
+    # Whether it keeps work because of how the human reply was rated: what it keeps says nothing about that reply.
+    is_about_points: ClassVar[bool] = False
+
     rule: str  # its name, in study files and in every row that it writes
 
     @abstractmethod

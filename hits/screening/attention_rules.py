@@ -1,6 +1,6 @@
 """Defines the rules about how a worker worked: pace, hidden tabs, attempts, cards moved after a check."""
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field
 
@@ -43,6 +43,8 @@ class FirstAttemptFailures(ScreeningRule):
     have all points in the end, so their bonus hides that they guessed.
     """
 
+    is_about_points: ClassVar[bool] = True
+
     rule: Literal["first_attempt_failures"] = "first_attempt_failures"
     share: Share = 0.5
     checkpoints: int = Field(9, ge=1, le=10_000)
@@ -60,6 +62,8 @@ class ManyAttempts(ScreeningRule):
     If two of three answers pass, random answers win two of three points at the first attempt. So first attempts alone
     don't show who guesses, but further attempts do.
     """
+
+    is_about_points: ClassVar[bool] = True
 
     rule: Literal["many_attempts"] = "many_attempts"
     attempts: float = Field(1.3, gt=1, le=100, allow_inf_nan=False)
@@ -80,6 +84,8 @@ class MovedAfterCheck(ScreeningRule):
     the dialog's cards stand elsewhere in the end than at the last check that passed. A worker who improves one reply of
     five afterwards stays well below that.
     """
+
+    is_about_points: ClassVar[bool] = True
 
     rule: Literal["moved_after_check"] = "moved_after_check"
     share: Share = 0.5

@@ -50,6 +50,7 @@ class HastyWithoutPoints(ScreeningRule):
     """
 
     is_default: ClassVar[bool] = True
+    is_about_points: ClassVar[bool] = True
 
     rule: Literal["hasty_without_points"] = "hasty_without_points"
     minutes: float = Field(5, gt=0, le=1440, allow_inf_nan=False)
@@ -78,6 +79,7 @@ class TooFewPoints(ScreeningRule):
     """
 
     is_default: ClassVar[bool] = True
+    is_about_points: ClassVar[bool] = True
 
     rule: Literal["too_few_points"] = "too_few_points"
     points: int = Field(2, ge=0, le=100)

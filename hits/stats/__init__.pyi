@@ -27,13 +27,13 @@ from .outcomes import Share as Share
 from .outcomes import ShareRow as ShareRow
 from .outcomes import TrueValues as TrueValues
 from .outcomes import WorkerEffect as WorkerEffect
-from .plan import OUTCOMES as OUTCOMES
-from .plan import Plan as Plan
-from .plan import family_of as family_of
 from .planned_study import PLANNED_EFFECTS as PLANNED_EFFECTS
 from .planned_study import Effects as Effects
 from .planned_study import Setting as Setting
 from .planned_study import planned_variance as planned_variance
+from .planned_tests import OUTCOMES as OUTCOMES
+from .planned_tests import Plan as Plan
+from .planned_tests import family_of as family_of
 from .power import DIFFERENCES as DIFFERENCES
 from .power import MOST_DIALOGS_NEEDED as MOST_DIALOGS_NEEDED
 from .power import SIMULATIONS as SIMULATIONS
@@ -49,9 +49,5 @@ from .reply_labels import label_distributions as label_distributions
 from .scales import CriterionScale as CriterionScale
 from .scales import score_of as score_of
 from .scales import usual_bins as usual_bins
-from .too_few import FEW_WORKERS as FEW_WORKERS
-from .too_few import effective_number as effective_number
-from .too_few import few_dialogs_warning as few_dialogs_warning
-from .too_few import few_workers_warning as few_workers_warning
 from .true_values import find_true_values as find_true_values
 from .worker_effects import worker_effect as worker_effect

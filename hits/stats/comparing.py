@@ -1,15 +1,16 @@
 """Tests which generator is better, by paired comparisons within the same worker and dialog.
 
-For each pair of generators: the mean difference of the planned outcome (hits.stats.plan), and beside it those of the
-share of the best value and of the score, and the probability of superiority
+For each pair of generators: the mean difference of the planned outcome (hits.stats.planned_tests), and beside it those
+of the share of the best value and of the score, and the probability of superiority
 
     P(first is rated higher) + P(both alike) / 2
 
-(Grissom 1994; 1/2 is no difference), all with two-way cluster-robust intervals (hits.stats.clusters). A permutation
-test of the planned outcome decides (hits.stats.sign_flips). With fewer than ten effective workers (hits.stats.too_few)
-it is the larger of its p-value and that of the two-way t test; with very many answers it is the two-way t test alone,
-which then gives the same. Two generators that no worker rated in the same dialog are compared by their means
-(hits.stats.unpaired); if that is impossible too, they are not compared.
+(Grissom 1994; 1/2 is no difference), all with two-way cluster-robust intervals (hits.stats.clusters), that of the
+superiority symmetric on the log-odds (hits.stats.share_intervals). A permutation test of the planned outcome decides
+(hits.stats.sign_flips). With fewer than ten effective workers (hits.stats.too_few) it is the larger of its p-value and
+that of the two-way t test; with very many answers it is the two-way t test alone, which then gives the same. Two
+generators that no worker rated in the same dialog are compared by their means (hits.stats.unpaired); if that is
+impossible too, they are not compared.
 
 The planned pairs over all datasets are the primary family, and are corrected by Holm's method; all other tests are a
 second, exploratory family. Generators that the corrected test can't tell apart share a letter (hits.stats.letters).
@@ -41,7 +42,8 @@ from hits.stats.outcomes import (
     Lettered,
     PairTest,
 )
-from hits.stats.plan import MEAN_SCORE, SHARE_OF_BEST, WIN_RATE, Plan
+from hits.stats.planned_tests import MEAN_SCORE, SHARE_OF_BEST, WIN_RATE, Plan
+from hits.stats.share_intervals import share_interval
 from hits.stats.sign_flips import Differences, SignFlips, holm, sign_flip_test
 from hits.stats.too_few import FEW_WORKERS, effective_number, few_dialogs_warning, few_workers_warning
 from hits.stats.unpaired import rows_of_two, unpaired_difference
@@ -179,6 +181,7 @@ def _paired(first: str, second: str, pair: _Pair, outcome: str, p_value: float, 
     influences = np.column_stack([(column - mean) / count for column, mean in zip(columns, means, strict=True)])
     spread = spread_of(influences, clusters)
     intervals = [interval_of(mean, spread, index) for index, mean in enumerate(means)]
+    intervals[1] = share_interval(means[1], spread, 1, min(map(len, clusters.sizes)))  # superiority is a share
     difference, superiority, *others = map(Estimate, means, intervals)
     best, score = others if has_scores else (Undefined(NOT_FOR_COMPARISONS),) * 2
     return Comparison(
@@ -193,15 +196,9 @@ def _paired(first: str, second: str, pair: _Pair, outcome: str, p_value: float, 
         difference,
         best,
         score,
-        _within_0_and_1(superiority),
+        superiority,
         _decide(p_value, floor, means[0], spread, clusters, count),
     )
-
-
-def _within_0_and_1(one: Estimate) -> Estimate:
-    if isinstance(one.interval, Undefined):
-        return one
-    return Estimate(one.value, replace(one.interval, low=max(0.0, one.interval.low), high=min(1.0, one.interval.high)))
 
 
 def _decide(p_value: float, floor: float, mean: float, spread: Spread, clusters: Clusters, count: int) -> PairTest:

@@ -8,7 +8,11 @@ the errors are extrapolated (squared extrapolation, scheme S3 of Varadhan and Ro
 likelihood does not fall; the maximum is the same. It ends when the mean log-likelihood of a rating grows by less than
 `TOLERANCE` in a step. A worker's reliability is the chance that they say the true value: sum_k p_k e[w, k, k].
 
-Three workers always say the same: every reply's posterior is 1 for what they say, and all are reliable with 1.
+A worker with few ratings would get a table of zeros and ones. So each begins with a small prior: 2 ratings of each true
+value that were right, and 1 for each wrong value. The likelihood contains it.
+
+Three workers always say the same of twelve replies, four of each of three values: every reply's posterior is nearly 1
+for what they say, and each worker is reliable with (4 + 2) / (4 + 4) = 3/4.
 """
 
 from dataclasses import dataclass
@@ -23,6 +27,7 @@ Floats = npt.NDArray[np.float64]
 
 TOLERANCE = 1e-6
 MOST_STEPS = 200
+RIGHT, WRONG = 2.0, 1.0  # the prior ratings of each worker and true value
 TINY = 1e-10  # in place of probabilities of 0
 
 
@@ -31,7 +36,7 @@ class TrueValues:
     posterior: Floats  # reply x value
     prior: Floats  # by value
     errors: Floats  # worker x true value x said value
-    log_likelihood: float  # the mean of a rating
+    log_likelihood: float  # the mean of a rating, with the prior
     steps: int
     is_converged: bool
 
@@ -49,9 +54,10 @@ def dawid_skene(
     tolerance: float = TOLERANCE,
     most_steps: int = MOST_STEPS,
     is_extrapolating: bool = True,
+    has_prior: bool = True,
 ) -> TrueValues:
-    """Fit the model. Replies and workers are numbered from 0 without gaps."""
-    steps = _Steps(reply, worker, value, value_count)
+    """Fit the model; without the prior, it is that of 1979. Replies and workers are numbered from 0 without gaps."""
+    steps = _Steps(reply, worker, value, value_count, has_prior)
     here = steps.first()
     is_converged = False
     while steps.count < most_steps and not is_converged:
@@ -74,7 +80,7 @@ class _State:
 
 
 class _Steps:
-    def __init__(self, reply: Codes, worker: Codes, value: Codes, value_count: int) -> None:
+    def __init__(self, reply: Codes, worker: Codes, value: Codes, value_count: int, has_prior: bool) -> None:
         self.replies, self.workers, self.values = int(reply.max()) + 1, int(worker.max()) + 1, value_count
         self.ratings = len(reply)
         shape = (self.replies, self.workers * value_count)
@@ -82,6 +88,9 @@ class _Steps:
         self._said, self._by_column = said, said.T.tocsr()
         counts = np.bincount(value * self.replies + reply, minlength=self.replies * value_count)
         self._shares = counts.reshape(value_count, -1) / np.bincount(reply, minlength=self.replies)
+        prior = np.full((value_count, 1, value_count), WRONG * has_prior)
+        prior[range(value_count), 0, range(value_count)] = RIGHT * has_prior
+        self._prior = prior  # true value x any worker x said value
         self.count = 0
 
     def first(self) -> _State:
@@ -96,12 +105,14 @@ class _Steps:
         np.exp(weights, out=weights)
         sums = weights.sum(axis=0)
         weights /= sums
-        likelihood = float(np.log(sums).sum() + top.sum()) / self.ratings
+        of_prior = float((logs.reshape(self.values, -1, self.values) * self._prior).sum())
+        likelihood = (float(np.log(sums).sum() + top.sum()) + of_prior) / self.ratings
         return _State(weights, likelihood, *self._maximise(weights))
 
     def _maximise(self, posterior: Floats) -> tuple[Floats, Floats]:
         counts = np.array([self._by_column @ one for one in posterior])
-        return posterior.mean(axis=1), self.normalised(counts)
+        said = counts.reshape(self.values, self.workers, self.values) + self._prior
+        return posterior.mean(axis=1), self.normalised(said)
 
     def normalised(self, counts: Floats) -> Floats:
         counts = np.maximum(counts, TINY).reshape(self.values, self.workers, self.values)

@@ -4,7 +4,8 @@ Per reply: Pearson's and Spearman's correlation of a metric with the reply's mea
 Pearson's r is (x y - r (x^2 + y^2) / 2) / n, for standardised x and y (Devlin, Gnanadesikan and Kettenring 1975), on
 Spearman's the same of the ranks; replies to one dialog belong together, and the interval is made on Fisher's scale,
 atanh(r). Per generator: Pearson's correlation of the generators' means. Its interval is the percentile interval of a
-bootstrap over dialogs; with few generators it is wide, as it should be.
+bootstrap over dialogs; with few generators it is wide, as it should be. It is undefined where generators were rated on
+different datasets, since their means are then not of the same dialogs.
 
 Three replies with mean scores 1, 2, 3 and metric 10, 20, 40: Spearman's correlation is 1, Pearson's 0.98.
 """
@@ -60,7 +61,9 @@ def _correlation(ratings: CodedRatings, name: str, replies: "_Replies", seed: in
             for code, word in enumerate(ratings.generators)
             if counts[code]
         ),
-        _of_generators(replies, len(ratings.generators), seed),
+        Undefined(ratings.pooling_problem)
+        if ratings.pooling_problem
+        else _of_generators(replies, len(ratings.generators), seed),
     )
 
 

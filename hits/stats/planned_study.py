@@ -12,7 +12,7 @@ import numpy.typing as npt
 import scipy  # which loads scipy.special when it is first used: that takes a second, and few processes plan studies
 
 from hits.stats.estimates import ALPHA
-from hits.stats.plan import MEAN_SCORE, SHARE_OF_BEST, WIN_RATE
+from hits.stats.planned_tests import MEAN_SCORE, SHARE_OF_BEST, WIN_RATE
 
 # Differences are searched for on a grid of tenths of a percentage point.
 GRID = 1000

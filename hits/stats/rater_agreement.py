@@ -14,7 +14,8 @@ sum_k (n_k / n)^2 (Fleiss 1971; where the number of ratings differs, as it does 
 Where workers compared two replies, "reply" means the two of them, and values are those of the one that the design names
 first; a scale of comparisons has no distances, so alpha by interval is undefined.
 
-Intervals respect that replies of one dialog, and ratings of one worker, belong together (hits.stats.clusters). A
+Intervals respect that replies of one dialog, and ratings of one worker, belong together (hits.stats.clusters); that of
+raw agreement, which is a share, is symmetric on the log-odds (hits.stats.share_intervals). A
 rating's influence on D_o: weight ratings by w, let a_u be the mean of d over pairs with weights w_i w_j, and D_o =
 sum_u (sum_i w_i) a_u / sum_i w_i; then its derivative at w = 1 is (2 b_i - a_u - D_o) / n with b_i the mean of d
 between rating i and the others of its reply. That on D_e is 2 (mean of d between i and all - D_e) / n.
@@ -30,10 +31,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from hits.stats.clusters import Clusters, estimate
+from hits.stats.clusters import Clusters, estimate, spread_of
 from hits.stats.coded_ratings import NOT_FOR_COMPARISONS, CodedRatings, Codes
 from hits.stats.estimates import Estimate, Undefined
 from hits.stats.outcomes import Agreement
+from hits.stats.share_intervals import share_interval
 
 Floats = npt.NDArray[np.float64]
 
@@ -138,7 +140,8 @@ def _fleiss(counts: _Counts) -> tuple[Estimate | Undefined, Estimate]:
     raw = float(agreeing.mean())
     # Every reply counts the same, however many ratings it has, so each rating carries its part of it.
     on_raw = ((2 * (others - agreeing[:, None]) + agreeing[:, None] - raw) / counts.sizes[:, None]) / replies
-    raw_estimate = estimate(raw, counts.at_ratings(on_raw), counts.clusters, 0, 1)
+    spread = spread_of(counts.at_ratings(on_raw), counts.clusters)
+    raw_estimate = Estimate(raw, share_interval(raw, spread, 0, min(map(len, counts.clusters.sizes))))
     shares = counts.values / total
     chance = float(shares @ shares)
     if chance == 1:

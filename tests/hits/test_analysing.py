@@ -29,7 +29,7 @@ from hits.analysing.serialising import plain
 from hits.exporting.report_latex import latex_tables
 from hits.models import Study, offering_for
 from hits.screening import screen
-from hits.stats import Estimate, Undefined
+from hits.stats import Estimate, Interval, PairTest, Plan, Undefined
 from hits.views.result_sections import page_sections
 from tests.hits.stats.small_frames import drawn_frame
 from tests.hits.test_screening import hand_in
@@ -77,6 +77,46 @@ def test_what_rules_leave_out_does_not_count_and_is_shown_beside(results: Result
     assert variants["without hasty"].rules == ("same_answer",)
     assert variants["without same_answer"].size == results.main.size
     assert variants["all rules"].table == results.main.table
+
+
+def test_the_human_reply_is_measured_on_work_that_no_rule_about_points_has_chosen() -> None:
+    frame = screened_frame()
+    is_low = frame["is_gold"] & (frame["value"] == "bad")
+    frame["excluded_by_too_few_points"] = frame["submission"].isin(frame.loc[is_low, "submission"])
+
+    main = analyse(frame).main
+
+    counted = frame[frame["is_gold"] & ~frame["excluded_by_hasty"] & ~frame["excluded_by_same_answer"]]
+    human = main.calibration[0]
+    assert not isinstance(human.shares, Undefined)
+    assert human.ratings == len(counted) > main.size.human_ratings
+    assert human.shares[-1].share == pytest.approx((counted["value"] == "bad").mean())
+
+
+def test_variants_show_verdicts_and_which_of_them_change() -> None:
+    frame = drawn_frame(seed=1, dialogs=100, A=(0.3, 0.3, 0.4), B=(0.3, 0.3, 0.4))
+    signed = frame["score"] * ((frame["generator"] == "B").astype(int) - (frame["generator"] == "A"))
+    for_b = signed.groupby(frame["submission"]).transform("sum")
+    frame["excluded_by_hasty"] = for_b > 0
+
+    report = report_of(analyse(frame))
+
+    [table] = report.criteria[0].section("variants").tables
+    told = {row.head.names[0]: [cell.value for cell in table.cells(row, "verdicts", "changes")] for row in table.rows}
+    assert told["all rules"] == ["1 of 1 pairs: A > B", "none"]
+    assert told["no rule"] == ["0 of 1 pairs", "A and B: A better with all rules, not told apart"]
+    assert "verdicts that change: A and B: A better" in "\n".join(report_as_text(report))
+
+
+def test_the_plan_decides_what_is_primary_and_all_else_is_called_exploratory(results: Results) -> None:
+    planned = report_of(analyse(screened_frame(), plan=Plan("share of best", (("B", "A"),))))
+
+    [verdicts] = planned.criteria[0].section("comparisons").tables_of("comparisons")
+    afters = {row.head.names: cell.after for row in verdicts.rows for cell in verdicts.cells(row, "verdict")}
+    assert afters == {("A", "B"): "", ("A", "C"): " (exploratory)", ("B", "C"): " (exploratory)"}
+    assert "(exploratory)" in "\n".join(report_as_text(planned))
+    assert r"A -- C$\dagger$" in latex_tables(planned)["comparisons.tex"]
+    assert "(exploratory)" not in "\n".join(report_as_text(report_of(results)))
 
 
 def test_each_criterion_has_its_own_results_and_says_so_everywhere() -> None:
@@ -211,6 +251,7 @@ def test_a_studys_results_are_those_of_what_its_screening_keeps(demo_study: Stud
     assert everything.main.variants == ()
     assert (everything.main.size.workers, kept.main.size.workers) == (3, 2)
     variants = {one.name: one for one in kept.main.variants}
+    assert {one.outcome for one in kept.main.comparisons} == {"share of best"}  # as the design says
     assert variants["no rule"].size == variants["without same_answer"].size == everything.main.size
     assert variants["without too_few_points"].size == kept.main.size
     out = StringIO()
@@ -243,6 +284,27 @@ def test_published_means_of_6000_ratings(shared_data: Path, tmp_path: Path) -> N
     means = [row.mean_score for row in results.main.table]
     # The last is 2.5765 exactly.
     assert [one.value for one in means if isinstance(one, Estimate)] == pytest.approx([2.322, 2.556, 2.577], abs=5.1e-4)
+    # Each reply was rated by another person, and the published headline holds: ChatGPT is above the human.
+    [table] = results.main.comparisons
+    by_pair = {(one.second, one.first): one for one in table.comparisons}
+    one, other = by_pair["chatgpt", "human"], by_pair["chatgpt_empathy", "chatgpt"]
+    assert isinstance(one.difference, Estimate)
+    assert isinstance(one.difference.interval, Interval)
+    assert isinstance(one.test, PairTest)
+    assert isinstance(other.difference, Estimate)
+    assert isinstance(other.difference.interval, Interval)
+    ends = (-one.difference.value, -one.difference.interval.high, -one.difference.interval.low)
+    assert ends == pytest.approx((0.2340, 0.1783, 0.2897), abs=1e-4)
+    assert (one.kind, one.better) == ("unpaired", "chatgpt")
+    assert one.test.p_value == pytest.approx(3e-15, rel=0.5)
+    ends = (-other.difference.value, -other.difference.interval.high, -other.difference.interval.low)
+    assert ends == pytest.approx((0.0205, -0.0349, 0.0759), abs=1e-4)
+    assert other.verdict == "not told apart"
+    assert {one.generator: one.letters for one in table.letters} == {
+        "chatgpt_empathy": "a",
+        "chatgpt": "a",
+        "human": "b",
+    }
     assert results.main.agreement[0].raw == Undefined("no reply has ratings by two workers")
 
 

@@ -32,6 +32,17 @@ def test_three_replies_by_hand() -> None:
     assert value(found.fleiss_kappa) == pytest.approx(1 / 3)
 
 
+def test_five_replies_by_three_workers_are_the_known_answer() -> None:
+    """Fleiss' kappa .2905, nominal alpha .3378."""
+    counts = [[3, 0, 0], [2, 0, 1], [0, 3, 0], [1, 1, 1], [0, 1, 2]]
+    said = ["".join(letter * times for letter, times in zip("gob", row, strict=True)) for row in counts]
+
+    found = agreement(ratings_of({u: dict(zip("vwx", word, strict=True)) for u, word in enumerate(said)}))
+
+    assert value(found.fleiss_kappa) == pytest.approx(0.2905, abs=5e-5)
+    assert value(found.alpha_nominal) == pytest.approx(0.3378, abs=5e-5)
+
+
 def test_krippendorffs_published_example() -> None:
     rows = [[int(cell) for cell in line.split()] for line in OBSERVED.strip().splitlines()]
     cells = [(w, u, "ED", "A", v, v) for w, row in enumerate(rows) for u, v in enumerate(row) if v]

@@ -27,12 +27,41 @@ def test_the_slope_is_that_of_statsmodels() -> None:
     frame = drawn_frame(seed=1)
     frame = frame[~frame["is_gold"]].copy()
     frame["log_time"] = np.log2(frame["active_ms"] / 1000)
-    fit = smf.ols("score ~ log_time + C(generator) * C(is_checkpoint)", frame.astype({"score": float})).fit()
+    fit = smf.ols(
+        "score ~ log_time + C(worker) + C(generator) * C(is_checkpoint)", frame.astype({"score": float})
+    ).fit()
 
     slope = found_in(frame)["time"].slope
 
     assert isinstance(slope, Estimate)
     assert slope.value == pytest.approx(fit.params["log_time"])
+
+
+def test_time_is_compared_within_workers_and_not_between_them() -> None:
+    """Slow workers are strict here, but no worker is stricter where they take longer."""
+    frame = drawn_frame(seed=5, dialogs=200, workers=20)
+    codes = frame["worker"].cat.codes.to_numpy()
+    frame["active_ms"] = frame["active_ms"] * (1 + codes)
+    frame["score"] = frame["score"] - 0.2 * np.log2(1 + codes)
+
+    time = found_in(frame)["time"]
+
+    assert isinstance(time.slope, Estimate)
+    assert abs(time.slope.value) < 0.05
+    assert isinstance(time.p_value, float)
+    assert time.p_value > 0.05
+
+
+def test_a_slow_decline_over_the_positions_is_found_by_its_trend() -> None:
+    frame = drawn_frame(seed=6, dialogs=200, workers=15)
+    frame["score"] = frame["score"] - 0.06 * frame["position"]
+
+    position = found_in(frame)["position"]
+
+    assert isinstance(position.slope, Estimate)
+    assert position.slope.value == pytest.approx(-0.06, abs=0.03)
+    assert isinstance(position.p_value, float)
+    assert position.p_value < 0.01
 
 
 def test_level_effects_are_those_of_statsmodels() -> None:
