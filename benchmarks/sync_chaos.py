@@ -365,7 +365,8 @@ class _HandedIn:
             for place, card in enumerate(answer.card_order):
                 cards = items[answer.item_id].cards[card]
                 for candidate in cards.writers:
-                    ratings[answer.item_id, candidate, card, place, protocol.value_of_card(answer.value, card)] += 1
+                    for value in protocol.values_of_card(answer.value, card).values():
+                        ratings[answer.item_id, candidate, card, place, value] += 1
         won = sum(value in protocol.passing_values for (_, candidate, *_, value) in ratings if candidate is None)
         return cls(ratings, won >= assignment.hit.study.design["pay"]["bonus_points"], assignment.hit_id)
 

@@ -18,6 +18,7 @@ from hits.designing.sizing import size_of_batches
 from hits.models import Study
 from hits.models.design import StudyDesign
 from hits.models.money import money
+from hits.protocols import protocol_of
 
 # Measured: 6 s for 6,000 dialogs with 4 raters, and 1 s to find the size for a difference of 15 points.
 MOST_RATINGS_AT_ONCE = 4_000
@@ -60,6 +61,8 @@ def plan_study_size(study: Study, difference: str) -> Plan | None:
 
 
 def _plan_for_design(design: StudyDesign, wanted: str, chosen_count: int) -> Plan | None:
+    if protocol_of(design).planned_shares is None:
+        raise ValueError(f"The planner can't simulate studies of the protocol {design.protocol} yet.")
     setting = planned_setting(design, size_of_batches(design, chosen_count).dialog_count)
     pay = (design.pay.reward_cents, design.pay.bonus_cents, planned_crowd(design).fees)
     if not wanted:

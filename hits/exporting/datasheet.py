@@ -4,14 +4,14 @@ The questions are those of Shimorina and Belz (2022, "The Human Evaluation Datas
 those that only the researcher can answer are marked.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from evalplatform.wording import count_of
 from hits.analysing import describe_origin
 from hits.exporting.bundle_facts import Facts
 from hits.exporting.methods import how_replies_were_shown, methods_paragraph
 from hits.exporting.origin_methods import describe_raters
-from hits.protocols import protocol_of
+from hits.protocols import Criterion, protocol_of
 from hits.stats import Estimate, Undefined
 
 TO_FILL_IN = "**[to be filled in by the researchers]**"
@@ -40,7 +40,7 @@ def _sections(facts: Facts) -> Iterator[tuple[str, Questions]]:
     yield "3.1 Sample of outputs", _sample(facts)
     yield "3.2 Evaluators", _evaluators(facts)
     yield "3.3 Experimental design", _design(facts)
-    yield "4.1 and 4.2 Quality criterion and mode", _criterion()
+    yield "4.1 and 4.2 Quality criterion and mode", _criterion(facts)
     yield "4.3 Response elicitation", _elicitation(facts)
     yield "5 Ethics", _ethics(facts)
 
@@ -143,26 +143,38 @@ def _design(facts: Facts) -> Questions:
     yield "3.3.7", "Conditions", "Not controlled: evaluators work in a place of their choice"
 
 
-def _criterion() -> Questions:
+def _criterion(facts: Facts) -> Questions:
+    side_by_side = "relative: the replies of all models to a dialog are seen side by side"
+    if protocol_of(facts.design).criteria[0].is_comparison:
+        side_by_side = "relative: two replies to a dialog are compared"
     hint = f"{TO_FILL_IN} The question that workers read is under 4.3.7."
     yield "4.1.1", "Correctness, goodness or a feature?", hint
     yield "4.1.2", "Form, content or both?", hint
     yield "4.1.3", "In its own right, relative to the input, or to something outside?", hint
     yield "4.2.1", "Objective or subjective?", "subjective"
-    yield "4.2.2", "Absolute or relative?", "relative: the replies of all models to a dialog are seen side by side"
+    by_itself = "absolute: each reply is judged by itself"
+    is_relative = protocol_of(facts.design).is_side_by_side
+    yield "4.2.2", "Absolute or relative?", side_by_side if is_relative else by_itself
     yield "4.2.3", "Intrinsic or extrinsic?", "intrinsic"
 
 
 def _elicitation(facts: Facts) -> Questions:
     task, protocol = facts.design.task, protocol_of(facts.design)
-    yield "4.3.1", "Name of the criterion", TO_FILL_IN
+    criteria = protocol.criteria
+    has_names = len(criteria) > 1 or bool(criteria[0].label)
+    yield "4.3.1", "Name of the criterion", ", ".join(one.title for one in criteria) if has_names else TO_FILL_IN
     yield "4.3.2", "Definition given to evaluators", "In the instructions, verbatim:\n\n" + _quoted(task.instructions)
-    yield "4.3.3", "Size of the scale", str(len(protocol.scale.values))
-    yield "4.3.4", "Its values", ", ".join(protocol.scale.labels)
+    yield "4.3.3", "Size of the scale", _each(criteria, lambda one: str(len(one.scale.values)))
+    yield "4.3.4", "Its values", _each(criteria, _values)
     yield "4.3.5", "How it is presented", protocol.instrument()
     yield "4.3.6", "If there is no instrument: the task", "N/A"
-    yield "4.3.7", "Question shown with each assessment", "Verbatim:\n\n" + _quoted(task.question)
-    yield "4.3.8", "Form of elicitation", "direct quality estimation, of several replies side by side"
+    yield "4.3.7", "Question shown with each assessment", "Verbatim:\n\n" + _quoted(_questions(task.question, criteria))
+    form = "direct quality estimation, of several replies side by side"
+    if criteria[0].is_comparison:
+        form = "relative quality estimation: which of two replies is better"
+    elif not protocol.is_side_by_side:
+        form = "direct quality estimation, of one reply at a time"
+    yield "4.3.8", "Form of elicitation", form
     yield (
         *("4.3.9", "How responses are aggregated"),
         "shares of each value per dataset and model; mean scores; a Bradley-Terry ranking (results.json, tables/)",
@@ -173,6 +185,23 @@ def _elicitation(facts: Facts) -> Questions:
         "ratings of one dialog and of one worker belong together; permutation tests, corrected by Holm",
     )
     yield "4.3.11", "Agreement", _agreement(facts)
+
+
+def _each(criteria: Sequence[Criterion], tell: Callable[[Criterion], str]) -> str:
+    """Say something of each criterion; of a single one without its name."""
+    if len(criteria) == 1:
+        return tell(criteria[0])
+    return "; ".join(f"{one.title}: {tell(one)}" for one in criteria)
+
+
+def _values(one: Criterion) -> str:
+    """Name the values; of a long scale, only its ends."""
+    labels = one.scale.labels
+    return f"{labels[-1]} to {labels[0]}" if one.measured.bins else ", ".join(labels)
+
+
+def _questions(of_task: str, criteria: Sequence[Criterion]) -> str:
+    return "\n".join(dict.fromkeys([of_task, *(one.question for one in criteria if one.question)]))
 
 
 def _ethics(facts: Facts) -> Questions:
@@ -191,11 +220,12 @@ def _agreement(facts: Facts) -> str:
     criteria = [one for one in facts.results.criteria if one.agreement]
     if not criteria:
         return "Not measured."
+    points = {"alpha_interval": "Krippendorff's alpha, interval"}
     names = {"alpha_ordinal": "Krippendorff's alpha, ordinal", "fleiss_kappa": "Fleiss' kappa", "raw": "raw agreement"}
     told = []
     for one in criteria:
         about = f"{one.criterion}: " if len(criteria) > 1 else ""
-        for field, name in names.items():
+        for field, name in ((points | names) if one.is_by_mean else names).items():
             value: Estimate | Undefined = getattr(one.agreement[0], field)
             number = "undefined: " + value.reason if isinstance(value, Undefined) else f"{value.value:.3f}"
             told.append(f"{about}{name} {number}")

@@ -31,6 +31,7 @@ from hits.stats import score_of
 # who improves one reply of five after a check stays well below; sorting five again at random exceeds it in 95 of 100
 # cases.
 REDONE_SHARE = 0.4
+PLANNED_SHARES = (0.32, 0.31, 0.37)  # good, okay and bad of a weaker model, as in the paper
 
 # --- Settings --------------------------------------------------------------------------------------------------------
 
@@ -94,6 +95,7 @@ class Areas(Protocol[AreasDesign]):
         OwnSetting("checkpoints.passing_areas", "Passed when the human reply is put into", "words"),
     )
     answer_noun = "placement"
+    was_judged, not_judged = "was in", "not placed"
     still_missing = ("Still without a place", "place them")
     fitting_setting = OwnSetting("areas", "belongs in", "words")
 
@@ -103,6 +105,10 @@ class Areas(Protocol[AreasDesign]):
             *_find_unknown_areas(self.design),
             *_find_pointless_bonus(self.design),
         ]
+
+    @property
+    def planned_shares(self) -> tuple[float, float, float]:
+        return PLANNED_SHARES
 
     def page_settings(self) -> dict[str, Any]:
         return {"areas": [area.model_dump() for area in self.design.task.areas]}
@@ -121,9 +127,6 @@ class Areas(Protocol[AreasDesign]):
 
     def missing(self, value: Value | None, card_count: int) -> int:
         return card_count - len(value["areas"]) if value else card_count
-
-    def passes(self, value: Value, gold_card: int) -> bool:
-        return self.value_of_card(value, gold_card) in self.passing_values
 
     @property
     def passing_values(self) -> Sequence[str]:
@@ -145,9 +148,8 @@ class Areas(Protocol[AreasDesign]):
             for candidate in cards[number].writers:
                 yield Judgement(number, place, candidate, value["areas"][str(number)])
 
-    def value_of_card(self, value: Value, card: int) -> str | None:
-        area: str | None = value["areas"].get(str(card))
-        return area
+    def values_of_card(self, value: Value, card: int) -> dict[str, str]:
+        return {OVERALL: value["areas"][str(card)]} if str(card) in value["areas"] else {}
 
     def how_to_win(self) -> str:
         return f"you put it into {' or '.join(self.scale.label(value) for value in self._passing_in_order)}"

@@ -131,6 +131,9 @@ class Protocol(ABC, Generic[Design]):
     sent_class: ClassVar[type[Sent]]
     own_settings: ClassVar[Sequence[OwnSetting]]
     answer_noun: ClassVar[str]  # what an answer to a dialog is called in the methods section
+    was_judged: ClassVar[str] = "was rated"  # before a value: the human reply "was in" Good
+    not_judged: ClassVar[str] = "not rated"
+    is_side_by_side: ClassVar[bool] = True  # False where each reply is judged by itself, before the next one is seen
     still_missing: ClassVar[tuple[str, str]]  # "Still without a place" ... "please place them"
     fitting_setting: ClassVar[OwnSetting]  # which answers fit a reply of the warm-up
 
@@ -142,6 +145,12 @@ class Protocol(ABC, Generic[Design]):
     @abstractmethod
     def problems(self) -> list[DesignProblem]:
         """Return the contradictions among the protocol's own settings."""
+
+    @property
+    def planned_shares(self) -> tuple[float, float, float] | None:
+        """Return the shares of three values, best first, that the planner assumes; None if it can't plan this
+        protocol's studies."""
+        return None
 
     # --- Batching
 
@@ -192,9 +201,9 @@ class Protocol(ABC, Generic[Design]):
 
     # --- Checkpoints
 
-    @abstractmethod
     def passes(self, value: Value, gold_card: int) -> bool:
         """Return whether the human reply was judged as it should be. hits.protocols.checkpoints says what that wins."""
+        return self.values_of_card(value, gold_card).get(self.checkpoint_criterion) in self.passing_values
 
     @property
     @abstractmethod
@@ -222,8 +231,26 @@ class Protocol(ABC, Generic[Design]):
         """Yield the ratings of a complete answer. A card that stands for several candidates makes one for each."""
 
     @abstractmethod
-    def value_of_card(self, value: Value, card: int) -> str | None:
-        """Return what was said of one card on the main criterion."""
+    def values_of_card(self, value: Value, card: int) -> dict[str, str]:
+        """Return what was said of one card, by criterion. A criterion without an answer is left out."""
+
+    def said_of(self, value: Value, card: int) -> str:
+        """Return what was said of one card as researchers read it: "good", or "empathy: 4, fluency: 5"; "" if nothing
+        was said."""
+        values = self.values_of_card(value, card)
+        told = [(one.title, one.scale.label(values[one.name])) for one in self.criteria if one.name in values]
+        if len(self.criteria) == 1:
+            return "".join(label for _, label in told)
+        return ", ".join(f"{title}: {label}" for title, label in told)
+
+    def said_of_gold(self, value: Value, gold_card: int) -> str:
+        """Say how the human reply was judged on the criterion that decides: "was in Good"."""
+        said = self.values_of_card(value, gold_card).get(self.checkpoint_criterion)
+        if said is None:
+            return f"was {self.not_judged}"
+        asked = next(one for one in self.criteria if one.name == self.checkpoint_criterion)
+        about = f" on {asked.title}" if len(self.criteria) > 1 else ""
+        return f"{self.was_judged} {asked.scale.label(said)}{about}"
 
     @property
     def outcomes(self) -> dict[Outcome, str]:

@@ -18,7 +18,7 @@ from hits.views.shown_pages import frames_of_hit
 class Attempt:
     number: int
     is_won: bool
-    said_of_gold: str
+    said_of_gold: str  # after "the human reply"
     active_seconds: float
 
 
@@ -79,8 +79,8 @@ def _answered(
     checks: Sequence[BonusCheck],
     time: CountedTime,
 ) -> AnsweredDialog:
-    values = {card: protocol.value_of_card(answer.value, card) for card in range(len(item.cards))} if answer else {}
-    said = {card: protocol.scale.label(value) for card, value in values.items() if value is not None}
+    cards = range(len(item.cards))
+    said = {card: (protocol.said_of(answer.value, card) if answer else "") or protocol.not_judged for card in cards}
     order = answer.card_order if answer else _order(item, assignment)
     return AnsweredDialog(
         item=item,
@@ -102,6 +102,5 @@ def _order(item: HitItem, assignment: Assignment) -> list[int]:
 
 
 def _attempt(item: HitItem, check: BonusCheck, protocol: Protocol[Any], time: CountedTime) -> Attempt:
-    value = None if item.gold_card is None else protocol.value_of_card(check.value, item.gold_card)
-    said = "nowhere" if value is None else protocol.scale.label(value)
+    said = "" if item.gold_card is None else protocol.said_of_gold(check.value, item.gold_card)
     return Attempt(check.attempt, check.is_won, said, min(check.active_ms, time.active_ms) / 1000)

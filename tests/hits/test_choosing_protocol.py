@@ -135,3 +135,12 @@ def test_a_misspelt_setting_stays_and_is_named() -> None:
 
     assert switched["task"] == {"aeras": []}
     assert removed == ["task.areas"]
+
+
+@pytest.mark.usefixtures("draft")
+def test_the_planner_says_that_it_can_t_plan_a_protocol_rather_than_plan_areas(researcher_client: Client) -> None:
+    Study.objects.update(design={**DEMO, "protocol": "scales"})
+
+    page = html_of(researcher_client.get("/studies/demo/plan/"))
+
+    assert "can&#x27;t simulate studies of the protocol scales" in page

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import call_command
+from django.test import Client
 
 from hits.analysing import analyse, analyse_study, report_as_text, report_of
 from hits.analysing.figures.all_figures import make_pictures
@@ -18,14 +19,15 @@ from hits.crowds.mturk.client import MTurkMarket
 from hits.designing import create_study
 from hits.exporting import check_bundle
 from hits.exporting.report_latex import latex_tables
-from hits.models import Study, offering_for
-from hits.protocols import PROTOCOLS
+from hits.models import BonusCheck, Study, offering_for
+from hits.protocols import PROTOCOLS, protocol_of
 from hits.protocols.protocol import Criterion, Scale
 from hits.stats import CriterionScale, Estimate, Interval
 from hits.stats.rater_agreement import krippendorff_alpha
 from tests.conftest import DEMO
 from tests.hits.crowd import publish
 from tests.hits.toy_scales import Scales, _scale
+from tests.pages import html_of
 
 SLIDER = Criterion("overall", _scale(101)).measured
 LIKERT = Criterion("overall", _scale(7)).measured
@@ -163,5 +165,23 @@ def test_a_study_with_a_slider_goes_from_simulated_workers_to_a_bundle(study: St
     assert all(picture.svg for picture in make_pictures(results))
     assert check_bundle(tmp_path / "bundle") == []
     assert (tmp_path / "bundle" / "tables" / "fluency-means.tex").exists()
+    datasheet = (tmp_path / "bundle" / "datasheet.md").read_text()
+    assert "empathy: 7; fluency: 101" in datasheet
+    assert "fluency: 0 to 100" in datasheet
+    assert "> Does it care?" in datasheet
+    assert "absolute: each reply is judged by itself" in datasheet
     read = results_from_json((tmp_path / "bundle" / "results.json").read_text())
     assert plain(read.criteria[1].table) == plain(slider.table)
+
+
+def test_a_checkpoint_is_passed_on_its_own_criterion_s_scale(study: Study, researcher_client: Client) -> None:
+    protocol = protocol_of(study.parsed_design)
+    value = {"ratings": {"empathy": {"0": "1"}, "fluency": {"0": "50"}}}
+
+    assert protocol.passes(value, 0)
+    assert not protocol.passes({"ratings": {"empathy": {"0": "7"}, "fluency": {"0": "49"}}}, 0)
+    assert protocol.passing_levels == [0, 1, 2, 3]  # half of the seven points make 50 or more of the slider's
+    check = BonusCheck.objects.select_related("assignment").earliest("pk")
+    page = html_of(researcher_client.get(f"/studies/demo/assignments/{check.assignment.pk}/"))
+    gold = protocol.values_of_card(check.value, check.item.gold_card or 0)["fluency"]
+    assert f"the human reply was rated {gold} on fluency and" in page

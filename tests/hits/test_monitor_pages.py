@@ -232,8 +232,8 @@ def test_an_assignment_is_shown_as_its_worker_saw_and_answered_it(
     assert {reply.writers for reply in replies} >= {"generic", "parrot"}
     assert not [name for name in ("generic", "parrot") if name in context["dialogs"][0].frame]
     assert [(one.is_won, one.said_of_gold) for one in context["dialogs"][position].attempts] == [
-        (False, "Bad"),
-        (True, "Okay"),
+        (False, "was in Bad"),
+        (True, "was in Okay"),
     ]
     assert "4 in a hidden tab" in page
     assert "<b>Nice</b> task" in page

@@ -110,7 +110,7 @@ def test_the_study_form_and_the_assignment_page_show_it(hit: Hit, researcher_cli
 
     assert "deserves" in form
     assert "belongs in" not in form
-    assert "three stars" in page
+    assert "empathy: three stars, fluency: one star" in page
 
 
 def test_a_protocol_that_nobody_knows_is_a_problem_with_a_name() -> None:

@@ -91,9 +91,6 @@ class Pairs(Protocol[PairsDesign]):
         is_done = card_count < 2 or (value is not None and len(value["better"]) == len(self.criteria))
         return 0 if is_done else card_count
 
-    def passes(self, value: Value, gold_card: int) -> bool:
-        return self.value_of_card(value, gold_card) in self.passing_values
-
     def is_redone(self, checked: Value, final: Value) -> bool:
         return checked != final
 
@@ -106,9 +103,8 @@ class Pairs(Protocol[PairsDesign]):
             said = _seen_from(0, value["better"].get(one.name, "both"))
             yield from compare_cards(one, said, 0, len(cards) - 1, cards, card_order)
 
-    def value_of_card(self, value: Value, card: int) -> str | None:
-        better = value["better"].get("empathy")
-        return None if better is None else _seen_from(card, better)
+    def values_of_card(self, value: Value, card: int) -> dict[str, str]:
+        return {name: _seen_from(card, better) for name, better in value["better"].items()}
 
     def how_to_win(self) -> str:
         return "you prefer it"

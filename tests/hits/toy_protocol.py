@@ -79,9 +79,6 @@ class Stars(Protocol[StarsDesign]):
         said = [set(value["stars"].get(one.name, ())) if value else set() for one in self.criteria]
         return card_count - len(set.intersection(*said))
 
-    def passes(self, value: Value, gold_card: int) -> bool:
-        return value["stars"]["empathy"].get(str(gold_card)) in self.passing_values
-
     def is_redone(self, checked: Value, final: Value) -> bool:
         return checked != final
 
@@ -95,9 +92,8 @@ class Stars(Protocol[StarsDesign]):
                 for one in self.criteria:
                     yield Judgement(number, place, candidate, value["stars"][one.name][str(number)], one.name)
 
-    def value_of_card(self, value: Value, card: int) -> str | None:
-        found: str | None = value["stars"]["empathy"].get(str(card))
-        return found
+    def values_of_card(self, value: Value, card: int) -> dict[str, str]:
+        return {name: said[str(card)] for name, said in value["stars"].items() if str(card) in said}
 
     def how_to_win(self) -> str:
         return "you give it two stars or more"

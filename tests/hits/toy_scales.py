@@ -78,6 +78,7 @@ class Scales(Protocol[ScalesDesign]):
         OwnSetting("checkpoints.at_least", "and at least", "number"),
     )
     answer_noun = "rating"
+    is_side_by_side = False
     still_missing = ("Still not rated", "rate them")
     fitting_setting = OwnSetting("ratings", "deserves", "words")
 
@@ -109,9 +110,6 @@ class Scales(Protocol[ScalesDesign]):
         said = [set(value["ratings"].get(one.name, ())) if value else set() for one in self.criteria]
         return card_count - len(set.intersection(*said))
 
-    def passes(self, value: Value, gold_card: int) -> bool:
-        return value["ratings"].get(self.checkpoint_criterion, {}).get(str(gold_card)) in self.passing_values
-
     @property
     def checkpoint_criterion(self) -> str:
         return self.design.checkpoints.criterion
@@ -135,9 +133,8 @@ class Scales(Protocol[ScalesDesign]):
                 for one in self.criteria:
                     yield Judgement(number, place, candidate, value["ratings"][one.name][str(number)], one.name)
 
-    def value_of_card(self, value: Value, card: int) -> str | None:
-        found: str | None = value["ratings"].get(self.criteria[0].name, {}).get(str(card))
-        return found
+    def values_of_card(self, value: Value, card: int) -> dict[str, str]:
+        return {name: said[str(card)] for name, said in value["ratings"].items() if str(card) in said}
 
     def how_to_win(self) -> str:
         return "you rate it high enough"

@@ -51,7 +51,7 @@ export function dialogStep(
     whenDone: () => `${protocol.words.allDone}: press Next or Enter${bonus?.canCheck ? "; Bonus Validate first, if you like" : ""}.`,
   });
   const bonus = dialog.bonus === null ? null : new BonusPanel(protocol, dialog, dialog.bonus, data.facts.what_counts, actions);
-  const problem = problemBox(dialog, actions.dialogChanged);
+  const problem = problemBox(dialog, protocol.words.allTheSame, actions.dialogChanged);
   const place = `Conversation ${position + 1} of ${data.dialogs.length}, with ${count(dialog.turns.length, "turn")}, stands above the replies.`;
   const question = quoted("p", "question", data.question);
   question.id = "question";
@@ -78,7 +78,7 @@ export function dialogStep(
   };
 }
 
-function problemBox(dialog: Dialog, onChange: () => void): { element: HTMLElement; refresh(): void } {
+function problemBox(dialog: Dialog, allTheSame: string, onChange: () => void): { element: HTMLElement; refresh(): void } {
   const text = h("textarea", { id: "problem", rows: 3, maxlength: LONGEST_PROBLEM, dir: "auto" });
   text.addEventListener("input", () => {
     dialog.problem = text.value;
@@ -88,7 +88,7 @@ function problemBox(dialog: Dialog, onChange: () => void): { element: HTMLElemen
     "details",
     { class: "problem" },
     h("summary", {}, "Something is wrong with this conversation"),
-    h("label", { for: "problem" }, "What is wrong? Please sort the replies as well as you can all the same."),
+    h("label", { for: "problem" }, `What is wrong? ${allTheSame}`),
     text,
   );
   // The field may open below the visible part, or below Back and Next.

@@ -41,7 +41,7 @@ export function instructionsStep(protocol: Protocol, data: PageData, fields: Fie
       fitting === replies.length
         ? `All of them fit. You are ready: go on with ${howToGoOn()}.`
         : `${fitting} of ${count(replies.length, "reply fits", "replies fit")} so far. ` +
-            `Move any reply and validate again, as often as you like, or go on with ${howToGoOn()}.`,
+            `${protocol.words.changeAny} and validate again, as often as you like, or go on with ${howToGoOn()}.`,
     );
     if (isComplete()) {
       task.sayWhatIsLeft();

@@ -9,6 +9,8 @@ const WORDS: ProtocolWords = {
   work: "the replies of each sorted into areas",
   notYet: "Not placed yet.",
   allDone: "All are placed",
+  changeAny: "Move any reply",
+  allTheSame: "Please sort the replies as well as you can all the same.",
   ready: "All sorted: see whether the point would be yours.",
   changed: "Moved since the check: where replies are when you submit counts.",
   tryAgain: "Not yet. You may move replies and validate again.",

@@ -52,6 +52,10 @@ export interface ProtocolWords {
   /** Beside a reply of the warm-up. */
   notYet: string;
   allDone: string;
+  /** After Validate in the warm-up, if not all answers fit; "and validate again" follows. */
+  changeAny: string;
+  /** Where a problem with a conversation is reported: to answer all the same. */
+  allTheSame: string;
   /** Beside Bonus Validate, each within two lines: before the first check, … */
   ready: string;
   /** … after an answer changed since the check, … */
