@@ -194,10 +194,11 @@ def _told_apart(tables: Sequence[Comparisons]) -> str:
 
 def _changes(tables: Sequence[Comparisons], with_all: Sequence[Comparisons]) -> str:
     """Name the pairs whose verdict is another one than under all rules."""
+    same = {table.dataset: table for table in with_all}
     found = [
         f"{one.first} and {one.second}: {_verdict(before)} with all rules, {_verdict(one)}"
-        for table, other in zip(_main_tables(tables), _main_tables(with_all), strict=True)
-        for one, before in zip(table.comparisons, other.comparisons, strict=True)
+        for table in _main_tables(tables)
+        for one, before in zip(table.comparisons, same[table.dataset].comparisons, strict=True)
         if (one.verdict, one.better) != (before.verdict, before.better)
     ]
     if len(found) > FEW_PAIRS:
