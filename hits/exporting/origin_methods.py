@@ -12,7 +12,7 @@ from hits.analysing import Origin, count_origins
 from hits.crowds import all_places
 from hits.exporting.bundle_facts import Facts
 
-NOBODY = "Nobody was recruited, and no money was paid."
+NOBODY = "Nobody was recruited or paid."
 
 
 def describe_raters(facts: Facts) -> Iterator[str]:

@@ -53,9 +53,5 @@ from .sequence import TAU_FACTOR as TAU_FACTOR
 from .sequence import SequenceFinding as SequenceFinding
 from .sequence import sequence_finding as sequence_finding
 from .sequence import too_early as too_early
-from .too_few import FEW_WORKERS as FEW_WORKERS
-from .too_few import effective_number as effective_number
-from .too_few import few_dialogs_warning as few_dialogs_warning
-from .too_few import few_workers_warning as few_workers_warning
 from .true_values import find_true_values as find_true_values
 from .worker_effects import worker_effect as worker_effect

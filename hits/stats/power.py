@@ -28,7 +28,7 @@ by the number of primary pairs (Bonferroni). Holm's procedure rejects whatever B
 analysed with Holm has at least this power.
 
 >>> power_of(Setting(dialogs=100, raters=4), .15).power
-0.83
+0.8825
 """
 
 import math

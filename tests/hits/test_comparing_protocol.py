@@ -150,7 +150,7 @@ def test_results_of_comparisons_rank_models_and_say_what_is_not_defined(worked: 
         assert one.rankings[0].ranked[-1].generator == "parrot"
         together = one.comparisons[0]
         assert all(isinstance(pair.superiority, Estimate) for pair in together.comparisons)
-        assert {pair.difference for pair in together.comparisons} == {Undefined(NOT_FOR_COMPARISONS)}
+        assert all(isinstance(pair.difference, Estimate) for pair in together.comparisons)
         # What some win the others lose: over all models, as many wins as losses.
         counts = Counter[str]()
         for row in one.table[: len(one.generators)]:

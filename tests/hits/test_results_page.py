@@ -100,7 +100,7 @@ def test_the_screening_can_be_taken_back_to_see_what_depends_on_it(researcher_cl
 
     assert "all rules" in with_all
     assert "Shown as if the screening were “no rule”" in without
-    assert "Which model is better" not in without
+    assert "Which model is better" in without
     assert "How replies were rated" in without
     assert "Shown as if" not in text_of(researcher_client, "?screening=no+such+rule")
 
