@@ -1,7 +1,8 @@
 """Builds frames from given columns instead of a database, for simulated crowds, benchmarks and tests.
 
-In: the columns that matter. Out: frames with all columns of hits.frames but `origin`, in the same order and of the same types; a
-column that is not given gets a plain default. Guaranteed: no rows are copied or sorted, so millions of them stay cheap.
+In: the columns that matter. Out: frames with all columns of hits.frames but `origin`, in the same order and of the same
+types; a column that is not given gets a plain default. Guaranteed: no rows are copied or sorted, so millions of them
+stay cheap.
 """
 
 from collections.abc import Mapping, Sequence
