@@ -50,9 +50,9 @@ def count_origins(origin: Origin) -> str:
     """Say in a sentence how much came from where."""
     all_of_them = f"All {origin.total:,} assignments are" if origin.total != 1 else "The only assignment is"
     if origin.simulation == origin.total:
-        return f"{all_of_them} by a simulated crowd: no person rated anything, and nobody was paid."
+        return f"{all_of_them} by a simulated crowd: no person rated anything, and no pay is real."
     if origin.rehearsal == origin.total:
-        return f"{all_of_them} from a rehearsal: the study's raters have not rated anything, and nobody was paid."
+        return f"{all_of_them} from a rehearsal: the study's raters have not rated anything, and no pay is real."
     parts = {
         "by a simulated crowd": origin.simulation,
         "from a rehearsal": origin.rehearsal,

@@ -24,7 +24,9 @@ NO_RATING = "there is no rating"
 
 
 def table_rows(ratings: CodedRatings) -> list[ShareRow]:
-    """Return a row for each generator, in all datasets together if there are several, then in each."""
+    """Return a row for each generator, in all datasets together if there are several, then in each. Comparisons with
+    the human reply don't count: they say nothing about which generator is better."""
+    ratings = ratings.by_generators
     by_dataset = rows_by_dataset(ratings)
     rows = _of_generators(ratings)
     if len(rows.datasets) == 1:

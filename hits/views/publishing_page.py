@@ -87,6 +87,7 @@ def publish(request: HttpRequest, name: str) -> HttpResponse:
     try:
         offering = offering_of_form(study, request)
         check_may_change(offering)
+        refuse_draft(study)
     except EvalPlatformError as error:  # this is about no field, and nothing on this page could solve it
         messages.error(request, str(error))
         return redirect("study", name=name)

@@ -125,6 +125,7 @@ def _check_that_it_says_what_the_database_says(bundle: Bundle, worked: Study) ->
     raw = replace(facts, design=_as_written(facts.design))
     assert "Replies were shown as they were written" in methods_latex(raw)
     assert "typed alike" not in datasheet(raw)
+    Submission.objects.update(origin=Submission.Origin.SIMULATION)
 
 
 def _check_that_it_says_what_is_simulated(folder: Path) -> None:
