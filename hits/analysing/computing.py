@@ -16,7 +16,7 @@ from hits.analysing.figures.all_figures import Picture, make_pictures
 from hits.analysing.results import Results
 from hits.analysing.serialising import results_as_json
 from hits.analysing.stored_results import source_of
-from hits.analysing.study_analysis import analyse_frame, study_frame
+from hits.analysing.study_analysis import analyse_frame, frame_to_analyse
 from hits.models import Offering, ScreeningRun, StudyResults
 from hits.screening import funnel_of, kept_mask
 
@@ -43,7 +43,7 @@ def compute_results(offering: Offering, now: Callable[[], datetime]) -> None:
 
 
 def _compute(offering: Offering) -> dict[str, Any]:
-    frame = study_frame(offering)
+    frame = frame_to_analyse(offering)
     results = analyse_frame(frame, offering)
     return {
         "results": results_as_json(results),

@@ -18,7 +18,7 @@ from hits.stats import TAU_FACTOR, CriterionScale, Plan, family_of, planned_vari
 def analyse_study(offering: Offering) -> Results:
     """Analyse what the current screening keeps; without a screening, everything counts. Interim results have confidence
     sequences and no verdicts."""
-    return analyse_frame(study_frame(offering), offering)
+    return analyse_frame(frame_to_analyse(offering), offering)
 
 
 def analyse_frame(frame: pd.DataFrame, offering: Offering) -> Results:
@@ -44,7 +44,7 @@ def scales_of(study: Study) -> dict[str, CriterionScale]:
     return {one.name: one.measured for one in protocol_of(study.parsed_design).criteria}
 
 
-def study_frame(offering: Offering) -> pd.DataFrame:
+def frame_to_analyse(offering: Offering) -> pd.DataFrame:
     """Return the ratings frame with everything that an analysis can use: which rules exclude a rating, the reply's
     predicted label, and its automatic metrics."""
     frame = ratings_frame(offering)

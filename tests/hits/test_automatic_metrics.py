@@ -10,7 +10,7 @@ from pandas.testing import assert_series_equal
 
 from generation.models import Candidate, CandidateScore, Dataset, Generator, GeneratorScore
 from hits.analysing import analyse_study, source_of
-from hits.analysing.study_analysis import study_frame
+from hits.analysing.study_analysis import frame_to_analyse
 from hits.exporting import RATINGS_FILES, check_bundle, export_bundle
 from hits.exporting.ratings_files import read_ratings
 from hits.models import Study, offering_for
@@ -38,7 +38,7 @@ def _score(metric: str, version: str, values: dict[int, float]) -> None:
 
 
 def test_scores_of_the_newest_version_stand_beside_ratings(scored: Study) -> None:
-    frame = study_frame(offering_for(scored, "local"))
+    frame = frame_to_analyse(offering_for(scored, "local"))
     metric = analyse_study(offering_for(scored, "local")).main.metrics[0]
 
     newest = dict(CandidateScore.objects.filter(version="a network").values_list("candidate", "value"))
@@ -61,7 +61,7 @@ def test_a_bundle_with_metrics_holds_together(scored: Study, tmp_path: Path) -> 
 
     bundle = export_bundle(offering_for(scored, "local"), tmp_path / "bundle")
 
-    own = study_frame(offering_for(scored, "local"))["metric_similarity"]
+    own = frame_to_analyse(offering_for(scored, "local"))["metric_similarity"]
     for name in RATINGS_FILES:
         assert_series_equal(read_ratings(bundle.folder / name, bundle.about)["metric_similarity"], own)
     assert check_bundle(bundle.folder) == []

@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 
 from evalplatform.errors import EvalPlatformError
 from hits.access import pseudonym, worker_ids
-from hits.analysing.study_analysis import study_frame
+from hits.analysing.study_analysis import frame_to_analyse
 from hits.budgeting.amounts_due import bonus_points
 from hits.collecting import collect
 from hits.crowds.mturk.client import MTurkMarket
@@ -267,11 +267,11 @@ def test_other_rules_are_marked_as_exploratory_and_can_be_undone(worked: Study, 
 
 
 def test_what_is_kept_is_said_once_in_the_frame_the_rows_and_the_numbers(worked: Study) -> None:
-    assert kept_mask(study_frame(offering_for(worked, "local"))).all()
+    assert kept_mask(frame_to_analyse(offering_for(worked, "local"))).all()
 
     screened = screen(offering_for(worked, "local"), now())
 
-    frame = study_frame(offering_for(worked, "local"))
+    frame = frame_to_analyse(offering_for(worked, "local"))
     ratings = Rating.objects.confirmed(offering_for(worked, "local"))
     assert kept_mask(frame).sum() == ratings.kept(screened.run).count() == screened.funnel.kept.ratings
     assert ratings.left_out(screened.run).count() == ratings.count() - screened.funnel.kept.ratings
