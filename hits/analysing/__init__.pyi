@@ -26,6 +26,7 @@ from .report import Table as Table
 from .report_circumstances import FACTOR_TITLES as FACTOR_TITLES
 from .report_text import report_as_text as report_as_text
 from .reporting import report_of as report_of
+from .results import CriterionResults as CriterionResults
 from .results import Results as Results
 from .serialising import results_as_json as results_as_json
 from .serialising import results_from_json as results_from_json

@@ -23,8 +23,6 @@ from hits.analysing import (
     measure_progress,
     metrics_of,
     plan_of,
-    report_of,
-    results_as_json,
     scales_of,
     with_progress,
 )
@@ -32,17 +30,15 @@ from hits.batching import manifest_lines
 from hits.budgeting import reveal_secret
 from hits.exporting import about as about_file
 from hits.exporting.about import About, count_by_origin
-from hits.exporting.bundle_facts import Facts, gather_facts, software
+from hits.exporting.bundle_facts import FILE as FACTS_FILE
+from hits.exporting.bundle_facts import Sources, gather_facts, software
+from hits.exporting.bundle_texts import texts_of
 from hits.exporting.columns import bundle_rows, described
-from hits.exporting.datasheet import datasheet
 from hits.exporting.hashing import write_hashes
-from hits.exporting.methods import methods_latex, methods_markdown
 from hits.exporting.ratings_files import read_ratings, write_ratings
-from hits.exporting.readme import readme
-from hits.exporting.report_latex import latex_tables
 from hits.frames import confirmed_submissions, rating_chunks
 from hits.models import Offering, ScreeningRun
-from hits.screening import Funnel, describe_funnel, funnel_of, mark_exclusions, submissions_by_rule
+from hits.screening import funnel_of, mark_exclusions, submissions_by_rule
 
 SEED = 1
 
@@ -163,37 +159,21 @@ def _rating_pieces(
 
 def _write_rest(offering: Offering, folder: Path, about: About, results: Results) -> None:
     facts = gather_facts(offering, results)
+    sources = Sources(facts, offering.study.parsed_design, about.manifest_sha256, results)
     made = make_pictures(results, about.funnel)
     texts = {
-        "results.json": results_as_json(results),
-        **{f"tables/{name}": text for name, text in latex_tables(report_of(results)).items()},
+        FACTS_FILE: facts.as_json(),
+        **texts_of(about, sources),
         **{f"figures/{picture.name}.svg": picture.svg for picture in made},
         "figures/figures.md": _describe_pictures(made),
-        **_texts(facts, about.funnel),
-        "README.md": readme(about),
     }
-    (folder / "tables").mkdir()
-    (folder / "figures").mkdir()
     for name, text in texts.items():
+        (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
     for picture in made:
         (folder / "figures" / f"{picture.name}.pdf").write_bytes(picture.pdf)
     with (folder / "manifest.jsonl").open("wb") as file:
         file.writelines(manifest_lines(offering.study))
-
-
-def _texts(facts: Facts, funnel: Funnel | None) -> dict[str, str]:
-    made = {
-        "methods.md": methods_markdown(facts),
-        "methods.tex": methods_latex(facts),
-        "datasheet.md": datasheet(facts),
-    }
-    if funnel is None:
-        return made | {"funnel.txt": "The study was not screened: everything counts.\n"}
-    return made | {
-        "funnel.txt": "\n".join(describe_funnel(funnel)) + "\n",
-        "funnel.json": funnel.model_dump_json(indent=1) + "\n",
-    }
 
 
 def _describe_pictures(made: Sequence[Picture]) -> str:

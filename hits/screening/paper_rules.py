@@ -12,8 +12,16 @@ from pydantic import Field
 from evalplatform.wording import count_of
 from hits.errors import DesignProblem
 from hits.models.design import StudyDesign
-from hits.models.screening_rule import Finding, ScreeningRule, Share
-from hits.screening.findings import FEWEST_DIALOGS, counts_by_worker, evidence_table, findings_of, is_at_least, plain
+from hits.models.screening_rule import Finding, ScreeningRule, Share, as_percent
+from hits.screening.findings import (
+    FEWEST_DIALOGS,
+    UNJUDGED,
+    counts_by_worker,
+    evidence_table,
+    findings_of,
+    is_at_least,
+    plain,
+)
 
 if TYPE_CHECKING:
     from hits.frames import Frames
@@ -31,6 +39,12 @@ class SameAnswer(ScreeningRule):
 
     rule: Literal["same_answer"] = "same_answer"
     share: Share = 0.95
+
+    def excluded(self) -> str:
+        return (
+            f"all work of workers who gave the same answer to {as_percent(self.share)} or more of all replies that "
+            f"they rated{UNJUDGED}"
+        )
 
     def find(self, frames: "Frames") -> list[Finding]:
         areas = counts_by_worker(frames.cards_by_place, "value")
@@ -55,6 +69,12 @@ class HastyWithoutPoints(ScreeningRule):
     rule: Literal["hasty_without_points"] = "hasty_without_points"
     minutes: float = Field(5, gt=0, le=1440, allow_inf_nan=False)
     points: int = Field(2, ge=0, le=100)
+
+    def excluded(self) -> str:
+        return (
+            f"all work of workers who completed any assignment in less than {self.minutes:g} minutes and won fewer "
+            f"than {count_of(self.points, 'bonus point')} in it"
+        )
 
     def find(self, frames: "Frames") -> list[Finding]:
         submissions = frames.submissions
@@ -83,6 +103,9 @@ class TooFewPoints(ScreeningRule):
 
     rule: Literal["too_few_points"] = "too_few_points"
     points: int = Field(2, ge=0, le=100)
+
+    def excluded(self) -> str:
+        return f"single assignments in which fewer than {count_of(self.points, 'bonus point')} were won"
 
     def find(self, frames: "Frames") -> list[Finding]:
         found = frames.submissions[frames.submissions["points"] < self.points]
