@@ -34,8 +34,12 @@ from hits.exporting.bundle_facts import FILE as FACTS_FILE
 from hits.exporting.bundle_facts import Sources, gather_facts, software
 from hits.exporting.bundle_texts import texts_of
 from hits.exporting.columns import bundle_rows, described
+from hits.exporting.example_dialogs import FILE as EXAMPLES_FILE
+from hits.exporting.example_dialogs import example_dialogs
 from hits.exporting.hashing import write_hashes
 from hits.exporting.ratings_files import read_ratings, write_ratings
+from hits.exporting.worker_pages import FOLDER as PAGES_FOLDER
+from hits.exporting.worker_pages import take_pictures, worker_pages
 from hits.frames import confirmed_submissions, rating_chunks
 from hits.models import Offering, ScreeningRun
 from hits.screening import funnel_of, mark_exclusions, submissions_by_rule
@@ -50,13 +54,17 @@ class Bundle:
     results: Results
 
 
-def export_bundle(offering: Offering, folder: Path, pseudonyms: str = "") -> Bundle:
+def export_bundle(
+    offering: Offering, folder: Path, pseudonyms: str = "", *, has_texts: bool = False, browser: str = ""
+) -> Bundle:
     """Export a bundle. `pseudonyms` is a name that bundles may share, so that a worker has the same pseudonym in all of
-    them."""
+    them. `has_texts` adds example dialogs, which may be licensed. `browser` takes pictures of the worker's pages."""
     with _new_bundle(offering, folder) as new:
         about = write_ratings_of(offering, new, pseudonyms)
-        results = analyse_bundle(read_ratings(new / "ratings.parquet", about), about)
+        frame = read_ratings(new / "ratings.parquet", about)
+        results = analyse_bundle(frame, about)
         _write_rest(offering, new, about, results)
+        _write_extras(offering, new, frame, about.warning, has_texts, browser)
     return Bundle(folder.resolve(), about, results)
 
 
@@ -174,6 +182,21 @@ def _write_rest(offering: Offering, folder: Path, about: About, results: Results
         (folder / "figures" / f"{picture.name}.pdf").write_bytes(picture.pdf)
     with (folder / "manifest.jsonl").open("wb") as file:
         file.writelines(manifest_lines(offering.study))
+
+
+def _write_extras(
+    offering: Offering, folder: Path, frame: pd.DataFrame, warning: str, has_texts: bool, browser: str
+) -> None:
+    """Write what check_bundle can only hash: the worker's pages, their pictures, texts of dialogs."""
+    pages = folder / PAGES_FOLDER
+    pages.mkdir()
+    for name, text in worker_pages(offering, has_texts).items():
+        (pages / name).write_text(text, encoding="utf-8", newline="\n")
+    if browser:
+        take_pictures(pages, browser)
+    if has_texts:
+        text = example_dialogs(offering.study, frame, warning)
+        (folder / EXAMPLES_FILE).write_text(text, encoding="utf-8", newline="\n")
 
 
 def _describe_pictures(made: Sequence[Picture]) -> str:
