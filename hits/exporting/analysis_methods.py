@@ -37,7 +37,9 @@ def outcome_words(sources: Sources) -> str:
     if protocol_of(sources.design).criteria[0].is_comparison:
         outcome = "win rate"
     best = sources.results.main.values[0] if sources.results.main.values else "the best value"
-    return {"share of best": f"share of replies rated “{best}”", "mean score": "mean score"}.get(outcome, outcome)
+    if len(sources.results.criteria) > 1:
+        return {"share of best": "share of replies that got the best value"}.get(outcome, outcome)
+    return {"share of best": f"share of replies rated “{best}”"}.get(outcome, outcome)
 
 
 def _outcome(sources: Sources) -> Iterator[str]:
@@ -51,25 +53,23 @@ def _coding(sources: Sources) -> Iterator[str]:
     criteria = protocol_of(sources.design).criteria
     for text in dict.fromkeys(_coded(one) for one in criteria):
         about = [one.title for one in criteria if _coded(one) == text]
-        yield f"{_for(about) if len(dict.fromkeys(map(_coded, criteria))) > 1 else ''}{text}"
+        of_these = f" of {join_names(about)}" if len({_coded(one) for one in criteria}) > 1 else ""
+        yield f"Ratings{of_these} were coded as {text}."
     outcome = sources.design.analysis.outcome
     if criteria[0].is_comparison or outcome == "win rate":
         yield "For the win rate, a win counted 1, a tie 1/2 and a loss 0."
     elif outcome == "share of best":
-        yield f"For the primary outcome, “{sources.results.main.values[0]}” counted 1 and every other value 0."
+        best = "a criterion's best value" if len(criteria) > 1 else f"“{sources.results.main.values[0]}”"
+        yield f"For the primary outcome, {best} counted 1 and every other value 0."
     if not criteria[0].is_comparison:
         yield "Mean scores treat the distances between neighbouring values as equal."
 
 
-def _for(about: Sequence[str]) -> str:
-    return f"For {join_names(about)}: "
-
-
 def _coded(one: Criterion) -> str:
-    if one.measured.bins:
-        return f"Ratings were coded as their points, from {min(one.scale.scores):g} to {max(one.scale.scores):g}."
-    pairs = [f"{score:g} (“{label}”)" for label, score in zip(one.scale.labels, one.scale.scores, strict=True)]
-    return f"Ratings were coded as {join_names(pairs)}."
+    scores, labels = one.scale.scores, one.scale.labels
+    if one.measured.bins or list(labels) == [f"{score:g}" for score in scores]:
+        return f"their points, from {min(scores):g} to {max(scores):g}"
+    return join_names([f"{score:g} (“{label}”)" for label, score in zip(labels, scores, strict=True)])
 
 
 def _intervals(sources: Sources) -> Iterator[str]:
@@ -78,9 +78,9 @@ def _intervals(sources: Sources) -> Iterator[str]:
         "use a two-way cluster-robust variance over dialogs and workers [@cameron], adjusted for few and uneven "
         "clusters, with Satterthwaite's degrees of freedom [@satterthwaite]."
     )
+    means = "" if protocol_of(sources.design).criteria[0].is_comparison else " and mean scores"
     yield (
-        "Intervals of shares and mean scores are symmetric on the log-odds scale; no interval is corrected for "
-        "multiplicity."
+        f"Intervals of shares{means} are symmetric on the log-odds scale; no interval is corrected for multiplicity."
     )
 
 
@@ -109,8 +109,8 @@ def _tests(sources: Sources) -> Iterator[str]:
     if LARGER_OF_BOTH in methods:
         fewest = min(table.effective_workers for one in sources.results.criteria for table in one.comparisons)
         yield (
-            f"As few workers contributed most ratings (worth those of {fewest:.1f} equally busy workers), the larger "
-            "of this p-value and that of a t test with the two-way variance decided."
+            f"Because the ratings were worth those of only {fewest:.1f} equally busy workers, the larger of this "
+            "p-value and that of a t test with the two-way variance decided."
         )
     if TWO_WAY_T in methods and any(pair.kind == "paired" for pair in pairs if _method(pair) == TWO_WAY_T):
         yield "Where answers were very many, a t test with the two-way variance stood in for the permutation test."
@@ -142,7 +142,7 @@ def _family(sources: Sources, pairs: Sequence[Comparison]) -> Iterator[str]:
         )
     untested = sum(isinstance(pair.test, Undefined) for pair in pairs)
     if untested:
-        yield f"{count_of(untested, 'comparison')} could not be tested and {_is(untested)} reported as not compared."
+        yield f"Of all comparisons, {untested:,} could not be tested and {_is(untested)} reported as not compared."
 
 
 def _is(count: int) -> str:
@@ -169,12 +169,19 @@ def _letters(sources: Sources) -> Iterator[str]:
 
 
 def _sequences(sources: Sources) -> Iterator[str]:
-    pairs = [finding for one in sources.results.criteria for finding in one.sequences]
+    pairs = sources.results.main.sequences  # each criterion has a family of its own
+    each = " of a criterion" if len(sources.results.criteria) > 1 else ""
+    by = f"{count_of(len(pairs), 'planned pair')}{each}"
+    shared = f" and the error level of .05 shared equally by the {by}" if pairs else ""
     yield (
         "The results are interim: no fixed-sample test was made, and no p-values or letters are reported. "
         "Differences of the primary outcome have confidence sequences, which are valid at every look: Robbins' normal "
         "mixture [@robbins; @howard] on the two-way variance, with a mixture variance that was fixed with the design"
-        + (f" and the error level of .05 shared equally by {count_of(len(pairs), 'planned pair')}." if pairs else ".")
+        + (
+            f" and the error level of .05 shared equally by the {count_of(len(pairs), 'planned pair')}{each}."
+            if pairs
+            else "."
+        )
     )
 
 
@@ -186,7 +193,7 @@ def _secondary(sources: Sources) -> Iterator[str]:
             "replies a worker rated higher."
         )
     if any(isinstance(found.true_values, TrueValues) for found in criteria):
-        yield "As a check, the replies' latent values were estimated with the model of Dawid and Skene [@dawid]."
+        yield "As a check, the replies' latent values were estimated with a Dawid-Skene model [@dawid]."
 
 
 # --- Looks, stopping, power -------------------------------------------------------------------------------------------
@@ -245,8 +252,10 @@ def _size(of: PowerOfSize) -> str:
 
 def _finds(of: PowerOfSize, power: float) -> str:
     if of.detectable is None:
-        return f"finds not even the largest possible difference between two models with a power of {100 * power:g}%"
+        return (
+            f"would not detect even the largest possible difference between two models with a power of {100 * power:g}%"
+        )
     return (
-        f"finds a difference of {100 * of.detectable:.1f} percentage points in the share of the best value with a "
-        f"power of {100 * power:g}%"
+        f"would detect a difference of {100 * of.detectable:.1f} percentage points in the share of the best value with "
+        f"a power of {100 * power:g}%"
     )

@@ -63,7 +63,7 @@ def _systems(sources: Sources) -> Answers:
 
 def _sample(sources: Sources) -> Answers:
     rated, facts, design = sources.results.main.size.dialogs, sources.facts, sources.design
-    counts = join_names([f"{count:,} from {name}" for name, count in dialogs_by_dataset(sources).items() if count])
+    counts = dialogs_by_dataset(sources)
     designed = "" if rated == facts.dialogs else f" The design had {facts.dialogs:,} dialogs."
     yield "3.1.1", Answer(f"{rated:,}: one for each dialog with ratings that count ({counts}).{designed}")
     several = len(design.datasets) > 1

@@ -19,6 +19,8 @@ from hits.protocols import protocol_of
 from hits.screening import RULES
 from hits.stats import Agreement, Estimate, Undefined
 
+SMALL_NUMBERS = dict(enumerate("one two three four five six seven eight nine ten".split(), start=1))
+
 
 def methods_markdown(sources: Sources) -> str:
     warning = sources.results.origin.warning
@@ -59,11 +61,11 @@ def methods_paragraphs(sources: Sources) -> dict[str, str]:
 
 def _material(sources: Sources) -> Iterator[str]:
     design, rated = sources.design, sources.results.main.size.dialogs
-    models = f"{count_of(len(design.generators), 'model')} ({join_names(design.generators)})"
+    number = len(design.generators)
+    models = f"{SMALL_NUMBERS.get(number, number)} model{'s' if number > 1 else ''} ({join_names(design.generators)})"
     verb = "We compared" if len(design.generators) > 1 else "We evaluated"
     drawn = f"drawn at random within each dataset (seed {design.seed})"
-    counts = dialogs_by_dataset(sources)
-    by_name = join_names([f"{count:,} from {name}" for name, count in counts.items() if count])
+    by_name = dialogs_by_dataset(sources)
     if rated == sources.facts.dialogs:
         yield f"{verb} {models} on {count_of(rated, 'dialog')} ({by_name}), {drawn}."
     else:
@@ -73,11 +75,15 @@ def _material(sources: Sources) -> Iterator[str]:
         )
 
 
-def dialogs_by_dataset(sources: Sources) -> dict[str, int]:
-    """Count the dialogs of each dataset that have ratings which count."""
+def dialogs_by_dataset(sources: Sources) -> str:
+    """Say how many dialogs of each dataset have ratings that count; only the names where results don't tell, as in a
+    comparison, which shows a model in some dialogs only."""
     rows = [row for row in sources.results.main.table if row.dataset is not None and row.generator is not None]
     names = [part.name for part in sources.design.datasets]
-    return {name: max((row.dialogs for row in rows if row.dataset == name), default=0) for name in names}
+    counts = {name: max((row.dialogs for row in rows if row.dataset == name), default=0) for name in names}
+    if sum(counts.values()) != sources.results.main.size.dialogs:
+        return f"from {join_names(names)}"
+    return join_names([f"{count:,} from {name}" for name, count in counts.items() if count])
 
 
 def _task(sources: Sources) -> Iterator[str]:
@@ -119,8 +125,8 @@ def _crowd(sources: Sources) -> Iterator[str]:
         wanted.append(f"have an approval rate of at least {crowd.min_approval_percent}%")
     yield f"Workers were recruited on {facts.place}" + (f" and had to {join_names(wanted)}." if wanted else ".")
     yield (
-        f"{count_of(facts.workers, 'worker')} handed in {count_of(facts.submissions, 'assignment')}{_dates(sources)}; "
-        f"each could do at most {crowd.max_hits_per_worker:,}."
+        f"In all, {count_of(facts.workers, 'worker')} handed in {count_of(facts.submissions, 'assignment')}"
+        f"{_dates(sources)}; each could do at most {crowd.max_hits_per_worker:,}."
     )
     consent = facts.consent
     if consent.agreements:
@@ -149,7 +155,7 @@ def _pay(sources: Sources) -> Iterator[str]:
     if pay.bonus_cents:
         yield (
             f"A bonus of {money(pay.bonus_cents, currency)} for {count_of(pay.bonus_points, 'bonus point')} was "
-            f"paid {_times(bonus.count)}."
+            f"{f'paid {_times(bonus.count)}' if bonus.count else 'never paid'}."
         )
     if (top_up := facts.paid_for(Payment.Kind.TOP_UP)).count:
         for_work = count_of(top_up.count, "assignment")
@@ -238,7 +244,7 @@ def _rules(count: int) -> str:
 
 def _source(sources: Sources) -> str:
     papers = {rule for rule in RULES.values() if rule.is_default}
-    return " and follow those of Xie and Pu [@xie]" if {type(rule) for rule in sources.rules} == papers else ""
+    return " and follow earlier work [@xie]" if {type(rule) for rule in sources.rules} == papers else ""
 
 
 def _removed(answers: int, workers: int) -> str:

@@ -48,7 +48,7 @@ def _artifacts(sources: Sources) -> Questions:
     language = sources.design.task.language
     yield "B5", "Documentation of artifacts", f"README.md, datasheet.md. Language: {language}. Domains: {TO_FILL_IN}"
     size = sources.results.main.size
-    counts = join_names([f"{count:,} from {name}" for name, count in dialogs_by_dataset(sources).items()])
+    counts = dialogs_by_dataset(sources)
     yield (
         *("B6", "Statistics of the data"),
         f"{size.dialogs:,} dialogs with ratings that count ({counts}); {size.ratings:,} ratings of models' replies on "
