@@ -177,11 +177,7 @@ def _sequences(sources: Sources) -> Iterator[str]:
         "The results are interim: no fixed-sample test was made, and no p-values or letters are reported. "
         "Differences of the primary outcome have confidence sequences, which are valid at every look: Robbins' normal "
         "mixture [@robbins; @howard] on the two-way variance, with a mixture variance that was fixed with the design"
-        + (
-            f" and the error level of .05 shared equally by the {count_of(len(pairs), 'planned pair')}{each}."
-            if pairs
-            else "."
-        )
+        f"{shared}."
     )
 
 

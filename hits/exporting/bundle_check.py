@@ -21,15 +21,6 @@ from hits.exporting.revealed_orders import wrong_orders
 MOST_TOLD = 5
 MARKED_TEXTS = ("README.md", "methods.md", "methods.tex", "datasheet.md", "checklist.md", "participants.md")
 
-# What no ratings file can give again: from the database, from a browser, or from the dialogs' texts.
-ONLY_HASHED = {
-    "facts.json": "what the database said of recruiting, pay, consent and power; checked where the ratings say it, too",
-    "figures/*.svg, figures/*.pdf": "the figures; figures.md, which says the same in words, is made again",
-    "manifest.jsonl": "the frozen study, whose hash bundle.json names",
-    "worker_pages/": "the worker's pages, from the software and the design",
-    "examples.tex": "texts of example dialogs, if they were asked for",
-}
-
 
 def check_bundle(folder: Path, ratings: str = RATINGS_FILES[0]) -> list[str]:
     """Describe each difference; the list is empty if all is well. `ratings` is one of the bundle's three files."""

@@ -5,6 +5,15 @@ from pathlib import Path
 
 FILE = "sha256sums.txt"
 
+# What no ratings file can give again: from the database, from a browser, or from the dialogs' texts.
+ONLY_HASHED = {
+    "facts.json": "what the database said of recruiting, pay, consent and power; checked where the ratings say it, too",
+    "figures/*.svg, figures/*.pdf": "the figures; figures.md, which says the same in words, is made again",
+    "manifest.jsonl": "the frozen study, whose hash bundle.json names",
+    "worker_pages/": "the worker's pages, from the software and the design",
+    "examples.tex": "texts of example dialogs, if they were asked for",
+}
+
 
 def write_hashes(folder: Path) -> None:
     lines = [f"{hash_of(folder / name)}  {name}\n" for name in _names(folder)]

@@ -30,7 +30,7 @@ def make_bundle(offering: Offering, now: Callable[[], datetime]) -> None:
     source = bundle_source(offering)  # before we read any ratings, so that later ones make the bundle stale
     try:
         with showing_life(row, now):
-            _write_zip(offering, bundle_file(offering))
+            _write_zip(offering, bundle_file(offering), row.filter(is_with_texts=True).exists())
     except Exception as error:
         row.update(problem=in_one_line(error) or FAILED, finished_at=now())
         if in_one_line(error) is None:
@@ -39,11 +39,11 @@ def make_bundle(offering: Offering, now: Callable[[], datetime]) -> None:
         row.update(problem="", source=source, made_at=now(), finished_at=now())
 
 
-def _write_zip(offering: Offering, file: Path) -> None:
+def _write_zip(offering: Offering, file: Path, has_texts: bool) -> None:
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=file.parent) as place:
         folder = Path(place) / f"{offering.study.name}-{offering.place}"
-        export_bundle(offering, folder)
+        export_bundle(offering, folder, has_texts=has_texts)
         packed = Path(place) / "bundle.zip"
         _pack(folder, packed)
         packed.rename(file)

@@ -2,6 +2,7 @@
 
 from hits.analysing import Origin, count_origins
 from hits.exporting.about import About
+from hits.exporting.hashing import ONLY_HASHED
 from hits.exporting.revealed_orders import describe_orders
 
 FILES = {
@@ -9,8 +10,13 @@ FILES = {
     "results.json": "every statistic with its interval: shares, comparisons, ranking, agreement and more",
     "tables/": "LaTeX tables with booktabs; all.tex compiles by itself",
     "figures/": "each figure as SVG and PDF; figures.md says the same in words",
-    "methods.md, methods.tex": "a paragraph for the paper that says what was really done",
-    "datasheet.md": "the Human Evaluation Datasheet; what the researchers must fill in is marked",
+    "methods.md, methods.tex, methods.bib": "paragraphs for the paper that say what was really done, with references",
+    "datasheet.md, heds.json": "the Human Evaluation Datasheet (HEDS 3.0); heds.json is for its public form",
+    "checklist.md": "what ARR's responsible research checklist asks of a human evaluation",
+    "participants.md": "consent, pay, time, filters, exclusions, agreement and power",
+    "worker_pages/": "the worker's pages as they were shown",
+    "examples.tex": "texts of example dialogs with their ratings, if they were asked for",
+    "facts.json": "what the database knew of recruiting, pay, consent and power",
     "funnel.txt, funnel.json": "what screening left out, rule by rule",
     "manifest.jsonl": "the frozen study: design, then every dialog and reply by its hash",
     "bundle.json": "what this bundle is about, and the software it was made with",
@@ -35,7 +41,8 @@ def readme(about: About) -> str:
 ## Columns of the ratings
 
 One row for each reply that was judged in an assignment. A reply that several models gave was one card on the worker's
-page, and has a row for each of them. Texts of dialogs and replies are not in the bundle; the manifest has their hashes.
+page, and has a row for each of them. Texts of dialogs and replies are in the bundle only as examples, if they were asked
+for; the manifest has their hashes.
 
 | column | what it says |
 |---|---|
@@ -46,7 +53,8 @@ page, and has a row for each of them. Texts of dialogs and replies are not in th
 - `sha256sum --check sha256sums.txt`, in this folder: no file has changed since it was written.
 - `sha256sum manifest.jsonl` gives the hash that the study was frozen with: `{about.manifest_sha256}`
 - `python manage.py check_bundle FOLDER`, in EvalPlatform {about.software["evalplatform"]}: every statistic and every
-  table is made again from `ratings.csv` alone, and compared. No database is needed.
+  table is made again from `ratings.csv` alone, and every text from it, `facts.json` and the manifest, and compared. No
+  database is needed. Only their hashes are checked of: {", ".join(ONLY_HASHED)}.
 
 ## The order of the cards
 

@@ -32,8 +32,18 @@ def bundle_source(offering: Offering) -> str:
     return hashlib.sha256(f"{source} {revealed_secret(offering.study)}".encode()).hexdigest() if source else ""
 
 
-def request_bundle(offering: Offering, send: SendTask, by: User | None, now: datetime) -> None:
+def request_bundle(
+    offering: Offering, send: SendTask, by: User | None, now: datetime, is_with_texts: bool = False
+) -> None:
+    """Request a bundle. `is_with_texts` asks for texts of example dialogs too, which may be licensed."""
     StudyBundle.objects.get_or_create(offering=offering)
     row = StudyBundle.objects.filter(offering=offering)
-    if row.request_once(lambda: send(offering), now):
-        Event.objects.create(study=offering.study, at=now, actor=by, text=f"asked for a bundle ({offering.place})")
+
+    def note_and_send() -> None:
+        row.update(is_with_texts=is_with_texts)
+        send(offering)
+
+    if row.request_once(note_and_send, now):
+        texts = ", with texts of dialogs" if is_with_texts else ""
+        text = f"asked for a bundle ({offering.place}{texts})"
+        Event.objects.create(study=offering.study, at=now, actor=by, text=text)

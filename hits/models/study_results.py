@@ -55,6 +55,7 @@ class StudyBundle(MadeFromRatings):
 
     offering = models.ForeignKey(Offering, on_delete=models.CASCADE, related_name="bundles")
     made_at = models.DateTimeField(null=True)
+    is_with_texts = models.BooleanField(default=False)  # whether the last request asked for texts of example dialogs
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["offering"], name="one_row_of_a_bundle_per_offering")]

@@ -26,6 +26,7 @@ def bundle_panel(offering: Offering) -> dict[str, Any]:
         "row": row,
         "bytes": file.stat().st_size if is_there else 0,
         "is_there": is_there,
+        "has_texts": row.is_with_texts and not row.is_under_way and not row.problem,
         "is_stale": is_there and row.source != bundle_source(offering),
         "is_quiet": row.is_quiet(timezone.now()),
         "wait": wait_for("Making the bundle", row),
@@ -42,7 +43,7 @@ def show_or_make(request: HttpRequest, name: str) -> HttpResponse:
         return render(request, "hits/_bundle.html", context)
     place = "#bundle"
     try:
-        request_bundle(offering, _send, user_of(request), timezone.now())
+        request_bundle(offering, _send, user_of(request), timezone.now(), "texts" in request.POST)
     except EvalPlatformError as error:
         messages.error(request, str(error))
         place = ""  # the message is at the top

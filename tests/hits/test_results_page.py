@@ -191,7 +191,7 @@ def test_a_bundle_is_made_by_a_worker_and_downloaded(
     settings.VAR_DIR = tmp_path
     assert "Make the bundle" in text_of(researcher_client)
     assert researcher_client.get("/studies/demo/results/bundle.zip").status_code == 404
-    researcher_client.post("/studies/demo/results/bundle/")
+    researcher_client.post("/studies/demo/results/bundle/", {"texts": "yes"})
     assert "Making the bundle: no background process runs." in text_of(researcher_client, "bundle/")
 
     make_bundle_of_offering(offering_for(computed, "local").pk)
@@ -201,7 +201,14 @@ def test_a_bundle_is_made_by_a_worker_and_downloaded(
     packed = b"".join(response.streaming_content)  # type: ignore[attr-defined]
     names = zipfile.ZipFile(io.BytesIO(packed)).namelist()
     assert {"demo-local/README.md", "demo-local/results.json", "demo-local/ratings.parquet"} <= set(names)
-    assert [event.text for event in computed.events.all()][:1] == ["asked for a bundle (local)"]
+    assert [event.text for event in computed.events.all()][:1] == ["asked for a bundle (local, with texts of dialogs)"]
+    assert "demo-local/examples.tex" in names
+    assert "with texts of dialogs" in text_of(researcher_client, "bundle/")
+    researcher_client.post("/studies/demo/results/bundle/")
+    make_bundle_of_offering(offering_for(computed, "local").pk)
+    again = researcher_client.get("/studies/demo/results/bundle.zip")
+    packed = b"".join(again.streaming_content)  # type: ignore[attr-defined]
+    assert "demo-local/examples.tex" not in zipfile.ZipFile(io.BytesIO(packed)).namelist()
 
 
 def test_the_number_of_queries_does_not_grow_with_the_ratings(researcher_client: Client, computed: Study) -> None:

@@ -3,7 +3,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from hits.exporting import RATINGS_FILES, check_bundle, unpack_bundle
+from hits.exporting import ONLY_HASHED, RATINGS_FILES, check_bundle, unpack_bundle
 from hits.management.study_command import StudyCommand
 
 
@@ -30,5 +30,5 @@ Also checks the hashes. Needs no study in the database. Exits with 1 and says wh
             raise CommandError("\n".join([f"{options['folder']} does not hold together:", *found]))
         self.stdout.write(
             f"{options['folder']} holds together: no file has changed, and {options['ratings']} alone gives the same "
-            "results, tables and figures."
+            f"results, tables and figures. Only their hashes were checked of {', '.join(ONLY_HASHED)}."
         )
