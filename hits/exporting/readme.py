@@ -41,8 +41,8 @@ def readme(about: About) -> str:
 ## Columns of the ratings
 
 One row for each reply that was judged in an assignment. A reply that several models gave was one card on the worker's
-page, and has a row for each of them. Texts of dialogs and replies are in the bundle only as examples, if they were asked
-for; the manifest has their hashes.
+page, and has a row for each of them. Texts of dialogs and replies are in the bundle only as examples, if they were
+asked for; the manifest has their hashes.
 
 | column | what it says |
 |---|---|
