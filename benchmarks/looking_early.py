@@ -27,6 +27,7 @@ Mask = npt.NDArray[np.bool_]
 
 LOOKS = 10
 STUDIES = 1000
+ZIPF_STUDIES = 300  # each is analysed ten times
 TASTES = (0.0, 0.02, 0.05, 0.10)
 
 
@@ -58,7 +59,7 @@ def look_lines(studies: int = STUDIES) -> Iterator[Line]:
 
 def zipf_lines(over: Callable[..., list[Any]]) -> Iterator[Line]:
     """Measure the error of the results' own sequence: three equal models, whose pairs share alpha, and uneven loads."""
-    studies = over(_looks_at_a_growing_study)
+    studies = over(_looks_at_a_growing_study, ZIPF_STUDIES)
     for name in studies[0]:
         wrong = [study[name] for study in studies]
         yield Line.of_studies("ten looks, Zipf loads, 200 dialogs", name, wrong, Limit(most=ALPHA))

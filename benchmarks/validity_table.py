@@ -84,11 +84,11 @@ class Line:
 
 
 def print_heading() -> None:
-    print(f"{'case':34}{'what':42}{'figure':>8} {'+- error':>9}   {'limit':18}by the figure, beyond chance")
+    print(f"{'case':36}{'what':40}{'figure':>8} {'+- error':>9}   {'limit':18}by the figure, beyond chance")
 
 
 def print_line(line: Line) -> None:
-    figure = f"{line.case:34}{line.what:42}{line.value:>8.1%} {line.error:>9.1%}   {line.limit.words:18}"
+    figure = f"{line.case:36}{line.what:40}{line.value:>8.1%} {line.error:>9.1%}   {line.limit.words:18}"
     print(figure + line.words, flush=True)
 
 

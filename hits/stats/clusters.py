@@ -49,6 +49,7 @@ FEWEST = 2  # clusters
 FEW_CLUSTERS = FEW_WORKERS  # effective ones, of dialogs or of workers
 NOTHING_VARIES = "nothing varies"  # then a variance of 0 would feign certainty
 BISECTIONS = 50
+NORMAL_QUANTILE = 1.959963984540054  # of .975
 LEAST = 0.8  # share of a term; with 1, intervals would be too wide where workers hardly differ
 
 
@@ -153,8 +154,7 @@ def joint_spread(values: Floats, sums: Sequence[Floats], clusters: Clusters) -> 
     spread = _spread([np.diag(term) for term in terms], clusters)
     if spread.problem:
         return spread, Undefined(spread.problem)
-    dialogs, workers = (_unbiasing(counts) for counts in clusters.sizes)
-    roots, vectors = np.linalg.eigh(terms[0] * dialogs + terms[1] * workers - terms[2])
+    roots, vectors = np.linalg.eigh(_covariance(terms, clusters))
     freedom = min(_freedom(counts) for counts in clusters.sizes)
     is_real = roots > 1e-9 * max(float(roots.max()), 1e-300)
     rank = int(is_real.sum())
@@ -163,6 +163,24 @@ def joint_spread(values: Floats, sums: Sequence[Floats], clusters: Clusters) -> 
     along = (values @ vectors)[is_real] ** 2 / roots[is_real]
     statistic = float(along.sum()) * (freedom - rank + 1) / (freedom * rank)
     return spread, float(scipy.special.fdtrc(rank, freedom - rank + 1, statistic))
+
+
+def widened_covariance(sums: Sequence[Floats], clusters: Clusters) -> Floats:
+    """Return the covariance of several statistics, from their influences as in `joint_spread`, with what few degrees of
+    freedom add to it: the deviation of each grows as its interval does. With one worker, only dialogs count."""
+    terms = [one.T @ one for one in sums]
+    spread = _spread([np.diag(term) for term in terms], clusters)
+    if spread.problem:
+        dialogs = clusters.sizes[0]
+        factor = t_quantile(_freedom(dialogs)) / NORMAL_QUANTILE
+        return np.asarray(terms[0] * _unbiasing(dialogs) * factor**2)
+    factors = np.array([spread.quantile(index) for index in range(len(spread.variance))]) / NORMAL_QUANTILE
+    return np.asarray(_covariance(terms, clusters) * np.outer(factors, factors))
+
+
+def _covariance(terms: Sequence[Floats], clusters: Clusters) -> Floats:
+    dialogs, workers = (_unbiasing(counts) for counts in clusters.sizes)
+    return terms[0] * dialogs + terms[1] * workers - terms[2]
 
 
 def estimate(

@@ -7,7 +7,6 @@ from scipy import stats
 
 from hits.stats.clusters import Clusters, interval_of, spread_of, spread_of_shares, t_p_value
 from hits.stats.estimates import Interval
-from hits.stats.metrics_and_ratings import WEIGHTS
 from tests.hits.stats.small_frames import drawn_frame
 
 
@@ -70,10 +69,6 @@ def test_one_worker_alone_has_no_interval() -> None:
     spread = spread_of(np.array([0.1, -0.1]), Clusters.of(np.array([0, 1]), np.array([0, 0])))
 
     assert spread.problem == "all ratings are of one worker"
-
-
-def test_bootstrap_weights_have_mean_and_variance_one() -> None:
-    assert (len(WEIGHTS), WEIGHTS.mean(), WEIGHTS.var()) == (256, 1, 1)
 
 
 def crossed(workers: int, dialogs: int) -> Clusters:
