@@ -10,7 +10,7 @@ between workers come from a study that is a hundred times as large.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any
 
@@ -39,6 +39,7 @@ SCORES = (3, 2, 1)
 USUAL = dict.fromkeys("ABC", (0.32, 0.31, 0.37))
 APART = {"A": (0.25, 0.30, 0.45), "B": (0.32, 0.31, 0.37), "C": (0.40, 0.30, 0.30)}
 RARE = dict.fromkeys("ABC", (0.02, 0.30, 0.68))
+DEVIATION = "deviation between workers"
 LARGE = (20_000, 4_000)  # dialogs and workers of the study whose figures count as the truth
 
 Shares = dict[str, tuple[float, float, float]]
@@ -88,10 +89,11 @@ CASES = (
 
 
 def case_lines(case: Case, over: Over) -> Iterator[Line]:
-    true = truths(replace(case, is_split=False))
+    true = truths(Case("truth", case.taste, *LARGE, shares=case.shares))
     studies = over(partial(_study, case, true))
-    limit = Limit(LEAST_COVERED, case.most_covered, is_coverage=True)
     for name in studies[0].held:
+        most = 1.0 if name == DEVIATION else case.most_covered  # it was not measured before the audit
+        limit = Limit(LEAST_COVERED, most, is_coverage=True)
         yield Line.of_studies(case.name, f"intervals: {name}", [study.held[name] for study in studies], limit)
     if case.are_equal:
         found = [study.is_false for study in studies]
@@ -152,25 +154,24 @@ def _estimates(case: Case, ratings: CodedRatings) -> tuple[dict[str, list[Estima
         found["alpha, nominal"], found["alpha, ordinal"] = [agreed.alpha_nominal], [agreed.alpha_ordinal]
         found["alpha, interval"], found["Fleiss' kappa"] = [agreed.alpha_interval], [agreed.fleiss_kappa]
         found["raw agreement"] = [agreed.raw]
-        found["deviation between workers"] = [worker_effect(ratings).deviation]
+        found[DEVIATION] = [worker_effect(ratings).deviation]
     is_warned = any("workers who rate equally much" in warning for warning in table.warnings)
     return found, any(one.is_different for one in pairs), is_warned
 
 
 @lru_cache
-def truths(case: Case) -> dict[str, list[float]]:
-    dialogs, workers = LARGE
-    large = Case("truth", case.taste, dialogs, workers, shares=case.shares)
+def truths(large: Case) -> dict[str, list[float]]:
+    """Return the truth of each interval, by formula where there is one, or else as this large study has it."""
     estimates, _, _ = _estimates(large, draw(large, 999))
     true = {name: [one.value for one in some if isinstance(one, Estimate)] for name, some in estimates.items()}
-    shares = [shares for _, shares in case.shares]
+    shares = [shares for _, shares in large.shares]
     means = [float(np.dot(one, SCORES)) for one in shares]
     for place, name in enumerate(("share of good", "share of okay", "share of bad")):
         true[name] = [one[place] for one in shares]
     true["mean score"] = means
     true["difference of scores"] = [means[one] - means[other] for one, other in ((0, 1), (0, 2), (1, 2))]
     true["difference of good"] = [shares[one][0] - shares[other][0] for one, other in ((0, 1), (0, 2), (1, 2))]
-    if case.are_equal:
+    if large.are_equal:
         true["superiority"], true["Bradley-Terry strength"] = [0.5] * 3, [0.0] * 3
     return true
 

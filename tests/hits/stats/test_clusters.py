@@ -71,6 +71,17 @@ def test_one_worker_alone_has_no_interval() -> None:
     assert spread.problem == "all ratings are of one worker"
 
 
+def test_the_two_way_error_of_a_small_mean_is_the_known_answer() -> None:
+    """d1: w1 4, w2 5; d2: w1 3, w2 4: mean 4, published error .4082, two-way .6124 with 1.125 degrees of freedom."""
+    y = np.array([4.0, 5.0, 3.0, 4.0])
+
+    spread = spread_of((y - y.mean()) / 4, Clusters.of(np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])))
+
+    assert (y.mean(), y.std(ddof=1) / 2) == pytest.approx((4, 0.4082), abs=5e-5)
+    assert spread.variance[0] ** 0.5 == pytest.approx(0.6124, abs=5e-5)
+    assert spread.freedom[0] == pytest.approx(1.125)
+
+
 def crossed(workers: int, dialogs: int) -> Clusters:
     return Clusters.of(np.tile(np.arange(dialogs), workers), np.repeat(np.arange(workers), dialogs))
 
