@@ -81,7 +81,8 @@ def test_an_imported_models_replies_are_scored_once(dataset: Dataset) -> None:
     assert values["distinct_1"] == pytest.approx(len(set(words)) / len(words))
     assert values["emotion_top_1"] == pytest.approx(2 / 3)
     assert not {"emotion_top_2", "label_f1", "perplexity", "similarity"} & set(values)
-    by_dialog = dict(CandidateScore.objects.filter(metric="sentence_bleu").values_list("candidate__dialog__external_id", "value"))
+    scores = CandidateScore.objects.filter(metric="sentence_bleu")
+    by_dialog = dict(scores.values_list("candidate__dialog__external_id", "value"))
     assert by_dialog.keys() == {"1", "2"}  # without a gold there is nothing to compare with
     assert by_dialog["1"] == pytest.approx(100)  # but for case and spaces, which workers do not see either
     assert first.reply_scores > 0
