@@ -47,6 +47,23 @@ class Variant:
 
 
 @dataclass(frozen=True)
+class Separation:
+    """What it would take to tell two generators apart that can't be told apart yet: about how many dialogs in all, by
+    the planner, if `better` really is better by the `difference` of the outcome that was seen. `cost_cents` is what the
+    dialogs beyond the present ones (`dialogs_now`) cost at most. It is undefined, with the reason, where the planner
+    can't say."""
+
+    dataset: str | None
+    better: str
+    other: str
+    difference: float
+    dialogs_now: int
+    dialogs: int | Undefined
+    cost_cents: int | Undefined
+    currency: str = ""
+
+
+@dataclass(frozen=True)
 class CriterionResults:
     """What the ratings say about one criterion. `table` is the paper's table 5, by dataset and generator. A list that
     goes over datasets begins with all of them together (dataset None) if there are several. `calibration` has the human
@@ -72,6 +89,7 @@ class CriterionResults:
     calibration: tuple[ShareRow, ...]
     variants: tuple[Variant, ...]
     sequences: tuple[SequenceFinding, ...] = ()  # one for each primary pair
+    separations: tuple[Separation, ...] = ()  # of the hardest and the easiest primary pair that is not told apart
     label: str = ""  # the criterion's name as people read it; empty if `criterion` says it all
     is_by_mean: bool = False  # the values are points with equal distances: tables show means first
 
@@ -109,6 +127,7 @@ class CriterionResults:
             metrics=(),
             calibration=(),
             sequences=(),
+            separations=(),
         )
 
 

@@ -14,6 +14,7 @@ from hits.analysing.figures.labels_figure import draw_labels
 from hits.analysing.figures.metrics_figure import draw_metrics
 from hits.analysing.figures.ranking_figure import draw_ranking
 from hits.analysing.figures.shares_figure import draw_shares
+from hits.analysing.report_leaderboard import in_one_order
 from hits.analysing.reporting import report_of
 from hits.analysing.results import CriterionResults, Results
 from hits.screening import Funnel
@@ -59,6 +60,7 @@ def make_pictures(
     results: Results, funnel: Funnel | None = None, wanted: Collection[str] = tuple(DRAWINGS)
 ) -> list[Picture]:
     """Return a figure for each wanted section of the report that has one, and the funnel's at the end."""
+    results = in_one_order(results)
     found = [
         Picture(
             f"{part.prefix}{section.key}",
