@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from evalplatform.wording import count_of
 from hits.analysing.report import Answer, Kind
 from hits.analysing.report_leaderboard import outcome_in, outcome_kind, outcome_title
-from hits.analysing.results import CriterionResults, Separation
+from hits.analysing.results import BEYOND_REACH, CriterionResults, Separation, rounded
 from hits.analysing.study_progress import Progress
 from hits.models.money import SIGNS
 from hits.stats import Comparison, Comparisons, Estimate, Undefined
@@ -188,48 +188,42 @@ def _so_far(names: Sequence[str], table: Comparisons, found: CriterionResults, p
 
 
 def _what_it_takes(table: Comparisons, found: CriterionResults, progress: Progress) -> Iterable[str]:
+    """Say what would tell the pair with the largest difference apart, and the pair with the smallest."""
     some = [one for one in found.separations if one.dataset == table.dataset]
     if not some:
         return
-    kind = outcome_kind(table.outcome, found)
     hardest, easiest = some[0], some[-1]
+    pair = f"{easiest.other} from {easiest.better}"
     if isinstance(easiest.dialogs, Undefined):
-        pair = f"{easiest.better} from {easiest.other}"
-        if easiest.dialogs.reason.startswith("it would take"):
-            yield f"Telling {pair} is beyond reach: {easiest.dialogs.reason}."
+        if easiest.dialogs.reason == BEYOND_REACH:
+            yield f"To tell {pair} is beyond reach: {BEYOND_REACH}."
         else:
             yield f"What it would take to tell {pair} can't be computed: {easiest.dialogs.reason}."
         return
-    yield _effort(easiest, easiest.dialogs, kind, progress)
-    if hardest is easiest:
-        return
-    closest = f"{hardest.better} from {hardest.other}, the closest pair,"
-    if isinstance(hardest.dialogs, Undefined) or isinstance(hardest.cost_cents, Undefined):
-        reason = hardest.dialogs.reason if isinstance(hardest.dialogs, Undefined) else ""
-        yield f"Telling {closest} is out of sight: {reason}."
-    else:
-        more = _more(hardest, hardest.dialogs)
-        yield f"Telling {closest} would take about {count_of(hardest.dialogs, 'dialog')}{more}."
-
-
-def _effort(one: Separation, dialogs: int, kind: Kind, progress: Progress) -> str:
-    size = f"{100 * one.difference:.1f} points" if kind is Kind.SHARE else f"{one.difference:.2f}"
-    if dialogs <= one.dialogs_now and progress.is_complete:
-        return (
-            f"If {one.better} really were better than {one.other} by the {size} that are seen, about "
-            f"{count_of(dialogs, 'dialog')} would mostly show it; so the difference may be smaller than it seems."
+    closest = "" if hardest is easiest else _closest(hardest)
+    if easiest.dialogs <= easiest.dialogs_now and progress.is_complete:
+        yield (
+            f"About {count_of(easiest.dialogs, 'dialog')} should have told {pair} if they differed as much as is seen: "
+            f"they may differ less.{f' To tell{closest}.' if closest else ''}"
         )
-    return (
-        f"Telling {one.better} from {one.other} would take about {count_of(dialogs, 'dialog')} in all, if they really "
-        f"differ by the {size} that are seen{_more(one, dialogs)}."
-    )
+        return
+    effort = f"To tell {pair} takes about {count_of(easiest.dialogs, 'dialog')} in all{_more(easiest)}"
+    yield f"{effort}{f', and{closest}' if closest else ''}, if they differ as much as is seen."
 
 
-def _more(one: Separation, dialogs: int) -> str:
-    more = dialogs - one.dialogs_now
-    if more <= 0 or isinstance(one.cost_cents, Undefined):
+def _closest(one: Separation) -> str:
+    pair = f" {one.other} from {one.better}, the closest,"
+    if isinstance(one.dialogs, Undefined):
+        beyond = one.dialogs.reason.removeprefix("it would take ")
+        return f"{pair} {beyond if one.dialogs.reason == BEYOND_REACH else f'is not computed ({beyond})'}"
+    return f"{pair} about {one.dialogs:,}{_more(one)}"
+
+
+def _more(one: Separation) -> str:
+    if isinstance(one.dialogs, Undefined) or isinstance(one.cost_cents, Undefined) or one.dialogs <= one.dialogs_now:
         return ""
-    return f": {more:,} more, for about {_about(one.cost_cents, one.currency)}"
+    more, cost = rounded(one.dialogs - one.dialogs_now), _about(one.cost_cents, one.currency)
+    return f" (about {cost} more)" if more >= one.dialogs else f" ({more:,} more, about {cost})"
 
 
 def _about(cents: int, currency: str) -> str:

@@ -1,5 +1,6 @@
 """Defines the results: everything that a study's ratings say, as plain numbers, names and intervals."""
 
+import math
 from dataclasses import dataclass, field, replace
 
 from hits.analysing.origin_words import Origin
@@ -18,6 +19,8 @@ from hits.stats import (
     WorkerEffect,
 )
 
+MOST_DIALOGS = 100_000  # that a page calls within reach
+BEYOND_REACH = f"it would take more than {MOST_DIALOGS:,} dialogs"
 ALL_RULES_ONLY = "it is computed under all screening rules only"
 
 
@@ -150,3 +153,13 @@ class Results:
         variants = [next(one for one in part.variants if one.name == variant_name) for part in self.criteria]
         pairs = zip(self.criteria, variants, strict=True)
         return replace(self, criteria=tuple(part.under(variant) for part, variant in pairs))
+
+
+def rounded(number: int) -> int:
+    """Keep two digits, rounding up: the rest would pretend to be known.
+
+    >>> rounded(2960), rounded(19300), rounded(87)
+    (3000, 20000, 87)
+    """
+    unit = 10 ** max(0, len(str(number)) - 2)
+    return math.ceil(number / unit) * unit

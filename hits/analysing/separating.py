@@ -12,9 +12,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from hits.analysing.results import CriterionResults, Results, Separation
+from hits.analysing.results import BEYOND_REACH, MOST_DIALOGS, CriterionResults, Results, Separation, rounded
 from hits.stats import (
-    MOST_DIALOGS_NEEDED,
     SHARE_OF_BEST,
     Comparison,
     Comparisons,
@@ -28,7 +27,6 @@ THREE = 3  # values, as the planner simulates them
 NO_COMPARISONS = "the planner can't simulate comparisons of two replies"
 OTHER_SCALE = "the planner can't simulate mean scores on this scale"
 NO_DIFFERENCE = "no difference is seen"
-BEYOND_REACH = f"it would take more than {MOST_DIALOGS_NEEDED:,} dialogs"
 
 
 @dataclass(frozen=True)
@@ -126,15 +124,5 @@ def _dialogs_needed(
         family=pricing.family,
         outcome=table.outcome,
     )
-    dialogs = approximate_dialogs_needed(setting, difference)
+    dialogs = approximate_dialogs_needed(setting, difference, most=MOST_DIALOGS)
     return Undefined(BEYOND_REACH) if dialogs is None else rounded(dialogs)
-
-
-def rounded(number: int) -> int:
-    """Keep two digits, rounding up: the rest would pretend to be known.
-
-    >>> rounded(2960), rounded(19300), rounded(87)
-    (3000, 20000, 87)
-    """
-    unit = 10 ** max(0, len(str(number)) - 2)
-    return math.ceil(number / unit) * unit

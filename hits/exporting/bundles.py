@@ -172,6 +172,7 @@ def _write_rest(offering: Offering, folder: Path, about: About, results: Results
         "results.json": results_as_json(results),
         **{f"tables/{name}": text for name, text in latex_tables(report_of(results)).items()},
         **{f"figures/{picture.name}.svg": picture.svg for picture in made},
+        **{f"figures/{picture.name}-column.svg": picture.narrow_svg for picture in made},
         "figures/figures.md": _describe_pictures(made),
         **_texts(facts, about.funnel),
         "README.md": readme(about),
@@ -182,6 +183,7 @@ def _write_rest(offering: Offering, folder: Path, about: About, results: Results
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
     for picture in made:
         (folder / "figures" / f"{picture.name}.pdf").write_bytes(picture.pdf)
+        (folder / "figures" / f"{picture.name}-column.pdf").write_bytes(picture.narrow_pdf)
     with (folder / "manifest.jsonl").open("wb") as file:
         file.writelines(manifest_lines(offering.study))
 

@@ -153,4 +153,11 @@ def _variant(results: Results, query: QueryDict) -> str:
 
 def _figures(row: StudyResults, variant: str) -> dict[str, dict[str, str]]:
     """Return our own drawings, which are safe to show as they are: every name in them is escaped."""
-    return {one["name"]: {**one, "svg": mark_safe(one["svg"])} for one in row.figures.get(variant, [])}  # noqa: S308
+    return {
+        one["name"]: {
+            **one,
+            "svg": mark_safe(one["svg"]),  # noqa: S308
+            "narrow_svg": mark_safe(one.get("narrow_svg") or one["svg"]),  # noqa: S308
+        }
+        for one in row.figures.get(variant, [])
+    }
