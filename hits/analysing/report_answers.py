@@ -43,7 +43,7 @@ AGREEMENTS = {
 
 def shares(found: CriterionResults) -> Section:
     lead = (
-        "Which share of each model's ratings has each value. Whiskers and brackets are 95 % intervals; they respect "
+        "Which share of each model's ratings has each value. Lines and brackets are 95 % intervals; they respect "
         "that ratings of one dialog, and of one worker, belong together."
     )
     if found.is_comparison:

@@ -23,10 +23,12 @@ from hits.analysing import (
     measure_progress,
     metrics_of,
     plan_of,
+    pricing_of,
     report_of,
     results_as_json,
     scales_of,
     with_progress,
+    with_separations,
 )
 from hits.batching import manifest_lines
 from hits.budgeting import reveal_secret
@@ -67,7 +69,8 @@ def export_bundle(offering: Offering, folder: Path, pseudonyms: str = "") -> Bun
 def analyse_bundle(frame: pd.DataFrame, about: About) -> Results:
     """Analyse a bundle's own ratings, by the plan and the progress that bundle.json tells."""
     results = analyse(frame, about.seed, about.criteria, about.plan)
-    return with_progress(results, about.progress, about.plan, about.equal_within)
+    results = with_progress(results, about.progress, about.plan, about.equal_within)
+    return with_separations(results, about.pricing)
 
 
 def export_ratings(offering: Offering, folder: Path, pseudonyms: str = "") -> About:
@@ -135,6 +138,7 @@ def write_ratings_of(offering: Offering, folder: Path, pseudonyms: str = "") -> 
         seed=SEED,
         equal_within=design.analysis.equal_within,
         progress=measure_progress(offering),
+        pricing=pricing_of(offering.study),
         software=software(),
         columns=columns,
     )
@@ -168,6 +172,7 @@ def _write_rest(offering: Offering, folder: Path, about: About, results: Results
         "results.json": results_as_json(results),
         **{f"tables/{name}": text for name, text in latex_tables(report_of(results)).items()},
         **{f"figures/{picture.name}.svg": picture.svg for picture in made},
+        **{f"figures/{picture.name}-column.svg": picture.narrow_svg for picture in made},
         "figures/figures.md": _describe_pictures(made),
         **_texts(facts, about.funnel),
         "README.md": readme(about),
@@ -178,6 +183,7 @@ def _write_rest(offering: Offering, folder: Path, about: About, results: Results
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
     for picture in made:
         (folder / "figures" / f"{picture.name}.pdf").write_bytes(picture.pdf)
+        (folder / "figures" / f"{picture.name}-column.pdf").write_bytes(picture.narrow_pdf)
     with (folder / "manifest.jsonl").open("wb") as file:
         file.writelines(manifest_lines(offering.study))
 

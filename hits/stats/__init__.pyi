@@ -33,13 +33,17 @@ from .planned_study import PLANNED_EFFECTS as PLANNED_EFFECTS
 from .planned_study import Effects as Effects
 from .planned_study import Setting as Setting
 from .planned_study import planned_variance as planned_variance
+from .planned_tests import MEAN_SCORE as MEAN_SCORE
 from .planned_tests import OUTCOMES as OUTCOMES
+from .planned_tests import SHARE_OF_BEST as SHARE_OF_BEST
+from .planned_tests import WIN_RATE as WIN_RATE
 from .planned_tests import Plan as Plan
 from .planned_tests import family_of as family_of
 from .power import DIFFERENCES as DIFFERENCES
 from .power import MOST_DIALOGS_NEEDED as MOST_DIALOGS_NEEDED
 from .power import SIMULATIONS as SIMULATIONS
 from .power import Power as Power
+from .power import approximate_dialogs_needed as approximate_dialogs_needed
 from .power import detectable_difference as detectable_difference
 from .power import dialogs_needed as dialogs_needed
 from .power import power_curve as power_curve
