@@ -52,6 +52,8 @@ from .proportions import rows_by_dataset as rows_by_dataset
 from .proportions import table_rows as table_rows
 from .rater_agreement import agreement as agreement
 from .reply_labels import label_distributions as label_distributions
+from .scales import BINS as BINS
+from .scales import MOST_SHOWN as MOST_SHOWN
 from .scales import CriterionScale as CriterionScale
 from .scales import score_of as score_of
 from .scales import usual_bins as usual_bins
