@@ -25,6 +25,7 @@ from .report import Table as Table
 from .report_circumstances import FACTOR_TITLES as FACTOR_TITLES
 from .report_text import report_as_text as report_as_text
 from .reporting import report_of as report_of
+from .results import CriterionResults as CriterionResults
 from .results import Results as Results
 from .separating import Pricing as Pricing
 from .separating import with_separations as with_separations

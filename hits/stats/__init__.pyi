@@ -12,6 +12,7 @@ from .estimates import Undefined as Undefined
 from .intervals import wilson_interval as wilson_interval
 from .metrics_and_ratings import metric_correlations as metric_correlations
 from .outcomes import LARGER_OF_BOTH as LARGER_OF_BOTH
+from .outcomes import PERMUTATION as PERMUTATION
 from .outcomes import TWO_WAY_T as TWO_WAY_T
 from .outcomes import Agreement as Agreement
 from .outcomes import Comparison as Comparison
