@@ -58,9 +58,14 @@ from .scales import MOST_SHOWN as MOST_SHOWN
 from .scales import CriterionScale as CriterionScale
 from .scales import score_of as score_of
 from .scales import usual_bins as usual_bins
+from .sequence import DIFFERENT as DIFFERENT
+from .sequence import EQUAL as EQUAL
+from .sequence import FEWEST_DIALOGS as FEWEST_DIALOGS
 from .sequence import TAU_FACTOR as TAU_FACTOR
 from .sequence import SequenceFinding as SequenceFinding
 from .sequence import sequence_finding as sequence_finding
 from .sequence import too_early as too_early
+from .too_few import FEW_WORKERS as FEW_WORKERS
+from .too_few import few_dialogs_warning as few_dialogs_warning
 from .true_values import find_true_values as find_true_values
 from .worker_effects import worker_effect as worker_effect
