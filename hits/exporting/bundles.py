@@ -23,8 +23,10 @@ from hits.analysing import (
     measure_progress,
     metrics_of,
     plan_of,
+    pricing_of,
     scales_of,
     with_progress,
+    with_separations,
 )
 from hits.batching import manifest_lines
 from hits.budgeting import reveal_secret
@@ -71,7 +73,8 @@ def export_bundle(
 def analyse_bundle(frame: pd.DataFrame, about: About) -> Results:
     """Analyse a bundle's own ratings, by the plan and the progress that bundle.json tells."""
     results = analyse(frame, about.seed, about.criteria, about.plan)
-    return with_progress(results, about.progress, about.plan, about.equal_within)
+    results = with_progress(results, about.progress, about.plan, about.equal_within)
+    return with_separations(results, about.pricing)
 
 
 def export_ratings(offering: Offering, folder: Path, pseudonyms: str = "") -> About:
@@ -139,6 +142,7 @@ def write_ratings_of(offering: Offering, folder: Path, pseudonyms: str = "") -> 
         seed=SEED,
         equal_within=design.analysis.equal_within,
         progress=measure_progress(offering),
+        pricing=pricing_of(offering.study),
         software=software(),
         columns=columns,
     )
@@ -173,6 +177,7 @@ def _write_rest(offering: Offering, folder: Path, about: About, results: Results
         FACTS_FILE: facts.as_json(),
         **texts_of(about, sources),
         **{f"figures/{picture.name}.svg": picture.svg for picture in made},
+        **{f"figures/{picture.name}-column.svg": picture.narrow_svg for picture in made},
         "figures/figures.md": _describe_pictures(made),
     }
     for name, text in texts.items():
@@ -180,6 +185,7 @@ def _write_rest(offering: Offering, folder: Path, about: About, results: Results
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
     for picture in made:
         (folder / "figures" / f"{picture.name}.pdf").write_bytes(picture.pdf)
+        (folder / "figures" / f"{picture.name}-column.pdf").write_bytes(picture.narrow_pdf)
     with (folder / "manifest.jsonl").open("wb") as file:
         file.writelines(manifest_lines(offering.study))
 

@@ -74,6 +74,10 @@ class ScreeningRule(BaseModel, ABC):
         """Return what makes the rule pointless in this design. A problem's field is the rule's own setting."""
         return []
 
+    def cautions(self, design: "StudyDesign") -> list[str]:
+        """Return what a researcher should know about the rule in this design; the study can be built all the same."""
+        return []
+
     @property
     def parameters(self) -> dict[str, Any]:
         return self.model_dump(mode="json", exclude={"rule"})

@@ -5,8 +5,11 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from pydantic import Field
 
 from evalplatform.wording import count_of
+from hits.errors import DesignProblem
+from hits.models.design import StudyDesign
 from hits.models.screening_rule import Finding, ScreeningRule, Share, as_percent
 from hits.screening.findings import FEWEST_DIALOGS, UNJUDGED, evidence_table, findings_of, is_at_least
+from hits.screening.pointless_rules import no_checks, too_few_checkpoints, too_few_dialogs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,6 +45,9 @@ class TooFastPerDialog(ScreeningRule):
         facts = evidence_table(share=share, dialogs=by_worker.size(), median_seconds=by_worker.median())
         return findings_of(facts[is_at_least(share, self.share) & (facts["dialogs"] >= FEWEST_DIALOGS)])
 
+    def problems(self, design: StudyDesign) -> list[DesignProblem]:
+        return too_few_dialogs(design)
+
 
 class FirstAttemptFailures(ScreeningRule):
     """Leaves out workers who failed at this `share` of checkpoints at first, if they had this many `checkpoints`.
@@ -68,6 +74,9 @@ class FirstAttemptFailures(ScreeningRule):
         facts.insert(0, "share", share)
         return findings_of(facts[is_at_least(share, self.share)])
 
+    def problems(self, design: StudyDesign) -> list[DesignProblem]:
+        return too_few_checkpoints(design, self.checkpoints)
+
 
 class ManyAttempts(ScreeningRule):
     """Leaves out workers who needed this many `attempts` a checkpoint on average, if they had this many `checkpoints`.
@@ -93,6 +102,13 @@ class ManyAttempts(ScreeningRule):
         each = facts["attempts"] / facts["checkpoints"]
         facts.insert(0, "attempts_each", each)
         return findings_of(facts[is_at_least(each, self.attempts)])
+
+    def problems(self, design: StudyDesign) -> list[DesignProblem]:
+        most = design.checkpoints.max_attempts
+        if 0 < most < self.attempts:
+            message = f"nobody can need more than {most} (checkpoints.max_attempts), so that it finds nobody; lower it"
+            return [DesignProblem("attempts", message)]
+        return no_checks(design, "attempts") or too_few_checkpoints(design, self.checkpoints)
 
 
 class MovedAfterCheck(ScreeningRule):
@@ -123,6 +139,9 @@ class MovedAfterCheck(ScreeningRule):
         facts.insert(0, "share", share)
         return findings_of(facts[is_at_least(share, self.share)])
 
+    def problems(self, design: StudyDesign) -> list[DesignProblem]:
+        return no_checks(design, "share") or too_few_checkpoints(design, self.checkpoints)
+
 
 class Inattention(ScreeningRule):
     """Leaves out workers whose page was hidden for longer than it was in front, in at least this `share` of dialogs.
@@ -148,6 +167,9 @@ class Inattention(ScreeningRule):
         facts = evidence_table(share=by_worker.mean(), dialogs=by_worker.size())
         facts["hidden_share_of_time"] = times["hidden_ms"] / times.sum(axis=1)
         return findings_of(facts[is_at_least(facts["share"], self.share) & (facts["dialogs"] >= FEWEST_DIALOGS)])
+
+    def problems(self, design: StudyDesign) -> list[DesignProblem]:
+        return too_few_dialogs(design)
 
 
 def _count_checkpoints(frames: "Frames", fewest: int) -> "pd.DataFrame":

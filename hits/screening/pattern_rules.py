@@ -2,8 +2,11 @@
 
 from typing import TYPE_CHECKING, Literal
 
+from hits.errors import DesignProblem
+from hits.models.design import StudyDesign
 from hits.models.screening_rule import Finding, ScreeningRule, Share, as_percent
 from hits.screening.findings import FEWEST_DIALOGS, UNJUDGED, counts_by_worker, evidence_table, findings_of, is_at_least
+from hits.screening.pointless_rules import single_cards, too_few_dialogs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,6 +38,9 @@ class StraightLines(ScreeningRule):
         by_worker = lines[(by_dialog["size"] > 1).array].groupby("worker", observed=True)["is_line"]
         facts = evidence_table(share=by_worker.mean(), dialogs=by_worker.size())
         return findings_of(facts[is_at_least(facts["share"], self.share) & (facts["dialogs"] >= FEWEST_DIALOGS)])
+
+    def problems(self, design: StudyDesign) -> list[DesignProblem]:
+        return single_cards(design, "share") or too_few_dialogs(design)
 
 
 class PositionBias(ScreeningRule):
@@ -75,6 +81,9 @@ class PositionBias(ScreeningRule):
         facts = found[["p_value", "strength"]].assign(cards=found["count"], workers_tested=len(tested))
         facts["usual_areas"] = [_usual_areas(suspect[suspect["worker"] == worker]) for worker in facts.index]
         return findings_of(facts)
+
+    def problems(self, design: StudyDesign) -> list[DesignProblem]:
+        return single_cards(design, "strength")
 
 
 def _usual_areas(cards: "pd.DataFrame") -> str:
