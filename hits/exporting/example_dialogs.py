@@ -49,7 +49,9 @@ def choose_dialogs(kept: pd.DataFrame) -> dict[str, tuple[Key, float]]:
         return {}
     apart = 1 - alike.loc[several.index] / (several * (several - 1))
     by_dialog = apart.groupby(level=["dataset", "external_id"], observed=True).mean()
-    ranked = sorted(((-float(value), (str(key[0]), str(key[1]))) for key, value in by_dialog.items()))
+    dataset, external_id = (by_dialog.index.get_level_values(name).astype(str) for name in ("dataset", "external_id"))
+    values = (-float(value) for value in by_dialog)
+    ranked = sorted(zip(values, zip(dataset, external_id, strict=True), strict=True))
     places = dict(zip(NAMES, (0, len(ranked) // 2, len(ranked) - 1), strict=True))
     return {name: (ranked[place][1], -ranked[place][0]) for name, place in places.items()}
 
