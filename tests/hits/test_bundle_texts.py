@@ -71,7 +71,7 @@ def test_the_analysis_is_a_paragraph_with_test_family_intervals_coding_looks_and
 def test_exclusions_are_in_words_with_agreement_before_and_after(sources: Sources) -> None:
     told = methods_markdown(sources)
 
-    assert "We excluded all work of workers who gave the same answer to 95% or more of all replies" in told
+    assert "We excluded all work of workers who gave the same answer to 95% or more of the dialogs" in told
     assert "which removed 60 answers by 6 workers." in told
     assert "We then excluded single assignments in which fewer than 2 bonus points were won" in told
     assert re.search(r"was -?0\.\d\d \(95% CI .*\) before and 0\.\d\d \(95% CI .*\) after exclusions", told)
