@@ -41,7 +41,8 @@ import numpy.typing as npt
 import scipy  # which loads its parts when they are first used: that takes a second, and few processes plan studies
 
 from hits.stats.intervals import wilson_interval
-from hits.stats.planned_study import GRID, Setting, components_of, outcome_difference
+from hits.stats.planned_study import GRID, Setting, components_of, outcome_difference, unit_of
+from hits.stats.planned_tests import SHARE_OF_BEST
 from hits.stats.too_few import FEW_WORKERS
 
 Floats = npt.NDArray[np.floating]
@@ -51,6 +52,7 @@ DIFFERENCES = (0.01, 0.02, 0.03, 0.05, 0.07, 0.10, 0.15)
 SIMULATIONS = 400
 MOST_SIMULATIONS = 100_000
 MOST_DIALOGS_NEEDED = 100_000
+LARGEST_SHIFT, SECANTS = 4.0, 4  # of the latent, whose deviation is 1
 
 # Around a guess, these many points are tried at a time: drawing the ratings takes longer than cutting them.
 POINTS = 8
@@ -148,6 +150,34 @@ def dialogs_needed(
         hits = math.ceil(hits * min(max(wanted / max(reached, 0.1), 0.5), 2) ** 2 * (1.01 if found < power else 0.99))
         hits = min(max(hits, low + 1), high - 1)
     return None if high > most_hits else high * setting.dialogs_per_hit
+
+
+def approximate_dialogs_needed(
+    setting: Setting, gain: float, power: float = 0.8, most: int = MOST_DIALOGS_NEEDED
+) -> int | None:
+    """Return about how many dialogs in whole HITs detect this gain of the outcome with this power; None above `most`.
+
+    It is the normal approximation alone, in a fraction of a second, and within a sixth of what `dialogs_needed`
+    simulates for a minute. Unlike a difference, which is meant in *good*, `gain` is in the outcome's own units.
+    """
+    _check_power(power)
+    shift = _shift_of_gain(setting, gain)
+    hits = _hits_by_normal_approximation(setting, shift, power, most // setting.dialogs_per_hit) if shift else None
+    return None if hits is None else max(2, hits * setting.dialogs_per_hit)
+
+
+def _shift_of_gain(setting: Setting, gain: float) -> float | None:
+    """Return the shift of the better generator's latent that gains so much of the outcome; None if none does."""
+    if gain <= 0:
+        return None
+    if setting.outcome == SHARE_OF_BEST:
+        return _shifts(setting, [gain])[0] if gain <= setting.largest_difference else None
+    shift = LARGEST_SHIFT / 4
+    for _ in range(SECANTS):  # the gain is nearly proportional to the shift where it is small
+        shift *= gain / (components_of(setting, shift).gain * unit_of(setting))
+        if shift > LARGEST_SHIFT:
+            return None
+    return shift
 
 
 def _hits_by_normal_approximation(setting: Setting, shift: float, power: float, most: int) -> int | None:

@@ -29,7 +29,7 @@ import numpy.typing as npt
 import pandas as pd
 import scipy
 
-from hits.stats.coded_ratings import NOT_FOR_COMPARISONS, CodedRatings, Codes
+from hits.stats.coded_ratings import CodedRatings, Codes
 from hits.stats.estimates import CONFIDENCE, Estimate, Interval, Undefined
 from hits.stats.outcomes import WorkerEffect
 from hits.stats.too_few import effective_number
@@ -59,8 +59,8 @@ def worker_effect(ratings: CodedRatings, seed: int = 1) -> WorkerEffect:
 def _problem(rows: CodedRatings) -> Undefined | None:
     if not len(rows):
         return Undefined("there is no rating")
-    if rows.opponent is not None:
-        return Undefined(NOT_FOR_COMPARISONS)
+    if rows.no_score_because:
+        return Undefined(rows.no_score_because)
     return Undefined("all ratings are of one worker") if rows.worker_count < 2 else None
 
 
