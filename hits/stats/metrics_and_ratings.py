@@ -112,7 +112,8 @@ class _Replies:
         for codes in (rows.dialog, rows.worker, rows.answer):
             length = int(codes.max(initial=-1)) + 1
             by_score = np.bincount(codes * size + rows.generator, weights=of_ratings, minlength=length * size)
-            sums.append(np.hstack([by_score.reshape(length, size), np.zeros((length, size))]))
+            padded = np.hstack([by_score.reshape(length, size), np.zeros((length, size))])
+            sums.append(np.asarray(padded, np.float64))
         dialog = rows.dialog[self.first]
         by_metric = np.bincount(dialog * size + self.generator, weights=of_replies, minlength=len(sums[0]) * size)
         sums[0][:, size:] = by_metric.reshape(-1, size)
