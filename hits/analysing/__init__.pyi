@@ -1,13 +1,11 @@
 from .analysis import METRIC_PREFIX as METRIC_PREFIX
+from .analysis import Tell as Tell
 from .analysis import analyse as analyse
 from .automatic import add_metrics as add_metrics
 from .automatic import metrics_of as metrics_of
 from .computing import compute_results as compute_results
 from .figures.all_figures import Picture as Picture
 from .figures.all_figures import make_pictures as make_pictures
-from .imported_ratings import DEFAULT_SCALE as DEFAULT_SCALE
-from .imported_ratings import describe_problems as describe_problems
-from .imported_ratings import import_ratings as import_ratings
 from .interim import with_progress as with_progress
 from .origin_words import WARNINGS as WARNINGS
 from .origin_words import Origin as Origin
@@ -27,6 +25,7 @@ from .report import Table as Table
 from .report_circumstances import FACTOR_TITLES as FACTOR_TITLES
 from .report_text import report_as_text as report_as_text
 from .reporting import report_of as report_of
+from .results import CriterionResults as CriterionResults
 from .results import Results as Results
 from .separating import Pricing as Pricing
 from .separating import with_separations as with_separations

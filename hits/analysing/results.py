@@ -95,6 +95,7 @@ class CriterionResults:
     separations: tuple[Separation, ...] = ()  # of the hardest and the easiest primary pair that is not told apart
     label: str = ""  # the criterion's name as people read it; empty if `criterion` says it all
     is_by_mean: bool = False  # the values are points with equal distances: tables show means first
+    is_nominal: bool = False  # the values are labels without an order: nothing is better than anything
 
     @property
     def title(self) -> str:

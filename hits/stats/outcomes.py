@@ -146,7 +146,7 @@ class Ranking:
 @dataclass(frozen=True)
 class Agreement:
     """`dataset` and `generator` are None for all of them together; `replies` and `ratings` are those rated twice or
-    more."""
+    more. `majorities` counts the replies of which more than half of the ratings say the same."""
 
     dataset: str | None
     generator: str | None
@@ -157,6 +157,7 @@ class Agreement:
     alpha_interval: Estimate | Undefined
     fleiss_kappa: Estimate | Undefined
     raw: Estimate | Undefined
+    majorities: int | Undefined = NOT_COMPUTED
 
 
 @dataclass(frozen=True)
@@ -168,7 +169,7 @@ class TrueShares:
     replies: int
     dawid_skene: tuple[float, ...]
     majority: tuple[float, ...]
-    mean_score: float
+    mean_score: float | Undefined
 
 
 @dataclass(frozen=True)

@@ -276,6 +276,24 @@ class Sums:
 
     def spread(self) -> tuple[Floats, Floats, Floats]:
         """Return mean, variance and degrees of freedom of the mean, as hits.stats.clusters has them."""
+        variance, freedom, _ = self._spread_of_total()
+        answers = float(self.answers_of_workers.sum())
+        return self.total / answers, variance / answers**2, freedom
+
+    def half_width(self, alpha: float) -> Floats:
+        """Return half the width of the total's interval with few workers: the wider of Satterthwaite's and
+        Banerjee's."""
+        variance, freedom, of_workers = self._spread_of_total()
+        loads = self.answers_of_workers
+        workers = max(float(loads.sum()) ** 2 / float(loads @ loads) - 1, 1)
+        few, many = (scipy.special.stdtrit(one, 1 - alpha / 2) for one in (workers, max(self.dialogs - 1, 1)))
+        part = np.minimum(of_workers, variance)
+        by_banerjee = few**2 * part + many**2 * (variance - part)
+        by_satterthwaite = scipy.special.stdtrit(freedom, 1 - alpha / 2) ** 2 * variance
+        return np.asarray(np.sqrt(np.maximum(by_banerjee, by_satterthwaite)))
+
+    def _spread_of_total(self) -> tuple[Floats, Floats, Floats]:
+        """Return variance and degrees of freedom of the total, and the workers' term of the variance."""
         loads = self.answers_of_workers
         answers = float(loads.sum())
         mean = self.total / answers
@@ -287,7 +305,7 @@ class Sums:
         variance = np.maximum(of_dialogs + of_workers - of_answers, 0.8 * np.maximum(of_dialogs, of_workers))
         weight = of_dialogs**2 / max(self.dialogs - 1, 1) + of_workers**2 / max(workers - 1, 1)
         freedom = np.divide(variance**2, weight, out=np.ones_like(variance), where=weight > 0)
-        return mean, variance / answers**2, np.maximum(freedom, 1)
+        return variance, np.maximum(freedom, 1), of_workers
 
 
 def _detected_shares(setting: Setting, differences: Sequence[float], simulations: int, seed: int) -> list[float]:
@@ -301,9 +319,7 @@ def _detected_shares(setting: Setting, differences: Sequence[float], simulations
     for sums in _study_sums(setting, shifts, simulations, seed):
         is_found = np.abs(sums.statistic()) >= critical
         if setting.worker_count < FEW_WORKERS:
-            mean, variance, freedom = sums.spread()
-            needed = scipy.special.stdtrit(freedom, 1 - setting.alpha_per_pair / 2)
-            is_found &= np.abs(mean) > needed * np.sqrt(variance)
+            is_found &= np.abs(sums.total) > sums.half_width(setting.alpha_per_pair)
         detected += is_found.sum(axis=-1)
     return [float(share) for share in detected / simulations]
 

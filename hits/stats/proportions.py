@@ -15,7 +15,7 @@ import math
 import numpy as np
 
 from hits.stats.clusters import Clusters, spread_of, spread_of_shares
-from hits.stats.coded_ratings import HUMAN, NOT_FOR_COMPARISONS, CodedRatings
+from hits.stats.coded_ratings import HUMAN, CodedRatings
 from hits.stats.estimates import Estimate, Undefined
 from hits.stats.outcomes import Share, ShareRow
 from hits.stats.share_intervals import position_interval, share_interval
@@ -81,8 +81,8 @@ def row_of(ratings: CodedRatings, dataset: str | None, generator: str | None, pr
 
 def _mean_score(ratings: CodedRatings, clusters: Clusters) -> tuple[Estimate | Undefined, float | Undefined]:
     """Return the mean score with its interval, and its standard error."""
-    if ratings.opponent is not None:
-        return Undefined(NOT_FOR_COMPARISONS), Undefined(NOT_FOR_COMPARISONS)
+    if problem := ratings.no_score_because:
+        return Undefined(problem), Undefined(problem)
     mean = float(ratings.score.mean())
     spread = spread_of((ratings.score - mean) / len(ratings), clusters)
     fewest = min(ratings.dialog_count, ratings.worker_count)
