@@ -16,10 +16,9 @@ from hits.analysing import (
     with_progress,
     with_separations,
 )
-from hits.analysing.imported_ratings import read_ratings
 from hits.analysing.results import Results
 from hits.stats import Plan
-from tests.hits.stats.small_frames import drawn_frame
+from tests.hits.stats.small_frames import drawn_frame, rated_frame
 
 PRICING = Pricing(4, 3, 10, 50, 0, 312, "USD")
 BETTER, SAME, ALSO = (0.7, 0.2, 0.1), (0.3, 0.3, 0.4), (0.33, 0.3, 0.37)
@@ -77,18 +76,14 @@ def test_until_a_study_is_complete_only_the_sequence_speaks(three: Results) -> N
 
 
 def test_one_model_and_no_rating_are_not_called_leaders() -> None:
-    alone = read_ratings(["item,worker,generator,value\n", "1,w,A,good\n", "2,v,A,bad\n"], "one.csv")
-
-    text = answer_of(analyse(alone.frame))
+    text = answer_of(analyse(rated_frame(("1", "w", "A", "good"), ("2", "v", "A", "bad"))))
 
     assert "No other model was rated, so nothing is compared." in text
     assert "leads" not in text
 
 
 def test_pairs_that_were_not_compared_are_never_called_equal() -> None:
-    few = read_ratings(["item,worker,generator,value\n", "1,w,A,good\n", "2,w,B,bad\n"], "few.csv")
-
-    text = answer_of(analyse(few.frame))
+    text = answer_of(analyse(rated_frame(("1", "w", "A", "good"), ("2", "w", "B", "bad"))))
 
     assert "can't be compared with the other models: no worker rated both in the same dialog" in text
     assert "told apart" not in text
