@@ -1,4 +1,6 @@
-"""Make every picture in docs/images from the present pages: python -m examples.screenshots [--out FOLDER]
+"""Make every picture in docs/images from the present pages.
+
+    python -m examples.screenshots [--out FOLDER] [--results FOLDER]
 
 On a database of its own: the example corpus, the demo's study, a simulated crowd. Then a browser looks at the
 researcher's pages and goes through a HIT as a worker. The curves of training are drawn by the
@@ -22,6 +24,7 @@ from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
 from evalplatform.environment import VARIABLES
 from examples.demo import ROOT, background_process, demo_login, free_port, import_corpus, prepare_database
+from examples.result_screens import SIZES, make_studies, shoot_results
 from tests.browser.chromium import FLAGS, chromium_path
 
 IMAGES = ROOT / "docs" / "images"
@@ -32,17 +35,23 @@ MARGIN = 12
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=IMAGES)
-    out: Path = parser.parse_args().out
+    parser.add_argument("--results", type=Path, help="a folder for results pages of 3, 8 and 20 models; takes minutes")
+    options = parser.parse_args()
+    out: Path = options.out
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         address = _set_up(Path(folder))
         # Run a background process, because the pages warn if there is none.
         with background_process(), _web_server(address):
             dialog = _make_study()
+            if options.results:
+                make_studies()
             name, password = demo_login()
             with sync_playwright() as playwright:
                 browser = playwright.chromium.launch(executable_path=chromium_path(), args=FLAGS)
                 _shoot_researcher(browser, address, (name, password), dialog, out)
+                if options.results:
+                    _shoot_result_screens(browser, address, (name, password), options.results)
                 _shoot_worker(browser, address, "Alice", out)
                 _shoot_phone(browser, address, "Bruno", out)
                 browser.close()
@@ -104,10 +113,7 @@ def _web_server(address: str) -> Iterator[None]:
 
 def _shoot_researcher(browser: Browser, address: str, login: tuple[str, str], dialog: str, out: Path) -> None:
     page = browser.new_page(base_url=address, viewport={"width": 1100, "height": 982})
-    page.goto("/login/")
-    page.get_by_label("User name").fill(login[0])
-    page.get_by_label("Password").fill(login[1])
-    page.get_by_role("button", name="Log in").click()
+    _log_in(page, login)
     page.goto(dialog)
     page.screenshot(path=out / "dialog.png")
 
@@ -128,9 +134,26 @@ def _shoot_researcher(browser: Browser, address: str, login: tuple[str, str], di
 
     page.set_viewport_size({"width": 1280, "height": 900})
     page.goto("/studies/demo/results/")
-    first = page.locator("section.panel, .panel").filter(has=page.get_by_role("heading", name="How replies were rated"))
-    expect(first.get_by_role("img").first).to_be_visible()
-    _shoot_part(page, page.locator("body > header"), first.first, out / "results.png")
+    expect(page.locator(".leaderboard")).to_be_visible()
+    _shoot_part(page, page.locator("body > header"), page.locator("#answer"), out / "results.png")
+    page.close()
+
+
+def _log_in(page: Page, login: tuple[str, str]) -> None:
+    page.goto("/login/")
+    page.get_by_label("User name").fill(login[0])
+    page.get_by_label("Password").fill(login[1])
+    page.get_by_role("button", name="Log in").click()
+    page.wait_for_url(lambda url: "/login/" not in url)
+
+
+def _shoot_result_screens(browser: Browser, address: str, login: tuple[str, str], out: Path) -> None:
+    out.mkdir(parents=True, exist_ok=True)
+    page = browser.new_page(base_url=address)
+    _log_in(page, login)
+    names = [f"models-{models}-datasets-{datasets}" for models, datasets in SIZES]
+    for path in shoot_results(browser, address, page.context.storage_state(), names, out):
+        print(path)
     page.close()
 
 

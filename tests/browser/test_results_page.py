@@ -31,13 +31,29 @@ def test_a_researcher_reads_the_results_of_a_study(
 
     # The page follows by itself, once a worker is done.
     compute_results_of_offering(offering_for(study, "local").pk)
-    expect(page.get_by_role("img", name=re.compile("^How replies were rated"))).to_be_visible()
-    page.locator("#comparisons summary").click()
-    expect(page.get_by_role("rowheader", name="listener-large and parrot").first).to_be_visible()
+    expect(page.locator("[data-answer]")).to_contain_text("listener-large ")
+    expect(page.get_by_role("row", name=re.compile("^1 listener-large"))).to_be_visible()
     check_accessibility(page)
 
+    # A link of the table of contents opens its fold, by keyboard too; the table of contents stays in sight.
+    contents = page.get_by_role("navigation", name="On this page")
+    if not contents.get_by_role("link", name="Which model is better").is_visible():
+        contents.get_by_text("On this page").click()
+    contents.get_by_role("link", name="Which model is better").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#comparisons")).to_have_attribute("open", "")
+    expect(contents).to_be_in_viewport()
+    page.locator("#comparisons details summary").first.click()
+    expect(page.get_by_role("rowheader", name=re.compile("listener-large and parrot")).first).to_be_visible()
+    for fold in page.locator("details.fold:not([open]) > summary").all():
+        fold.click()
+    check_accessibility(page)
+
+    page.goto("/studies/demo/results/#screening")
+    expect(page.locator("#screening")).to_have_attribute("open", "")
     page.get_by_role("link", name="no rule").click()
     expect(page.get_by_text("Shown as if the screening were")).to_be_visible()
+    page.locator("#disputed > summary").click()
     page.get_by_role("link", name="Look at these dialogs").click()
     expect(page.get_by_text(re.compile("Page 1 of"))).to_be_visible()
     check_accessibility(page)

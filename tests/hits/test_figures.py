@@ -56,6 +56,10 @@ def test_all_figures_are_drawn_the_same_twice_and_need_no_style_of_their_own(res
         ids = re.findall(r'\bid="([^"]*)"', svg)
         assert len(ids) == len(set(ids))
         assert all(name.startswith(f"{one.name}-") for name in ids)
+        assert one.narrow_svg == other.narrow_svg
+        assert not set(ids) & set(re.findall(r'\bid="([^"]*)"', one.narrow_svg))
+        widths = [float(re.search(r'viewBox="0 0 ([\d.]+)', drawn)[1]) for drawn in (svg, one.narrow_svg)]  # type: ignore[index]
+        assert widths == pytest.approx([455, 219], abs=0.5), "the text and the column of the common templates"
     assert made[0].pdf == again[0].pdf
     assert b"CreationDate" not in made[0].pdf
 

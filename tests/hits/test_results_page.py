@@ -86,11 +86,72 @@ def test_the_page_asks_a_worker_once_and_shows_what_it_finds(researcher_client: 
 def test_every_figure_has_its_words_and_its_numbers(researcher_client: Client, computed: Study) -> None:
     html = html_of(researcher_client.get("/studies/demo/results/"))
 
-    figures = re.findall(r'<figure class="figure-frame"[^>]*><svg role="img" aria-label="([^"]{40,})"', html)
+    figures = re.findall(r'<figure class="figure-frame figure-wide"><svg role="img" aria-label="([^"]{40,})"', html)
+    narrow = re.findall(r'<figure class="figure-frame figure-narrow"><svg role="img" aria-label="([^"]{40,})"', html)
     assert len(figures) == 6
-    assert html.count("<figure") == len(figures)
+    assert narrow == figures
+    assert html.count("<figure") == 2 * len(figures)
+    ids = re.findall(r'\bid="([^"]*)"', html)
+    assert len(ids) == len(set(ids))
     assert html.count("<summary>The numbers as") >= len(figures)
     assert not re.search(r"<script(?![^>]* src=)|<style| style=|javascript:", html)
+
+
+@pytest.mark.once
+def test_the_page_begins_with_the_answer_and_the_ranked_table(researcher_client: Client, computed: Study) -> None:
+    page = text_of(researcher_client)
+    html = html_of(researcher_client.get("/studies/demo/results/"))
+
+    assert page.index("Simulated: not for publication") < page.index("listener-large ")
+    assert page.index("listener-large ") < page.index("Share of good") < page.index("How replies were rated")
+    [board] = re.findall(r'<table class="leaderboard">.*?</table>', html, re.S)
+    names = [unescape(name) for name in re.findall(r'<th scope="row">([^<]*)</th>', board)]
+    assert names[0] == "listener-large"
+    assert names[-1] == "human reply"
+    assert board.count("<circle") == 4, "the human reply was not rated in every dataset"
+    assert "choose one of them" in board
+
+
+@pytest.mark.once
+def test_a_dataset_is_chosen_by_a_link_and_downloaded_as_csv(researcher_client: Client, computed: Study) -> None:
+    page = text_of(researcher_client, "?dataset=example-empathetic")
+    response = researcher_client.get("/studies/demo/results/leaderboard.csv?dataset=example-empathetic")
+    head, *rows = response.content.decode().splitlines()
+
+    assert "In example-empathetic alone, which is exploratory: " in page
+    assert "the dashed line is the human reply" in page
+    assert response.headers["Content-Type"].startswith("text/csv")
+    assert head.startswith("rank,model,outcome,value,low,high,letters,ratings,dialogs,workers,dataset,criterion,note")
+    assert len(rows) == 5
+    assert all("example-empathetic" in row and "Simulated: not for publication" in row for row in rows)
+    assert "which is exploratory" not in text_of(researcher_client, "?dataset=no+such+dataset")
+
+
+@pytest.mark.once
+def test_a_variant_shows_its_own_answer_table_and_figures(researcher_client: Client, computed: Study) -> None:
+    def parts(address: str) -> tuple[str, list[str]]:
+        html = html_of(researcher_client.get(f"/studies/demo/results/{address}"))
+        [board] = re.findall(r'<table class="leaderboard">.*?</table>', html, re.S)
+        return board, re.findall(r'<figure class="figure-frame figure-wide">.*?</figure>', html, re.S)
+
+    (board, figures), (other_board, other_figures) = parts(""), parts("?screening=no+rule")
+
+    assert board != other_board
+    assert all(one not in figures for one in other_figures[:4])
+    assert "verdicts that change" in text_of(researcher_client).lower()
+
+
+@pytest.mark.once
+def test_a_screening_that_was_not_applied_or_was_undone_is_warned_about(
+    researcher_client: Client, computed: Study
+) -> None:
+    assert "own screening" not in text_of(researcher_client)
+
+    ScreeningRun.objects.update(undone_at=timezone.now())
+    assert "The study's own screening was undone: everything counts." in text_of(researcher_client)
+
+    ScreeningRun.objects.all().delete()
+    assert "The study's own screening has not been applied: everything counts." in text_of(researcher_client)
 
 
 @pytest.mark.once

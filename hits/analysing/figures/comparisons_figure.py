@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LONGEST_ABOVE = 18  # letters of an upright name
-SMALLEST_CELL = 0.21  # inches, into which ".62" fits
+SMALLEST_CELL = 0.18  # inches, into which ".62" fits
 QUIET = 0.6
 
 

@@ -1,0 +1,157 @@
+"""The sentence that answers: who leads, who can't be told apart, what is sure, what it would take; honest always."""
+
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+
+from hits.analysing import (
+    Origin,
+    Pricing,
+    Progress,
+    Report,
+    analyse,
+    report_as_text,
+    report_of,
+    with_progress,
+    with_separations,
+)
+from hits.analysing.results import Results
+from hits.stats import Plan
+from tests.hits.stats.small_frames import drawn_frame, rated_frame
+
+PRICING = Pricing(4, 3, 10, 50, 0, 312, "USD")
+BETTER, SAME, ALSO = (0.7, 0.2, 0.1), (0.3, 0.3, 0.4), (0.33, 0.3, 0.37)
+INTERIM = Progress(collected=48, planned=240, is_complete=False)
+
+
+def answer_of(results: Results, variant: str = "") -> str:
+    return report_of(results, variant).answer
+
+
+@pytest.fixture(scope="module")
+def three() -> Results:
+    return analyse(drawn_frame(seed=2, best=BETTER, second=ALSO, third=SAME), plan=Plan("share of best"))
+
+
+def test_a_leader_that_the_test_tells_from_all_others_is_better(three: Results) -> None:
+    text = answer_of(three)
+
+    assert text.startswith("best leads with ")
+    assert "% good: it is better than " in text
+    assert "second and third can't be told apart." in text
+
+
+def test_what_it_would_take_is_said_in_dialogs_and_dollars_with_about() -> None:
+    results = analyse(drawn_frame(seed=5, one=ALSO, other=SAME), plan=Plan("share of best"))
+
+    text = answer_of(with_separations(results, PRICING))
+
+    assert "the highest, but can't be told apart from" in text
+    assert "dialogs in all (" in text
+    assert "about $" in text
+    assert text.endswith("if they differ as much as is seen.") or "they may differ less" in text
+
+
+def test_what_the_planner_cant_say_is_said_to_be_so() -> None:
+    same = analyse(drawn_frame(seed=5, one=ALSO, other=SAME), plan=Plan("share of best"))
+    assert same.main.comparisons[0].comparisons[0].verdict == "not told apart"
+    by_mean = analyse(_five_points(), plan=Plan("mean score"))
+
+    assert "can't be computed: the planner can't simulate mean scores on this scale" in answer_of(
+        with_separations(by_mean, PRICING)
+    )
+    assert "takes about" not in answer_of(same), "ratings from elsewhere have no price"
+
+
+def test_until_a_study_is_complete_only_the_sequence_speaks(three: Results) -> None:
+    plan = Plan("share of best", tau2=0.02)
+    interim = with_progress(three, INTERIM, plan)
+
+    text = answer_of(interim)
+
+    assert text.startswith("So far, after 48 of 240 assignments, best is ahead with ")
+    assert "leads" not in text
+    assert "not decided yet" in text or "holds at every look" in text
+
+
+def test_one_model_and_no_rating_are_not_called_leaders() -> None:
+    text = answer_of(analyse(rated_frame(("1", "w", "A", "good"), ("2", "v", "A", "bad"))))
+
+    assert "No other model was rated, so nothing is compared." in text
+    assert "leads" not in text
+
+
+def test_pairs_that_were_not_compared_are_never_called_equal() -> None:
+    text = answer_of(analyse(rated_frame(("1", "w", "A", "good"), ("2", "w", "B", "bad"))))
+
+    assert "can't be compared with the other models: no worker rated both in the same dialog" in text
+    assert "told apart" not in text
+
+
+def test_few_workers_are_said_with_the_answer(three: Results) -> None:
+    assert any("workers" in caution for caution in report_of(_by_three_workers()).criteria[0].answers[0].cautions)
+
+
+def test_what_was_not_planned_is_called_exploratory() -> None:
+    frame = drawn_frame(seed=2, best=BETTER, second=ALSO, third=SAME)
+
+    text = answer_of(analyse(frame, plan=Plan("share of best", (("second", "third"),))))
+
+    assert "was not planned, so it is exploratory" in text
+
+
+def test_a_quoted_answer_of_simulated_ratings_says_so(three: Results) -> None:
+    simulated = replace(three, origin=Origin(simulation=5))
+
+    assert answer_of(simulated).startswith("Simulated: not for publication. best leads")
+
+
+def test_each_dataset_has_an_answer_and_only_the_planned_one_is_quoted() -> None:
+    report = _two_datasets()
+    [one] = report.criteria
+
+    assert [answer.dataset for answer in one.answers] == [None, "easy", "hard"]
+    assert [answer.is_primary for answer in one.answers] == [True, False, False]
+    assert one.answers[1].text.startswith("In easy alone, which is exploratory: ")
+    assert "In easy" not in report.answer
+
+
+def test_the_terminal_prints_the_answer_first(three: Results) -> None:
+    lines = list(report_as_text(report_of(three)))
+
+    assert lines[0].startswith("best leads with ")
+
+
+def test_all_tables_have_the_leaderboards_order(three: Results) -> None:
+    [one] = report_of(three).criteria
+    *models, human = one.leaderboards[0].rows
+    order = [row.head.names[0] for row in models]
+
+    assert order[0] == "best"
+    assert [row.head.rank for row in models] == [1, 2, 3]
+    assert human.head.is_human
+    for key in ("shares", "ranking"):
+        assert [row.head.names[0] for row in one.section(key).tables[0].rows] == order
+
+
+def _two_datasets() -> Report:
+    easy, hard = (drawn_frame(seed=seed, A=BETTER, B=SAME) for seed in (1, 2))
+    hard["dialog"] += 10_000
+    frame = pd.concat([easy.assign(dataset="easy"), hard.assign(dataset="hard")], ignore_index=True)
+    frame["value"] = frame["value"].astype(easy["value"].dtype)
+    return report_of(analyse(frame, plan=Plan("share of best")))
+
+
+def _five_points() -> pd.DataFrame:
+    frame = drawn_frame(seed=5, one=ALSO, other=SAME)
+    five = ["5", "4", "3", "2", "1"]
+    values = [five[(score * 7 + row) % 5] for row, score in enumerate(frame["score"])]
+    return frame.assign(value=pd.Categorical(values, five), score=[int(value) for value in values])
+
+
+def _by_three_workers() -> Results:
+    frame = drawn_frame(seed=2, best=BETTER, second=ALSO)
+    codes = frame["worker"].astype("category").cat.codes % 3
+    frame["worker"] = [f"W{code}" for code in codes]
+    return analyse(frame.drop_duplicates(["worker", "dialog", "generator"]), plan=Plan("share of best"))
