@@ -11,6 +11,7 @@ from evalplatform.errors import EvalPlatformError
 from hits.analysing import WARNINGS, Origin, Results, make_pictures, report_of, results_as_json
 from hits.exporting.about import About, count_by_origin, read_about
 from hits.exporting.bundles import analyse_bundle
+from hits.exporting.elsewhere_bundles import check_elsewhere_bundle, is_from_elsewhere
 from hits.exporting.hashing import changed_files, hash_of
 from hits.exporting.ratings_files import RATINGS_FILES, read_ratings
 from hits.exporting.report_latex import latex_tables
@@ -22,6 +23,8 @@ MARKED_TEXTS = ("README.md", "methods.md", "methods.tex", "datasheet.md")  # tab
 
 def check_bundle(folder: Path, ratings: str = RATINGS_FILES[0]) -> list[str]:
     """Describe each difference; the list is empty if all is well. `ratings` is one of the bundle's three files."""
+    if is_from_elsewhere(folder):
+        return check_elsewhere_bundle(folder)
     about = read_about(folder)
     found = [*changed_files(folder), *_other_manifest(folder, about)]
     try:
