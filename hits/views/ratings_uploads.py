@@ -212,6 +212,6 @@ def _found(upload: RatingsUpload) -> dict[str, Any]:
     file = upload_bundle_file(upload)
     return {
         "size": report.criteria[0].size,
-        "sections": [(section, figures.get(section.key)) for section in page_sections(report)],
+        "sections": [(section, figures.get(section.key)) for section in page_sections(report) if section.tables],
         "bundle_bytes": file.stat().st_size if file.exists() else 0,
     }
