@@ -205,7 +205,8 @@ def _rules_of_no_points(frame: pd.DataFrame) -> list[str]:
 
 
 def _calibration_rows(ratings: CodedRatings) -> list[ShareRow]:
-    """Return, for each dataset, how the human replies were rated, and the generators' replies in the same dialogs."""
+    """Return, for each dataset, how the human replies were rated, and the generators' replies in the same dialogs. All
+    datasets together come first, if human replies were rated in each of them."""
     found = []
     has_human = np.zeros(int(ratings.dialog.max(initial=-1)) + 1, bool)
     has_human[ratings.dialog[ratings.generator == HUMAN]] = True
@@ -214,6 +215,10 @@ def _calibration_rows(ratings: CodedRatings) -> list[ShareRow]:
         part = checkpoints.in_dataset(code)
         if len(part):
             found += [human_row(part, name), *(row for row in rows_by_dataset(part) if row.dataset == name)]
+    datasets = {row.dataset for row in found}
+    if len(datasets) > 1 and len(datasets) == len(ratings.datasets) and not checkpoints.by_generators.pooling_problem:
+        together = [row for row in table_rows(checkpoints) if row.dataset is None]
+        found = [human_row(checkpoints, None), *together, *found]
     return found
 
 

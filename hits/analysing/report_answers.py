@@ -18,7 +18,18 @@ from hits.analysing.report import (
     p_value,
 )
 from hits.analysing.results import CriterionResults
-from hits.stats import Agreement, Comparison, Comparisons, Estimate, Ranking, ShareRow, Undefined
+from hits.stats import (
+    LARGER_OF_BOTH,
+    TWO_WAY_T,
+    Agreement,
+    Comparison,
+    Comparisons,
+    Estimate,
+    PairTest,
+    Ranking,
+    ShareRow,
+    Undefined,
+)
 
 COMPARED = "How often each model's reply won, tied and lost against another model's."
 AGREEMENTS = {
@@ -34,7 +45,7 @@ COUNTED = (Column("replies", "replies rated twice"), Column("majorities", "with 
 
 def shares(found: CriterionResults) -> Section:
     lead = (
-        "Which share of each model's ratings has each value. Whiskers and brackets are 95 % intervals; they respect "
+        "Which share of each model's ratings has each value. Lines and brackets are 95 % intervals; they respect "
         "that ratings of one dialog, and of one worker, belong together."
     )
     if found.is_comparison:
@@ -117,7 +128,7 @@ def _comparisons_lead(found: CriterionResults) -> str:
     sentences = [
         "Models are compared within the same worker and dialog. Differences are the first model's minus the second's; "
         "superiority is the chance that the first is rated higher, where ties count half.",
-        f"A permutation test of the {_outcome_words(outcome, best)} decides.",
+        _deciding_test(pairs, _outcome_words(outcome, best)),
     ]
     if any(pair.kind == "unpaired" for pair in pairs):
         sentences.append(
@@ -129,6 +140,16 @@ def _comparisons_lead(found: CriterionResults) -> str:
         sentences.append("The planned comparisons are corrected by themselves; all others are exploratory.")
     sentences.append("Models that share a letter can't be told apart.")
     return " ".join(sentences)
+
+
+def _deciding_test(pairs: Sequence[Comparison], outcome: str) -> str:
+    methods = {pair.test.method for pair in pairs if pair.kind == "paired" and isinstance(pair.test, PairTest)}
+    sentence = f"A permutation test of the {outcome} decides"
+    if LARGER_OF_BOTH in methods:
+        return f"{sentence}; where raters are few, the larger of its p-value and that of a two-way t test does."
+    if TWO_WAY_T in methods:
+        return f"{sentence}; where answers are very many, a two-way t test does."
+    return f"{sentence}."
 
 
 def _outcome_words(outcome: str, best: str) -> str:

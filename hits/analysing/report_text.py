@@ -27,6 +27,8 @@ def report_as_text(report: Report) -> Iterator[str]:
 
 
 def _criterion(report: CriterionReport) -> Iterator[str]:
+    for answer in report.main_answers:
+        yield from (*answer.sentences, *answer.cautions, "")
     size = report.size
     yield (
         f"{count_of(size.ratings, 'rating')} of models' replies and {size.human_ratings:,} of human ones, in "

@@ -28,7 +28,8 @@ DIFFERENT_DATASETS = "the models were rated on different datasets"
 @dataclass(frozen=True)
 class CodedRatings:
     """A row for each rating. Codes are small numbers, since studies have millions of rows and every selection copies
-    them: whoever multiplies codes makes them int64 first. `answer` is a worker's whole answer to one dialog, `reply` one writer's reply to it.
+    them: whoever multiplies codes makes them int64 first. `answer` is a worker's whole answer to one dialog, `reply`
+    one writer's reply to it.
 
     Where replies were compared, a row is a comparison of two replies, `reply` the two of them, and `opponent` the
     second one's writer. The same two always stand in the same order: the human reply first, then the design's order.

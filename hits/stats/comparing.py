@@ -45,7 +45,13 @@ from hits.stats.outcomes import (
 from hits.stats.planned_tests import MEAN_SCORE, SHARE_OF_BEST, WIN_RATE, Plan
 from hits.stats.share_intervals import share_interval
 from hits.stats.sign_flips import Differences, SignFlips, holm, sign_flip_test
-from hits.stats.too_few import FEW_WORKERS, effective_number, few_dialogs_warning, few_workers_warning
+from hits.stats.too_few import (
+    FEW_WORKERS,
+    effective_number,
+    few_dialogs_warning,
+    few_workers_warning,
+    smallest_p_value,
+)
 from hits.stats.unpaired import rows_of_two, unpaired_difference
 
 Floats = npt.NDArray[np.float64]
@@ -173,7 +179,9 @@ class _Compared:
             if is_pooled and self.ratings.pooling_problem:
                 found.append(_not_compared(first, second, self.ratings.pooling_problem))
             elif len(here.score):
-                p_value = float(self.flips.p_values[place, part])
+                # A drawn p-value is an estimate: it must not fall below what the dialogs can give.
+                least = smallest_p_value(len(here.answers.clusters.sizes[0]))
+                p_value = max(float(self.flips.p_values[place, part]), least)
                 found.append(_paired(first, second, here, self.outcome, p_value, self.flips.floor))
             else:
                 found.append(_unpaired(first, second, here, rows.by_generators, self.outcome))

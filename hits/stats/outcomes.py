@@ -33,6 +33,7 @@ class ShareRow:
     shares: tuple[Share, ...] | Undefined
     mean_score: Estimate | Undefined
     mean_error: float | Undefined = NOT_COMPUTED  # the mean score's standard error
+    win_rate: Estimate | Undefined = NOT_COMPUTED  # where replies were compared; ties count half
 
 
 @dataclass(frozen=True)

@@ -339,6 +339,8 @@ def test_published_means_of_6000_ratings(shared_data: Path) -> None:
     assert isinstance(other.difference.interval, Interval)
     ends = (-one.difference.value, -one.difference.interval.high, -one.difference.interval.low)
     assert ends == pytest.approx((0.2340, 0.1783, 0.2897), abs=1e-4)
+    error = (ends[2] - ends[1]) / 2 / 1.9653  # t's quantile with several hundred degrees of freedom
+    assert error == pytest.approx(0.0283, abs=5e-5)
     assert (one.kind, one.better) == ("unpaired", "chatgpt")
     assert one.test.p_value == pytest.approx(3e-15, rel=0.5)
     ends = (-other.difference.value, -other.difference.interval.high, -other.difference.interval.low)
