@@ -14,7 +14,7 @@ from typing import Any
 
 from evalplatform.background_work import showing_life
 from evalplatform.errors import in_one_line
-from hits.analysing import Tell, make_pictures, results_as_json
+from hits.analysing import Tell, make_pictures, pictures_as_json, results_as_json
 from hits.elsewhere import ColumnMapping, read_elsewhere, source_of_upload, upload_bundle_file, upload_file
 from hits.exporting.elsewhere_bundles import write_elsewhere_bundle
 from hits.exporting.making_bundles import pack
@@ -64,9 +64,7 @@ def _compute(upload: RatingsUpload, mapping: ColumnMapping, telling: _Telling) -
     results = read.analyse(telling.between(READ, ANALYSED))
     telling.between(ANALYSED, DRAWN)(0, "drawing figures")
     pictures = make_pictures(results)
-    figures = [
-        {"name": one.name, "title": one.title, "description": one.description, "svg": one.svg} for one in pictures
-    ]
+    figures = pictures_as_json(pictures)
     telling.between(DRAWN, 1)(0, "packing the bundle")
     bundle = upload_bundle_file(upload)
     with tempfile.TemporaryDirectory(dir=bundle.parent) as place:

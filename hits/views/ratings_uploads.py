@@ -34,6 +34,7 @@ from hits.elsewhere import (
 )
 from hits.models import RatingsUpload
 from hits.tasks import analyse_ratings_upload
+from hits.views.leaderboard import leaderboard_of
 from hits.views.refused import STATUS, refused_form
 from hits.views.result_sections import page_sections
 from hits.views.study_pages import user_of
@@ -93,7 +94,7 @@ def show_or_analyse(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
             refused = refused_form("mapping", error, {}, "form")
         else:
             return redirect("ratings-upload", key=upload.key)
-    context = {**_state(upload), **_form(look, mapping), "refused": refused, **_found(upload)}
+    context = {**_state(upload), **_form(look, mapping), "refused": refused, **_found(upload, request.GET)}
     return render(request, "hits/ratings_upload.html", context, status=STATUS if refused else 200)
 
 
@@ -203,15 +204,23 @@ def _mapping_of(typed: QueryDict, look: FirstLook) -> ColumnMapping:
     )
 
 
-def _found(upload: RatingsUpload) -> dict[str, Any]:
+def _found(upload: RatingsUpload, query: QueryDict) -> dict[str, Any]:
     if not upload.results:
         return {}
-    report = report_of(results_from_json(upload.results))
+    results = results_from_json(upload.results)
+    report = report_of(results)
+    board = leaderboard_of(report, query)
+    criterion = board.criterion if board else report.criteria[0]
+    is_nominal = any(one.is_nominal for one in results.criteria if one.criterion == criterion.criterion)
     # Our own drawings are safe to show as they are: every name in them is escaped.
-    figures = {one["name"]: {**one, "svg": mark_safe(one["svg"])} for one in upload.figures}  # noqa: S308
+    figures = {
+        one["name"]: {**one, "svg": mark_safe(one["svg"]), "narrow_svg": mark_safe(one["narrow_svg"])}  # noqa: S308
+        for one in upload.figures
+    }
     file = upload_bundle_file(upload)
     return {
-        "size": report.criteria[0].size,
+        "board": None if is_nominal or not board else board,  # labels without an order have no best model
+        "size": criterion.size,
         "sections": [(section, figures.get(section.key)) for section in page_sections(report) if section.tables],
         "bundle_bytes": file.stat().st_size if file.exists() else 0,
     }
