@@ -41,6 +41,7 @@ from simulated_crowd.truths import read_truth  # noqa: E402
 
 MILLION = 1_000_000
 MOST_SECONDS, MOST_SECONDS_OF_TWO, MOST_MB = 10, 1.5, 1500  # at a million
+MOST_MB_AT_TEN_MILLION = 4000
 LEAST_RATIOS = {"krippendorff": 3, "crowd-kit": 8}
 RATINGS_OF_A_DIALOG = 4 * 4.3
 ONE_CORE = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
@@ -69,6 +70,9 @@ def _run_all(options: argparse.Namespace) -> None:
     for size in options.ratings:
         print(line := _run("--measure", str(size)), end="", flush=True)
         _, everything, alpha, true_values, peak = (float(cell.replace(",", "")) for cell in line.split())
+        if size == 10 * MILLION:
+            print(f"memory at ten million: {peak / MOST_MB_AT_TEN_MILLION:.2f} of {MOST_MB_AT_TEN_MILLION:,} MB")
+            broken += [f"memory {peak:,.0f} MB at ten million"] if peak > MOST_MB_AT_TEN_MILLION else []
         if size == MILLION:
             broken += [f"everything {everything:.1f} s"] if everything > MOST_SECONDS else []
             broken += ["alpha and Dawid-Skene"] if alpha + true_values > MOST_SECONDS_OF_TWO else []

@@ -111,6 +111,7 @@ class Environment(BaseSettings):
     LOCAL_MARKET_SECRET_KEY: str = ""
     PUBLIC_URL: Annotated[str, _address("https", "http")] = "http://127.0.0.1:8000"
 
+    UPLOAD_MB: int = Field(500, ge=1, le=100_000)
     API_REQUESTS_PER_MINUTE: int = Field(240, ge=1, le=100_000)
     BEHIND_HTTPS_PROXY: bool = False
     PROXY_COUNT: int = Field(ge=0, le=10, default_factory=lambda variables: int(variables["BEHIND_HTTPS_PROXY"]))

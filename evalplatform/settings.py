@@ -189,6 +189,12 @@ REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "UNAUTHENTICATED_USER": None,
 }
+UPLOAD_MB = env.UPLOAD_MB  # the largest file that a researcher may upload; more is not even written to disk
+FILE_UPLOAD_HANDLERS = [
+    "evalplatform.upload_limit.RefuseLarge",
+    "django.core.files.uploadhandler.MemoryFileUploadHandler",
+    "django.core.files.uploadhandler.TemporaryFileUploadHandler",
+]
 API_REQUESTS_PER_MINUTE = env.API_REQUESTS_PER_MINUTE  # of a researcher's programs
 # 3.1, for pydantic says "null" and "prefixItems".
 SPECTACULAR_SETTINGS = {

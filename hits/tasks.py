@@ -166,6 +166,13 @@ def make_bundle_of_offering(offering_id: int) -> None:
     make_bundle(_get_offering(offering_id), timezone.now)
 
 
+@shared_task
+def analyse_ratings_upload(upload_id: int) -> None:
+    from hits.exporting import compute_upload
+
+    compute_upload(upload_id, timezone.now)
+
+
 @shared_task(base=JobTask)
 def stop_hits_of_offering(offering_id: int, user_id: int | None = None) -> None:
     offering = _get_offering(offering_id)

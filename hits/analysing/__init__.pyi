@@ -4,6 +4,7 @@ from .analysis import analyse as analyse
 from .automatic import add_metrics as add_metrics
 from .automatic import metrics_of as metrics_of
 from .computing import compute_results as compute_results
+from .computing import pictures_as_json as pictures_as_json
 from .figures.all_figures import Picture as Picture
 from .figures.all_figures import make_pictures as make_pictures
 from .interim import with_progress as with_progress

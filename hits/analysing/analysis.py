@@ -123,6 +123,7 @@ def _analyse_criterion(
     rankings = tuple(rank_generators(part, name) for name, part in scopes)
     tell(0.3, "measuring agreement")
     agreed = tuple(_measure_agreement(scopes))
+    del scopes  # copies of all ratings, which the next steps do not need
     size = size_of(ratings)
     rules = tuple(rules_in(frame))
     tell(0.45, "comparing")

@@ -48,7 +48,7 @@ def _compute(offering: Offering) -> dict[str, Any]:
     return {
         "results": results_as_json(results),
         "figures": {
-            "": _pictures_as_json(make_pictures(results, funnel_of(ScreeningRun.objects.current(offering)))),
+            "": pictures_as_json(make_pictures(results, funnel_of(ScreeningRun.objects.current(offering)))),
             **_draw_variants(results),
         },
         "disputed": most_disputed(frame[kept_mask(frame)]),
@@ -59,10 +59,10 @@ def _draw_variants(results: Results) -> dict[str, list[dict[str, str]]]:
     """Draw the figures of each variant but the first, which applies all rules and is drawn already. A variant has
     figures of its own for all that it shows, so that no page puts another one's beside its tables."""
     names = [variant.name for variant in results.main.variants[1:]]
-    return {name: _pictures_as_json(make_pictures(results.under(name), wanted=VARIANT_FIGURES)) for name in names}
+    return {name: pictures_as_json(make_pictures(results.under(name), wanted=VARIANT_FIGURES)) for name in names}
 
 
-def _pictures_as_json(found: list[Picture]) -> list[dict[str, str]]:
+def pictures_as_json(found: list[Picture]) -> list[dict[str, str]]:
     return [
         {
             "name": one.name,

@@ -49,14 +49,14 @@ def _records(source: Path, name: str) -> list[dict[str, Any]]:
     try:
         text = source.read_text(encoding="utf-8-sig")
         if text.lstrip().startswith("["):
-            found = json.loads(text)
+            found: Any = json.loads(text)
         else:
             found = [json.loads(line) for line in text.splitlines() if line.strip()]
     except (ValueError, RecursionError) as error:
         raise EvalPlatformError(f"{name} is no JSON that can be read: {error}.") from error
     if not found or not all(isinstance(record, dict) for record in found):
         raise EvalPlatformError(f"{name} must be a list of records: [{{...}}, ...] or a record a line.")
-    return found
+    return list(found)
 
 
 def _cells(key: str, value: Any) -> Iterator[tuple[str, str]]:

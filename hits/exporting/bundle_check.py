@@ -13,6 +13,7 @@ from hits.exporting.about import About, count_by_origin, read_about
 from hits.exporting.bundle_facts import Facts, Sources, read_design, read_facts
 from hits.exporting.bundle_texts import texts_of
 from hits.exporting.bundles import analyse_bundle
+from hits.exporting.elsewhere_bundles import check_elsewhere_bundle, is_from_elsewhere
 from hits.exporting.hashing import changed_files, hash_of
 from hits.exporting.ratings_files import RATINGS_FILES, read_ratings
 from hits.exporting.report_latex import latex_tables
@@ -24,6 +25,8 @@ MARKED_TEXTS = ("README.md", "methods.md", "methods.tex", "datasheet.md", "check
 
 def check_bundle(folder: Path, ratings: str = RATINGS_FILES[0]) -> list[str]:
     """Describe each difference; the list is empty if all is well. `ratings` is one of the bundle's three files."""
+    if is_from_elsewhere(folder):
+        return check_elsewhere_bundle(folder)
     about = read_about(folder)
     found = [*changed_files(folder), *_other_manifest(folder, about)]
     try:

@@ -45,11 +45,11 @@ def _write_zip(offering: Offering, file: Path, has_texts: bool) -> None:
         folder = Path(place) / f"{offering.study.name}-{offering.place}"
         export_bundle(offering, folder, has_texts=has_texts)
         packed = Path(place) / "bundle.zip"
-        _pack(folder, packed)
+        pack(folder, packed)
         packed.rename(file)
 
 
-def _pack(folder: Path, packed: Path) -> None:
+def pack(folder: Path, packed: Path) -> None:
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(folder.rglob("*")):
             if path.is_file():

@@ -16,6 +16,7 @@ from hits.models.offering import Offering, offering_for, place_name, split_place
 from hits.models.payment import Payment
 from hits.models.publication import Publication
 from hits.models.publishing_run import PublishingRun
+from hits.models.ratings_upload import RatingsUpload
 from hits.models.replacement import Replacement
 from hits.models.spending_cap import SpendingCap
 from hits.models.standing import Standing
@@ -40,6 +41,7 @@ __all__ = [
     "Publication",
     "PublishingRun",
     "Rating",
+    "RatingsUpload",
     "Replacement",
     "SchedulerBeat",
     "ScreeningRun",

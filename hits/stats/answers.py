@@ -37,7 +37,14 @@ class Answers:
         return Clusters(self.dialog, self.worker, np.arange(len(self.dialog)))
 
     def of(self, rows: npt.NDArray[np.bool_]) -> "Answers":
+        if rows.all():
+            return self
         return Answers(self.dialog[rows], self.worker[rows], self.dataset[rows], self.scores[rows], self.pairs)
+
+    @property
+    def without_scores(self) -> "Answers":
+        """Return who answered what alone, where a pair's differences are kept beside it."""
+        return Answers(self.dialog, self.worker, self.dataset, self.scores[:, :0], self.pairs)
 
 
 def answers_of(ratings: CodedRatings) -> Answers:
@@ -59,5 +66,5 @@ def answers_of(ratings: CodedRatings) -> Answers:
         scores[answer, columns[rows.generator, rows.opponent]] = rows.score
     first = np.zeros(len(found), np.int64)
     first[answer] = np.arange(len(answer))
-    dialog, worker = (pd.factorize(codes[first])[0] for codes in (rows.dialog, rows.worker))
+    dialog, worker = (pd.factorize(codes[first])[0].astype(np.int32) for codes in (rows.dialog, rows.worker))
     return Answers(dialog, worker, rows.dataset[first], scores, pairs)

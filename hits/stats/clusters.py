@@ -69,7 +69,7 @@ class Clusters:
 
     @staticmethod
     def of(dialog: Codes, worker: Codes) -> "Clusters":
-        return Clusters(dialog, worker, dialog * (int(worker.max(initial=0)) + 1) + worker)
+        return Clusters(dialog, worker, dialog.astype(np.int64) * (int(worker.max(initial=0)) + 1) + worker)
 
     @staticmethod
     def of_ratings(ratings: CodedRatings) -> "Clusters":

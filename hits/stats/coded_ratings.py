@@ -27,7 +27,9 @@ DIFFERENT_DATASETS = "the models were rated on different datasets"
 
 @dataclass(frozen=True)
 class CodedRatings:
-    """A row for each rating. `answer` is a worker's whole answer to one dialog, `reply` one writer's reply to it.
+    """A row for each rating. Codes are small numbers, since studies have millions of rows and every selection copies
+    them: whoever multiplies codes makes them int64 first. `answer` is a worker's whole answer to one dialog, `reply`
+    one writer's reply to it.
 
     Where replies were compared, a row is a comparison of two replies, `reply` the two of them, and `opponent` the
     second one's writer. The same two always stand in the same order: the human reply first, then the design's order.
@@ -163,8 +165,9 @@ def code_ratings(frame: pd.DataFrame, scale: CriterionScale | None = None) -> Co
     generator, generators = _categories(frame["generator"])
     score = frame["score"].to_numpy(np.float64)
     value, values, scores = _values(frame["value"], score, scale)
-    dialog = pd.factorize(frame["dialog"])[0].astype(np.int64)
+    dialog = pd.factorize(frame["dialog"])[0].astype(np.int32)
     worker, workers = pd.factorize(frame["worker"])
+    worker = worker.astype(np.int32)
     answer = _factorize_pairs(dialog, worker)
     reply_by = generator + 1  # 0 is the human reply
     opponent = _opponents(frame, generators)
@@ -237,7 +240,7 @@ def _values(
 
 def _factorize_pairs(first: Codes, second: Codes, count: int | None = None) -> Codes:
     size = count if count is not None else (int(second.max()) + 1 if len(second) else 1)
-    return pd.factorize(first * size + second)[0].astype(np.int64)
+    return pd.factorize(first.astype(np.int64) * size + second)[0].astype(np.int32)
 
 
 def _is_first_of_card(frame: pd.DataFrame, answer: Codes, generator: Codes) -> Mask:

@@ -126,7 +126,7 @@ class _Pair:
         if answers.pairs is None:
             one, other = answers.scores[has_both, first], answers.scores[has_both, second]
             best = (one >= best_score).astype(np.float64) - (other >= best_score)  # of a long scale, the best bin
-        return _Pair(first, second, answers.of(has_both), score, best)
+        return _Pair(first, second, answers.without_scores.of(has_both), score, best)
 
     def in_part(self, part: int, parts: int) -> "_Pair":
         """Return one dataset's part; beyond the last dataset, return everything."""

@@ -146,7 +146,7 @@ def _level_effects(
     levels, cells = len(counts), len(adjusting.counts)
 
     def by_level(codes: Codes, size: int, weights: Floats | None = None) -> Floats:
-        found = np.bincount(codes * levels + level, weights=weights, minlength=size * levels)
+        found = np.bincount(codes.astype(np.int64) * levels + level, weights=weights, minlength=size * levels)
         return np.asarray(found.reshape(size, levels), np.float64)
 
     shares = by_level(adjusting.cell, cells) / np.maximum(adjusting.counts, 1)[:, None]  # of the levels in each cell
@@ -158,7 +158,7 @@ def _level_effects(
     sums = []
     for codes in (clusters.dialog, clusters.worker, clusters.answer):
         size = int(codes.max()) + 1
-        in_cells = np.bincount(codes * cells + adjusting.cell, weights=rest, minlength=size * cells)
+        in_cells = np.bincount(codes.astype(np.int64) * cells + adjusting.cell, weights=rest, minlength=size * cells)
         products = by_level(codes, size, rest) - in_cells.reshape(size, cells) @ shares
         sums.append(products @ (centring @ inverse).T)
     return np.asarray(centring @ slopes), sums

@@ -1,0 +1,211 @@
+"""Writes and checks the bundle of ratings that another tool collected: ratings as they were read, and all from them."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from evalplatform.errors import EvalPlatformError
+from evalplatform.spreadsheet_cells import cell_of, text_of
+from hits.analysing import Picture, Results, analyse, make_pictures, report_of, results_as_json
+from hits.elsewhere import ColumnMapping, ReadRatings, without_raters
+from hits.exporting.about import FILE
+from hits.exporting.bundle_facts import software
+from hits.exporting.hashing import changed_files, write_hashes
+from hits.exporting.report_latex import latex_tables
+from hits.stats import CriterionScale
+
+MADE_FROM = "ratings from elsewhere"
+RATINGS = "ratings.csv"
+COLUMNS = {
+    "dataset": "where the item comes from",
+    "item": "what was replied to",
+    "worker": "the rater, as the file names them; empty if raters are not identified",
+    "generator": "the model",
+    "criterion": "what was asked about",
+    "value": "what the rater said",
+    "score": "the value as a number",
+}
+
+
+class AboutElsewhere(BaseModel):
+    """The content of bundle.json in such a bundle."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    made_from: str = MADE_FROM
+    name: str
+    sha256: str  # of the file that was read
+    mapping: ColumnMapping
+    are_raters_known: bool
+    ratings: int
+    left_out: int
+    datasets: list[str]
+    generators: list[str]
+    criteria: dict[str, CriterionScale]
+    notes: list[str]
+    software: dict[str, str]
+
+
+def write_elsewhere_bundle(
+    folder: Path, read: ReadRatings, results: Results, pictures: Sequence[Picture], name: str, sha256: str
+) -> None:
+    about = AboutElsewhere(
+        name=name,
+        sha256=sha256,
+        mapping=read.mapping,
+        are_raters_known=read.are_raters_known,
+        ratings=len(read.frame),
+        left_out=read.left_out,
+        datasets=[str(name) for name in read.frame["dataset"].cat.categories],
+        generators=[str(name) for name in read.frame["generator"].cat.categories],
+        criteria=read.scales,
+        notes=list(read.notes),
+        software=software(),
+    )
+    (folder / "tables").mkdir(parents=True)
+    (folder / "figures").mkdir()
+    _write_ratings(folder / RATINGS, read)
+    texts = {FILE: about.model_dump_json(indent=1) + "\n", "README.md": _readme(about), **_texts(results, pictures)}
+    for file, text in texts.items():
+        (folder / file).write_text(text, encoding="utf-8", newline="\n")
+    for picture in pictures:
+        (folder / "figures" / f"{picture.name}.svg").write_text(picture.svg, encoding="utf-8", newline="\n")
+        (folder / "figures" / f"{picture.name}.pdf").write_bytes(picture.pdf)
+    write_hashes(folder)
+
+
+def _texts(results: Results, pictures: Sequence[Picture]) -> dict[str, str]:
+    """Return what `check_elsewhere_bundle` makes again and compares."""
+    words = "\n".join(f"## {one.title} ({one.name})\n\n{one.description}\n" for one in pictures)
+    return {
+        "results.json": results_as_json(results),
+        **{f"tables/{name}": text for name, text in latex_tables(report_of(results)).items()},
+        "figures/figures.md": f"# The figures in words\n\n{words}",
+    }
+
+
+def is_from_elsewhere(folder: Path) -> bool:
+    try:
+        return f'"made_from": "{MADE_FROM}"' in (folder / FILE).read_text(encoding="utf-8")[:200]
+    except (OSError, UnicodeDecodeError):
+        return False
+
+
+def check_elsewhere_bundle(folder: Path) -> list[str]:
+    """Compute everything again from ratings.csv, and describe what differs."""
+    try:
+        about = AboutElsewhere.model_validate_json((folder / FILE).read_text(encoding="utf-8"))
+    except (OSError, ValidationError, UnicodeDecodeError) as error:
+        raise EvalPlatformError(f"{folder / FILE} is not as it was written.") from error
+    found = changed_files(folder)
+    try:
+        frame = _read_ratings(folder / RATINGS, about)
+        results = analyse(frame, scales=about.criteria)
+    except (OSError, ValueError, TypeError, LookupError, ArithmeticError) as error:
+        problem = (str(error).splitlines() or [type(error).__name__])[0]
+        return [*found, f"{RATINGS} has no ratings that can be analysed: {problem}"]
+    results = results if about.are_raters_known else without_raters(results)
+    if len(frame) != about.ratings:
+        found.append(f"{RATINGS} has {len(frame):,} ratings, {FILE} says {about.ratings:,}")
+    for name, text in _texts(results, make_pictures(results)).items():
+        file = folder / name
+        if not file.is_file() or file.read_text(encoding="utf-8", errors="replace") != text:
+            found.append(f"{name} has other numbers than {RATINGS}")
+    return found
+
+
+def _write_ratings(file: Path, read: ReadRatings) -> None:
+    import pyarrow as pa
+    import pyarrow.csv
+
+    frame = read.frame
+    criterion = (
+        frame["criterion"] if "criterion" in frame else pd.Series(pd.Categorical(["overall"]).repeat(len(frame)))
+    )
+    exact = frame["score"].map(repr) if frame["value"].isna().any() else None  # of a long scale, the score is the value
+    columns: dict[str, Any] = {
+        "dataset": frame["dataset"],
+        "item": frame["external_id"],
+        "worker": frame["worker"] if read.are_raters_known else None,
+        "generator": frame["generator"],
+        "criterion": criterion,
+        "value": frame["value"] if exact is None else frame["value"].astype(object).fillna(exact),
+    }
+    arrays = [_safe_texts(one, len(frame)) for one in columns.values()]
+    table = pa.table([*arrays, pa.array(frame["score"].to_numpy())], names=list(COLUMNS))
+    pa.csv.write_csv(table, file)
+
+
+def _safe_texts(column: Any, count: int) -> Any:
+    """Return texts that no spreadsheet runs as a formula. Each different text is looked at once."""
+    import pyarrow as pa
+
+    if column is None:
+        return pa.nulls(count, pa.string())
+    codes, texts = pd.factorize(column)
+    safe = pa.array([cell_of(str(text)) for text in texts], pa.string())
+    return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32)), safe).cast(pa.string())
+
+
+def _read_ratings(file: Path, about: AboutElsewhere) -> pd.DataFrame:
+    import pyarrow as pa
+    import pyarrow.csv
+
+    text = pa.dictionary(pa.int32(), pa.string())
+    types = {name: pa.float64() if name == "score" else text for name in COLUMNS}
+    options = pa.csv.ConvertOptions(column_types=types, include_columns=list(COLUMNS))
+    parsing = pa.csv.ParseOptions(newlines_in_values=True)
+    frame: pd.DataFrame = pa.csv.read_csv(file, parse_options=parsing, convert_options=options).to_pandas()
+    for name in COLUMNS:
+        if name != "score":
+            column = frame[name].astype("category").cat
+            frame[name] = column.rename_categories([text_of(str(one)) for one in column.categories])
+    values = list(dict.fromkeys(value for scale in about.criteria.values() for value in scale.values))
+    item = frame["item"].cat.codes.to_numpy(np.int64)
+    frame["dataset"] = pd.Categorical(frame["dataset"], categories=about.datasets)
+    frame["generator"] = pd.Categorical(frame["generator"], categories=about.generators)
+    frame["criterion"] = pd.Categorical(frame["criterion"], categories=list(about.criteria))
+    frame["value"] = frame["value"].cat.set_categories(values)
+    if frame[["dataset", "generator", "criterion", "item", "score"]].isna().any(axis=None):
+        raise ValueError("some rows are incomplete")
+    if not about.are_raters_known:
+        frame["worker"] = np.arange(1, len(frame) + 1)
+    frame["dialog"] = frame["dataset"].cat.codes.to_numpy(np.int64) * (int(item.max(initial=0)) + 1) + item
+    return frame
+
+
+def _readme(about: AboutElsewhere) -> str:
+    notes = "\n".join(f"- {note}" for note in about.notes)
+    columns = "\n".join(f"| `{name}` | {text} |" for name, text in COLUMNS.items())
+    return f"""# Results of ratings from elsewhere
+
+{about.ratings:,} ratings were read from the file `{about.name}` (SHA-256 `{about.sha256}`), which another tool made;
+{about.left_out:,} could not be used. EvalPlatform knows nothing about how they were collected.
+
+## What was taken for what
+
+{notes}
+
+## Files
+
+- `ratings.csv`: the ratings as they were read
+- `results.json`: every statistic with its interval
+- `tables/`: LaTeX tables; all.tex compiles by itself
+- `figures/`: each figure as SVG and PDF; figures.md says the same in words
+- `bundle.json`: what is needed to read the ratings, and the software
+- `sha256sums.txt`: the SHA-256 of every other file
+
+| column | what it says |
+|---|---|
+{columns}
+
+## Checking it
+
+- `sha256sum --check sha256sums.txt`, in this folder: no file has changed since it was written.
+- `python manage.py check_bundle FOLDER`, in EvalPlatform {about.software["evalplatform"]}: every statistic and every
+  table is made again from `ratings.csv`, and compared.
+"""
