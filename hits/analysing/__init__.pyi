@@ -8,6 +8,7 @@ from .figures.all_figures import make_pictures as make_pictures
 from .imported_ratings import DEFAULT_SCALE as DEFAULT_SCALE
 from .imported_ratings import describe_problems as describe_problems
 from .imported_ratings import import_ratings as import_ratings
+from .interim import sequences_of as sequences_of
 from .interim import with_progress as with_progress
 from .origin_words import WARNINGS as WARNINGS
 from .origin_words import Origin as Origin
@@ -24,11 +25,14 @@ from .report import Row as Row
 from .report import Section as Section
 from .report import Table as Table
 from .report_circumstances import FACTOR_TITLES as FACTOR_TITLES
+from .report_interim import sequence_row as sequence_row
 from .report_text import report_as_text as report_as_text
 from .reporting import report_of as report_of
 from .results import Results as Results
 from .serialising import results_as_json as results_as_json
 from .serialising import results_from_json as results_from_json
+from .stored_looks import findings_as_json as findings_as_json
+from .stored_looks import findings_from_json as findings_from_json
 from .stored_results import SendTask as SendTask
 from .stored_results import find_results as find_results
 from .stored_results import refresh_results as refresh_results

@@ -173,7 +173,15 @@ def _looks(facts: Facts) -> Iterator[str]:
         f"Interim results were looked at {_times(progress.looks)}" if progress.looks else "Nobody looked at results"
     )
     yield f"{looked} before these were computed; {progress.reason}."
-    if not progress.is_complete:
+    if progress.is_by_sequence:
+        yield (
+            "The design let the study stop by itself or drop models: after each sync its rule looked at whole HITs in "
+            f"their frozen order, {_times(progress.rule_looks)}. Confidence sequences decide (Robbins' normal mixture, "
+            "with the two-way variance), which hold at every look; p-values are 1 / the largest e-value of all looks."
+        )
+        if progress.dropped:
+            yield f"Dropped from HITs that were published after they had lost: {_join(list(progress.dropped))}."
+    if not progress.is_complete and not progress.is_by_sequence:
         yield (
             "The results are interim: differences have confidence sequences, which hold at every look (Robbins' normal "
             "mixture, with the two-way variance), and no fixed-sample test was made."
