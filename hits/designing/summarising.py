@@ -93,7 +93,7 @@ def _make_summary(design: StudyDesign, size: BatchSize, notes: list[str]) -> Sum
         rating_count(design, size),
         hourly_pay_cents(design),
         describe_hourly_pay(design),
-        [*describe_cost(design, size), *_describe_time(design), *notes],
+        [*describe_cost(design, size), *_describe_time(design), *_describe_rules(design), *notes],
         list(describe_analysis(design, size.dialog_count, size.hit_count)),
         list(warn_of_analysis(design, size.dialog_count)),
     )
@@ -108,6 +108,11 @@ def _describe_time(design: StudyDesign) -> Iterator[str]:
             f"the time limit of {count_of(limit, 'minute')} is less than twice the {count_of(expected, 'minute')} that "
             "a HIT takes: slow workers lose their work and their pay"
         )
+
+
+def _describe_rules(design: StudyDesign) -> Iterator[str]:
+    for rule in design.screening:
+        yield from rule.cautions(design)
 
 
 def _describe_choice(design: StudyDesign, selections: Sequence[Selection]) -> Iterator[str]:

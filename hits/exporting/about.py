@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from evalplatform.errors import EvalPlatformError
-from hits.analysing import Origin, Progress
+from hits.analysing import Origin, Pricing, Progress
 from hits.screening import Funnel
 from hits.stats import CriterionScale, Plan
 
@@ -42,6 +42,7 @@ class About(BaseModel):
     progress: Progress = Progress()  # interim results have confidence sequences and no verdicts
     # By the HIT's number: models that had been dropped before it was published, and that its page left out.
     left_out: dict[int, list[str]] = {}
+    pricing: Pricing | None = None  # what more dialogs would take
     software: dict[str, str]
     columns: dict[str, str]
 

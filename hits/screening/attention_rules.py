@@ -4,8 +4,12 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field
 
-from hits.models.screening_rule import Finding, ScreeningRule, Share
-from hits.screening.findings import FEWEST_DIALOGS, evidence_table, findings_of, is_at_least
+from evalplatform.wording import count_of
+from hits.errors import DesignProblem
+from hits.models.design import StudyDesign
+from hits.models.screening_rule import Finding, ScreeningRule, Share, as_percent
+from hits.screening.findings import FEWEST_DIALOGS, UNJUDGED, evidence_table, findings_of, is_at_least
+from hits.screening.pointless_rules import no_checks, too_few_checkpoints, too_few_dialogs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,6 +28,12 @@ class TooFastPerDialog(ScreeningRule):
     seconds: float = Field(15.0, gt=0, le=3600, allow_inf_nan=False)
     share: Share = 0.5
 
+    def excluded(self) -> str:
+        return (
+            f"all work of workers who looked at {as_percent(self.share)} or more of their dialogs for less than "
+            f"{self.seconds:g} seconds each{UNJUDGED}"
+        )
+
     def find(self, frames: "Frames") -> list[Finding]:
         answers = frames.answers
         of_submission = frames.submissions.set_index("submission").loc[answers["submission"]]
@@ -34,6 +44,9 @@ class TooFastPerDialog(ScreeningRule):
         share = (seconds < self.seconds).groupby(answers["worker"], observed=True).mean()
         facts = evidence_table(share=share, dialogs=by_worker.size(), median_seconds=by_worker.median())
         return findings_of(facts[is_at_least(share, self.share) & (facts["dialogs"] >= FEWEST_DIALOGS)])
+
+    def problems(self, design: StudyDesign) -> list[DesignProblem]:
+        return too_few_dialogs(design)
 
 
 class FirstAttemptFailures(ScreeningRule):
@@ -49,11 +62,20 @@ class FirstAttemptFailures(ScreeningRule):
     share: Share = 0.5
     checkpoints: int = Field(9, ge=1, le=10_000)
 
+    def excluded(self) -> str:
+        return (
+            f"all work of workers whose first attempt failed at {as_percent(self.share)} or more of their checkpoints, "
+            f"if they had seen at least {count_of(self.checkpoints, 'checkpoint')}"
+        )
+
     def find(self, frames: "Frames") -> list[Finding]:
         facts = _count_checkpoints(frames, self.checkpoints)
         share = 1 - facts["first_points"] / facts["checkpoints"]
         facts.insert(0, "share", share)
         return findings_of(facts[is_at_least(share, self.share)])
+
+    def problems(self, design: StudyDesign) -> list[DesignProblem]:
+        return too_few_checkpoints(design, self.checkpoints)
 
 
 class ManyAttempts(ScreeningRule):
@@ -69,11 +91,24 @@ class ManyAttempts(ScreeningRule):
     attempts: float = Field(1.3, gt=1, le=100, allow_inf_nan=False)
     checkpoints: int = Field(9, ge=1, le=10_000)
 
+    def excluded(self) -> str:
+        return (
+            f"all work of workers who needed {self.attempts:g} or more attempts per checkpoint on average, if they had "
+            f"seen at least {count_of(self.checkpoints, 'checkpoint')}"
+        )
+
     def find(self, frames: "Frames") -> list[Finding]:
         facts = _count_checkpoints(frames, self.checkpoints)
         each = facts["attempts"] / facts["checkpoints"]
         facts.insert(0, "attempts_each", each)
         return findings_of(facts[is_at_least(each, self.attempts)])
+
+    def problems(self, design: StudyDesign) -> list[DesignProblem]:
+        most = design.checkpoints.max_attempts
+        if 0 < most < self.attempts:
+            message = f"nobody can need more than {most} (checkpoints.max_attempts), so that it finds nobody; lower it"
+            return [DesignProblem("attempts", message)]
+        return no_checks(design, "attempts") or too_few_checkpoints(design, self.checkpoints)
 
 
 class MovedAfterCheck(ScreeningRule):
@@ -91,12 +126,21 @@ class MovedAfterCheck(ScreeningRule):
     share: Share = 0.5
     checkpoints: int = Field(3, ge=1, le=10_000)
 
+    def excluded(self) -> str:
+        return (
+            f"all work of workers who changed their answer after {as_percent(self.share)} or more of the checkpoints "
+            f"that they had passed, if they had passed at least {count_of(self.checkpoints, 'checkpoint')}"
+        )
+
     def find(self, frames: "Frames") -> list[Finding]:
         facts = frames.submissions.groupby("worker", observed=True)[["moved_checks", "won_checks", "points"]].sum()
         facts = facts[facts["won_checks"] >= self.checkpoints].copy()
         share = facts["moved_checks"] / facts["won_checks"]
         facts.insert(0, "share", share)
         return findings_of(facts[is_at_least(share, self.share)])
+
+    def problems(self, design: StudyDesign) -> list[DesignProblem]:
+        return no_checks(design, "share") or too_few_checkpoints(design, self.checkpoints)
 
 
 class Inattention(ScreeningRule):
@@ -109,6 +153,12 @@ class Inattention(ScreeningRule):
     rule: Literal["inattention"] = "inattention"
     share: Share = 0.5
 
+    def excluded(self) -> str:
+        return (
+            "all work of workers whose browser tab was hidden for longer than it was visible in "
+            f"{as_percent(self.share)} or more of their dialogs{UNJUDGED}"
+        )
+
     def find(self, frames: "Frames") -> list[Finding]:
         answers = frames.answers
         is_away = answers["hidden_ms"] > answers["active_ms"]
@@ -117,6 +167,9 @@ class Inattention(ScreeningRule):
         facts = evidence_table(share=by_worker.mean(), dialogs=by_worker.size())
         facts["hidden_share_of_time"] = times["hidden_ms"] / times.sum(axis=1)
         return findings_of(facts[is_at_least(facts["share"], self.share) & (facts["dialogs"] >= FEWEST_DIALOGS)])
+
+    def problems(self, design: StudyDesign) -> list[DesignProblem]:
+        return too_few_dialogs(design)
 
 
 def _count_checkpoints(frames: "Frames", fewest: int) -> "pd.DataFrame":

@@ -4,8 +4,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from hits.models.screening_rule import Finding, ScreeningRule, Share
+from hits.errors import DesignProblem
+from hits.models.design import StudyDesign
+from hits.models.screening_rule import Finding, ScreeningRule, Share, as_percent
 from hits.screening.findings import evidence_table, findings_of, is_at_least
+from hits.screening.pointless_rules import too_few_raters
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,6 +33,14 @@ class DisagreementOnEasyItems(ScreeningRule):
     share: Share = 0.6
     p_value: Share = 0.01
 
+    def excluded(self) -> str:
+        alike = "all" if self.agreement == 1 else f"at least {as_percent(self.agreement)}"
+        return (
+            f"all work of workers who disagreed with {as_percent(self.share)} or more of the replies on which {alike} "
+            f"of at least {self.others} other workers agreed, and who did so more often than the other workers "
+            f"(binomial test, Bonferroni-corrected p at most {self.p_value:g})"
+        )
+
     def find(self, frames: "Frames") -> list[Finding]:
         import numpy as np  # slow to import, as is scipy, and pages and commands read this file, too
         from scipy.stats import binom
@@ -51,6 +62,9 @@ class DisagreementOnEasyItems(ScreeningRule):
         facts["p_value"] = np.minimum(1, by_chance * len(facts))
         return findings_of(facts[is_at_least(facts["share"], self.share) & (facts["p_value"] <= self.p_value)])
 
+    def problems(self, design: StudyDesign) -> list[DesignProblem]:
+        return too_few_raters(design, "others", self.others + 1)
+
 
 class Copies(ScreeningRule):
     """Leaves out pairs of workers who gave the same answer to at least this `share` of the cards that both rated.
@@ -64,6 +78,13 @@ class Copies(ScreeningRule):
     rule: Literal["copies"] = "copies"
     share: Share = 0.9
     p_value: Share = 0.001
+
+    def excluded(self) -> str:
+        return (
+            f"all work of both workers of each pair who gave identical answers to {as_percent(self.share)} or more of "
+            "the replies that both had rated, and more than chance explains (binomial test, Bonferroni-corrected p at "
+            f"most {self.p_value:g})"
+        )
 
     def find(self, frames: "Frames") -> list[Finding]:
         import numpy as np
@@ -83,6 +104,9 @@ class Copies(ScreeningRule):
         pairs["p_value"] = np.minimum(1, binom.sf(pairs["identical"] - 1, pairs["of"], chance) * len(pairs))
         found = pairs[is_at_least(pairs["share"], self.share) & (pairs["p_value"] <= self.p_value)]
         return findings_of(_closest_pairs(found, cards["worker"].cat.categories))
+
+    def problems(self, design: StudyDesign) -> list[DesignProblem]:
+        return too_few_raters(design, "share", 2)
 
 
 def _closest_pairs(pairs: "pd.DataFrame", names: "pd.Index[Any]") -> "pd.DataFrame":

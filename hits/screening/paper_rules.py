@@ -12,33 +12,89 @@ from pydantic import Field
 from evalplatform.wording import count_of
 from hits.errors import DesignProblem
 from hits.models.design import StudyDesign
-from hits.models.screening_rule import Finding, ScreeningRule, Share
-from hits.screening.findings import FEWEST_DIALOGS, counts_by_worker, evidence_table, findings_of, is_at_least, plain
+from hits.models.screening_rule import Finding, ScreeningRule, Share, as_percent
+from hits.screening.findings import (
+    FEWEST_DIALOGS,
+    UNJUDGED,
+    counts_by_worker,
+    evidence_table,
+    findings_of,
+    is_at_least,
+    plain,
+)
+from hits.screening.pointless_rules import all_points_wanted, points_out_of_reach, too_few_dialogs
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from hits.frames import Frames
 
 
 class SameAnswer(ScreeningRule):
-    """Leaves out workers who gave the same answer to at least this `share` of all their cards.
+    """Leaves out workers who gave the same answer to at least this `share` of what it `counts`: dialogs, or cards.
 
-    The paper: "provided the same answer for almost all dialogs". It gives no number. A card counts once, even if
-    several models wrote it. Where two replies are compared, the answer is which place the worker prefers. Workers who
-    answered fewer than five dialogs are not judged.
+    The paper: "provided the same answer for almost all dialogs". It gives no number. Its answer is a worker's response
+    to one dialog: what they said of the cards, in the order of the page. If they said the same of all cards, their
+    number does not matter. With "cards", each card is an answer of its own, and counts once even if several models
+    wrote it. Where two replies are compared, the answer is which place the worker prefers. Workers who answered fewer
+    than five dialogs are not judged.
     """
 
     is_default: ClassVar[bool] = True
 
     rule: Literal["same_answer"] = "same_answer"
     share: Share = 0.95
+    counts: Literal["dialogs", "cards"] = "dialogs"
+
+    def excluded(self) -> str:
+        rated = "dialogs that they answered" if self.counts == "dialogs" else "replies that they rated"
+        return (
+            f"all work of workers who gave the same answer to {as_percent(self.share)} or more of the {rated}{UNJUDGED}"
+        )
 
     def find(self, frames: "Frames") -> list[Finding]:
-        areas = counts_by_worker(frames.cards_by_place, "value")
+        facts = self._count_dialogs(frames) if self.counts == "dialogs" else self._count_cards(frames)
         dialogs = frames.answers.groupby("worker", observed=True).size()
-        total = areas.sum(axis=1)
-        facts = evidence_table(share=areas.max(axis=1) / total, area=areas.idxmax(axis=1), cards=total)
-        is_same = is_at_least(areas.max(axis=1), self.share * total)
+        is_same = is_at_least(facts["share"], self.share)
         return findings_of(facts[is_same & (dialogs.reindex(facts.index) >= FEWEST_DIALOGS)])
+
+    def problems(self, design: StudyDesign) -> list[DesignProblem]:
+        return too_few_dialogs(design)
+
+    def _count_cards(self, frames: "Frames") -> "pd.DataFrame":
+        areas = counts_by_worker(frames.cards_by_place, "value")
+        total = areas.sum(axis=1)
+        return evidence_table(share=areas.max(axis=1) / total, area=areas.idxmax(axis=1), cards=total)
+
+    def _count_dialogs(self, frames: "Frames") -> "pd.DataFrame":
+        answered, names = _whole_answers(frames.cards_by_place)
+        counts = answered.groupby(["worker", "answer"], observed=True).size().rename("count").reset_index()
+        most = counts.sort_values(["count", "answer"], ascending=[False, True]).drop_duplicates("worker")
+        most = most.set_index("worker")
+        total = answered.groupby("worker", observed=True).size().reindex(most.index)
+        return evidence_table(share=most["count"] / total, answer=most["answer"].map(names), dialogs=total)
+
+
+def _whole_answers(cards: "pd.DataFrame") -> "tuple[pd.DataFrame, dict[int, str]]":
+    """Return the worker and the answer of each dialog that was answered, and the answers in words. Answers are the same
+    if the same was said at each place of the page, or if the same was said of all cards in both."""
+    import numpy as np
+
+    dialog = cards.groupby(["submission", "item"], sort=False).ngroup().to_numpy()
+    workers = cards["worker"][~cards.duplicated(["submission", "item"])]
+    codes = cards["value"].cat.codes.to_numpy()
+    said = np.full((len(workers), int(cards["place"].max()) + 1), -1, codes.dtype)
+    said[dialog, cards["place"].to_numpy()] = codes
+    most = said.max(axis=1)
+    is_uniform = ((said == most[:, None]) | (said < 0)).all(axis=1)
+    said[is_uniform] = -1
+    said[is_uniform, 0] = most[is_uniform]
+    distinct, answer = np.unique(said, axis=0, return_inverse=True)
+    values = [str(value) for value in cards["value"].cat.categories]
+    every = "all " if len(cards) > len(workers) else ""  # a comparison is a single answer
+    words = {number: ", ".join(values[code] for code in row if code >= 0) for number, row in enumerate(distinct)}
+    words = {number: text if ", " in text else f"{every}{text}" for number, text in words.items()}
+    return evidence_table(worker=workers.array, answer=answer.ravel()), words
 
 
 class HastyWithoutPoints(ScreeningRule):
@@ -56,6 +112,12 @@ class HastyWithoutPoints(ScreeningRule):
     minutes: float = Field(5, gt=0, le=1440, allow_inf_nan=False)
     points: int = Field(2, ge=0, le=100)
 
+    def excluded(self) -> str:
+        return (
+            f"all work of workers who completed any assignment in less than {self.minutes:g} minutes and won fewer "
+            f"than {count_of(self.points, 'bonus point')} in it"
+        )
+
     def find(self, frames: "Frames") -> list[Finding]:
         submissions = frames.submissions
         is_hasty = (submissions["work_seconds"] < 60 * self.minutes) & (submissions["points"] < self.points)
@@ -69,6 +131,20 @@ class HastyWithoutPoints(ScreeningRule):
         )
         facts["of"] = submissions.groupby("worker", observed=True).size().reindex(facts.index)
         return findings_of(facts)
+
+    def problems(self, design: StudyDesign) -> list[DesignProblem]:
+        limit = design.crowd.time_limit_minutes
+        found = points_out_of_reach(design, self.points, "that all fast work would be left out, whatever it won")
+        if self.minutes >= limit:
+            message = (
+                f"nobody can take longer: the time limit is {limit:,} minutes, so that everyone counts as hasty; lower "
+                "it, or leave the rule out"
+            )
+            found.append(DesignProblem("minutes", message))
+        return found
+
+    def cautions(self, design: StudyDesign) -> list[str]:
+        return all_points_wanted(design, self.rule, self.points)
 
 
 class TooFewPoints(ScreeningRule):
@@ -84,6 +160,9 @@ class TooFewPoints(ScreeningRule):
     rule: Literal["too_few_points"] = "too_few_points"
     points: int = Field(2, ge=0, le=100)
 
+    def excluded(self) -> str:
+        return f"single assignments in which fewer than {count_of(self.points, 'bonus point')} were won"
+
     def find(self, frames: "Frames") -> list[Finding]:
         found = frames.submissions[frames.submissions["points"] < self.points]
         columns = ("worker", "submission", "points", "checkpoints", "hit")
@@ -96,11 +175,7 @@ class TooFewPoints(ScreeningRule):
 
     def problems(self, design: StudyDesign) -> list[DesignProblem]:
         """Asking for more points than there are would leave everything out."""
-        most = design.checkpoints.per_hit
-        if self.points <= most:
-            return []
-        message = (
-            f"{count_of(self.points, 'point')} can never be won with {count_of(most, 'checkpoint')} a HIT, so nothing "
-            "would be kept; lower it, or leave the rule out"
-        )
-        return [DesignProblem("points", message)]
+        return points_out_of_reach(design, self.points, "that nothing would be kept")
+
+    def cautions(self, design: StudyDesign) -> list[str]:
+        return all_points_wanted(design, self.rule, self.points)

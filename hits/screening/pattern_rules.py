@@ -2,8 +2,11 @@
 
 from typing import TYPE_CHECKING, Literal
 
-from hits.models.screening_rule import Finding, ScreeningRule, Share
-from hits.screening.findings import FEWEST_DIALOGS, counts_by_worker, evidence_table, findings_of, is_at_least
+from hits.errors import DesignProblem
+from hits.models.design import StudyDesign
+from hits.models.screening_rule import Finding, ScreeningRule, Share, as_percent
+from hits.screening.findings import FEWEST_DIALOGS, UNJUDGED, counts_by_worker, evidence_table, findings_of, is_at_least
+from hits.screening.pointless_rules import single_cards, too_few_dialogs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,6 +24,12 @@ class StraightLines(ScreeningRule):
     rule: Literal["straight_lines"] = "straight_lines"
     share: Share = 0.8
 
+    def excluded(self) -> str:
+        return (
+            "all work of workers who gave the same answer to all replies of a dialog in "
+            f"{as_percent(self.share)} or more of their dialogs{UNJUDGED}"
+        )
+
     def find(self, frames: "Frames") -> list[Finding]:
         cards = frames.cards
         by_dialog = cards.groupby(["submission", "item"], sort=False)["score"].agg(["min", "max", "size"])
@@ -29,6 +38,9 @@ class StraightLines(ScreeningRule):
         by_worker = lines[(by_dialog["size"] > 1).array].groupby("worker", observed=True)["is_line"]
         facts = evidence_table(share=by_worker.mean(), dialogs=by_worker.size())
         return findings_of(facts[is_at_least(facts["share"], self.share) & (facts["dialogs"] >= FEWEST_DIALOGS)])
+
+    def problems(self, design: StudyDesign) -> list[DesignProblem]:
+        return single_cards(design, "share") or too_few_dialogs(design)
 
 
 class PositionBias(ScreeningRule):
@@ -42,6 +54,13 @@ class PositionBias(ScreeningRule):
     rule: Literal["position_bias"] = "position_bias"
     p_value: Share = 0.01
     strength: Share = 0.4
+
+    def excluded(self) -> str:
+        return (
+            "all work of workers whose answers depended on where a reply stood on the page (Cochran-Mantel-Haenszel "
+            f"test within dialogs, Bonferroni-corrected p at most {self.p_value:g}, and Cramér's V of at least "
+            f"{self.strength:g})"
+        )
 
     def find(self, frames: "Frames") -> list[Finding]:
         import numpy as np
@@ -62,6 +81,9 @@ class PositionBias(ScreeningRule):
         facts = found[["p_value", "strength"]].assign(cards=found["count"], workers_tested=len(tested))
         facts["usual_areas"] = [_usual_areas(suspect[suspect["worker"] == worker]) for worker in facts.index]
         return findings_of(facts)
+
+    def problems(self, design: StudyDesign) -> list[DesignProblem]:
+        return single_cards(design, "strength")
 
 
 def _usual_areas(cards: "pd.DataFrame") -> str:

@@ -31,4 +31,7 @@ def _table(rules: Iterable[ScreeningRule]) -> str:
 
 
 def _settings(rule: ScreeningRule, mark: str = "`") -> str:
-    return ", ".join(f"{mark}{name}{mark} {value:g}" for name, value in rule.parameters.items())
+    return ", ".join(
+        f"{mark}{name}{mark} {value if isinstance(value, str) else f'{value:g}'}"
+        for name, value in rule.parameters.items()
+    )

@@ -11,6 +11,9 @@ from .estimates import Interval as Interval
 from .estimates import Undefined as Undefined
 from .intervals import wilson_interval as wilson_interval
 from .metrics_and_ratings import metric_correlations as metric_correlations
+from .outcomes import LARGER_OF_BOTH as LARGER_OF_BOTH
+from .outcomes import PERMUTATION as PERMUTATION
+from .outcomes import TWO_WAY_T as TWO_WAY_T
 from .outcomes import Agreement as Agreement
 from .outcomes import Comparison as Comparison
 from .outcomes import Comparisons as Comparisons
@@ -33,13 +36,17 @@ from .planned_study import PLANNED_EFFECTS as PLANNED_EFFECTS
 from .planned_study import Effects as Effects
 from .planned_study import Setting as Setting
 from .planned_study import planned_variance as planned_variance
+from .planned_tests import MEAN_SCORE as MEAN_SCORE
 from .planned_tests import OUTCOMES as OUTCOMES
+from .planned_tests import SHARE_OF_BEST as SHARE_OF_BEST
+from .planned_tests import WIN_RATE as WIN_RATE
 from .planned_tests import Plan as Plan
 from .planned_tests import family_of as family_of
 from .power import DIFFERENCES as DIFFERENCES
 from .power import MOST_DIALOGS_NEEDED as MOST_DIALOGS_NEEDED
 from .power import SIMULATIONS as SIMULATIONS
 from .power import Power as Power
+from .power import approximate_dialogs_needed as approximate_dialogs_needed
 from .power import detectable_difference as detectable_difference
 from .power import dialogs_needed as dialogs_needed
 from .power import power_curve as power_curve
@@ -48,6 +55,8 @@ from .proportions import rows_by_dataset as rows_by_dataset
 from .proportions import table_rows as table_rows
 from .rater_agreement import agreement as agreement
 from .reply_labels import label_distributions as label_distributions
+from .scales import BINS as BINS
+from .scales import MOST_SHOWN as MOST_SHOWN
 from .scales import CriterionScale as CriterionScale
 from .scales import score_of as score_of
 from .scales import usual_bins as usual_bins

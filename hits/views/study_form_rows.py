@@ -1,10 +1,11 @@
 """Makes rows for the parts of the study form that are more than a field: datasets, warm-up, screening."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal, get_args, get_origin
 
 from generation.counting import count_datasets
 from generation.models import Dataset
+from hits.models.screening_rule import ScreeningRule
 from hits.protocols import protocol_in
 from hits.screening import every_rule
 from hits.views.setting_fields import get_setting
@@ -49,13 +50,25 @@ def screening_rows(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
     for rule in every_rule():
         values = chosen.pop(rule.rule, None)
         parameters = {name: (values or {}).get(name, default) for name, default in rule.parameters.items()}
-        rows.append(_rule_row(rule.rule, rule.summary(), parameters, is_on=values is not None))
+        rows.append(_rule_row(rule.rule, rule.summary(), parameters, values is not None, _choices(rule)))
     return rows + [
-        _rule_row(str(name), f"{name}: this version of EvalPlatform has no such rule", values, is_on=True)
+        _rule_row(str(name), f"{name}: this version of EvalPlatform has no such rule", values, True, {})
         for name, values in chosen.items()
     ]
 
 
-def _rule_row(name: str, description: str, parameters: Mapping[str, Any], is_on: bool) -> dict[str, Any]:
-    shown = [{"name": key, "value": in_short(value)} for key, value in parameters.items() if key != "rule"]
+def _choices(rule: ScreeningRule) -> dict[str, tuple[str, ...]]:
+    """Return the words that a setting may have, for settings that are no numbers."""
+    fields = type(rule).model_fields.items()
+    return {name: get_args(field.annotation) for name, field in fields if get_origin(field.annotation) is Literal}
+
+
+def _rule_row(
+    name: str, description: str, parameters: Mapping[str, Any], is_on: bool, choices: Mapping[str, tuple[str, ...]]
+) -> dict[str, Any]:
+    shown = [
+        {"name": key, "value": in_short(value), "choices": choices.get(key, ())}
+        for key, value in parameters.items()
+        if key != "rule"
+    ]
     return {"name": name, "is_on": is_on, "description": description, "parameters": shown}

@@ -191,7 +191,7 @@ def test_who_always_prefers_the_same_place_is_left_out(hit: Hit, offering: Offer
 
     call_command("screen_study", "demo", stdout=io.StringIO())
 
-    evidence = {one.evidence["area"] for one in Exclusion.objects.filter(rule="same_answer")}
+    evidence = {one.evidence["answer"] for one in Exclusion.objects.filter(rule="same_answer")}
     assert evidence == {"the first place"}
 
 

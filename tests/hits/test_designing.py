@@ -132,9 +132,62 @@ def test_the_hourly_pay_is_said_and_warned_of_when_it_is_below_the_minimum() -> 
         ({"task": {"language": "English"}}, "task.language: 'English' is no language tag; write it as in BCP 47"),
         ({"task": {"language": "e"}}, "task.language: 'e' is no language tag"),
         ({"screening": [{"rule": "vibes"}]}, "screening.1: 'vibes' is no screening rule"),
+        (
+            {"screening": [{"rule": "too_few_points", "points": 4}]},
+            "screening.1.points: 4 points can never be won with 3 checkpoints a HIT, so that nothing would be kept",
+        ),
+        (
+            {"screening": [{"rule": "hasty_without_points", "points": 4}]},
+            "screening.1.points: 4 points can never be won with 3 checkpoints a HIT, so that all fast work",
+        ),
+        (
+            {"screening": [{"rule": "too_few_points", "points": 0}]},
+            "screening.1.points: nobody has fewer than 0 points",
+        ),
+        (
+            {"screening": [{"rule": "hasty_without_points", "minutes": 60}]},
+            "screening.1.minutes: nobody can take longer: the time limit is 60 minutes",
+        ),
+        (
+            {"screening": [{"rule": "first_attempt_failures", "checkpoints": 19}]},
+            "screening.1.checkpoints: a worker can meet 18 checkpoints at most",
+        ),
+        (
+            {"screening": [{"rule": "many_attempts"}], "checkpoints": {**DEMO["checkpoints"], "max_attempts": 1}},
+            "screening.1.attempts: nobody can need more than 1 (checkpoints.max_attempts)",
+        ),
+        (
+            {
+                "screening": [{"rule": "moved_after_check"}],
+                "checkpoints": {**DEMO["checkpoints"], "feedback": "after submission"},
+            },
+            "screening.1.share: workers learn their points after submission and check nothing",
+        ),
+        (
+            {
+                "screening": [{"rule": "same_answer"}],
+                "crowd": {"max_hits_per_worker": 1},
+                "hits": {"dialogs": 4},
+                "checkpoints": {"per_hit": 0},
+                "pay": {"bonus": 0},
+            },
+            "screening.1.share: a worker can answer 4 dialogs at most",
+        ),
+        (
+            {"screening": [{"rule": "straight_lines"}], "generators": ["generic"]},
+            "screening.1.share: it compares the cards of a dialog, and here one model makes one card a dialog",
+        ),
+        (
+            {"screening": [{"rule": "disagreement_on_easy_items"}], "hits": {"assignments": 3}},
+            "screening.1.others: it needs 4 workers for each dialog, and there are 3 (hits.assignments)",
+        ),
+        (
+            {"screening": [{"rule": "copies"}], "hits": {"assignments": 1}},
+            "screening.1.share: it needs 2 workers for each dialog, and there is 1 (hits.assignments)",
+        ),
         ({"generators": ["generic", "GPT"]}, "generators: there is no generator 'GPT'; import its replies"),
         (
-            {"datasets": [{"name": "OS", "dialogs": 1}], "checkpoints": {"datasets": ["OS"]}},
+            {"datasets": [{"name": "OS", "dialogs": 10}], "checkpoints": {"datasets": ["OS"]}},
             "datasets.1.name: there is no dataset 'OS'; import it, or use one of: example-emotional",
         ),
         (
@@ -158,6 +211,21 @@ def test_a_problem_names_its_field_and_says_what_to_do(changes: dict[str, Any], 
 
     assert len(found) == 1
     assert found[0].startswith(problem)
+
+
+@pytest.mark.usefixtures("example_corpus")
+def test_a_rule_that_asks_for_all_points_is_named_in_the_summary() -> None:
+    """Two points of two checkpoints: the study can be built, but whoever designs it reads what that means."""
+    two = {"checkpoints": {**DEMO["checkpoints"], "per_hit": 2}, "pay": {"bonus_points": 2}}
+
+    def cautions(**changes: Any) -> list[str]:
+        return [line for line in summarise(parse_design(settings(**changes))).lines if "a single slip" in line]
+
+    assert [line.split(":")[0] for line in cautions(**two)] == [
+        "hasty_without_points asks for 2 points of 2 checkpoints",
+        "too_few_points asks for 2 points of 2 checkpoints",
+    ]
+    assert cautions() == []
 
 
 @pytest.mark.usefixtures("example_corpus")

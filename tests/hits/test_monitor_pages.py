@@ -106,7 +106,7 @@ def test_the_monitor_says_how_far_a_study_is(researcher_client: Client, worked: 
     assert "$3.20 by the reward alone" in page
     assert "50.0 % 3 of 6; 95 % interval 18.8 to 81.2 %" in page
     assert "2 submissions from" in page
-    assert "left out: same_answer share 0.95 −2 −2 −20" in page
+    assert "left out: same_answer share 0.95, counts dialogs −2 −2 −20" in page
     assert "are updated every five seconds" in page
 
 
@@ -250,13 +250,13 @@ def test_workers_are_listed_with_checkpoints_and_flags(researcher_client: Client
     assert f"{bruno} 1 0 10.0 min 0 of 3 0 % (0 to 56)" in page
     assert f"{alice} 1 0 5.0 min 3 of 3 100 % (44 to 100)" in page
     # PostgreSQL has an order of its own for the facts.
-    for words in ("same_answer", "too_few_points HIT 1", "share 1", "area bad", "checkpoints 3"):
+    for words in ("same_answer", "too_few_points HIT 1", "share 1", "answer all bad", "checkpoints 3"):
         assert words in bruno_page
     assert "exploratory" not in bruno_page
     screen(offering_for(worked, "local"), now(), [StraightLines()])
     explored = text_of(researcher_client, f"workers/{bruno}/")
     assert "straight_lines exploratory" in explored
-    assert "same_answer share" in explored or "same_answer area" in explored
+    assert "same_answer share" in explored or "same_answer answer" in explored
     assert "By other rules than the study was frozen with" in text_of(researcher_client, "monitor/")
     assert carla not in text_of(researcher_client, "workers/?show=flagged")
     assert researcher_client.get("/studies/demo/workers/W-NOBODY/").status_code == 404

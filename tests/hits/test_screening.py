@@ -228,7 +228,7 @@ def test_the_papers_rules_leave_out_workers_and_assignments_and_nothing_is_lost(
         ("too_few_points", "", hasty),
         ("too_few_points", "", unlucky),
     ]
-    assert Exclusion.objects.all()[0].evidence == {"share": 1.0, "area": "good", "cards": 42}
+    assert Exclusion.objects.all()[0].evidence == {"share": 1.0, "answer": "all good", "dialogs": 10}
     assert [step.left.answers for step in screened.funnel.steps] == [40, 20, 10]
     assert (screened.run.is_frozen_rules, screened.is_new) == (True, True)
     assert (Submission.objects.count(), Rating.objects.count()) == before
@@ -309,10 +309,10 @@ def test_the_command_prints_the_funnel_and_the_evidence(worked: Study, write_lin
 
     lines = {" ".join(line.split()) for line in output.splitlines()}
     assert "received 3 5 50 215" in lines
-    assert "- same_answer (share 0.95) -1 -1 -10 -43" in lines
+    assert "- same_answer (share 0.95, counts dialogs) -1 -1 -10 -43" in lines
     assert "- too_few_points (points 2) -1 -1 -10 -43 (1 more were out already)" in lines
     assert "kept 1 1 10 43" in lines
-    assert f"{pseudonym(worked, 'SAME')} same_answer: share 1, area good, cards 42" in lines
+    assert f"{pseudonym(worked, 'SAME')} same_answer: share 1, answer all good, dialogs 10" in lines
     assert f"{pseudonym(worked, 'SAME')} straight_lines: share 1, dialogs 10" in lines
     assert "HASTY" not in output
     assert "Nothing has changed" in run_command()

@@ -41,7 +41,7 @@ def test_the_same_answer_almost_always_is_found_at_the_share_and_not_below() -> 
     at_the_share = ["gggg"] * 4 + ["gggb"]  # 19 of 20
     below = ["gggg"] * 3 + ["gggb", "oggg"]  # 18 of 20
 
-    result = found(SameAnswer(), Work("A", at_the_share), Work("B", below), Work("C", VARIED))
+    result = found(SameAnswer(counts="cards"), Work("A", at_the_share), Work("B", below), Work("C", VARIED))
 
     assert result == {"A": Finding("A", {"share": 0.95, "area": "good", "cards": 20})}
 
@@ -51,7 +51,31 @@ def test_the_same_answer_is_asked_of_all_hits_of_a_worker_and_each_card_counts_o
     twice_written = Work("B", ["bbbo"] * 5, merged=[0, 1, 2])  # by models 30 of 35 are bad, by cards 15 of 20
     two_dialogs = Work("C", ["gggg", "gggg"])
 
-    assert found(SameAnswer(share=0.8), *one_bad_day, twice_written, two_dialogs) == {}
+    assert found(SameAnswer(share=0.8, counts="cards"), *one_bad_day, twice_written, two_dialogs) == {}
+
+
+def test_the_paper_s_answer_is_that_to_a_whole_dialog() -> None:
+    """Of cards, B says "good" 76 times of 80 without giving 19 of 20 dialogs the same answer."""
+    all_good_but_one = ["gggg"] * 19 + ["gogb"]
+    a_card_now_and_then = ["gggg"] * 16 + ["gggb", "ggbg", "gbgg", "bggg"]
+    works = [Work("A", all_good_but_one), Work("B", a_card_now_and_then), Work("C", VARIED)]
+
+    assert found(SameAnswer(), *works) == {"A": Finding("A", {"share": 0.95, "answer": "all good", "dialogs": 20})}
+    assert set(found(SameAnswer(counts="cards"), *works)) == {"A", "B"}
+
+
+def test_the_same_pattern_on_the_page_is_the_same_answer_and_cards_that_are_all_alike_need_not_be_as_many() -> None:
+    first_is_good = Work("A", ["gbb", "bgb", "bbg"] * 2, turned=[0, 2, 1] * 2)  # whichever model stands first
+    of_models = Work("B", ["gbb"] * 6, turned=[0, 1, 2] * 2)
+    three_or_four = Work("C", ["ggg", "gggg", "g"] * 2)
+
+    result = found(SameAnswer(), first_is_good, of_models, three_or_four)
+
+    assert {worker: one.evidence["answer"] for worker, one in result.items()} == {
+        "A": "good, bad, bad",
+        "C": "all good",
+    }
+    assert found(SameAnswer(), Work("D", ["gggg"] * 4)) == {}
 
 
 def test_haste_and_too_few_points_must_meet_in_one_hit_and_then_the_worker_is_out() -> None:
@@ -324,6 +348,21 @@ def test_the_text_of_a_rule_says_what_it_leaves_out_and_names_its_settings(rule:
     assert rule.summary().startswith("Leaves out ")
     assert rule.summary().endswith(".")
     assert [name for name in made.parameters if f"`{name}`" not in " ".join(rule.paragraphs())] == []
+
+
+@pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
+def test_the_methods_say_what_a_rule_excluded_in_words_and_with_its_settings(rule: type[ScreeningRule]) -> None:
+    made = rule.model_validate({})
+    text = made.excluded()
+
+    assert re.match("(all work of|single assignments)", text)
+    assert made.rule not in text
+    assert "_" not in text
+    shown = {
+        name: [f"{value:g}", f"{100 * value:g}%", "all"] if isinstance(value, float) else [str(value)]
+        for name, value in made.parameters.items()
+    }
+    assert [name for name, ways in shown.items() if not any(way in text for way in ways)] == []
 
 
 def test_a_rule_is_named_in_its_own_file_only() -> None:
