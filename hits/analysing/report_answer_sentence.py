@@ -166,7 +166,8 @@ def _so_far(names: Sequence[str], table: Comparisons, found: CriterionResults, p
         else:
             (standing.equal if one.decided else standing.open).append(name)
     told = f"{progress.collected:,} of {progress.planned:,} assignments"
-    yield f"{"In the end" if progress.is_complete else "So far"}, after {told}, {leader} is ahead with {_level(leader, table, found)}."
+    begin = "In the end" if progress.is_complete else "So far"
+    yield f"{begin}, after {told}, {leader} is ahead with {_level(leader, table, found)}."
     if standing.behind:
         yield f"It is better than {_listed(standing.behind)}, which holds at every look."
     if standing.ahead:
