@@ -61,7 +61,8 @@ def render_monitor(request: HttpRequest, offering: Offering, refused: Refused | 
     typed = request.POST if refused else request.GET
     live = _live(offering)
     if live.get("look"):  # who reads a sequence has looked, wherever it stands
-        note_look(offering, *live["look"], user_of(request), timezone.now())
+        progress, source = live["look"]
+        note_look(offering, progress, source, user_of(request), timezone.now())
     standing = budget_in_words(offering)
     context = {
         **surroundings(offering),
