@@ -22,7 +22,8 @@ def interim_comparisons(found: CriterionResults, progress: Progress) -> Section:
     )
     later = "" if progress.is_by_sequence else " Fixed-sample tests follow when the study is complete."
     lead = f"{describe_sequence_end(progress)} {ABOUT_DIFFERENCES}" if is_end else f"{interim}{later}"
-    columns = (Column("difference", "difference"), Column("so_far", "decision" if is_end else "so far"))
+    decision = Column("so_far", "decision" if is_end else "so far")
+    columns: tuple[Column, ...] = (Column("difference", "difference"), decision)
     if progress.is_by_sequence:
         columns = (*columns, Column("p_value", "p, corrected, at any time"))
     datasets = dict.fromkeys(one.dataset for one in found.sequences)
