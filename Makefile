@@ -49,6 +49,7 @@ bench: .venv/installed $(BUILT) .venv/browser
 	$(PY) -m benchmarks.screening_trials
 	$(PY) -m benchmarks.reading_ratings
 	$(PY) -m benchmarks.validity
+	$(PY) -m benchmarks.stopping_by_rule
 	$(PY) -m benchmarks.analysing
 	$(PY) -m benchmarks.exporting
 	$(PY) -m benchmarks.decoding

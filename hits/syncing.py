@@ -13,6 +13,7 @@ from evalplatform.wording import count_of
 from hits.budgeting import Waiting, open_places, spending, summarise_waiting
 from hits.collecting import Collected, collect, recently_rejected
 from hits.crowds import Market
+from hits.deciding import has_stopped, is_rule_due
 from hits.models import Event, Offering, Payment, Publication, Study, Submission
 from hits.models.money import money
 from hits.paying import Paid, note_found_bonuses, pay
@@ -75,9 +76,9 @@ def _is_unsettled(offering: Offering) -> bool:
     owed = Payment.objects.owed().filter(submission__assignment__offering=offering)
     if waiting.exists() or owed.exists() or open_places(offering):
         return True
-    if recently_rejected(offering, timezone.now()).exists():
+    if recently_rejected(offering, timezone.now()).exists() or is_rule_due(offering):
         return True
-    return _replaces_by_itself(offering.study) and has_unreplaced_losses(offering)
+    return not has_stopped(offering) and _replaces_by_itself(offering.study) and has_unreplaced_losses(offering)
 
 
 def _replaces_by_itself(study: Study) -> bool:
@@ -123,7 +124,9 @@ def sync(
     limited = limit_workers(offering, market, now())
     paid = pay(offering, market, now, lambda done, total: on_progress("Paying", done, total))
     replaced = None
-    if _replaces_by_itself(offering.study):
+    if has_stopped(offering):
+        pass  # by its own rule: it needs no more work
+    elif _replaces_by_itself(offering.study):
         replaced = replace_lost_assignments(offering, market, now)
     elif _wants_replacements(offering.study) and has_unreplaced_losses(offering):
         _note_no_replacements(offering.study, now())

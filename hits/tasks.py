@@ -9,9 +9,10 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from evalplatform.errors import EvalPlatformError
-from hits.background import JobTask, note_scheduler
+from hits.background import JobTask, note_scheduler, send
 from hits.batching import build_hits, has_large_manifest, write_manifest
-from hits.crowds import check_may_change, enter_market, open_crowd
+from hits.crowds import Market, check_may_change, enter_market, open_crowd
+from hits.deciding import rule_of
 from hits.designing import plan_as_json, plan_study_size
 from hits.errors import MarketUnavailable
 from hits.models import BackgroundJob, Event, Offering, PublishingRun, Study
@@ -88,6 +89,7 @@ def sync_hits_of_offering(offering_id: int, user_id: int | None = None) -> None:
     except EvalPlatformError as error:
         _note_outcome(offering, user_id, f"the sync on {offering.place} ended early: {error}")
         raise
+    _follow_rule(offering, market)
     _note_outcome(offering, user_id, f"synced on {offering.place}: {describe_sync(synced, offering.currency)}")
     log.info(
         "synced",
@@ -183,6 +185,14 @@ def stop_hits_of_offering(offering_id: int, user_id: int | None = None) -> None:
 def resume_hits_of_offering(offering_id: int, user_id: int | None = None) -> None:
     offering = _get_offering(offering_id)
     resume_study(offering, open_crowd(offering), timezone.now, _get_user(user_id))
+
+
+def _follow_rule(offering: Offering, market: Market) -> None:
+    if rule_of(offering) is None:
+        return
+    from hits.deciding import follow_rule  # it imports pandas, which web processes must not load
+
+    follow_rule(offering, market, timezone.now, lambda run: send(publish_hits_of_run, run))
 
 
 def _get_offering(offering_id: int) -> Offering:

@@ -7,6 +7,7 @@ from .computing import compute_results as compute_results
 from .computing import pictures_as_json as pictures_as_json
 from .figures.all_figures import Picture as Picture
 from .figures.all_figures import make_pictures as make_pictures
+from .interim import sequences_of as sequences_of
 from .interim import with_progress as with_progress
 from .origin_words import WARNINGS as WARNINGS
 from .origin_words import Origin as Origin
@@ -24,6 +25,7 @@ from .report import Row as Row
 from .report import Section as Section
 from .report import Table as Table
 from .report_circumstances import FACTOR_TITLES as FACTOR_TITLES
+from .report_interim import sequence_row as sequence_row
 from .report_text import report_as_text as report_as_text
 from .reporting import report_of as report_of
 from .results import CriterionResults as CriterionResults
@@ -32,6 +34,8 @@ from .separating import Pricing as Pricing
 from .separating import with_separations as with_separations
 from .serialising import results_as_json as results_as_json
 from .serialising import results_from_json as results_from_json
+from .stored_looks import findings_as_json as findings_as_json
+from .stored_looks import findings_from_json as findings_from_json
 from .stored_results import SendTask as SendTask
 from .stored_results import find_results as find_results
 from .stored_results import refresh_results as refresh_results

@@ -2,7 +2,8 @@
 
 In: `Results` with every test, the study's progress and its plan. Out: results whose primary pairs have a
 `SequenceFinding`. Guaranteed: interim results hold no p-value, letter or fixed-sample interval of a difference or of a
-strength, so that no page, table, figure or file can show one.
+strength, so that no page, table, figure or file can show one. The same holds for
+studies that may stop by themselves, to the end.
 """
 
 from collections.abc import Sequence
@@ -20,17 +21,20 @@ from hits.stats import (
     Ranking,
     SequenceFinding,
     Undefined,
+    carry_on,
     sequence_finding,
     too_early,
 )
 
-NOT_YET = "the study is not complete"
+NOT_YET = "the study is not complete, or its confidence sequences decide"
 FIELD_OF_OUTCOME = {"share of best": "best_difference", "mean score": "score_difference"}
 
 
 def with_progress(results: Results, progress: Progress, plan: Plan, equal_within: float = 0.0) -> Results:
     found = [replace(one, sequences=sequences_of(one, plan, equal_within)) for one in results.criteria]
-    if not progress.is_complete:
+    if progress.looked:  # what the study's rule has found is about the main criterion
+        found[0] = replace(found[0], sequences=carry_on(progress.looked, found[0].sequences))
+    if not progress.has_verdicts:
         found = [_without_verdicts(one) for one in found]
     return replace(results, criteria=tuple(found), progress=progress)
 

@@ -34,7 +34,7 @@ def _answer(table: Comparisons, found: CriterionResults, progress: Progress) -> 
         return Answer(table.dataset, tuple(_of_one_model(names, table, found)), is_primary=is_primary)
     if table.dataset is None and not is_primary and _is_undefined(table):
         return Answer(None, tuple(_of_nothing_pooled(table, found)), is_primary=False)
-    write = _when_complete if progress.is_complete else _so_far
+    write = _when_complete if progress.has_verdicts else _so_far
     sentences = [*write(names, table, found, progress), *_what_it_takes(table, found, progress)]
     if found.table and len(found.datasets) > 1 and table.dataset is not None:
         where = f"In {table.dataset}" if is_primary else f"In {table.dataset} alone, which is exploratory"
@@ -166,7 +166,8 @@ def _so_far(names: Sequence[str], table: Comparisons, found: CriterionResults, p
         else:
             (standing.equal if one.decided else standing.open).append(name)
     told = f"{progress.collected:,} of {progress.planned:,} assignments"
-    yield f"So far, after {told}, {leader} is ahead with {_level(leader, table, found)}."
+    begin = "In the end" if progress.is_complete else "So far"
+    yield f"{begin}, after {told}, {leader} is ahead with {_level(leader, table, found)}."
     if standing.behind:
         yield f"It is better than {_listed(standing.behind)}, which holds at every look."
     if standing.ahead:

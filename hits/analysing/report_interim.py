@@ -1,19 +1,31 @@
 """Writes the section about the models' differences while a study is not complete: the confidence sequence."""
 
-from hits.analysing.report import ALL_DATASETS, Cell, Column, Head, Kind, Row, Section, Table, words
+from dataclasses import replace
+
+from hits.analysing.report import ALL_DATASETS, Cell, Column, Head, Kind, Row, Section, Table, p_value, words
 from hits.analysing.results import CriterionResults
-from hits.analysing.study_progress import Progress
+from hits.analysing.study_progress import Progress, describe_sequence_end
 from hits.stats import Interval, SequenceFinding, Undefined
+
+ABOUT_DIFFERENCES = (
+    "Differences are the first model's minus the second's, of the planned outcome; of a decided pair, at the look that "
+    "decided it. All brackets together are right with 95 % confidence."
+)
 
 
 def interim_comparisons(found: CriterionResults, progress: Progress) -> Section:
-    lead = (
+    is_end = progress.is_complete
+    interim = (
         f"Interim: {progress.collected:,} of {progress.planned:,} assignments. Differences are the first model's minus "
         "the second's, of the planned outcome. Brackets hold a confidence sequence: all of them together are right "
-        "with 95 % confidence, at every look, however often one looks. Fixed-sample tests follow when the study is "
-        "complete."
+        "with 95 % confidence, at every look, however often one looks."
     )
-    columns = (Column("difference", "difference"), Column("so_far", "so far"))
+    later = "" if progress.is_by_sequence else " Fixed-sample tests follow when the study is complete."
+    lead = f"{describe_sequence_end(progress)} {ABOUT_DIFFERENCES}" if is_end else f"{interim}{later}"
+    decision = Column("so_far", "decision" if is_end else "so far")
+    columns: tuple[Column, ...] = (Column("difference", "difference"), decision)
+    if progress.is_by_sequence:
+        columns = (*columns, Column("p_value", "p, corrected, at any time"))
     datasets = dict.fromkeys(one.dataset for one in found.sequences)
     tables = tuple(
         Table(
@@ -21,17 +33,33 @@ def interim_comparisons(found: CriterionResults, progress: Progress) -> Section:
             dataset or ALL_DATASETS,
             "Pair",
             columns,
-            tuple(_row(one) for one in found.sequences if one.dataset == dataset),
+            tuple(_row(one, progress, len(found.sequences)) for one in found.sequences if one.dataset == dataset),
             dataset,
         )
         for dataset in datasets
     )
     notes = () if tables else ("No pair of models has a confidence sequence here.",)
     is_trivial = len(found.generators) < 2
-    return Section("comparisons", "Which model is better, so far", lead, tables, notes, is_trivial=is_trivial)
+    title = "Which model is better" if is_end else "Which model is better, so far"
+    if progress.dropped:
+        notes = (
+            *notes,
+            f"Left out of HITs that were published later, because they had lost: {', '.join(progress.dropped)}.",
+        )
+    return Section("comparisons", title, lead, tables, notes, is_trivial=is_trivial)
 
 
-def _row(one: SequenceFinding) -> Row:
+def _row(one: SequenceFinding, progress: Progress, family: int) -> Row:
+    row = _pair_row(one, progress)
+    return replace(row, cells=(*row.cells, _corrected(one, family))) if progress.is_by_sequence else row
+
+
+def _corrected(one: SequenceFinding, family: int) -> Cell:
+    """Return the p-value for as many pairs as share alpha (Bonferroni), which the brackets are made for, too."""
+    return p_value(one.p_value if isinstance(one.p_value, Undefined) else min(1.0, family * one.p_value))
+
+
+def _pair_row(one: SequenceFinding, progress: Progress) -> Row:
     head = Head((one.first, one.second), is_pair=True)
     if isinstance(one.estimate, Undefined):
         return Row(head, (Cell(Kind.DIFFERENCE, None, undefined=one.estimate.reason), words("not compared")))
@@ -40,10 +68,26 @@ def _row(one: SequenceFinding) -> Row:
         interval = one.low if isinstance(one.low, Undefined) else Undefined("")
     else:
         interval = Interval(one.low, one.high)
-    return Row(head, (Cell(Kind.DIFFERENCE, one.estimate, interval), words(describe_decision(one))))
+    return Row(head, (Cell(Kind.DIFFERENCE, one.estimate, interval), words(describe_decision(one, progress))))
 
 
-def describe_decision(one: SequenceFinding) -> str:
+def sequence_row(one: SequenceFinding, progress: Progress) -> dict[str, str]:
+    """Return a pair in short, as the monitor shows it: the difference, its sequence, and what is decided."""
+    shown = {"pair": f"{one.first} – {one.second}", "decision": describe_decision(one, progress)}
+    if isinstance(one.estimate, Undefined):
+        return {**shown, "difference": "", "sequence": f"undefined: {one.estimate.reason}"}
+    difference = f"{one.estimate:+.3f}"
+    if isinstance(one.low, Undefined) or isinstance(one.high, Undefined):
+        reason = one.low.reason if isinstance(one.low, Undefined) else ""
+        return {**shown, "difference": difference, "sequence": f"none yet: {reason}"}
+    return {**shown, "difference": difference, "sequence": f"{one.low:+.3f} to {one.high:+.3f}"}
+
+
+def describe_decision(one: SequenceFinding, progress: Progress) -> str:
     if one.better:
         return f"{one.better} is better"
-    return "equal within the margin" if one.decided else "not decided yet"
+    if one.decided:
+        return "equal within the margin"
+    if gone := [name for name in (one.first, one.second) if name in progress.dropped]:
+        return f"not decided: {gone[0]} was dropped"
+    return "not decided" if progress.is_complete else "not decided yet"

@@ -112,8 +112,9 @@ def _comparisons(table: Table, letters: Table) -> Iterator[str]:
 def _sequence(table: Table) -> Iterator[str]:
     width = max((len(_format_head(row.head)) for row in table.rows), default=0) + 2
     for row in table.rows:
-        difference, so_far = map(_format_cell, row.cells)
-        yield f"  {_format_head(row.head):<{width}}{difference:<{WIDER}}   {so_far}"
+        difference, so_far, *p_values = map(_format_cell, row.cells)  # p where sequences decide, as the design says
+        told = "".join(f", p {one.removeprefix('p ')} (corrected, at any time)" for one in p_values)
+        yield f"  {_format_head(row.head):<{width}}{difference:<{WIDER}}   {so_far}{told}"
 
 
 def _ranking(table: Table) -> Iterator[str]:

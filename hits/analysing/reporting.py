@@ -42,7 +42,7 @@ def report_of(results: Results, variant_name: str = "") -> Report:
 
 
 def _report_criterion(one: CriterionResults, results: Results, wanted: tuple[Make, ...]) -> CriterionReport:
-    if not results.progress.is_complete:
+    if not results.progress.has_verdicts:
         interim = partial(interim_comparisons, progress=results.progress)
         wanted = tuple(interim if make is comparisons else make for make in wanted)
     prefix = f"{one.criterion}-" if len(results.criteria) > 1 else ""

@@ -55,7 +55,7 @@ def _separations(found: CriterionResults, results: Results, pricing: Pricing) ->
     return [
         _separate(pair, table, found, pricing)
         for table in found.comparisons
-        for pair in _hardest_and_easiest(undecided_pairs(table, found, results.progress.is_complete), table)
+        for pair in _hardest_and_easiest(undecided_pairs(table, found, results.progress.has_verdicts), table)
     ]
 
 

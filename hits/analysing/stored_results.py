@@ -28,6 +28,7 @@ def source_of(offering: Offering) -> str:
     if not counts["count"]:
         return ""
     run = ScreeningRun.objects.current(offering)
+    progress = measure_progress(offering)
     facts = [
         __version__,
         offering.study.manifest_hash,
@@ -36,7 +37,9 @@ def source_of(offering: Offering) -> str:
         submissions.with_answers().count_origins(),
         run and run.pk,
         _last_score(offering.study),
-        measure_progress(offering).is_complete,
+        progress.is_complete,
+        progress.rule_looks,
+        progress.dropped,
     ]
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
 

@@ -1,20 +1,22 @@
 """Decides whether a study is complete, counts the looks at its interim results, and says so in words.
 
 A study is complete when all planned assignments are collected, or when no more can come (its HITs were stopped or have
-expired) and at least 95 % of them are there. Until then, results are interim: they show the confidence sequence
-(hits.stats.sequence) and no verdict of a fixed sample. A study that somebody stops earlier stays interim for good,
-because stopping when the figures please is what the sequence protects from. This file needs no pandas, because pages
-use it too.
+expired) and at least 95 % of them are there, or when it has stopped by its own rule (hits.deciding). Until then,
+results are interim: they show the confidence sequence (hits.stats.sequence) and no verdict of a fixed sample. A study
+that somebody stops earlier stays interim for good, because stopping when the figures please is what the sequence
+protects from. This file needs no pandas, because pages use it too.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from django.contrib.auth.models import User
 from django.db.models import Count, Q
 
-from hits.models import Event, Offering, Publication, Submission
+from hits.analysing.stored_looks import findings_from_json
+from hits.models import DroppedModel, Event, Offering, Publication, RuleLook, RuleStop, Submission
+from hits.stats import SequenceFinding
 
 ENOUGH = 0.95  # of the planned assignments, if no more can come
 MADE_ELSEWHERE = "the ratings were made elsewhere"
@@ -31,19 +33,63 @@ class Progress:
     is_complete: bool = True
     looks: int = 0
     reason: str = MADE_ELSEWHERE
+    # The design may stop the study or drop models: then confidence sequences decide, whenever it ends. A fixed-sample
+    # test on top would have an error of its own.
+    is_by_sequence: bool = False
+    rule_looks: int = 0  # how often the rule has looked by itself
+    looked: tuple[SequenceFinding, ...] = ()  # what the rule's looks have found so far, decisions included
+    dropped: tuple[str, ...] = ()  # models that were left out of later HITs
+
+    @property
+    def has_verdicts(self) -> bool:
+        """True if fixed-sample tests are shown."""
+        return self.is_complete and not self.is_by_sequence
 
 
 def describe_progress(progress: Progress) -> str:
     """Say that results are interim, and what that means; "" if the study is complete."""
     if progress.is_complete:
-        return ""
+        return describe_sequence_end(progress) if progress.is_by_sequence else ""
+    if progress.is_by_sequence:
+        return (
+            f"Interim: {progress.collected:,} of {progress.planned:,} assignments. Differences have confidence "
+            "sequences, which hold at every look and decide when the study stops."
+        )
     return (
         f"Interim: {progress.collected:,} of {progress.planned:,} assignments. Differences have confidence sequences, "
         "which hold at every look; tests, letters and p-values are given when the study is complete."
     )
 
 
+def describe_sequence_end(progress: Progress) -> str:
+    """Say how a study ended whose confidence sequences decide."""
+    return (
+        f"{progress.reason[0].upper()}{progress.reason[1:]}. Confidence sequences decide, as its design says: they "
+        "hold however often one looks and whenever one stops. Fixed-sample tests are not shown."
+    )
+
+
 def measure_progress(offering: Offering) -> Progress:
+    found = _measure_collected(offering)
+    if not offering.study.parsed_design.analysis.has_rule:
+        return found
+    looks = RuleLook.objects.filter(offering=offering)
+    last = looks.first()
+    found = replace(
+        found,
+        is_by_sequence=True,
+        rule_looks=looks.count(),
+        looked=() if last is None else findings_from_json(last.findings),
+        dropped=tuple(DroppedModel.objects.filter(offering=offering).values_list("generator", flat=True)),
+    )
+    stop = RuleStop.objects.standing().filter(offering=offering).first()
+    if stop is None:
+        return found
+    after = f"{found.collected:,} of {found.planned:,} assignments"
+    return replace(found, is_complete=True, reason=f"stopped by its rule after {after}: {stop.reason}")
+
+
+def _measure_collected(offering: Offering) -> Progress:
     planned = _planned_assignments(offering)
     collected = _collected_assignments(offering)
     told = f"{collected:,} of {planned:,} planned assignments were collected"

@@ -5,6 +5,7 @@ from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
+from django.contrib.auth.models import User
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework.pagination import CursorPagination
@@ -12,7 +13,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from hits.access import visible_studies
-from hits.analysing import find_results, origin_of_work, refresh_results, source_of
+from hits.analysing import (
+    find_results,
+    note_look,
+    origin_of_work,
+    refresh_results,
+    results_from_json,
+    source_of,
+)
 from hits.api.researcher import ERRORS, ResearcherView
 from hits.api.researcher_schemas import CURSOR, MARKET, ProgressOut, ResultsOut, StudyDetailOut, StudyOut, StudyPage
 from hits.budgeting import budget_of
@@ -80,6 +88,9 @@ class ResultsView(ResearcherView):
         if offering.study.is_frozen:
             row = refresh_results(offering, send_results_task, timezone.now())
         state = _state(row)
+        if row.results:
+            actor = request.user if isinstance(request.user, User) else None
+            note_look(offering, results_from_json(row.results).progress, row.source, actor, timezone.now())
         body = {
             "market": offering.place,
             "state": state,

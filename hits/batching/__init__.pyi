@@ -1,5 +1,4 @@
 from .building import build_hits as build_hits
-from .card_orders import card_order as card_order
 from .card_orders import commitment_to as commitment_to
 from .card_orders import rotate_cards as rotate_cards
 from .card_orders import secret_number as secret_number

@@ -3,6 +3,7 @@ from .amounts_due import dues as dues
 from .amounts_due import submissions_without_dues as submissions_without_dues
 from .budget import Budget as Budget
 from .budget import CapChanged as CapChanged
+from .budget import OverBudget as OverBudget
 from .budget import budget_of as budget_of
 from .budget import refuse_over_budget as refuse_over_budget
 from .budget import refuse_unseen_cap as refuse_unseen_cap

@@ -12,6 +12,7 @@ from .planned_size import planned_setting as planned_setting
 from .power_planning import Plan as Plan
 from .power_planning import plan_for_difference as plan_for_difference
 from .power_planning import plan_for_size as plan_for_size
+from .power_planning import plan_stopping as plan_stopping
 from .selecting import ChosenDialog as ChosenDialog
 from .selecting import Selection as Selection
 from .selecting import fill_blocks as fill_blocks

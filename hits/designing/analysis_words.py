@@ -20,9 +20,10 @@ def describe_analysis(design: StudyDesign, dialogs: int, hits: int) -> Iterator[
     outcome = protocol_of(design).outcomes.get(analysis.outcome, analysis.outcome)
     yield f"the {outcome} of {count_of(len(pairs), 'pair')} of models is compared: {_named(pairs)}"
     if len(pairs) > 1:
+        each = f"{100 * ALPHA / len(pairs):.2g} %"
         yield (
-            f"the pairs share an error of {100 * ALPHA:g} %, so that each is tested at {100 * ALPHA / len(pairs):.2g} %: fewer pairs "
-            "are found more easily"
+            f"the pairs share an error of {100 * ALPHA:g} %, so that each is tested at {each}: fewer pairs are found "
+            "more easily"
         )
     if not analysis.has_rule:
         planned = min(analysis.planned_dialogs or dialogs, dialogs)

@@ -10,10 +10,23 @@ from collections import Counter
 from dataclasses import dataclass, replace
 
 from hits.crowds import Cost, Fees
-from hits.stats import DIFFERENCES, SIMULATIONS, Power, Setting, detectable_difference, dialogs_needed, power_curve
+from hits.stats import (
+    DIFFERENCES,
+    SIMULATIONS,
+    Power,
+    Setting,
+    Stopped,
+    detectable_difference,
+    dialogs_needed,
+    power_curve,
+    simulate_stopping,
+)
 
 # The standard error of a power of 80 % is .9 points then: the size that is found varies by some 2 %.
 FEWEST_SIMULATIONS_FOR_A_SIZE = 2_000
+STOPPING_GAIN = 0.15  # what one model is assumed to be better by, where the planner says how many ratings are needed
+STOPPING_STUDIES = 50
+MOST_ANSWERS_SIMULATED = 100_000  # of one study; a larger one is not simulated whole
 
 
 @dataclass(frozen=True)
@@ -25,6 +38,7 @@ class Plan:
     detectable: float | None  # None if it would not find even the largest possible difference
     hits: int
     cost: Cost
+    stopping: Stopped | None = None  # if the study may stop: how it would end, with one model better by `STOPPING_GAIN`
 
 
 def plan_for_size(
@@ -76,6 +90,16 @@ def plan_for_difference(
     needed = replace(setting, dialogs=dialogs)
     # Use other random numbers than those that chose the size, or a size that was merely lucky with them would pass.
     return plan_for_size(needed, reward_cents, bonus_cents, fees, power, simulations=simulations, seed=seed + 1)
+
+
+def plan_stopping(setting: Setting, drops: bool, equal_within: float = 0.0, looks: int = 10) -> Stopped | None:
+    """Return how a study that may stop by itself would end if one model is better than all others; None if it is too
+    large to be simulated."""
+    gain = min(STOPPING_GAIN, setting.largest_difference)
+    if setting.dialogs * setting.raters * setting.generators > MOST_ANSWERS_SIMULATED or setting.generators > 8:
+        return None
+    gains = [*[0.0] * (setting.generators - 1), gain]
+    return simulate_stopping(setting, gains, STOPPING_STUDIES, looks, drops=drops, equal_within=equal_within)
 
 
 def _check_pay(reward_cents: int, bonus_cents: int) -> None:

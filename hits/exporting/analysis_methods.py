@@ -18,7 +18,7 @@ def describe_analysis(sources: Sources) -> Iterator[str]:
     yield from _outcome(sources)
     yield from _coding(sources)
     yield from _intervals(sources)
-    if sources.results.progress.is_complete:
+    if sources.results.progress.has_verdicts:
         yield from _tests(sources)
         yield from _letters(sources)
     else:
@@ -203,6 +203,13 @@ def _looks(sources: Sources) -> Iterator[str]:
         progress.looks, f"looked at {progress.looks:,} times"
     )
     yield f"Interim results were {looks} before these were computed; {progress.reason}."
+    if progress.is_by_sequence:
+        yield (
+            f"The study's own rule looked at whole HITs in their frozen order, {progress.rule_looks:,} times; its "
+            "p-values are 1 / the largest e-value of all looks."
+        )
+    if progress.dropped:
+        yield f"Dropped from HITs that were published after they had lost: {', '.join(progress.dropped)}."
 
 
 def _stopping(sources: Sources) -> Iterator[str]:

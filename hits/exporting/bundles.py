@@ -43,7 +43,7 @@ from hits.exporting.ratings_files import read_ratings, write_ratings
 from hits.exporting.worker_pages import FOLDER as PAGES_FOLDER
 from hits.exporting.worker_pages import take_pictures, worker_pages
 from hits.frames import confirmed_submissions, rating_chunks
-from hits.models import Offering, ScreeningRun
+from hits.models import Offering, Publication, ScreeningRun
 from hits.screening import funnel_of, mark_exclusions, submissions_by_rule
 
 SEED = 1
@@ -142,12 +142,18 @@ def write_ratings_of(offering: Offering, folder: Path, pseudonyms: str = "") -> 
         seed=SEED,
         equal_within=design.analysis.equal_within,
         progress=measure_progress(offering),
+        left_out=_left_out(offering),
         pricing=pricing_of(offering.study),
         software=software(),
         columns=columns,
     )
     (folder / about_file.FILE).write_text(about.as_json(), encoding="utf-8", newline="\n")
     return about
+
+
+def _left_out(offering: Offering) -> dict[int, list[str]]:
+    published = Publication.objects.filter(offering=offering).current().exclude(left_out=[])
+    return dict(published.order_by("hit__number").values_list("hit__number", "left_out"))
 
 
 def _rating_pieces(

@@ -23,7 +23,7 @@ TEXTS = ("worker", "dataset", "dialog", "generator", "opponent", "criterion", "v
 BOOLEANS = ("is_checkpoint", "is_first_of_card", "is_human", "is_kept")
 TYPES = {"assignment": "int64", "active_ms": "int64", "hidden_ms": "int64", "hit": "int32", "block": "int32"}
 MAY_BE_EMPTY = {"generator", "opponent", "label"}  # for human replies, without a comparison, without a prediction
-NOT_ANALYSED = {"hit", "block", "is_first_of_card", "is_human", "is_kept", "hidden_ms"}
+NOT_ANALYSED = {"block", "is_first_of_card", "is_human", "is_kept", "hidden_ms"}
 
 
 def write_ratings(pieces: Iterable[pd.DataFrame], folder: Path, columns: Sequence[str]) -> int:

@@ -1,13 +1,16 @@
 """Describes how a bundle's cards were ordered, and checks it; hits/budgeting/places.py decides when to reveal it."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pandas as pd
 
 from hits.batching import ORDER_COMMITMENT, commitment_to, shuffle_cards
 from hits.exporting.about import About
+
+# By dataset and dialog: of each card, who wrote it, and whether it is the human reply.
+Cards = dict[tuple[str, str], list[tuple[frozenset[str], bool]]]
 
 WITHHELD = (
     "The order of the cards comes from a secret, to which the manifest commits. It is withheld in this bundle, because "
@@ -29,6 +32,8 @@ def wrong_orders(folder: Path, about: About, frame: pd.DataFrame) -> Iterator[st
     manifest = folder / "manifest.jsonl"
     if not manifest.is_file():
         return  # the bundle has ratings only, or a file is missing, which the hashes show
+    if shown := _shown_though_dropped(frame, about):
+        yield f"{shown:,} ratings are of models that had been dropped before their HIT was published"
     content = manifest.read_bytes()
     if not about.card_order_secret:
         return
@@ -40,32 +45,59 @@ def wrong_orders(folder: Path, about: About, frame: pd.DataFrame) -> Iterator[st
         return
     if head.get(ORDER_COMMITMENT) != commitment_to(secret):
         yield "the secret of the card orders is not the one that manifest.jsonl commits to"
-    if wrong := _assignments_in_another_order(frame, secret, _card_counts(content)):
+    if wrong := _assignments_in_another_order(frame, secret, _cards_of(content), about.left_out):
         yield f"the cards of {wrong:,} assignments stood in another order than the secret gives"
 
 
-def _card_counts(manifest: bytes) -> dict[tuple[str, str], int]:
-    """Count the cards of each dialog. A comparison is rated on one of its cards, so the ratings don't name them all."""
+def _cards_of(manifest: bytes) -> Cards:
+    """Return the generators of each card of each dialog. A comparison is rated on one of its cards, so the ratings
+    don't name them all."""
     try:
         lines = [json.loads(line) for line in manifest.splitlines()[1:]]
-        return {(one["dataset"], one["dialog"]): len(one["cards"]) for one in lines}
+        return {
+            (one["dataset"], one["dialog"]): [
+                (frozenset(candidate["generator"] for candidate in card["candidates"]), bool(card["gold"]))
+                for card in one["cards"]
+            ]
+            for one in lines
+        }
     except (ValueError, TypeError, LookupError):
         return {}  # this is not the manifest that was frozen, which its hash shows
 
 
-def _assignments_in_another_order(frame: pd.DataFrame, secret: bytes, card_counts: dict[tuple[str, str], int]) -> int:
+def _shown_though_dropped(frame: pd.DataFrame, about: About) -> int:
+    """Count ratings of a model in HITs that left it out."""
+    if not about.left_out:
+        return 0
+    generators, hits = frame["generator"].astype(object), frame["hit"]
+    return sum(int(((hits == hit) & generators.isin(names)).sum()) for hit, names in about.left_out.items())
+
+
+def _assignments_in_another_order(
+    frame: pd.DataFrame, secret: bytes, known: Cards, left_out: Mapping[int, list[str]]
+) -> int:
     """Count assignments whose cards don't follow the secret. In all its dialogs, an assignment's cards are rotated by
-    the same number of places, modulo the number of cards."""
-    cards = frame[["assignment", "dataset", "external_id", "card", "place"]].astype({"dataset": str})
-    last_cards = cards.groupby(["dataset", "external_id"], observed=True)["card"].max().reset_index()
-    dialogs = zip(last_cards["dataset"], last_cards["external_id"], last_cards["card"], strict=True)
-    counts = {(one, other): max(last + 1, card_counts.get((one, other), 0)) for one, other, last in dialogs}
-    ranks = {
-        (dataset, external_id, card): (rank, cards)
-        for (dataset, external_id), cards in counts.items()
-        for rank, card in enumerate(shuffle_cards(secret, dataset, external_id, cards))
-    }
-    found = [ranks[key] for key in zip(cards["dataset"], cards["external_id"], cards["card"], strict=True)]
+    the same number of places, modulo the number of cards that its HIT shows."""
+    cards = frame[["assignment", "hit", "dataset", "external_id", "card", "place"]].astype({"dataset": str})
+    last_cards = cards.groupby(["dataset", "external_id"], observed=True)["card"].max().to_dict()
+    ranks: dict[tuple[str, str, tuple[str, ...]], dict[int, tuple[int, int]]] = {}
+
+    def ranks_of(dialog: tuple[str, str], gone: tuple[str, ...]) -> dict[int, tuple[int, int]]:
+        """Return each shown card's rank in the first rotation, and how many cards are shown."""
+        key = (*dialog, gone)
+        if key not in ranks:
+            made = known.get(dialog, [])
+            shuffled = shuffle_cards(secret, *dialog, max(last_cards[dialog] + 1, len(made)))
+            shown = [card for card in shuffled if card >= len(made) or made[card][1] or made[card][0] - set(gone)]
+            ranks[key] = {card: (rank, len(shown)) for rank, card in enumerate(shown)}
+        return ranks[key]
+
+    columns = (cards[name] for name in ("hit", "dataset", "external_id", "card"))
+    nothing = (-1, 1)  # a card that its HIT does not show: a difference of its own kind, told above
+    found = [
+        ranks_of((dataset, external_id), tuple(left_out.get(int(hit), ()))).get(int(card), nothing)
+        for hit, dataset, external_id, card in zip(*columns, strict=True)
+    ]
     rank, count = (pd.Series(column, cards.index) for column in zip(*found, strict=True))
     turned = ((rank - cards["place"]) % count).groupby([cards["assignment"], count]).nunique()
     return int(turned[turned > 1].index.get_level_values(0).nunique())

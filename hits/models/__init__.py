@@ -13,6 +13,7 @@ from hits.models.event import Event
 from hits.models.exclusion import Exclusion, ScreeningRun
 from hits.models.hit import Hit, HitItem
 from hits.models.offering import Offering, offering_for, place_name, split_place
+from hits.models.own_rule import DroppedModel, RuleLook, RuleStop
 from hits.models.payment import Payment
 from hits.models.publication import Publication
 from hits.models.publishing_run import PublishingRun
@@ -31,6 +32,7 @@ __all__ = [
     "Assignment",
     "BackgroundJob",
     "BonusCheck",
+    "DroppedModel",
     "Event",
     "Exclusion",
     "Hit",
@@ -43,6 +45,8 @@ __all__ = [
     "Rating",
     "RatingsUpload",
     "Replacement",
+    "RuleLook",
+    "RuleStop",
     "SchedulerBeat",
     "ScreeningRun",
     "SpendingCap",

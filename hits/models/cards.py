@@ -1,6 +1,6 @@
 """Stores the cards of an item, which a worker judges; hits/batching/building.py decides which replies share one."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,9 +13,20 @@ class Card:
     is_gold: bool  # whether it is the human reply; a model may have said the same
 
     @property
+    def is_shown(self) -> bool:
+        """False if all who wrote it were dropped from the study."""
+        return self.is_gold or bool(self.candidates)
+
+    @property
     def writers(self) -> tuple[int | None, ...]:
         """Return one entry for each rating that this card makes: its candidates, and None for the human reply."""
         return (*self.candidates, None) if self.is_gold else self.candidates
+
+
+def living_cards(cards: Sequence[Card], left_out: Collection[int]) -> tuple[Card, ...]:
+    """Return the cards without these candidates. Cards keep their numbers; one that nobody is left on `is_shown` no
+    more."""
+    return tuple(Card(tuple(one for one in card.candidates if one not in left_out), card.is_gold) for card in cards)
 
 
 def gold_card(cards: Sequence[Card]) -> int | None:

@@ -70,6 +70,9 @@ class Publication(models.Model):
     places = models.PositiveSmallIntegerField(null=True)
     page_url = models.TextField(blank=True, default="")  # where it sends its workers, if we know
     refusal = models.TextField(blank=True)
+    # Generators that were dropped before this HIT was published there: its page leaves their replies out. Set with the
+    # intent, and never changed: nobody's page changes while they work.
+    left_out = models.JSONField(default=list)
 
     objects = PublicationQuerySet.as_manager()
 

@@ -11,9 +11,10 @@ from django.db import transaction
 from hits.budgeting import within_budget
 from hits.crowds import HitToOffer, Market, Met, carry_out, crowd_notes, crowd_of, note_of_crowd
 from hits.errors import MarketRefused
-from hits.models import Event, Hit, Offering, Publication, PublishingRun
+from hits.models import Event, Hit, Offering, Publication, PublishingRun, RuleStop
 from hits.publishing.publishing_plan import (
     PublishingPlan,
+    refuse_decided,
     refuse_unmet_wishes,
     without_confirmed,
     words_for_budget,
@@ -148,9 +149,15 @@ def _save_intents(plan: PublishingPlan, now: datetime) -> list[Publication]:
 
 
 def _save_publications(plan: PublishingPlan, now: datetime) -> list[Publication]:
+    # Once more, now that the study's row is locked: its rule may have stopped it, or dropped a model, since the plan.
+    refuse_decided(plan.offering)
+    left_out = list(plan.offering.dropped_models.order_by("generator").values_list("generator", flat=True))
+    RuleStop.objects.standing().filter(offering=plan.offering, kind=RuleStop.Kind.BUDGET).update(lifted_at=now)
     Publication.objects.bulk_create(
         [
-            Publication(hit=hit, offering=plan.offering, wave=plan.wave, run=plan.run, intended_at=now)
+            Publication(
+                hit=hit, offering=plan.offering, wave=plan.wave, run=plan.run, intended_at=now, left_out=left_out
+            )
             for hit in plan.hits
         ],
         ignore_conflicts=True,

@@ -9,7 +9,7 @@ from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
 from hits.budgeting import Budget, budget_of, refuse_over_budget, with_cap
 from hits.crowds import Cost, Market, crowd_of, fees_of
-from hits.models import Hit, Offering, Publication, PublishingRun, Study
+from hits.models import Hit, Offering, Publication, PublishingRun, RuleStop, Study
 from hits.models.design import StudyDesign
 from hits.models.money import money
 from hits.models.publication import PublicationQuerySet
@@ -50,6 +50,17 @@ def refuse_unmet_wishes(offering: Offering) -> None:
         )
 
 
+def refuse_decided(offering: Offering) -> None:
+    """Raise if the study has stopped by its own rule because everything is decided. (A stop for want of money is lifted
+    by publishing more.)"""
+    stop = RuleStop.objects.standing().filter(offering=offering, kind=RuleStop.Kind.DECIDED).first()
+    if stop is not None:
+        raise EvalPlatformError(
+            f"{offering.study} has stopped by its own rule on {offering.place}: {stop.reason}. Copy the study to ask "
+            "for more work."
+        )
+
+
 def plan_publishing(
     offering: Offering, most_hits: int | None = None, run: PublishingRun | None = None
 ) -> PublishingPlan:
@@ -60,7 +71,9 @@ def plan_publishing(
     """
     refuse_draft(offering.study)
     refuse_unmet_wishes(offering)
+    refuse_decided(offering)
     design = offering.study.parsed_design
+    most_hits = most_hits or design.analysis.wave_hits or None
     ours = Publication.objects.filter(offering=offering)
     begun = list(offering.study.hits.filter(publications__in=ours.begun()))
     if run and run.publications.exists():

@@ -14,7 +14,7 @@ from hits.crowds import Market, Met, carry_out, crowd_of
 from hits.errors import MarketRefused, MarketUnavailable
 from hits.models import Event, Offering, Publication, PublishingRun, Study
 from hits.publishing.creating import adopt_orphans
-from hits.publishing.publishing_plan import refuse_draft
+from hits.publishing.publishing_plan import refuse_decided, refuse_draft
 from hits.publishing.settling import settle_offering
 
 
@@ -54,6 +54,7 @@ def resume_study(
     refuse_draft(offering.study)
     if not crowd_of(offering).abilities.can_reopen:
         raise EvalPlatformError(f"HITs that were taken off {offering.place} can't be put back there.")
+    refuse_decided(offering)
     design = offering.study.parsed_design
     lifetime = timedelta(days=design.crowd.lifetime_days)
     what, instead = "Putting the HITs back on offer", "Leave them, or raise the budget first."

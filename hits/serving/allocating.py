@@ -33,7 +33,7 @@ def choose_hit(study: FrozenStudy, offering: Offering, seen: Collection[int], he
     ]
     if not free:
         raise WorkRefused(Refusal.NOTHING_FREE)
-    return frozen_hit(study.key, min(free)[1])
+    return frozen_hit(study.key, min(free)[1], offering.place)
 
 
 def _count_taken(offering: Offering, held_after: datetime) -> Counter[int]:

@@ -1,6 +1,7 @@
 """Loads what worker pages need of a frozen study, and holds it in this process's memory, since it never changes."""
 
 from collections import OrderedDict
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import lru_cache
 from threading import Lock
@@ -15,14 +16,14 @@ from generation.models import Candidate
 from hits.batching import rotate_cards, shuffle_cards
 from hits.crowds import planned_crowd
 from hits.designing import render_markdown
-from hits.models import Hit, HitItem, Offering, Study, split_place
-from hits.models.cards import Card, gold_card
+from hits.models import Hit, HitItem, Offering, Publication, Study, split_place
+from hits.models.cards import Card, gold_card, living_cards
 from hits.models.design import StudyDesign
 from hits.protocols import Protocol, protocol_of
 
 MOST_CACHED = 2048
 
-_cached: OrderedDict[tuple[UUID, int], "FrozenHit"] = OrderedDict()
+_cached: OrderedDict[tuple[UUID, int, str], "FrozenHit"] = OrderedDict()
 _lock = Lock()
 
 
@@ -50,18 +51,19 @@ class FrozenItem:
     dataset: str
     external_id: str
     turns: list[str]
-    cards: tuple[Card, ...]
+    cards: tuple[Card, ...]  # without the models that were dropped before the HIT was published
     texts: tuple[str, ...]  # the text of each card, as shown
     gold_card: int | None  # None unless the item is a checkpoint
     shuffled: tuple[int, ...]  # the cards as the first rotation shows them
 
     @property
     def card_count(self) -> int:
-        return len(self.cards)
+        """Return how many cards the page shows."""
+        return sum(card.is_shown for card in self.cards)
 
     def order(self, rotation: int) -> list[int]:
         """Return the card at each place, for the worker with this rotation."""
-        return rotate_cards(list(self.shuffled), rotation)
+        return rotate_cards([card for card in self.shuffled if self.cards[card].is_shown], rotation)
 
 
 @dataclass(frozen=True)
@@ -125,15 +127,22 @@ def secret_of(study: Study) -> bytes:
     return bytes.fromhex(study.order_secret)
 
 
-def frozen_hit(study_key: UUID, number: int) -> FrozenHit:
-    """Return the HIT, loaded once for all its openings and saves. Raises Hit.DoesNotExist or Study.DoesNotExist."""
+def frozen_hit(study_key: UUID, number: int, place: str = "") -> FrozenHit:
+    """Return the HIT, loaded once for all its openings and saves. Raises Hit.DoesNotExist or Study.DoesNotExist.
+
+    At a place, it shows what was published there: without models that had been dropped by then. Without a place, it is
+    the HIT as it was built.
+    """
+    if not frozen_study(study_key).design.analysis.drop_losers:
+        place = ""
     with _lock:
-        cached = _cached.get((study_key, number))
-    return _load_hit(study_key, number) if cached is None else cached
+        cached = _cached.get((study_key, number, place))
+    return _load_hit(study_key, number, place) if cached is None else cached
 
 
-def _load_hit(study_key: UUID, number: int) -> FrozenHit:
+def _load_hit(study_key: UUID, number: int, place: str) -> FrozenHit:
     study = frozen_study(study_key)
+    left_out = _left_out(study, number, place)
     rows = HitItem.objects.filter(hit__study=study.pk, hit__number=number).order_by("position")
     values = list(
         rows.values_list(
@@ -144,27 +153,45 @@ def _load_hit(study_key: UUID, number: int) -> FrozenHit:
     if not values:
         raise Hit.DoesNotExist
     pk, block, assignments = values[0][:3]
-    items = _make_items(study, values)
+    items = _make_items(study, values, left_out or ())
     hit = FrozenHit(pk, study, number, block, _hits_of_block(study, pk, number, block), assignments, items)
+    if left_out is None:  # it is not published there yet, and models may still be dropped
+        return hit
     with _lock:
-        _cached[study_key, number] = hit
+        _cached[study_key, number, place] = hit
         if len(_cached) > MOST_CACHED:
             _cached.popitem(last=False)
     return hit
 
 
-def _make_items(study: FrozenStudy, rows: list[tuple[Any, ...]]) -> tuple[FrozenItem, ...]:
+def _left_out(study: FrozenStudy, number: int, place: str) -> Collection[str] | None:
+    """Return the generators that the HIT leaves out at this place; None if it is not published there yet."""
+    if not place:
+        return ()
+    crowd, environment = split_place(place)
+    there = Publication.objects.filter(offering__study=study.pk, hit__study=study.pk, hit__number=number)
+    ours = there.filter(offering__crowd=crowd, offering__environment=environment).current()
+    return ours.values_list("left_out", flat=True).first()
+
+
+def _make_items(study: FrozenStudy, rows: list[tuple[Any, ...]], left_out: Collection[str]) -> tuple[FrozenItem, ...]:
     shown = {card.candidates[0] for row in rows for card in row[5] if card.candidates}
     texts = dict(Candidate.objects.filter(pk__in=shown).values_list("pk", "display_text"))
-    return tuple(_make_item(study, row, texts) for row in rows)
+    dropped: set[int] = set()
+    if left_out:
+        every = {pk for row in rows for card in row[5] for pk in card.candidates}
+        of_dropped = Candidate.objects.filter(pk__in=every, generator__name__in=left_out)
+        dropped = set(of_dropped.values_list("pk", flat=True))
+    return tuple(_make_item(study, row, texts, dropped) for row in rows)
 
 
-def _make_item(study: FrozenStudy, row: tuple[Any, ...], texts: dict[int, str]) -> FrozenItem:
+def _make_item(study: FrozenStudy, row: tuple[Any, ...], texts: dict[int, str], dropped: Collection[int]) -> FrozenItem:
     _, _, _, pk, position, cards, dataset, external_id, turns, gold = row
     found = (texts[card.candidates[0]] if card.candidates else display_text(gold, turns) for card in cards)
     shown = tuple(map(study.design.shown, found))
     shuffled = tuple(shuffle_cards(study.order_secret, dataset, external_id, len(cards)))
-    return FrozenItem(pk, position, dataset, external_id, turns, cards, shown, gold_card(cards), shuffled)
+    living = living_cards(cards, dropped)
+    return FrozenItem(pk, position, dataset, external_id, turns, living, shown, gold_card(cards), shuffled)
 
 
 def _hits_of_block(study: FrozenStudy, pk: int, number: int, block: int) -> tuple[int, ...]:

@@ -107,8 +107,8 @@ def hold(
     ticket: Ticket, now: datetime, step: str = "", feedback: str | None = None, is_submitted_allowed: bool = False
 ) -> Iterator[tuple[FrozenHit, Assignment]]:
     """Lock the assignment that the token names until the end of the block, if the worker may still change it."""
-    hit = frozen_hit(ticket.study_key, ticket.hit_number)
     visit = ticket.visit
+    hit = frozen_hit(ticket.study_key, ticket.hit_number, visit.place)
     offering = frozen_offering(ticket.study_key, visit.place)
     if offering is None:
         raise WorkRefused(Refusal.TOKEN_INVALID)

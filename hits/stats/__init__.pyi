@@ -30,6 +30,8 @@ from .outcomes import Share as Share
 from .outcomes import ShareRow as ShareRow
 from .outcomes import TrueValues as TrueValues
 from .outcomes import WorkerEffect as WorkerEffect
+from .planned_stopping import Stopped as Stopped
+from .planned_stopping import simulate_stopping as simulate_stopping
 from .planned_study import PLANNED_EFFECTS as PLANNED_EFFECTS
 from .planned_study import Effects as Effects
 from .planned_study import Setting as Setting
@@ -65,6 +67,9 @@ from .sequence import TAU_FACTOR as TAU_FACTOR
 from .sequence import SequenceFinding as SequenceFinding
 from .sequence import sequence_finding as sequence_finding
 from .sequence import too_early as too_early
+from .stopping_rule import Ruling as Ruling
+from .stopping_rule import carry_on as carry_on
+from .stopping_rule import rule_on as rule_on
 from .too_few import FEW_WORKERS as FEW_WORKERS
 from .too_few import few_dialogs_warning as few_dialogs_warning
 from .true_values import find_true_values as find_true_values

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from generation.models import Candidate
-from hits.batching import card_order
 from hits.collecting import CountedTime, counted_times
 from hits.models import Answer, Assignment, BonusCheck, HitItem
 from hits.protocols import Protocol, protocol_of
@@ -53,26 +52,28 @@ def answered_dialogs(assignment: Assignment) -> list[AnsweredDialog]:
     for check in BonusCheck.objects.filter(assignment=assignment).order_by("attempt"):
         checks.setdefault(check.item_id, []).append(check)
     times = counted_times(assignment)
-    frames = frames_of_hit(frozen_hit(assignment.hit.study.key, assignment.hit.number), assignment)
+    frozen = frozen_hit(assignment.hit.study.key, assignment.hit.number, assignment.offering.place)
+    orders = [item.order(assignment.rotation) for item in frozen.items]
+    frames = frames_of_hit(frozen, assignment)
     return [
         _answered(
             item,
             frame,
-            assignment,
+            order,
             protocol,
             candidates,
             answers.get(item.pk),
             checks.get(item.pk, []),
             times.get(item.pk, CountedTime(0, 0)),
         )
-        for item, frame in zip(items, frames, strict=True)
+        for item, frame, order in zip(items, frames, orders, strict=True)
     ]
 
 
 def _answered(
     item: HitItem,
     frame: str,
-    assignment: Assignment,
+    order: Sequence[int],  # in which the page would show the cards; once something is saved, its own order counts
     protocol: Protocol[Any],
     candidates: dict[int, Candidate],
     answer: Answer | None,
@@ -81,7 +82,7 @@ def _answered(
 ) -> AnsweredDialog:
     cards = range(len(item.cards))
     said = {card: (protocol.said_of(answer.value, card) if answer else "") or protocol.not_judged for card in cards}
-    order = answer.card_order if answer else _order(item, assignment)
+    order = answer.card_order if answer else order
     return AnsweredDialog(
         item=item,
         frame=frame,
@@ -93,12 +94,6 @@ def _answered(
         problem=answer.problem if answer else "",
         is_answered=answer is not None,
     )
-
-
-def _order(item: HitItem, assignment: Assignment) -> list[int]:
-    """Return the order of the cards; before anything is saved, the order in which the page would show them."""
-    secret, dialog = bytes.fromhex(assignment.hit.study.order_secret), item.dialog
-    return card_order(secret, dialog.dataset.name, dialog.external_id, len(item.cards), assignment.rotation)
 
 
 def _attempt(item: HitItem, check: BonusCheck, protocol: Protocol[Any], time: CountedTime) -> Attempt:

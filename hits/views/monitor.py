@@ -13,7 +13,14 @@ from django.views.decorators.http import require_GET, require_POST
 
 from evalplatform.errors import EvalPlatformError
 from hits.access import note_event
-from hits.analysing import describe_progress, measure_progress
+from hits.analysing import (
+    describe_progress,
+    find_results,
+    measure_progress,
+    note_look,
+    results_from_json,
+    sequence_row,
+)
 from hits.budgeting import Budget, budget_of, summarise_waiting
 from hits.crowds import check_may_change
 from hits.designing import CostPart
@@ -53,6 +60,9 @@ def render_monitor(request: HttpRequest, offering: Offering, refused: Refused | 
     typed in it and in the other forms is shown again."""
     typed = request.POST if refused else request.GET
     live = _live(offering)
+    if live.get("look"):  # who reads a sequence has looked, wherever it stands
+        progress, source = live["look"]
+        note_look(offering, progress, source, user_of(request), timezone.now())
     standing = budget_in_words(offering)
     context = {
         **surroundings(offering),
@@ -156,12 +166,31 @@ def _live(offering: Offering) -> dict[str, Any]:
         "passed": passed,
         "lost_checks": count_lost_checks(offering),
         "screening": run and funnel_table(run),
-        "interim": describe_progress(measure_progress(offering)) if progress.submitted else "",
+        **_so_far(offering, bool(progress.submitted)),
         "events": events,
         "now": timezone.now(),
         "waits": waits,
         "scheduler": _may_change(progress, counts, money) and scheduler_state(),
         "is_live": is_recent or bool(waits) or _may_change(progress, counts, money),
+    }
+
+
+def _so_far(offering: Offering, has_work: bool) -> dict[str, Any]:
+    """Say whether results are interim, and show the confidence sequences that were computed last: those of stored
+    results, or of the study's own rule. Nothing is computed here."""
+    if not has_work:
+        return {"interim": "", "sequences": []}
+    measured = measure_progress(offering)
+    row = find_results(offering)
+    found, computed_at, source = measured.looked, None, ""
+    if row.results and not measured.has_verdicts:
+        stored = results_from_json(row.results)
+        found, computed_at, source = stored.main.sequences, row.computed_at, row.source
+    return {
+        "interim": describe_progress(measured),
+        "sequences": [] if measured.has_verdicts else [sequence_row(one, measured) for one in found],
+        "sequences_at": computed_at,
+        "look": (measured, source) if source and found else None,
     }
 
 

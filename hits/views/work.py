@@ -47,7 +47,8 @@ CAN_BE_HELD_AGAIN = {Refusal.TAKEN_OVER, Refusal.TIME_OVER}
 @require_GET
 def show_hit(request: HttpRequest, study_key: UUID, number: int) -> HttpResponse:
     try:
-        hit = frozen_hit(study_key, number)
+        visit = arrival(request)
+        hit = frozen_hit(study_key, number, visit.place if isinstance(visit, Visit) else "")
     except (Study.DoesNotExist, Hit.DoesNotExist):
         raise Http404 from None
     return _answer(request, hit, open_assignment)
@@ -90,7 +91,7 @@ def _work(request: HttpRequest, hit: FrozenHit, open_it: OpenIt, visit: Visit, w
     now, study_key = timezone.now(), hit.study.key
     assignment = open_it(hit, visit, now, HELD_AGAIN in request.GET, client_address(request))
     if assignment.hit_id != hit.pk:
-        hit = frozen_hit(study_key, assignment.hit.number)
+        hit = frozen_hit(study_key, assignment.hit.number, visit.place)
     if assignment.submitted_at is not None:
         held = ask_crowd(study_key, visit)
         return submitted_page(hit, words, handed_in(hit, assignment, visit.submit_to, held.word == Word.HOLDS))

@@ -4,7 +4,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from evalplatform.wording import count_of
 from hits.crowds import CROWDS, Cost
-from hits.designing import Plan, plan_for_difference, plan_for_size
+from hits.designing import Plan, plan_for_difference, plan_for_size, plan_stopping
 from hits.management.study_command import StudyCommand
 from hits.models import USUAL_CROWD
 from hits.models.money import SIGNS, USUAL_CURRENCY, cents_from_amount, money
@@ -55,6 +55,7 @@ nothing is published."""
         for name in ("dialog", "reply", "worker", "taste"):
             share = getattr(PLANNED_EFFECTS, name)
             add(f"--effect-{name}", type=float, default=share, metavar="SHARE", help=f"(default {share:g})")
+        add("--stopping", action="store_true", help="also ask how many ratings a study that stops by itself needs")
         add("--simulations", type=int, default=SIMULATIONS, metavar="N", help=f"(default {SIMULATIONS})")
         add("--seed", type=int, default=1, help="the same seed gives the same answer (default 1)")
 
@@ -63,7 +64,8 @@ nothing is published."""
             plan = _plan(options)
         except ValueError as error:
             raise CommandError(str(error)) from error
-        self.stdout.write("\n\n".join([_table(plan), _answer(plan, options), _assumptions(plan, options)]))
+        parts = [_table(plan), _answer(plan, options), *_stopping(plan, options), _assumptions(plan, options)]
+        self.stdout.write("\n\n".join(parts))
 
 
 def _plan(options: dict[str, Any]) -> Plan:
@@ -134,6 +136,21 @@ def _answer(plan: Plan, options: dict[str, Any]) -> str:
         found = f"The smallest difference found {power} is {100 * plan.detectable:.1f} points of good"
     cost = f"{'costs' if plan.hits == 1 else 'cost'} at most {_cost(plan.cost, options['currency'])}"
     return f"{found}; {count_of(plan.hits, 'HIT')} {cost}."
+
+
+def _stopping(plan: Plan, options: dict[str, Any]) -> list[str]:
+    if not options["stopping"]:
+        return []
+    found = plan_stopping(plan.setting, drops=True)
+    if found is None:
+        return ["Too many ratings to simulate when it would stop."]
+    every = plan.setting.dialogs * plan.setting.raters * plan.setting.generators
+    return [
+        f"Without stopping, {every:,} ratings. If one generator is better than all others by 15 points of good, a "
+        f"study that drops who has lost and stops when all is decided needs {round(every * found.ratings):,} on "
+        f"average ({_percent(found.ratings)}), and {_percent(found.assignments)} of the assignments; "
+        f"{_percent(found.decided)} of such studies stop before their end."
+    ]
 
 
 def _cost(cost: Cost, currency: str) -> str:

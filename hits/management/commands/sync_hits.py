@@ -5,10 +5,12 @@ from django.utils import timezone
 from rich.progress import Progress, TaskID
 
 from evalplatform.wording import count_of
-from hits.crowds import open_crowd
+from hits.crowds import enter_market, open_crowd
+from hits.deciding import describe_followed, follow_rule
 from hits.management.study_command import StudyCommand, progress_bar
 from hits.models import Payment
 from hits.models.money import money
+from hits.publishing import carry_out_run
 from hits.syncing import Synced, describe_waiting, sync
 
 
@@ -28,8 +30,14 @@ paid once. Celery's beat does the same every few minutes."""
     def run(self, options: dict[str, Any]) -> None:
         offering = self.offering(options)
         with progress_bar() as progress:
-            synced = sync(offering, open_crowd(offering), timezone.now, _Bars(progress))
+            market = open_crowd(offering)
+            synced = sync(offering, market, timezone.now, _Bars(progress))
+        followed = follow_rule(
+            offering, market, timezone.now, lambda run: carry_out_run(run, enter_market, timezone.now)
+        )
         owed = Payment.objects.filter(submission__assignment__offering=offering).owed()
+        for line in describe_followed(followed):
+            self.stdout.write(line)
         self._report(synced, owed.cents(), offering.currency)
 
     def _report(self, synced: Synced, owed_cents: int, currency: str) -> None:
