@@ -3,6 +3,11 @@ from .analysis import analyse as analyse
 from .automatic import add_metrics as add_metrics
 from .automatic import metrics_of as metrics_of
 from .computing import compute_results as compute_results
+from .dialog_filter import AGREE as AGREE
+from .dialog_filter import DIFFER as DIFFER
+from .dialog_filter import DialogFilter as DialogFilter
+from .dialog_filter import RatedDialogFacts as RatedDialogFacts
+from .dialog_filter import choose_dialogs as choose_dialogs
 from .figures.all_figures import Picture as Picture
 from .figures.all_figures import make_pictures as make_pictures
 from .imported_ratings import DEFAULT_SCALE as DEFAULT_SCALE
@@ -15,6 +20,7 @@ from .origin_words import count_origins as count_origins
 from .origin_words import describe_origin as describe_origin
 from .origin_words import origin_of_work as origin_of_work
 from .report import ALL_DATASETS as ALL_DATASETS
+from .report import HUMAN as HUMAN
 from .report import Cell as Cell
 from .report import CriterionReport as CriterionReport
 from .report import Head as Head
@@ -30,6 +36,7 @@ from .results import Results as Results
 from .serialising import results_as_json as results_as_json
 from .serialising import results_from_json as results_from_json
 from .stored_results import SendTask as SendTask
+from .stored_results import find_rated_dialogs as find_rated_dialogs
 from .stored_results import find_results as find_results
 from .stored_results import refresh_results as refresh_results
 from .stored_results import source_of as source_of

@@ -13,6 +13,7 @@ from hits.stats import (
     Ranking,
     SequenceFinding,
     ShareRow,
+    Slices,
     TrueValues,
     Undefined,
     WorkerEffect,
@@ -72,6 +73,7 @@ class CriterionResults:
     calibration: tuple[ShareRow, ...]
     variants: tuple[Variant, ...]
     sequences: tuple[SequenceFinding, ...] = ()  # one for each primary pair
+    slices: tuple[Slices, ...] = ()  # by emotion, number of turns and dataset
     label: str = ""  # the criterion's name as people read it; empty if `criterion` says it all
     is_by_mean: bool = False  # the values are points with equal distances: tables show means first
 
@@ -109,6 +111,7 @@ class CriterionResults:
             metrics=(),
             calibration=(),
             sequences=(),
+            slices=(),
         )
 
 

@@ -25,6 +25,8 @@ from .outcomes import Ranking as Ranking
 from .outcomes import Reliability as Reliability
 from .outcomes import Share as Share
 from .outcomes import ShareRow as ShareRow
+from .outcomes import Slice as Slice
+from .outcomes import Slices as Slices
 from .outcomes import TrueValues as TrueValues
 from .outcomes import WorkerEffect as WorkerEffect
 from .planned_study import PLANNED_EFFECTS as PLANNED_EFFECTS
@@ -53,5 +55,7 @@ from .sequence import TAU_FACTOR as TAU_FACTOR
 from .sequence import SequenceFinding as SequenceFinding
 from .sequence import sequence_finding as sequence_finding
 from .sequence import too_early as too_early
+from .slices import Levels as Levels
+from .slices import slice_rows as slice_rows
 from .true_values import find_true_values as find_true_values
 from .worker_effects import worker_effect as worker_effect

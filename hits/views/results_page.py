@@ -13,6 +13,7 @@ from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_GET, require_POST
 
 from evalplatform.errors import EvalPlatformError
+from hits.access import can_invite
 from hits.analysing import (
     describe_progress,
     find_results,
@@ -28,7 +29,7 @@ from hits.tasks import compute_results_of_offering
 from hits.views.bundle import bundle_panel
 from hits.views.result_sections import page_sections, variant_tables
 from hits.views.screening_rows import funnel_table
-from hits.views.study_pages import delay, find_offering, surroundings, tells_refusals
+from hits.views.study_pages import delay, find_offering, surroundings, tells_refusals, user_of
 from hits.views.waiting import wait_for
 
 FIRST = ("shares", "comparisons", "ranking", "agreement")  # shown above the panel "What is left out"
@@ -47,7 +48,8 @@ def show_results(request: HttpRequest, name: str) -> HttpResponse:
         **surroundings(offering),
         **_state(row),
         "is_read": bool(row.results),
-        **(_found(row, request.GET.get("screening", "")) if row.results else {}),
+        **(_found(offering, row, request) if row.results else {}),
+        "can_share": can_invite(offering.study, user_of(request)),
     }
     if row.results:
         viewer = request.user if request.user.is_authenticated else None
@@ -97,8 +99,15 @@ def _state(row: StudyResults) -> dict[str, Any]:
     }
 
 
-def _found(row: StudyResults, screening: str) -> dict[str, Any]:
-    """Return the report for the template, under the chosen screening variant if it exists."""
+def _found(offering: Offering, row: StudyResults, request: HttpRequest) -> dict[str, Any]:
+    dialogs = f"{reverse('dialogs', args=[offering.study.name])}?market={offering.place}&"
+    found = found_results(row, request.GET.get("screening", ""), dialogs)
+    return {**found, "bundle": bundle_panel(offering)}
+
+
+def found_results(row: StudyResults, screening: str, dialogs: str) -> dict[str, Any]:
+    """Return the report for the template, under the chosen screening variant if it exists. `dialogs` is the beginning
+    of the address that lists the dialogs behind a cell; "" if they are not shown."""
     results = results_from_json(row.results)
     names = [variant.name for variant in results.main.variants]
     variant = screening if screening in names[1:] else ""
@@ -118,8 +127,9 @@ def _found(row: StudyResults, screening: str) -> dict[str, Any]:
         "funnel_figure": figures.get("funnel"),
         "first_sections": [one for one in sections if one[0].key in first],
         "more_sections": [one for one in sections if one[0].key not in first],
-        "disputed_count": len(row.disputed),
-        "bundle": bundle_panel(row.offering),
+        # Dialogs are counted under the study's own screening: a variant's cells would count others.
+        "dialogs_address": "" if variant else dialogs,
+        "all_dialogs": dialogs,
     }
 
 
