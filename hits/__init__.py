@@ -15,6 +15,7 @@ Rooms
     screening     named rules -> Exclusions with reasons; which ratings are kept
     replacing     lost work -> more assignments; deleted HITs put up again
     analysing     frames -> results and their figures, computed in the background and stored
+    elsewhere     a file of ratings that another tool collected -> the same results; uploads
     exporting     everything -> one reproducible bundle
     monitoring    how a running study is doing; only reads
 

@@ -48,7 +48,8 @@ class StudySize:
 
 @dataclass(frozen=True)
 class Drawing:
-    """`activity` is how unevenly work is spread: the deviation of the logarithm of a worker's pace of taking HITs."""
+    """`activity` is how unevenly work is spread: the deviation of the logarithm of a worker's pace of taking HITs. With
+    0, workers take turns, so that all do the same number of HITs, give or take one."""
 
     size: StudySize
     truth: Truth = field(default_factory=Truth)
@@ -77,6 +78,9 @@ def _count_types(shares: Any, total: int) -> list[int]:
 
 def _choose_workers(rng: np.random.Generator, size: StudySize, activity: float) -> Integers:
     """Who takes each HIT: without repetition, the busy more often: the first of exponential waiting times."""
+    if activity == 0:
+        places = np.arange(size.hits * size.raters) % size.workers
+        return rng.permutation(size.workers)[places].reshape(size.hits, size.raters)
     pace = rng.normal(0, activity, size.workers).astype(np.float32)
     chosen = []
     for start in range(0, size.hits, HITS_AT_ONCE):

@@ -1,5 +1,6 @@
-// Load the scripts of the researcher's pages: htmx, framing.ts, keeping.ts, leaving.ts and printing.ts.
+// Load the scripts of the researcher's pages: htmx, folding.ts, framing.ts, keeping.ts, leaving.ts and printing.ts.
 import "htmx.org";
+import "./folding";
 import "./framing";
 import "./keeping";
 import "./leaving";

@@ -1,4 +1,4 @@
-"""Make tables of stored scores, as the papers' tables 3 and 4, for pages, commands and bundles.
+"""Make tables of stored scores, as the papers' tables 3 and 4, for pages and commands.
 
 A table has a row for each generator of a dataset, or for each dataset of a generator. This file reads the database and
 imports nothing heavy, because pages use it.

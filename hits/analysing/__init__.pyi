@@ -1,4 +1,5 @@
 from .analysis import METRIC_PREFIX as METRIC_PREFIX
+from .analysis import Tell as Tell
 from .analysis import analyse as analyse
 from .automatic import add_metrics as add_metrics
 from .automatic import metrics_of as metrics_of
@@ -10,9 +11,6 @@ from .dialog_filter import RatedDialogFacts as RatedDialogFacts
 from .dialog_filter import choose_dialogs as choose_dialogs
 from .figures.all_figures import Picture as Picture
 from .figures.all_figures import make_pictures as make_pictures
-from .imported_ratings import DEFAULT_SCALE as DEFAULT_SCALE
-from .imported_ratings import describe_problems as describe_problems
-from .imported_ratings import import_ratings as import_ratings
 from .interim import with_progress as with_progress
 from .origin_words import WARNINGS as WARNINGS
 from .origin_words import Origin as Origin
@@ -21,6 +19,7 @@ from .origin_words import describe_origin as describe_origin
 from .origin_words import origin_of_work as origin_of_work
 from .report import ALL_DATASETS as ALL_DATASETS
 from .report import HUMAN as HUMAN
+from .report import Answer as Answer
 from .report import Cell as Cell
 from .report import CriterionReport as CriterionReport
 from .report import Head as Head
@@ -32,7 +31,10 @@ from .report import Table as Table
 from .report_circumstances import FACTOR_TITLES as FACTOR_TITLES
 from .report_text import report_as_text as report_as_text
 from .reporting import report_of as report_of
+from .results import CriterionResults as CriterionResults
 from .results import Results as Results
+from .separating import Pricing as Pricing
+from .separating import with_separations as with_separations
 from .serialising import results_as_json as results_as_json
 from .serialising import results_from_json as results_from_json
 from .stored_results import SendTask as SendTask
@@ -42,6 +44,7 @@ from .stored_results import refresh_results as refresh_results
 from .stored_results import source_of as source_of
 from .study_analysis import analyse_study as analyse_study
 from .study_analysis import plan_of as plan_of
+from .study_analysis import pricing_of as pricing_of
 from .study_analysis import scales_of as scales_of
 from .study_progress import Progress as Progress
 from .study_progress import describe_progress as describe_progress

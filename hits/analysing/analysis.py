@@ -1,6 +1,6 @@
 """Computes all results from a ratings frame: it decides which statistics are computed, and from which ratings.
 
-The frame is that of hits.frames, or one with fewer columns (imported_ratings). It must have `worker`, `dialog`,
+The frame is that of hits.frames, or one with fewer columns (hits.elsewhere). It must have `worker`, `dialog`,
 `dataset`, `generator`, `value` and `score`. It may have `card`, `place`, `position`, `wave`, `submitted_at`,
 `active_ms` and `is_checkpoint`, and these:
 
@@ -13,7 +13,7 @@ The frame is that of hits.frames, or one with fewer columns (imported_ratings). 
     origin                category  where the submission came from (Submission.Origin), with `submission`
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -58,14 +58,35 @@ ALL_RULES, NO_RULE = "all rules", "no rule"
 Scales = Mapping[str, CriterionScale]  # by the criterion's name
 
 
-def analyse(frame: pd.DataFrame, seed: int = 1, scales: Scales | None = None, plan: Plan | None = None) -> Results:
+Tell = Callable[[float, str], None]  # how much is done, from 0 to 1, and what is being done
+
+
+def analyse(
+    frame: pd.DataFrame,
+    seed: int = 1,
+    scales: Scales | None = None,
+    plan: Plan | None = None,
+    tell: Tell | None = None,
+) -> Results:
     """Compute the results. Give `scales` for a study, since each criterion may have values and bins of its own, and
-    the `plan` of its design; without one, all pairs are primary, and their mean scores are compared."""
+    the `plan` of its design; without one, all pairs are primary, and their mean scores are compared. `tell` hears how
+    far it is."""
     known = scales or {}
     parts = _by_criterion(frame, known)
     plan = plan or Plan()
-    criteria = tuple(_analyse_criterion(name, part, seed, plan, known.get(name)) for name, part in parts.items())
-    return Results(criteria, seed, origin_in(frame))
+    criteria = []
+    for place, (name, part) in enumerate(parts.items()):
+        tell_part = _tell_part(tell, place, len(parts), name)
+        criteria.append(_analyse_criterion(name, part, seed, plan, known.get(name), tell_part))
+    return Results(tuple(criteria), seed, origin_in(frame))
+
+
+def _tell_part(tell: Tell | None, place: int, parts: int, name: str) -> Tell:
+    def tell_part(share: float, what: str) -> None:
+        if tell is not None:
+            tell((place + share) / parts, f"{name}: {what}" if parts > 1 else what)
+
+    return tell_part
 
 
 def origin_in(frame: pd.DataFrame) -> Origin:
@@ -93,19 +114,24 @@ def _by_criterion(frame: pd.DataFrame, scales: Scales) -> dict[str, pd.DataFrame
 
 
 def _analyse_criterion(
-    criterion: str, frame: pd.DataFrame, seed: int, plan: Plan, scale: CriterionScale | None
+    criterion: str, frame: pd.DataFrame, seed: int, plan: Plan, scale: CriterionScale | None, tell: Tell
 ) -> CriterionResults:
+    tell(0.0, "counting")
     everything = code_ratings(frame, scale)
     is_kept = kept_mask(frame)
     ratings, kept = everything.of(is_kept), frame[_used_columns(frame)][is_kept]
     scopes = _split_by_dataset(ratings.by_generators)
     table = tuple(table_rows(ratings))
+    tell(0.15, "ranking")
     rankings = tuple(rank_generators(part, name) for name, part in scopes)
+    tell(0.3, "measuring agreement")
     agreed = tuple(_measure_agreement(scopes))
     size = size_of(ratings)
     rules = tuple(rules_in(frame))
+    tell(0.45, "comparing")
     comparisons = tuple(compare_generators(ratings, seed, plan, criterion))
     with_all = Variant(ALL_RULES, rules, size, table, agreed[0], rankings[0], comparisons)
+    tell(0.7, "finding true values, and what ratings depend on")
     return CriterionResults(
         criterion=criterion,
         is_comparison=ratings.opponent is not None,
@@ -121,12 +147,13 @@ def _analyse_criterion(
         dependences=tuple(dependences(kept, ratings, seed)),
         worker_effect=worker_effect(ratings, seed),
         labels=tuple(_label_shares(kept, ratings)),
-        metrics=tuple(metric_correlations(ratings, _metric_columns(kept) if ratings.opponent is None else {}, seed)),
+        metrics=tuple(metric_correlations(ratings, {} if ratings.no_score_because else _metric_columns(kept), seed)),
         calibration=tuple(_calibration_rows(everything.of(kept_mask(frame, _rules_of_no_points(frame))))),
         variants=(with_all, *_other_variants(everything, frame, seed, plan, criterion)) if rules else (),
         slices=tuple(slice_rows(ratings, _slice_columns(kept, ratings))),
         label=scale.label if scale else "",
         is_by_mean=scale is not None and scale.is_by_mean,
+        is_nominal=scale is not None and scale.is_nominal,
     )
 
 
@@ -193,7 +220,8 @@ def _rules_of_no_points(frame: pd.DataFrame) -> list[str]:
 
 
 def _calibration_rows(ratings: CodedRatings) -> list[ShareRow]:
-    """Return, for each dataset, how the human replies were rated, and the generators' replies in the same dialogs."""
+    """Return, for each dataset, how the human replies were rated, and the generators' replies in the same dialogs. All
+    datasets together come first, if human replies were rated in each of them."""
     found = []
     has_human = np.zeros(int(ratings.dialog.max(initial=-1)) + 1, bool)
     has_human[ratings.dialog[ratings.generator == HUMAN]] = True
@@ -202,6 +230,10 @@ def _calibration_rows(ratings: CodedRatings) -> list[ShareRow]:
         part = checkpoints.in_dataset(code)
         if len(part):
             found += [human_row(part, name), *(row for row in rows_by_dataset(part) if row.dataset == name)]
+    datasets = {row.dataset for row in found}
+    if len(datasets) > 1 and len(datasets) == len(ratings.datasets) and not checkpoints.by_generators.pooling_problem:
+        together = [row for row in table_rows(checkpoints) if row.dataset is None]
+        found = [human_row(checkpoints, None), *together, *found]
     return found
 
 

@@ -66,4 +66,13 @@ def _draw_variants(results: Results) -> dict[str, list[dict[str, str]]]:
 
 
 def _pictures_as_json(found: list[Picture]) -> list[dict[str, str]]:
-    return [{"name": one.name, "title": one.title, "description": one.description, "svg": one.svg} for one in found]
+    return [
+        {
+            "name": one.name,
+            "title": one.title,
+            "description": one.description,
+            "svg": one.svg,
+            "narrow_svg": one.narrow_svg,
+        }
+        for one in found
+    ]

@@ -1,8 +1,8 @@
 """Adds a study's progress and its confidence sequences to results, and takes out fixed-sample verdicts of interim ones.
 
 In: `Results` with every test, the study's progress and its plan. Out: results whose primary pairs have a
-`SequenceFinding`. Guaranteed: interim results hold no p-value, letter or fixed-sample interval of a difference, so that
-no page, table, figure or file can show one.
+`SequenceFinding`. Guaranteed: interim results hold no p-value, letter or fixed-sample interval of a difference or of a
+strength, so that no page, table, figure or file can show one.
 """
 
 from collections.abc import Sequence
@@ -17,6 +17,7 @@ from hits.stats import (
     Estimate,
     Interval,
     Plan,
+    Ranking,
     SequenceFinding,
     Undefined,
     sequence_finding,
@@ -74,11 +75,25 @@ def _without_verdicts(found: CriterionResults) -> CriterionResults:
         comparisons=tuple(_without_tests(table, found.sequences) for table in found.comparisons),
         dependences=tuple(replace(one, p_value=nothing, corrected_p_value=nothing) for one in found.dependences),
         worker_effect=replace(found.worker_effect, p_value=nothing),
+        rankings=tuple(_without_intervals(one) for one in found.rankings),
         variants=tuple(
-            replace(one, comparisons=tuple(_without_tests(table, ()) for table in one.comparisons))
+            replace(
+                one,
+                ranking=_without_intervals(one.ranking),
+                comparisons=tuple(_without_tests(table, ()) for table in one.comparisons),
+            )
             for one in found.variants
         ),
     )
+
+
+def _without_intervals(ranking: Ranking) -> Ranking:
+    """Keep the order. Of two models, a strength is half their difference, so that its interval would be a verdict."""
+    if isinstance(ranking.ranked, Undefined):
+        return ranking
+    nothing = Undefined(NOT_YET)
+    ranked = tuple(replace(one, strength=replace(one.strength, interval=nothing)) for one in ranking.ranked)
+    return replace(ranking, ranked=ranked)
 
 
 def _without_tests(table: Comparisons, sequences: Sequence[SequenceFinding]) -> Comparisons:

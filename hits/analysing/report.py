@@ -129,8 +129,25 @@ class Section:
 
 
 @dataclass(frozen=True)
+class Answer:
+    """What the results say about one dataset, or all of them together, in sentences that a page puts first. `cautions`
+    are what a reader has to know with it. `is_primary` says that it is about the planned comparisons; all others are
+    exploratory, and their sentences say so."""
+
+    dataset: str | None
+    sentences: tuple[str, ...]
+    cautions: tuple[str, ...] = ()
+    is_primary: bool = True
+
+    @property
+    def text(self) -> str:
+        return " ".join((*self.sentences, *self.cautions))
+
+
+@dataclass(frozen=True)
 class CriterionReport:
-    """The sections about one criterion. `prefix` tells the criteria of a study apart; it is empty if there is one."""
+    """The sections about one criterion. `prefix` tells the criteria of a study apart; it is empty if there is one.
+    `answers` and `leaderboards` go over datasets, all of them together first."""
 
     criterion: str
     prefix: str
@@ -138,6 +155,13 @@ class CriterionReport:
     sections: tuple[Section, ...]
     title: str = ""  # the criterion as people read it
     is_by_mean: bool = False  # its values are points with equal distances, and means come first
+    answers: tuple[Answer, ...] = ()
+    leaderboards: tuple[Table, ...] = ()
+
+    @property
+    def main_answers(self) -> tuple[Answer, ...]:
+        """The answers about what was planned: one, or one for each dataset where all together mean nothing."""
+        return tuple(one for one in self.answers if one.is_primary) or self.answers[:1]
 
     def section(self, key: str) -> Section:
         return next(section for section in self.sections if section.key == key)
@@ -150,6 +174,12 @@ class Report:
     criteria: tuple[CriterionReport, ...]
     origin: Origin = field(default_factory=Origin)
     progress: Progress = field(default_factory=Progress)
+
+    @property
+    def answer(self) -> str:
+        """The first criterion's answer, to be quoted: it says where the ratings came from, unless from people."""
+        told = [one.text for one in self.criteria[0].main_answers]
+        return " ".join([*([f"{self.origin.warning}."] if self.origin.warning else []), *told])
 
 
 def words(text: str) -> Cell:

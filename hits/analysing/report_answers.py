@@ -19,7 +19,18 @@ from hits.analysing.report import (
     p_value,
 )
 from hits.analysing.results import CriterionResults
-from hits.stats import Agreement, Comparison, Comparisons, Estimate, Ranking, ShareRow, Undefined
+from hits.stats import (
+    LARGER_OF_BOTH,
+    TWO_WAY_T,
+    Agreement,
+    Comparison,
+    Comparisons,
+    Estimate,
+    PairTest,
+    Ranking,
+    ShareRow,
+    Undefined,
+)
 
 COMPARED = "How often each model's reply won, tied and lost against another model's."
 AGREEMENTS = {
@@ -30,14 +41,18 @@ AGREEMENTS = {
     "raw": "raw agreement",
 }
 
+COUNTED = (Column("replies", "replies rated twice"), Column("majorities", "with a majority"))
+
 
 def shares(found: CriterionResults) -> Section:
     lead = (
-        "Which share of each model's ratings has each value. Whiskers and brackets are 95 % intervals; they respect "
+        "Which share of each model's ratings has each value. Lines and brackets are 95 % intervals; they respect "
         "that ratings of one dialog, and of one worker, belong together."
     )
     if found.is_comparison:
         lead = lead.replace("Which share of each model's ratings has each value.", COMPARED)
+    if found.is_nominal:
+        lead += " The labels have no order: nothing here is better or worse, and there are no means and no ranking."
     title = "How replies were rated"
     tables = _tables_by_dataset(found.table, found)
     return Section("shares", title, lead, tables, figure=title if found.size.ratings else "")
@@ -111,7 +126,7 @@ def comparisons(found: CriterionResults) -> Section:
         *(_comparison_table(one, found) for one in found.comparisons),
         *map(_letter_table, found.comparisons),
     )
-    is_trivial = len(found.generators) < 2
+    is_trivial = len(found.generators) < 2 or found.is_nominal
     figure = title if found.size.ratings and not is_trivial else ""
     lead = _comparisons_lead(found)
     return Section("comparisons", title, lead, tables, _warnings(found), figure=figure, is_trivial=is_trivial)
@@ -124,7 +139,7 @@ def _comparisons_lead(found: CriterionResults) -> str:
     sentences = [
         "Models are compared within the same worker and dialog. Differences are the first model's minus the second's; "
         "superiority is the chance that the first is rated higher, where ties count half.",
-        f"A permutation test of the {_outcome_words(outcome, best)} decides.",
+        _deciding_test(pairs, _outcome_words(outcome, best)),
     ]
     if any(pair.kind == "unpaired" for pair in pairs):
         sentences.append(
@@ -136,6 +151,16 @@ def _comparisons_lead(found: CriterionResults) -> str:
         sentences.append("The planned comparisons are corrected by themselves; all others are exploratory.")
     sentences.append("Models that share a letter can't be told apart.")
     return " ".join(sentences)
+
+
+def _deciding_test(pairs: Sequence[Comparison], outcome: str) -> str:
+    methods = {pair.test.method for pair in pairs if pair.kind == "paired" and isinstance(pair.test, PairTest)}
+    sentence = f"A permutation test of the {outcome} decides"
+    if LARGER_OF_BOTH in methods:
+        return f"{sentence}; where raters are few, the larger of its p-value and that of a two-way t test does."
+    if TWO_WAY_T in methods:
+        return f"{sentence}; where answers are very many, a two-way t test does."
+    return f"{sentence}."
 
 
 def _outcome_words(outcome: str, best: str) -> str:
@@ -208,7 +233,7 @@ def ranking(found: CriterionResults) -> Section:
         "the scale of log-odds, and 0 is the average."
     )
     tables = tuple(_ranking_table(one, found.letters(one.dataset)) for one in found.rankings)
-    is_trivial = len(found.generators) < 2
+    is_trivial = len(found.generators) < 2 or found.is_nominal
     figure = "Ranking of the models" if found.size.ratings and not is_trivial else ""
     return Section("ranking", "Ranking", lead, tables, figure=figure, is_trivial=is_trivial)
 
@@ -235,10 +260,10 @@ def _ranking_table(one: Ranking, letters: dict[str, str]) -> Table:
 def agreement(found: CriterionResults) -> Section:
     lead = (
         "How far workers agree on the same reply: Krippendorff's alpha (1 is perfect, 0 is chance), Fleiss' kappa, and "
-        "the share of pairs that say the same."
+        "the share of pairs that say the same. A reply has a majority if more than half of its ratings say the same."
     )
     title = "Agreement of workers"
-    columns = (*(Column(key, name) for key, name in AGREEMENTS.items()), Column("replies", "replies rated twice"))
+    columns = (*(Column(key, name) for key, name in AGREEMENTS.items()), *COUNTED)
     table = Table("agreement", "", "Replies of", columns, tuple(_agreement_row(one) for one in found.agreement))
     return Section("agreement", title, lead, (table,), figure=title if found.size.ratings else "")
 
@@ -246,4 +271,14 @@ def agreement(found: CriterionResults) -> Section:
 def _agreement_row(one: Agreement) -> Row:
     measures: list[Estimate | Undefined] = [getattr(one, key) for key in AGREEMENTS]
     names = (one.dataset or ALL_DATASETS, *([one.generator] if one.generator else []))
-    return Row(Head(names), (*(number(Kind.AGREEMENT, measure) for measure in measures), count(one.replies)))
+    return Row(
+        Head(names), (*(number(Kind.AGREEMENT, measure) for measure in measures), count(one.replies), _majorities(one))
+    )
+
+
+def _majorities(one: Agreement) -> Cell:
+    return (
+        Cell(Kind.COUNT, None, undefined=one.majorities.reason)
+        if isinstance(one.majorities, Undefined)
+        else count(one.majorities)
+    )

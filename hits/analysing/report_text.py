@@ -27,6 +27,8 @@ def report_as_text(report: Report) -> Iterator[str]:
 
 
 def _criterion(report: CriterionReport) -> Iterator[str]:
+    for answer in report.main_answers:
+        yield from (*answer.sentences, *answer.cautions, "")
     size = report.size
     yield (
         f"{count_of(size.ratings, 'rating')} of models' replies and {size.human_ratings:,} of human ones, in "
@@ -139,6 +141,11 @@ def _agreement(table: Table) -> Iterator[str]:
                 + _align(["undefined" if cell.undefined else _format_cell(cell) for cell in cells])
                 + _format_cell(raw)
             )
+    for row in table.rows[:1]:
+        replies, majorities = table.cells(row, "replies", "majorities")
+        if not majorities.undefined:
+            told = count_of(int(replies.number), "reply", "replies")
+            yield f"  Of {told} rated twice, {majorities.number:,} have a majority."
 
 
 def _true_values(section: Section) -> Iterator[str]:

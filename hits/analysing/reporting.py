@@ -9,9 +9,11 @@ from collections.abc import Callable
 from functools import partial
 
 from hits.analysing.report import CriterionReport, Report, Section
+from hits.analysing.report_answer_sentence import answers
 from hits.analysing.report_answers import agreement, calibration, comparisons, ranking, shares
 from hits.analysing.report_circumstances import dependences, labels, metrics, true_values, variants
 from hits.analysing.report_interim import interim_comparisons
+from hits.analysing.report_leaderboard import in_one_order, leaderboards
 from hits.analysing.report_slices import slices
 from hits.analysing.results import CriterionResults, Results
 
@@ -28,12 +30,13 @@ def report_of(results: Results, variant_name: str = "") -> Report:
     """Make the report of the results, or of one screening variant, which has shares, comparisons, ranking and
     agreement only."""
     if variant_name:
-        under = results.under(variant_name)
+        under = in_one_order(results.under(variant_name))
         return Report(
             tuple(_report_criterion(one, under, OF_A_VARIANT) for one in under.criteria),
             results.origin,
             results.progress,
         )
+    results = in_one_order(results)
     return Report(
         tuple(_report_criterion(one, results, EVERYTHING) for one in results.criteria), results.origin, results.progress
     )
@@ -45,4 +48,13 @@ def _report_criterion(one: CriterionResults, results: Results, wanted: tuple[Mak
         wanted = tuple(interim if make is comparisons else make for make in wanted)
     prefix = f"{one.criterion}-" if len(results.criteria) > 1 else ""
     sections = tuple(make(one) for make in wanted)
-    return CriterionReport(one.criterion, prefix, one.size, sections, one.title, one.is_by_mean)
+    return CriterionReport(
+        one.criterion,
+        prefix,
+        one.size,
+        sections,
+        one.title,
+        one.is_by_mean,
+        answers(one, results.progress),
+        leaderboards(one),
+    )

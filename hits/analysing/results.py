@@ -1,5 +1,6 @@
 """Defines the results: everything that a study's ratings say, as plain numbers, names and intervals."""
 
+import math
 from dataclasses import dataclass, field, replace
 
 from hits.analysing.origin_words import Origin
@@ -19,6 +20,8 @@ from hits.stats import (
     WorkerEffect,
 )
 
+MOST_DIALOGS = 100_000  # that a page calls within reach
+BEYOND_REACH = f"it would take more than {MOST_DIALOGS:,} dialogs"
 ALL_RULES_ONLY = "it is computed under all screening rules only"
 
 
@@ -48,6 +51,23 @@ class Variant:
 
 
 @dataclass(frozen=True)
+class Separation:
+    """What it would take to tell two generators apart that can't be told apart yet: about how many dialogs in all, by
+    the planner, if `better` really is better by the `difference` of the outcome that was seen. `cost_cents` is what the
+    dialogs beyond the present ones (`dialogs_now`) cost at most. It is undefined, with the reason, where the planner
+    can't say."""
+
+    dataset: str | None
+    better: str
+    other: str
+    difference: float
+    dialogs_now: int
+    dialogs: int | Undefined
+    cost_cents: int | Undefined
+    currency: str = ""
+
+
+@dataclass(frozen=True)
 class CriterionResults:
     """What the ratings say about one criterion. `table` is the paper's table 5, by dataset and generator. A list that
     goes over datasets begins with all of them together (dataset None) if there are several. `calibration` has the human
@@ -74,8 +94,10 @@ class CriterionResults:
     variants: tuple[Variant, ...]
     sequences: tuple[SequenceFinding, ...] = ()  # one for each primary pair
     slices: tuple[Slices, ...] = ()  # by emotion, number of turns and dataset
+    separations: tuple[Separation, ...] = ()  # of the hardest and the easiest primary pair that is not told apart
     label: str = ""  # the criterion's name as people read it; empty if `criterion` says it all
     is_by_mean: bool = False  # the values are points with equal distances: tables show means first
+    is_nominal: bool = False  # the values are labels without an order: nothing is better than anything
 
     @property
     def title(self) -> str:
@@ -112,6 +134,7 @@ class CriterionResults:
             calibration=(),
             sequences=(),
             slices=(),
+            separations=(),
         )
 
 
@@ -134,3 +157,13 @@ class Results:
         variants = [next(one for one in part.variants if one.name == variant_name) for part in self.criteria]
         pairs = zip(self.criteria, variants, strict=True)
         return replace(self, criteria=tuple(part.under(variant) for part, variant in pairs))
+
+
+def rounded(number: int) -> int:
+    """Keep two digits, rounding up: the rest would pretend to be known.
+
+    >>> rounded(2960), rounded(19300), rounded(87)
+    (3000, 20000, 87)
+    """
+    unit = 10 ** max(0, len(str(number)) - 2)
+    return math.ceil(number / unit) * unit

@@ -6,8 +6,9 @@ from hits.analysing.analysis import analyse
 from hits.analysing.automatic import add_metrics, metrics_of
 from hits.analysing.interim import with_progress
 from hits.analysing.results import Results
+from hits.analysing.separating import Pricing, with_separations
 from hits.analysing.study_progress import measure_progress
-from hits.designing import planned_setting
+from hits.designing import cost_of, planned_setting, size_of_batches
 from hits.frames import ratings_frame, reply_labels
 from hits.models import Offering, ScreeningRun, Study
 from hits.protocols import protocol_of
@@ -25,7 +26,8 @@ def analyse_frame(frame: pd.DataFrame, offering: Offering) -> Results:
     study = offering.study
     plan, equal_within = plan_of(study), study.parsed_design.analysis.equal_within
     progress = measure_progress(offering)
-    return with_progress(analyse(frame, scales=scales_of(study), plan=plan), progress, plan, equal_within)
+    results = with_progress(analyse(frame, scales=scales_of(study), plan=plan), progress, plan, equal_within)
+    return with_separations(results, pricing_of(study))
 
 
 def plan_of(study: Study) -> Plan:
@@ -37,6 +39,22 @@ def plan_of(study: Study) -> Plan:
     dialogs = planned.planned_dialogs or int((study.manifest or {}).get("dialogs", 0))
     tau2 = TAU_FACTOR * planned_variance(planned_setting(design, dialogs))
     return Plan(planned.outcome, pairs, planned_dialogs=planned.planned_dialogs, tau2=tau2)
+
+
+def pricing_of(study: Study) -> Pricing:
+    """Return what more dialogs of this study would take, by its frozen design."""
+    design = study.parsed_design
+    setting = planned_setting(design, 2)
+    a_hit = size_of_batches(design, design.hits.dialogs_per_hit)
+    return Pricing(
+        setting.raters,
+        setting.generators,
+        setting.dialogs_per_hit,
+        setting.most_hits,
+        setting.family,
+        cost_of(design, a_hit).total_cents,
+        design.pay.currency,
+    )
 
 
 def scales_of(study: Study) -> dict[str, CriterionScale]:

@@ -60,7 +60,7 @@ class Facts(BaseModel):
 
 class PageData(WithProtocol):
     crowd: CrowdWords = Field(description="What the worker's crowd calls things, and says of coming and going.")
-    mode: Literal["preview", "work", "submitted", "shown"] = Field(
+    mode: Literal["preview", "work", "submitted", "shown", "step"] = Field(
         description="Shown is for the researcher's eyes: it has one dialog or none, and nothing of it can be changed."
     )
     token: str

@@ -5,8 +5,8 @@ from .active_times import counted_times as counted_times
 from .active_times import span_seconds as span_seconds
 from .confirmed_work import Collected as Collected
 from .confirmed_work import collect as collect
-from .confirmed_work import find_hit as find_hit
-from .confirmed_work import our_hits as our_hits
-from .confirmed_work import our_publications as our_publications
 from .confirmed_work import ratings_from_answer as ratings_from_answer
-from .confirmed_work import recently_rejected as recently_rejected
+from .hits_with_news import find_hit as find_hit
+from .hits_with_news import our_hits as our_hits
+from .hits_with_news import our_publications as our_publications
+from .hits_with_news import recently_rejected as recently_rejected

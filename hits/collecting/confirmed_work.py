@@ -12,16 +12,15 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, Q
 
 from hits.access import pseudonym
 from hits.budgeting import ANSWERS_MAY_COME, IN_FLIGHT, NO_ANSWERS, SAVED_ONLY, UNREADABLE, note_gone, note_places
-from hits.crowds import Market, MarketAssignment, MarketHit, call_in_threads, crowd_of, origin_of
+from hits.collecting.hits_with_news import has_news, known_counts, look_up_hits, our_publications, recently_rejected
+from hits.crowds import Market, MarketAssignment, call_in_threads, crowd_of, origin_of
 from hits.errors import MarketRefused
 from hits.models import Answer, Assignment, Event, Offering, Payment, Publication, Rating, Submission
 from hits.models.assignment import AssignmentQuerySet
 from hits.models.cards import Card
-from hits.models.submission import SubmissionQuerySet
 from hits.protocols import Protocol, missing_work
 from hits.serving import AnswersCopy, CopyOf, FrozenHit, copy_of, frozen_hit, read_copy, rebuild_answers, says_the_same
 
@@ -52,11 +51,11 @@ def collect(
     """Read the list of HITs, and then only the assignments of HITs in which something has happened."""
     publications = our_publications(offering)
     numbers = dict(offering.study.hits.values_list("pk", "number"))
-    known = _known_counts(offering)
+    known = known_counts(offering)
     rejected = set(recently_rejected(offering, now).values_list("crowd_hit_id", flat=True))
     threads = crowd_of(offering).abilities.calls_at_once
     listed, gone = look_up_hits(market, publications, threads)
-    changed = [publications[hit.crowd_hit_id] for hit in listed if _has_news(hit, known, rejected)] + gone
+    changed = [publications[hit.crowd_hit_id] for hit in listed if has_news(hit, known, rejected)] + gone
     # The last HIT first, as the marketplace lists them if they were published one by one. Threads publish them in any
     # order, and the order of rows decides what a bootstrap draws, so we sort them.
     changed.sort(key=lambda publication: numbers[publication.hit_id], reverse=True)
@@ -83,91 +82,6 @@ def collect(
     note_places(offering, listed, publications, now)
     note_gone(offering, gone, now)
     return result
-
-
-# --- Which HITs have news ---------------------------------------------------------------------------------------------
-
-
-def our_publications(offering: Offering) -> dict[str, Publication]:
-    """Return our confirmed publications, by the marketplace's id."""
-    confirmed = Publication.objects.filter(offering=offering).confirmed().select_related("offering")
-    return {one.crowd_hit_id: one for one in confirmed}
-
-
-def our_hits(market: Market, publications: Mapping[str, Publication]) -> Iterator[MarketHit]:
-    """Yield our HITs, newest first, and stop after the last of ours: the account may hold many older ones of other
-    projects.
-
-    Each comes once, even if the list shifts while we read it and names one twice. `look_up_hits` asks for those that
-    the list leaves out.
-    """
-    unseen = set(publications)
-    waiting = {crowd_hit_id for crowd_hit_id, one in publications.items() if one.gone_at is None}
-    for hit in market.list_hits():
-        if hit.crowd_hit_id in unseen:
-            unseen.remove(hit.crowd_hit_id)
-            waiting.discard(hit.crowd_hit_id)
-            yield hit
-        if not waiting:
-            return
-
-
-def look_up_hits(
-    market: Market, publications: Mapping[str, Publication], threads: int
-) -> tuple[list[MarketHit], list[Publication]]:
-    """Return our HITs as the marketplace has them now, and our publications that it no longer has.
-
-    A HIT that is not on the list may have been deleted, or the list may lag, so we ask for the HIT itself.
-    """
-    listed = list(our_hits(market, publications))
-    seen = {hit.crowd_hit_id for hit in listed}
-    missing = [one for key, one in publications.items() if key not in seen and one.gone_at is None]
-    gone: list[Publication] = []
-    for outcomes in call_in_threads(lambda one: find_hit(market, one.crowd_hit_id), missing, threads):
-        for publication, outcome in outcomes:
-            found = outcome.result()
-            if found is None:
-                gone.append(publication)
-            else:
-                listed.append(found)
-    return listed, gone
-
-
-def find_hit(market: Market, crowd_hit_id: str) -> MarketHit | None:
-    """Return the HIT, or None if it was deleted."""
-    try:
-        found = market.get_hit(crowd_hit_id)
-    except MarketRefused as refused:
-        if refused.is_gone:
-            return None
-        raise
-    return None if found.is_deleted else found
-
-
-def recently_rejected(offering: Offering, now: datetime) -> SubmissionQuerySet:
-    """Return rejected work whose rejection may still be reversed on the marketplace without a change in the HIT's
-    counts."""
-    within = crowd_of(offering).abilities.overrides_rejections_for
-    ours = Submission.objects.filter(assignment__offering=offering)
-    return ours.filter(status=Submission.Status.REJECTED, submitted_at__gt=now - within)
-
-
-def _has_news(hit: MarketHit, known: Mapping[str, tuple[int, int]], rejected: set[str]) -> bool:
-    return hit.crowd_hit_id in rejected or _submitted_and_completed(hit) != known.get(hit.crowd_hit_id, (0, 0))
-
-
-def _submitted_and_completed(hit: MarketHit) -> tuple[int, int]:
-    """Return how many assignments were submitted, and how many of those are approved or rejected."""
-    return hit.max_assignments - hit.pending_count - hit.available_count, hit.completed_count
-
-
-def _known_counts(offering: Offering) -> dict[str, tuple[int, int]]:
-    rows = (
-        Submission.objects.filter(assignment__offering=offering)
-        .values("crowd_hit_id")
-        .annotate(submitted=Count("pk"), completed=Count("pk", filter=~Q(status=Submission.Status.SUBMITTED)))
-    )
-    return {row["crowd_hit_id"]: (row["submitted"], row["completed"]) for row in rows}
 
 
 # --- One assignment --------------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from evalplatform.wording import count_of
 from generation.models import Dataset, Generator
 from hits.crowds import CROWDS, planned_crowd
+from hits.designing.analysis_problems import find_impossible_analysis
 from hits.designing.selecting import Selection, fill_blocks, missing_replies, select_dialogs
 from hits.designing.sizing import size_of_batches
 from hits.errors import DesignProblem, InvalidStudy
@@ -168,6 +169,7 @@ def _find_contradictions(design: StudyDesign) -> list[DesignProblem]:
     problems += _find_impossible_screening(design)
     problems += _find_impossible_time(design)
     problems += _find_problems_of_crowd(design)
+    problems += find_impossible_analysis(design)
     return problems
 
 

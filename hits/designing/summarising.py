@@ -7,6 +7,7 @@ from evalplatform.wording import count_of
 from generation.models import Dialog
 from generation.style_check import StyleReport, check_style
 from hits.crowds import Cost, planned_crowd
+from hits.designing.analysis_words import describe_analysis, warn_of_analysis
 from hits.designing.design_words import describe_cost, describe_hourly_pay
 from hits.designing.selecting import Selection, chunks, select_dialogs
 from hits.designing.sizing import BatchSize, cost_of, hourly_pay_cents, rating_count, size_of_batches
@@ -52,6 +53,8 @@ class Summary:
     hourly_pay_cents: int
     hourly_pay: str
     lines: list[str]
+    analysis: list[str]  # what it is to show, and when it stops
+    warnings: list[str]  # why it could find nothing
 
     @property
     def total(self) -> str:
@@ -91,6 +94,8 @@ def _make_summary(design: StudyDesign, size: BatchSize, notes: list[str]) -> Sum
         hourly_pay_cents(design),
         describe_hourly_pay(design),
         [*describe_cost(design, size), *_describe_time(design), *_describe_rules(design), *notes],
+        list(describe_analysis(design, size.dialog_count, size.hit_count)),
+        list(warn_of_analysis(design, size.dialog_count)),
     )
 
 

@@ -8,3 +8,4 @@ from .stored_bundles import bundle_source as bundle_source
 from .stored_bundles import find_bundle as find_bundle
 from .stored_bundles import request_bundle as request_bundle
 from .unpacking import unpack_bundle as unpack_bundle
+from .worker_pages import find_browser as find_browser

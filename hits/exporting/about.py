@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from evalplatform.errors import EvalPlatformError
-from hits.analysing import Origin, Progress
+from hits.analysing import Origin, Pricing, Progress
 from hits.screening import Funnel
 from hits.stats import CriterionScale, Plan
 
@@ -40,6 +40,7 @@ class About(BaseModel):
     plan: Plan = Plan()  # the outcome and the primary pairs of the frozen design
     equal_within: float = 0.0
     progress: Progress = Progress()  # interim results have confidence sequences and no verdicts
+    pricing: Pricing | None = None  # what more dialogs would take
     software: dict[str, str]
     columns: dict[str, str]
 

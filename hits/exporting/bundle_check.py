@@ -10,6 +10,8 @@ import pandas as pd
 from evalplatform.errors import EvalPlatformError
 from hits.analysing import WARNINGS, Origin, Results, make_pictures, report_of, results_as_json
 from hits.exporting.about import About, count_by_origin, read_about
+from hits.exporting.bundle_facts import Facts, Sources, read_design, read_facts
+from hits.exporting.bundle_texts import texts_of
 from hits.exporting.bundles import analyse_bundle
 from hits.exporting.hashing import changed_files, hash_of
 from hits.exporting.ratings_files import RATINGS_FILES, read_ratings
@@ -17,7 +19,16 @@ from hits.exporting.report_latex import latex_tables
 from hits.exporting.revealed_orders import wrong_orders
 
 MOST_TOLD = 5
-MARKED_TEXTS = ("README.md", "methods.md", "methods.tex", "datasheet.md")  # tables and figures are made again below
+MARKED_TEXTS = ("README.md", "methods.md", "methods.tex", "datasheet.md", "checklist.md", "participants.md")
+
+# What no ratings file can give again: from the database, from a browser, or from the dialogs' texts.
+ONLY_HASHED = {
+    "facts.json": "what the database said of recruiting, pay, consent and power; checked where the ratings say it, too",
+    "figures/*.svg, figures/*.pdf": "the figures; figures.md, which says the same in words, is made again",
+    "manifest.jsonl": "the frozen study, whose hash bundle.json names",
+    "worker_pages/": "the worker's pages, from the software and the design",
+    "examples.tex": "texts of example dialogs, if they were asked for",
+}
 
 
 def check_bundle(folder: Path, ratings: str = RATINGS_FILES[0]) -> list[str]:
@@ -34,8 +45,8 @@ def check_bundle(folder: Path, ratings: str = RATINGS_FILES[0]) -> list[str]:
     found += _wrong_origin(folder, about, results.origin, ratings)
     found += wrong_orders(folder, about, frame)
     found += _different_results(folder, results)
-    for name, text in latex_tables(report_of(results)).items():
-        found += _different_text(folder / "tables" / name, text, ratings)
+    found += _different_tables(folder, about, results, ratings)
+    found += _different_texts(folder, about, results, frame, ratings)
     words = {picture.name: picture.description for picture in make_pictures(results)}
     told = _read_text(folder / "figures" / "figures.md")
     return found + [f"figures/{name} shows other numbers than {ratings}" for name in words if words[name] not in told]
@@ -90,8 +101,36 @@ def _differences(written: Any, made: Any, place: str) -> Iterator[str]:
         yield f"{place} is {json.dumps(written)[:60]}, the ratings give {json.dumps(made)[:60]}"
 
 
-def _different_text(file: Path, text: str, ratings: str) -> list[str]:
-    return [] if _read_text(file) == text else [f"tables/{file.name} has other numbers than {ratings}"]
+def _different_tables(folder: Path, about: About, results: Results, ratings: str) -> Iterator[str]:
+    for name, text in latex_tables(report_of(results), about.study, about.plan.outcome).items():
+        if _read_text(folder / "tables" / name) != text:
+            yield f"tables/{name} has other numbers than {ratings}"
+
+
+def _different_texts(folder: Path, about: About, results: Results, frame: pd.DataFrame, ratings: str) -> Iterator[str]:
+    """Write methods, datasheet, checklist and the like again, from the ratings, facts.json and the manifest."""
+    if not (folder / "results.json").exists() and not (folder / "facts.json").exists():
+        return  # the bundle has ratings only; a missing file is told by its hash
+    try:
+        facts, design = read_facts(folder), read_design(folder)
+    except EvalPlatformError as error:
+        yield f"{error}: methods, datasheet and checklist can't be written again"
+        return
+    yield from _wrong_facts(facts, about, frame, ratings)
+    for name, text in texts_of(about, Sources(facts, design, about.manifest_sha256, results)).items():
+        if name != "results.json" and not name.startswith("tables/") and _read_text(folder / name) != text:
+            yield f"{name} does not say what {ratings}, facts.json and manifest.jsonl give"
+
+
+def _wrong_facts(facts: Facts, about: About, frame: pd.DataFrame, ratings: str) -> Iterator[str]:
+    """Compare facts.json with what the ratings and bundle.json say, too."""
+    workers, assignments = frame["worker"].nunique(), frame["assignment"].nunique()
+    if facts.workers < workers or facts.submissions - facts.problems < assignments:
+        yield f"facts.json knows fewer workers or assignments than {ratings} has"
+    if facts.study != about.study or facts.marketplace != about.marketplace or facts.software != about.software:
+        yield "facts.json is about another study, marketplace or software than bundle.json"
+    if (facts.screened.funnel if facts.screened else None) != about.funnel:
+        yield "facts.json tells of another screening than bundle.json"
 
 
 def _read_text(file: Path) -> str:

@@ -23,26 +23,28 @@ from hits.analysing import (
     measure_progress,
     metrics_of,
     plan_of,
-    report_of,
-    results_as_json,
+    pricing_of,
     scales_of,
     with_progress,
+    with_separations,
 )
 from hits.batching import manifest_lines
 from hits.budgeting import reveal_secret
 from hits.exporting import about as about_file
 from hits.exporting.about import About, count_by_origin
-from hits.exporting.bundle_facts import Facts, gather_facts, software
+from hits.exporting.bundle_facts import FILE as FACTS_FILE
+from hits.exporting.bundle_facts import Sources, gather_facts, software
+from hits.exporting.bundle_texts import texts_of
 from hits.exporting.columns import bundle_rows, described
-from hits.exporting.datasheet import datasheet
+from hits.exporting.example_dialogs import FILE as EXAMPLES_FILE
+from hits.exporting.example_dialogs import example_dialogs
 from hits.exporting.hashing import write_hashes
-from hits.exporting.methods import methods_latex, methods_markdown
 from hits.exporting.ratings_files import read_ratings, write_ratings
-from hits.exporting.readme import readme
-from hits.exporting.report_latex import latex_tables
+from hits.exporting.worker_pages import FOLDER as PAGES_FOLDER
+from hits.exporting.worker_pages import take_pictures, worker_pages
 from hits.frames import confirmed_submissions, rating_chunks
 from hits.models import Offering, ScreeningRun
-from hits.screening import Funnel, describe_funnel, funnel_of, mark_exclusions, submissions_by_rule
+from hits.screening import funnel_of, mark_exclusions, submissions_by_rule
 
 SEED = 1
 
@@ -54,20 +56,25 @@ class Bundle:
     results: Results
 
 
-def export_bundle(offering: Offering, folder: Path, pseudonyms: str = "") -> Bundle:
+def export_bundle(
+    offering: Offering, folder: Path, pseudonyms: str = "", *, has_texts: bool = False, browser: str = ""
+) -> Bundle:
     """Export a bundle. `pseudonyms` is a name that bundles may share, so that a worker has the same pseudonym in all of
-    them."""
+    them. `has_texts` adds example dialogs, which may be licensed. `browser` takes pictures of the worker's pages."""
     with _new_bundle(offering, folder) as new:
         about = write_ratings_of(offering, new, pseudonyms)
-        results = analyse_bundle(read_ratings(new / "ratings.parquet", about), about)
+        frame = read_ratings(new / "ratings.parquet", about)
+        results = analyse_bundle(frame, about)
         _write_rest(offering, new, about, results)
+        _write_extras(offering, new, frame, about.warning, has_texts, browser)
     return Bundle(folder.resolve(), about, results)
 
 
 def analyse_bundle(frame: pd.DataFrame, about: About) -> Results:
     """Analyse a bundle's own ratings, by the plan and the progress that bundle.json tells."""
     results = analyse(frame, about.seed, about.criteria, about.plan)
-    return with_progress(results, about.progress, about.plan, about.equal_within)
+    results = with_progress(results, about.progress, about.plan, about.equal_within)
+    return with_separations(results, about.pricing)
 
 
 def export_ratings(offering: Offering, folder: Path, pseudonyms: str = "") -> About:
@@ -135,6 +142,7 @@ def write_ratings_of(offering: Offering, folder: Path, pseudonyms: str = "") -> 
         seed=SEED,
         equal_within=design.analysis.equal_within,
         progress=measure_progress(offering),
+        pricing=pricing_of(offering.study),
         software=software(),
         columns=columns,
     )
@@ -163,37 +171,38 @@ def _rating_pieces(
 
 def _write_rest(offering: Offering, folder: Path, about: About, results: Results) -> None:
     facts = gather_facts(offering, results)
+    sources = Sources(facts, offering.study.parsed_design, about.manifest_sha256, results)
     made = make_pictures(results, about.funnel)
     texts = {
-        "results.json": results_as_json(results),
-        **{f"tables/{name}": text for name, text in latex_tables(report_of(results)).items()},
+        FACTS_FILE: facts.as_json(),
+        **texts_of(about, sources),
         **{f"figures/{picture.name}.svg": picture.svg for picture in made},
+        **{f"figures/{picture.name}-column.svg": picture.narrow_svg for picture in made},
         "figures/figures.md": _describe_pictures(made),
-        **_texts(facts, about.funnel),
-        "README.md": readme(about),
     }
-    (folder / "tables").mkdir()
-    (folder / "figures").mkdir()
     for name, text in texts.items():
+        (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
     for picture in made:
         (folder / "figures" / f"{picture.name}.pdf").write_bytes(picture.pdf)
+        (folder / "figures" / f"{picture.name}-column.pdf").write_bytes(picture.narrow_pdf)
     with (folder / "manifest.jsonl").open("wb") as file:
         file.writelines(manifest_lines(offering.study))
 
 
-def _texts(facts: Facts, funnel: Funnel | None) -> dict[str, str]:
-    made = {
-        "methods.md": methods_markdown(facts),
-        "methods.tex": methods_latex(facts),
-        "datasheet.md": datasheet(facts),
-    }
-    if funnel is None:
-        return made | {"funnel.txt": "The study was not screened: everything counts.\n"}
-    return made | {
-        "funnel.txt": "\n".join(describe_funnel(funnel)) + "\n",
-        "funnel.json": funnel.model_dump_json(indent=1) + "\n",
-    }
+def _write_extras(
+    offering: Offering, folder: Path, frame: pd.DataFrame, warning: str, has_texts: bool, browser: str
+) -> None:
+    """Write what check_bundle can only hash: the worker's pages, their pictures, texts of dialogs."""
+    pages = folder / PAGES_FOLDER
+    pages.mkdir()
+    for name, text in worker_pages(offering, has_texts).items():
+        (pages / name).write_text(text, encoding="utf-8", newline="\n")
+    if browser:
+        take_pictures(pages, browser)
+    if has_texts:
+        text = example_dialogs(offering.study, frame, warning)
+        (folder / EXAMPLES_FILE).write_text(text, encoding="utf-8", newline="\n")
 
 
 def _describe_pictures(made: Sequence[Picture]) -> str:

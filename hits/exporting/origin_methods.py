@@ -9,15 +9,14 @@ from collections.abc import Iterator
 
 from evalplatform.wording import count_of
 from hits.analysing import Origin, count_origins
-from hits.crowds import all_places
-from hits.exporting.bundle_facts import Facts
+from hits.exporting.bundle_facts import Sources
 
 NOBODY = "Nobody was recruited or paid."
 
 
-def describe_raters(facts: Facts) -> Iterator[str]:
+def describe_raters(sources: Sources) -> Iterator[str]:
     """Yield who handed the work in: made-up workers, people who rehearsed, or a mixture."""
-    origin, place = facts.results.origin, all_places()[facts.marketplace].environment.described
+    origin, facts, place = sources.results.origin, sources.facts, sources.facts.place
     work = count_of(facts.submissions, "assignment")
     if origin.simulation == origin.total:
         yield (

@@ -1,8 +1,13 @@
-"""Renders a report's tables in LaTeX: the paper's table 5, the same with intervals, comparisons, ranking, agreement."""
+"""Renders a report's tables in LaTeX: the paper's table 5, the same with intervals, comparisons, ranking, agreement.
+
+Captions say what a reader of the paper needs: the study, how much the table rests on, what is bold and what letters
+mean (only where there are any), and that the data is simulated where it is.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 
+from evalplatform.wording import count_of
 from hits.analysing import ALL_DATASETS, Cell, CriterionReport, Kind, Report, Row, Table
 from hits.exporting.latex import document, escape, mark_table, table, table_side_by_side
 from hits.stats import Interval, Undefined
@@ -15,8 +20,9 @@ LEAST_P_VALUE = 0.001
 DIFFERENCES = ("difference", "best_difference", "score_difference")
 
 
-def latex_tables(report: Report) -> dict[str, str]:
-    """Return the tables by file name. A paper that loads booktabs can include each; all.tex compiles by itself."""
+def latex_tables(report: Report, study: str = "", outcome: str = "") -> dict[str, str]:
+    """Return the tables by file name. A paper that loads booktabs can include each; all.tex compiles by itself.
+    `outcome` is the primary one, as a design names it; it decides what is bold."""
     made: dict[str, str] = {}
     for one in report.criteria:
         makers: dict[str, Callable[[CriterionReport], str]] = {
@@ -30,35 +36,67 @@ def latex_tables(report: Report) -> dict[str, str]:
             makers |= {"slices": _slices}
         if one.is_by_mean:
             makers = {"means": _means, **makers}
-        made |= {f"{one.prefix}{name}.tex": make(one) for name, make in makers.items()}
+        for name, make in makers.items():
+            made[f"{one.prefix}{name}.tex"] = _with_facts(make(one), one, name, study, outcome)
     made |= {"all.tex": document(name.removesuffix(".tex") for name in made)}
     warning = report.origin.warning
     return {name: mark_table(text, warning) for name, text in made.items()} if warning else made
 
 
-def _paper_shares(report: CriterionReport) -> str:
-    """Make table 5 as the paper prints it: numbers only, with a few datasets side by side."""
-    caption = (
-        "Human evaluation results on each of the test sets. Numbers have been normalized across the quality categories "
-        "on each test set."
+def _with_facts(text: str, report: CriterionReport, name: str, study: str, outcome: str) -> str:
+    """Add to a table's caption what is marked in it, and which study it is about."""
+    marks = []
+    if r"\textbf{" in text:
+        best = _value_names(report.section("shares").tables[0])[0]
+        by = {"share of best": f"share of {best}", "mean score": "mean score"}.get(outcome, outcome or "mean score")
+        marks.append(f"Bold: the best model by the {by}, and those that a corrected test cannot tell apart from it.")
+    if name in ("table5", "intervals", "means") and r"$^{\mathrm{" in text:
+        marks.append("Models of a dataset that share a letter cannot be told apart by a corrected test.")
+    size = report.size
+    criterion = f", criterion {escape(report.title or report.criterion)}" if report.prefix else ""
+    rests = ", ".join(
+        count_of(number, noun)
+        for number, noun in ((size.dialogs, "dialog"), (size.workers, "worker"), (size.ratings, "rating"))
     )
+    marks.append(f"{f'Study {escape(study)}' if study else 'All'}{criterion}: {rests}.")
+    place = text.index("\n\\label{tab:")
+    return f"{text[: place - 1]} {' '.join(marks)}{text[place - 1 :]}"
+
+
+def _paper_shares(report: CriterionReport) -> str:
+    """Make table 5 as the paper prints it, with a few datasets side by side; letters stand at the best value's share,
+    and the number of ratings of each model at the dataset's name."""
+    caption = "Shares of the ratings of each model on each dataset; $n$ is the number of ratings of a model."
     tables = [one for one in report.section("shares").tables if one.dataset is not None]
     blocks = []
     for start in range(0, len(tables), DATASETS_ABREAST):
         part = tables[start : start + DATASETS_ABREAST]
         rows = []
         for same in zip(*(one.rows for one in part), strict=True):  # a model's row in each dataset
-            cells = [cell for one, row in zip(part, same, strict=True) for cell in one.cells(row, "share")]
-            rows.append([escape(same[0].head.names[0]), *map(_share, cells)])
-        blocks.append(([escape(one.title) for one in part], rows))
+            rows.append([escape(same[0].head.names[0]), *_lettered_shares(part, same)])
+        blocks.append(([f"{escape(one.title)} ({_numbers_of_ratings(one)})" for one in part], rows))
     return table_side_by_side(caption, f"{report.prefix}results", _value_names(tables[0]), blocks)
+
+
+def _lettered_shares(tables: Sequence[Table], rows: Sequence[Row]) -> Iterator[str]:
+    for one, row in zip(tables, rows, strict=True):
+        first, *others = one.cells(row, "share")
+        letters = LETTERS % row.head.letters if row.head.letters and not first.undefined else ""
+        yield _share(first) + letters
+        yield from map(_share, others)
+
+
+def _numbers_of_ratings(of: Table) -> str:
+    counts = [int(cell.number) for row in of.rows for cell in of.cells(row, "ratings")]
+    low, high = min(counts, default=0), max(counts, default=0)
+    return f"$n = {low}$" if low == high else f"$n = {low}$--${high}$"
 
 
 def _means(report: CriterionReport) -> str:
     """Make a table of mean scores, with the datasets below each other: papers print means with standard errors."""
     caption = (
         r"Mean scores with standard errors and 95\,\% intervals, which respect that ratings of one dialog and of one "
-        "worker belong together. The best model, and those that a corrected test cannot tell apart from it, are bold."
+        "worker belong together."
     )
     groups = [(_title(one), [_mean_row(one, row) for row in one.rows]) for one in report.section("shares").tables]
     head = ["Model", "Mean", "SE", r"95\,\% interval", "Ratings"]
@@ -83,7 +121,7 @@ def _mean_row(of: Table, row: Row) -> list[str]:
 def _shares(report: CriterionReport) -> str:
     caption = (
         r"Human evaluation results with 95\,\% intervals in brackets, which respect that ratings of one dialog and of "
-        "one worker belong together. Models that share a letter cannot be told apart by a corrected test."
+        "one worker belong together."
     )
     tables = report.section("shares").tables
     groups = [(_title(one), [_interval_row(one, row) for row in one.rows]) for one in tables]

@@ -210,11 +210,16 @@ class AnalysisPart(Part):
     pairs: list[tuple[Name, Name]] = Field(default=[], max_length=190)
     # From how many dialogs on a fixed-sample verdict is given; 0 means all dialogs of the study.
     planned_dialogs: int = Field(0, ge=0, le=10_000_000)
-    stop_when_decided: bool = False  # publishing in waves ends when every primary pair is decided
-    equal_within: float = Field(
-        0.0, ge=0, le=100, allow_inf_nan=False
-    )  # in units of the outcome; 0: never called equal
+    stop_when_decided: bool = False  # the study stops by itself when every primary pair is decided
+    # In units of the outcome. A pair whose whole sequence lies within is decided as equal; with 0, none ever is.
+    equal_within: float = Field(0.0, ge=0, le=100, allow_inf_nan=False)
     drop_losers: bool = False  # generators whose sequence lies below a living one's are shown in no new HIT
+    wave_hits: int = Field(0, ge=0, le=1_000_000)  # HITs that are published at a time, by themselves; 0: by hand
+
+    @property
+    def has_rule(self) -> bool:
+        """True if the study may change while it runs. Then its confidence sequences decide, and nothing else."""
+        return self.stop_when_decided or self.drop_losers
 
 
 def _default_rules() -> list[ScreeningRule]:

@@ -65,6 +65,11 @@ class ScreeningRule(BaseModel, ABC):
         `frames` is hits.frames' `Frames`, which this file may not import.
         """
 
+    @abstractmethod
+    def excluded(self) -> str:
+        """Say for the methods section whose work was excluded, in the past tense, with the settings as words: the
+        sentence begins "We excluded"."""
+
     def problems(self, design: "StudyDesign") -> list[DesignProblem]:
         """Return what makes the rule pointless in this design. A problem's field is the rule's own setting."""
         return []
@@ -108,6 +113,14 @@ class ScreeningRule(BaseModel, ABC):
             raise
 
 
+def as_percent(share: float) -> str:
+    """
+    >>> as_percent(.95), as_percent(2 / 3)
+    ('95%', '66.7%')
+    """
+    return f"{round(100 * share, 1):g}%"
+
+
 class RetiredRule(ScreeningRule):
     """Stands in for a frozen study's rule that this version of the software lacks, or has with other settings.
 
@@ -118,6 +131,9 @@ class RetiredRule(ScreeningRule):
 
     def find(self, frames: Any) -> list[Finding]:
         self.refuse()
+
+    def excluded(self) -> str:
+        return f"what the rule {self.rule} found, which this version of the software no longer has as it was"
 
     def refuse(self) -> NoReturn:
         raise EvalPlatformError(

@@ -1,11 +1,12 @@
+from .decisions import approve_by_hand as approve_by_hand
+from .decisions import reject as reject
+from .decisions import reject_empty as reject_empty
 from .fair_pay import RealPay as RealPay
 from .fair_pay import confirm_top_up as confirm_top_up
 from .fair_pay import propose_top_up as propose_top_up
 from .fair_pay import real_pay as real_pay
+from .fair_pay import worked_minutes as worked_minutes
 from .found_payments import FOUND_ON_MARKET as FOUND_ON_MARKET
 from .found_payments import note_found_bonuses as note_found_bonuses
 from .payments import Paid as Paid
-from .payments import approve_by_hand as approve_by_hand
 from .payments import pay as pay
-from .payments import reject as reject
-from .payments import reject_empty as reject_empty

@@ -53,7 +53,7 @@ class TopUp:
 
 def real_pay(offering: Offering) -> RealPay | None:
     """Return the real hourly pay, or None while there are too few submissions for a median."""
-    minutes = _counted_minutes(offering)
+    minutes = worked_minutes(offering)
     if len(minutes) < FEWEST or not any(minutes):
         return None
     low, middle, high = quantiles(minutes, n=4, method="inclusive")
@@ -108,6 +108,7 @@ def _unrejected_submissions(offering: Offering) -> SubmissionQuerySet:
     return of_study.exclude(status=Submission.Status.REJECTED)
 
 
-def _counted_minutes(offering: Offering) -> list[float]:
+def worked_minutes(offering: Offering) -> list[float]:
+    """Return the active minutes of each submission that counts for pay, the shortest first."""
     confirmed = _unrejected_submissions(offering).with_answers().defer("answer_xml")
     return sorted(counted_minutes([one.assignment for one in confirmed.select_related("assignment")]).values())

@@ -1,4 +1,4 @@
-"""Pays each reward and bonus once, when the study's approval rule says; approves and rejects as a person decided.
+"""Pays each reward and bonus once.
 
 In: submissions that the marketplace confirms. Out: one paid Payment row for each reward and bonus. Guaranteed: each is
 paid exactly once, even if a run is killed, repeated or run twice at once, after the token's 24 hours, and on a database
@@ -7,27 +7,14 @@ that was restored to an earlier state: we save the intent first, and check wheth
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 
-from django.contrib.auth.models import User
-from django.db import transaction
-
-from evalplatform.errors import EvalPlatformError
-from hits.access import pseudonym
-from hits.budgeting import (
-    IN_FLIGHT,
-    beyond_cap,
-    bonus_mark,
-    dues,
-    empty_submissions,
-    submissions_without_dues,
-    waiting_for_decision,
-)
+from hits.budgeting import bonus_mark
 from hits.crowds import Market, MarketBonus, Met, carry_out, crowd_of
 from hits.errors import MarketRefused, MarketUnavailable
-from hits.models import Event, Offering, Payment, Study, Submission
-from hits.models.design import StudyDesign
+from hits.models import Offering, Payment, Submission
+from hits.paying.due_payments import record_dues
 from hits.paying.found_payments import FOUND_ON_MARKET, BonusKey, bonuses_noted_as_found, given_by_hand, our_mark_in
 
 Kind = Payment.Kind
@@ -75,6 +62,11 @@ def pay(
         if result.stopped_by:
             break
     return result
+
+
+def _owed_payments(offering: Offering) -> list[Payment]:
+    of_study = Payment.objects.filter(submission__assignment__offering=offering)
+    return list(of_study.owed().select_related("submission__assignment__hit__study").order_by("pk"))
 
 
 @dataclass
@@ -125,136 +117,6 @@ def _claim_payments(payments: Iterable[Payment], now: datetime) -> set[int]:
     """Claim the payments that no run has asked for yet, and return their ids. The claim is saved before the call."""
     free = Payment.objects.filter(sending_at=None, paid_at=None)
     return {one.pk for one in payments if free.filter(pk=one.pk).update(sending_at=now)}
-
-
-# --- What is due -----------------------------------------------------------------------------------------------------
-
-
-@transaction.atomic
-def record_dues(offering: Offering, now: datetime) -> None:
-    """Save what we intend to pay: a reward for each submission that may be approved, and the bonus won with it.
-
-    Submissions that wait for a person's decision are not approved here. If the marketplace has paid their reward all
-    the same, that is noted, and no bonus follows.
-    """
-    # Lock the study: two runs at once must not both use up the last assignment that a worker may be paid for.
-    Study.objects.select_for_update().get(pk=offering.study_id)
-    design = offering.study.parsed_design
-    waiting, beyond = waiting_for_decision(offering), beyond_cap(offering)
-    open_ones = [one for one in submissions_without_dues(offering) if one.pk not in waiting]
-    due = [one for one in open_ones if _is_due(design, one, now)]
-    _save_dues([payment for one in due for payment in dues(offering, one, now, one.pk in beyond)])
-
-
-@transaction.atomic
-def approve_by_hand(submissions: Iterable[Submission], now: datetime, by: User | None = None) -> int:
-    """Approve submissions of one study, as a researcher asked, and return how many; the next run pays them.
-
-    Submissions that were decided before stay as they are, and so do those that somebody is rejecting at this moment.
-    """
-    locked = Submission.objects.select_for_update(of=("self",)).filter(pk__in=[one.pk for one in submissions]).waiting()
-    locked = locked.exclude(rejecting_at__gt=now - IN_FLIGHT).select_related("assignment__hit__study")
-    waiting = list(locked.order_by("pk"))
-    decided = Payment.objects.filter(submission__in=waiting, kind=Kind.REWARD).values_list("submission", flat=True)
-    new = [one for one in waiting if one.pk not in set(decided)]
-    if not new:
-        return 0
-    offering, study = new[0].assignment.offering, new[0].assignment.hit.study
-    _save_dues([due for one in new for due in dues(offering, one, now)])
-    Submission.objects.filter(pk__in=[one.pk for one in new]).update(decided_at=now)
-    which = _name_assignment(new[0]) if len(new) == 1 else f"{len(new):,} assignments"
-    Event.objects.create(study=study, at=now, actor=by, text=f"approved {which} by hand")
-    return len(new)
-
-
-def reject(submission: Submission, reason: str, market: Market, by: User | None, now: datetime) -> None:
-    """Reject a submission because a person decided so, with a reason that the worker reads. No rule ever rejects."""
-    _check_can_reject(submission.assignment.offering)
-    _check_reason(reason)
-    with transaction.atomic():
-        this = Submission.objects.select_for_update().get(pk=submission.pk)
-        if Payment.objects.paid().filter(submission=this, kind=Kind.REWARD).exists():
-            raise EvalPlatformError("This assignment was paid already; a payment can't be taken back.")
-        Submission.objects.filter(pk=this.pk).update(rejecting_at=now)
-    _reject_on_market(submission, reason, market, by, now)
-
-
-def reject_empty(submission: Submission, reason: str, market: Market, by: User | None, now: datetime) -> bool:
-    """Reject a submission that came without answers; return False if it has answers or a decision by now.
-
-    We check that, and hold the submission, just before the call. Until the call ends, nobody can approve it and no
-    answers can be restored to it.
-    """
-    assignment = submission.assignment
-    _check_can_reject(assignment.offering)
-    _check_reason(reason)
-    with transaction.atomic():
-        Submission.objects.select_for_update().get(pk=submission.pk)
-        still = empty_submissions(assignment.offering).filter(pk=submission.pk)
-        if not still.exists():
-            return False
-        Submission.objects.filter(pk=submission.pk).update(rejecting_at=now)
-    _reject_on_market(submission, reason, market, by, now)
-    return True
-
-
-def _check_can_reject(offering: Offering) -> None:
-    if not crowd_of(offering).abilities.can_reject:
-        raise EvalPlatformError(
-            f"Work on {offering.place} can't be rejected. Approve it; screening leaves it out of the results."
-        )
-
-
-def _check_reason(reason: str) -> None:
-    if not reason.strip():
-        raise EvalPlatformError("Write a reason: the worker reads it, and it is the least that we owe them.")
-
-
-def _reject_on_market(submission: Submission, reason: str, market: Market, by: User | None, now: datetime) -> None:
-    this = Submission.objects.filter(pk=submission.pk)
-    try:
-        market.reject(submission.assignment.crowd_assignment_id, reason.strip())
-    except MarketRefused:
-        this.update(rejecting_at=None)
-        raise
-    with transaction.atomic():
-        this.update(status=Status.REJECTED, decided_at=now, rejecting_at=None)
-        Payment.objects.owed().filter(submission=submission).update(
-            cancelled_at=now, refusal=f"rejected by hand: {reason.strip()}"
-        )
-        study = submission.assignment.hit.study
-        text = f"rejected {_name_assignment(submission)}: {reason.strip()}"
-        Event.objects.create(study=study, at=now, actor=by, text=text)
-
-
-def _save_dues(payments: Sequence[Payment]) -> None:
-    """Save new payments. If somebody already gave a bonus of the same amount by hand, it is taken as that bonus."""
-    if not payments:
-        return
-    of_study = Payment.objects.filter(submission__assignment__hit__study=payments[0].submission.assignment.hit.study_id)
-    extras = {(one.submission_id, one.cents): one.pk for one in of_study.filter(kind=Kind.EXTRA)}
-    given = {(one.submission_id, one.cents) for one in payments if one.kind == Kind.BONUS} & set(extras)
-    Payment.objects.filter(pk__in=[extras[key] for key in given]).update(kind=Kind.BONUS)
-    new = [one for one in payments if one.kind != Kind.BONUS or (one.submission_id, one.cents) not in given]
-    Payment.objects.bulk_create(new, ignore_conflicts=True)
-
-
-def _name_assignment(submission: Submission) -> str:
-    assignment = submission.assignment
-    worker = pseudonym(assignment.hit.study, assignment.crowd_worker_id)
-    return f"the assignment of {worker} on HIT {assignment.hit.shown_number}"
-
-
-def _is_due(design: StudyDesign, submission: Submission, now: datetime) -> bool:
-    if submission.status == Status.APPROVED or design.pay.approval == "at once":
-        return True
-    delay = timedelta(hours=design.pay.approval_delay_hours)
-    return design.pay.approval == "after a delay" and submission.submitted_at + delay <= now
-
-
-def _owed_payments(offering: Offering) -> list[Payment]:
-    of_study = Payment.objects.filter(submission__assignment__offering=offering)
-    return list(of_study.owed().select_related("submission__assignment__hit__study").order_by("pk"))
 
 
 # --- The marketplace's side, in threads ------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Defines how workers sort cards into areas (good, okay, bad): settings, valid answers, what passes, words.
+"""Defines how workers sort cards into areas (good, okay, bad): settings, valid and changed answers, what passes, words.
 
 All replies to a dialog stand side by side, and each is moved as a card into one of a few areas. A page sends `{"areas":
 {"0": "good", ...}}` by the cards' places; we store the same by the cards' numbers.

@@ -1,3 +1,5 @@
+from .lost_work import has_unreplaced_losses as has_unreplaced_losses
+from .lost_work import losses as losses
 from .putting_up_again import deleted_hits as deleted_hits
 from .putting_up_again import describe_put_up_again as describe_put_up_again
 from .putting_up_again import hits_elsewhere as hits_elsewhere
@@ -5,6 +7,4 @@ from .putting_up_again import put_up_again as put_up_again
 from .putting_up_again import put_up_cents as put_up_cents
 from .requesting import Replaced as Replaced
 from .requesting import describe_replaced as describe_replaced
-from .requesting import has_unreplaced_losses as has_unreplaced_losses
-from .requesting import losses as losses
 from .requesting import replace_lost_assignments as replace_lost_assignments

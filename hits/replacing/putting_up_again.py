@@ -22,7 +22,7 @@ from hits.models import Event, Hit, Offering, Publication, Replacement
 from hits.models.money import money
 from hits.models.publication import PublicationQuerySet
 from hits.publishing import PublishingPlan, check_funds, publish_hits
-from hits.replacing.requesting import Loss, losses
+from hits.replacing.lost_work import Loss, losses
 
 
 @dataclass

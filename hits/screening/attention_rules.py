@@ -4,10 +4,11 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field
 
+from evalplatform.wording import count_of
 from hits.errors import DesignProblem
 from hits.models.design import StudyDesign
-from hits.models.screening_rule import Finding, ScreeningRule, Share
-from hits.screening.findings import FEWEST_DIALOGS, evidence_table, findings_of, is_at_least
+from hits.models.screening_rule import Finding, ScreeningRule, Share, as_percent
+from hits.screening.findings import FEWEST_DIALOGS, UNJUDGED, evidence_table, findings_of, is_at_least
 from hits.screening.pointless_rules import no_checks, too_few_checkpoints, too_few_dialogs
 
 if TYPE_CHECKING:
@@ -26,6 +27,12 @@ class TooFastPerDialog(ScreeningRule):
     rule: Literal["too_fast_per_dialog"] = "too_fast_per_dialog"
     seconds: float = Field(15.0, gt=0, le=3600, allow_inf_nan=False)
     share: Share = 0.5
+
+    def excluded(self) -> str:
+        return (
+            f"all work of workers who looked at {as_percent(self.share)} or more of their dialogs for less than "
+            f"{self.seconds:g} seconds each{UNJUDGED}"
+        )
 
     def find(self, frames: "Frames") -> list[Finding]:
         answers = frames.answers
@@ -55,6 +62,12 @@ class FirstAttemptFailures(ScreeningRule):
     share: Share = 0.5
     checkpoints: int = Field(9, ge=1, le=10_000)
 
+    def excluded(self) -> str:
+        return (
+            f"all work of workers whose first attempt failed at {as_percent(self.share)} or more of their checkpoints, "
+            f"if they had seen at least {count_of(self.checkpoints, 'checkpoint')}"
+        )
+
     def find(self, frames: "Frames") -> list[Finding]:
         facts = _count_checkpoints(frames, self.checkpoints)
         share = 1 - facts["first_points"] / facts["checkpoints"]
@@ -77,6 +90,12 @@ class ManyAttempts(ScreeningRule):
     rule: Literal["many_attempts"] = "many_attempts"
     attempts: float = Field(1.3, gt=1, le=100, allow_inf_nan=False)
     checkpoints: int = Field(9, ge=1, le=10_000)
+
+    def excluded(self) -> str:
+        return (
+            f"all work of workers who needed {self.attempts:g} or more attempts per checkpoint on average, if they had "
+            f"seen at least {count_of(self.checkpoints, 'checkpoint')}"
+        )
 
     def find(self, frames: "Frames") -> list[Finding]:
         facts = _count_checkpoints(frames, self.checkpoints)
@@ -107,6 +126,12 @@ class MovedAfterCheck(ScreeningRule):
     share: Share = 0.5
     checkpoints: int = Field(3, ge=1, le=10_000)
 
+    def excluded(self) -> str:
+        return (
+            f"all work of workers who changed their answer after {as_percent(self.share)} or more of the checkpoints "
+            f"that they had passed, if they had passed at least {count_of(self.checkpoints, 'checkpoint')}"
+        )
+
     def find(self, frames: "Frames") -> list[Finding]:
         facts = frames.submissions.groupby("worker", observed=True)[["moved_checks", "won_checks", "points"]].sum()
         facts = facts[facts["won_checks"] >= self.checkpoints].copy()
@@ -127,6 +152,12 @@ class Inattention(ScreeningRule):
 
     rule: Literal["inattention"] = "inattention"
     share: Share = 0.5
+
+    def excluded(self) -> str:
+        return (
+            "all work of workers whose browser tab was hidden for longer than it was visible in "
+            f"{as_percent(self.share)} or more of their dialogs{UNJUDGED}"
+        )
 
     def find(self, frames: "Frames") -> list[Finding]:
         answers = frames.answers

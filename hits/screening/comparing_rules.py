@@ -6,7 +6,7 @@ from pydantic import Field
 
 from hits.errors import DesignProblem
 from hits.models.design import StudyDesign
-from hits.models.screening_rule import Finding, ScreeningRule, Share
+from hits.models.screening_rule import Finding, ScreeningRule, Share, as_percent
 from hits.screening.findings import evidence_table, findings_of, is_at_least
 from hits.screening.pointless_rules import too_few_raters
 
@@ -32,6 +32,14 @@ class DisagreementOnEasyItems(ScreeningRule):
     others: int = Field(3, ge=2, le=90)
     share: Share = 0.6
     p_value: Share = 0.01
+
+    def excluded(self) -> str:
+        alike = "all" if self.agreement == 1 else f"at least {as_percent(self.agreement)}"
+        return (
+            f"all work of workers who disagreed with {as_percent(self.share)} or more of the replies on which {alike} "
+            f"of at least {self.others} other workers agreed, and who did so more often than the other workers "
+            f"(binomial test, Bonferroni-corrected p at most {self.p_value:g})"
+        )
 
     def find(self, frames: "Frames") -> list[Finding]:
         import numpy as np  # slow to import, as is scipy, and pages and commands read this file, too
@@ -70,6 +78,13 @@ class Copies(ScreeningRule):
     rule: Literal["copies"] = "copies"
     share: Share = 0.9
     p_value: Share = 0.001
+
+    def excluded(self) -> str:
+        return (
+            f"all work of both workers of each pair who gave identical answers to {as_percent(self.share)} or more of "
+            "the replies that both had rated, and more than chance explains (binomial test, Bonferroni-corrected p at "
+            f"most {self.p_value:g})"
+        )
 
     def find(self, frames: "Frames") -> list[Finding]:
         import numpy as np

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FEWEST_DIALOGS = 5  # with fewer, nobody can be said to do something "in almost all dialogs"
+UNJUDGED = f" (workers with fewer than {FEWEST_DIALOGS} dialogs were not judged)"  # said by rules that count dialogs
 ROUNDING = 1e-9  # a computed share may be this far below the one that it equals
 
 

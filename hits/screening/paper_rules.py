@@ -9,10 +9,19 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field
 
+from evalplatform.wording import count_of
 from hits.errors import DesignProblem
 from hits.models.design import StudyDesign
-from hits.models.screening_rule import Finding, ScreeningRule, Share
-from hits.screening.findings import FEWEST_DIALOGS, counts_by_worker, evidence_table, findings_of, is_at_least, plain
+from hits.models.screening_rule import Finding, ScreeningRule, Share, as_percent
+from hits.screening.findings import (
+    FEWEST_DIALOGS,
+    UNJUDGED,
+    counts_by_worker,
+    evidence_table,
+    findings_of,
+    is_at_least,
+    plain,
+)
 from hits.screening.pointless_rules import all_points_wanted, points_out_of_reach, too_few_dialogs
 
 if TYPE_CHECKING:
@@ -36,6 +45,12 @@ class SameAnswer(ScreeningRule):
     rule: Literal["same_answer"] = "same_answer"
     share: Share = 0.95
     counts: Literal["dialogs", "cards"] = "dialogs"
+
+    def excluded(self) -> str:
+        rated = "dialogs that they answered" if self.counts == "dialogs" else "replies that they rated"
+        return (
+            f"all work of workers who gave the same answer to {as_percent(self.share)} or more of the {rated}{UNJUDGED}"
+        )
 
     def find(self, frames: "Frames") -> list[Finding]:
         facts = self._count_dialogs(frames) if self.counts == "dialogs" else self._count_cards(frames)
@@ -97,6 +112,12 @@ class HastyWithoutPoints(ScreeningRule):
     minutes: float = Field(5, gt=0, le=1440, allow_inf_nan=False)
     points: int = Field(2, ge=0, le=100)
 
+    def excluded(self) -> str:
+        return (
+            f"all work of workers who completed any assignment in less than {self.minutes:g} minutes and won fewer "
+            f"than {count_of(self.points, 'bonus point')} in it"
+        )
+
     def find(self, frames: "Frames") -> list[Finding]:
         submissions = frames.submissions
         is_hasty = (submissions["work_seconds"] < 60 * self.minutes) & (submissions["points"] < self.points)
@@ -138,6 +159,9 @@ class TooFewPoints(ScreeningRule):
 
     rule: Literal["too_few_points"] = "too_few_points"
     points: int = Field(2, ge=0, le=100)
+
+    def excluded(self) -> str:
+        return f"single assignments in which fewer than {count_of(self.points, 'bonus point')} were won"
 
     def find(self, frames: "Frames") -> list[Finding]:
         found = frames.submissions[frames.submissions["points"] < self.points]

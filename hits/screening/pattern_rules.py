@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Literal
 
 from hits.errors import DesignProblem
 from hits.models.design import StudyDesign
-from hits.models.screening_rule import Finding, ScreeningRule, Share
-from hits.screening.findings import FEWEST_DIALOGS, counts_by_worker, evidence_table, findings_of, is_at_least
+from hits.models.screening_rule import Finding, ScreeningRule, Share, as_percent
+from hits.screening.findings import FEWEST_DIALOGS, UNJUDGED, counts_by_worker, evidence_table, findings_of, is_at_least
 from hits.screening.pointless_rules import single_cards, too_few_dialogs
 
 if TYPE_CHECKING:
@@ -23,6 +23,12 @@ class StraightLines(ScreeningRule):
 
     rule: Literal["straight_lines"] = "straight_lines"
     share: Share = 0.8
+
+    def excluded(self) -> str:
+        return (
+            "all work of workers who gave the same answer to all replies of a dialog in "
+            f"{as_percent(self.share)} or more of their dialogs{UNJUDGED}"
+        )
 
     def find(self, frames: "Frames") -> list[Finding]:
         cards = frames.cards
@@ -48,6 +54,13 @@ class PositionBias(ScreeningRule):
     rule: Literal["position_bias"] = "position_bias"
     p_value: Share = 0.01
     strength: Share = 0.4
+
+    def excluded(self) -> str:
+        return (
+            "all work of workers whose answers depended on where a reply stood on the page (Cochran-Mantel-Haenszel "
+            f"test within dialogs, Bonferroni-corrected p at most {self.p_value:g}, and Cramér's V of at least "
+            f"{self.strength:g})"
+        )
 
     def find(self, frames: "Frames") -> list[Finding]:
         import numpy as np

@@ -44,6 +44,17 @@ def work_page(hit: FrozenHit, assignment: Assignment, token: str, seconds_used: 
     }
 
 
+def page_context(design: StudyDesign, page: dict[str, Any]) -> dict[str, Any]:
+    """Return what work/hit.html needs to begin with this page's data."""
+    return {
+        "title": page["title"],
+        "language": design.task.language,
+        "protocol": design.protocol,
+        "crowd": page["crowd"],
+        "page": page,
+    }
+
+
 # --- Pages for the researcher's eyes: the same data, without a token, so that nothing can be saved -------------------
 
 
@@ -69,6 +80,28 @@ def drafted_page(study: FrozenStudy) -> dict[str, Any]:
     """Return what a worker would see before accepting a HIT of a study that is still being designed."""
     design = study.design
     return _page_without_work(study, USUAL_WORDS, design.hits.dialogs_per_hit, design.checkpoints.per_hit, "shown")
+
+
+def step_pages(hit: FrozenHit, words: CrowdWords, has_texts: bool) -> dict[str, dict[str, Any]]:
+    """Return a page for each step of the work, as it looks when a worker comes to it. Without `has_texts`, the dialog
+    is that of the warm-up, which is the study's own: corpora may not be passed on."""
+    study = hit.study
+    practice = {
+        "turns": study.design.warm_up.context,
+        "cards": [reply.text for reply in study.design.warm_up.replies],
+        "has_bonus": False,
+        "answer": answer_of(study.protocol, None),
+        "bonus": None,
+        "problem": "",
+    }
+    no_checks = Checks(study.design.checkpoints, [])
+    shown = _page_of_dialog(hit, hit.items[0], Assignment(rotation=0), None, no_checks) if has_texts else practice
+    page = preview_page(hit, words)
+    return {
+        "preview": page,
+        **{step: {**page, "mode": "step", "step": step} for step in ("welcome", "instructions", "finish")},
+        "dialog": {**page, "mode": "step", "step": "dialog", "dialogs": [shown]},
+    }
 
 
 # --- Parts of a page -------------------------------------------------------------------------------------------------

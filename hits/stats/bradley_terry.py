@@ -22,7 +22,7 @@ from scipy.sparse.csgraph import connected_components
 
 from hits.stats.answers import Answers, answers_of
 from hits.stats.clusters import interval_of, spread_of
-from hits.stats.coded_ratings import CodedRatings
+from hits.stats.coded_ratings import NO_ORDER, CodedRatings
 from hits.stats.estimates import Estimate, Undefined
 from hits.stats.inverting import pseudo_inverse
 from hits.stats.outcomes import Ranked, Ranking
@@ -35,6 +35,8 @@ OUTCOMES = 3  # first higher, alike, second higher
 
 
 def rank_generators(ratings: CodedRatings, dataset: str | None) -> Ranking:
+    if ratings.is_nominal:
+        return Ranking(dataset, 0, Undefined(NO_ORDER), Undefined(NO_ORDER))
     answers = answers_of(ratings)
     outcomes = _Outcomes.of(answers, len(ratings.generators))
     counts = outcomes.counts

@@ -1,6 +1,6 @@
 """Turns a ratings frame into arrays of whole numbers, from which all statistics are computed.
 
-In: a frame as hits.frames or imported_ratings makes it. Out: `CodedRatings`. Guaranteed: codes follow the
+In: a frame as hits.frames or hits.elsewhere makes it. Out: `CodedRatings`. Guaranteed: codes follow the
 order of the rows (dialogs, workers) or of the categories (datasets, generators, values), so that other names for
 the same things give the same numbers.
 """
@@ -21,6 +21,7 @@ Mask = npt.NDArray[np.bool_]
 
 HUMAN = -1  # the code of the human reply, which no generator wrote
 NOT_FOR_COMPARISONS = "not defined for comparisons"
+NO_ORDER = "the labels have no order"
 DIFFERENT_DATASETS = "the models were rated on different datasets"
 
 
@@ -50,6 +51,7 @@ class CodedRatings:
     workers: tuple[str, ...]
     # Of a long scale, `values` are bins, with the lowest score of each; `score` is exact. These are the scale's ends.
     ends_of_bins: tuple[float, float] | None = None
+    is_nominal: bool = False  # the values are labels without an order: no score means anything
 
     def __len__(self) -> int:
         return len(self.dialog)
@@ -77,16 +79,12 @@ class CodedRatings:
         """Return the lowest and the highest score that a rating can have."""
         return self.ends_of_bins or (min(self.scores), max(self.scores))
 
-    @cached_property
-    def exact(self) -> "CodedRatings":
-        """Return the ratings with a value for each score, where `values` are bins."""
-        if self.ends_of_bins is None:
-            return self
-        scores, codes = np.unique(-self.score, return_inverse=True)
-        found = tuple(float(-score) for score in scores)
-        return replace(
-            self, value=codes, values=tuple(f"{score:g}" for score in found), scores=found, ends_of_bins=None
-        )
+    @property
+    def no_score_because(self) -> str:
+        """Say why scores mean nothing here; empty if they do."""
+        if self.opponent is not None:
+            return NOT_FOR_COMPARISONS
+        return NO_ORDER if self.is_nominal else ""
 
     @cached_property
     def from_both_sides(self) -> "CodedRatings":
@@ -194,6 +192,7 @@ def code_ratings(frame: pd.DataFrame, scale: CriterionScale | None = None) -> Co
         scores=scores,
         workers=tuple(str(name) for name in workers),
         ends_of_bins=(min(scale.scores), max(scale.scores)) if scale is not None and scale.bins else None,
+        is_nominal=scale is not None and scale.is_nominal,
     )
 
 

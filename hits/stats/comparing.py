@@ -30,7 +30,7 @@ import numpy.typing as npt
 
 from hits.stats.answers import Answers, answers_of
 from hits.stats.clusters import Clusters, Spread, interval_of, spread_of, t_p_value
-from hits.stats.coded_ratings import NOT_FOR_COMPARISONS, CodedRatings
+from hits.stats.coded_ratings import NO_ORDER, NOT_FOR_COMPARISONS, CodedRatings
 from hits.stats.estimates import Estimate, Undefined
 from hits.stats.letters import letter_display
 from hits.stats.outcomes import (
@@ -45,7 +45,13 @@ from hits.stats.outcomes import (
 from hits.stats.planned_tests import MEAN_SCORE, SHARE_OF_BEST, WIN_RATE, Plan
 from hits.stats.share_intervals import share_interval
 from hits.stats.sign_flips import Differences, SignFlips, holm, sign_flip_test
-from hits.stats.too_few import FEW_WORKERS, effective_number, few_dialogs_warning, few_workers_warning
+from hits.stats.too_few import (
+    FEW_WORKERS,
+    effective_number,
+    few_dialogs_warning,
+    few_workers_warning,
+    smallest_p_value,
+)
 from hits.stats.unpaired import rows_of_two, unpaired_difference
 
 Floats = npt.NDArray[np.float64]
@@ -60,6 +66,8 @@ def compare_generators(
     ratings: CodedRatings, seed: int = 1, plan: Plan | None = None, criterion: str = ""
 ) -> list[Comparisons]:
     """Compare in all datasets together if there are several, then in each."""
+    if ratings.is_nominal:
+        return _of_labels(ratings)
     outcome = _outcome(ratings, plan or Plan())
     scopes: list[tuple[str | None, CodedRatings]] = [
         (name, ratings.in_dataset(code)) for code, name in enumerate(ratings.datasets)
@@ -82,6 +90,14 @@ def compare_generators(
     families = _family_sizes(marked)
     tables = _corrected(marked)
     return [_table(name, rows, pairs, outcome, families) for (name, rows), pairs in zip(scopes, tables, strict=True)]
+
+
+def _of_labels(ratings: CodedRatings) -> list[Comparisons]:
+    """Labels have no order: no model can be better than another."""
+    names: list[str | None] = [*ratings.datasets]
+    pairs = tuple(_not_compared(*pair, NO_ORDER) for pair in combinations(ratings.generators, 2))
+    letters = tuple(Lettered(name, Undefined(NO_ORDER), "") for name in ratings.generators)
+    return [Comparisons(name, pairs, letters, "", 0.0, ()) for name in ([None, *names] if len(names) > 1 else names)]
 
 
 def _outcome(ratings: CodedRatings, plan: Plan) -> str:
@@ -163,7 +179,9 @@ class _Compared:
             if is_pooled and self.ratings.pooling_problem:
                 found.append(_not_compared(first, second, self.ratings.pooling_problem))
             elif len(here.score):
-                p_value = float(self.flips.p_values[place, part])
+                # A drawn p-value is an estimate: it must not fall below what the dialogs can give.
+                least = smallest_p_value(len(here.answers.clusters.sizes[0]))
+                p_value = max(float(self.flips.p_values[place, part]), least)
                 found.append(_paired(first, second, here, self.outcome, p_value, self.flips.floor))
             else:
                 found.append(_unpaired(first, second, here, rows.by_generators, self.outcome))

@@ -22,7 +22,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from hits.stats.clusters import Clusters, interval_of, joint_spread
-from hits.stats.coded_ratings import NOT_FOR_COMPARISONS, CodedRatings, Codes
+from hits.stats.coded_ratings import CodedRatings, Codes
 from hits.stats.estimates import Estimate, Undefined
 from hits.stats.inverting import pseudo_inverse
 from hits.stats.outcomes import Dependence, Level
@@ -53,9 +53,9 @@ def dependences(frame: pd.DataFrame, ratings: CodedRatings, seed: int = 1) -> li
 
 
 def _factors(frame: pd.DataFrame, ratings: CodedRatings) -> Mapping[str, Floats | Undefined]:
-    if ratings.opponent is not None:
+    if ratings.no_score_because:
         # In a comparison, what a place or an hour adds to one reply it adds to the other too.
-        return dict.fromkeys(("place", "position", "day", "wave", "time"), Undefined(NOT_FOR_COMPARISONS))
+        return dict.fromkeys(("place", "position", "day", "wave", "time"), Undefined(ratings.no_score_because))
     return {
         "place": _column(frame, "place"),
         "position": _column(frame, "position"),

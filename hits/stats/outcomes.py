@@ -33,6 +33,7 @@ class ShareRow:
     shares: tuple[Share, ...] | Undefined
     mean_score: Estimate | Undefined
     mean_error: float | Undefined = NOT_COMPUTED  # the mean score's standard error
+    win_rate: Estimate | Undefined = NOT_COMPUTED  # where replies were compared; ties count half
 
 
 @dataclass(frozen=True)
@@ -145,7 +146,7 @@ class Ranking:
 @dataclass(frozen=True)
 class Agreement:
     """`dataset` and `generator` are None for all of them together; `replies` and `ratings` are those rated twice or
-    more."""
+    more. `majorities` counts the replies of which more than half of the ratings say the same."""
 
     dataset: str | None
     generator: str | None
@@ -156,6 +157,7 @@ class Agreement:
     alpha_interval: Estimate | Undefined
     fleiss_kappa: Estimate | Undefined
     raw: Estimate | Undefined
+    majorities: int | Undefined = NOT_COMPUTED
 
 
 @dataclass(frozen=True)
@@ -167,7 +169,7 @@ class TrueShares:
     replies: int
     dawid_skene: tuple[float, ...]
     majority: tuple[float, ...]
-    mean_score: float
+    mean_score: float | Undefined
 
 
 @dataclass(frozen=True)

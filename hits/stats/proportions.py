@@ -15,12 +15,13 @@ import math
 import numpy as np
 
 from hits.stats.clusters import Clusters, spread_of, spread_of_shares
-from hits.stats.coded_ratings import HUMAN, NOT_FOR_COMPARISONS, CodedRatings
+from hits.stats.coded_ratings import HUMAN, CodedRatings
 from hits.stats.estimates import Estimate, Undefined
 from hits.stats.outcomes import Share, ShareRow
 from hits.stats.share_intervals import position_interval, share_interval
 
 NO_RATING = "there is no rating"
+ONLY_FOR_COMPARISONS = "replies were rated one by one"
 
 
 def table_rows(ratings: CodedRatings) -> list[ShareRow]:
@@ -60,7 +61,7 @@ def row_of(ratings: CodedRatings, dataset: str | None, generator: str | None, pr
     sizes = (count, ratings.dialog_count, ratings.worker_count)
     if problem or not count:
         nothing = Undefined(problem if count else NO_RATING)
-        return ShareRow(dataset, generator, *sizes, nothing, nothing, nothing)
+        return ShareRow(dataset, generator, *sizes, nothing, nothing, nothing, nothing)
     clusters = Clusters.of_ratings(ratings)
     counts = np.bincount(ratings.value, minlength=len(ratings.values))
     shares = counts / count
@@ -75,15 +76,25 @@ def row_of(ratings: CodedRatings, dataset: str | None, generator: str | None, pr
         )
         for code, name in enumerate(ratings.values)
     )
-    return ShareRow(dataset, generator, *sizes, found, *_mean_score(ratings, clusters))
+    return ShareRow(dataset, generator, *sizes, found, *_mean_score(ratings, clusters), _win_rate(ratings, clusters))
 
 
 def _mean_score(ratings: CodedRatings, clusters: Clusters) -> tuple[Estimate | Undefined, float | Undefined]:
     """Return the mean score with its interval, and its standard error."""
-    if ratings.opponent is not None:
-        return Undefined(NOT_FOR_COMPARISONS), Undefined(NOT_FOR_COMPARISONS)
+    if problem := ratings.no_score_because:
+        return Undefined(problem), Undefined(problem)
     mean = float(ratings.score.mean())
     spread = spread_of((ratings.score - mean) / len(ratings), clusters)
     fewest = min(ratings.dialog_count, ratings.worker_count)
     error = Undefined(spread.problem) if spread.problem else math.sqrt(spread.variance[0])
     return Estimate(mean, position_interval(mean, *ratings.score_ends, spread, fewest)), error
+
+
+def _win_rate(ratings: CodedRatings, clusters: Clusters) -> Estimate | Undefined:
+    """Return the share of comparisons that were won, where a tie is half a win."""
+    if ratings.opponent is None:
+        return Undefined(ONLY_FOR_COMPARISONS)
+    wins = (np.sign(ratings.score) + 1) / 2
+    rate = float(wins.mean())
+    spread = spread_of((wins - rate) / len(ratings), clusters)
+    return Estimate(rate, share_interval(rate, spread, 0, min(ratings.dialog_count, ratings.worker_count)))

@@ -30,9 +30,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import scipy
 
 from hits.stats.clusters import Clusters, estimate, spread_of
-from hits.stats.coded_ratings import NOT_FOR_COMPARISONS, CodedRatings, Codes
+from hits.stats.coded_ratings import NO_ORDER, CodedRatings, Codes
 from hits.stats.estimates import Estimate, Undefined
 from hits.stats.outcomes import Agreement
 from hits.stats.share_intervals import share_interval
@@ -40,6 +41,7 @@ from hits.stats.share_intervals import share_interval
 Floats = npt.NDArray[np.float64]
 
 ALL_THE_SAME = "all ratings are the same, so nothing can be said about chance"
+NO_MAJORITY = "on a long scale two raters hardly ever say the same"
 LEVELS = ("nominal", "ordinal", "interval")
 
 
@@ -48,16 +50,25 @@ def agreement(ratings: CodedRatings, dataset: str | None = None, generator: str 
     if counts is None:
         reason = Undefined("no reply has ratings by two workers")
         return Agreement(dataset, generator, 0, 0, reason, reason, reason, reason, reason)
-    exact = ratings.exact  # of a long scale, the same answer means the same bin, and distances are of exact scores
-    of_exact = counts if exact is ratings else (_Counts.of(exact) or counts)
     nominal = _alpha(counts, _distances("nominal", counts.values, ratings.scores))
-    ordinal, by_interval = (
-        _alpha(of_exact, _distances(level, of_exact.values, exact.scores)) for level in ("ordinal", "interval")
-    )
-    if ratings.opponent is not None:
-        by_interval = Undefined(NOT_FOR_COMPARISONS)
+    ordinal: Estimate | Undefined
+    by_interval: Estimate | Undefined
+    if ratings.ends_of_bins is not None:  # then the same answer means the same bin, and distances are of exact scores
+        ordinal, by_interval = (
+            _alpha_of_numbers(counts, _middles(counts.score)),
+            _alpha_of_numbers(counts, counts.score),
+        )
+    else:
+        ordinal, by_interval = (
+            _alpha(counts, _distances(level, counts.values, ratings.scores)) for level in ("ordinal", "interval")
+        )
+    if ratings.no_score_because:
+        by_interval = Undefined(ratings.no_score_because)
+    if ratings.is_nominal:
+        ordinal = Undefined(NO_ORDER)
     sizes = (len(counts.by_reply), len(counts.value))
-    return Agreement(dataset, generator, *sizes, nominal, ordinal, by_interval, *_fleiss(counts))
+    majorities = Undefined(NO_MAJORITY) if ratings.ends_of_bins is not None else counts.majorities
+    return Agreement(dataset, generator, *sizes, nominal, ordinal, by_interval, *_fleiss(counts), majorities)
 
 
 def krippendorff_alpha(counts: Floats, scores: Sequence[float], level: str) -> float | Undefined:
@@ -83,7 +94,13 @@ class _Counts:
     values: Floats  # how many ratings each value has
     reply: Codes
     value: Codes
+    score: Floats
     clusters: Clusters
+
+    @property
+    def majorities(self) -> int:
+        """Count the replies of which more than half of the ratings say the same."""
+        return int((2 * self.by_reply.max(axis=1) > self.sizes).sum())
 
     @staticmethod
     def of(ratings: CodedRatings) -> "_Counts | None":
@@ -100,7 +117,13 @@ class _Counts:
             table = table[is_paired]
         by_reply = table.astype(np.float64)
         return _Counts(
-            by_reply, by_reply.sum(axis=1), by_reply.sum(axis=0), reply, ratings.value, Clusters.of_ratings(ratings)
+            by_reply,
+            by_reply.sum(axis=1),
+            by_reply.sum(axis=0),
+            reply,
+            ratings.value,
+            ratings.score,
+            Clusters.of_ratings(ratings),
         )
 
     def at_ratings(self, by_reply_and_value: Floats) -> Floats:
@@ -130,6 +153,31 @@ def _alpha(counts: _Counts, distances: Floats) -> Estimate | Undefined:
     of_chance = 2 * (to_all - float(counts.values @ to_all) / total)
     changes = (by_value - observed / expected * of_chance) / (-expected * total)
     return estimate(1 - observed / expected, counts.at_ratings(changes), counts.clusters, high=1)
+
+
+def _middles(score: Floats) -> Floats:
+    """Return the middle rank of each score, so that ordinal distances are differences of numbers."""
+    return np.asarray(scipy.stats.rankdata(score), np.float64)
+
+
+def _alpha_of_numbers(counts: _Counts, number: Floats) -> Estimate | Undefined:
+    """Return the same as `_alpha` with squared differences, from sums: a table of all values of a long scale would have
+    as many columns as there are different scores."""
+    total, sizes = len(number), counts.sizes
+    apart = number - number.mean()
+    variance = float(apart @ apart) / total
+    expected = 2 * variance * total / (total - 1)
+    if expected == 0:
+        return Undefined(ALL_THE_SAME)
+    within = number - (np.bincount(counts.reply, weights=number) / sizes)[counts.reply]
+    squares = np.bincount(counts.reply, weights=within**2)
+    means = 2 * squares / (sizes - 1)
+    observed = float(sizes @ means) / total
+    to_reply = sizes[counts.reply] * within**2 + squares[counts.reply]  # to all of the reply's ratings
+    by_rating = 2 * to_reply / (sizes - 1)[counts.reply] - means[counts.reply] - observed
+    of_chance = 2 * (apart**2 - variance)
+    changes = (by_rating - observed / expected * of_chance) / (-expected * total)
+    return estimate(1 - observed / expected, changes, counts.clusters, high=1)
 
 
 def _fleiss(counts: _Counts) -> tuple[Estimate | Undefined, Estimate]:

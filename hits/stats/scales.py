@@ -26,13 +26,15 @@ BINS = 5
 class CriterionScale:
     """The scale of one criterion. `values` come best first, each with its score. `is_by_mean` says that the values are
     points with equal distances, so that tables show means first; otherwise they are names, and shares come first.
-    `bins` are the lowest scores of the bins, best first; they are empty if each value is shown by itself."""
+    `bins` are the lowest scores of the bins, best first; they are empty if each value is shown by itself.
+    `is_nominal` says that the values are labels without an order: their scores mean nothing."""
 
     values: tuple[str, ...]
     scores: tuple[float, ...]
     label: str = ""  # the criterion's name as people read it; empty if its key says it all
     is_by_mean: bool = False
     bins: tuple[float, ...] = ()
+    is_nominal: bool = False
 
     @property
     def bin_names(self) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """Makes the interval of a share, and of a mean between the ends of a scale: symmetric on the log-odds.
 
-    logit(p) +- t * s / (p (1 - p))        s the two-way cluster-robust deviation of p (hits.stats.clusters)
+    logit(p) +- t * s / (p (1 - p))        s the two-way deviation of p, t its quantile (hits.stats.clusters)
 
 taken back to 0 .. 1. Near 0 and 1 the distribution of a share is skewed, and p +- t s misses to one side: it held a
 true mean near an end of its scale in .88 to .915 of the studies. A mean score is the position p = (mean - lowest) /
@@ -11,10 +11,11 @@ The same interval stands in all tables, so that variants of the same numbers can
 """
 
 import math
+from dataclasses import replace
 
 from scipy.special import expit, logit
 
-from hits.stats.clusters import NOTHING_VARIES, Spread, t_quantile
+from hits.stats.clusters import NOTHING_VARIES, Spread
 from hits.stats.estimates import CONFIDENCE, Interval, Undefined
 
 
@@ -27,7 +28,7 @@ def share_interval(share: float, spread: Spread, index: int, clusters: int) -> I
         return _of_nothing(share, clusters)
     if spread.variance[index] <= 0:
         return Undefined(NOTHING_VARIES)
-    half = t_quantile(spread.freedom[index]) * math.sqrt(spread.variance[index]) / (share * (1 - share))
+    half = spread.quantile(index) * math.sqrt(spread.variance[index]) / (share * (1 - share))
     centre = float(logit(share))
     return Interval(float(expit(centre - half)), float(expit(centre + half)))
 
@@ -37,7 +38,7 @@ def position_interval(mean: float, low: float, high: float, spread: Spread, clus
     if spread.problem or low == high:
         return Undefined(spread.problem or NOTHING_VARIES)
     width = high - low
-    scaled = Spread(spread.variance / width**2, spread.freedom)
+    scaled = replace(spread, variance=spread.variance / width**2)
     found = share_interval(min(1.0, max(0.0, (mean - low) / width)), scaled, 0, clusters)
     if isinstance(found, Undefined):
         return found

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from hits.stats.coded_ratings import NOT_FOR_COMPARISONS, CodedRatings, Codes
+from hits.stats.coded_ratings import NO_ORDER, NOT_FOR_COMPARISONS, CodedRatings, Codes
 from hits.stats.dawid_skene import dawid_skene
 from hits.stats.estimates import Undefined
 from hits.stats.outcomes import Reliability, TrueShares, TrueValues
@@ -61,9 +61,8 @@ def _shares(rows: CodedRatings, units: Codes, columns: Floats) -> tuple[TrueShar
             here = of_reply[(dataset == place) & (generator == code)]
             if len(here):
                 means = [float(mean) for mean in here.mean(axis=0)]
+                mean = Undefined(NO_ORDER) if rows.is_nominal else means[-1]
                 found.append(
-                    TrueShares(
-                        name, writer, len(here), tuple(means[:values]), tuple(means[values : 2 * values]), means[-1]
-                    )
+                    TrueShares(name, writer, len(here), tuple(means[:values]), tuple(means[values : 2 * values]), mean)
                 )
     return tuple(found)

@@ -5,11 +5,19 @@ covariance of two ratings that one worker gave in different dialogs,
 
     s^2 = sum_w [(sum of e)^2 - sum_d (sum of e in d)^2] / n_w / sum_w [n_w^2 - sum_d n_wd^2] / n_w
 
-which nothing but the worker can explain, since dialogs are dealt at random. Its interval is the jackknife's over
-workers (Efron and Stein 1981) on s^2. The test: if workers do not differ, the workers of a dialog may be exchanged,
-each with all that they said of it. Turning a dialog's workers round by a random number of places is such an exchange,
-and these turns are a group, so the test is exact. The statistic is the sum over workers of the square of their summed
-scores, each less the mean of its dialog.
+which nothing but the worker can explain, since dialogs are dealt at random. It is B - N, with B from the squared sums
+of workers and N from those of their answers. Its interval is that of Tukey (1951) and Williams (1962) for a component
+of variance: B times its degrees of freedom is taken as a chi-square, and N as known,
+
+    B m / chi2(.975, m - 1) - N    to    B m / chi2(.025, m - 1) - N
+
+with m the number of equal workers that would make B as uncertain. It is long to the right where workers are few, as it
+has to be: the jackknife's, which is symmetric, held the truth in 80 % with 30 workers, and in 45 % with three.
+
+The test: if workers do not differ, the workers of a dialog may be exchanged, each with all that they said of it.
+Turning a dialog's workers round by a random number of places is such an exchange, and these turns are a group, so the
+test is exact. The statistic is the sum over workers of the square of their summed scores, each less the mean of its
+dialog.
 
 Two workers rate two dialogs, one gives 3 and 3, the other 1 and 1: e is +1 and -1, and s^2 = (1 + 1) / (1 + 1).
 """
@@ -19,11 +27,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import scipy
 
-from hits.stats.clusters import t_quantile
-from hits.stats.coded_ratings import NOT_FOR_COMPARISONS, CodedRatings, Codes
-from hits.stats.estimates import Estimate, Interval, Undefined
+from hits.stats.coded_ratings import CodedRatings, Codes
+from hits.stats.estimates import CONFIDENCE, Estimate, Interval, Undefined
 from hits.stats.outcomes import WorkerEffect
+from hits.stats.too_few import effective_number
 
 Floats = npt.NDArray[np.float64]
 
@@ -50,8 +59,8 @@ def worker_effect(ratings: CodedRatings, seed: int = 1) -> WorkerEffect:
 def _problem(rows: CodedRatings) -> Undefined | None:
     if not len(rows):
         return Undefined("there is no rating")
-    if rows.opponent is not None:
-        return Undefined(NOT_FOR_COMPARISONS)
+    if rows.no_score_because:
+        return Undefined(rows.no_score_because)
     return Undefined("all ratings are of one worker") if rows.worker_count < 2 else None
 
 
@@ -80,20 +89,27 @@ class _Table:
         def pairs(amounts: Floats) -> Floats:
             """Sum a worker's pairs of ratings in different dialogs, divided so that no worker counts with their
             square."""
-            total = np.bincount(self.worker, weights=amounts)
-            squares = np.bincount(self.worker, weights=amounts**2)
-            return np.asarray((total**2 - squares) / np.bincount(self.worker, weights=self.counts))
+            return squared_sums(amounts) - squares(amounts)
 
+        def squared_sums(amounts: Floats) -> Floats:
+            return np.asarray(np.bincount(self.worker, weights=amounts) ** 2 / loads)
+
+        def squares(amounts: Floats) -> Floats:
+            return np.asarray(np.bincount(self.worker, weights=amounts**2) / loads)
+
+        loads = np.maximum(np.bincount(self.worker, weights=self.counts), 1)
         above, below = pairs(self.sums), pairs(self.counts)
-        workers = int((below > 0).sum())
-        if workers < 2:
+        if int((below > 0).sum()) < 2:
             return Undefined("fewer than two workers rated several dialogs")
-        value = float(above.sum() / below.sum())
-        without = (above.sum() - above) / np.maximum(below.sum() - below, 1e-300)
-        without = without[below > 0]
-        deviation = float(np.sqrt((workers - 1) / workers * ((without - without.mean()) ** 2).sum()))
-        half = t_quantile(workers - 1) * deviation
-        return Estimate(value, Interval(value - half, value + half))
+        total = float(below.sum())
+        between, noise = (float(one(self.sums).sum()) / total for one in (squared_sums, squares))
+        value = float(above.sum()) / total
+        # A worker's part of B grows with what they did only as far as workers differ.
+        workers = effective_number(max(value, 0.0) * loads + squares(self.sums))
+        half_freedom = max(workers - 1, 1) / 2
+        tails = ((1 + CONFIDENCE) / 2, (1 - CONFIDENCE) / 2)
+        low, high = (between * workers / (2 * scipy.special.gammaincinv(half_freedom, tail)) - noise for tail in tails)
+        return Estimate(value, Interval(float(low), float(high)))
 
     def p_value(self, seed: int) -> float | Undefined:
         sizes = np.bincount(self.dialog)

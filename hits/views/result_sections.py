@@ -8,6 +8,13 @@ from hits.stats import Undefined
 
 STYLES = {Kind.DIFFERENCE: "+.3f", Kind.METRIC: ".4g"}
 LEAST_P_VALUE = 0.0001
+SHORT_TITLES = {  # for the table of contents
+    "agreement": "Agreement",
+    "calibration": "The human reply",
+    "dependences": "What ratings depend on",
+    "labels": "Emotions and intents",
+    "metrics": "Automatic metrics",
+}
 
 
 class CellText(str):
@@ -17,7 +24,7 @@ class CellText(str):
 
     @classmethod
     def of(cls, cell: Cell) -> "CellText":
-        text = cls(_written(cell))
+        text = cls(written_cell(cell))
         text.query = cell.dialogs.as_query() if cell.dialogs else ""
         return text
 
@@ -34,11 +41,12 @@ class PageTable:
 
 @dataclass(frozen=True)
 class PageSection:
-    """`key` is unique on the page, and the name of the section's figure. `more` are tables behind a fold of their
-    own, which `more_title` names."""
+    """`key` is unique on the page, and the name of the section's figure. `short_title` is for lists of links. `more`
+    are tables behind a fold of their own, which `more_title` names."""
 
     key: str
     title: str
+    short_title: str
     lead: str
     tables: Sequence[PageTable]
     notes: Sequence[str] = ()
@@ -46,18 +54,25 @@ class PageSection:
     more_title: str = ""
 
 
-def page_sections(report: Report) -> list[PageSection]:
+def page_sections(report: Report, criterion: str = "") -> list[PageSection]:
+    """Return the sections of all criteria, or of one."""
     return [
         _page_section(section, one)
         for one in report.criteria
+        if not criterion or one.criterion == criterion
         for section in one.sections
         if section.key != "variants" and not section.is_trivial and (section.tables or section.notes)
     ]
 
 
-def variant_tables(report: Report) -> list[PageTable]:
+def variant_tables(report: Report, criterion: str) -> list[PageTable]:
     """Return the results with and without each screening rule, side by side."""
-    return [_page_table(table) for one in report.criteria for table in one.section("variants").tables]
+    return [
+        _page_table(table)
+        for one in report.criteria
+        if one.criterion == criterion
+        for table in one.section("variants").tables
+    ]
 
 
 def _page_section(section: Section, report: CriterionReport) -> PageSection:
@@ -66,6 +81,7 @@ def _page_section(section: Section, report: CriterionReport) -> PageSection:
     return PageSection(
         key=f"{report.prefix}{section.key}",
         title=f"{report.criterion.capitalize()}: {section.title}" if report.prefix else section.title,
+        short_title=SHORT_TITLES.get(section.key, section.title),
         lead=section.lead,
         tables=[_page_table(table) for table in shown],
         notes=[*_letters(section), *_undefined(section), *section.notes],
@@ -118,7 +134,7 @@ def _name(head: Head) -> str:
     return (" and " if head.is_pair else ", ").join(head.names)
 
 
-def _written(cell: Cell) -> str:
+def written_cell(cell: Cell) -> str:
     if cell.kind is Kind.VERDICT:
         if cell.undefined:
             return f"not compared: {cell.undefined}"

@@ -4,7 +4,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -15,6 +15,7 @@ from django.views.decorators.http import require_GET, require_POST
 from evalplatform.errors import EvalPlatformError
 from hits.access import can_invite
 from hits.analysing import (
+    Results,
     describe_progress,
     find_results,
     note_look,
@@ -27,6 +28,7 @@ from hits.models import Offering, ScreeningRun, StudyResults
 from hits.screening import screening_warning
 from hits.tasks import compute_results_of_offering
 from hits.views.bundle import bundle_panel
+from hits.views.leaderboard import leaderboard_csv, leaderboard_of
 from hits.views.result_sections import page_sections, variant_tables
 from hits.views.screening_rows import funnel_table
 from hits.views.study_pages import delay, find_offering, surroundings, tells_refusals, user_of
@@ -52,8 +54,7 @@ def show_results(request: HttpRequest, name: str) -> HttpResponse:
         "can_share": can_invite(offering.study, user_of(request)),
     }
     if row.results:
-        viewer = request.user if request.user.is_authenticated else None
-        note_look(offering, context["progress"], row.source, viewer, timezone.now())
+        note_look(offering, context["progress"], row.source, user_of(request), timezone.now())
     return render(request, "hits/results.html", context)
 
 
@@ -68,6 +69,24 @@ def show_live(request: HttpRequest, name: str) -> HttpResponse:
     response = render(request, "hits/_results_state.html", context)
     if is_done and not is_read:
         response.headers["HX-Refresh"] = "true"
+    return response
+
+
+@require_GET
+def download_leaderboard(request: HttpRequest, name: str) -> HttpResponse:
+    """Send the table that the page shows under the same address, as CSV."""
+    offering = find_offering(request, name)
+    row = find_results(offering)
+    if not row.results:
+        raise Http404("There are no results yet.")
+    results = results_from_json(row.results)
+    shown = report_of(results, _variant(results, request.GET))
+    board = leaderboard_of(shown, request.GET)
+    if board is None:
+        raise Http404("Nothing was compared.")
+    note_look(offering, results.progress, row.source, user_of(request), timezone.now())
+    response = HttpResponse(leaderboard_csv(board, shown), content_type="text/csv; charset=utf-8")
+    response.headers["Content-Disposition"] = f'attachment; filename="{offering.study.name}-leaderboard.csv"'
     return response
 
 
@@ -101,28 +120,31 @@ def _state(row: StudyResults) -> dict[str, Any]:
 
 def _found(offering: Offering, row: StudyResults, request: HttpRequest) -> dict[str, Any]:
     dialogs = f"{reverse('dialogs', args=[offering.study.name])}?market={offering.place}&"
-    found = found_results(row, request.GET.get("screening", ""), dialogs)
+    found = found_results(row, request.GET, dialogs)
     return {**found, "bundle": bundle_panel(offering)}
 
 
-def found_results(row: StudyResults, screening: str, dialogs: str) -> dict[str, Any]:
+def found_results(row: StudyResults, query: QueryDict, dialogs: str) -> dict[str, Any]:
     """Return the report for the template, under the chosen screening variant if it exists. `dialogs` is the beginning
     of the address that lists the dialogs behind a cell; "" if they are not shown."""
     results = results_from_json(row.results)
     names = [variant.name for variant in results.main.variants]
-    variant = screening if screening in names[1:] else ""
+    variant = _variant(results, query)
     shown = report_of(results, variant)
+    board = leaderboard_of(shown, query, "" if variant else dialogs)
+    criterion = board.criterion if board else shown.criteria[0]
     figures = _figures(row, "") | (_figures(row, variant) if variant else {})
     run = ScreeningRun.objects.current(row.offering)
-    sections = [(section, figures.get(section.key)) for section in page_sections(shown)]
-    first = {f"{one.prefix}{key}" for one in shown.criteria for key in FIRST}
+    sections = [(section, figures.get(section.key)) for section in page_sections(shown, criterion.criterion)]
+    first = {f"{criterion.prefix}{key}" for key in FIRST}
     return {
-        "size": shown.criteria[0].size,
+        "board": board,
+        "size": criterion.size,
         "progress": results.progress,
         "interim": describe_progress(results.progress),
         "variants": [{"name": name, "is_shown": name == (variant or names[0])} for name in names],
         "variant": variant,
-        "variant_tables": variant_tables(report_of(results)),
+        "variant_tables": variant_tables(report_of(results), criterion.criterion),
         "screening": run and funnel_table(run),
         "funnel_figure": figures.get("funnel"),
         "first_sections": [one for one in sections if one[0].key in first],
@@ -133,6 +155,19 @@ def found_results(row: StudyResults, screening: str, dialogs: str) -> dict[str, 
     }
 
 
+def _variant(results: Results, query: QueryDict) -> str:
+    """Return the screening variant that the address names; "" for the study's own results."""
+    asked = query.get("screening", "")
+    return asked if asked in [variant.name for variant in results.main.variants][1:] else ""
+
+
 def _figures(row: StudyResults, variant: str) -> dict[str, dict[str, str]]:
     """Return our own drawings, which are safe to show as they are: every name in them is escaped."""
-    return {one["name"]: {**one, "svg": mark_safe(one["svg"])} for one in row.figures.get(variant, [])}  # noqa: S308
+    return {
+        one["name"]: {
+            **one,
+            "svg": mark_safe(one["svg"]),  # noqa: S308
+            "narrow_svg": mark_safe(one.get("narrow_svg") or one["svg"]),  # noqa: S308
+        }
+        for one in row.figures.get(variant, [])
+    }

@@ -4,7 +4,9 @@ A field is named after its setting ("pay.reward"), as in a study file. Fields on
 whether a value makes sense is for `hits.designing.design_problems` to say, which says it for files in the same words.
 """
 
+import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -57,7 +59,7 @@ class SettingField:
             return is_same_table(read, value, self.columns)
         if self.kind == "screening":
             return _rules_by_name(read) == _rules_by_name(value)
-        if self.kind not in ("many", "dataset_counts"):
+        if self.kind not in ("many", "dataset_counts", "flag", "pairs"):
             return _collapsed(post.get(self.path, "")) == _collapsed(self.value_in(settings))
         return bool(read == value)
 
@@ -66,9 +68,16 @@ class SettingField:
         value = get_setting(settings, self.path)
         if self.kind == "table":
             return table_rows(value, self.columns)
+        if self.kind == "pairs":
+            return [pair_value(pair) for pair in value]
         if isinstance(value, list) and self.kind in WRITERS:
             return WRITERS[self.kind](value)
         return "" if value is None else in_short(value)
+
+
+def pair_value(pair: Any) -> str:
+    """Return a pair of names as the form sends it."""
+    return json.dumps(pair, ensure_ascii=False)
 
 
 def _replies_in_short(replies: list[Any], fitting: str) -> list[list[str]]:
@@ -176,6 +185,21 @@ def _screening(post: QueryDict, path: str) -> list[dict[str, Any]]:
     return rules
 
 
+def _flag(post: QueryDict, path: str) -> bool:
+    return path in post
+
+
+def _pairs(post: QueryDict, path: str) -> list[list[str]]:
+    """Read pairs of names, each sent as JSON: names may contain any character."""
+    pairs = []
+    for text in _all(post, path):
+        with suppress(ValueError):
+            pair = json.loads(text)
+            if isinstance(pair, list):
+                pairs.append([str(name) for name in pair])
+    return pairs
+
+
 WRITERS: dict[str, Callable[[list[Any]], str]] = {
     "words": lambda value: ", ".join(map(str, value)),
     "lines": lambda value: "\n".join(map(str, value)),
@@ -194,4 +218,6 @@ READERS: dict[str, Reader] = {
     "labels": _labels,
     "dataset_counts": _dataset_counts,
     "screening": _screening,
+    "flag": _flag,
+    "pairs": _pairs,
 }

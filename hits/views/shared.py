@@ -73,7 +73,7 @@ def show_results(request: HttpRequest, link: ShareLink, token: str) -> HttpRespo
         **_surroundings(link),
         "row": row,
         "is_stale": bool(row.results) and row.source != source_of(offering),
-        **(found_results(row, request.GET.get("screening", ""), dialogs) if row.results else {}),
+        **(found_results(row, request.GET, dialogs) if row.results else {}),
     }
     if row.results:
         note_look(offering, context["progress"], row.source, None, timezone.now())

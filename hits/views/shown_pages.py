@@ -10,8 +10,7 @@ from django.template.loader import render_to_string
 
 from hits.models import Assignment
 from hits.models.design import StudyDesign
-from hits.serving import FrozenHit, drafted_page, drafted_study, shown_pages
-from hits.views.work import page_context
+from hits.serving import FrozenHit, drafted_page, drafted_study, page_context, shown_pages
 
 
 def frames_of_hit(hit: FrozenHit, assignment: Assignment | None = None) -> list[str]:

@@ -1,4 +1,4 @@
-"""Shows the study form: six steps that save drafts, live previews of the worker's page and the cost, the planner."""
+"""Shows the study form: seven steps that save drafts, live previews of the worker's page and the cost, the planner."""
 
 from contextlib import suppress
 from datetime import timedelta
@@ -40,6 +40,7 @@ from hits.views.study_steps import STEPS, Step
 from hits.views.waiting import wait_for_job
 
 ASK_AGAIN_AFTER = timedelta(minutes=1)
+PLANNED_STEPS = ("plan", "analysis")  # with cost and planner beside the fields
 
 
 @require_http_methods(["GET", "POST"])
@@ -57,7 +58,8 @@ def edit_study(request: HttpRequest, name: str, step: str) -> HttpResponse:
         "step": current,
         "steps": [{"step": one, "problem_count": sum(one.owns(problem) for problem in problems)} for one in STEPS],
         "problems": [problem for problem in problems if current.owns(problem)],
-        "fields": [_field_row(field, study, problems) for field in current.fields(protocol_in(study.design))],
+        "fields": [_field_row(field, study, problems) for field in current.fields(study.design)],
+        "is_planned": current.key in PLANNED_STEPS,
         "next_step": STEPS[STEPS.index(current) + 1] if current is not STEPS[-1] else None,
         **_extras(study, current, checked),
     }
@@ -83,7 +85,7 @@ def _extras(study: Study, step: Step, checked: DraftCheck) -> dict[str, Any]:
         return {"preview": _preview(study.design), "warm_up_replies": warm_up_rows(study.design)}
     if step.key == "checkpoints":
         return {"screening_rules": screening_rows(study.design)}
-    if step.key == "plan":
+    if step.key in PLANNED_STEPS:
         return {"summary": _summary_of(study.design, checked)}
     return {}
 
@@ -97,8 +99,11 @@ def preview_task(request: HttpRequest, name: str) -> HttpResponse:
 
 @require_POST
 def preview_cost(request: HttpRequest, name: str) -> HttpResponse:
+    """Render cost and plan with what is typed at this moment in one of the steps that show them."""
     study = study_for(request.user, name=name)
-    return render(request, "hits/_summary.html", {"summary": _summary(_typed(request.POST, study, "plan"))})
+    step = request.GET.get("step", "")
+    typed = _typed(request.POST, study, step if step in PLANNED_STEPS else PLANNED_STEPS[0])
+    return render(request, "hits/_summary.html", {"summary": _summary(typed)})
 
 
 @require_GET
@@ -163,7 +168,7 @@ def _typed_and_removed(post: QueryDict, study: Study, step_key: str) -> tuple[di
     settings = dict(study.design)
     step = next(one for one in STEPS if one.key == step_key)
     chosen = ""
-    for field in step.fields(protocol_in(settings)):
+    for field in step.fields(settings):
         if field.is_unchanged(post, settings) or (field.path == "protocol" and not post.get(field.path)):
             continue
         if field.path == "protocol":

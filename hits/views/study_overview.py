@@ -11,7 +11,6 @@ from hits.access import can_invite
 from hits.designing import DraftCheck, Selection, check_draft, check_study_style, summarise, summarise_frozen
 from hits.models import Study
 from hits.models.design import StudyDesign
-from hits.protocols import protocol_in
 from hits.publishing import describe_public_orders
 from hits.views.publishing_panel import publishing_panel
 from hits.views.refused import STATUS, Refused
@@ -66,7 +65,7 @@ def _design_rows(study: Study) -> list[dict[str, Any]]:
             "title": step.title,
             "rows": [
                 {"label": field.label, "value": _in_words(field.value_in(study.design))}
-                for field in step.fields(protocol_in(study.design))
+                for field in step.fields(study.design)
             ],
         }
         for step in STEPS

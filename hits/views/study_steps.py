@@ -1,13 +1,14 @@
-"""Lists the six steps of the study form: which settings each one asks for, with labels and help."""
+"""Lists the seven steps of the study form: which settings each one asks for, with labels and help."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from generation.models import Dataset, Generator
 from hits.errors import DesignProblem
 from hits.models.money import SIGNS
-from hits.protocols import PROTOCOLS, Protocol
+from hits.protocols import PROTOCOLS, Protocol, protocol_in
+from hits.views.analysis_fields import analysis_fields
 from hits.views.setting_fields import SettingField
 
 ProtocolClass = type[Protocol[Any]]
@@ -19,13 +20,13 @@ class Step:
     title: str
     lead: str
     prefixes: tuple[str, ...]
-    fields: Callable[[ProtocolClass], list[SettingField]]  # of a draft with this protocol
+    fields: Callable[[Mapping[str, Any]], list[SettingField]]  # of this draft
 
     def owns(self, problem: DesignProblem) -> bool:
         return any(problem.field == prefix or problem.field.startswith(f"{prefix}.") for prefix in self.prefixes)
 
 
-def _data_fields(protocol: ProtocolClass) -> list[SettingField]:
+def _data_fields(settings: Mapping[str, Any]) -> list[SettingField]:
     return [
         SettingField("datasets", "How many dialogs of each dataset", "dataset_counts"),
         SettingField("seed", "Seed", "number", "The same seed gives the same HITs on any machine."),
@@ -44,12 +45,13 @@ def _data_fields(protocol: ProtocolClass) -> list[SettingField]:
     ]
 
 
-def _generator_fields(protocol: ProtocolClass) -> list[SettingField]:
+def _generator_fields(settings: Mapping[str, Any]) -> list[SettingField]:
     names = [(name, name) for name in Generator.objects.values_list("name", flat=True)]
     return [SettingField("generators", "Whose replies are rated", "many", choices=names)]
 
 
-def _task_fields(protocol: ProtocolClass) -> list[SettingField]:
+def _task_fields(settings: Mapping[str, Any]) -> list[SettingField]:
+    protocol = protocol_in(settings)
     ways = [(one.name, one.title) for one in PROTOCOLS.values()]
     help_text = "Another way has other settings; those that only this one has are removed."
     return [
@@ -90,7 +92,8 @@ def _dataset_names() -> list[tuple[str, str]]:
     return [(name, name) for name in Dataset.objects.values_list("name", flat=True)]
 
 
-def _checkpoint_fields(protocol: ProtocolClass) -> list[SettingField]:
+def _checkpoint_fields(settings: Mapping[str, Any]) -> list[SettingField]:
+    protocol = protocol_in(settings)
     return [
         SettingField("checkpoints.per_hit", "Checkpoints a HIT", "number"),
         SettingField("checkpoints.datasets", "Taken from these datasets", "many", choices=_dataset_names()),
@@ -117,7 +120,7 @@ def _checkpoint_fields(protocol: ProtocolClass) -> list[SettingField]:
     ]
 
 
-def _crowd_fields(protocol: ProtocolClass) -> list[SettingField]:
+def _crowd_fields(settings: Mapping[str, Any]) -> list[SettingField]:
     return [
         SettingField("crowd.countries", "Countries", "words", "ISO codes, separated by commas; none: everywhere"),
         SettingField("crowd.min_approved", "Approved assignments at least", "number"),
@@ -130,7 +133,7 @@ def _crowd_fields(protocol: ProtocolClass) -> list[SettingField]:
     ]
 
 
-def _plan_fields(protocol: ProtocolClass) -> list[SettingField]:
+def _plan_fields(settings: Mapping[str, Any]) -> list[SettingField]:
     return [
         SettingField("hits.dialogs", "Dialogs a HIT", "number"),
         SettingField("hits.assignments", "Workers for each dialog", "number"),
@@ -182,4 +185,11 @@ STEPS = [
     ),
     Step("crowd", "Crowd", "Who may work on it.", ("crowd",), _crowd_fields),
     Step("plan", "Plan and cost", "How many raters, at which pay, to show what.", ("hits", "pay"), _plan_fields),
+    Step(
+        "analysis",
+        "Analysis",
+        "What the study is to show, and when it has shown it: settled before anybody rates.",
+        ("analysis",),
+        analysis_fields,
+    ),
 ]

@@ -17,7 +17,6 @@ from django.views.decorators.http import require_GET
 from evalplatform.client_address import client_address
 from hits.crowds import CROWDS, USUAL_WORDS, CrowdWords, Preview, Visit, Word, arrival
 from hits.models import Assignment, Hit, Study
-from hits.models.design import StudyDesign
 from hits.serving import (
     FrozenHit,
     Refusal,
@@ -28,6 +27,7 @@ from hits.serving import (
     handed_in,
     open_assignment,
     open_free_assignment,
+    page_context,
     preview_page,
     sign_token,
     submitted_page,
@@ -84,17 +84,6 @@ def _answer(request: HttpRequest, hit: FrozenHit, open_it: OpenIt) -> HttpRespon
         response = _refuse(request, refused, words)
     response.headers["Content-Security-Policy"] = _policy(request)
     return response
-
-
-def page_context(design: StudyDesign, page: dict[str, Any]) -> dict[str, Any]:
-    """Return what work/hit.html needs to begin with this page's data."""
-    return {
-        "title": page["title"],
-        "language": design.task.language,
-        "protocol": design.protocol,
-        "crowd": page["crowd"],
-        "page": page,
-    }
 
 
 def _work(request: HttpRequest, hit: FrozenHit, open_it: OpenIt, visit: Visit, words: CrowdWords) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Studies in real Chromium: designed in six steps, costed, built, published, looked at."""
+"""Studies in real Chromium: designed in seven steps, costed, built, published, looked at."""
 
 import re
 
@@ -50,6 +50,9 @@ def test_the_form_gives_the_same_study_as_the_file(
     page.get_by_role("button", name="Save and go on").click()
     expect(page.get_by_text("is $1.60 an hour, below your minimum of $7.25")).to_be_visible()
     check_accessibility(page)
+    page.get_by_role("button", name="Save and go on").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Analysis")
+    check_accessibility(page)
     page.get_by_role("button", name="Save and show the study").click()
 
     expect(page.get_by_text("A draft.")).to_be_visible()
@@ -100,6 +103,36 @@ def test_a_tab_saves_what_is_typed_and_enter_goes_on(researcher_page: Page) -> N
     expect(page.get_by_role("heading", level=1)).to_have_text("Plan and cost")
     design = Study.objects.get().design
     assert (design["seed"], design["crowd"]["max_hits_per_worker"]) == (77, 3)
+
+
+def test_the_analysis_is_designed_by_keyboard_on_a_phone_with_its_plan_beside(
+    researcher_page: Page, check_accessibility: CheckAccessibility
+) -> None:
+    page = researcher_page
+    create_study(DEMO, User.objects.get())
+    page.set_viewport_size({"width": 320, "height": 700})
+    page.goto("/studies/demo/edit/analysis/")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+
+    page.get_by_label("Which models are compared").focus()
+    page.keyboard.press("ArrowDown")  # one model with each of the others
+    page.keyboard.press("Tab")
+    page.keyboard.type("parrot")
+    plan = page.locator("#summary")
+    expect(plan.get_by_text("3 pairs of models is compared")).to_be_visible()
+    page.get_by_label("Stop by itself when every pair is decided").focus()
+    page.keyboard.press("Space")
+    expect(plan.get_by_text("the study stops by itself as soon as each of these pairs is decided")).to_be_visible()
+    page.get_by_label("HITs that are published at a time").fill("2")
+    page.get_by_role("button", name="Save and show the study").press("Enter")
+
+    expect(page.get_by_text("waves are published without asking you again; set pay.budget")).to_be_visible()
+    page.goto("/studies/demo/edit/analysis/")
+    expect(page.locator(".field-problem")).to_be_visible()
+    expect(page.get_by_label("The model that the others are compared with")).to_have_value("parrot")
+    check_accessibility(page)
+    analysis = Study.objects.get().design["analysis"]
+    assert (analysis["reference"], analysis["stop_when_decided"], analysis["wave_hits"]) == ("parrot", True, 2)
 
 
 def test_the_worker_s_page_and_the_cost_follow_what_is_typed(researcher_page: Page) -> None:

@@ -1,37 +1,32 @@
-"""From ratings to results: of drawn studies, of ratings made elsewhere, of published ones, and by the command."""
+"""From ratings to results: of drawn studies, and by the command."""
 
-import json
 import re
 from dataclasses import replace
 from datetime import UTC, datetime
 from io import StringIO
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import call_command
 
-from evalplatform.errors import EvalPlatformError
 from hits.analysing import (
     Results,
     analyse,
     analyse_study,
-    import_ratings,
     make_pictures,
     report_as_text,
     report_of,
     results_as_json,
     results_from_json,
 )
-from hits.analysing.imported_ratings import read_ratings
 from hits.analysing.serialising import plain
 from hits.exporting.report_latex import latex_tables
 from hits.models import Study, offering_for
 from hits.screening import screen
-from hits.stats import Estimate, Interval, PairTest, Plan, Undefined
+from hits.stats import Plan, Undefined
 from hits.views.result_sections import page_sections
-from tests.hits.stats.small_frames import drawn_frame
+from tests.hits.stats.small_frames import drawn_frame, rated_frame
 from tests.hits.test_screening import hand_in
 
 
@@ -168,9 +163,9 @@ def test_a_study_without_ratings_has_results_that_say_so() -> None:
 
 
 def test_a_few_ratings_are_described_without_failing() -> None:
-    imported = read_ratings(["item,worker,generator,value\n", "1,w,A,good\n", "1,w,B,bad\n"], "few.csv")
+    few = rated_frame(("1", "w", "A", "good"), ("1", "w", "B", "bad"))
 
-    lines = "\n".join(report_as_text(report_of(analyse(imported.frame))))
+    lines = "\n".join(report_as_text(report_of(analyse(few))))
 
     assert "undefined: no reply has ratings by two workers" in lines
     assert "nan" not in lines.lower().split()
@@ -183,58 +178,6 @@ def test_a_long_name_does_not_run_into_its_numbers(results: Results) -> None:
     lines = list(report_as_text(report_of(replace(results, criteria=(renamed,)))))
 
     assert any(re.match(r"    the-longest-name  0\.\d{4} \[", line) for line in lines)
-
-
-def test_ratings_made_elsewhere_are_read_and_bad_lines_named() -> None:
-    lines = [
-        "Item,worker,generator,value,dataset",
-        "1,w,A,3,ED",
-        "1,w,B,,ED",
-        "1,w,A,2,ED",
-        "1,v,A,high,ED",
-        "1,v,B,1,ED",
-    ]
-
-    imported = read_ratings([f"{line}\n" for line in lines], "ratings.csv")
-
-    assert [str(problem) for problem in imported.problems] == [
-        "line 3: has no value",
-        "line 4: w rated A on 1 in line 2 already",
-        "line 5: 'high' is neither a number nor one of good, okay, bad",
-    ]
-    assert imported.frame[["worker", "generator", "score"]].to_numpy().tolist() == [["w", "A", 3.0], ["v", "B", 1.0]]
-    assert imported.frame["value"].cat.categories.tolist() == ["3", "1"]
-
-
-def test_words_of_another_scale_have_their_order() -> None:
-    lines = ["item,worker,generator,value\n", "1,w,A,Poor\n", "1,w,B,great\n"]
-
-    frame = read_ratings(lines, "ratings.csv", ["great", "fair", "poor"]).frame
-
-    assert frame["score"].tolist() == [1, 3]
-
-
-def test_a_file_without_the_columns_says_which() -> None:
-    with pytest.raises(EvalPlatformError, match="has no column worker and no column generator"):
-        read_ratings(["item,value\n"], "ratings.csv")
-
-
-def test_the_command_shows_ratings_made_elsewhere(tmp_path: Path) -> None:
-    path = tmp_path / "ratings.csv"
-    frame = drawn_frame(seed=2)
-    frame = frame[~frame["is_gold"]].rename(columns={"dialog": "item"})
-    frame[["item", "worker", "generator", "value"]].to_csv(path, index=False)
-
-    out = StringIO()
-    call_command("show_results", "--ratings", str(path), stdout=out)
-    as_json = StringIO()
-    call_command("show_results", "--ratings", str(path), "--json", stdout=as_json)
-
-    assert "Shares of the ratings" in out.getvalue()
-    assert "Ranking" in out.getvalue()
-    assert json.loads(as_json.getvalue())["criteria"][0]["size"]["ratings"] == len(frame)
-    with pytest.raises(CommandError, match="either a study or a file"):
-        call_command("show_results")
 
 
 @pytest.mark.django_db
@@ -257,82 +200,3 @@ def test_a_studys_results_are_those_of_what_its_screening_keeps(demo_study: Stud
     out = StringIO()
     call_command("show_results", demo_study.name, stdout=out)
     assert "With and without rules of screening" in out.getvalue()
-
-
-# --- Published figures -----------------------------------------------------------------------------------------------
-
-
-def test_published_means_of_6000_ratings(shared_data: Path, tmp_path: Path) -> None:
-    """Means 2.322, 2.556 and 2.577 of human, ChatGPT and ChatGPT told to be empathetic."""
-    wide = pd.read_csv(shared_data / "ratings" / "llm_empathy_ratings.csv")
-    generators = ("human", "chatgpt", "chatgpt_empathy")
-    long = pd.concat(
-        pd.DataFrame(
-            {
-                "item": wide.index,
-                "worker": wide[f"annotator_{name}"],
-                "generator": name,
-                "value": wide[f"rating_{name}"],
-            }
-        )
-        for name in generators
-    )
-    long.to_csv(tmp_path / "long.csv", index=False)
-
-    results = analyse(import_ratings(tmp_path / "long.csv").frame)
-
-    means = [row.mean_score for row in results.main.table]
-    # The last is 2.5765 exactly.
-    assert [one.value for one in means if isinstance(one, Estimate)] == pytest.approx([2.322, 2.556, 2.577], abs=5.1e-4)
-    # Each reply was rated by another person, and the published headline holds: ChatGPT is above the human.
-    [table] = results.main.comparisons
-    by_pair = {(one.second, one.first): one for one in table.comparisons}
-    one, other = by_pair["chatgpt", "human"], by_pair["chatgpt_empathy", "chatgpt"]
-    assert isinstance(one.difference, Estimate)
-    assert isinstance(one.difference.interval, Interval)
-    assert isinstance(one.test, PairTest)
-    assert isinstance(other.difference, Estimate)
-    assert isinstance(other.difference.interval, Interval)
-    ends = (-one.difference.value, -one.difference.interval.high, -one.difference.interval.low)
-    assert ends == pytest.approx((0.2340, 0.1783, 0.2897), abs=1e-4)
-    assert (one.kind, one.better) == ("unpaired", "chatgpt")
-    assert one.test.p_value == pytest.approx(3e-15, rel=0.5)
-    ends = (-other.difference.value, -other.difference.interval.high, -other.difference.interval.low)
-    assert ends == pytest.approx((0.0205, -0.0349, 0.0759), abs=1e-4)
-    assert other.verdict == "not told apart"
-    assert {one.generator: one.letters for one in table.letters} == {
-        "chatgpt_empathy": "a",
-        "chatgpt": "a",
-        "human": "b",
-    }
-    assert results.main.agreement[0].raw == Undefined("no reply has ratings by two workers")
-
-
-@pytest.mark.parametrize(("name", "texts", "alpha"), [("context", 3, 0.445), ("fluency", 2, 0.516)])
-def test_published_interval_alphas(shared_data: Path, name: str, texts: int, alpha: float) -> None:
-    wide = pd.read_csv(shared_data / "ratings" / f"holistic_{name}_data_release.csv", header=None).iloc[:, texts:]
-    lines = [
-        f"{item},{worker},A,{value}\n" for item, row in enumerate(wide.to_numpy()) for worker, value in enumerate(row)
-    ]
-
-    results = analyse(read_ratings(["item,worker,generator,value\n", *lines], name).frame)
-
-    found = results.main.agreement[0].alpha_interval
-    assert isinstance(found, Estimate)
-    assert round(found.value, 3) == alpha
-
-
-def test_published_ordinal_alpha_is_very_low(shared_data: Path) -> None:
-    replies = json.loads((shared_data / "ratings" / "grade_human_judgement.json").read_text())
-    ed = [one for one in replies if one["Dataset"].lower().startswith("empathetic")]
-    lines = [
-        f"{one['ID']},{worker},{one['DialogModel']},{score}\n"
-        for one in ed
-        for worker, score in enumerate(json.loads(one["HumanScores"]))
-    ]
-
-    results = analyse(read_ratings(["item,worker,generator,value\n", *lines], "grade").frame)
-
-    found = results.main.agreement[0].alpha_ordinal
-    assert isinstance(found, Estimate)
-    assert round(found.value, 2) == 0.03

@@ -14,18 +14,18 @@ from django.core.management import CommandError, call_command
 
 from evalplatform.errors import EvalPlatformError
 from hits.access import worker_ids
-from hits.analysing import analyse_study, origin_of_work, report_of, results_from_json
+from hits.analysing import Results, analyse_study, origin_of_work, report_of, results_from_json
 from hits.analysing.serialising import plain
 from hits.batching.manifest import sha256
 from hits.collecting import collect
 from hits.crowds.mturk.client import MTurkMarket
 from hits.exporting import RATINGS_FILES, check_bundle, export_bundle, export_ratings
 from hits.exporting.about import read_about
-from hits.exporting.bundle_facts import gather_facts
+from hits.exporting.bundle_facts import Sources, gather_facts
 from hits.exporting.bundles import Bundle, write_ratings_of
 from hits.exporting.datasheet import datasheet
 from hits.exporting.latex import document, escape
-from hits.exporting.methods import methods_latex, methods_markdown
+from hits.exporting.methods import methods_bibliography, methods_latex, methods_markdown
 from hits.exporting.ratings_files import read_ratings
 from hits.exporting.report_latex import latex_tables
 from hits.frames import rating_chunks, ratings_frame
@@ -57,6 +57,11 @@ def worked(demo_study: Study, market: MTurkMarket) -> Study:
 @pytest.fixture
 def bundle(worked: Study, tmp_path: Path) -> Bundle:
     return export_bundle(offering_for(worked, "local"), tmp_path / "bundle")
+
+
+def sources_of(study: Study, results: Results) -> Sources:
+    offering = offering_for(study, "local")
+    return Sources(gather_facts(offering, results), study.parsed_design, study.manifest_hash, results)
 
 
 def hashes(folder: Path) -> dict[str, str]:
@@ -107,8 +112,8 @@ def _check_that_it_says_what_the_database_says(bundle: Bundle, worked: Study) ->
     _check_that_it_says_what_is_simulated(bundle.folder)
     Submission.objects.update(origin=Submission.Origin.PEOPLE)  # as if they had been people
     offering = offering_for(worked, "local")
-    facts = gather_facts(offering, replace(own, origin=origin_of_work(offering)))
-    paragraph = methods_markdown(facts)
+    sources = sources_of(worked, replace(own, origin=origin_of_work(offering)))
+    paragraph = methods_markdown(sources)
     workers = Assignment.objects.exclude(submission=None).values("crowd_worker_id").distinct().count()
     assert f"{workers} workers handed in {Submission.objects.count()} assignments" in paragraph
     cents = sum(Payment.objects.paid().values_list("cents", flat=True))
@@ -116,13 +121,13 @@ def _check_that_it_says_what_the_database_says(bundle: Bundle, worked: Study) ->
     assert f"workers received ${cents / 100:,.2f}" in paragraph
     assert f"was paid {Payment.objects.paid().filter(kind='bonus').count()} times" in paragraph
     assert bundle.about.funnel is not None
-    assert f"{bundle.about.funnel.kept.answers} from {bundle.about.funnel.kept.workers} worker" in paragraph
+    assert f"{bundle.about.funnel.kept.answers} by {bundle.about.funnel.kept.workers} worker" in paragraph
     assert "2 of 6 HITs were published" in paragraph
     assert "whether a placement would win; what counted was the placement that they submitted" in paragraph
     assert worked.manifest_hash in paragraph
     assert "All replies, the human ones too, were typed alike for display" in paragraph
     assert "All replies, the human ones too, were typed alike" in (bundle.folder / "datasheet.md").read_text()
-    raw = replace(facts, design=_as_written(facts.design))
+    raw = replace(sources, design=_as_written(sources.design))
     assert "Replies were shown as they were written" in methods_latex(raw)
     assert "typed alike" not in datasheet(raw)
     Submission.objects.update(origin=Submission.Origin.SIMULATION)
@@ -131,12 +136,13 @@ def _check_that_it_says_what_the_database_says(bundle: Bundle, worked: Study) ->
 def _check_that_it_says_what_is_simulated(folder: Path) -> None:
     warning = "Simulated: not for publication"
     texts = ["README.md", "methods.md", "methods.tex", "datasheet.md", "figures/figures.md", "figures/shares.svg"]
+    texts += ["checklist.md", "participants.md"]
     texts += [f"tables/{name}" for name in ("table5.tex", "intervals.tex", "comparisons.tex", "all.tex")]
     for name in texts:
         assert warning in (folder / name).read_text(), name
     assert json.loads((folder / "results.json").read_text())["origin"]["warning"] == warning
     assert json.loads((folder / "bundle.json").read_text())["warning"] == warning
-    for name in ("methods.md", "methods.tex", "datasheet.md"):
+    for name in ("methods.md", "methods.tex", "datasheet.md", "checklist.md", "participants.md"):
         text = (folder / name).read_text()
         assert "A simulated crowd of 7 made-up workers handed in 8 assignments" in text
         assert not re.search(r"were recruited on|crowd workers|workers received|was paid|an hour|[Nn]obody's pay", text)
@@ -222,8 +228,12 @@ def test_the_tables_and_methods_compile(worked: Study, tmp_path: Path) -> None:
     for name, text in made.items():
         (tmp_path / name).write_text(text)
     tables = [name.removesuffix(".tex") for name in made if name != "all.tex"]
-    (tmp_path / "methods.tex").write_text(methods_latex(gather_facts(offering_for(worked, "local"), results)))
-    (tmp_path / "paper.tex").write_text(document([*tables, "methods"]))
+    sources = sources_of(worked, results)
+    (tmp_path / "methods.tex").write_text(methods_latex(sources))
+    (tmp_path / "methods.bib").write_text(methods_bibliography(sources))
+    paper = document([*tables, "methods"]).replace(r"\begin{document}", "\\usepackage{natbib}\n\\begin{document}")
+    cited = "\\bibliographystyle{plainnat}\n\\bibliography{methods}\n\\end{document}"
+    (tmp_path / "paper.tex").write_text(paper.replace(r"\end{document}", cited))
 
     as_they_are = tmp_path / "tables"
     as_they_are.mkdir()
@@ -231,6 +241,11 @@ def test_the_tables_and_methods_compile(worked: Study, tmp_path: Path) -> None:
         (as_they_are / name).write_text(text)
 
     _compile("paper.tex", tmp_path)
+    told = subprocess.run(["bibtex", "paper"], cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+    assert "Warning" not in told
+    for _ in range(2):
+        log = _compile("paper.tex", tmp_path)
+    assert "undefined" not in log
     assert "Overfull" not in _compile("all.tex", as_they_are)  # nothing sticks out of the page
 
 

@@ -49,6 +49,10 @@ def test_interim_results_have_sequences_and_no_verdict() -> None:
     assert all(isinstance(one.p_value, Undefined) for one in interim.dependences)
     [finding] = interim.sequences
     assert (finding.first, finding.second) == ("A", "B")
+    [ranking] = interim.rankings
+    assert not isinstance(ranking.ranked, Undefined)
+    assert [one.generator for one in ranking.ranked] == ["B", "A"]
+    assert all(isinstance(one.strength.interval, Undefined) for one in ranking.ranked)
 
 
 def test_the_text_of_interim_results_says_so_and_names_no_p_value() -> None:

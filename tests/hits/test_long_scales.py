@@ -166,10 +166,12 @@ def test_a_study_with_a_slider_goes_from_simulated_workers_to_a_bundle(study: St
     assert check_bundle(tmp_path / "bundle") == []
     assert (tmp_path / "bundle" / "tables" / "fluency-means.tex").exists()
     datasheet = (tmp_path / "bundle" / "datasheet.md").read_text()
-    assert "empathy: 7; fluency: 101" in datasheet
-    assert "fluency: 0 to 100" in datasheet
+    empathy, fluency = datasheet.split("### empathy")[1].split("### fluency")
+    assert "Size of the scale**\n\n7\n" in empathy
+    assert "Size of the scale**\n\n101\n" in fluency
+    assert "Its values**\n\n0 to 100\n" in fluency
     assert "> Does it care?" in datasheet
-    assert "absolute: each reply is judged by itself" in datasheet
+    assert "*Absolute.* Each reply is judged by itself" in datasheet
     read = results_from_json((tmp_path / "bundle" / "results.json").read_text())
     assert plain(read.criteria[1].table) == plain(slider.table)
 

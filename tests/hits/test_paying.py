@@ -12,7 +12,7 @@ from hits.crowds.mturk.client import MTurkMarket
 from hits.designing import create_study
 from hits.models import Hit, Payment, Study, Submission, offering_for
 from hits.paying import Paid, approve_by_hand, pay, reject
-from hits.paying.payments import record_dues
+from hits.paying.due_payments import record_dues
 from hits.screening import screen
 from localturk.clock import Clock
 from localturk.models import Account, BonusPayment, TurkAssignment

@@ -6,11 +6,10 @@ import pytest
 
 from hits.analysing import Cell, Kind, Report, Section, analyse, report_as_text, report_of
 from hits.analysing.figures.alternative_texts import alternative_text
-from hits.analysing.imported_ratings import read_ratings
 from hits.exporting.report_latex import latex_tables
 from hits.stats import Interval
 from hits.views.result_sections import page_sections
-from tests.hits.stats.small_frames import drawn_frame
+from tests.hits.stats.small_frames import drawn_frame, rated_frame
 
 
 @pytest.fixture(scope="module")
@@ -56,8 +55,7 @@ def test_what_different_means_is_the_same_everywhere(report: Report) -> None:
 
 
 def test_an_undefined_number_says_why_wherever_there_is_room() -> None:
-    few = read_ratings(["item,worker,generator,value\n", "1,w,A,good\n", "2,w,B,bad\n"], "few.csv")
-    report = report_of(analyse(few.frame))
+    report = report_of(analyse(rated_frame(("1", "w", "A", "good"), ("2", "w", "B", "bad"))))
     reason = "no worker rated both in the same dialog, and all ratings are of one worker"
 
     cell = report.criteria[0].section("comparisons").tables[0].rows[0].cells[0]
@@ -73,9 +71,9 @@ def test_an_undefined_number_says_why_wherever_there_is_room() -> None:
 
 
 def test_with_one_model_pages_leave_out_what_compares() -> None:
-    few = read_ratings(["item,worker,generator,value\n", "1,w,A,good\n", "2,w,A,bad\n"], "few.csv")
+    few = rated_frame(("1", "w", "A", "good"), ("2", "w", "A", "bad"))
 
-    keys = [section.key for section in page_sections(report_of(analyse(few.frame)))]
+    keys = [section.key for section in page_sections(report_of(analyse(few)))]
 
     assert "shares" in keys
     assert not {"comparisons", "ranking"} & set(keys)

@@ -350,6 +350,21 @@ def test_the_text_of_a_rule_says_what_it_leaves_out_and_names_its_settings(rule:
     assert [name for name in made.parameters if f"`{name}`" not in " ".join(rule.paragraphs())] == []
 
 
+@pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
+def test_the_methods_say_what_a_rule_excluded_in_words_and_with_its_settings(rule: type[ScreeningRule]) -> None:
+    made = rule.model_validate({})
+    text = made.excluded()
+
+    assert re.match("(all work of|single assignments)", text)
+    assert made.rule not in text
+    assert "_" not in text
+    shown = {
+        name: [f"{value:g}", f"{100 * value:g}%", "all"] if isinstance(value, float) else [str(value)]
+        for name, value in made.parameters.items()
+    }
+    assert [name for name, ways in shown.items() if not any(way in text for way in ways)] == []
+
+
 def test_a_rule_is_named_in_its_own_file_only() -> None:
     """The registry has its class. So a new rule needs no change anywhere else."""
     names = re.compile(rf"""["']({"|".join(name for name in RULES if "_" in name)})["']""")  # not everyday words

@@ -31,6 +31,11 @@ def test_a_file_becomes_a_costed_study_and_its_hits() -> None:
         "  24 assignments: $9.60 rewards + $1.92 fees + at most $2.88 bonuses with fees = at most $14.40\n"
         "  960 ratings, at most 1.50 cents each\n"
         "  $0.40 for 15 minutes is $1.60 an hour, below your minimum of $7.25: it takes a reward of $1.82 to reach it\n"
+        "  the share of good of 6 pairs of models is compared: generic with listener-large, generic with listener-small, "
+        "generic with parrot, listener-large with listener-small, listener-large with parrot, listener-small with "
+        "parrot\n"
+        "  the pairs share an error of 5 %, so that each is tested at 0.83 %: fewer pairs are found more easily\n"
+        "  verdicts are given when 60 dialogs are rated; until then, results are interim\n"
     )
     assert built.startswith("Built 6 HITs with 60 items, 18 of them checkpoints.\nManifest ")
     assert again.replace("Built before, nothing changed:", "Built") == built

@@ -19,7 +19,7 @@ from hits.screening import RULES
 from tests.conftest import DEMO
 from tests.pages import html_of
 
-STEPS = ("data", "models", "task", "checkpoints", "crowd", "plan")
+STEPS = ("data", "models", "task", "checkpoints", "crowd", "plan", "analysis")
 
 TRICKY: dict[str, Any] = {
     **DEMO,

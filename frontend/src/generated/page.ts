@@ -69,7 +69,7 @@ export interface PageData {
   /** What the worker's crowd calls things, and says of coming and going. */
   crowd: CrowdWords;
   /** Shown is for the researcher's eyes: it has one dialog or none, and nothing of it can be changed. */
-  mode: "preview" | "work" | "submitted" | "shown";
+  mode: "preview" | "work" | "submitted" | "shown" | "step";
   token: string;
   title: string;
   question: string;

@@ -4,7 +4,7 @@ import "../styles/worker.css";
 import { readPageData } from "./data";
 import { showPreview } from "./preview";
 import { protocolOf } from "./protocols/registry";
-import { showWithoutWork } from "./shown";
+import { showStep, showWithoutWork } from "./shown";
 import { showSubmitted } from "./submitting";
 import { Work } from "./work";
 
@@ -48,6 +48,8 @@ function begin(root: HTMLElement, orExplain: (build: () => void) => void): void 
     showPreview(root, protocol, data);
   } else if (data.mode === "shown") {
     showWithoutWork(root, protocol, data);
+  } else if (data.mode === "step") {
+    showStep(root, protocol, data);
   } else if (data.submission !== null && data.mode === "submitted") {
     showSubmitted(root, data.crowd, data.submission, false);
   } else {

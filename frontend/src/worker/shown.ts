@@ -3,8 +3,12 @@
 import type { Dialog, PageData } from "../generated/page";
 import { type DialogActions, dialogStep } from "./dialog_step";
 import { h } from "./dom";
+import { finishStep } from "./finish_step";
+import { instructionsStep } from "./opening_steps";
 import { showPreview } from "./preview";
 import type { Protocol } from "./protocols/contract";
+import type { Step } from "./shell";
+import { welcomeStep } from "./welcome_step";
 
 const NO_ACTIONS: DialogActions = {
   goOn: () => undefined,
@@ -23,12 +27,51 @@ export function showWithoutWork(root: HTMLElement, protocol: Protocol, data: Pag
   }
 }
 
+/** Shows one step of the work, as the bundle of a study documents it. */
+export function showStep(root: HTMLElement, protocol: Protocol, data: PageData): void {
+  root.classList.add("page-shown");
+  const step = makeStep(protocol, data);
+  step.leave();
+  const action = step.action ?? null;
+  root.replaceChildren(
+    h("header", { class: "header" }, h("h1", { class: "step-heading" }, `${data.title}: ${step.heading}`)),
+    h("main", { class: data.step === "dialog" ? "work" : "" }, step.content, action),
+  );
+  disableControls(root);
+}
+
+function makeStep(protocol: Protocol, data: PageData): Step {
+  const [dialog] = data.dialogs;
+  if (data.step === "dialog" && dialog !== undefined) {
+    return dialogStep(protocol, data, dialog, 0, NO_ACTIONS);
+  }
+  if (data.step === "instructions") {
+    return instructionsStep(protocol, data, protocol.empty(), () => undefined);
+  }
+  if (data.step === "finish") {
+    const nowhere = (): never => {
+      throw new Error("A page that is only shown submits nothing.");
+    };
+    return finishStep(protocol, data, {
+      onFeedback: () => undefined,
+      goToDialog: nowhere,
+      submit: nowhere,
+      onSubmitted: nowhere,
+    });
+  }
+  return welcomeStep(protocol, data, () => undefined);
+}
+
+function disableControls(element: HTMLElement): void {
+  for (const control of element.querySelectorAll<HTMLInputElement>("button, input, textarea, select")) {
+    control.disabled = true;
+  }
+}
+
 function showDialog(root: HTMLElement, protocol: Protocol, data: PageData, dialog: Dialog): void {
   const step = dialogStep(protocol, data, dialog, 0, NO_ACTIONS);
   step.leave(); // from now on it listens to nobody
-  for (const control of step.content.querySelectorAll<HTMLInputElement>("button, input, textarea, select")) {
-    control.disabled = true;
-  }
+  disableControls(step.content);
   root.replaceChildren(
     h("header", { class: "header" }, h("h1", { class: "step-heading" }, data.title)),
     h("main", { class: "work" }, step.content),

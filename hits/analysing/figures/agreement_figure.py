@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING
 
 from hits.analysing.figures.alternative_texts import MEASURES
-from hits.analysing.figures.canvas import INK, MARKERS, new_axes
-from hits.analysing.figures.figure_words import half_widths, short_name
+from hits.analysing.figures.canvas import INK, MARKERS, NARROW, new_axes
+from hits.analysing.figures.figure_words import half_widths, longest_name, short_name, wrapped
 from hits.analysing.report import ALL_DATASETS
 from hits.analysing.results import CriterionResults
 from hits.stats import Agreement, Estimate, Undefined
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def draw_agreement(results: CriterionResults) -> "Figure":
+def draw_agreement(results: CriterionResults, width: float) -> "Figure":
     rows = _rows(results)
-    figure, [ax] = new_axes([0.6 + 0.42 * len(rows)])
+    figure, [ax] = new_axes([0.6 + 0.36 * len(rows)], width)
     for place, row in enumerate(rows):
-        _draw_row(ax, place, row)
+        _draw_row(ax, place, row, width)
     ax.axvline(0, color=INK, linewidth=0.6, linestyle=":")
-    ax.set_yticks(range(len(rows)), [short_name(_name(row)) for row in rows])
+    ax.set_yticks(range(len(rows)), [short_name(_name(row), longest_name(width)) for row in rows])
     ax.set_ylim(len(rows) - 0.4, -0.6)
     ax.tick_params(left=False)
-    _legend(figure)
+    _legend(figure, width)
     return figure
 
 
@@ -37,9 +37,9 @@ def _name(row: Agreement) -> str:
     return row.generator or row.dataset or ALL_DATASETS
 
 
-def _draw_row(ax: "Axes", place: int, row: Agreement) -> None:
+def _draw_row(ax: "Axes", place: int, row: Agreement, width: float) -> None:
     if isinstance(row.raw, Undefined):
-        ax.text(0, place, f" undefined: {row.raw.reason}", va="center", fontsize=8)
+        ax.text(0, place, wrapped(f" undefined: {row.raw.reason}", 0.6 * width), va="center", fontsize=7)
     for number, name in enumerate(MEASURES):
         value = getattr(row, name)
         if not isinstance(value, Estimate):
@@ -48,11 +48,11 @@ def _draw_row(ax: "Axes", place: int, row: Agreement) -> None:
         errors = None if widths is None else [[widths[0]], [widths[1]]]
         ax.errorbar(
             value.value, place + 0.2 * (number - 1), xerr=errors, fmt=MARKERS[number], color=INK, markersize=4,
-            markerfacecolor=INK if number == 0 else "none", capsize=2, linewidth=0.8,
+            markerfacecolor=INK if number == 0 else "none", linewidth=0.8,
         )  # fmt: skip
 
 
-def _legend(figure: "Figure") -> None:
+def _legend(figure: "Figure", width: float) -> None:
     from matplotlib.lines import Line2D
 
     handles = [
@@ -60,4 +60,6 @@ def _legend(figure: "Figure") -> None:
                linestyle="none", label=words)
         for number, words in enumerate(MEASURES.values())
     ]  # fmt: skip
-    figure.legend(handles=handles, loc="outside lower center", ncols=2, frameon=False, fontsize=8)
+    figure.legend(
+        handles=handles, loc="outside lower center", ncols=1 if width <= NARROW else 3, frameon=False, fontsize=7
+    )

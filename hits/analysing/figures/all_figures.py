@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from hits.analysing.figures.agreement_figure import draw_agreement
 from hits.analysing.figures.alternative_texts import alternative_text
-from hits.analysing.figures.canvas import as_pdf, as_svg, laid_out, stamp
+from hits.analysing.figures.canvas import NARROW, WIDE, as_pdf, as_svg, laid_out, stamp
 from hits.analysing.figures.comparisons_figure import draw_comparisons
 from hits.analysing.figures.funnel_figure import describe_funnel, draw_funnel
 from hits.analysing.figures.labels_figure import draw_labels
 from hits.analysing.figures.metrics_figure import draw_metrics
 from hits.analysing.figures.ranking_figure import draw_ranking
 from hits.analysing.figures.shares_figure import draw_shares
+from hits.analysing.report_leaderboard import in_one_order
 from hits.analysing.reporting import report_of
 from hits.analysing.results import CriterionResults, Results
 from hits.screening import Funnel
@@ -24,28 +25,41 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure with its texts, drawn when it is first asked for. `name` is also the name of its files, and unique on a
-    page; `description` is the alternative text."""
+    """A figure with its texts, drawn when it is first asked for: as wide as a page's text, and as wide as a column,
+    which a phone shows too. `name` is also the name of its files, and unique on a page; `description` is the
+    alternative text."""
 
     name: str
     title: str
     description: str
-    draw: "Callable[[], Figure]"
+    draw: "Callable[[float], Figure]"
 
     @cached_property
     def svg(self) -> str:
-        return as_svg(self._figure, self.name, self.title, self.description)
+        return as_svg(self._wide, self.name, self.title, self.description)
+
+    @cached_property
+    def narrow_svg(self) -> str:
+        return as_svg(self._narrow, f"{self.name}-column", self.title, self.description)
 
     @cached_property
     def pdf(self) -> bytes:
-        return as_pdf(self._figure)
+        return as_pdf(self._wide)
 
     @cached_property
-    def _figure(self) -> "Figure":
-        return laid_out(self.draw)
+    def narrow_pdf(self) -> bytes:
+        return as_pdf(self._narrow)
+
+    @cached_property
+    def _wide(self) -> "Figure":
+        return laid_out(lambda: self.draw(WIDE))
+
+    @cached_property
+    def _narrow(self) -> "Figure":
+        return laid_out(lambda: self.draw(NARROW))
 
 
-DRAWINGS: "Mapping[str, Callable[[CriterionResults], Figure]]" = {
+DRAWINGS: "Mapping[str, Callable[[CriterionResults, float], Figure]]" = {
     "shares": draw_shares,
     "comparisons": draw_comparisons,
     "ranking": draw_ranking,
@@ -59,6 +73,7 @@ def make_pictures(
     results: Results, funnel: Funnel | None = None, wanted: Collection[str] = tuple(DRAWINGS)
 ) -> list[Picture]:
     """Return a figure for each wanted section of the report that has one, and the funnel's at the end."""
+    results = in_one_order(results)
     found = [
         Picture(
             f"{part.prefix}{section.key}",
@@ -78,8 +93,8 @@ def make_pictures(
 def _mark(picture: Picture, warning: str) -> Picture:
     """Return the figure with the warning in the drawing itself and in its alternative text."""
 
-    def draw() -> "Figure":
-        figure = picture.draw()
+    def draw(width: float) -> "Figure":
+        figure = picture.draw(width)
         stamp(figure, warning)
         return figure
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-WIDTH = 5.2  # inches: a column of a page, and readable on a phone
+WIDE, NARROW = 455 / 72, 219 / 72  # inches: the text and the column of the common templates; phones show the narrow one
 INK = "#010203"  # becomes the colour of the text around the SVG, so nothing else may have this colour
 DARK, MIDDLE, LIGHT = "#24577a", "#8fb8d3", "#f3e9d6"  # they differ in grey too, on light and on dark paper
 WHITE, BLACK = "#ffffff", "#000001"
@@ -27,7 +27,7 @@ MARKERS = ("o", "s", "^", "D", "v")
 
 STYLE: dict[Any, Any] = {
     "font.family": "DejaVu Sans",  # comes with matplotlib, so it is everywhere. Each weight takes 0.3 s in a PDF
-    "font.size": 9,
+    "font.size": 8,
     "text.parse_math": False,  # a dollar in a name is a dollar
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -43,7 +43,7 @@ STYLE: dict[Any, Any] = {
 _one_at_a_time = threading.Lock()
 
 
-def new_axes(heights: Sequence[float], width: float = WIDTH, share_x: bool = False) -> tuple["Figure", list["Axes"]]:
+def new_axes(heights: Sequence[float], width: float, share_x: bool = False) -> tuple["Figure", list["Axes"]]:
     """Make panels below each other, of these heights in inches."""
     figure_class = _figure_class()
     figure = figure_class(figsize=(width, sum(heights) + 0.3), layout="constrained")
@@ -51,17 +51,17 @@ def new_axes(heights: Sequence[float], width: float = WIDTH, share_x: bool = Fal
     return figure, list(axes[:, 0])
 
 
-def draw_interval(ax: "Axes", place: float, low: float, high: float, cap: float = 0) -> None:
-    """Draw a line that can be seen on any fill and any paper."""
-    for colour, width in ((WHITE, 2.4), (BLACK, 1.0)):
-        line: dict[str, Any] = {
-            "color": colour,
-            "linewidth": width,
-            "marker": "|",
-            "markersize": cap,
-            "markeredgewidth": width,
-        }
-        ax.plot([low, high], [place, place], **line)
+def new_pairs(heights: Sequence[float], width: float, ratios: tuple[float, float]) -> tuple["Figure", Any]:
+    """Make two panels beside each other in each row, (row, 2); the panels of a column share their axis."""
+    figure = _figure_class()(figsize=(width, sum(heights) + 0.4), layout="constrained")
+    shape: dict[str, Any] = {"height_ratios": [*heights], "width_ratios": [*ratios]}
+    return figure, figure.subplots(len(heights), 2, squeeze=False, sharex="col", gridspec_kw=shape)
+
+
+def draw_dot(ax: "Axes", at: float, place: float, reach: tuple[float, float] | None, marker: str = "o") -> None:
+    """Draw a value as a dot and its interval as a line."""
+    errors = None if reach is None else [[reach[0]], [reach[1]]]
+    ax.errorbar(at, place, xerr=errors, fmt=marker, color=INK, markersize=4, linewidth=1)
 
 
 def stamp(figure: "Figure", words: str) -> None:

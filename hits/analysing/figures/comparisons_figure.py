@@ -1,60 +1,75 @@
-"""Draws the comparison matrix: how often the row's generator is rated above the column's."""
+"""Draws the comparison matrix: how often the row's generator is rated above the column's.
+
+Where nothing is sure, the matrix stays quiet: pale numbers on the page's own paper. A pair that the corrected test
+tells apart has a filled cell.
+"""
 
 from typing import TYPE_CHECKING
 
-from hits.analysing.figures.canvas import BLACK, INK, LIGHT, MIDDLE, WHITE, new_axes
-from hits.analysing.figures.figure_words import short_name
+from hits.analysing.figures.canvas import BLACK, INK, LIGHT, MIDDLE, NARROW, new_axes
+from hits.analysing.figures.figure_words import longest_name, short_name, wrapped
 from hits.analysing.report import ALL_DATASETS
 from hits.analysing.results import CriterionResults
-from hits.stats import Comparisons, Estimate
+from hits.stats import Comparison, Comparisons, Estimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+LONGEST_ABOVE = 18  # letters of an upright name
+SMALLEST_CELL = 0.21  # inches, into which ".62" fits
+QUIET = 0.6
 
-def draw_comparisons(results: CriterionResults) -> "Figure":
-    rows = 0.7 + 0.3 * len(results.generators)
-    figure, axes = new_axes([rows] * len(results.comparisons))
+
+def draw_comparisons(results: CriterionResults, width: float) -> "Figure":
+    names = results.generators  # in the leaderboard's order, like all tables
+    beside, above = (min(max(map(len, names), default=0), most) for most in (longest_name(width), LONGEST_ABOVE))
+    cell = min(0.42, (width - 0.25 - 0.065 * beside) / max(len(names), 1))
+    height = 0.25 + 0.07 * above + max(0.17, min(0.26, cell)) * len(names)
+    figure, axes = new_axes([height] * len(results.comparisons), width)
     for table, ax in zip(results.comparisons, axes, strict=True):
-        _draw_panel(ax, table)
-    figure.supxlabel("row above column: 0.50 is no difference; * the corrected test tells them apart", fontsize=8)
+        _draw_panel(ax, table, names, width, has_numbers=cell >= SMALLEST_CELL)
+    legend = "Row above column, ties halved: .50 is no difference. Filled: the corrected test tells the two apart."
+    if cell < SMALLEST_CELL:
+        legend = "Filled: the corrected test tells the two apart; + the row's model is better, − the column's."
+    figure.supxlabel(wrapped(legend, width), fontsize=7)
     return figure
 
 
-def _draw_panel(ax: "Axes", table: Comparisons) -> None:
-    names = [one.generator for one in table.letters]  # the best first
-    cells = _cells(table)
+def _draw_panel(ax: "Axes", table: Comparisons, names: tuple[str, ...], width: float, has_numbers: bool) -> None:
+    pairs = {(one.first, one.second): one for one in table.comparisons}
+    size = 7 if len(names) <= (12 if width > NARROW else 6) else 6
     for row, first in enumerate(names):
         for column, second in enumerate(names):
-            _draw_cell(ax, row, column, *cells.get((first, second), ("", None)))
-    ax.set_xticks(range(len(names)), [short_name(name, 18) for name in names], rotation=20, ha="left")
-    ax.set_yticks(range(len(names)), [short_name(name) for name in names])
+            if (first, second) in pairs:
+                _draw_cell(ax, row, column, pairs[first, second], False, has_numbers, size)
+            elif (second, first) in pairs:
+                _draw_cell(ax, row, column, pairs[second, first], True, has_numbers, size)
+    ax.set_xticks(range(len(names)), [short_name(name, LONGEST_ABOVE) for name in names], rotation=90)
+    ax.set_yticks(range(len(names)), [short_name(name, longest_name(width)) for name in names])
     ax.xaxis.tick_top()
-    ax.tick_params(length=0)
+    ax.tick_params(length=0, labelsize=7)
     ax.set_xlim(-0.5, len(names) - 0.5)
     ax.set_ylim(len(names) - 0.5, -0.5)
     ax.spines[:].set_visible(False)
-    ax.set_title(short_name(table.dataset or ALL_DATASETS), loc="left", fontsize=10)
+    ax.set_title(short_name(table.dataset or ALL_DATASETS), loc="left", fontsize=9)
 
 
-def _cells(table: Comparisons) -> dict[tuple[str, str], tuple[str, float | None]]:
-    """Return, for each row and column, the text of the cell and the superiority."""
-    found: dict[tuple[str, str], tuple[str, float | None]] = {}
-    for one in table.comparisons:
-        pairs = ((one.first, one.second), (one.second, one.first))
-        if not isinstance(one.superiority, Estimate):
-            found |= dict.fromkeys(pairs, ("–", None))
-            continue
-        mark = "*" if one.is_different else ""
-        for pair, value in zip(pairs, (one.superiority.value, 1 - one.superiority.value), strict=True):
-            found[pair] = (f"{value:.2f}{mark}", value)
-    return found
-
-
-def _draw_cell(ax: "Axes", row: int, column: int, text: str, value: float | None) -> None:
-    if row == column:
-        return
-    fill = WHITE if value is None or not text.endswith("*") else MIDDLE if value > 0.5 else LIGHT
-    ax.barh(row, 1, left=column - 0.5, height=1, color=fill, edgecolor=INK, linewidth=0.5)
-    ax.text(column, row, text, ha="center", va="center", color=BLACK)
+def _draw_cell(
+    ax: "Axes", row: int, column: int, pair: Comparison, is_turned: bool, has_numbers: bool, size: float
+) -> None:
+    text, value = "–", 0.5
+    if isinstance(pair.superiority, Estimate):
+        value = 1 - pair.superiority.value if is_turned else pair.superiority.value
+        text = f"{value:.2f}".removeprefix("0")
+    is_ahead = pair.better == (pair.second if is_turned else pair.first)
+    if not has_numbers:
+        text = "–" if text == "–" else ("+" if is_ahead else "−") if pair.is_different else ""
+    # Hundreds of cells stand within the axes anyway, and laying each of them out takes most of the time.
+    if pair.is_different:
+        bar = ax.barh(row, 0.94, left=column - 0.47, height=0.94, color=MIDDLE if is_ahead else LIGHT)
+        bar.patches[0].set_in_layout(False)
+    if text:
+        look = (BLACK, 1.0) if pair.is_different else (INK, QUIET)
+        written = ax.text(column, row, text, ha="center", va="center", color=look[0], alpha=look[1], fontsize=size)
+        written.set_in_layout(False)

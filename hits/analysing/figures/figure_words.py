@@ -1,8 +1,21 @@
-"""Shortens long names in all figures, and computes how far whiskers reach."""
+"""Shortens long names and breaks long lines in all figures, and computes how far intervals reach."""
 
+import textwrap
+
+from hits.analysing.figures.canvas import NARROW
 from hits.stats import Estimate, Undefined
 
-LONGEST_NAME = 30  # letters that fit beside a drawing; the words below it have the names in full
+LONGEST_NAME, LONGEST_IN_A_COLUMN = 30, 16  # letters that fit beside a drawing; its words have the names in full
+LETTERS_PER_INCH = 16
+
+
+def longest_name(width: float) -> int:
+    return LONGEST_IN_A_COLUMN if width <= NARROW else LONGEST_NAME
+
+
+def wrapped(text: str, width: float) -> str:
+    """Break a line of small letters so that it fits into a figure."""
+    return "\n".join(textwrap.wrap(text, round(width * LETTERS_PER_INCH)))
 
 
 def short_name(name: str, longest: int = LONGEST_NAME) -> str:

@@ -3,16 +3,17 @@
 from typing import TYPE_CHECKING
 
 from evalplatform.wording import count_of
-from hits.analysing.figures.canvas import DARK, INK, LIGHT, MIDDLE, new_axes
+from hits.analysing.figures.canvas import DARK, INK, LIGHT, MIDDLE, NARROW, new_axes
+from hits.analysing.figures.figure_words import longest_name, short_name
 from hits.screening import Counts, Funnel
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def draw_funnel(funnel: Funnel) -> "Figure":
+def draw_funnel(funnel: Funnel, width: float) -> "Figure":
     rows = _rows(funnel)
-    figure, [ax] = new_axes([0.3 + 0.34 * len(rows)])
+    figure, [ax] = new_axes([0.3 + 0.28 * len(rows)], width)
     most = max(1, funnel.received.answers)
     for place, (_, counts) in enumerate(rows):
         fill = DARK if place == len(rows) - 1 else LIGHT if place == 0 else MIDDLE
@@ -21,9 +22,9 @@ def draw_funnel(funnel: Funnel) -> "Figure":
         ax.text(
             counts.answers + most / 60, place, f"{counts.answers:,}" + (f"  ({lost:,})" if lost else ""), va="center"
         )
-    ax.set_yticks(range(len(rows)), [name for name, _ in rows])
+    ax.set_yticks(range(len(rows)), [short_name(name, longest_name(width)) for name, _ in rows])
     ax.set_ylim(len(rows) - 0.4, -0.6)
-    ax.set_xlim(0, most * 1.25)
+    ax.set_xlim(0, most * (1.25 if width > NARROW else 1.7))
     ax.tick_params(left=False)
     ax.set_xlabel("answers", fontsize=8)
     return figure

@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-from hits.analysing.figures.canvas import INK, draw_interval, fills, new_axes
-from hits.analysing.figures.figure_words import short_name
+from hits.analysing.figures.canvas import INK, MARKERS, NARROW, draw_dot, new_axes
+from hits.analysing.figures.figure_words import half_widths, longest_name, short_name
 from hits.analysing.results import CriterionResults
-from hits.stats import Labels, LabelShare, Undefined
+from hits.stats import Estimate, Labels, LabelShare, Undefined
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -14,17 +14,18 @@ if TYPE_CHECKING:
 MOST_LABELS = 14
 
 
-def draw_labels(results: CriterionResults) -> "Figure":
+def draw_labels(results: CriterionResults, width: float) -> "Figure":
     parts = _parts(results)
     names = _choose_labels(parts)
-    figure, [ax] = new_axes([0.5 + 0.13 * (len(parts) + 1) * len(names)])
+    figure, [ax] = new_axes([0.5 + 0.11 * (len(parts) + 1) * len(names)], width)
     for number, part in enumerate(parts):
-        _draw_bars(ax, number, part, names, len(parts))
-    ax.set_yticks(range(len(names)), [short_name(name) for name in names])
+        _draw_dots(ax, number, part, names, len(parts))
+    ax.set_yticks(range(len(names)), [short_name(name, longest_name(width)) for name in names])
     ax.set_ylim(len(names) - 0.4, -0.6)
+    ax.set_xlim(left=0)
     ax.tick_params(left=False)
     ax.xaxis.set_major_formatter(lambda share, _: f"{100 * share:.0f} %")
-    figure.legend(frameon=False, loc="outside lower center", ncols=len(parts), fontsize=8)
+    figure.legend(frameon=False, loc="outside lower center", ncols=1 if width <= NARROW else len(parts), fontsize=7)
     return figure
 
 
@@ -42,18 +43,13 @@ def _choose_labels(parts: list[Labels]) -> list[str]:
     return [name for name in dict.fromkeys(one.label for one in found) if name in kept]
 
 
-def _draw_bars(ax: "Axes", number: int, part: Labels, names: list[str], count: int) -> None:
+def _draw_dots(ax: "Axes", number: int, part: Labels, names: list[str], count: int) -> None:
     shares: dict[str, LabelShare] = {}
     if not isinstance(part.labels, Undefined):
         shares = {one.label: one for one in part.labels}
-    fill, hatch, _ = fills(count)[number]
-    height = 0.8 / count
+    marker = MARKERS[number % len(MARKERS)]
+    ax.plot([], [], marker, color=INK, markersize=4, label=f"rated {part.value}")
     for row, name in enumerate(names):
-        one = shares.get(name)
-        place = row + height * (number - (count - 1) / 2)
-        label = f"rated {part.value}" if row == 0 else None
-        ax.barh(
-            place, one.share if one else 0, height, color=fill, hatch=hatch, edgecolor=INK, linewidth=0.5, label=label
-        )
-        if one and not isinstance(one.interval, Undefined):
-            draw_interval(ax, place, one.interval.low, one.interval.high)
+        if one := shares.get(name):
+            place = row + 0.7 / count * (number - (count - 1) / 2)
+            draw_dot(ax, one.share, place, half_widths(Estimate(one.share, one.interval)), marker)

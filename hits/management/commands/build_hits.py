@@ -4,7 +4,7 @@ from django.core.management.base import CommandParser
 
 from evalplatform.wording import count_of
 from hits.batching import build_hits
-from hits.designing import get_study, style_warning
+from hits.designing import get_study, style_warning, summarise_frozen
 from hits.management.study_command import StudyCommand, progress_bar
 
 
@@ -32,5 +32,5 @@ hash with it. Which dialogs and HITs come out is the same on any machine. Buildi
             f"{built.checkpoint_count:,} of them {'a checkpoint' if built.checkpoint_count == 1 else 'checkpoints'}."
         )
         self.stdout.write(f"Manifest {study.manifest_hash}")
-        for line in style_warning(study.style_report):
+        for line in [*summarise_frozen(study).warnings, *style_warning(study.style_report)]:
             self.stdout.write(line)

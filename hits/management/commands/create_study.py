@@ -29,7 +29,7 @@ In the pages a study is seen by its owner, by the members whom the owner invites
         design = study.parsed_design
         self.stdout.write(f"Study {study}:")
         summary = summarise(design)
-        for line in [*summary.lines, summary.hourly_pay]:
+        for line in [*summary.lines, summary.hourly_pay, *summary.analysis, *summary.warnings]:
             self.stdout.write(f"  {line}")
         for line in style_warning(check_study_style(design, select_dialogs(design)).as_json()):
             self.stdout.write(f"  {line}")

@@ -5,20 +5,18 @@ from django.core.management.base import CommandParser
 from django.utils import timezone
 
 from evalplatform.errors import EvalPlatformError
+from evalplatform.wording import count_of
 from hits.analysing import (
-    DEFAULT_SCALE,
     Results,
-    analyse,
     analyse_study,
     describe_origin,
-    describe_problems,
-    import_ratings,
     note_look,
     report_as_text,
     report_of,
     results_as_json,
     source_of,
 )
+from hits.elsewhere import ColumnMapping, FirstLook, describe_problems, parse_columns, read_elsewhere
 from hits.management.study_command import StudyCommand
 from hits.screening import screening_warning
 
@@ -29,12 +27,16 @@ class Command(StudyCommand):
     manage.py show_results demo
     manage.py show_results demo --json > results.json
     manage.py show_results --ratings elsewhere.csv
-    manage.py show_results --ratings elsewhere.csv --values great,fair,poor
+    manage.py show_results --ratings elsewhere.csv --values "great|fair, more or less|poor"
+    manage.py show_results --ratings elsewhere.csv --columns "item=context_id,worker=rater,value=fluency|empathy"
+    manage.py show_results --ratings wide.csv --columns "worker=annotator_{generator},value=rating_{generator}"
 
 What the current screening leaves out does not count, and a table shows the results with and without each rule.
---ratings takes ratings that were made elsewhere: a CSV file with the columns item, worker, generator, value and, if
-there are several, dataset. Values are numbers, the higher the better, or words, which --values names, best first.
-docs/statistics.md explains every number."""
+--ratings takes ratings that were made elsewhere: a CSV file with any separator, or a JSON list of records. What its
+columns are is guessed and told; --columns says it: item, worker, generator, dataset, criterion and value, or raters or
+models for several columns with the values of one rater or model each. Values are numbers, the higher the better, words,
+which --values names best first, or labels without an order. docs/elsewhere.md has examples, and docs/statistics.md
+explains every number."""
 
     def needs_database(self, options: dict[str, Any]) -> bool:
         return bool(options["study"])
@@ -42,8 +44,11 @@ docs/statistics.md explains every number."""
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study", nargs="?")
         self.add_place_arguments(parser)
-        parser.add_argument("--ratings", type=Path, metavar="FILE.csv", help="ratings made elsewhere")
-        parser.add_argument("--values", default=",".join(DEFAULT_SCALE), help="words of their scale, best first")
+        parser.add_argument("--ratings", type=Path, metavar="FILE", help="ratings made elsewhere")
+        parser.add_argument("--columns", default="", help="what the file's columns are: ROLE=COLUMN,...")
+        parser.add_argument("--values", default="", help="words of their scale, best first, with commas or | between")
+        parser.add_argument("--labels", action="store_true", help="their values are labels without an order")
+        parser.add_argument("--unidentified", action="store_true", help="what stands for raters does not identify them")
         parser.add_argument("--json", action="store_true", help="everything, for other programs")
 
     def run(self, options: dict[str, Any]) -> None:
@@ -71,7 +76,19 @@ docs/statistics.md explains every number."""
         return results
 
     def _imported(self, options: dict[str, Any]) -> Results:
-        imported = import_ratings(options["ratings"], options["values"].split(","))
-        if imported.problems:
-            self.stderr.write(f"Left out {len(imported.problems):,} lines:\n" + describe_problems(imported.problems))
-        return analyse(imported.frame)
+        def change(look: FirstLook, guess: ColumnMapping) -> ColumnMapping:
+            words = options["values"].split("|" if "|" in options["values"] else ",") if options["values"] else ()
+            said = {
+                "words": tuple(word.strip() for word in words),
+                "kind": "labels" if options["labels"] else "",
+                "is_unidentified": options["unidentified"],
+            }
+            mapping = guess.model_copy(update=said)
+            return parse_columns(options["columns"], mapping) if options["columns"] else mapping
+
+        read = read_elsewhere(options["ratings"], change)
+        self.stderr.write("Taken for what:\n" + "\n".join(f"  {note}" for note in read.notes))
+        if read.left_out:
+            problems = describe_problems(read.problems, read.left_out)
+            self.stderr.write(f"Left out {count_of(read.left_out, 'rating')}:\n{problems}")
+        return read.analyse()

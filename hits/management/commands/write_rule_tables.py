@@ -17,4 +17,4 @@ class Command(BaseCommand):
         for page in PAGES_WITH_RULES:
             path = settings.BASE_DIR / page
             path.write_text(with_rule_tables(path.read_text(encoding="utf-8")), encoding="utf-8", newline="\n")
-        self.stdout.write(f"Wrote {len(RULES)} rules to {' and '.join(PAGES_WITH_RULES)}.")
+        self.stdout.write(f"{' and '.join(PAGES_WITH_RULES)} list {len(RULES)} rules.")

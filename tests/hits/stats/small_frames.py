@@ -38,3 +38,19 @@ def drawn_frame(
     truth = Truth(generators=generators, effects=effects or Effects())
     size = StudySize({"ED": dialogs}, list(generators), workers)
     return draw_frames(Drawing(size, truth), seed).ratings
+
+
+def rated_frame(*ratings: tuple[str, str, str, str]) -> pd.DataFrame:
+    """A frame of a few ratings: dialog, worker, generator, value."""
+    dialog, worker, generator, value = zip(*ratings, strict=True)
+    scores = {"good": 3.0, "okay": 2.0, "bad": 1.0}
+    return pd.DataFrame(
+        {
+            "worker": worker,
+            "dialog": pd.factorize(pd.Series(dialog))[0],
+            "dataset": "all",
+            "generator": pd.Categorical(generator),
+            "value": pd.Categorical(value, categories=list(scores)),
+            "score": [scores[one] for one in value],
+        }
+    )

@@ -193,6 +193,16 @@ def test_five_dialogs_can_not_show_anything_and_that_is_said() -> None:
     assert (smallest_p_value(5), smallest_p_value(6)) == (0.0625, 0.03125)
 
 
+def test_drawn_p_values_never_fall_below_what_the_dialogs_can_give() -> None:
+    ratings = ratings_of({dialog: dict.fromkeys("klmnopqrstuv", "gb") for dialog in range(5)})
+
+    for seed in range(12):
+        [table] = compare_generators(ratings, seed)
+        [one] = table.comparisons
+        assert isinstance(one.test, PairTest)
+        assert one.test.p_value >= 0.0625
+
+
 def test_a_p_value_that_no_draw_reaches_is_at_its_floor() -> None:
     [table] = compare_generators(code_ratings(drawn_frame(seed=3, dialogs=200, A=(0.6, 0.2, 0.2), B=(0.2, 0.3, 0.5))))
 

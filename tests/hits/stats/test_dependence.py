@@ -110,6 +110,20 @@ def test_workers_who_differ_by_hand() -> None:
     assert effect.share == pytest.approx(1)
 
 
+def test_the_interval_of_the_deviation_between_workers_holds_it_with_few_and_uneven_workers() -> None:
+    """A jackknife over workers held it in 45 % with three workers, and in 80 % with thirty."""
+    true = worker_effect(code_ratings(drawn_frame(9, dialogs=6000, workers=1500))).deviation
+    assert isinstance(true, Estimate)
+    held = []
+    for seed in range(120):
+        found = worker_effect(code_ratings(drawn_frame(seed, dialogs=60, workers=5))).deviation
+        assert isinstance(found, Estimate)
+        assert isinstance(found.interval, Interval)
+        held.append(found.interval.low <= true.value <= found.interval.high)
+
+    assert np.mean(held) > 0.9
+
+
 def test_the_deviation_between_workers_is_found_and_tested() -> None:
     none, some = (
         worker_effect(code_ratings(drawn_frame(4, dialogs=1500, workers=300, effects=Effects(0.1, 0.1, share))))

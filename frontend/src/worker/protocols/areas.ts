@@ -1,8 +1,9 @@
-// Ask by areas: the page's words, what is missing, what the warm-up praises, and how two tabs' moves are merged.
+// Ask by areas: the page's words, what is missing, and what the warm-up praises.
 import type { PageData, WarmUpReply } from "../../generated/page";
 import { count, h } from "../dom";
 import { Board } from "./areas/board";
 import { type Area, keyHint, makeArea, makeCard, type Placements } from "./areas/pieces";
+import { areSame, mergeChoices } from "./choices";
 import type { Fields, MergedFields, Protocol, ProtocolWords, TaskOptions } from "./contract";
 
 const WORDS: ProtocolWords = {
@@ -30,7 +31,7 @@ export function areasProtocol(data: PageData): Protocol {
     missing: (fields, replies) => replies - Object.keys(placementsOf(fields)).length,
     missingWords: (missing) => (missing === 0 ? "" : `${count(missing, "reply still has", "replies still have")} no place.`),
     unfinishedWords: (missing) => `${count(missing, "reply", "replies")} without a place`,
-    isSame,
+    isSame: (one, other) => areSame(placementsOf(one), placementsOf(other)),
     merge,
     makeTask: ({ fields, ...options }: TaskOptions) => new Board({ ...options, areas, placements: () => placementsOf(fields()) }),
     empty: () => ({ areas: {} }),
@@ -47,35 +48,9 @@ function placementsOf(fields: Fields): Placements {
   return (fields as AreasFields).areas;
 }
 
-function isSame(one: Fields, other: Fields): boolean {
-  const [here, there] = [placementsOf(one), placementsOf(other)];
-  return [...placesOf(here, there)].every((place) => here[place] === there[place]);
-}
-
-/** Keeps what each tab has moved. If both moved the same card, the server's move is the newest. */
 function merge(known: Fields[], mine: Fields, theirs: Fields): MergedFields {
-  const [here, there] = [placementsOf(mine), placementsOf(theirs)];
-  const areas: Placements = {};
-  const clashes: number[] = [];
-  let isTheirNews = false;
-  for (const place of placesOf(here, there)) {
-    const [ours, newest] = [here[place], there[place]];
-    const isMovedHere = known.some((one) => placementsOf(one)[place] !== ours);
-    const isMovedThere = known.every((one) => placementsOf(one)[place] !== newest);
-    isTheirNews ||= isMovedThere && ours !== newest;
-    if (isMovedHere && isMovedThere && ours !== newest) {
-      clashes.push(Number(place));
-    }
-    const area = isMovedHere && !isMovedThere ? ours : newest;
-    if (area !== undefined) {
-      areas[place] = area;
-    }
-  }
-  return { fields: { areas }, isTheirNews, clashes };
-}
-
-function placesOf(one: Placements, other: Placements): Set<string> {
-  return new Set([...Object.keys(one), ...Object.keys(other)]);
+  const { choices, isTheirNews, clashes } = mergeChoices(known.map(placementsOf), placementsOf(mine), placementsOf(theirs));
+  return { fields: { areas: choices }, isTheirNews, clashes: clashes.map(Number) };
 }
 
 function picture(texts: string[], areas: Area[]): HTMLElement {

@@ -1,0 +1,301 @@
+"""Writes the sentences that answer a study's question: who leads, who can't be told apart from the leader, which
+differences are sure, and what it would take to separate the rest.
+
+In: the results of a criterion and the study's progress. Out: an `Answer` for all datasets together, if there are
+several, and for each. Guaranteed: "better" is said only where the corrected test of the planned outcome, or until a
+study is complete the confidence sequence, tells two models apart; what was not compared is never called equal; what was
+not planned is called exploratory.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from evalplatform.wording import count_of
+from hits.analysing.report import Answer, Kind
+from hits.analysing.report_leaderboard import outcome_in, outcome_kind, outcome_title
+from hits.analysing.results import BEYOND_REACH, CriterionResults, Separation, rounded
+from hits.analysing.study_progress import Progress
+from hits.models.money import SIGNS
+from hits.stats import Comparison, Comparisons, Estimate, Undefined
+
+MOST_NAMES = 4
+MOST_PAIRS = 3
+
+
+def answers(found: CriterionResults, progress: Progress) -> tuple[Answer, ...]:
+    return tuple(_answer(table, found, progress) for table in found.comparisons)
+
+
+def _answer(table: Comparisons, found: CriterionResults, progress: Progress) -> Answer:
+    rated = {row.generator for row in found.table if row.dataset == table.dataset and row.ratings}
+    names = [one.generator for one in table.letters if one.generator in rated]
+    is_primary = any(pair.is_primary for pair in table.comparisons) or len(found.comparisons) == 1
+    if len(names) < 2:
+        return Answer(table.dataset, tuple(_of_one_model(names, table, found)), is_primary=is_primary)
+    if table.dataset is None and not is_primary and _is_undefined(table):
+        return Answer(None, tuple(_of_nothing_pooled(table, found)), is_primary=False)
+    write = _when_complete if progress.is_complete else _so_far
+    sentences = [*write(names, table, found, progress), *_what_it_takes(table, found, progress)]
+    if found.table and len(found.datasets) > 1 and table.dataset is not None:
+        where = f"In {table.dataset}" if is_primary else f"In {table.dataset} alone, which is exploratory"
+        sentences[0] = f"{where}: {sentences[0]}"
+    return Answer(table.dataset, tuple(sentences), tuple(_cautions(names, table, found)), is_primary)
+
+
+# --- Nothing to compare ----------------------------------------------------------------------------------------------
+
+
+def _of_one_model(names: Sequence[str], table: Comparisons, found: CriterionResults) -> Iterable[str]:
+    if not names:
+        yield "No model's replies have been rated, so there is nothing to say."
+        return
+    yield f"{names[0]} has {_level(names[0], table, found)}. No other model was rated, so nothing is compared."
+
+
+def _of_nothing_pooled(table: Comparisons, found: CriterionResults) -> Iterable[str]:
+    yield f"All datasets together can't say which model is better: {_reason(table.comparisons[0])}."
+    leaders = [(one.dataset, one.letters[0].generator) for one in found.comparisons if one.dataset and one.letters]
+    yield f"The highest of each dataset: {_listed(f'{name} in {dataset}' for dataset, name in leaders)}."
+
+
+# --- A complete study ------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Standing:
+    """How the other models stand to the leader."""
+
+    behind: list[str] = field(default_factory=list)
+    ahead: list[str] = field(default_factory=list)
+    open: list[str] = field(default_factory=list)
+    equal: list[str] = field(default_factory=list)
+    not_compared: list[str] = field(default_factory=list)
+    exploratory: list[str] = field(default_factory=list)  # those of all of them whose pair was not planned
+
+
+def _when_complete(
+    names: Sequence[str], table: Comparisons, found: CriterionResults, progress: Progress
+) -> Iterable[str]:
+    leader, others = names[0], names[1:]
+    standing = _Standing()
+    for name in others:
+        pair = _pair(table.comparisons, leader, name)
+        if pair is None or pair.verdict == "not compared":
+            standing.not_compared.append(name)
+            continue
+        group = standing.open if not pair.is_different else standing.behind if pair.better == leader else standing.ahead
+        group.append(name)
+        if not pair.is_primary and _has_primary(table):
+            standing.exploratory.append(name)
+    yield _leading_sentence(leader, others, standing, table, found)
+    if standing.ahead:
+        yield f"{_listed(standing.ahead)} did better where the same people rated both."
+    if standing.not_compared and (standing.behind or standing.open):
+        yield f"It was not compared with {_listed(standing.not_compared)}."
+    if standing.exploratory:
+        yield f"Its comparison with {_listed(standing.exploratory)} was not planned, so it is exploratory."
+    yield from _other_pairs(leader, names, table)
+
+
+def _leading_sentence(
+    leader: str, others: Sequence[str], standing: _Standing, table: Comparisons, found: CriterionResults
+) -> str:
+    level = _level(leader, table, found)
+    if len(standing.behind) == len(others):
+        return f"{leader} leads with {level}: it is better than {_all_of(standing.behind, 'all')}."
+    if not standing.behind and not standing.open:
+        reason = next((_reason(pair) for pair in table.comparisons if leader in (pair.first, pair.second)), "")
+        told = f": {reason}" if reason else ""
+        return f"{leader} has {level}, the highest, but it can't be compared with the other models{told}."
+    if not standing.behind:
+        who = _all_of(standing.open, "any of") if len(standing.open) == len(others) else _listed(standing.open)
+        return f"{leader} has {level}, the highest, but can't be told apart from {who}."
+    if not standing.open:
+        return f"{leader} leads with {level}: it is better than {_listed(standing.behind)}."
+    return (
+        f"{leader} leads with {level}, but can't be told apart from {_listed(standing.open)}; "
+        f"it is better than {_listed(standing.behind)}."
+    )
+
+
+def _other_pairs(leader: str, names: Sequence[str], table: Comparisons) -> Iterable[str]:
+    """Say which other differences are sure: the planned ones, or all if none was planned here."""
+    is_planned = _has_primary(table)
+    pairs = [
+        pair
+        for pair in table.comparisons
+        if leader not in (pair.first, pair.second)
+        and {pair.first, pair.second} <= set(names)
+        and (pair.is_primary or not is_planned)
+        and pair.verdict != "not compared"
+    ]
+    if not pairs:
+        return
+    sure = [
+        f"{pair.better} over {pair.second if pair.better == pair.first else pair.first}"
+        for pair in pairs
+        if pair.better
+    ]
+    if not sure:
+        yield (
+            "No difference among the others is sure."
+            if len(pairs) > 1
+            else (f"{pairs[0].first} and {pairs[0].second} can't be told apart.")
+        )
+    elif len(sure) <= MOST_PAIRS:
+        yield f"Also sure: {_listed(sure)}."
+    else:
+        yield f"Of the {len(pairs):,} differences among the others, {len(sure):,} are sure."
+
+
+# --- Until a study is complete ---------------------------------------------------------------------------------------
+
+
+def _so_far(names: Sequence[str], table: Comparisons, found: CriterionResults, progress: Progress) -> Iterable[str]:
+    leader = names[0]
+    sequences = [one for one in found.sequences if one.dataset == table.dataset]
+    standing = _Standing()
+    for one in sequences:
+        if leader not in (one.first, one.second):
+            continue
+        name = one.second if one.first == leader else one.first
+        if isinstance(one.estimate, Undefined):
+            standing.not_compared.append(name)
+        elif one.better:
+            (standing.behind if one.better == leader else standing.ahead).append(name)
+        else:
+            (standing.equal if one.decided else standing.open).append(name)
+    told = f"{progress.collected:,} of {progress.planned:,} assignments"
+    yield f"So far, after {told}, {leader} is ahead with {_level(leader, table, found)}."
+    if standing.behind:
+        yield f"It is better than {_listed(standing.behind)}, which holds at every look."
+    if standing.ahead:
+        yield f"{_listed(standing.ahead)} did better where the same people rated both."
+    if standing.equal:
+        yield f"It is equal to {_listed(standing.equal)} within the planned margin."
+    if standing.open:
+        yield f"Its lead over {_all_of(standing.open, 'all')} is not decided yet."
+    others = [one for one in sequences if leader not in (one.first, one.second)]
+    decided = sum(bool(one.decided) for one in others)
+    if others:
+        pairs = count_of(len(others), "other planned pair")
+        yield f"Of {pairs}, {decided or 'none'} {'is' if decided <= 1 else 'are'} decided."
+    if not sequences:
+        yield "Whether models differ is said here when the study is complete."
+
+
+# --- What it would take ----------------------------------------------------------------------------------------------
+
+
+def _what_it_takes(table: Comparisons, found: CriterionResults, progress: Progress) -> Iterable[str]:
+    """Say what would tell the pair with the largest difference apart, and the pair with the smallest."""
+    some = [one for one in found.separations if one.dataset == table.dataset]
+    if not some:
+        return
+    hardest, easiest = some[0], some[-1]
+    pair = f"{easiest.other} from {easiest.better}"
+    if isinstance(easiest.dialogs, Undefined):
+        if easiest.dialogs.reason == BEYOND_REACH:
+            yield f"To tell {pair} is beyond reach: {BEYOND_REACH}."
+        else:
+            yield f"What it would take to tell {pair} can't be computed: {easiest.dialogs.reason}."
+        return
+    closest = "" if hardest is easiest else _closest(hardest)
+    if easiest.dialogs <= easiest.dialogs_now and progress.is_complete:
+        yield (
+            f"About {count_of(easiest.dialogs, 'dialog')} should have told {pair} if they differed as much as is seen: "
+            f"they may differ less.{f' To tell{closest}.' if closest else ''}"
+        )
+        return
+    effort = f"To tell {pair} takes about {count_of(easiest.dialogs, 'dialog')} in all{_more(easiest)}"
+    yield f"{effort}{f', and{closest}' if closest else ''}, if they differ as much as is seen."
+
+
+def _closest(one: Separation) -> str:
+    pair = f" {one.other} from {one.better}, the closest,"
+    if isinstance(one.dialogs, Undefined):
+        beyond = one.dialogs.reason.removeprefix("it would take ")
+        return f"{pair} {beyond if one.dialogs.reason == BEYOND_REACH else f'is not computed ({beyond})'}"
+    return f"{pair} about {one.dialogs:,}{_more(one)}"
+
+
+def _more(one: Separation) -> str:
+    if isinstance(one.dialogs, Undefined) or isinstance(one.cost_cents, Undefined) or one.dialogs <= one.dialogs_now:
+        return ""
+    more, cost = rounded(one.dialogs - one.dialogs_now), _about(one.cost_cents, one.currency)
+    return f" (about {cost} more)" if more >= one.dialogs else f" ({more:,} more, about {cost})"
+
+
+def _about(cents: int, currency: str) -> str:
+    """Write an amount as it is said aloud: two digits, and no cents beyond ten.
+
+    >>> _about(123456, "USD"), _about(2543, "USD"), _about(480, "USD")
+    ('$1,200', '$25', '$4.80')
+    """
+    if cents < 10_00:
+        return f"{SIGNS[currency]}{cents / 100:,.2f}"
+    amount = round(cents / 100)
+    unit = 10 ** max(0, len(str(amount)) - 2)
+    return f"{SIGNS[currency]}{round(amount / unit) * unit:,}"
+
+
+# --- Cautions and words ----------------------------------------------------------------------------------------------
+
+
+def _cautions(names: Sequence[str], table: Comparisons, found: CriterionResults) -> Iterable[str]:
+    yield from table.warnings
+    apart = [pair for pair in table.comparisons if pair.kind == "unpaired" and pair.is_primary]
+    if apart:
+        yield (
+            f"{count_of(len(apart), 'pair was', 'pairs were')} rated by different people only, so that what raters "
+            "differ by is part of the difference."
+        )
+    unrated = [name for name in found.generators if name not in names]
+    if unrated:
+        yield f"{_listed(unrated)} {'has' if len(unrated) == 1 else 'have'} no ratings here."
+
+
+def _level(name: str, table: Comparisons, found: CriterionResults) -> str:
+    """Write a model's outcome: "43.2 % good", "a mean score of 3.42", "a win rate of 61.0 %"."""
+    rows = [row for row in found.table if (row.dataset, row.generator) == (table.dataset, name)]
+    value = outcome_in(rows[0], table.outcome, found) if rows else Undefined("there is no rating")
+    title = outcome_title(table.outcome, found)
+    if not isinstance(value, Estimate):
+        return f"an undefined {title}"
+    if outcome_kind(table.outcome, found) is Kind.SCORE:
+        return f"a {title} of {value.value:.2f}"
+    if found.is_comparison:
+        return f"a {title} of {100 * value.value:.1f} %"
+    return f"{100 * value.value:.1f} % {found.values[0]}"
+
+
+def _pair(pairs: Iterable[Comparison], first: str, second: str) -> Comparison | None:
+    return next((pair for pair in pairs if {pair.first, pair.second} == {first, second}), None)
+
+
+def _has_primary(table: Comparisons) -> bool:
+    return any(pair.is_primary for pair in table.comparisons)
+
+
+def _is_undefined(table: Comparisons) -> bool:
+    return all(isinstance(pair.difference, Undefined) for pair in table.comparisons)
+
+
+def _reason(pair: Comparison) -> str:
+    return pair.test.reason if isinstance(pair.test, Undefined) else ""
+
+
+def _all_of(names: Sequence[str], every: str) -> str:
+    return f"{every} {len(names)} other models" if len(names) > MOST_NAMES else _listed(names)
+
+
+def _listed(names: Iterable[str]) -> str:
+    """Join names; of many, name a few and count the rest.
+
+    >>> _listed("ab"), _listed("abcd"), _listed("abcdefg")
+    ('a and b', 'a, b, c and d', 'a, b, c and 4 others')
+    """
+    some = list(names)
+    if len(some) > MOST_NAMES:
+        some = [*some[: MOST_NAMES - 1], f"{len(some) - MOST_NAMES + 1} others"]
+    return " and ".join(filter(None, [", ".join(some[:-1]), some[-1]])) if some else ""

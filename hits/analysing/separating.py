@@ -1,0 +1,128 @@
+"""Says what it would take to tell apart what can't be told apart yet: in dialogs and in money, by the planner.
+
+In: results with their verdicts, and what further dialogs of this study cost. Out: the same results with `Separation`s
+for the primary pairs that matter most. Guaranteed: it computes from the shares that were seen and from the plan of the
+frozen design, always the same; what the planner can't simulate or can't reach is undefined, with the reason.
+
+The planner assumes that the difference that was seen is the true one. Where a pair is not told apart, the true one may
+well be smaller, so these numbers are a rough guide, and pages say "about".
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from hits.analysing.results import BEYOND_REACH, MOST_DIALOGS, CriterionResults, Results, Separation, rounded
+from hits.stats import (
+    SHARE_OF_BEST,
+    Comparison,
+    Comparisons,
+    Setting,
+    Undefined,
+    approximate_dialogs_needed,
+)
+
+SMALLEST_SHARE = 0.005  # the planner needs some of each value
+THREE = 3  # values, as the planner simulates them
+NO_COMPARISONS = "the planner can't simulate comparisons of two replies"
+OTHER_SCALE = "the planner can't simulate mean scores on this scale"
+NO_DIFFERENCE = "no difference is seen"
+
+
+@dataclass(frozen=True)
+class Pricing:
+    """How a study asks for more: what follows from its frozen design. `hit_cents` is what a set of dialogs costs at
+    most, with all its raters, bonuses and fees."""
+
+    raters: int
+    generators: int
+    dialogs_per_hit: int
+    most_hits: int
+    family: int
+    hit_cents: int
+    currency: str
+
+
+def with_separations(results: Results, pricing: Pricing | None) -> Results:
+    """Add the separations; without a pricing, as for ratings that were made elsewhere, there are none."""
+    if pricing is None:
+        return results
+    made = [replace(one, separations=tuple(_separations(one, results, pricing))) for one in results.criteria]
+    return replace(results, criteria=tuple(made))
+
+
+def _separations(found: CriterionResults, results: Results, pricing: Pricing) -> list[Separation]:
+    return [
+        _separate(pair, table, found, pricing)
+        for table in found.comparisons
+        for pair in _hardest_and_easiest(undecided_pairs(table, found, results.progress.is_complete), table)
+    ]
+
+
+def undecided_pairs(table: Comparisons, found: CriterionResults, is_complete: bool) -> list[Comparison]:
+    """Return the primary pairs that were compared and are not told apart: by the test that decides, or until a study
+    is complete by the confidence sequence."""
+    decided = {(one.first, one.second) for one in found.sequences if one.dataset == table.dataset and one.decided}
+    return [
+        pair
+        for pair in table.comparisons
+        if pair.is_primary
+        and not isinstance(pair.difference, Undefined)
+        and (pair.verdict == "not told apart" if is_complete else (pair.first, pair.second) not in decided)
+    ]
+
+
+def _hardest_and_easiest(pairs: Sequence[Comparison], table: Comparisons) -> list[Comparison]:
+    """Choose the pairs with the smallest and the largest difference, among those of the leading model if there are
+    any: a reader asks about the leader first, and each pair takes a quarter of a second."""
+    leader = table.letters[0].generator if table.letters else ""
+    of_leader = [pair for pair in pairs if leader in (pair.first, pair.second)]
+    by_size = sorted(of_leader or pairs, key=_size)
+    return by_size if len(by_size) < 2 else [by_size[0], by_size[-1]]
+
+
+def _size(pair: Comparison) -> float:
+    return 0.0 if isinstance(pair.difference, Undefined) else abs(pair.difference.value)
+
+
+def _separate(pair: Comparison, table: Comparisons, found: CriterionResults, pricing: Pricing) -> Separation:
+    first_leads = not isinstance(pair.difference, Undefined) and pair.difference.value >= 0
+    better, other = (pair.first, pair.second) if first_leads else (pair.second, pair.first)
+    rows = [row for row in found.table if row.dataset == table.dataset]
+    now = max((row.dialogs for row in rows if row.generator in (better, other)), default=0)
+    dialogs = _dialogs_needed(_size(pair), other, table, found, pricing)
+    cost: int | Undefined = Undefined("the number of dialogs is not known")
+    if not isinstance(dialogs, Undefined):
+        cost = math.ceil(max(0, dialogs - now) / pricing.dialogs_per_hit) * pricing.hit_cents
+    return Separation(table.dataset, better, other, _size(pair), now, dialogs, cost, pricing.currency)
+
+
+def _dialogs_needed(
+    difference: float, weaker: str, table: Comparisons, found: CriterionResults, pricing: Pricing
+) -> int | Undefined:
+    if difference <= 0:
+        return Undefined(NO_DIFFERENCE)
+    if found.is_comparison:
+        return Undefined(NO_COMPARISONS)
+    shares = next((row.shares for row in found.table if (row.dataset, row.generator) == (table.dataset, weaker)), ())
+    if isinstance(shares, Undefined) or not shares:
+        return Undefined("there are no shares to plan with")
+    if table.outcome != SHARE_OF_BEST and len(shares) != THREE:
+        return Undefined(OTHER_SCALE)
+    best = shares[0].share
+    # Of a longer scale, only the best value matters for its share: the others are halved between "okay" and "bad".
+    rest = [one.share for one in shares[1:]] if len(shares) == THREE else [(1 - best) / 2] * 2
+    raised = [max(share, SMALLEST_SHARE) for share in (best, *rest)]
+    good, okay, bad = (share / sum(raised) for share in raised)
+    setting = Setting(
+        dialogs=2,
+        raters=pricing.raters,
+        generators=max(2, pricing.generators),
+        proportions=(good, okay, bad),
+        dialogs_per_hit=pricing.dialogs_per_hit,
+        most_hits=pricing.most_hits,
+        family=pricing.family,
+        outcome=table.outcome,
+    )
+    dialogs = approximate_dialogs_needed(setting, difference, most=MOST_DIALOGS)
+    return Undefined(BEYOND_REACH) if dialogs is None else rounded(dialogs)

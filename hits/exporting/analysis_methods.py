@@ -1,0 +1,257 @@
+"""Writes the paragraph about the analysis: outcome, coding, intervals, tests, family, looks, stopping and power.
+
+It says what these results used, and nothing else: a test that was not made is not named, nor is its source.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from evalplatform.wording import count_of
+from hits.exporting.bundle_facts import Sources, join_names
+from hits.exporting.reached_power import PowerOfSize
+from hits.protocols import Criterion, protocol_of
+from hits.stats import LARGER_OF_BOTH, PERMUTATION, TWO_WAY_T, Comparison, PairTest, TrueValues, Undefined
+
+FEWEST_DRAWS = 999  # hits.stats.sign_flips makes no fewer
+
+
+def describe_analysis(sources: Sources) -> Iterator[str]:
+    yield from _outcome(sources)
+    yield from _coding(sources)
+    yield from _intervals(sources)
+    if sources.results.progress.is_complete:
+        yield from _tests(sources)
+        yield from _letters(sources)
+    else:
+        yield from _sequences(sources)
+    yield from _secondary(sources)
+    yield from _looks(sources)
+    yield from _stopping(sources)
+    yield from describe_power(sources)
+
+
+# --- What is measured -------------------------------------------------------------------------------------------------
+
+
+def outcome_words(sources: Sources) -> str:
+    outcome = sources.design.analysis.outcome
+    if protocol_of(sources.design).criteria[0].is_comparison:
+        outcome = "win rate"
+    best = sources.results.main.values[0] if sources.results.main.values else "the best value"
+    if len(sources.results.criteria) > 1:
+        return {"share of best": "share of replies that got the best value"}.get(outcome, outcome)
+    return {"share of best": f"share of replies rated “{best}”"}.get(outcome, outcome)
+
+
+def _outcome(sources: Sources) -> Iterator[str]:
+    several = len(sources.results.criteria) > 1
+    titles = join_names([one.title for one in sources.results.criteria])
+    each = f", for each of the {len(sources.results.criteria)} criteria ({titles})" if several else ""
+    yield f"The primary outcome, fixed in the design before data collection, was the {outcome_words(sources)}{each}."
+
+
+def _coding(sources: Sources) -> Iterator[str]:
+    criteria = protocol_of(sources.design).criteria
+    for text in dict.fromkeys(_coded(one) for one in criteria):
+        about = [one.title for one in criteria if _coded(one) == text]
+        of_these = f" of {join_names(about)}" if len({_coded(one) for one in criteria}) > 1 else ""
+        yield f"Ratings{of_these} were coded as {text}."
+    outcome = sources.design.analysis.outcome
+    if criteria[0].is_comparison or outcome == "win rate":
+        yield "For the win rate, a win counted 1, a tie 1/2 and a loss 0."
+    elif outcome == "share of best":
+        best = "a criterion's best value" if len(criteria) > 1 else f"“{sources.results.main.values[0]}”"
+        yield f"For the primary outcome, {best} counted 1 and every other value 0."
+    if not criteria[0].is_comparison:
+        yield "Mean scores treat the distances between neighbouring values as equal."
+
+
+def _coded(one: Criterion) -> str:
+    scores, labels = one.scale.scores, one.scale.labels
+    if one.measured.bins or list(labels) == [f"{score:g}" for score in scores]:
+        return f"their points, from {min(scores):g} to {max(scores):g}"
+    return join_names([f"{score:g} (“{label}”)" for label, score in zip(labels, scores, strict=True)])
+
+
+def _intervals(sources: Sources) -> Iterator[str]:
+    yield (
+        "Ratings of the same dialog, and of the same worker, are not independent; 95% confidence intervals therefore "
+        "use a two-way cluster-robust variance over dialogs and workers [@cameron], adjusted for few and uneven "
+        "clusters, with Satterthwaite's degrees of freedom [@satterthwaite]."
+    )
+    means = "" if protocol_of(sources.design).criteria[0].is_comparison else " and mean scores"
+    yield (
+        f"Intervals of shares{means} are symmetric on the log-odds scale; no interval is corrected for multiplicity."
+    )
+
+
+# --- Which models differ ----------------------------------------------------------------------------------------------
+
+
+def _pairs(sources: Sources) -> list[Comparison]:
+    return [pair for one in sources.results.criteria for table in one.comparisons for pair in table.comparisons]
+
+
+def _tests(sources: Sources) -> Iterator[str]:
+    pairs = _pairs(sources)
+    methods = {pair.test.method for pair in pairs if isinstance(pair.test, PairTest)}
+    if not methods:
+        if pairs:
+            yield "No pair of models could be tested."
+        return
+    if any(pair.kind == "paired" for pair in pairs):
+        yield "Models were compared by paired differences within the same worker and dialog."
+    if methods & {PERMUTATION, LARGER_OF_BOTH}:
+        yield (
+            "Differences of the primary outcome were tested two-sided by a permutation test that swaps the two models' "
+            f"names in whole dialogs (at least {FEWEST_DRAWS} random draws, seed {sources.results.seed}), with a "
+            "studentised statistic, which stays valid where workers differ in taste [@chung]."
+        )
+    if LARGER_OF_BOTH in methods:
+        fewest = min(table.effective_workers for one in sources.results.criteria for table in one.comparisons)
+        yield (
+            f"Because the ratings were worth those of only {fewest:.1f} equally busy workers, the larger of this "
+            "p-value and that of a t test with the two-way variance decided."
+        )
+    if TWO_WAY_T in methods and any(pair.kind == "paired" for pair in pairs if _method(pair) == TWO_WAY_T):
+        yield "Where answers were very many, a t test with the two-way variance stood in for the permutation test."
+    if any(pair.kind == "unpaired" for pair in pairs):
+        yield (
+            "Models that no worker had rated in the same dialog were compared by the difference of their means, with a "
+            "t test on the two-way variance; such differences include differences between raters."
+        )
+    yield from _family(sources, pairs)
+
+
+def _method(pair: Comparison) -> str:
+    return pair.test.method if isinstance(pair.test, PairTest) else ""
+
+
+def _family(sources: Sources, pairs: Sequence[Comparison]) -> Iterator[str]:
+    first = sources.results.main
+    primary = [pair for table in first.comparisons for pair in table.comparisons if pair.is_primary]
+    others = [pair for pair in pairs if not pair.is_primary]
+    each = " of each criterion" if len(sources.results.criteria) > 1 else ""
+    yield (
+        f"The primary family{each}, also fixed in the design, {_which_pairs(sources, len(primary))}; p-values were "
+        "corrected within it by Holm's method [@holm] at a family-wise level of .05."
+    )
+    if others:
+        yield (
+            f"All other comparisons ({len(others):,}, among them those within single datasets) are exploratory and "
+            "were corrected as a second family."
+        )
+    untested = sum(isinstance(pair.test, Undefined) for pair in pairs)
+    if untested:
+        yield f"Of all comparisons, {untested:,} could not be tested and {_is(untested)} reported as not compared."
+
+
+def _is(count: int) -> str:
+    return "is" if count == 1 else "are"
+
+
+def _which_pairs(sources: Sources, count: int) -> str:
+    analysis = sources.design.analysis
+    if analysis.compare == "one against the others":
+        return f"compared {analysis.reference} with each other model ({count_of(count, 'comparison')})"
+    if analysis.compare == "named pairs":
+        named = join_names([f"{first} with {second}" for first, second in analysis.pairs])
+        return f"compared {named} ({count_of(count, 'comparison')})"
+    return f"comprised all pairs of models ({count_of(count, 'comparison')})"
+
+
+def _letters(sources: Sources) -> Iterator[str]:
+    tables = [table for one in sources.results.criteria for table in one.comparisons]
+    if any(name.letters for table in tables for name in table.letters):
+        yield (
+            "In the tables, models that share a letter could not be told apart [@piepho]; letters and bold type are "
+            "given only where all pairs were tested."
+        )
+
+
+def _sequences(sources: Sources) -> Iterator[str]:
+    pairs = sources.results.main.sequences  # each criterion has a family of its own
+    each = " of a criterion" if len(sources.results.criteria) > 1 else ""
+    by = f"{count_of(len(pairs), 'planned pair')}{each}"
+    shared = f" and the error level of .05 shared equally by the {by}" if pairs else ""
+    yield (
+        "The results are interim: no fixed-sample test was made, and no p-values or letters are reported. "
+        "Differences of the primary outcome have confidence sequences, which are valid at every look: Robbins' normal "
+        "mixture [@robbins; @howard] on the two-way variance, with a mixture variance that was fixed with the design"
+        f"{shared}."
+    )
+
+
+def _secondary(sources: Sources) -> Iterator[str]:
+    criteria = sources.results.criteria
+    if any(not isinstance(one.ranked, Undefined) for found in criteria for one in found.rankings):
+        yield (
+            "Models were also ranked by a Bradley-Terry model [@bradley] with ties [@davidson], fitted to which of two "
+            "replies a worker rated higher."
+        )
+    if any(isinstance(found.true_values, TrueValues) for found in criteria):
+        yield "As a check, the replies' latent values were estimated with a Dawid-Skene model [@dawid]."
+
+
+# --- Looks, stopping, power -------------------------------------------------------------------------------------------
+
+
+def _looks(sources: Sources) -> Iterator[str]:
+    progress = sources.results.progress
+    if not progress.planned:
+        return
+    looks = {0: "not looked at", 1: "looked at once", 2: "looked at twice"}.get(
+        progress.looks, f"looked at {progress.looks:,} times"
+    )
+    yield f"Interim results were {looks} before these were computed; {progress.reason}."
+
+
+def _stopping(sources: Sources) -> Iterator[str]:
+    analysis = sources.design.analysis
+    if analysis.stop_when_decided:
+        equal = f", or lay within ±{analysis.equal_within:g} and was thus called equal" if analysis.equal_within else ""
+        yield (
+            "By design, data collection was to stop as soon as the confidence sequence of every planned pair excluded "
+            f"zero{equal} [@howard], or the budget was spent."
+        )
+    if analysis.drop_losers:
+        yield "By design, a model was shown in no further HIT once its confidence sequence lay below another model's."
+    if not (analysis.stop_when_decided or analysis.drop_losers):
+        if sources.results.progress.planned:
+            yield "There was no rule for stopping early."
+    elif sources.facts.stops:
+        yield f"What happened: {'; '.join(sources.facts.stops)}."
+    else:
+        yield "This did not happen."
+
+
+def describe_power(sources: Sources) -> Iterator[str]:
+    power = sources.facts.power
+    if power.planned is None:
+        yield f"No power analysis was made: {power.problem}."
+        return
+    yield (
+        "No target power was recorded with the design. By simulation with the test that decides (ordinal probit model "
+        f"with crossed effects, {power.simulations:,} simulated studies; {100 * power.taste:g}% of the latent variance "
+        f"for workers' tastes, {count_of(power.pairs, 'primary comparison')}), the study as designed "
+        f"({_size(power.planned)}) {_finds(power.planned, power.power)}."
+    )
+    if power.reached is not None:
+        yield f"As carried out ({_size(power.reached)}), it {_finds(power.reached, power.power)}."
+
+
+def _size(of: PowerOfSize) -> str:
+    return (
+        f"{count_of(of.dialogs, 'dialog')}, {count_of(of.ratings_per_dialog, 'rating')} per reply, about "
+        f"{count_of(of.effective_workers, 'equally busy worker')}"
+    )
+
+
+def _finds(of: PowerOfSize, power: float) -> str:
+    if of.detectable is None:
+        return (
+            f"would not detect even the largest possible difference between two models with a power of {100 * power:g}%"
+        )
+    return (
+        f"would detect a difference of {100 * of.detectable:.1f} percentage points in the share of the best value with "
+        f"a power of {100 * power:g}%"
+    )

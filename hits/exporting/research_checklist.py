@@ -1,0 +1,101 @@
+"""Writes what a human evaluation must answer in ARR's responsible research checklist, as far as it is known.
+
+The numbers are the checklist's (sections B, C and D); the questions are in words of our own.
+"""
+
+from collections.abc import Iterator
+
+from hits.analysing import describe_origin
+from hits.exporting.bundle_facts import Sources, join_names
+from hits.exporting.datasheet import TO_FILL_IN
+from hits.exporting.methods import dialogs_by_dataset
+from hits.exporting.origin_methods import describe_raters
+from hits.models.money import money
+
+HEAD = f"""# Responsible research checklist (ARR): what this study can answer
+
+Copy what helps into the form; what only the authors know says {TO_FILL_IN}.
+"""
+
+
+def research_checklist(sources: Sources) -> str:
+    warning = describe_origin(sources.results.origin)
+    lines = [HEAD, *([f"**{warning}**\n"] if warning else [])]
+    for title, questions in (
+        ("B Scientific artifacts", _artifacts(sources)),
+        ("C Computational experiments", _experiments(sources)),
+        ("D Human annotators", _annotators(sources)),
+    ):
+        lines.append(f"## {title}\n")
+        lines += [f"**{number} {question}**\n\n{answer}\n" for number, question, answer in questions]
+    return "\n".join(lines)
+
+
+Questions = Iterator[tuple[str, str, str]]
+
+
+def _artifacts(sources: Sources) -> Questions:
+    names = join_names([part.name for part in sources.design.datasets])
+    models = join_names(sources.design.generators)
+    yield "B1", "Are the creators of artifacts cited?", f"Datasets: {names}. Models: {models}. Citations: {TO_FILL_IN}"
+    yield "B2", "Licences and terms of use", f"Of the datasets, the models and this bundle: {TO_FILL_IN}"
+    yield "B3", "Is the use as intended?", TO_FILL_IN
+    yield (
+        *("B4", "Personal data and offensive content"),
+        "The bundle has no worker's own id: workers have pseudonyms that were made for it. In dialogs and replies: "
+        f"{TO_FILL_IN}",
+    )
+    language = sources.design.task.language
+    yield "B5", "Documentation of artifacts", f"README.md, datasheet.md. Language: {language}. Domains: {TO_FILL_IN}"
+    size = sources.results.main.size
+    counts = dialogs_by_dataset(sources)
+    yield (
+        *("B6", "Statistics of the data"),
+        f"{size.dialogs:,} dialogs with ratings that count ({counts}); {size.ratings:,} ratings of models' replies on "
+        f"{sources.results.main.title}, and {size.human_ratings:,} of human ones. The tables have the number of "
+        "ratings of each row.",
+    )
+
+
+def _experiments(sources: Sources) -> Questions:
+    yield (
+        *("C3", "Descriptive statistics: error bars, and of what?"),
+        "95% confidence intervals over dialogs and workers (two-way cluster-robust), of one study; methods.md has the "
+        "paragraph on the analysis, and participants.md the exclusions.",
+    )
+    versions = join_names([f"{name} {number}" for name, number in sources.facts.software.items()])
+    yield "C4", "Packages and their settings", f"{versions}; seed of the analysis {sources.results.seed}."
+
+
+def _annotators(sources: Sources) -> Questions:
+    facts, design = sources.facts, sources.design
+    yield (
+        *("D1", "Full text of instructions, screenshots, risks"),
+        "worker_pages/ has every page as workers saw it; the texts are also in manifest.jsonl (design.task). Risks to "
+        f"participants: {TO_FILL_IN}",
+    )
+    if not sources.is_from_people:
+        said = " ".join(describe_raters(sources))
+        yield "D2", "Recruitment and payment", f"N/A: {said}"
+        yield "D3", "Consent", "N/A: see D2. participants.md has the text that workers would read."
+        yield "D4", "Ethics board", f"{TO_FILL_IN}"
+        yield "D5", "Demographics and geography", "N/A: see D2."
+        return
+    hourly = money(facts.minutes.hourly_cents, design.pay.currency) if facts.minutes else "not known"
+    yield (
+        *("D2", "Recruitment and payment"),
+        f"{facts.workers:,} workers of {facts.place}; {money(design.pay.reward_cents, design.pay.currency)} for an "
+        f"assignment, which is {hourly} per hour at the median time ({design.pay.currency}; participants.md has "
+        f"bonuses, fees and percentiles). Whether that is adequate where they live: {TO_FILL_IN}",
+    )
+    yield (
+        *("D3", "Consent, and what participants were told about the use of their data"),
+        f"{facts.consent.agreements:,} agreements, one for each assignment, to the text in participants.md (version "
+        f"{facts.consent.version[:12]}).",
+    )
+    yield "D4", "Ethics board", f"{TO_FILL_IN}"
+    countries = join_names(design.crowd.countries, "or") if design.crowd.countries else "anywhere"
+    yield (
+        *("D5", "Demographics and geography"),
+        f"Workers had to be located in {countries}. The platform asks for no demographics: {TO_FILL_IN}",
+    )

@@ -1,0 +1,105 @@
+"""Approves and rejects work because a person decided so. No rule ever rejects."""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from evalplatform.errors import EvalPlatformError
+from hits.access import pseudonym
+from hits.budgeting import IN_FLIGHT, dues, empty_submissions
+from hits.crowds import Market, crowd_of
+from hits.errors import MarketRefused
+from hits.models import Event, Offering, Payment, Submission
+from hits.paying.due_payments import save_dues
+
+Kind = Payment.Kind
+Status = Submission.Status
+
+
+@transaction.atomic
+def approve_by_hand(submissions: Iterable[Submission], now: datetime, by: User | None = None) -> int:
+    """Approve submissions of one study, as a researcher asked, and return how many; the next run pays them.
+
+    Submissions that were decided before stay as they are, and so do those that somebody is rejecting at this moment.
+    """
+    locked = Submission.objects.select_for_update(of=("self",)).filter(pk__in=[one.pk for one in submissions]).waiting()
+    locked = locked.exclude(rejecting_at__gt=now - IN_FLIGHT).select_related("assignment__hit__study")
+    waiting = list(locked.order_by("pk"))
+    decided = Payment.objects.filter(submission__in=waiting, kind=Kind.REWARD).values_list("submission", flat=True)
+    new = [one for one in waiting if one.pk not in set(decided)]
+    if not new:
+        return 0
+    offering, study = new[0].assignment.offering, new[0].assignment.hit.study
+    save_dues([due for one in new for due in dues(offering, one, now)])
+    Submission.objects.filter(pk__in=[one.pk for one in new]).update(decided_at=now)
+    which = _name_assignment(new[0]) if len(new) == 1 else f"{len(new):,} assignments"
+    Event.objects.create(study=study, at=now, actor=by, text=f"approved {which} by hand")
+    return len(new)
+
+
+def reject(submission: Submission, reason: str, market: Market, by: User | None, now: datetime) -> None:
+    """Reject a submission because a person decided so, with a reason that the worker reads."""
+    _check_can_reject(submission.assignment.offering)
+    _check_reason(reason)
+    with transaction.atomic():
+        this = Submission.objects.select_for_update().get(pk=submission.pk)
+        if Payment.objects.paid().filter(submission=this, kind=Kind.REWARD).exists():
+            raise EvalPlatformError("This assignment was paid already; a payment can't be taken back.")
+        Submission.objects.filter(pk=this.pk).update(rejecting_at=now)
+    _reject_on_market(submission, reason, market, by, now)
+
+
+def reject_empty(submission: Submission, reason: str, market: Market, by: User | None, now: datetime) -> bool:
+    """Reject a submission that came without answers; return False if it has answers or a decision by now.
+
+    We check that, and hold the submission, just before the call. Until the call ends, nobody can approve it and no
+    answers can be restored to it.
+    """
+    assignment = submission.assignment
+    _check_can_reject(assignment.offering)
+    _check_reason(reason)
+    with transaction.atomic():
+        Submission.objects.select_for_update().get(pk=submission.pk)
+        still = empty_submissions(assignment.offering).filter(pk=submission.pk)
+        if not still.exists():
+            return False
+        Submission.objects.filter(pk=submission.pk).update(rejecting_at=now)
+    _reject_on_market(submission, reason, market, by, now)
+    return True
+
+
+def _check_can_reject(offering: Offering) -> None:
+    if not crowd_of(offering).abilities.can_reject:
+        raise EvalPlatformError(
+            f"Work on {offering.place} can't be rejected. Approve it; screening leaves it out of the results."
+        )
+
+
+def _check_reason(reason: str) -> None:
+    if not reason.strip():
+        raise EvalPlatformError("Write a reason: the worker reads it, and it is the least that we owe them.")
+
+
+def _reject_on_market(submission: Submission, reason: str, market: Market, by: User | None, now: datetime) -> None:
+    this = Submission.objects.filter(pk=submission.pk)
+    try:
+        market.reject(submission.assignment.crowd_assignment_id, reason.strip())
+    except MarketRefused:
+        this.update(rejecting_at=None)
+        raise
+    with transaction.atomic():
+        this.update(status=Status.REJECTED, decided_at=now, rejecting_at=None)
+        Payment.objects.owed().filter(submission=submission).update(
+            cancelled_at=now, refusal=f"rejected by hand: {reason.strip()}"
+        )
+        study = submission.assignment.hit.study
+        text = f"rejected {_name_assignment(submission)}: {reason.strip()}"
+        Event.objects.create(study=study, at=now, actor=by, text=text)
+
+
+def _name_assignment(submission: Submission) -> str:
+    assignment = submission.assignment
+    worker = pseudonym(assignment.hit.study, assignment.crowd_worker_id)
+    return f"the assignment of {worker} on HIT {assignment.hit.shown_number}"
