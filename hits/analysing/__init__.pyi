@@ -18,7 +18,6 @@ from .origin_words import count_origins as count_origins
 from .origin_words import describe_origin as describe_origin
 from .origin_words import origin_of_work as origin_of_work
 from .report import ALL_DATASETS as ALL_DATASETS
-from .report import HUMAN as HUMAN
 from .report import Answer as Answer
 from .report import Cell as Cell
 from .report import CriterionReport as CriterionReport
