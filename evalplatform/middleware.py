@@ -1,6 +1,6 @@
 """Handle every request: log line, log-in, Content-Security-Policy, refusals as a page, no NUL characters.
 
-After these, requests of workers and for the health page go straight to their views.
+After these, requests of workers, for the health page and by share links go straight to their views.
 """
 
 import time
@@ -27,6 +27,9 @@ CONTENT_SECURITY_POLICY = (
 )
 
 
+SHARED = "/shared/"  # what follows in such an address is a secret
+
+
 def log_requests(get_response: Handler) -> Handler:
     def handle(request: HttpRequest) -> HttpResponse:
         started = time.perf_counter()
@@ -36,10 +39,21 @@ def log_requests(get_response: Handler) -> Handler:
             # A worker's page saves after every move of a card, so successful saves are logged at level DEBUG only.
             is_usual = request.path.startswith("/work/api/") and response.status_code == 200
             note = log.debug if is_usual else log.info
-            note("request", method=request.method, path=request.path, status=response.status_code, ms=milliseconds)
+            note(
+                "request",
+                method=request.method,
+                path=_loggable(request.path),
+                status=response.status_code,
+                ms=milliseconds,
+            )
         return response
 
     return handle
+
+
+def _loggable(path: str) -> str:
+    """Return the path without the token of a share link, which opens the link to whoever reads the log."""
+    return f"{SHARED}..." if path.startswith(SHARED) else path
 
 
 def content_security_policy(get_response: Handler) -> Handler:
@@ -115,9 +129,10 @@ def skip_sessions(get_response: Handler) -> Handler:
     """Skip sessions, users, CSRF cookies and messages for requests that need none of them.
 
     A worker's page has a token instead, and about fifteen requests a HIT, of which these would take a good part. And
-    the health page must be shown even if the database, which holds sessions and users, does not answer.
+    the health page must be shown even if the database, which holds sessions and users, does not answer. Whoever has a
+    share link sees the same, with or without an account.
     """
-    prefixes = ("/work/", "/health/")
+    prefixes = ("/work/", SHARED, "/health/")
 
     def call_view(request: HttpRequest) -> HttpResponse:
         found = get_resolver("evalplatform.open_urls").resolve(request.path_info)

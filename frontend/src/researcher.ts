@@ -1,7 +1,8 @@
-// Load the scripts of the researcher's pages: htmx, folding.ts, framing.ts, keeping.ts and leaving.ts.
+// Load the scripts of the researcher's pages: htmx, folding.ts, framing.ts, keeping.ts, leaving.ts and printing.ts.
 import "htmx.org";
 import "./folding";
 import "./framing";
 import "./keeping";
 import "./leaving";
+import "./printing";
 import "./styles/researcher.css";

@@ -5,6 +5,11 @@ from .events import note_event as note_event
 from .pseudonyms import bundle_pseudonym as bundle_pseudonym
 from .pseudonyms import pseudonym as pseudonym
 from .pseudonyms import worker_ids as worker_ids
+from .share_links import MOST_DAYS as MOST_DAYS
+from .share_links import make_share_link as make_share_link
+from .share_links import open_share_link as open_share_link
+from .share_links import revoke_share_link as revoke_share_link
+from .share_links import valid_links as valid_links
 from .sharing import can_invite as can_invite
 from .sharing import invite as invite
 from .sharing import remove_member as remove_member

@@ -5,6 +5,11 @@ from .automatic import add_metrics as add_metrics
 from .automatic import metrics_of as metrics_of
 from .computing import compute_results as compute_results
 from .computing import pictures_as_json as pictures_as_json
+from .dialog_filter import AGREE as AGREE
+from .dialog_filter import DIFFER as DIFFER
+from .dialog_filter import DialogFilter as DialogFilter
+from .dialog_filter import RatedDialogFacts as RatedDialogFacts
+from .dialog_filter import choose_dialogs as choose_dialogs
 from .figures.all_figures import Picture as Picture
 from .figures.all_figures import make_pictures as make_pictures
 from .interim import sequences_of as sequences_of
@@ -37,6 +42,7 @@ from .serialising import results_from_json as results_from_json
 from .stored_looks import findings_as_json as findings_as_json
 from .stored_looks import findings_from_json as findings_from_json
 from .stored_results import SendTask as SendTask
+from .stored_results import find_rated_dialogs as find_rated_dialogs
 from .stored_results import find_results as find_results
 from .stored_results import refresh_results as refresh_results
 from .stored_results import source_of as source_of

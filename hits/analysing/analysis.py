@@ -6,6 +6,7 @@ The frame is that of hits.frames, or one with fewer columns (hits.elsewhere). It
 
     criterion             category  what workers were asked about; without it, all ratings are about one criterion
     opponent              category  where workers compared two replies, the generator of the other one
+    emotion, turns        category, int16  the dialog's emotion, missing where it has none, and its number of turns
     label                 category  the reply's predicted emotion or intent; missing where there is none
     metric_NAME           float     an automatic metric of the reply; NaN where there is none
     excluded_by_RULE      bool      True where this screening rule leaves the rating out (hits.screening.keeping)
@@ -28,6 +29,7 @@ from hits.stats import (
     CodedRatings,
     CriterionScale,
     Labels,
+    Levels,
     Plan,
     ShareRow,
     agreement,
@@ -40,6 +42,7 @@ from hits.stats import (
     metric_correlations,
     rank_generators,
     rows_by_dataset,
+    slice_rows,
     table_rows,
     worker_effect,
 )
@@ -47,7 +50,7 @@ from hits.stats import (
 Mask = npt.NDArray[np.bool_]
 
 METRIC_PREFIX = "metric_"
-ALSO_USED = ("place", "position", "wave", "submitted_at", "active_ms", "is_checkpoint", "label")
+ALSO_USED = ("place", "position", "wave", "submitted_at", "active_ms", "is_checkpoint", "label", "emotion", "turns")
 OVERALL = "overall"
 ALL_RULES, NO_RULE = "all rules", "no rule"
 
@@ -148,6 +151,7 @@ def _analyse_criterion(
         metrics=tuple(metric_correlations(ratings, {} if ratings.no_score_because else _metric_columns(kept), seed)),
         calibration=tuple(_calibration_rows(everything.of(kept_mask(frame, _rules_of_no_points(frame))))),
         variants=(with_all, *_other_variants(everything, frame, seed, plan, criterion)) if rules else (),
+        slices=tuple(slice_rows(ratings, _slice_columns(kept, ratings))),
         label=scale.label if scale else "",
         is_by_mean=scale is not None and scale.is_by_mean,
         is_nominal=scale is not None and scale.is_nominal,
@@ -182,6 +186,18 @@ def _measure_agreement(scopes: Sequence[tuple[str | None, CodedRatings]]) -> lis
             by_generator = [part.of_generator(code) for code in range(len(part.generators))]
         found += [agreement(one, name, part.generators[code]) for code, one in enumerate(by_generator)]
     return found
+
+
+def _slice_columns(kept: pd.DataFrame, ratings: CodedRatings) -> dict[str, Levels]:
+    """Return what dialogs are sliced by, as far as the frame says it."""
+    found: dict[str, Levels] = {}
+    if "emotion" in kept:
+        column = kept["emotion"].astype("category")
+        found["emotion"] = (column.cat.codes.to_numpy(np.int64), tuple(str(name) for name in column.cat.categories))
+    if "turns" in kept:
+        counts, codes = np.unique(kept["turns"].to_numpy(), return_inverse=True)
+        found["turns"] = (codes, tuple(str(count) for count in counts))
+    return found | {"dataset": (ratings.dataset, ratings.datasets)}
 
 
 def _label_shares(kept: pd.DataFrame, ratings: CodedRatings) -> list[Labels]:

@@ -1,6 +1,7 @@
 """Computes a study's results in the background and saves them for the pages; a failure keeps the earlier ones.
 
-In: a study and a marketplace. Out: its `StudyResults` row, filled with results, figures and disputed dialogs.
+In: a study and a marketplace. Out: its `StudyResults` row, filled with results and figures, and its
+`RatedDialogs` row.
 Guaranteed: the row says what it was computed from, so that ratings that arrive meanwhile make it stale; if the
 computation fails, the row says why and keeps the earlier results.
 """
@@ -11,14 +12,14 @@ from typing import Any
 
 from evalplatform.background_work import showing_life
 from evalplatform.errors import in_one_line
-from hits.analysing.disputed_dialogs import most_disputed
 from hits.analysing.figures.all_figures import Picture, make_pictures
+from hits.analysing.rated_dialogs import rated_dialogs
 from hits.analysing.results import Results
 from hits.analysing.serialising import results_as_json
 from hits.analysing.stored_results import source_of
-from hits.analysing.study_analysis import analyse_frame, frame_to_analyse
-from hits.models import Offering, ScreeningRun, StudyResults
-from hits.screening import funnel_of, kept_mask
+from hits.analysing.study_analysis import analyse_frame, frame_to_analyse, scales_of
+from hits.models import Offering, RatedDialogs, ScreeningRun, StudyResults
+from hits.screening import funnel_of
 
 VARIANT_FIGURES = ("shares", "comparisons", "ranking", "agreement")
 FAILED = "The computation failed. The log of the background process has the details; tell whoever runs this server."
@@ -34,7 +35,8 @@ def compute_results(offering: Offering, now: Callable[[], datetime]) -> None:
     # A failure counts as done too, or a waiting page would request the same computation again and again.
     try:
         with showing_life(rows, now):
-            computed = _compute(offering)
+            computed, dialogs = _compute(offering)
+        RatedDialogs.objects.update_or_create(offering=offering, defaults={"facts": dialogs})
         rows.update(**computed, source=source, problem="", computed_at=now(), finished_at=now())
     except Exception as error:
         rows.update(source=source, problem=in_one_line(error) or FAILED, finished_at=now())
@@ -42,17 +44,18 @@ def compute_results(offering: Offering, now: Callable[[], datetime]) -> None:
             raise
 
 
-def _compute(offering: Offering) -> dict[str, Any]:
+def _compute(offering: Offering) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the columns of the results' row, and what was counted in each dialog."""
     frame = frame_to_analyse(offering)
     results = analyse_frame(frame, offering)
-    return {
+    computed = {
         "results": results_as_json(results),
         "figures": {
             "": pictures_as_json(make_pictures(results, funnel_of(ScreeningRun.objects.current(offering)))),
             **_draw_variants(results),
         },
-        "disputed": most_disputed(frame[kept_mask(frame)]),
     }
+    return computed, rated_dialogs(frame, scales_of(offering.study))
 
 
 def _draw_variants(results: Results) -> dict[str, list[dict[str, str]]]:

@@ -7,9 +7,10 @@ and why it is undefined; a renderer only decides how each kind of cell is writte
 This file needs no pandas, because web processes render reports too.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 
+from hits.analysing.dialog_filter import DialogFilter
 from hits.analysing.origin_words import Origin
 from hits.analysing.results import Size
 from hits.analysing.study_progress import Progress
@@ -48,6 +49,10 @@ class Cell:
     is_below: bool = False
     before: str = ""
     after: str = ""
+    dialogs: DialogFilter | None = None  # chooses the dialogs behind it, which a page links to
+
+    def linked(self, dialogs: DialogFilter) -> "Cell":
+        return replace(self, dialogs=dialogs)
 
     @property
     def number(self) -> float:

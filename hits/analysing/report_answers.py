@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from hits.analysing.dialog_filter import DialogFilter
 from hits.analysing.report import (
     ALL_DATASETS,
     HUMAN,
@@ -86,19 +87,29 @@ def _tables_by_dataset(
         letters = found.letters(dataset) if is_compared else {}
         leading = found.leading(dataset) if is_compared else set()
         made = tuple(
-            _share_row(row, found, row.generator in leading, letters.get(row.generator or "", "")) for row in of_dataset
+            _share_row(row, found, row.generator in leading, letters.get(row.generator or "", ""), is_compared)
+            for row in of_dataset
         )
         tables.append(Table("shares", dataset or ALL_DATASETS, "Model", columns, made, dataset))
     return tuple(tables)
 
 
-def _share_row(row: ShareRow, found: CriterionResults, is_leading: bool, letters: str) -> Row:
+def _share_row(row: ShareRow, found: CriterionResults, is_leading: bool, letters: str, is_linked: bool) -> Row:
+    """Make a row. Only what all rules keep is linked to its dialogs, because their list counts just that."""
     head = Head((row.generator or HUMAN,), is_human=row.generator is None, letters=letters)
     if isinstance(row.shares, Undefined):
         cells = [Cell(Kind.SHARE, None, undefined=row.shares.reason)] * len(found.values)
     else:
         cells = [
-            Cell(Kind.SHARE, one.share, one.interval, is_best=is_leading and place == 0 and not found.is_by_mean)
+            Cell(
+                Kind.SHARE,
+                one.share,
+                one.interval,
+                is_best=is_leading and place == 0 and not found.is_by_mean,
+                dialogs=DialogFilter(found.criterion, row.generator or HUMAN, one.value, row.dataset or "")
+                if is_linked
+                else None,
+            )
             for place, one in enumerate(row.shares)
         ]
     sizes = (count(row.ratings), count(row.dialogs), count(row.workers))

@@ -62,6 +62,8 @@ def _titled_sections(report: CriterionReport) -> Iterator[tuple[str, Iterator[st
         yield "Predicted emotions and intents", _labels(section("labels"))
     if section("metrics").tables:
         yield "Automatic metrics beside ratings", _metrics(section("metrics"))
+    for table in section("slices").tables:
+        yield f"Slices, exploratory: {table.title.lower()}", _slices(table)
     if section("variants").tables:
         yield "With and without rules of screening", _variants(section("variants").tables[0])
 
@@ -188,6 +190,13 @@ def _metrics(section: Section) -> Iterator[str]:
         replies, pearson, spearman, of_models = map(_format_cell, row.cells)
         yield f"  {_format_head(row.head)}, {replies} replies: Pearson {pearson}, Spearman {spearman}"
         yield f"    means of the {len(means.rows)} models: Pearson {of_models}"
+
+
+def _slices(table: Table) -> Iterator[str]:
+    width = max(len(_format_head(row.head)) for row in table.rows) + 2
+    for row in table.rows:
+        outcome, ratings = table.cells(row, "outcome", "ratings")
+        yield f"  {_format_head(row.head):<{width}}{_format_cell(outcome):<{WIDE}}  n {_format_cell(ratings)}"
 
 
 def _variants(table: Table) -> Iterator[str]:

@@ -14,13 +14,14 @@ from hits.analysing.report_answers import agreement, calibration, comparisons, r
 from hits.analysing.report_circumstances import dependences, labels, metrics, true_values, variants
 from hits.analysing.report_interim import interim_comparisons
 from hits.analysing.report_leaderboard import in_one_order, leaderboards
+from hits.analysing.report_slices import slices
 from hits.analysing.results import CriterionResults, Results
 
 Make = Callable[[CriterionResults], Section]
 
 EVERYTHING: tuple[Make, ...] = (
     *(shares, comparisons, ranking, agreement),
-    *(calibration, dependences, true_values, labels, metrics, variants),
+    *(calibration, dependences, true_values, labels, metrics, slices, variants),
 )
 OF_A_VARIANT: tuple[Make, ...] = (shares, comparisons, ranking, agreement)
 

@@ -14,6 +14,7 @@ from hits.stats import (
     Ranking,
     SequenceFinding,
     ShareRow,
+    Slices,
     TrueValues,
     Undefined,
     WorkerEffect,
@@ -92,6 +93,7 @@ class CriterionResults:
     calibration: tuple[ShareRow, ...]
     variants: tuple[Variant, ...]
     sequences: tuple[SequenceFinding, ...] = ()  # one for each primary pair
+    slices: tuple[Slices, ...] = ()  # by emotion, number of turns and dataset
     separations: tuple[Separation, ...] = ()  # of the hardest and the easiest primary pair that is not told apart
     label: str = ""  # the criterion's name as people read it; empty if `criterion` says it all
     is_by_mean: bool = False  # the values are points with equal distances: tables show means first
@@ -131,6 +133,7 @@ class CriterionResults:
             metrics=(),
             calibration=(),
             sequences=(),
+            slices=(),
             separations=(),
         )
 

@@ -14,8 +14,9 @@ from django.db.models import Count, Max
 
 from evalplatform import __version__
 from generation.models import GeneratorScore
+from hits.analysing.dialog_filter import RatedDialogFacts
 from hits.analysing.study_progress import measure_progress
-from hits.models import Offering, ScreeningRun, Study, StudyResults, Submission
+from hits.models import Offering, RatedDialogs, ScreeningRun, Study, StudyResults, Submission
 
 SendTask = Callable[[Offering], None]  # sends a task about this offering
 
@@ -59,6 +60,12 @@ def find_results(offering: Offering) -> StudyResults:
     """Return the stored row or, before the first request, an empty one that is not saved."""
     found = StudyResults.objects.filter(offering=offering).first()
     return found or StudyResults(offering=offering)
+
+
+def find_rated_dialogs(offering: Offering) -> RatedDialogFacts | None:
+    """Return what the last computation counted in each dialog, or None before the first one."""
+    facts = RatedDialogs.objects.filter(offering=offering).values_list("facts", flat=True).first()
+    return RatedDialogFacts.from_json(facts or {})
 
 
 def refresh_results(offering: Offering, send: SendTask, now: datetime, is_forced: bool = False) -> StudyResults:

@@ -22,6 +22,8 @@ COLUMNS = {
     "wave": ("wave", "number of the wave in which the HIT was published, from 1"),
     "dataset": ("dataset", "the dialog's dataset"),
     "dialog": ("external_id", "the dialog's id in its dataset"),
+    "emotion": ("emotion", "the dialog's emotion in its dataset; empty where it has none"),
+    "turns": ("turns", "how many turns the dialog has"),
     "position": ("position", "position of the dialog in the HIT, from 0"),
     "is_checkpoint": ("is_checkpoint", "whether a human reply was hidden among the dialog's cards"),
     "card": ("card", "number of the card in the dialog, from 0; identical replies are one card"),

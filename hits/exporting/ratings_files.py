@@ -19,10 +19,10 @@ from hits.models import Submission
 from hits.screening import EXCLUDED_BY
 
 RATINGS_FILES = ("ratings.csv", "ratings.jsonl", "ratings.parquet")
-TEXTS = ("worker", "dataset", "dialog", "generator", "opponent", "criterion", "value", "label", "origin")
+TEXTS = ("worker", "dataset", "dialog", "emotion", "generator", "opponent", "criterion", "value", "label", "origin")
 BOOLEANS = ("is_checkpoint", "is_first_of_card", "is_human", "is_kept")
 TYPES = {"assignment": "int64", "active_ms": "int64", "hidden_ms": "int64", "hit": "int32", "block": "int32"}
-MAY_BE_EMPTY = {"generator", "opponent", "label"}  # for human replies, without a comparison, without a prediction
+MAY_BE_EMPTY = {"generator", "opponent", "label", "emotion"}  # e.g. the label, where nothing was predicted
 NOT_ANALYSED = {"block", "is_first_of_card", "is_human", "is_kept", "hidden_ms"}
 
 
@@ -69,6 +69,7 @@ def read_ratings(path: Path, about: About) -> pd.DataFrame:
     frame["value"] = _ordered_category(frame["value"], list(values), path)
     frame["origin"] = _ordered_category(frame["origin"], Submission.Origin.values, path)
     frame["label"] = pd.Categorical(frame["label"], categories=sorted(frame["label"].dropna().unique()))
+    frame["emotion"] = pd.Categorical(frame["emotion"], categories=sorted(frame["emotion"].dropna().unique()))
     ids, names = pd.factorize(frame["external_id"])
     frame["dialog"] = frame["dataset"].cat.codes.to_numpy(np.int64) * len(names) + ids
     frame["external_id"] = pd.Categorical.from_codes(ids, names)

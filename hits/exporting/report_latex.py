@@ -32,6 +32,8 @@ def latex_tables(report: Report, study: str = "", outcome: str = "") -> dict[str
             "ranking": _ranking,
             "agreement": _agreement,
         }
+        if one.section("slices").tables:
+            makers |= {"slices": _slices}
         if one.is_by_mean:
             makers = {"means": _means, **makers}
         for name, make in makers.items():
@@ -203,6 +205,22 @@ def _agreement(report: CriterionReport) -> str:
         for dataset, rows in groupby(of.rows, key=lambda row: row.head.names[0])
     ]
     return table(caption, f"{report.prefix}agreement", "lcccc", head, groups)
+
+
+def _slices(report: CriterionReport) -> str:
+    section = report.section("slices")
+    what = section.tables[0].columns[0].title
+    caption = (
+        rf"Exploratory: {escape(what)} of each model in parts of the dialogs, with 95\,\% intervals and the number of "
+        "ratings, $n$. Nothing here was tested."
+    )
+    groups = [(escape(of.title), [_slice_row(of, row) for row in of.rows]) for of in section.tables]
+    return table(caption, f"{report.prefix}slices", "lcr", ["Dialogs, model", escape(what.capitalize()), "$n$"], groups)
+
+
+def _slice_row(of: Table, row: Row) -> list[str]:
+    [ratings] = of.cells(row, "ratings")
+    return [escape(", ".join(row.head.names)), *_numbers(of, row, "outcome"), f"{ratings.number:,}"]
 
 
 def _title(of: Table) -> str:

@@ -22,7 +22,7 @@ _INTEGERS = {"hit": np.int32, "block": np.int32, "wave": np.int32}
 _OF_RATINGS = {
     **dict.fromkeys(("submission", "item", "dialog", "candidate", "active_ms", "hidden_ms"), np.int64),
     **_INTEGERS,
-    **dict.fromkeys(("position", "card", "place"), np.int16),
+    **dict.fromkeys(("turns", "position", "card", "place"), np.int16),
     **dict.fromkeys(("is_checkpoint", "is_first_of_card", "is_gold"), np.bool_),
     "score": np.int8,
 }
@@ -56,6 +56,8 @@ def build_ratings(columns: Mapping[str, Any], values: Sequence[str] = USUAL_VALU
         "dialog": dialog,
         "dataset": "all",
         "external_id": dialog,
+        "emotion": categories_from_codes(np.full(len(place), -1, np.int8), []),
+        "turns": 1,
         "position": 0,
         "is_checkpoint": False,
         "card": card,
@@ -73,7 +75,7 @@ def build_ratings(columns: Mapping[str, Any], values: Sequence[str] = USUAL_VALU
         "submitted_at": DEFAULT_TIME,
     }
     given = {name: column for name, column in columns.items() if name != "value"}
-    names = ("worker", "dataset", "external_id", "generator", "opponent", "criterion")
+    names = ("worker", "dataset", "external_id", "emotion", "generator", "opponent", "criterion")
     return _typed(filled | given, len(place), _OF_RATINGS, names)
 
 

@@ -11,6 +11,8 @@ that memory does not grow with the study.
     dialog            int64     the Dialog's id: the same in all HITs of a block
     dataset           category  in the design's order
     external_id       category  the dialog's id in its dataset
+    emotion           category  the dialog's emotion in its dataset; missing where it has none
+    turns             int16     how many turns the dialog has
     position          int16     the dialog's position in the HIT, from 0
     is_checkpoint     bool      True if a human reply was hidden among the dialog's cards
     card, place       int16     the card's place in HitItem.cards, and on the worker's page; both from 0
@@ -45,7 +47,7 @@ from hits.models import HitItem, Offering, Study
 SUBMISSIONS_AT_ONCE = 500
 OF_HIT = ("hit", "block", "wave")
 OF_WORK = ("submitted_at", "origin")
-OF_ITEM = ("dialog", "dataset", "external_id", "position", "is_checkpoint")
+OF_ITEM = ("dialog", "dataset", "external_id", "emotion", "turns", "position", "is_checkpoint")
 
 
 def ratings_frame(offering: Offering) -> pd.DataFrame:

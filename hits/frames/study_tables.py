@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from django.db.models import Case, Field, OuterRef, QuerySet, Subquery, Value, When
+from django.db.models import Case, Field, Func, IntegerField, OuterRef, QuerySet, Subquery, Value, When
 from django.db.models.functions import Coalesce
 
 from generation.models import Candidate, Generator
@@ -23,6 +23,16 @@ NameWorker = Callable[[str], str]
 
 def confirmed_submissions(offering: Offering) -> QuerySet[Submission]:
     return Submission.objects.filter(assignment__offering=offering).with_answers()
+
+
+class TurnCount(Func):
+    """Counts a dialog's turns in the database, so that their texts need not be read."""
+
+    function = "JSON_ARRAY_LENGTH"
+    output_field = IntegerField()
+
+    def as_postgresql(self, compiler: Any, connection: Any, **more: Any) -> Any:
+        return self.as_sql(compiler, connection, function="JSONB_ARRAY_LENGTH", **more)
 
 
 class StudyTables:
@@ -157,6 +167,7 @@ class StudyTables:
             self.hit_items.values_list(
                 *("pk", "hit__number", "position", "is_checkpoint"),
                 *("dialog_id", "dialog__dataset__name", "dialog__external_id"),
+                *("dialog__emotion", TurnCount("dialog__turns")),
             ),
             item=np.int64,
             hit=np.int32,
@@ -165,10 +176,13 @@ class StudyTables:
             dialog=np.int64,
             dataset=object,
             external_id=object,
+            emotion=object,
+            turns=np.int16,
         )
         names = [part.name for part in self.design.datasets]
         rows["dataset"] = pd.Categorical(rows["dataset"], categories=names)
         rows["external_id"] = pd.Categorical(rows["external_id"])
+        rows["emotion"] = pd.Categorical(rows["emotion"], categories=sorted({name for name in rows["emotion"] if name}))
         return rows
 
     @cached_property

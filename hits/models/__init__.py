@@ -19,10 +19,11 @@ from hits.models.publication import Publication
 from hits.models.publishing_run import PublishingRun
 from hits.models.ratings_upload import RatingsUpload
 from hits.models.replacement import Replacement
+from hits.models.share_link import ShareLink
 from hits.models.spending_cap import SpendingCap
 from hits.models.standing import Standing
 from hits.models.study import Membership, Study
-from hits.models.study_results import StudyBundle, StudyResults
+from hits.models.study_results import RatedDialogs, StudyBundle, StudyResults
 from hits.models.submission import Rating, Submission
 
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "Payment",
     "Publication",
     "PublishingRun",
+    "RatedDialogs",
     "Rating",
     "RatingsUpload",
     "Replacement",
@@ -49,6 +51,7 @@ __all__ = [
     "RuleStop",
     "SchedulerBeat",
     "ScreeningRun",
+    "ShareLink",
     "SpendingCap",
     "Standing",
     "Study",

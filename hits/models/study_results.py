@@ -25,7 +25,7 @@ class MadeFromRatings(BackgroundWork):
 
 
 class StudyResults(MadeFromRatings):
-    """Results as JSON that hits.analysing.serialising writes, with their figures and the disputed dialogs.
+    """Results as JSON that hits.analysing.serialising writes, with their figures.
 
     All of it is computed from the same ratings and stored, so that a page can show it without computing statistics.
     """
@@ -33,7 +33,6 @@ class StudyResults(MadeFromRatings):
     offering = models.ForeignKey(Offering, on_delete=models.CASCADE, related_name="results")
     results = models.TextField(blank=True)
     figures = models.JSONField(default=dict)
-    disputed = models.JSONField(default=list)
     computed_at = models.DateTimeField(null=True)
 
     class Meta:
@@ -48,6 +47,20 @@ class StudyResults(MadeFromRatings):
 
     def __str__(self) -> str:
         return f"results of {self.offering}"
+
+
+class RatedDialogs(models.Model):
+    """What the last computation counted in each dialog (hits.analysing.rated_dialogs). It is a row of its own, since
+    it grows with the study, and pages that show results do not need it."""
+
+    offering = models.OneToOneField(Offering, on_delete=models.CASCADE, related_name="rated_dialogs")
+    facts = models.JSONField(default=dict)
+
+    class Meta:
+        verbose_name_plural = "rated dialogs"
+
+    def __str__(self) -> str:
+        return f"rated dialogs of {self.offering}"
 
 
 class StudyBundle(MadeFromRatings):

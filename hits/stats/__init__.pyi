@@ -28,6 +28,8 @@ from .outcomes import Ranking as Ranking
 from .outcomes import Reliability as Reliability
 from .outcomes import Share as Share
 from .outcomes import ShareRow as ShareRow
+from .outcomes import Slice as Slice
+from .outcomes import Slices as Slices
 from .outcomes import TrueValues as TrueValues
 from .outcomes import WorkerEffect as WorkerEffect
 from .planned_stopping import Stopped as Stopped
@@ -67,6 +69,8 @@ from .sequence import TAU_FACTOR as TAU_FACTOR
 from .sequence import SequenceFinding as SequenceFinding
 from .sequence import sequence_finding as sequence_finding
 from .sequence import too_early as too_early
+from .slices import Levels as Levels
+from .slices import slice_rows as slice_rows
 from .stopping_rule import Ruling as Ruling
 from .stopping_rule import carry_on as carry_on
 from .stopping_rule import rule_on as rule_on

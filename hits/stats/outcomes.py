@@ -256,3 +256,26 @@ class MetricCorrelation:
     spearman: Estimate | Undefined
     generators: tuple[GeneratorMeans, ...]
     of_generators: Estimate | Undefined
+
+
+@dataclass(frozen=True)
+class Slice:
+    """A generator's ratings in one slice of the dialogs. `share` is that of the best value."""
+
+    level: str
+    generator: str
+    ratings: int
+    dialogs: int
+    workers: int
+    share: Estimate | Undefined
+    mean_score: Estimate | Undefined
+
+
+@dataclass(frozen=True)
+class Slices:
+    """All slices `by` one property of the dialogs: emotion, turns or dataset. `omitted` levels have fewer ratings than
+    those that are shown."""
+
+    by: str
+    rows: tuple[Slice, ...]
+    omitted: int = 0

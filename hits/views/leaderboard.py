@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from django.http import QueryDict
 
 from evalplatform.spreadsheet_cells import cell_of
-from hits.analysing import Answer, Cell, CriterionReport, Kind, Report, Row, Table, describe_progress
+from hits.analysing import Answer, Cell, CriterionReport, DialogFilter, Kind, Report, Row, Table, describe_progress
 from hits.stats import Interval
 from hits.views.result_sections import written_cell
 
@@ -67,8 +67,9 @@ class Board:
     criteria: Sequence[Choice]
 
 
-def leaderboard_of(report: Report, query: QueryDict) -> Board | None:
-    """Return the board that the address asks for; what it does not know is ignored. None if nothing was compared."""
+def leaderboard_of(report: Report, query: QueryDict, dialogs: str = "") -> Board | None:
+    """Return the board that the address asks for; what it does not know is ignored. None if nothing was compared.
+    `dialogs` is the beginning of the address that lists a model's dialogs; "" if there is none."""
     criterion = next((one for one in report.criteria if one.criterion == query.get("criterion")), report.criteria[0])
     pairs = [
         (table, answer)
@@ -89,7 +90,7 @@ def leaderboard_of(report: Report, query: QueryDict) -> Board | None:
         preface=criterion.answers[0].sentences[0] if is_pooled_in_vain else "",
         table=table,
         outcome=table.columns[0].title,
-        rows=[_board_row(row, axis) for row in table.rows],
+        rows=[_board_row(row, axis, _dialogs_of(row, table, criterion, dialogs)) for row in table.rows],
         ticks=[(_place(tick, axis), _tick_text(tick, table)) for tick in _ticks(axis)],
         ceiling=_place(human[0].cells[0].number, axis) if human else "",
         has_letters=any(row.head.letters for row in table.rows),
@@ -105,7 +106,15 @@ def _has_numbers(table: Table) -> bool:
     return any(not row.cells[0].undefined for row in table.rows if not row.head.is_human)
 
 
-def _board_row(row: Row, axis: tuple[float, float]) -> BoardRow:
+def _dialogs_of(row: Row, table: Table, criterion: CriterionReport, dialogs: str) -> str:
+    """Return the address of the dialogs behind a row. The human reply is counted under other rules than the list."""
+    if not dialogs or row.head.is_human:
+        return ""
+    chosen = DialogFilter(criterion.criterion, row.head.names[0], dataset=table.dataset or "")
+    return f"{dialogs}{chosen.as_query()}"
+
+
+def _board_row(row: Row, axis: tuple[float, float], href: str) -> BoardRow:
     outcome, ratings, *_ = row.cells
     dot = None
     if not outcome.undefined:
@@ -120,6 +129,7 @@ def _board_row(row: Row, axis: tuple[float, float]) -> BoardRow:
         outcome=written_cell(outcome),
         dot=dot,
         ratings=f"{ratings.number:,}",
+        href=href,
     )
 
 

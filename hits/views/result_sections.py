@@ -17,6 +17,18 @@ SHORT_TITLES = {  # for the table of contents
 }
 
 
+class CellText(str):
+    """A cell's text. `query` chooses the dialogs behind it; "" if there is no list of them."""
+
+    query = ""
+
+    @classmethod
+    def of(cls, cell: Cell) -> "CellText":
+        text = cls(written_cell(cell))
+        text.query = cell.dialogs.as_query() if cell.dialogs else ""
+        return text
+
+
 @dataclass(frozen=True)
 class PageTable:
     """A row is its head and the cells, each with the column's title: phones show a row as a card."""
@@ -104,7 +116,7 @@ def _page_table(table: Table) -> PageTable:
     titles = [column.title for column in table.columns]
     caption = f"{table.title}, {table.count:,} {table.counted}" if table.counted else table.title
     rows = [
-        (_row_head(table, row.head), list(zip(titles, map(written_cell, row.cells), strict=True))) for row in table.rows
+        (_row_head(table, row.head), list(zip(titles, map(CellText.of, row.cells), strict=True))) for row in table.rows
     ]
     return PageTable(caption, table.heading, titles, rows)
 

@@ -13,6 +13,7 @@ from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_GET, require_POST
 
 from evalplatform.errors import EvalPlatformError
+from hits.access import can_invite
 from hits.analysing import (
     Results,
     describe_progress,
@@ -49,7 +50,8 @@ def show_results(request: HttpRequest, name: str) -> HttpResponse:
         **surroundings(offering),
         **_state(row),
         "is_read": bool(row.results),
-        **(_found(row, request.GET) if row.results else {}),
+        **(_found(offering, row, request) if row.results else {}),
+        "can_share": can_invite(offering.study, user_of(request)),
     }
     if row.results:
         note_look(offering, context["progress"], row.source, user_of(request), timezone.now())
@@ -116,13 +118,20 @@ def _state(row: StudyResults) -> dict[str, Any]:
     }
 
 
-def _found(row: StudyResults, query: QueryDict) -> dict[str, Any]:
-    """Return the report for the template, under the chosen screening variant if it exists."""
+def _found(offering: Offering, row: StudyResults, request: HttpRequest) -> dict[str, Any]:
+    dialogs = f"{reverse('dialogs', args=[offering.study.name])}?market={offering.place}&"
+    found = found_results(row, request.GET, dialogs)
+    return {**found, "bundle": bundle_panel(offering)}
+
+
+def found_results(row: StudyResults, query: QueryDict, dialogs: str) -> dict[str, Any]:
+    """Return the report for the template, under the chosen screening variant if it exists. `dialogs` is the beginning
+    of the address that lists the dialogs behind a cell; "" if they are not shown."""
     results = results_from_json(row.results)
     names = [variant.name for variant in results.main.variants]
     variant = _variant(results, query)
     shown = report_of(results, variant)
-    board = leaderboard_of(shown, query)
+    board = leaderboard_of(shown, query, "" if variant else dialogs)
     criterion = board.criterion if board else shown.criteria[0]
     figures = _figures(row, "") | (_figures(row, variant) if variant else {})
     run = ScreeningRun.objects.current(row.offering)
@@ -140,8 +149,9 @@ def _found(row: StudyResults, query: QueryDict) -> dict[str, Any]:
         "funnel_figure": figures.get("funnel"),
         "first_sections": [one for one in sections if one[0].key in first],
         "more_sections": [one for one in sections if one[0].key not in first],
-        "disputed_count": len(row.disputed),
-        "bundle": bundle_panel(row.offering),
+        # Dialogs are counted under the study's own screening: a variant's cells would count others.
+        "dialogs_address": "" if variant else dialogs,
+        "all_dialogs": dialogs,
     }
 
 

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -201,8 +202,8 @@ def test_the_pages_show_what_was_compared(worked: Study, offering: Offering, res
     compute_results(offering, now)
 
     results = researcher_client.get("/studies/demo/results/?market=local").content.decode()
-    disputed = researcher_client.get("/studies/demo/results/disputed/?market=local").content.decode()
+    disputed = researcher_client.get("/studies/demo/results/dialogs/?market=local&criterion=empathy").content.decode()
 
     assert "Empathy: Which model is better" in results
     assert "Fluency: Ranking" in results
-    assert "empathy: better" in disputed
+    assert re.search(r"× better, against", disputed)

@@ -30,7 +30,7 @@ from tests.hits.crowd import now, publish
 
 SIMULATED = "Simulated: not for publication"
 UNLUCKY_SEED = 132_161  # the first id that it draws would be one of the simulated workers'
-PAGES = ["", "monitor/", "results/", "workers/", "assignments/", "ledger/", "results/disputed/"]
+PAGES = ["", "monitor/", "results/", "workers/", "assignments/", "ledger/", "results/dialogs/"]
 
 
 @pytest.fixture

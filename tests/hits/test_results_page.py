@@ -14,15 +14,15 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from hits.analysing import compute_results, refresh_results
-from hits.analysing.disputed_dialogs import most_disputed
-from hits.frames import ratings_frame
-from hits.models import Assignment, Rating, ScreeningRun, Study, StudyResults, offering_for
+from hits.analysing.rated_dialogs import rated_dialogs
+from hits.analysing.study_analysis import frame_to_analyse, scales_of
+from hits.models import RatedDialogs, Rating, ScreeningRun, Study, StudyResults, offering_for
 from hits.screening import screen
 from hits.tasks import compute_results_of_offering, make_bundle_of_offering
 from tests.hits.rated import rate
 from tests.pages import html_of
 
-COLUMNS = ("source", "results", "figures", "disputed", "computed_at")
+COLUMNS = ("source", "results", "figures", "computed_at")
 _computed: dict[str, Any] = {}
 
 
@@ -42,6 +42,8 @@ def computed(rated: Study) -> Study:
     else:
         refresh_results(offering_for(rated, "local"), lambda *_: None, timezone.now())
         StudyResults.objects.update(**_computed, requested_at=None)
+    facts = rated_dialogs(frame_to_analyse(offering_for(rated, "local")), scales_of(rated))  # it names rows' ids
+    RatedDialogs.objects.update_or_create(offering=offering_for(rated, "local"), defaults={"facts": facts})
     return rated
 
 
@@ -74,7 +76,8 @@ def test_the_page_asks_a_worker_once_and_shows_what_it_finds(researcher_client: 
         "What ratings depend on besides the model",
         "True values",
         "Emotions and intents of the replies",
-        "Where workers disagree",
+        "Slices",
+        "The dialogs behind the numbers",
     ):
         assert heading in page
     assert "listener-large and parrot" in page
@@ -186,7 +189,7 @@ def test_new_ratings_make_results_stale_and_they_stay_until_there_are_others(
 
 def test_before_anything_is_rated_the_page_says_so(researcher_client: Client, demo_study: Study) -> None:
     assert "Nothing of this study is rated on this marketplace yet" in text_of(researcher_client)
-    assert "no results yet" in text_of(researcher_client, "disputed/")
+    assert "no results yet" in text_of(researcher_client, "dialogs/")
     assert not StudyResults.objects.exists()
 
 
@@ -215,34 +218,6 @@ def test_a_failed_computation_is_told_and_can_be_asked_for_again(researcher_clie
     researcher_client.post("/studies/demo/results/compute/")
 
     assert "Computing the results: no background process runs." in text_of(researcher_client)
-
-
-def test_the_most_disputed_dialogs_come_first_with_who_said_what(researcher_client: Client, computed: Study) -> None:
-    disputed = StudyResults.objects.get().disputed
-    page = text_of(researcher_client, "disputed/")
-    html = html_of(researcher_client.get("/studies/demo/results/disputed/"))
-
-    apart = [one["apart"] for one in disputed]
-    assert apart == sorted(apart, reverse=True)
-    assert len(disputed) == 60
-    assert "Page 1 of 6" in page
-    assert f"{apart[0]:.2f} apart" in page
-    links = {int(key) for key in re.findall(r"/studies/demo/assignments/(\d+)/", html)}
-    left_out = set(Assignment.objects.filter(crowd_worker_id__startswith="SAME").values_list("pk", flat=True))
-    assert links
-    assert not links & left_out
-
-
-def test_disagreement_is_the_mean_squared_difference_of_all_pairs(demo_study: Study) -> None:
-    rate(demo_study, hits=1, workers=2)
-    frame = ratings_frame(offering_for(demo_study, "local"))
-
-    (first, *_) = most_disputed(frame)
-
-    cards = frame[(frame["dialog"] == first["dialog"]) & frame["is_first_of_card"]]
-    by_card = cards.groupby("card")["score"].agg(lambda scores: float(scores.iloc[0] - scores.iloc[1]) ** 2)
-    assert first["apart"] == pytest.approx(by_card.mean(), abs=1e-4)
-    assert first["pairs"] == len(by_card)
 
 
 @pytest.mark.once
@@ -275,7 +250,7 @@ def test_a_bundle_is_made_by_a_worker_and_downloaded(
 def test_the_number_of_queries_does_not_grow_with_the_ratings(researcher_client: Client, computed: Study) -> None:
     def count() -> list[int]:
         found = []
-        for address in ("", "live/", "disputed/"):
+        for address in ("", "live/", "dialogs/"):
             with CaptureQueriesContext(connection) as queries:
                 text_of(researcher_client, address)
             found.append(len(queries))

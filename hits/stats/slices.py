@@ -1,0 +1,54 @@
+"""Counts ratings in slices: by the dialog's emotion, by its number of turns, by its dataset.
+
+Each slice has the same share of the best value, mean score and intervals as the main table (hits.stats.proportions),
+from the ratings of that slice alone. Slices are looked at after the fact and are many, so there are no tests and no
+letters: a reader sees how many ratings, dialogs and workers each number rests on.
+
+Two ratings of dialogs labelled "angry", good and bad: the slice "angry" has a share of good of 1/2 and n = 2.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from hits.stats.coded_ratings import HUMAN, CodedRatings, Codes
+from hits.stats.estimates import Estimate, Undefined
+from hits.stats.outcomes import Slice, Slices
+from hits.stats.proportions import row_of
+
+MOST_LEVELS = 40  # in a table that people read; those with the most ratings are shown
+
+Levels = tuple[Codes, tuple[str, ...]]  # the code of each rating's level, -1 where it has none, and the levels' names
+
+
+def slice_rows(ratings: CodedRatings, columns: Mapping[str, Levels]) -> list[Slices]:
+    """Return the slices by each column; one with fewer than two levels has nothing to compare and is left out."""
+    rows = ratings.from_both_sides
+    found = []
+    for by, (codes, names) in columns.items():
+        level = np.concatenate([codes, codes]) if ratings.opponent is not None else codes
+        counted = (rows.generator != HUMAN) & (level >= 0)
+        sizes = np.bincount(level[counted], minlength=len(names))
+        shown = np.sort(np.argsort(-sizes, kind="stable")[:MOST_LEVELS])
+        shown = shown[sizes[shown] > 0]
+        if len(shown) > 1:
+            omitted = int(np.count_nonzero(sizes)) - len(shown)
+            found.append(Slices(by, tuple(_slices(rows.of(counted), level[counted], names, shown)), omitted))
+    return found
+
+
+def _slices(rows: CodedRatings, level: Codes, names: tuple[str, ...], shown: Codes) -> list[Slice]:
+    count = len(rows.generators)
+    parts = rows.by_group(level.astype(np.int64) * count + rows.generator, len(names) * count)
+    return [
+        _slice(names[place], rows.generators[code], part)
+        for place in shown
+        for code in range(count)
+        if len(part := parts[place * count + code])
+    ]
+
+
+def _slice(level: str, generator: str, part: CodedRatings) -> Slice:
+    row = row_of(part, None, generator)
+    share = row.shares if isinstance(row.shares, Undefined) else Estimate(row.shares[0].share, row.shares[0].interval)
+    return Slice(level, generator, row.ratings, row.dialogs, row.workers, share, row.mean_score)

@@ -1,0 +1,176 @@
+"""Lists the dialogs behind the results: replies, how each was rated and by whom, filtered and page by page.
+
+Which dialogs there are, and which a filter chooses, was counted by the last computation; how their cards were rated is
+read from the ratings of this page's dialogs alone.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_GET
+
+from generation.models import Dialog
+from hits.access import pseudonym
+from hits.analysing import (
+    AGREE,
+    DIFFER,
+    DialogFilter,
+    RatedDialogFacts,
+    choose_dialogs,
+    find_rated_dialogs,
+    find_results,
+)
+from hits.models import HitItem, Offering, Rating, ScreeningRun
+from hits.protocols import Criterion, protocol_of
+from hits.screening import first_rules
+from hits.views.card_writers import candidates_of, text_of, writers_of
+from hits.views.study_pages import find_offering, surroundings
+
+DIALOGS_PER_PAGE = 10
+DISAGREEMENTS = ((DIFFER, "workers differ"), (AGREE, "workers agree"))
+
+
+@dataclass(frozen=True)
+class Said:
+    """Who said it; `left_out` names the screening rule against that work."""
+
+    worker: str
+    assignment_pk: int
+    left_out: str
+
+
+@dataclass(frozen=True)
+class ShownCard:
+    text: str
+    writers: str
+    values: list[tuple[str, list[Said]]]  # each value that was given, best first, and who gave it
+
+
+@dataclass(frozen=True)
+class ShownDialog:
+    dialog: Dialog
+    turns: list[tuple[int, str]]  # the speaker, from 1, and what they say
+    apart: float | None
+    cards: list[ShownCard]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A field of the filter form: its options as (value, words), and the one that is chosen."""
+
+    name: str
+    label: str
+    options: Sequence[tuple[str, str]]
+    chosen: str
+
+
+@require_GET
+def show_dialogs(request: HttpRequest, name: str) -> HttpResponse:
+    offering = find_offering(request, name)
+    context = {
+        **surroundings(offering),
+        **dialogs_context(offering, request.GET, names_workers=True),
+        "results_address": f"{reverse('results', args=[name])}?market={offering.place}",
+    }
+    return render(request, "hits/dialogs.html", context)
+
+
+def dialogs_context(offering: Offering, query: Mapping[str, str], names_workers: bool) -> dict[str, Any]:
+    """Return what `hits/dialogs.html` shows. Without `names_workers`, nobody learns who said what."""
+    facts = find_rated_dialogs(offering)
+    if facts is None:
+        return {"facts": None}
+    chosen, with_left_out = DialogFilter.from_query(query), query.get("left_out") == "yes"
+    places = choose_dialogs(facts, chosen, with_left_out)
+    page = Paginator(places, DIALOGS_PER_PAGE).get_page(query.get("page"))
+    labels = {one.name: one for one in protocol_of(offering.study.parsed_design).criteria}
+    criterion = labels[facts.criterion_of(chosen)]
+    return {
+        "facts": facts,
+        "page": page,
+        "dialogs": _shown_dialogs(offering, facts, list(page), criterion, with_left_out),
+        "choices": _choices(facts, chosen, labels),
+        "is_filtered": bool(chosen.as_query()),
+        "with_left_out": with_left_out,
+        "can_leave_out": ScreeningRun.objects.current(offering) is not None,
+        "names_workers": names_workers,
+        "computed_at": find_results(offering).computed_at,
+    }
+
+
+def _choices(facts: RatedDialogFacts, chosen: DialogFilter, labels: Mapping[str, Criterion]) -> list[Choice]:
+    """List the fields of the form; one with a single option would choose nothing."""
+    criterion = facts.criterion_of(chosen)
+    scale = labels[criterion].scale
+    values = [(value, scale.label(value) if value in scale.values else value) for value in facts.values[criterion]]
+    fields = [
+        Choice("model", "Model", _same(facts.models(criterion)), chosen.model),
+        Choice("value", "Rated", values, chosen.value),
+        Choice("dataset", "Dataset", _same(facts.datasets), chosen.dataset),
+        Choice("emotion", "Emotion", _same(facts.emotion_names), chosen.emotion),
+        Choice("turns", "Turns", _same(facts.turn_counts), chosen.turns),
+        Choice("disagreement", "Disagreement", DISAGREEMENTS, chosen.disagreement),
+    ]
+    if len(facts.criteria) > 1:
+        fields.insert(
+            0, Choice("criterion", "Criterion", [(one, labels[one].title) for one in facts.criteria], criterion)
+        )
+    return [one for one in fields if len(one.options) > 1 or one.chosen]
+
+
+def _same(names: Sequence[str]) -> list[tuple[str, str]]:
+    return [(name, name) for name in names]
+
+
+def _shown_dialogs(
+    offering: Offering, facts: RatedDialogFacts, places: Sequence[int], criterion: Criterion, with_left_out: bool
+) -> list[ShownDialog]:
+    keys = [facts.dialogs[place] for place in places]
+    items = HitItem.objects.filter(hit__study=offering.study, dialog__in=keys).select_related("dialog__dataset")
+    by_dialog = {item.dialog_id: item for item in items.order_by("-pk")}
+    candidates = candidates_of(by_dialog.values())
+    design = offering.study.parsed_design
+    said = _said(offering, keys, criterion, with_left_out)
+    found = []
+    for place, key in zip(places, keys, strict=True):
+        item = by_dialog[key]
+        cards = [
+            ShownCard(
+                text_of(design, card, item.dialog, candidates),
+                writers_of(card, candidates),
+                said.get((key, number), []),
+            )
+            for number, card in enumerate(item.cards)
+        ]
+        turns = [(1 + turn % 2, text) for turn, text in enumerate(item.dialog.turns)]
+        found.append(ShownDialog(item.dialog, turns, facts.apart[place], cards))
+    return found
+
+
+def _said(
+    offering: Offering, dialogs: Sequence[int], criterion: Criterion, with_left_out: bool
+) -> dict[tuple[int, int], list[tuple[str, list[Said]]]]:
+    """Return who said what about a card, by dialog and card number. A card that stands for several models has several
+    ratings, but was judged once, so that an assignment counts once."""
+    run = ScreeningRun.objects.current(offering)
+    ratings = Rating.objects.confirmed(offering).filter(item__dialog__in=dialogs, criterion=criterion.name)
+    columns = ("item__dialog", "card", "value", "opponent__generator__name", "submission")
+    of_work = ("submission__assignment", "submission__assignment__crowd_worker_id")
+    wanted = ratings if with_left_out else ratings.kept(run)
+    rows = list(wanted.order_by("pk").values_list(*columns, *of_work))
+    rules = first_rules(run, {row[4]: row[6] for row in rows}) if with_left_out else {}
+    names = {worker: pseudonym(offering.study, worker) for worker in {row[6] for row in rows}}
+    found: dict[tuple[int, int], dict[tuple[int, str], dict[int, Said]]] = {}
+    for dialog, card, value, opponent, submission, assignment, worker in rows:
+        label = criterion.scale.label(value) + (f", against {opponent}" if opponent else "")
+        of_value = found.setdefault((dialog, card), {}).setdefault((criterion.scale.values.index(value), label), {})
+        of_value[assignment] = Said(names[worker], assignment, rules.get(submission, ""))
+    return {
+        card: [(label, list(said.values())) for (_, label), said in sorted(values.items(), key=lambda one: one[0])]
+        for card, values in found.items()
+    }
