@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from hits.batching import card_order
+from hits.batching.card_orders import card_order
 from hits.designing import order_key, read_study_file
 from hits.frames import Frames, build_ratings, build_submissions
 from hits.models.design import StudyDesign

@@ -66,7 +66,8 @@ def _apart(kept: pd.DataFrame, dialogs: Array, count: int) -> Array:
     of_card = names // wide // (int(criterion.max()) + 1)
     far = np.bincount(of_card, n * squares - sums**2, minlength=count)
     pairs = np.bincount(of_card, n * (n - 1) / 2, minlength=count)
-    return np.divide(far, pairs, out=np.full(count, np.nan), where=pairs > 0)
+    shown: Array = np.divide(far, pairs, out=np.full(count, np.nan), where=pairs > 0)
+    return shown
 
 
 def _by_criterion(
@@ -92,6 +93,8 @@ def _count_ratings(ratings: CodedRatings, dialog: Array, count: int, order: Arra
     key = (dialog.astype(np.int64) * writers + rows.generator - HUMAN) * values + rows.value
     counts = np.bincount(key, minlength=count * writers * values).reshape(count, writers, values)[order]
     names = [HUMAN_REPLY, *ratings.generators]
-    has_any = counts.any(axis=(0, 2))
-    shown = [*range(1, writers), *([0] if has_any[0] else [])]  # the human reply comes last, and only if it was rated
+    shown = [
+        *range(1, writers),
+        *([0] if counts[:, 0].any() else []),
+    ]  # the human reply comes last, and only if it was rated
     return {names[code]: [counts[:, code, value].tolist() for value in range(values)] for code in shown}

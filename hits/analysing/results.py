@@ -165,5 +165,5 @@ def rounded(number: int) -> int:
     >>> rounded(2960), rounded(19300), rounded(87)
     (3000, 20000, 87)
     """
-    unit = 10 ** max(0, len(str(number)) - 2)
+    unit = int(10 ** max(0, len(str(number)) - 2))
     return math.ceil(number / unit) * unit

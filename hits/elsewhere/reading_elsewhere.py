@@ -189,13 +189,8 @@ class _Reading:
         for index in np.flatnonzero(~is_usable)[:MOST_PROBLEMS_TOLD]:
             row = rows.iloc[index]
             if not has_all[index]:
-                told.append(
-                    (
-                        int(row["accepted"]),
-                        "has no "
-                        + " and no ".join(TOLD.get(name, name) for name, mask in is_missing.items() if mask[index]),
-                    )
-                )
+                lacking = [str(TOLD.get(name, name)) for name, mask in is_missing.items() if mask[index]]
+                told.append((int(row["accepted"]), f"has no {' and no '.join(lacking)}"))
             elif is_double[index]:
                 same = (rows[list(NAMED)] == row[list(NAMED)]).all(axis=1).to_numpy()
                 first_record = int(rows["accepted"].iloc[int(np.flatnonzero(same)[0])])
@@ -289,7 +284,7 @@ def _make_frame(rows: pd.DataFrame, scales: dict[str, ValueScale], is_known: boo
             "dataset": dataset.remove_unused_categories().array,
             "external_id": rows["item"].array,
             "generator": rows["generator"].cat.remove_unused_categories().array,
-            "value": pd.Categorical.from_codes(value, categories=names),
+            "value": pd.Categorical.from_codes(value, categories=pd.Index(names)),
             "score": score,
         }
     )

@@ -11,7 +11,8 @@ from django.test import Client
 from django.utils import timezone
 
 from hits.access import make_token
-from hits.batching import card_order, manifest_lines
+from hits.batching import manifest_lines
+from hits.batching.card_orders import card_order
 from hits.designing import order_key
 from hits.models import Study
 from tests.hits.working import Worker, publish

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 import structlog
 from django.contrib.auth.models import User
-from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
 
@@ -51,7 +50,7 @@ def link_to(study: Study, days: int = 7, shows_dialogs: bool = False) -> str:
     return f"/shared/{token}/"
 
 
-def words_of(response: HttpResponse) -> str:
+def words_of(response: Any) -> str:
     return unescape(" ".join(re.sub(r"<[^>]+>", " ", html_of(response)).split()))
 
 

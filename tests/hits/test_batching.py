@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from generation.importing import import_candidates, import_dialogs
 from generation.models import Candidate, Dialog, Generator
-from hits.batching import build_hits, card_order, commitment_to, manifest_lines
+from hits.batching import build_hits, commitment_to, manifest_lines
 from hits.batching.building import checkpoints_of, deal, make_cards
+from hits.batching.card_orders import card_order
 from hits.designing import (
     ChosenDialog,
     Selection,

@@ -83,7 +83,7 @@ def test_the_page_shows_the_same_results_as_the_reader_and_a_bundle_that_can_be_
 
     answer = researcher_client.get(f"{address}bundle.zip")
     packed = tmp_path / "bundle.zip"
-    packed.write_bytes(b"".join(answer))  # type: ignore[arg-type]
+    packed.write_bytes(b"".join(answer))
     with unpack_bundle(packed) as folder:
         assert check_bundle(folder) == []
         out = io.StringIO()

@@ -9,7 +9,8 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
 
-from hits.batching import build_hits, card_order, commitment_to
+from hits.batching import build_hits, commitment_to
+from hits.batching.card_orders import card_order
 from hits.collecting import collect
 from hits.crowds.mturk.client import MTurkMarket
 from hits.designing import copy_study
