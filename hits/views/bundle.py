@@ -13,6 +13,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from evalplatform.errors import EvalPlatformError
 from hits.exporting import bundle_file, bundle_source, find_bundle, request_bundle
 from hits.models import Offering
+from hits.publishing import describe_public_orders
 from hits.tasks import make_bundle_of_offering
 from hits.views.study_pages import delay, find_offering, surroundings, tells_refusals, user_of
 from hits.views.waiting import wait_for
@@ -30,6 +31,7 @@ def bundle_panel(offering: Offering) -> dict[str, Any]:
         "is_stale": is_there and row.source != bundle_source(offering),
         "is_quiet": row.is_quiet(timezone.now()),
         "wait": wait_for("Making the bundle", row),
+        "are_orders_public": bool(describe_public_orders(offering.study)),
     }
 
 

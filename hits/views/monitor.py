@@ -68,6 +68,7 @@ def render_monitor(request: HttpRequest, offering: Offering, refused: Refused | 
         **surroundings(offering),
         "monitor": live,
         "budget": {"typed": typed.get("budget", standing), "standing": standing},
+        "currency": offering.currency,
         "refused": refused,
         "public_orders": describe_public_orders(offering.study),
         "counts": live["counts"],

@@ -1,7 +1,10 @@
 """Shows the study form: seven steps that save drafts, live previews of the worker's page and the cost, the planner."""
 
+import json
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import timedelta
+from hashlib import sha256
 from typing import Any
 
 from django.contrib import messages
@@ -51,11 +54,17 @@ def edit_study(request: HttpRequest, name: str, step: str) -> HttpResponse:
         return redirect("study", name=name)
     if request.method == "POST":
         return _save(request, study, current)
+    return _render_step(request, study, current, _fingerprint(current, study.design))
+
+
+def _render_step(request: HttpRequest, study: Study, current: Step, shown: str, status: int = 200) -> HttpResponse:
+    """Render a step of the draft. `shown` tells the next save which stored values the page was made from."""
     checked = check_draft(study.design)
     problems = checked.problems
     context = {
         "study": study,
         "step": current,
+        "shown": shown,
         "steps": [{"step": one, "problem_count": sum(one.owns(problem) for problem in problems)} for one in STEPS],
         "problems": [problem for problem in problems if current.owns(problem)],
         "fields": [_field_row(field, study, problems) for field in current.fields(study.design)],
@@ -63,7 +72,12 @@ def edit_study(request: HttpRequest, name: str, step: str) -> HttpResponse:
         "next_step": STEPS[STEPS.index(current) + 1] if current is not STEPS[-1] else None,
         **_extras(study, current, checked),
     }
-    return render(request, "hits/edit_study.html", context)
+    return render(request, "hits/edit_study.html", context, status=status)
+
+
+def _fingerprint(step: Step, settings: Mapping[str, Any]) -> str:
+    values = [field.value_in(settings) for field in step.fields(settings)]
+    return sha256(json.dumps(values, sort_keys=True, default=str).encode()).hexdigest()
 
 
 def _field_row(field: SettingField, study: Study, problems: list[DesignProblem]) -> dict[str, Any]:
@@ -139,6 +153,18 @@ def _plan_job(study: Study, difference: str) -> BackgroundJob:
 def _save(request: HttpRequest, study: Study, step: Step) -> HttpResponse:
     before = protocol_in(study.design)
     typed, removed = _typed_and_removed(request.POST, study, step.key)
+    stored = _fingerprint(step, study.design)
+    if request.POST.get("shown", stored) not in (stored, _fingerprint(step, typed)):
+        # Another tab or another member saved this step meanwhile: nobody's words are overwritten unseen.
+        mine = {field.path: field.value_in(typed) for field in step.fields(typed)}
+        theirs = [one for one in step.fields(study.design) if mine.get(one.path) != one.value_in(study.design)]
+        messages.error(
+            request,
+            "This step was saved elsewhere since you opened it, so it is not saved yet. Below is what you typed; other "
+            f"than stored: {', '.join(field.label for field in theirs)}. Save again to keep yours.",
+        )
+        study.design = typed
+        return _render_step(request, study, step, stored, status=409)
     try:
         save_draft(study, typed)
     except StudyFrozen as frozen:

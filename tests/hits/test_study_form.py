@@ -87,6 +87,29 @@ def send_back(client: Client, name: str, step: str) -> None:
 
 
 @pytest.mark.usefixtures("example_corpus")
+def test_a_step_that_was_saved_elsewhere_meanwhile_is_not_overwritten_unseen(researcher_client: Client) -> None:
+    create_study(DEMO, User.objects.get())
+    address = "/studies/demo/edit/plan/"
+    one, other = (shown_fields(researcher_client, "demo", "plan") for _ in range(2))
+    researcher_client.post(address, one | {"pay.reward": ["2.50"]})
+
+    refused = researcher_client.post(address, other | {"hits.assignments": ["7"]})
+
+    assert refused.status_code == 409
+    assert "saved elsewhere" in html_of(refused)
+    assert 'value="7"' in html_of(refused)
+    assert parse_design(Study.objects.get().design).pay.reward_cents == 250
+
+    reader = FormReader()
+    reader.feed(html_of(refused))
+    again: dict[str, list[str]] = {}
+    for field, value in reader.fields:
+        again.setdefault(field, []).append(value)
+    assert researcher_client.post(address, again).status_code == 302
+    assert parse_design(Study.objects.get().design).hits.assignments == 7
+
+
+@pytest.mark.usefixtures("example_corpus")
 @pytest.mark.parametrize("given", [DEMO, TRICKY, ALL_RULES], ids=["demo", "tricky", "all rules"])
 def test_saving_every_step_unchanged_changes_nothing(researcher_client: Client, given: dict[str, Any]) -> None:
     create_study(given, User.objects.get())

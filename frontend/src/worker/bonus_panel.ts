@@ -13,6 +13,7 @@ const LOST = "This point is gone: the first check counts.";
 
 export interface BonusActions {
   check(onWaiting: OnWaiting): Promise<CheckAnswer>;
+  goOn(): void;
 }
 
 export class BonusPanel {
@@ -31,6 +32,13 @@ export class BonusPanel {
     private readonly actions: BonusActions,
   ) {
     this.button = modestButton("Bonus Validate", "button button-gold", () => void this.validate());
+    // After a check the focus stays on the button, and Enter goes on from there as from everywhere else.
+    this.button.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && !this.isChecking && !this.canCheck && this.missing === 0) {
+        event.preventDefault();
+        actions.goOn();
+      }
+    });
     this.element = h(
       "section",
       { class: "bonus", "aria-label": "Bonus" },
