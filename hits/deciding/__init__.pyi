@@ -1,4 +1,3 @@
-from .following import Followed as Followed
 from .following import follow_rule as follow_rule
 from .rule_state import has_stopped as has_stopped
 from .rule_state import is_rule_due as is_rule_due

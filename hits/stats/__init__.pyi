@@ -62,8 +62,6 @@ from .scales import MOST_SHOWN as MOST_SHOWN
 from .scales import CriterionScale as CriterionScale
 from .scales import score_of as score_of
 from .scales import usual_bins as usual_bins
-from .sequence import DIFFERENT as DIFFERENT
-from .sequence import EQUAL as EQUAL
 from .sequence import FEWEST_DIALOGS as FEWEST_DIALOGS
 from .sequence import TAU_FACTOR as TAU_FACTOR
 from .sequence import SequenceFinding as SequenceFinding

@@ -128,7 +128,7 @@ def test_each_computation_that_is_shown_is_one_look(half_done: Offering, researc
     for _ in range(2):
         page = html_of(researcher_client.get("/studies/demo/results/"))
     assert "Interim: 12 of 24 assignments." in page
-    assert "corrected" not in page.split('id="comparisons"')[1].split("</section>")[0]
+    assert "corrected" not in page.split('id="comparisons"')[1].split("</details>")[0]
     assert count_looks(half_done) == 1
 
     rate(half_done.study, hits=4, seed=2)
