@@ -111,6 +111,7 @@ class ResultsOut(BaseModel):
     problem: str
     origin: OriginOut = Field(description="Of all work as it is collected now.")
     screening_warning: str = Field(description="Whether the study's own screening is missing; empty if it is not.")
+    answer: str = Field(description="What the results say, in sentences; empty as long as there are none.")
     results: dict[str, Any] | None = Field(
         description='As in a bundle\'s results.json; what is undefined is {"undefined": why}.'
     )

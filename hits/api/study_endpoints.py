@@ -18,6 +18,7 @@ from hits.analysing import (
     note_look,
     origin_of_work,
     refresh_results,
+    report_of,
     results_from_json,
     source_of,
 )
@@ -88,9 +89,12 @@ class ResultsView(ResearcherView):
         if offering.study.is_frozen:
             row = refresh_results(offering, send_results_task, timezone.now())
         state = _state(row)
+        answer = ""
         if row.results:
+            results = results_from_json(row.results)
+            answer = report_of(results).answer
             actor = request.user if isinstance(request.user, User) else None
-            note_look(offering, results_from_json(row.results).progress, row.source, actor, timezone.now())
+            note_look(offering, results.progress, row.source, actor, timezone.now())
         body = {
             "market": offering.place,
             "state": state,
@@ -98,6 +102,7 @@ class ResultsView(ResearcherView):
             "problem": row.problem,
             "origin": asdict(origin_of_work(offering)),
             "screening_warning": screening_warning(offering),
+            "answer": answer,
             "results": json.loads(row.results) if row.results else None,
         }
         return Response(body, status=202 if state == "being computed" and not row.results else 200)

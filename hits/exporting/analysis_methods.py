@@ -226,7 +226,7 @@ def _stopping(sources: Sources) -> Iterator[str]:
         if sources.results.progress.planned:
             yield "There was no rule for stopping early."
     elif sources.facts.stops:
-        yield f"What happened: {'; '.join(sources.facts.stops)}."
+        yield f"This happened: {'; '.join(sources.facts.stops)}."
     else:
         yield "This did not happen."
 

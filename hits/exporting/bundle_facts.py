@@ -22,7 +22,7 @@ from evalplatform.errors import EvalPlatformError
 from hits.analysing import Results
 from hits.crowds import all_places
 from hits.exporting.reached_power import PowerFacts, power_facts
-from hits.models import Assignment, Event, Offering, Payment, Publication, ScreeningRun, Submission
+from hits.models import Assignment, DroppedModel, Offering, Payment, Publication, RuleStop, ScreeningRun, Submission
 from hits.models.design import StudyDesign
 from hits.models.screening_rule import FROZEN, ScreeningRule
 from hits.paying import real_pay, worked_minutes
@@ -30,7 +30,6 @@ from hits.screening import Funnel, funnel_of
 
 FILE = "facts.json"
 LIBRARIES = ("django", "numpy", "pandas", "scipy", "matplotlib", "pyarrow")
-STOPPING_WORDS = ("stopped by itself", "dropped")  # how events begin that tell of a study's own stopping rule
 
 
 class Fact(BaseModel):
@@ -125,7 +124,8 @@ def gather_facts(offering: Offering, results: Results) -> Facts:
     submissions = Submission.objects.filter(assignment__offering=offering)
     times = submissions.aggregate(first=Min("submitted_at"), last=Max("submitted_at"))
     first_on, last_on = (f"{at:%Y-%m-%d}" if at else "" for at in (times["first"], times["last"]))
-    events = Event.objects.filter(study=offering.study).order_by("at", "pk").values_list("text", flat=True)
+    drops = DroppedModel.objects.filter(offering=offering).values_list("reason", flat=True)
+    stop = RuleStop.objects.filter(offering=offering).standing().values_list("reason", flat=True)
     dialogs = int((offering.study.manifest or {})["dialogs"])
     return Facts(
         study=offering.study.name,
@@ -146,7 +146,7 @@ def gather_facts(offering: Offering, results: Results) -> Facts:
         consent=_consent(offering),
         screened=_screened(offering),
         power=power_facts(offering.study.parsed_design, dialogs, results),
-        stops=tuple(text for text in events if text.startswith(STOPPING_WORDS)),
+        stops=(*drops, *stop),
         software=software(),
     )
 

@@ -121,7 +121,7 @@ def test_stopping_is_said_if_the_design_has_it(sources: Sources) -> None:
     assert "every planned pair excluded zero, or lay within ±0.05" in quiet
     assert "a model was shown in no further HIT" in quiet
     assert "This did not happen." in quiet
-    assert "What happened: dropped parrot from all new HITs." in stopped
+    assert "This happened: dropped parrot from all new HITs." in stopped
 
 
 def test_the_datasheet_has_all_62_questions_and_the_form_can_load_the_json(sources: Sources) -> None:

@@ -1,5 +1,6 @@
 """The API for researchers' programs: tokens, filters, pages, errors in one sentence."""
 
+import json
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from hits.access import make_token, pseudonym
-from hits.analysing import source_of
+from hits.analysing import compute_results
 from hits.models import ApiToken, Rating, Study, StudyResults, offering_for
 from hits.screening import screen
 from tests.hits.rated import rate
@@ -101,16 +102,13 @@ def test_results_are_given_as_they_were_computed_last(program: Program, demo_stu
     asked = program.get(address)
     assert (asked.status_code, asked.json()["state"], asked.json()["results"]) == (202, "being computed", None)
 
-    StudyResults.objects.update(
-        results='{"size": {"ratings": 7}}',
-        source=source_of(offering_for(demo_study, "local")),
-        computed_at=timezone.now(),
-        requested_at=None,
-    )
+    compute_results(offering_for(demo_study, "local"), timezone.now)
 
     answer = program.get(address)
     assert answer.status_code == 200
-    assert (answer.json()["state"], answer.json()["results"]) == ("current", {"size": {"ratings": 7}})
+    assert answer.json()["state"] == "current"
+    assert answer.json()["results"] == json.loads(StudyResults.objects.get().results)
+    assert answer.json()["answer"].startswith("Simulated: not for publication.")
 
 
 @pytest.mark.parametrize(

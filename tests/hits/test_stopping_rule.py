@@ -15,7 +15,8 @@ from evalplatform.errors import EvalPlatformError
 from hits.analysing import analyse_study, measure_progress, report_as_text, report_of
 from hits.budgeting import set_cap
 from hits.crowds.mturk.client import MTurkMarket
-from hits.deciding import Followed, follow_rule, is_rule_due
+from hits.deciding import follow_rule, is_rule_due
+from hits.deciding.following import Followed
 from hits.designing import create_study
 from hits.exporting import check_bundle, export_bundle
 from hits.models import (
