@@ -2,9 +2,9 @@
 
 python -m benchmarks.stopping_by_rule [studies]
 
-Four models, 400 dialogs, 4 raters, a look after each tenth of the HITs, as the specification of the stopping rule has
-it: false eliminations in at most 2.5 % of the studies; with one model better by 15 points, about 26 % of the ratings
-are needed until it is found, 59 % with tastes of 5 %.
+Four models, 400 dialogs, 4 raters, a look after each HIT's dialogs. Limits: false eliminations in at most 2.5 % of the
+studies, any false claim in at most 5 %. With one model better by 15 points, the specification needed 26 % of the
+ratings until it was found, 59 % with tastes of 5 %; ours are printed, and have no limit.
 """
 
 import sys
@@ -17,7 +17,6 @@ STUDIES = 1000
 LOOKS = 40  # one after each HIT
 MOST_FALSE_ELIMINATIONS = 0.025
 MOST_FALSE_CLAIMS = 0.05
-MOST_RATINGS = {0.0: 0.40, 0.05: 0.75}  # by taste; the specification's figures are 26 % and 59 %
 
 USUAL = Setting(dialogs=400, raters=4, generators=4, dialogs_per_hit=10)
 EQUAL = (0.0, 0.0, 0.0, 0.0)
@@ -38,7 +37,7 @@ def measure(studies: int = STUDIES) -> list[str]:
                 f"{found.false_claims:.4f}, decided {found.decided:4.0%}, ratings {found.ratings:4.0%}, assignments "
                 f"{found.assignments:4.0%}"
             )
-            if found.false_eliminations > MOST_FALSE_ELIMINATIONS and name != "all equal":
+            if found.false_eliminations > MOST_FALSE_ELIMINATIONS:
                 broken.append(f"taste {taste:.0%}, {name}: false eliminations {found.false_eliminations:.4f}")
             if found.false_claims > MOST_FALSE_CLAIMS:
                 broken.append(f"taste {taste:.0%}, {name}: false claims {found.false_claims:.4f}")
