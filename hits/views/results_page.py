@@ -78,7 +78,8 @@ def download_leaderboard(request: HttpRequest, name: str) -> HttpResponse:
     offering = find_offering(request, name)
     row = find_results(offering)
     if not row.results:
-        raise Http404("There are no results yet.")
+        messages.error(request, "There are no results yet: the table can be downloaded as soon as they are computed.")
+        return redirect(f"{reverse('results', args=[name])}?{urlencode({'market': offering.place})}")
     results = results_from_json(row.results)
     shown = report_of(results, _variant(results, request.GET))
     board = leaderboard_of(shown, request.GET)

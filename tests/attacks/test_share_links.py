@@ -123,7 +123,7 @@ def test_dialogs_are_shared_only_by_a_link_that_says_so_and_name_nobody(shared: 
     assert f"{with_them}dialogs/?criterion=overall" in unescape(html_of(Client().get(with_them)))
     for query in ("", "?left_out=yes", "?model=parrot&value=bad"):
         html = html_of(Client().get(f"{with_them}dialogs/{query}"))
-        assert "× good" in html or "× bad" in html
+        assert "× Good" in html or "× Bad" in html
         assert not re.search(r"\bW-[0-9A-Z]{8}\b", html)
         addresses = re.findall(r'(?:href|src|action)="([^"]*)"', html)
         assert not [one for one in addresses if not one.startswith(("#", "?", "/static/", with_them))]
