@@ -9,6 +9,7 @@ from pytest_django import Settings
 from hits.models import RatingsUpload
 from hits.tasks import analyse_ratings_upload
 from tests.browser.conftest import PHONE, CheckAccessibility
+from tests.browser.test_results_page import open_folds
 
 LINES = ["conv_id;who;system;fluency;empathy"] + [
     f"conversation {item};w{worker};{model};{1 + (item * worker) % 5};{1 + (item + worker + (model == 'ours')) % 5}"
@@ -46,6 +47,7 @@ def test_a_researcher_analyses_a_file_of_another_tool(
     # The page follows by itself, once a background process is done.
     analyse_ratings_upload(RatingsUpload.objects.get().pk)
     expect(page.get_by_role("heading", name="Empathy: Which model is better")).to_be_visible()
+    open_folds(page)
     expect(page.get_by_role("img", name=re.compile("How replies were rated")).first).to_be_visible()
     check_accessibility(page)
     page.set_viewport_size(PHONE["viewport"])
