@@ -19,6 +19,7 @@ class _Reason:
     example: str
     lines: list[int] = field(default_factory=list)
     count: int = 0
+    are_alike: bool = True  # to the letter, not only but for ids and numbers
 
 
 class ProblemsByReason:
@@ -31,7 +32,8 @@ class ProblemsByReason:
             kind = OTHER
         reason = self._reasons.setdefault(kind, _Reason(problem.reason if kind != OTHER else OTHER))
         reason.count += 1
-        if len(reason.lines) < LINES_TOLD:
+        reason.are_alike &= problem.reason == reason.example
+        if len(reason.lines) <= LINES_TOLD and problem.line not in reason.lines:  # a line may hold several replies
             reason.lines.append(problem.line)
 
     def described(self, name: str, most: int) -> Iterator[str]:
@@ -47,8 +49,11 @@ class ProblemsByReason:
 
 
 def _describe_repeated(name: str, reason: _Reason) -> str:
-    lines = ", ".join(map(str, reason.lines)) + (", ..." if reason.count > len(reason.lines) else "")
-    return f"{name}: {reason.count:,} times, in lines {lines}: {reason.example}"
+    told = reason.lines[:LINES_TOLD]
+    lines = ", ".join(map(str, told)) + (", ..." if len(reason.lines) > len(told) else "")
+    where = f"in lines {lines}" if len(told) > 1 else f"in line {lines}"
+    which = "" if reason.are_alike else "the first is: "
+    return f"{name}: {reason.count:,} times, {where}: {which}{reason.example}"
 
 
 def _without_id(problem: Problem) -> str:
