@@ -96,6 +96,7 @@ class TellRefusals:
 READ_BY_THEMSELVES = (
     "/work/api/",
     "/localturk/",
+    "/localprolific/api/",
     "/market/mturk/",
 )  # these views read the raw body themselves, so nobody may read it before
 MOST_BYTES = 20_000_000

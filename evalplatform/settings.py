@@ -56,6 +56,7 @@ INSTALLED_APPS = [
     "generation",
     "hits",
     "localturk",
+    "localprolific",
     "simulated_crowd",
 ]
 

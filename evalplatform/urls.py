@@ -21,4 +21,5 @@ if settings.LOCAL_MARKET:
     urlpatterns += [
         path("localturk/", include("localturk.urls")),
         path("market/", include("localturk.market_urls")),
+        path("localprolific/", include("localprolific.urls")),
     ]

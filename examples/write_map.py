@@ -18,6 +18,7 @@ PLACES = (
     "generation",
     "hits",
     "localturk",
+    "localprolific",
     "simulated_crowd",
     "evalplatform",
     "frontend/src",

@@ -14,14 +14,17 @@ import hits
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
-PACKAGES = ("evalplatform", "generation", "hits", "localturk", "simulated_crowd")
+PACKAGES = ("evalplatform", "generation", "hits", "localturk", "localprolific", "simulated_crowd")
 NETWORK_LIBRARIES = ("torch", "transformers", "sentence_transformers", "ctranslate2")
 NETWORK_PLACES = tuple(
     f"generation.{name}" for name in ("devices", "decoding", "training", "networks", "generators", "metrics")
 )
 WEB_HAS_NOT = ("pandas", "torch", "transformers", "matplotlib")
 # Django looks for some by these names; each program has errors of its own, and two of them a registry.
-NAMED_ALIKE = {"__init__", "0001_initial", "admin", "apps", "commands", "errors", "models", "registry", "tasks", "urls"}
+FOR_DJANGO = {"__init__", "0001_initial", "admin", "apps", "commands", "models", "tasks", "urls"}
+# What runs here in place of an outside service is entered in the same way, whichever service that is.
+NAMED_ALIKE = FOR_DJANGO | {"errors", "registry", "in_process", "openness", "seeding"}
+OUTSIDE_SERVICES = ("localturk", "localprolific")
 WRITES = {"create", "bulk_create", "get_or_create", "update_or_create", "bulk_update", "update", "delete", "save"}
 
 
@@ -65,8 +68,10 @@ def broken_rules(module: str, imported: str) -> Iterator[str]:
         yield "rooms know the contract of a crowd, and none by its name"
     if is_in(module, "generation", "hits") and is_in(imported, "simulated_crowd"):
         yield "a simulated crowd is an outside program"
-    if is_in(module, "generation", "hits") and is_in(imported, "localturk") and not is_in(module, "hits.crowds"):
-        yield "only the wiring that opens a crowd knows the marketplace that runs here"
+    if is_in(module, "generation", "hits") and is_in(imported, *OUTSIDE_SERVICES) and not is_in(module, "hits.crowds"):
+        yield "only the wiring that opens a crowd knows the marketplaces that run here"
+    if is_in(module, "localprolific") and is_in(imported, "hits", "generation", "localturk"):
+        yield "the local Prolific knows nothing but its API"
     if is_in(module, "hits.stats") and is_in(imported, "django"):
         yield "stats are pure functions on frames"
     yield from _broken_order(module, imported)
@@ -220,6 +225,9 @@ def test_every_name_on_a_door_is_there_and_used_outside() -> None:
         ("hits.paying.payments", "hits.views.monitor"),
         ("hits.views.work", "simulated_crowd.channels"),
         ("hits.paying.payments", "localturk.models"),
+        ("hits.paying.payments", "localprolific.in_process"),
+        ("localprolific.wallet", "hits.paying.payments.pay"),
+        ("localprolific.wallet", "localturk.funds"),
         ("evalplatform.settings", "hits.models"),
     ],
 )
@@ -235,6 +243,7 @@ def test_the_check_itself_finds_what_breaks_the_map(module: str, imported: str) 
         ("hits.paying.payments", "hits.crowds.contract.Market"),
         ("hits.crowds.registry", "hits.crowds.mturk.crowd"),
         ("hits.crowds.opening", "localturk.in_process"),
+        ("hits.crowds.prolific.client", "localprolific.in_process"),
         ("hits.views.monitor", "hits.paying"),
         ("generation.networks.layers", "torch"),
         ("hits.crowds.mturk.client", "boto3"),
