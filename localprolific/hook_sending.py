@@ -32,6 +32,8 @@ FAILS_FOR = timedelta(days=5)
 SECONDS_TO_ANSWER = 10
 LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 
+_one_sender = threading.Lock()
+
 Send = Callable[[str, Mapping[str, str], bytes], int]
 
 
@@ -62,14 +64,17 @@ def post(url: str, headers: Mapping[str, str], body: bytes) -> int:
 
 def send_soon() -> None:
     """Deliver what is due in a thread, after the page was answered: the receiver may be this very server."""
-    if HookDelivery.objects.filter(due_at__isnull=False).exists():
+    if HookDelivery.objects.filter(due_at__lte=Clock().now()).exists():
         transaction.on_commit(threading.Thread(target=_deliver_in_thread, daemon=True).start)
 
 
 def _deliver_in_thread() -> None:
+    if not _one_sender.acquire(blocking=False):
+        return  # another thread is at it, and a later call looks again
     try:
         deliver_due(Clock().now())
     finally:
+        _one_sender.release()
         connection.close()
 
 

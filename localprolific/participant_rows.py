@@ -91,7 +91,8 @@ class EarnedRow:
 
 def person_row(one: Participant, current: Participant | None) -> PersonRow:
     country = COUNTRIES.get(str(one.answers.get("current-country-of-residence")), "country unknown")
-    described = f"{country}, {one.answers.get('age', '?')}, approval rate {one.answers.get('approval_rate', '?')}\N{NO-BREAK SPACE}%"
+    age, rate = (one.answers.get(name, "?") for name in ("age", "approval_rate"))
+    described = f"{country}, {age}, approval rate {rate}\N{NO-BREAK SPACE}%"
     return PersonRow(one.participant_id, one.name, described, one == current)
 
 
