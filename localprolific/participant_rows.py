@@ -13,6 +13,7 @@ from localprolific.lifecycle_rules import RESERVATION, Status, deadline_of
 from localprolific.models import Participant, ProlificSubmission, WalletEntry
 from localprolific.participating import StudyOffer
 
+MOST_EARNED_ROWS = 500
 SYMBOLS = {"GBP": "£", "USD": "$"}
 IN_WORDS = {
     Status.RESERVED: "reserved",
@@ -143,7 +144,7 @@ def work_row(work: ProlificSubmission, now: datetime) -> WorkRow:
 
 
 def earned_rows() -> list[EarnedRow]:
-    """Return everybody who has work here, with what they were paid in each currency."""
+    """Return who has work here, the first ones if they are many, with what they were paid in each currency."""
     approved, waiting = Q(submissions__status=Status.APPROVED), Q(submissions__status=Status.AWAITING_REVIEW)
     counted = Participant.objects.annotate(
         approved=Count("submissions", filter=approved), waiting=Count("submissions", filter=waiting)
@@ -161,7 +162,7 @@ def earned_rows() -> list[EarnedRow]:
             ", ".join(paid.get((one.pk, False), ["none"])),
             ", ".join(paid.get((one.pk, True), ["none"])),
         )
-        for one in counted.filter(submissions__isnull=False).distinct()
+        for one in counted.filter(submissions__isnull=False).distinct()[:MOST_EARNED_ROWS]
     ]
 
 

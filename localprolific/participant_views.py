@@ -26,6 +26,7 @@ from localprolific.seeding import ensure_participants
 
 COOKIE = "localprolific_participant"
 MOST_PAST = 50
+MOST_SIMULATED = 200
 
 View = Callable[..., HttpResponse]
 ParticipantView = Callable[Concatenate[HttpRequest, Participant, ...], HttpResponse]
@@ -64,10 +65,11 @@ def choose_participant(request: HttpRequest) -> HttpResponse:
     chosen = Participant.objects.filter(participant_id=given).first()
     if chosen is None:
         current = participant_of(request)
-        shown = [(one.is_simulated, rows.person_row(one, current)) for one in Participant.objects.all()]
+        everybody = Participant.objects.all()
+        simulated = everybody.filter(is_simulated=True)
         context = {
-            "rows": [row for is_simulated, row in shown if not is_simulated],
-            "simulated": [row for is_simulated, row in shown if is_simulated],
+            "rows": [rows.person_row(one, current) for one in everybody.filter(is_simulated=False)],
+            "simulated": [rows.person_row(one, current) for one in simulated[:MOST_SIMULATED]],
             "participant": current,
         }
         return render(request, "localprolific/people.html", context)
@@ -163,7 +165,7 @@ def complete_work(request: HttpRequest) -> HttpResponse:
 @prolific_page
 @require_GET
 def show_earnings(request: HttpRequest) -> HttpResponse:
-    context = {"participant": participant_of(request), "rows": rows.earned_rows()}
+    context = {"participant": participant_of(request), "rows": rows.earned_rows(), "most": rows.MOST_EARNED_ROWS}
     return render(request, "localprolific/earned.html", context)
 
 

@@ -270,6 +270,23 @@ def test_late_work_is_taken_or_not(
     assert api.status_of(late.submission_id) == becomes
 
 
+def test_an_empty_wallet_never_stands_in_a_participants_way(db: None, clock: Clock, people: People) -> None:
+    """Their work then waits for its review, late finishers' as well."""
+    api = ProlificApi(issue_token("GBP", balance_cents=210, has_screen_outs=True))
+    pay = {"action": "FIXED_SCREEN_OUT_PAYMENT", "reward": 900, "slots": 1}
+    out = {"code": "OUT", "code_type": "FIXED_SCREENOUT", "actor": "participant", "actions": [pay]}
+    study_id = api.publish(completion_codes=[*CODES, out], total_available_places=1)
+    late, early = begin(study_id, people["Asha"]), people["Ben"]
+    clock.advance(timedelta(minutes=41))
+
+    done = do(study_id, early, "OUT")
+    participating.complete(people["Asha"], "GOOD1", clock.now())
+    clock.advance(timedelta(days=22))
+
+    assert sorted([api.status_of(done), api.status_of(late.submission_id)]) == ["APPROVED", "AWAITING REVIEW"]
+    assert api.balance() == (0, 0)
+
+
 # --- Lists -----------------------------------------------------------------------------------------------------------
 
 
