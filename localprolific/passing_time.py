@@ -38,7 +38,7 @@ def settle(now: datetime) -> None:
             _end_publishing(pk, now)
         due = ProlificSubmission.objects.filter(due_at__lte=now).order_by("due_at", "pk")
         unreviewed = due.filter(status=Status.AWAITING_REVIEW).order_by()
-        for study_pk in list(unreviewed.values_list("study", flat=True).distinct()):
+        for study_pk in list(unreviewed.values_list("study_id", flat=True).distinct()):
             _approve_due(study_pk, now)
         for pk in list(due.exclude(status=Status.AWAITING_REVIEW).values_list("pk", flat=True)):
             _settle_submission(pk, now)
