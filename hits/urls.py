@@ -72,6 +72,7 @@ urlpatterns = [
     path("studies/<slug:name>/results/share/<int:key>/revoke/", sharing_page.revoke, name="revoke-share-link"),
     path("studies/<slug:name>/ledger/", records.show_ledger, name="ledger"),
     path("studies/<slug:name>/ledger.csv", records.download_ledger, name="ledger-csv"),
+    path("studies/<slug:name>/due.csv", records.download_dues, name="dues-csv"),
     path("studies/<slug:name>/events/", records.show_events, name="events"),
     path("studies/<slug:name>/plan/", study_form.show_plan, name="study-plan"),
     path("ratings/", ratings_uploads.list_or_upload, name="ratings-uploads"),
