@@ -53,6 +53,7 @@ class Abilities:
     calls_at_once: int  # how many threads may call it
     sends_to_study: bool = False  # workers come to the study's address without a HIT, and our page gives them one
     currencies: tuple[str, ...] = (USUAL_CURRENCY,)  # that rewards and bonuses can be paid in
+    comes_by_links: bool = False  # workers come by links that researchers make and pass on
     # False if no money goes through it: the ledger is then the list of what is due elsewhere. A study may be unpaid.
     pays_workers: bool = True
 

@@ -180,7 +180,7 @@ def _pay_elsewhere(sources: Sources) -> Iterator[str]:
     total = money(sum(one.cents for one in sources.facts.paid), currency)
     bonus = f", and {money(pay.bonus_cents, currency)} more with the bonus" if pay.bonus_cents else ""
     yield f"An assignment was worth {money(pay.reward_cents, currency)}{bonus} (all amounts are in {currency})."
-    yield f"The researchers paid this elsewhere: {total} was due in all, and no money went through the software."
+    yield f"The researchers were to pay this elsewhere: {total} was due in all, and no money went through the software."
 
 
 def _time(sources: Sources) -> Iterator[str]:

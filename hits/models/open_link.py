@@ -34,6 +34,7 @@ class OpenLink(models.Model):
     offering = models.ForeignKey(Offering, on_delete=models.PROTECT, related_name="open_links")
     key = models.CharField(max_length=20, unique=True)
     label = models.CharField(max_length=60)
+    preset = models.CharField(max_length=12, default="own")  # a name in hits.crowds.link.presets
     prefix = models.CharField(max_length=12)
     worker_parameter = models.CharField(max_length=40, blank=True)  # empty: we make an id up and keep it in a cookie
     session_parameter = models.CharField(max_length=40, blank=True)

@@ -6,6 +6,7 @@ http on this very machine is allowed as well, so that a lab can try its own serv
 """
 
 import http.client
+import re
 import socket
 import ssl
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 
 TIMEOUT_SECONDS = 15
+MOST_BYTES = 20_000
 
 
 @dataclass(frozen=True)
@@ -36,9 +38,17 @@ class Answer:
     """It was answered."""
 
     status: int
+    body: str = ""
+
+    @property
+    def has_errors(self) -> bool:
+        """SONA says 200 whatever happens, and what went wrong in its XML."""
+        return re.search(r"<(\w+:)?Errors(?![^>]*nil=\"true\")[\s>]", self.body) is not None
 
     @property
     def in_words(self) -> str:
+        if self.has_errors:
+            return "It answered that there was an error."
         return f"It answered {self.status} {http.client.responses.get(self.status, '')}".strip() + "."
 
 
@@ -60,7 +70,8 @@ def request_once(address: str) -> NotSent | Sent | Answer:
     try:
         target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         connection.request("GET", target, headers={"User-Agent": "EvalPlatform", "Accept": "*/*"})
-        return Answer(connection.getresponse().status)
+        response = connection.getresponse()
+        return Answer(response.status, response.read(MOST_BYTES).decode(errors="replace"))
     except (OSError, http.client.HTTPException) as error:
         return Sent(f"It was sent, and the answer was lost: {error or type(error).__name__}.")
     finally:

@@ -53,6 +53,7 @@ class Links:
         calls_at_once=1,
         sends_to_study=True,
         currencies=tuple(SIGNS),
+        comes_by_links=True,
         pays_workers=False,
     )
     fees: Fees = LinkFees()

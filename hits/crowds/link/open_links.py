@@ -13,6 +13,7 @@ from evalplatform.errors import EvalPlatformError
 from hits.crowds.link.entering import prefix_of, short_key
 from hits.crowds.link.leaving import check_address
 from hits.crowds.link.link_environments import SIMULATED
+from hits.crowds.link.presets import PRESETS
 from hits.models import Event, Offering, OpenLink, Outcome
 
 FIRST_LABEL = "Open link"
@@ -30,6 +31,7 @@ class LinkSettings:
     way: str = OpenLink.Way.CODE
     address: str = ""
     codes: Mapping[str, str] = field(default_factory=dict)
+    preset: str = "own"
 
 
 class LinkRefused(EvalPlatformError):
@@ -50,9 +52,13 @@ def links_of(offering: Offering) -> list[OpenLink]:
 
 def link_address(link: OpenLink) -> str:
     """Return the address to pass on, with what a service has to fill in."""
+    address = f"{settings.PUBLIC_URL}/join/{link.key}/"
+    preset = PRESETS.get(link.preset, PRESETS["own"])
+    if preset.name != "own":  # a service that we know: it fills its own word in, or adds the parameters itself
+        return f"{address}?{link.worker_parameter}={preset.fills}" if preset.fills else address
     named = {link.worker_parameter: "ID", link.session_parameter: "SESSION"}
     query = "&".join(f"{name}={value}" for name, value in named.items() if name)
-    return f"{settings.PUBLIC_URL}/join/{link.key}/" + (f"?{query}" if query else "")
+    return f"{address}?{query}" if query else address
 
 
 def ensure_first_link(offering: Offering, now: datetime) -> None:
@@ -89,6 +95,7 @@ def make_link(offering: Offering, said: LinkSettings, by: User | None, now: date
                 offering=offering,
                 key=short_key(),
                 label=label,
+                preset=said.preset if said.preset in PRESETS else "own",
                 prefix=prefix,
                 worker_parameter=worker,
                 session_parameter=session,
@@ -150,7 +157,8 @@ def _read_address(said: LinkSettings) -> str:
     if not said.address.strip():
         raise LinkRefused("Write the address to which people go, or which this server is to call.", "address")
     try:
-        return check_address(said.address)
+        preset = PRESETS.get(said.preset, PRESETS["own"])
+        return check_address(preset.filled_in(said.address))
     except EvalPlatformError as error:
         raise LinkRefused(str(error), "address") from error
 

@@ -5,6 +5,8 @@ Guaranteed: a request is repeated only while we know that nobody has acted upon 
 says "not now". Where the answer was lost, or is an error, a person looks at the service and decides.
 """
 
+import contextlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -46,21 +48,30 @@ def intend_call(link: OpenLink, entrant: Entrant, assignment: Assignment, now: d
     )
 
 
-def make_waiting_calls(now: datetime) -> Called:
-    """Make the calls that are due. Two runs at once make each call once: it is claimed before it is sent."""
+def make_waiting_calls(now: datetime, check_is_ours: Callable[[Offering], None] = lambda _: None) -> Called:
+    """Make the calls that are due. Two runs at once make each call once: it is claimed before it is sent.
+
+    `check_is_ours` raises for offerings that another server has published: one with a copy of the database calls
+    nobody.
+    """
     called = Called()
     for one in ServerCall.objects.filter(WAITS, next_at__lte=now).select_related("link__offering__study"):
-        if ServerCall.objects.filter(WAITS, pk=one.pk, next_at=one.next_at).update(
-            sending_at=now, attempts=one.attempts + 1, problem=""
-        ):
-            _send(one, now, called)
+        with contextlib.suppress(EvalPlatformError):
+            check_is_ours(one.link.offering)
+            _claim_and_send(one, now, called)
     return called
+
+
+def _claim_and_send(one: ServerCall, now: datetime, called: Called) -> None:
+    claim = {"sending_at": now, "attempts": one.attempts + 1, "problem": ""}
+    if ServerCall.objects.filter(WAITS, pk=one.pk, next_at=one.next_at).update(**claim):
+        _send(one, now, called)
 
 
 def _send(one: ServerCall, now: datetime, called: Called) -> None:
     found = request_once(one.address)
     this = ServerCall.objects.filter(pk=one.pk)
-    if isinstance(found, Answer) and 200 <= found.status < 300:
+    if isinstance(found, Answer) and 200 <= found.status < 300 and not found.has_errors:
         this.update(arrived_at=now, problem="")
         called.arrived += 1
     elif isinstance(found, NotSent) or (isinstance(found, Answer) and found.status in NOT_NOW):
