@@ -24,6 +24,7 @@ from .link.entering import read_form as read_form
 from .link.entering import sign_form as sign_form
 from .link.leaving import site_of as site_of
 from .link.leaving import way_out as way_out
+from .link.link_environments import id_of_simulated as id_of_simulated
 from .link.open_links import LinkRefused as LinkRefused
 from .link.open_links import LinkSettings as LinkSettings
 from .link.open_links import close_link as close_link

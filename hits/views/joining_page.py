@@ -101,6 +101,7 @@ def _show(request: HttpRequest, link: OpenLink) -> HttpResponse:
         "facts": _facts(page, link),
         "part": part,
         "done": count_of(part.done, words.hit, words.hits),
+        "keeps_cookie": bool(caller.made_up),
         "signed": sign_form(link, caller, page["consent_version"]),
         "crowd": words,
     }

@@ -15,11 +15,11 @@ from pytest_django import Settings
 from hits.batching import build_hits
 from hits.crowds import open_crowd
 from hits.crowds.link.open_links import LinkSettings, close_link, make_link
-from hits.designing import create_study
+from hits.designing import create_study, read_study_file
 from hits.models import Assignment, Departure, Entrant, Offering, OpenLink, Payment, Submission, offering_for
 from hits.publishing import stop_study
 from hits.syncing import sync
-from tests.conftest import DEMO
+from tests.conftest import DEMO, ROOT
 from tests.hits.crowd import now
 from tests.hits.working import page_data
 
@@ -471,3 +471,31 @@ def test_the_live_link_needs_a_public_address_and_its_work_is_by_people(
     collected(offering)
 
     assert Submission.objects.get().origin == "people"
+
+
+def test_a_simulated_crowd_works_by_the_link_and_is_never_taken_for_people(offering: Offering, link: OpenLink) -> None:
+    told = run("simulate_crowd", "demo", "--crowd", "link", "--workers", "12")
+
+    collected(offering)
+
+    assert "8 assignments submitted" in told
+    assert "No assignment is left." in told
+    assert set(Submission.objects.values_list("origin", "problem")) == {("simulation", "")}
+    assert set(Submission.objects.values_list("assignment__hit__number", flat=True)) == {0, 1}
+    assert Assignment.objects.order_by("crowd_worker_id").distinct().count() == 8
+
+
+def test_the_demos_study_by_link_is_unpaid_and_can_be_rated(
+    example_corpus: None, researcher: None, transactional_db: None
+) -> None:
+    study = create_study(read_study_file(ROOT / "examples" / "demo_link.toml"))
+    build_hits(study)
+    run("publish_hits", "demo-link", "--crowd", "link")
+    visitor = Visitor(OpenLink.objects.get())
+    text = visitor.text()
+
+    told = visitor.agree().submit()
+
+    assert "this study is unpaid" in text
+    assert "Who pays" not in text
+    assert told["more_url"]

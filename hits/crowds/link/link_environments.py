@@ -6,6 +6,12 @@ LINK = "link"
 TRIAL, LIVE = "trial", "live"
 SIMULATED = "simulated"  # the prefix of made-up workers' ids, which no link may have
 
+
+def id_of_simulated(worker_id: str) -> str:
+    """Return the id under which a simulated crowd's worker works by a link."""
+    return f"{SIMULATED}_{worker_id}"
+
+
 ENVIRONMENTS = (
     Environment(
         name=TRIAL,
