@@ -133,7 +133,7 @@ def skip_sessions(get_response: Handler) -> Handler:
     the health page must be shown even if the database, which holds sessions and users, does not answer. Whoever has a
     share link sees the same, with or without an account.
     """
-    prefixes = ("/work/", SHARED, "/health/")
+    prefixes = ("/work/", "/join/", SHARED, "/health/")
 
     def call_view(request: HttpRequest) -> HttpResponse:
         found = get_resolver("evalplatform.open_urls").resolve(request.path_info)

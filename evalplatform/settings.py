@@ -142,6 +142,7 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 60 * SYNC_MINUTES,
         "options": {"expires": 60},  # where nobody listens, messages must not pile up
     },
+    "calls": {"task": "hits.tasks.make_server_calls", "schedule": 60, "options": {"expires": 60}},
     "generation": {"task": "generation.tasks.send_lost_chunks", "schedule": 60, "options": {"expires": 60}},
     "beat": {"task": "hits.tasks.note_that_scheduler_runs", "schedule": 30, "options": {"expires": 60}},
 }

@@ -23,6 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 CORPUS = ROOT / "examples" / "corpus"
 DATASETS = {"example-subtitles": "subtitles", "example-emotional": "emotional", "example-empathetic": "empathetic"}
 STUDIES = {"demo.toml": "demo", "demo_trained.toml": "demo-trained"}
+BY_LINK = "demo-link"
 PAGES = {
     "home": "",
     "datasets": "datasets/",
@@ -112,7 +113,7 @@ def make_study() -> None:
     from django.core.management import call_command
 
     say("Designing the study of examples/demo.toml and building its HITs; and one with the trained networks")
-    for file, study in STUDIES.items():
+    for file, study in {**STUDIES, "demo_link.toml": BY_LINK}.items():
         call_command("create_study", ROOT / "examples" / file)
         call_command("build_hits", study)
 
@@ -123,6 +124,8 @@ def publish_study() -> None:
     say("Publishing their HITs to the marketplace that runs here")
     for study in STUDIES.values():
         call_command("publish_hits", study)
+    say("Offering a small study by an open link: whoever opens it rates")
+    call_command("publish_hits", BY_LINK, crowd="link")
 
 
 def let_a_crowd_work() -> None:
@@ -194,6 +197,7 @@ def serve(port: int) -> None:
         say("The pages are served")
         for page, path in PAGES.items():
             print(f"  {page:18} {address}{path}")
+        print(f"  {'rate by a link':18} {demo_link(address)}  (in a private window)")
         print(f"  log in as {name} with the password {password}\n  Ctrl-C stops.", flush=True)
         if server.wait():
             sys.exit("The web server ended by itself; its messages are above.")
@@ -202,6 +206,15 @@ def serve(port: int) -> None:
     finally:
         server.terminate()
         server.wait()
+
+
+def demo_link(address: str) -> str:
+    from hits.crowds import link_address, links_of
+    from hits.designing import get_study
+    from hits.models import offering_for
+
+    (link, *_) = links_of(offering_for(get_study(BY_LINK), "link.trial"))
+    return address + link_address(link).split("/", 3)[3]
 
 
 def demo_login() -> tuple[str, str]:

@@ -28,7 +28,7 @@ Beside them, each importing only those above it
     crowds        where workers come from: one closed folder for each outside service
 
 Edges, which parse input, call a room and render output
-    api  views  management  admin  tasks  urls  worker_urls  shared_urls  syncing  background  apps
+    api  views  management  admin  tasks  urls  worker_urls  join_urls  shared_urls  syncing  background  apps
 
 Everything may import hits.errors.
 """

@@ -38,11 +38,7 @@ class Synced:
 def describe_sync(synced: Synced, currency: str) -> str:
     """Say in one line, for the event log, what the sync did."""
     collected, paid = synced.collected, synced.paid
-    parts = [
-        count_of(collected.new, "new submission"),
-        f"{count_of(paid.rewards, 'reward')} and {count_of(paid.bonuses, 'bonus', 'bonuses')} paid "
-        f"({money(paid.cents, currency)} with fees)",
-    ]
+    parts = [count_of(collected.new, "new submission"), describe_paid(paid, currency)]
     if synced.limited.capped:
         parts.append(f"{count_of(synced.limited.capped, 'worker has', 'workers have')} done enough")
     if collected.gone:
@@ -54,6 +50,17 @@ def describe_sync(synced: Synced, currency: str) -> str:
     if paid.stopped_by:
         parts.append(f"paying stopped: {paid.stopped_by}")
     return "; ".join(parts)
+
+
+def describe_paid(paid: Paid, currency: str) -> str:
+    """Say what was paid or, where no money goes through the crowd, what is due elsewhere."""
+    if paid.is_by_crowd:
+        return (
+            f"{count_of(paid.rewards, 'reward')} and {count_of(paid.bonuses, 'bonus', 'bonuses')} paid "
+            f"({money(paid.cents, currency)} with fees)"
+        )
+    amounts = count_of(paid.due_elsewhere, "amount")
+    return f"{amounts} more on the list of what is due elsewhere, {money(paid.due_cents, currency)}"
 
 
 def describe_waiting(waiting: Waiting) -> str:

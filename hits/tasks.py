@@ -11,7 +11,7 @@ from django.utils import timezone
 from evalplatform.errors import EvalPlatformError
 from hits.background import JobTask, note_scheduler, send
 from hits.batching import build_hits, has_large_manifest, write_manifest
-from hits.crowds import Market, check_may_change, enter_market, open_crowd
+from hits.crowds import Market, check_may_change, enter_market, make_waiting_calls, open_crowd
 from hits.deciding import rule_of
 from hits.designing import plan_as_json, plan_study_size
 from hits.errors import MarketUnavailable
@@ -57,6 +57,12 @@ def sync_published_studies() -> None:
             log.info("not synced", study=offering.study.name, environment=offering.place, reason=str(error))
         else:
             sync_hits_of_offering.delay(offering.pk)
+
+
+@shared_task
+def make_server_calls() -> None:
+    """Tell the services behind open links who has finished. Celery's beat runs this every minute."""
+    make_waiting_calls(timezone.now(), check_may_change)
 
 
 @shared_task

@@ -33,6 +33,8 @@ def dues(offering: Offering, submission: Submission, now: datetime, is_reward_al
     """Yield the submission's lines for the ledger, without saving them."""
     design, fees = offering.study.parsed_design, fees_of(offering)
     reward = design.pay.reward_cents
+    if not reward:
+        return  # an unpaid study
     yield Payment(
         submission=submission,
         kind=Kind.REWARD,

@@ -21,6 +21,7 @@ class Environment:
     described: str  # for the methods paragraph: "Workers were recruited on ..."
     note: str  # a sentence for anyone about to publish there
     publish_words: str  # on the button, after "Publish"
+    recruited: str = ""  # for the methods paragraph: "Workers were recruited by ..."; empty: on what is `described`
     is_real_money: bool = False  # if so, publishing asks a person to type the study's name
     has_real_raters: bool = False  # if not, work there is a rehearsal, unless `Crowd.why_no_raters` lets owners declare
     runs_here: bool = False  # if so, it needs no public address, and any server may change it
@@ -52,6 +53,9 @@ class Abilities:
     calls_at_once: int  # how many threads may call it
     sends_to_study: bool = False  # workers come to the study's address without a HIT, and our page gives them one
     currencies: tuple[str, ...] = (USUAL_CURRENCY,)  # that rewards and bonuses can be paid in
+    comes_by_links: bool = False  # workers come by links that researchers make and pass on
+    # False if no money goes through it: the ledger is then the list of what is due elsewhere. A study may be unpaid.
+    pays_workers: bool = True
 
 
 def unmet_wishes(abilities: Abilities, design: StudyDesign) -> Iterator[DesignProblem]:
@@ -66,6 +70,8 @@ def unmet_wishes(abilities: Abilities, design: StudyDesign) -> Iterator[DesignPr
         )
     if not abilities.can_pay_bonuses and pay.bonus_cents:
         yield DesignProblem("pay.bonus", "it pays no bonuses: set pay.bonus = 0")
+    if abilities.pays_workers and not pay.reward_cents:
+        yield DesignProblem("pay.reward", "it pays nothing below 0.01: set pay.reward to that or more")
     if pay.currency not in abilities.currencies:
         known = " or ".join(abilities.currencies)
         yield DesignProblem("pay.currency", f"it does not pay in {pay.currency}: set pay.currency to {known}")

@@ -130,6 +130,7 @@ class HandBack:
     code: str  # what the worker reads and may quote
     action: str = ""
     fields: Mapping[str, str] = field(default_factory=dict)
+    more_url: str = ""  # where the worker may do another HIT, if there is one; then the page waits for their choice
 
 
 @dataclass(frozen=True)

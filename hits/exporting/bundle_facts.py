@@ -20,9 +20,20 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from evalplatform import __version__
 from evalplatform.errors import EvalPlatformError
 from hits.analysing import Results
-from hits.crowds import all_places
+from hits.crowds import all_places, crowd_of, environment_of
 from hits.exporting.reached_power import PowerFacts, power_facts
-from hits.models import Assignment, DroppedModel, Offering, Payment, Publication, RuleStop, ScreeningRun, Submission
+from hits.models import (
+    Assignment,
+    Departure,
+    DroppedModel,
+    Offering,
+    Outcome,
+    Payment,
+    Publication,
+    RuleStop,
+    ScreeningRun,
+    Submission,
+)
 from hits.models.design import StudyDesign
 from hits.models.screening_rule import FROZEN, ScreeningRule
 from hits.paying import real_pay, worked_minutes
@@ -92,6 +103,10 @@ class Facts(Fact):
     power: PowerFacts
     stops: tuple[str, ...]  # what the study's own stopping rule did
     software: dict[str, str]
+    recruited: str = ""  # in words; empty: on the place
+    pays_workers: bool = True  # False if no money went through the crowd: then `paid` is what was due elsewhere
+    has_qualifications: bool = True  # whether the crowd admitted only whom the design says
+    declined: int = 0  # people who read the consent text on a page of ours and did not agree
 
     def paid_for(self, kind: str) -> Paid:
         return next((one for one in self.paid if one.kind == kind), Paid(kind=kind, count=0, cents=0, fee_cents=0))
@@ -148,6 +163,10 @@ def gather_facts(offering: Offering, results: Results) -> Facts:
         power=power_facts(offering.study.parsed_design, dialogs, results),
         stops=(*drops, *stop),
         software=software(),
+        recruited=environment_of(offering).recruited,
+        pays_workers=crowd_of(offering).abilities.pays_workers,
+        has_qualifications=crowd_of(offering).abilities.can_check_qualifications,
+        declined=Departure.objects.filter(link__offering=offering, outcome=Outcome.NO_CONSENT).count(),
     )
 
 

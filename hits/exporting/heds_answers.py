@@ -100,16 +100,21 @@ def _evaluators(sources: Sources) -> Answers:
         counting = sources.results.main.size.workers
         yield "3.2.1", Answer(f"{counting}")
         yield "3.2.2.1", Answer("They were not chosen for any expertise.", (2,))
-        yield "3.2.2.2", Answer("participants.md has what was paid.", (1,))
+        is_paid = bool(design.pay.reward_cents)
+        yield "3.2.2.2", Answer("participants.md has what was paid." if is_paid else "", (1,) if is_paid else (3,))
         yield "3.2.2.3", Answer(is_open=True)
         yield "3.2.2.4", Answer(is_open=True)
-        countries = join_names(crowd.countries, "or") if crowd.countries else "anywhere"
+        has_filters = facts.has_qualifications
+        countries = join_names(crowd.countries, "or") if crowd.countries and has_filters else "anywhere"
         yield (
             "3.2.3",
             Answer(
                 f"Through {facts.place}, open to workers located in {countries}, with at least "
                 f"{crowd.min_approved:,} approved tasks and an approval rate of at least "
                 f"{crowd.min_approval_percent}%; at most {count_of(crowd.max_hits_per_worker, 'assignment')} each."
+                if has_filters
+                else f"They were recruited {facts.recruited or f'on {facts.place}'}, without filters; at most "
+                f"{count_of(crowd.max_hits_per_worker, 'assignment')} each."
             ),
         )
         known = f"Only what the filters ask for is known: location {countries}."

@@ -117,13 +117,14 @@ def how_replies_were_shown(sources: Sources) -> str:
 def _crowd(sources: Sources) -> Iterator[str]:
     crowd, facts = sources.design.crowd, sources.facts
     wanted = []
-    if crowd.countries:
+    if crowd.countries and facts.has_qualifications:
         wanted.append(f"be located in {join_names(crowd.countries, 'or')}")
-    if crowd.min_approved:
+    if crowd.min_approved and facts.has_qualifications:
         wanted.append(f"have at least {crowd.min_approved:,} approved HITs")
-    if crowd.min_approval_percent:
+    if crowd.min_approval_percent and facts.has_qualifications:
         wanted.append(f"have an approval rate of at least {crowd.min_approval_percent}%")
-    yield f"Workers were recruited on {facts.place}" + (f" and had to {join_names(wanted)}." if wanted else ".")
+    recruited = facts.recruited or f"on {facts.place}"
+    yield f"Workers were recruited {recruited}" + (f" and had to {join_names(wanted)}." if wanted else ".")
     yield (
         f"In all, {count_of(facts.workers, 'worker')} handed in {count_of(facts.submissions, 'assignment')}"
         f"{_dates(sources)}; each could do at most {crowd.max_hits_per_worker:,}."
@@ -134,6 +135,8 @@ def _crowd(sources: Sources) -> Iterator[str]:
             f"Before they began, workers agreed to a consent text ({count_of(consent.agreements, 'agreement')} by "
             f"{count_of(consent.workers, 'worker')})."
         )
+    if facts.declined:
+        yield f"{count_of(facts.declined, 'person', 'people')} read it and did not agree."
     if facts.problems or facts.rejected:
         yield (
             f"{count_of(facts.problems, 'assignment')} came without usable answers, and {facts.rejected:,} "
@@ -150,6 +153,9 @@ def _dates(sources: Sources) -> str:
 
 def _pay(sources: Sources) -> Iterator[str]:
     pay, currency, facts = sources.design.pay, sources.design.pay.currency, sources.facts
+    if not facts.pays_workers:
+        yield from _pay_elsewhere(sources)
+        return
     bonus = facts.paid_for(Payment.Kind.BONUS)
     yield f"An assignment paid {money(pay.reward_cents, currency)} (all amounts are in {currency})."
     if pay.bonus_cents:
@@ -165,15 +171,28 @@ def _pay(sources: Sources) -> Iterator[str]:
     yield f"In total, workers received {received}, and the marketplace {kept} in fees."
 
 
+def _pay_elsewhere(sources: Sources) -> Iterator[str]:
+    """Yield what was promised and is due. Nobody here knows whether it was paid."""
+    pay, currency = sources.design.pay, sources.design.pay.currency
+    if not pay.reward_cents:
+        yield "Workers were not paid."
+        return
+    total = money(sum(one.cents for one in sources.facts.paid), currency)
+    bonus = f", and {money(pay.bonus_cents, currency)} more with the bonus" if pay.bonus_cents else ""
+    yield f"An assignment was worth {money(pay.reward_cents, currency)}{bonus} (all amounts are in {currency})."
+    yield f"The researchers were to pay this elsewhere: {total} was due in all, and no money went through the software."
+
+
 def _time(sources: Sources) -> Iterator[str]:
     minutes = sources.facts.minutes
     if minutes is None:
         yield "Too few assignments were handed in to say how long the work took."
         return
     low, middle, high = (minutes.percentiles[name] for name in ("25", "50", "75"))
+    hourly = money(minutes.hourly_cents, sources.design.pay.currency)
     yield (
-        f"The median active time per assignment was {middle:.1f} minutes (quartiles {low:.1f} and {high:.1f}), so that "
-        f"the reward alone amounted to {money(minutes.hourly_cents, sources.design.pay.currency)} per hour."
+        f"The median active time per assignment was {middle:.1f} minutes (quartiles {low:.1f} and {high:.1f})"
+        + (f", so that the reward alone amounted to {hourly} per hour." if minutes.hourly_cents else ".")
     )
 
 

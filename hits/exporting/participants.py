@@ -37,15 +37,18 @@ def _who(sources: Sources) -> Iterator[str]:
     if not sources.is_from_people:
         yield " ".join(describe_raters(sources))
         return
+    asks = facts.has_qualifications
     rows = {
-        "recruited on": facts.place,
+        "recruited": facts.recruited or f"on {facts.place}",
         "workers": f"{facts.workers:,}, of whom the results count {sources.results.main.size.workers:,}",
         "assignments handed in": f"{facts.submissions:,} ({facts.problems:,} without usable answers, "
         f"{facts.rejected:,} rejected)",
         "first and last day (UTC)": f"{facts.first_on} and {facts.last_on}",
-        "countries": join_names(crowd.countries) if crowd.countries else "no filter",
-        "approved tasks before": f"at least {crowd.min_approved:,}" if crowd.min_approved else "no filter",
-        "approval rate": f"at least {crowd.min_approval_percent}%" if crowd.min_approval_percent else "no filter",
+        "countries": join_names(crowd.countries) if asks and crowd.countries else "no filter",
+        "approved tasks before": f"at least {crowd.min_approved:,}" if asks and crowd.min_approved else "no filter",
+        "approval rate": f"at least {crowd.min_approval_percent}%"
+        if asks and crowd.min_approval_percent
+        else "no filter",
         "assignments each": f"at most {crowd.max_hits_per_worker:,}",
         "other filters": join_names([f"{name}: {value}" for name, value in sorted(crowd.options.items())]),
     }
@@ -63,6 +66,8 @@ def _consent(sources: Sources) -> Iterator[str]:
             told += f" {count_of(consent.other_versions, 'assignment')} began with an agreement to another version."
         if consent.without:
             told += f" For {count_of(consent.without, 'assignment')} no agreement is recorded."
+        if sources.facts.declined:
+            told += f" {count_of(sources.facts.declined, 'person', 'people')} read it and did not agree."
         yield told
     else:
         yield "Nobody agreed to anything: no person took part as a rater. The text of the design is this."
@@ -72,6 +77,7 @@ def _consent(sources: Sources) -> Iterator[str]:
 
 def _pay_table(sources: Sources) -> str:
     pay, currency, facts = sources.design.pay, sources.design.pay.currency, sources.facts
+    word = "paid" if facts.pays_workers else "due, to be paid elsewhere"
     rows = {
         "currency": currency,
         "reward for an assignment": money(pay.reward_cents, currency),
@@ -79,7 +85,7 @@ def _pay_table(sources: Sources) -> str:
         if pay.bonus_cents
         else "none",
         **{
-            f"paid: {one.kind}": f"{money(one.cents, currency)} in {count_of(one.count, 'payment')}, and "
+            f"{word}: {one.kind}": f"{money(one.cents, currency)} in {count_of(one.count, 'payment')}, and "
             f"{money(one.fee_cents, currency)} in fees"
             for one in facts.paid
         },

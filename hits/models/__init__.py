@@ -13,6 +13,7 @@ from hits.models.event import Event
 from hits.models.exclusion import Exclusion, ScreeningRun
 from hits.models.hit import Hit, HitItem
 from hits.models.offering import Offering, offering_for, place_name, split_place
+from hits.models.open_link import Departure, Entrant, OpenLink, Outcome, ServerCall
 from hits.models.own_rule import DroppedModel, RuleLook, RuleStop
 from hits.models.payment import Payment
 from hits.models.publication import Publication
@@ -33,13 +34,17 @@ __all__ = [
     "Assignment",
     "BackgroundJob",
     "BonusCheck",
+    "Departure",
     "DroppedModel",
+    "Entrant",
     "Event",
     "Exclusion",
     "Hit",
     "HitItem",
     "Membership",
     "Offering",
+    "OpenLink",
+    "Outcome",
     "Payment",
     "Publication",
     "PublishingRun",
@@ -51,6 +56,7 @@ __all__ = [
     "RuleStop",
     "SchedulerBeat",
     "ScreeningRun",
+    "ServerCall",
     "ShareLink",
     "SpendingCap",
     "Standing",

@@ -63,12 +63,6 @@ def _check_currency(value: Any) -> str:
     return value
 
 
-def _refuse_below_one_cent(cents: int) -> int:
-    if cents < 1:
-        raise ValueError("is below one cent; pay at least 0.01, and better a fair hourly rate")
-    return cents
-
-
 def _check_frame_height(pixels: int) -> int:
     """Refuse a frame that is too low to work in. 0 asks the marketplace to fit the worker's window."""
     if 0 < pixels < 300:
@@ -130,7 +124,7 @@ class CheckpointPart(Part):
 
 class PayPart(Part):
     currency: Annotated[str, BeforeValidator(_check_currency)] = USUAL_CURRENCY  # of every amount of the study
-    reward_cents: Annotated[Cents, AfterValidator(_refuse_below_one_cent)] = Field(40, alias="reward")
+    reward_cents: Cents = Field(40, alias="reward")  # 0: unpaid, where the crowd allows that
     bonus_cents: Cents = Field(10, alias="bonus")
     bonus_points: int = Field(3, ge=0, le=100)
     expected_minutes: float = Field(15, gt=0, le=1440, allow_inf_nan=False)

@@ -15,7 +15,7 @@ def flowing(text: str) -> str:
 
 TITLE = "Rate replies in short conversations"
 KEYWORDS = "chatbot, conversation, reply, rating, research"
-CONTACT = "Write to us through the marketplace's contact form if anything is unclear or goes wrong."
+CONTACT = "Write to us where you found this study if anything is unclear or goes wrong."
 
 WARM_UP_CONTEXT = [
     "You look worn out. Bad day?",

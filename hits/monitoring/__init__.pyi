@@ -4,6 +4,8 @@ from .assignment_list import assignment_rows as assignment_rows
 from .assignment_list import find_assignments as find_assignments
 from .checkpoint_rows import Passed as Passed
 from .checkpoint_rows import passed_by_worker as passed_by_worker
+from .dues_list import DUE_COLUMNS as DUE_COLUMNS
+from .dues_list import due_rows as due_rows
 from .ledger import LEDGER_COLUMNS as LEDGER_COLUMNS
 from .ledger import PAYMENT_STATES as PAYMENT_STATES
 from .ledger import ledger_rows as ledger_rows

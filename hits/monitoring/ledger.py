@@ -9,12 +9,15 @@ from django.db.models import Count, F, Q, Sum
 from hits.access import pseudonym
 from hits.models import Offering, Payment
 from hits.models.payment import PaymentQuerySet
-from hits.paying import FOUND_ON_MARKET
+from hits.paying import ELSEWHERE, FOUND_ON_MARKET
 
 IS_PAID = Q(paid_at__isnull=False)
+DUE_ELSEWHERE = "due elsewhere"  # on the list, where no money goes through the crowd
+IS_ELSEWHERE = Q(paid_by=ELSEWHERE)
 IS_OWED = Q(paid_at=None, cancelled_at=None)
 PAYMENT_STATES = {
-    "paid": IS_PAID,
+    "paid": IS_PAID & ~IS_ELSEWHERE,
+    DUE_ELSEWHERE: IS_ELSEWHERE,
     "owed": IS_OWED,
     "refused": IS_OWED & ~Q(refusal=""),
     "cancelled": Q(cancelled_at__isnull=False),
@@ -45,7 +48,7 @@ def payments_of(offering: Offering, state: str = "") -> PaymentQuerySet:
 
 def payment_state(payment: Payment) -> str:
     if payment.paid_at:
-        return "paid"
+        return DUE_ELSEWHERE if payment.paid_by == ELSEWHERE else "paid"
     if payment.cancelled_at:
         return "cancelled"
     return "refused" if payment.refusal else "owed"

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
+from django.db import transaction
+
 from hits.budgeting import bonus_mark
 from hits.crowds import Market, MarketBonus, Met, carry_out, crowd_of
 from hits.errors import MarketRefused, MarketUnavailable
@@ -22,6 +24,7 @@ Status = Submission.Status
 OnProgress = Callable[[int, int], None]
 
 OUR_CALL = "our call"
+ELSEWHERE = "elsewhere"
 ANSWER_LOST = (
     "We asked for this payment once and got no answer; asking again might pay twice. It is not on the marketplace's "
     "list yet. Look there; if it is still missing after a day, pay it there by hand, and the next sync will find it."
@@ -36,6 +39,9 @@ class Paid(Met):
     bonuses: int = 0
     found: int = 0  # already paid there: approved automatically, or paid by a run that was killed
     cents: int = 0  # with fees
+    due_elsewhere: int = 0  # rewards and bonuses that the crowd does not pay, and that are on the list now
+    due_cents: int = 0
+    is_by_crowd: bool = True  # False if no money goes through it
 
 
 def pay(
@@ -47,6 +53,10 @@ def pay(
     """Pay what is due, rewards first. The run stops when the account runs out of money; the next run continues."""
     record_dues(offering, now())
     result = Paid()
+    if not crowd_of(offering).abilities.pays_workers:
+        result.is_by_crowd = False
+        _list_as_due_elsewhere(offering, now(), result)
+        return result
     owed = _owed_payments(offering)
     done = 0
 
@@ -67,6 +77,16 @@ def pay(
 def _owed_payments(offering: Offering) -> list[Payment]:
     of_study = Payment.objects.filter(submission__assignment__offering=offering)
     return list(of_study.owed().select_related("submission__assignment__hit__study").order_by("pk"))
+
+
+@transaction.atomic
+def _list_as_due_elsewhere(offering: Offering, now: datetime, result: Paid) -> None:
+    """Settle our side where no money goes through the crowd: approved, and on the list of what is due."""
+    owed = Payment.objects.filter(submission__assignment__offering=offering).owed()
+    due = list(owed.select_for_update(of=("self",)).order_by("pk"))
+    Submission.objects.filter(pk__in=[one.submission_id for one in due]).waiting().update(status=Status.APPROVED)
+    Payment.objects.filter(pk__in=[one.pk for one in due]).update(paid_at=now, paid_by=ELSEWHERE, refusal="")
+    result.due_elsewhere, result.due_cents = len(due), sum(one.cents for one in due)
 
 
 @dataclass

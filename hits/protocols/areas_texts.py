@@ -7,7 +7,7 @@ QUESTION = "Does each reply fit the conversation so far, and the feelings in it?
 
 
 WELCOME = flowing("""
-Thank you for your interest. In this HIT you help us find out which chatbots answer well: you read short conversations
+Thank you for your interest. In this task you help us find out which chatbots answer well: you read short conversations
 and sort replies that could come next, by whether they fit what was said before and the feelings behind it.
 """)
 
@@ -26,10 +26,10 @@ have put that one into a fitting area. So sort as carefully as always; there is 
 """)
 
 CONSENT = flowing("""
-Your answers are used for research and published without your worker ID. We also record how long each conversation
-takes, when the page is in the background, and how replies are moved; and, until the marketplace has confirmed your
-work, an unreadable form of your internet address, against forged visits. Taking part is voluntary; you may return the
-HIT at any time, and returning does not count against you.
+Your answers are used for research and published without your name or ID. We also record how long each conversation
+takes, when the page is in the background, and how replies are moved; and, until your work is confirmed, an unreadable
+form of your internet address, against forged visits. Taking part is voluntary; you may stop at any time, and that does
+not count against you.
 """)
 
 WARM_UP_REPLIES: list[dict[str, object]] = [

@@ -191,7 +191,7 @@ def _study_facts(study: FrozenStudy, words: CrowdWords, dialogs: int, bonus_dial
         "dialogs": dialogs,
         "expected_minutes": design.pay.expected_minutes,
         "time_limit_minutes": design.crowd.time_limit_minutes,
-        "reward": money(design.pay.reward_cents, design.pay.currency),
+        "reward": money(design.pay.reward_cents, design.pay.currency) if design.pay.reward_cents else "",
         "hourly": money(hourly_pay_cents(design), design.pay.currency),
         "approval": _describe_approval(design, words),
         "bonus": money(design.pay.bonus_cents, design.pay.currency) if has_bonus else "",

@@ -102,7 +102,8 @@ def told_after_submitting(
 
 def _hand_back(assignment: Assignment, submit_to: str, copy: Mapping[str, str]) -> dict[str, Any]:
     back = crowd_of(assignment.offering).hand_back(assignment, submit_to, completion_code(assignment), copy)
-    return {"way": back.way, "action": back.action, "fields": dict(back.fields), "code": back.code}
+    told = {"way": back.way, "action": back.action, "fields": dict(back.fields), "code": back.code}
+    return {**told, "more_url": back.more_url}
 
 
 def handed_in(hit: FrozenHit, assignment: Assignment, submit_to: str, is_holder: bool) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from hits.publishing import (
     plan_publishing,
     under_cap,
 )
+from hits.views.links_page import link_rows
 from hits.views.refused import FieldRefused
 from hits.views.study_pages import chosen_offering
 from hits.views.waiting import wait_for
@@ -42,6 +43,9 @@ def publishing_panel(study: Study, query: QueryDict, is_told: bool = False) -> d
         "origin_words": describe_origin(origin_of_work(offering)),
         "has_real_raters": has_real_raters(offering),
         "can_declare_raters": not has_real_raters(offering) and not why_no_raters(offering),
+        "pays_workers": crowd_of(offering).abilities.pays_workers,
+        "has_links": crowd_of(offering).abilities.comes_by_links,
+        "links": link_rows(offering),
         "look_url": crowd_of(offering).look_url(offering.environment),
         **run_context(offering),
         **cost_context(offering, query, is_told),

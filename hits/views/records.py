@@ -1,19 +1,28 @@
 """Shows a study's ledger of all that is paid and owed, and its log of who did what and when."""
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
 from django.utils import timezone
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from evalplatform.spreadsheet_cells import cell_of
 from hits.access import note_event, pseudonym
-from hits.models import Offering
+from hits.crowds import crowd_of
 from hits.models.money import money
-from hits.monitoring import LEDGER_COLUMNS, PAYMENT_STATES, ledger_rows, payment_state, payments_of, sum_ledger
+from hits.monitoring import (
+    DUE_COLUMNS,
+    LEDGER_COLUMNS,
+    PAYMENT_STATES,
+    due_rows,
+    ledger_rows,
+    payment_state,
+    payments_of,
+    sum_ledger,
+)
 from hits.views.study_pages import find_offering, surroundings, tells_refusals, user_of
 
 PAYMENTS_PER_PAGE = 50
@@ -52,6 +61,7 @@ def show_ledger(request: HttpRequest, name: str) -> HttpResponse:
             for one in sum_ledger(offering)
         ],
         "states": list(PAYMENT_STATES),
+        "pays_workers": crowd_of(offering).abilities.pays_workers,
         "state": state,
     }
     return render(request, "hits/ledger.html", context)
@@ -70,7 +80,22 @@ def download_ledger(request: HttpRequest, name: str) -> StreamingHttpResponse:
         "Content-Disposition": f'attachment; filename="{offering.study.name}-{offering.place}-ledger.csv"',
         "Cache-Control": "no-store",
     }
-    lines = _csv_lines(offering, has_worker_ids)
+    lines = _as_csv(LEDGER_COLUMNS, ledger_rows(offering, has_worker_ids))
+    return StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8", headers=headers)
+
+
+@require_POST
+@tells_refusals
+def download_dues(request: HttpRequest, name: str) -> StreamingHttpResponse:
+    """Download what is due to each worker elsewhere, with the ids by which those who pay know them. That is logged."""
+    offering = find_offering(request, name)
+    text = f"downloaded what is due elsewhere ({offering.place}) with the workers' own ids"
+    note_event(offering.study, text, user_of(request), timezone.now())
+    headers = {
+        "Content-Disposition": f'attachment; filename="{offering.study.name}-{offering.place}-due.csv"',
+        "Cache-Control": "no-store",
+    }
+    lines = _as_csv(DUE_COLUMNS, due_rows(offering))
     return StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8", headers=headers)
 
 
@@ -89,8 +114,8 @@ class _Line:
         return line
 
 
-def _csv_lines(offering: Offering, has_worker_ids: bool) -> Iterator[str]:
+def _as_csv(columns: Sequence[str], rows: Iterable[tuple[object, ...]]) -> Iterator[str]:
     writer = csv.writer(_Line())
-    yield writer.writerow(LEDGER_COLUMNS)
-    for row in ledger_rows(offering, has_worker_ids):
+    yield writer.writerow(columns)
+    for row in rows:
         yield writer.writerow([cell_of(cell) if isinstance(cell, str) else cell for cell in row])

@@ -16,7 +16,7 @@ from evalplatform.errors import EvalPlatformError
 from hits.access import study_for
 from hits.analysing import describe_origin, origin_of_work
 from hits.background import send
-from hits.crowds import check_is_allowed, environment_of, offered_places
+from hits.crowds import check_is_allowed, crowd_of, environment_of, offered_places
 from hits.models import Offering, PublishingRun, Study, offering_for
 from hits.publishing import last_offering
 
@@ -80,6 +80,7 @@ def surroundings(offering: Offering) -> dict[str, Any]:
     return {
         "study": offering.study,
         "market": offering.place,
+        "has_links": crowd_of(offering).abilities.comes_by_links,
         "market_kind": environment_of(offering).kind,
         "offered": list(offered_places().values()),
         # A function, which the template calls: parts of pages that are fetched again and again don't show it.

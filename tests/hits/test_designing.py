@@ -95,7 +95,7 @@ def test_the_hourly_pay_is_said_and_warned_of_when_it_is_below_the_minimum() -> 
     ("changes", "problem"),
     [
         ({"name": "My Study"}, "name: use small letters, digits and hyphens"),
-        ({"pay": {"reward": 0}}, "pay.reward: is below one cent; pay at least 0.01"),
+        ({"pay": {"reward": 0}}, "pay.reward: mturk: it pays nothing below 0.01: set pay.reward to that or more"),
         ({"pay": {"reward": 0.004}}, "pay.reward: 0.004 is not a whole number of cents"),
         ({"pay": {"reward": "much"}}, "pay.reward: is not an amount of money"),
         ({"pay": {"reward": "NaN"}}, "pay.reward: is not an amount of money"),
@@ -302,7 +302,7 @@ def test_a_frozen_study_s_cost_is_that_of_what_was_built() -> None:
 
 @pytest.mark.usefixtures("example_corpus")
 def test_all_problems_come_at_once() -> None:
-    found = problems_of(settings(name="!", pay={"reward": 0, "bonus": -1}, crowd={"countries": ["XX"]}, nonsense=1))
+    found = problems_of(settings(name="!", pay={"reward": -1, "bonus": -1}, crowd={"countries": ["XX"]}, nonsense=1))
 
     assert [line.split(":")[0] for line in found] == [
         "name",

@@ -100,6 +100,8 @@ export interface SubmitOut {
   fields: Record<string, string>;
   /** What the worker may quote; where the way is `code`, what they enter there. */
   code: string;
+  /** Where the worker may do another HIT now; empty where there is none for them. */
+  more_url: string;
   /** How many bonus points were won, in words; empty where there were none to win. */
   points: string;
 }

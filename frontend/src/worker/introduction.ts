@@ -1,5 +1,5 @@
 // Tell a worker, in the preview and on the first page, about work, time, pay, limit, consent and contact.
-import type { PageData } from "../generated/page";
+import type { CrowdWords, Facts, PageData } from "../generated/page";
 import { count, h, prose } from "./dom";
 import type { Protocol } from "./protocols/contract";
 
@@ -19,16 +19,22 @@ function consentHint(data: PageData): HTMLElement | false {
 }
 
 export function factList(protocol: Protocol, { facts, crowd }: PageData, isShort = false): HTMLElement {
-  const pay = `${facts.reward}, which is ${facts.hourly} an hour at this pace`;
+  const pay = facts.reward === "" ? "none: this study is unpaid" : `${facts.reward}, which is ${facts.hourly} an hour at this pace`;
   const rows: [string, string][] = [
     ["Who asks", facts.requester],
     ["Work", `${count(facts.dialogs, "short conversation")}, ${protocol.words.work}`],
     ["Time", `about ${count(facts.expected_minutes, "minute")}; you have up to ${count(facts.time_limit_minutes, "minute")}`],
     ["Pay", facts.bonus === "" ? pay : `${pay}; ${facts.bonus} more with the bonus`],
-    ["Approval", facts.approval],
-    ["Bonus", facts.bonus_rule || `none in this ${crowd.hit}`],
+    ...(facts.reward === "" ? [] : paidRows(facts, crowd)),
     ["Limit", `up to ${count(facts.max_hits, crowd.hit, crowd.hits)} of this study for each ${crowd.worker}`],
   ];
   const shown = isShort ? rows.slice(1, 4) : rows;
   return h("dl", { class: "facts" }, ...shown.flatMap(([term, words]) => [h("dt", {}, term), h("dd", {}, words)]));
+}
+
+function paidRows(facts: Facts, crowd: CrowdWords): [string, string][] {
+  return [
+    ["Approval", facts.approval],
+    ["Bonus", facts.bonus_rule || `none in this ${crowd.hit}`],
+  ];
 }

@@ -2,11 +2,17 @@
 // The server sends a HIT with all its dialogs; after that, the page only sends.
 import "../styles/worker.css";
 import { readPageData } from "./data";
+import { openJoining } from "./joining";
 import { showPreview } from "./preview";
 import { protocolOf } from "./protocols/registry";
 import { showStep, showWithoutWork } from "./shown";
 import { showSubmitted } from "./submitting";
 import { Work } from "./work";
+
+const joining = document.getElementById("joining");
+if (joining !== null) {
+  openJoining(joining, isServed());
+}
 
 const root = document.getElementById("work");
 if (root !== null) {

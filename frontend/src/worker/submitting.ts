@@ -11,17 +11,29 @@ export function showSubmitted(root: HTMLElement, crowd: CrowdWords, submission: 
   const heading = h("h1", { class: "step-heading", tabindex: -1 }, "Your answers are safe");
   const status = h("p", { role: "status" });
   const goesByItself = submission.way !== "code";
-  const waits = isFirstTime && goesByItself;
+  // Where there is more to do, the worker says which way to go.
+  const waits = isFirstTime && goesByItself && submission.more_url === "";
   let timer = 0;
   const act = (): void => {
     window.clearTimeout(timer);
     if (waits) {
       say(status, crowd.handing_over);
-      handOverButton.textContent = crowd.hand_over_button;
+      handOverButton.textContent = handOverWords;
     }
     handOver(submission, () => say(status, "The code is copied."));
   };
-  const handOverButton = button(waits ? `Submit to ${crowd.marketplace} now` : crowd.hand_over_button, "button", act);
+  const goesBack = `Go back to ${crowd.marketplace}`;
+  const handOverWords = submission.way === "redirect" ? goesBack : crowd.hand_over_button;
+  const now = submission.way === "redirect" ? goesBack : `Submit to ${crowd.marketplace} now`;
+  const handOverButton = button(waits ? now : handOverWords, "button", act);
+  const more =
+    submission.more_url !== "" &&
+    h(
+      "p",
+      {},
+      `There is another ${crowd.hit} of this study for you, if you like: `,
+      h("a", { href: submission.more_url }, "look at it"),
+    );
   root.replaceChildren(
     h("header", { class: "header" }, heading),
     h(
@@ -36,11 +48,15 @@ export function showSubmitted(root: HTMLElement, crowd: CrowdWords, submission: 
         h("p", { class: "code" }, submission.code),
         h("p", { class: "hint" }, crowd.code_hint),
         h("div", {}, handOverButton),
+        more,
       ),
     ),
   );
   document.title = "Your answers are safe";
-  const waitWords = `Please wait a moment: your answers go to ${crowd.marketplace} in a few seconds.`;
+  const waitWords =
+    submission.way === "redirect"
+      ? `They are saved. Please wait a moment: in a few seconds you are back at ${crowd.marketplace}.`
+      : `Please wait a moment: your answers go to ${crowd.marketplace} in a few seconds.`;
   const words = waits ? waitWords : isFirstTime ? crowd.handing_over : crowd.hand_over_again;
   window.setTimeout(() => say(status, words)); // a screen reader hears what comes into a region, not what it began with
   if (isFirstTime) {

@@ -5,6 +5,7 @@ import type { Dialog, PageData } from "../generated/page";
 import { type DialogStep, dialogStep } from "./dialog_step";
 import { button, h, prose } from "./dom";
 import { finishStep } from "./finish_step";
+import { Trail } from "./going_back";
 import { introduction } from "./introduction";
 import { letterOf } from "./letters";
 import { isFinal, showNotice } from "./notices";
@@ -24,6 +25,8 @@ interface Stop {
   make(): Step;
 }
 
+const AT_BEGINNING = "This is the first page, and all that you did is saved. To leave the study, close this page.";
+
 export class Work {
   private readonly welcome: Stop;
   private readonly instructions: Stop;
@@ -35,6 +38,7 @@ export class Work {
   private readonly stopwatch = new Stopwatch();
   private readonly clock: Clock;
   private readonly warmUp: Fields;
+  private readonly trail: Trail;
   private step: Step | null = null;
   private dialogShown: { position: number; step: DialogStep } | null = null;
 
@@ -64,10 +68,14 @@ export class Work {
       clock: this.clock.element,
       hasPoints: data.dialogs.some((dialog) => dialog.bonus !== null),
       onInstructions: () => instructions.showModal(),
-      onBack: () => this.goTo(this.stops[this.index - 1]),
+      onBack: () => this.trail.goBackTo((this.stops[this.index - 1] ?? this.welcome).name),
       onNext: () => this.next(),
     });
     root.append(instructions);
+    this.trail = new Trail({
+      show: (name) => this.showNamed(name),
+      stayAtBeginning: () => this.shell.notify(AT_BEGINNING),
+    });
     this.saver = new Saver(data, protocol, {
       onState: (state, detail) => this.shell.showSaveState(state, detail),
       onConflict: (conflicts) => this.showBoth(conflicts),
@@ -80,7 +88,8 @@ export class Work {
     const conflicts = this.saver.resume();
     this.showPoints();
     this.shell.showSaveState("saved", "");
-    this.goTo(this.data.has_agreed ? this.stops[this.index] : this.welcome);
+    this.show((this.data.has_agreed ? this.stops[this.index] : undefined) ?? this.welcome);
+    this.trail.begin(this.data.step);
     // When time is over, the server refuses a save with words that say what happened, whether it is paid and what to do.
     this.clock.start(this.shell.announce, () => this.saveBeforeLeaving());
     if (conflicts.length > 0) {
@@ -114,6 +123,20 @@ export class Work {
 
   /** Goes to a stop or, without one, to the first. */
   private goTo(stop: Stop = this.welcome): void {
+    this.trail.goTo(stop.name);
+    this.show(stop);
+  }
+
+  /** Shows the stop that the browser went back or forward to; "" is the one before. Returns false if there is none. */
+  private showNamed(name: string): boolean {
+    const stop = name === "" ? this.stops[this.index - 1] : this.stops.find((one) => one.name === name);
+    if (stop !== undefined) {
+      this.show(stop);
+    }
+    return stop !== undefined;
+  }
+
+  private show(stop: Stop): void {
     this.orExplain(() => {
       const isFirst = this.step === null;
       this.leaveStep();
@@ -164,7 +187,10 @@ export class Work {
       onFeedback: () => this.saver.feedbackChanged(),
       goToDialog: (position) => this.goTo(this.dialogs[position]),
       submit: (onWaiting) => this.saver.submit(onWaiting),
-      onSubmitted: (submission) => showSubmitted(this.root, this.data.crowd, submission, true),
+      onSubmitted: (submission) => {
+        this.trail.end();
+        showSubmitted(this.root, this.data.crowd, submission, true);
+      },
     });
   }
 
@@ -209,6 +235,7 @@ export class Work {
   }
 
   private leaveForGood(): void {
+    this.trail.end();
     this.step?.leave();
     this.stopwatch.stop();
     this.dialogShown = null;

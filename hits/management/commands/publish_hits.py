@@ -6,7 +6,14 @@ from django.utils import timezone
 
 from evalplatform.wording import count_of
 from hits.budgeting import refuse_unseen_cap, set_cap, spending, typed_cap_cents
-from hits.crowds import check_may_change, enter_market, environment_of, has_real_raters
+from hits.crowds import (
+    check_may_change,
+    enter_market,
+    environment_of,
+    has_real_raters,
+    link_address,
+    links_of,
+)
 from hits.management.study_command import StudyCommand, progress_bar
 from hits.models import Event, Offering
 from hits.models.money import cents_typed, money
@@ -29,6 +36,10 @@ class Command(StudyCommand):
     manage.py publish_hits demo
     manage.py publish_hits demo --environment sandbox --hits 10
     manage.py publish_hits demo --environment production --budget 1500
+    manage.py publish_hits demo --crowd link
+
+With --crowd link, it prints an address for whoever is to take part (docs/links.md): --environment trial rehearses,
+live is for real raters.
 
 Shows the cost and the hourly pay first, and refuses above the budget or the account's balance. A run that was
 interrupted is simply started again: each HIT is published exactly once. --hits publishes part now (a wave) and the
@@ -68,6 +79,7 @@ study's raters; without it, their work is a rehearsal (docs/marketplace.md)."""
             )
             self._declare_raters(offering, options)
             self._keep_budget(offering, budget_cents, standing_cents, options)
+            self._print_links(offering)
             return
         self.refuse_public_orders(offering.study, options)
         market, page_url = enter_market(offering)
@@ -123,7 +135,12 @@ study's raters; without it, their work is a rehearsal (docs/marketplace.md)."""
             self.stdout.write(f"  {count_of(count, 'time')}: {reason}")
         if result.stopped_by:
             raise CommandError(f"Stopped: {str(result.stopped_by).rstrip('.')}. Run the same command again to go on.")
+        self._print_links(plan.offering)
         self.stdout.write(f"Look at it: {settings.PUBLIC_URL}/studies/{plan.offering.study}/")
+
+    def _print_links(self, offering: Offering) -> None:
+        for link in links_of(offering):
+            self.stdout.write(f"{link.label}, for whoever is to take part: {link_address(link)}")
 
     def _confirm(self, plan: PublishingPlan, options: dict[str, Any], budget_cents: int | None) -> None:
         if not environment_of(plan.offering).is_real_money or not plan.hits:

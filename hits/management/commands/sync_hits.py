@@ -11,7 +11,7 @@ from hits.management.study_command import StudyCommand, progress_bar
 from hits.models import Payment
 from hits.models.money import money
 from hits.publishing import carry_out_run
-from hits.syncing import Synced, describe_waiting, sync
+from hits.syncing import Synced, describe_paid, describe_waiting, sync
 
 
 class Command(StudyCommand):
@@ -47,11 +47,13 @@ paid once. Celery's beat does the same every few minutes."""
             f"{collected.without_answers:,} without answers), "
             f"{count_of(collected.ended, 'assignment')} ended without one."
         )
-        self.stdout.write(
+        told = (
             f"{count_of(paid.rewards, 'reward')} and {count_of(paid.bonuses, 'bonus', 'bonuses')} paid, "
-            f"{money(paid.cents, currency)} with fees ({count_of(paid.found, 'was', 'were')} paid already). "
-            f"{count_of(limited.capped, 'worker has', 'workers have')} reached the limit."
+            f"{money(paid.cents, currency)} with fees ({count_of(paid.found, 'was', 'were')} paid already)."
         )
+        if not paid.is_by_crowd:
+            told = f"{describe_paid(paid, currency)}."
+        self.stdout.write(f"{told} {count_of(limited.capped, 'worker has', 'workers have')} reached the limit.")
         if synced.replaced:
             replaced = synced.replaced
             offered = count_of(replaced.added + replaced.reopened, "lost assignment is", "lost assignments are")

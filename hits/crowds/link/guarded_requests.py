@@ -1,0 +1,110 @@
+"""Requests one public https address, and never one of this server's own network.
+
+The host's addresses are looked up once, checked, and the connection goes to the one that was checked: a name that means
+something else a moment later leads nowhere. Redirects are not followed. Where a server is not set to production,
+http on this very machine is allowed as well, so that a lab can try its own service.
+"""
+
+import http.client
+import re
+import socket
+import ssl
+from dataclasses import dataclass
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+from django.conf import settings
+
+TIMEOUT_SECONDS = 15
+MOST_BYTES = 20_000
+
+
+@dataclass(frozen=True)
+class NotSent:
+    """Nobody can have acted upon it: there was no connection."""
+
+    in_words: str
+
+
+@dataclass(frozen=True)
+class Sent:
+    """It was sent, and the answer was lost."""
+
+    in_words: str
+
+
+@dataclass(frozen=True)
+class Answer:
+    """It was answered."""
+
+    status: int
+    body: str = ""
+
+    @property
+    def has_errors(self) -> bool:
+        """SONA says 200 whatever happens, and what went wrong in its XML."""
+        return re.search(r"<(\w+:)?Errors(?![^>]*nil=\"true\")[\s>]", self.body) is not None
+
+    @property
+    def in_words(self) -> str:
+        if self.has_errors:
+            return "It answered that there was an error."
+        return f"It answered {self.status} {http.client.responses.get(self.status, '')}".strip() + "."
+
+
+def request_once(address: str) -> NotSent | Sent | Answer:
+    """Send one GET request."""
+    parts = urlsplit(address)
+    host = parts.hostname or ""
+    try:
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+        ip = _find_allowed(host, port, parts.scheme)
+    except (OSError, ValueError) as error:
+        return NotSent(f"{host} can't be called: {error}.")
+    connection = _Pinned(host, port, ip, is_secure=parts.scheme == "https")
+    try:
+        connection.connect()
+    except (OSError, http.client.HTTPException) as error:
+        connection.close()
+        return NotSent(f"There was no connection to {host}: {error}.")
+    try:
+        target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        connection.request("GET", target, headers={"User-Agent": "EvalPlatform", "Accept": "*/*"})
+        response = connection.getresponse()
+        return Answer(response.status, response.read(MOST_BYTES).decode(errors="replace"))
+    except (OSError, http.client.HTTPException) as error:
+        return Sent(f"It was sent, and the answer was lost: {error or type(error).__name__}.")
+    finally:
+        connection.close()
+
+
+def _find_allowed(host: str, port: int, scheme: str) -> str:
+    """Return an address of the host to which a request may go. Raises ValueError if there is none."""
+    found = [str(info[4][0]) for info in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
+    addresses = [ip_address(one) for one in found]
+    if addresses and all(one.is_loopback for one in addresses) and not settings.IS_PRODUCTION:
+        return found[0]
+    if scheme != "https":
+        raise ValueError("its address does not begin with https://")
+    if not addresses or not all(one.is_global and not one.is_multicast for one in addresses):
+        raise ValueError("it is an address of an internal network")
+    return found[0]
+
+
+class _Pinned(http.client.HTTPConnection):
+    """A connection to one address, with the host's own name in the request and in the certificate."""
+
+    def __init__(self, host: str, port: int, ip: str, is_secure: bool) -> None:
+        super().__init__(host, port, timeout=TIMEOUT_SECONDS)
+        self._ip, self._is_secure = ip, is_secure
+
+    def connect(self) -> None:
+        plain = socket.create_connection((self._ip, self.port), self.timeout)
+        if not self._is_secure:
+            self.sock = plain
+            return
+        try:
+            self.sock = ssl.create_default_context().wrap_socket(plain, server_hostname=self.host)
+        except OSError:
+            plain.close()
+            raise

@@ -1,0 +1,206 @@
+"""Shows the page of an open link: what the study is, the consent text, agree or leave; leads to the work, or out.
+
+Nobody takes a place by looking: crawlers, previews and readers who only wonder leave nothing here. Agreeing and leaving
+are posted by a form that we signed, so that they are about the text that was shown, by whom it was shown to.
+"""
+
+from http import HTTPStatus
+from typing import Any
+
+from django.contrib.auth.decorators import login_not_required
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from evalplatform.client_address import client_address
+from evalplatform.wording import count_of
+from hits.crowds import (
+    Caller,
+    HandBack,
+    NotIdentified,
+    Part,
+    Way,
+    crowd_of,
+    find_link,
+    identify,
+    note_departure,
+    note_entrant,
+    part_of,
+    read_form,
+    sign_form,
+    site_of,
+    visit_for,
+    way_out,
+    work_address,
+)
+from hits.models import OpenLink, Outcome
+from hits.serving import Refusal, WorkRefused, introduction_of, join
+
+COOKIE_DAYS = 180
+CLOSED = ("This study takes nobody at the moment", "It is over, or has not begun. {return_it}")
+
+# How somebody leaves whom the study does not take.
+OUTCOMES = {
+    Refusal.NOTHING_FREE: Outcome.STUDY_FULL,
+    Refusal.STUDY_FULL: Outcome.STUDY_FULL,
+    Refusal.NOT_ELIGIBLE: Outcome.SCREENED_OUT,
+    Refusal.STOPPED: Outcome.SCREENED_OUT,
+    Refusal.LIMIT_REACHED: Outcome.FINISHED,
+}
+
+
+@login_not_required
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def show_or_join(request: HttpRequest, key: str) -> HttpResponse:
+    link = find_link(key)
+    if link is None:
+        response = _tell(request, "There is no study at this address", "Please check the link that you were given.")
+        response.status_code = HTTPStatus.NOT_FOUND
+    elif request.method == "POST":
+        response = _take_answer(request, link)
+    else:
+        response = _show(request, link)
+    response.headers["X-Robots-Tag"] = "noindex, nofollow"
+    response.headers["Content-Security-Policy"] = (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; base-uri 'none'; "
+        # A browser takes a redirect after a form for a part of its action.
+        f"form-action 'self' {site_of(link) if link else ''}; frame-ancestors 'none'"
+    )
+    return response
+
+
+# --- Looking ---------------------------------------------------------------------------------------------------------
+
+
+def _show(request: HttpRequest, link: OpenLink) -> HttpResponse:
+    try:
+        caller = identify(link, request.GET.dict(), request.COOKIES.get(_cookie_of(link), ""))
+    except NotIdentified as problem:
+        return _tell(request, "We can't tell who you are", str(problem))
+    part = part_of(link.offering, caller.worker_id, timezone.now())
+    if not part.is_begun:
+        if part.is_blocked:
+            return _refuse(request, link, caller, WorkRefused(Refusal.STOPPED), part)
+        if part.done and not part.has_more:
+            return _thank(request, link, caller)
+        if not part.is_open or link.closed_at is not None:
+            heading, message = CLOSED
+            return _tell(request, heading, message.format(return_it=crowd_of(link.offering).words.return_it))
+        if not part.has_more:
+            return _refuse(request, link, caller, WorkRefused(Refusal.NOTHING_FREE), part)
+    study = link.offering.study
+    words = crowd_of(link.offering).words
+    page = introduction_of(study.key, words)
+    context = {
+        "page": page,
+        "title": page["title"],
+        "language": study.parsed_design.task.language,
+        "facts": _facts(page, link),
+        "part": part,
+        "done": count_of(part.done, words.hit, words.hits),
+        "keeps_cookie": bool(caller.made_up),
+        "signed": sign_form(link, caller, page["consent_version"]),
+        "crowd": words,
+    }
+    return render(request, "work/joining.html", context)
+
+
+def _facts(page: dict[str, Any], link: OpenLink) -> list[tuple[str, str]]:
+    facts, crowd = page["facts"], page["crowd"]
+    minutes = count_of(facts["expected_minutes"], "minute") if facts["expected_minutes"] != 1 else "a minute"
+    pay = "none: this study is unpaid"
+    if facts["reward"]:
+        bonus = f"; {facts['bonus']} more with the bonus" if facts["bonus"] else ""
+        pay = f"{facts['reward']}, which is {facts['hourly']} an hour at this pace{bonus}"
+    rows = [
+        ("Who asks", facts["requester"]),
+        ("Work", count_of(facts["dialogs"], "short conversation")),
+        ("Time", f"about {minutes}; you have up to {count_of(facts['time_limit_minutes'], 'minute')}"),
+        ("Pay", pay),
+    ]
+    if facts["reward"]:
+        rows.append(("Who pays", "whoever invited you, on the way that they told you: not this page"))
+    limit = facts["max_hits"]
+    if limit > 1:
+        rows.append(("Limit", f"up to {count_of(limit, crowd['hit'], crowd['hits'])} of this study for each person"))
+    return rows
+
+
+# --- Answering -------------------------------------------------------------------------------------------------------
+
+
+def _take_answer(request: HttpRequest, link: OpenLink) -> HttpResponse:
+    read = read_form(link, request.POST.get("signed", ""))
+    if read is None:
+        return _tell(request, "This page has to be opened again", "Please open the link once more, and answer there.")
+    caller, consent_version = read
+    if caller.made_up:  # a second tab must not make a second person
+        caller = identify(link, {}, request.COOKIES.get(_cookie_of(link), "") or caller.made_up)
+    if request.POST.get("answer") == "agree":
+        return _join(request, link, caller, consent_version)
+    note_departure(link, Outcome.NO_CONSENT, consent_version, timezone.now())
+    return _leave(request, way_out(link, Outcome.NO_CONSENT, caller.id_there, caller.session))
+
+
+def _join(request: HttpRequest, link: OpenLink, caller: Caller, consent_version: str) -> HttpResponse:
+    offering, now = link.offering, timezone.now()
+    part = part_of(offering, caller.worker_id, now)
+    if link.closed_at is not None and not part.is_begun:
+        return _show(request, link)
+    visit = visit_for(offering, caller.worker_id)
+    try:
+        join(offering.study.key, visit, consent_version, now, client_address(request))
+    except WorkRefused as refused:
+        return _refuse(request, link, caller, refused, part)
+    note_entrant(link, caller, now)
+    response = HttpResponseRedirect(work_address(offering, visit), status=HTTPStatus.SEE_OTHER)
+    if caller.made_up:
+        response.set_cookie(
+            _cookie_of(link),
+            caller.made_up,
+            max_age=COOKIE_DAYS * 24 * 3600,
+            path=request.path,
+            secure=request.is_secure(),
+            httponly=True,
+            samesite="Lax",
+        )
+    return response
+
+
+def _cookie_of(link: OpenLink) -> str:
+    return f"joined-{link.key}"
+
+
+# --- Leaving ---------------------------------------------------------------------------------------------------------
+
+
+def _leave(request: HttpRequest, out: HandBack | None) -> HttpResponse:
+    if out is not None and out.way == Way.REDIRECT:
+        return HttpResponseRedirect(out.action, status=HTTPStatus.SEE_OTHER)
+    message = "That is fine. Nothing about you was kept, and you can close this page."
+    return _tell(request, "You don't take part", message, out)
+
+
+def _refuse(request: HttpRequest, link: OpenLink, caller: Caller, refused: WorkRefused, part: Part) -> HttpResponse:
+    words = refused.words(crowd_of(link.offering).words)
+    outcome = OUTCOMES.get(refused.refusal)
+    if part.done:
+        outcome = Outcome.FINISHED
+    elif outcome is not None and request.method == "POST":  # a look, by a crawler perhaps, is no departure
+        version = link.offering.study.parsed_design.task.consent_version
+        note_departure(link, outcome, version, timezone.now())
+    out = way_out(link, outcome, caller.id_there, caller.session) if outcome else None
+    return _tell(request, words.heading or "This did not work", words.message, out)
+
+
+def _thank(request: HttpRequest, link: OpenLink, caller: Caller) -> HttpResponse:
+    message = "You have done all that there is for you in this study. Your answers are safe with us."
+    out = way_out(link, Outcome.FINISHED, caller.id_there, caller.session)
+    return _tell(request, "Thank you", message, out)
+
+
+def _tell(request: HttpRequest, heading: str, message: str, out: HandBack | None = None) -> HttpResponse:
+    return render(request, "work/left.html", {"heading": heading, "message": message, "out": out})
