@@ -19,6 +19,7 @@ from hits.publishing import (
     check_budget,
     count_publications,
     count_run,
+    launch_checks,
     plan_publishing,
     under_cap,
 )
@@ -42,6 +43,7 @@ def publishing_panel(study: Study, query: QueryDict, is_told: bool = False) -> d
         "origin_words": describe_origin(origin_of_work(offering)),
         "has_real_raters": has_real_raters(offering),
         "can_declare_raters": not has_real_raters(offering) and not why_no_raters(offering),
+        "checks": launch_checks(offering),
         "look_url": crowd_of(offering).look_url(offering.environment),
         **run_context(offering),
         **cost_context(offering, query, is_told),
