@@ -18,10 +18,12 @@ from hits.budgeting import spending
 from hits.crowds import check_may_change, environment_of, open_crowd, worker_page_url
 from hits.models import Offering, PublishingRun
 from hits.publishing import (
+    LaunchCheck,
     StoppingResult,
     count_publications,
     declare_raters,
     describe_public_orders,
+    outside_checks,
     plan_publishing,
     refuse_draft,
     request_again,
@@ -74,6 +76,19 @@ def show_publishing_cost(request: HttpRequest, name: str) -> HttpResponse:
     study = study_for(request.user, name=name, frozen_at__isnull=False)
     cost = cost_context(chosen_offering(study, request.GET), request.GET)
     return render(request, "hits/_publishing_cost.html", {"study": study, "publishing": cost})
+
+
+@require_POST
+def look_outside(request: HttpRequest, name: str) -> HttpResponse:
+    """Render what only a look outside can tell: the account's balance, and whether workers can open their page. It is a
+    POST, so that nobody who merely follows a link makes us call somebody else's server."""
+    study = study_for(request.user, name=name, frozen_at__isnull=False)
+    try:
+        offering = offering_of_form(study, request)
+        checks = list(outside_checks(offering))
+    except EvalPlatformError as error:
+        checks = [LaunchCheck("Marketplace", False, str(error))]
+    return render(request, "hits/_launch_checks.html", {"checks": checks})
 
 
 @require_http_methods(["GET", "POST"])

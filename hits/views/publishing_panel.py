@@ -19,6 +19,7 @@ from hits.publishing import (
     check_budget,
     count_publications,
     count_run,
+    launch_checks,
     plan_publishing,
     under_cap,
 )
@@ -46,6 +47,7 @@ def publishing_panel(study: Study, query: QueryDict, is_told: bool = False) -> d
         "pays_workers": crowd_of(offering).abilities.pays_workers,
         "has_links": crowd_of(offering).abilities.comes_by_links,
         "links": link_rows(offering),
+        "checks": launch_checks(offering),
         "look_url": crowd_of(offering).look_url(offering.environment),
         **run_context(offering),
         **cost_context(offering, query, is_told),

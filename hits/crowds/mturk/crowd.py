@@ -19,7 +19,7 @@ from hits.crowds.mturk.arrival import NOT_AVAILABLE, WORKER_SITES, arrival, hand
 from hits.crowds.mturk.client import ENDPOINTS, MTurkMarket, boto_client
 from hits.crowds.mturk.costs import MTurkFees
 from hits.crowds.mturk.holding import ask_holder
-from hits.crowds.mturk.mturk_environments import ENVIRONMENTS, LOCAL, MTURK
+from hits.crowds.mturk.mturk_environments import END_OF_MTURK, ENVIRONMENTS, LOCAL, MTURK
 from hits.crowds.mturk.mturk_words import MTURKS_WORDS
 from hits.errors import DesignProblem
 from hits.models import Assignment, Offering
@@ -126,7 +126,8 @@ def connect(environment: str = LOCAL, attempts: int = 12) -> MTurkMarket:
     """Open a connection without any check: to Amazon, to a local marketplace elsewhere, or to one in this process."""
     if environment != LOCAL:
         client = boto_client(ENDPOINTS[environment], attempts=attempts)
-    elif settings.MTURK_LOCAL_URL:
+        return MTurkMarket(client, settings.MTURK_CALLS_PER_SECOND, END_OF_MTURK)
+    if settings.MTURK_LOCAL_URL:
         client = boto_client(settings.MTURK_LOCAL_URL, has_own_credentials=False, attempts=attempts)
     else:
         client = boto_client("http://localturk.invalid", has_own_credentials=False, attempts=attempts)

@@ -8,6 +8,12 @@ from hits.crowds.abilities import Environment
 MTURK = "mturk"
 LOCAL, SANDBOX, PRODUCTION = "local", "sandbox", "production"
 
+# Read on pages, in commands, and behind errors of Amazon's addresses. docs/marketplace.md has the source.
+END_OF_MTURK = (
+    "Amazon announced the end of Mechanical Turk for 30 September 2026, so nobody may answer there. People can be "
+    "reached by the marketplace that runs here; the README lists all ways."
+)
+
 ENVIRONMENTS = (
     Environment(
         name=LOCAL,
@@ -21,14 +27,14 @@ ENVIRONMENTS = (
         name=SANDBOX,
         label="Sandbox",
         described="Amazon Mechanical Turk's sandbox",
-        note="Amazon's sandbox: no real workers, no real money.",
+        note=f"Amazon's sandbox: no real workers, no real money. {END_OF_MTURK}",
         publish_words="to the sandbox",
     ),
     Environment(
         name=PRODUCTION,
         label="Production",
         described="Amazon Mechanical Turk",
-        note="Try the study in the sandbox first.",
+        note=END_OF_MTURK,
         publish_words="for real money",
         is_real_money=True,
         has_real_raters=True,

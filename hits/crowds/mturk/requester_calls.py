@@ -29,8 +29,9 @@ QUALIFICATION_EXISTS = "AWS.MechanicalTurk.QualificationTypeAlreadyExists"
 class RequesterCalls:
     """Calls MTurk at a limited pace, and translates its answers and errors."""
 
-    def __init__(self, client: Any, calls_per_second: float = 50) -> None:
-        self._client = client
+    def __init__(self, client: Any, calls_per_second: float = 50, mind: str = "") -> None:
+        """`mind` is said with every trouble that may be the service's own."""
+        self._client, self._mind = client, mind
         self._pacer = Pacer(calls_per_second)
 
     # --- Account ---
@@ -210,4 +211,4 @@ class RequesterCalls:
 
     def _call(self, operation: str, **parameters: Any) -> dict[str, Any]:
         self._pacer.wait()
-        return translated(lambda: getattr(self._client, operation)(**parameters))
+        return translated(lambda: getattr(self._client, operation)(**parameters), self._mind)

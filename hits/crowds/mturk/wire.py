@@ -27,8 +27,12 @@ HIT_DOES_NOT_EXIST = "AWS.MechanicalTurk.HITDoesNotExist"
 _COME_AGAIN = {"ServiceFault", "ThrottlingException", "Throttling", "RequestLimitExceeded"}
 
 
-def translated(call: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """Make the call, and turn botocore's many errors into our two: try again later, or refused by MTurk."""
+def translated(call: Callable[[], dict[str, Any]], mind: str = "") -> dict[str, Any]:
+    """Make the call, and turn botocore's many errors into our two: try again later, or refused by MTurk.
+
+    `mind` is added where the service itself may be what is wrong: it does not answer, or refuses the account.
+    """
+    mind = mind and f" {mind}"
     try:
         return call()
     except ClientError as error:
@@ -38,18 +42,20 @@ def translated(call: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 400)
         if details.get("Code") in _COME_AGAIN or status >= 500:
             raise MarketUnavailable(
-                f"The marketplace does not accept requests right now ({code}): {message}"
+                f"The marketplace does not accept requests right now ({code}): {message}{mind}"
             ) from error
+        if code in ABOUT_THE_ACCOUNT:
+            message += mind
         raise MarketRefused(code, message, code in ABOUT_THE_ACCOUNT, code == HIT_DOES_NOT_EXIST) from error
     except (NoCredentialsError, PartialCredentialsError) as error:
         raise EvalPlatformError(
             "There are no AWS credentials. Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, "
-            "in this shell; EvalPlatform never stores them."
+            f"in this shell; EvalPlatform never stores them.{mind}"
         ) from error
     except NoRegionError as error:
         raise EvalPlatformError("The AWS region must be us-east-1: Mechanical Turk has no other.") from error
     except BotoCoreError as error:
-        raise MarketUnavailable(f"The marketplace can't be reached: {error}") from error
+        raise MarketUnavailable(f"The marketplace can't be reached: {error}.{mind}") from error
 
 
 def requirement_parameter(one: Requirement) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from hits.publishing import (
     check_funds,
     declare_raters,
     describe_plan,
+    describe_unsettled,
     plan_publishing,
     publish_hits,
     settle_plan,
@@ -68,6 +69,8 @@ study's raters; without it, their work is a rehearsal (docs/marketplace.md)."""
 
     def run(self, options: dict[str, Any]) -> None:
         offering = self.offering(options)
+        if not environment_of(offering).runs_here:
+            self.stdout.write(environment_of(offering).note)
         budget_cents = cents_typed(options["budget"], "--budget", offering.currency)
         standing_cents = typed_cap_cents(offering)
         if options["hits"] is not None and options["hits"] < 1:
@@ -88,6 +91,9 @@ study's raters; without it, their work is a rehearsal (docs/marketplace.md)."""
             plan = under_cap(plan, budget_cents)
         for line in describe_plan(plan):
             self.stdout.write(line)
+        if not environment_of(offering).runs_here:
+            for line in describe_unsettled(offering):
+                self.stdout.write(line)
         check_funds(plan, market)
         self.check_worker_page(offering, page_url)
         if options["dry_run"]:

@@ -1,0 +1,131 @@
+"""Lists what a researcher should settle before real people see a study: pay, consent, contact, a pilot, screening.
+
+In: an offering. Out: a line for each point, with what is settled or what to do. Guaranteed: `launch_checks` reads our
+own rows only, so that a page can show it; `outside_checks` also asks the crowd for the balance, and opens the workers'
+page as a browser would.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from django.db.models import Count
+
+from evalplatform.errors import EvalPlatformError
+from evalplatform.wording import count_of
+from hits.crowds import environment_of, open_crowd, worker_page_url
+from hits.designing import describe_hourly_pay, hourly_pay_cents
+from hits.models import Offering, Submission
+from hits.models.design import StudyDesign
+from hits.models.money import money
+from hits.publishing.page_check import check_worker_page
+from hits.publishing.publishing_plan import check_funds, plan_publishing
+
+ATTEMPTS_WHILE_SOMEONE_WAITS = 2
+PAY = "Pay"
+
+
+@dataclass(frozen=True)
+class LaunchCheck:
+    """One point of the list. What is not settled is advice: nothing but the budget and the address stops a study."""
+
+    name: str
+    is_settled: bool
+    words: str
+
+
+def launch_checks(offering: Offering) -> list[LaunchCheck]:
+    """Return the points that our own rows can tell about."""
+    design = offering.study.parsed_design
+    return [_pay(design), _consent(design), _contact(design), _pilot(offering), _screening(design)]
+
+
+def outside_checks(offering: Offering) -> Iterator[LaunchCheck]:
+    """Yield what only a look outside can tell: whether the account covers the next HITs, and whether workers can reach
+    the page. Each may take seconds."""
+    yield _look("Balance", lambda: _ask_balance(offering))
+    yield _look("Address", lambda: _ask_address(offering))
+
+
+def describe_unsettled(offering: Offering) -> Iterator[str]:
+    """Yield a line for a terminal for each point that is not settled. (What the reward pays is said there anyway.)"""
+    for check in launch_checks(offering):
+        if not check.is_settled and check.name != PAY:
+            yield f"Before people see it, look at {check.name.lower()}: {check.words}"
+
+
+# --- What our own rows tell ------------------------------------------------------------------------------------------
+
+
+def _pay(design: StudyDesign) -> LaunchCheck:
+    is_fair = hourly_pay_cents(design) >= design.pay.minimum_hourly_cents
+    return LaunchCheck(PAY, is_fair, f"{describe_hourly_pay(design)}.")
+
+
+def _consent(design: StudyDesign) -> LaunchCheck:
+    if _is_default(design, "consent"):
+        words = "The text is the one that EvalPlatform comes with: let whoever approves your study read it."
+        return LaunchCheck("Consent", False, words)
+    return LaunchCheck("Consent", True, "The study has a text of its own, to which each worker agrees.")
+
+
+def _contact(design: StudyDesign) -> LaunchCheck:
+    missing = [
+        words
+        for words, is_missing in [
+            ("who runs the study (task.requester)", not design.task.requester),
+            ("how workers reach you (task.contact)", _is_default(design, "contact")),
+        ]
+        if is_missing
+    ]
+    if missing:
+        return LaunchCheck("Contact", False, f"Not said: {' and '.join(missing)}.")
+    return LaunchCheck("Contact", True, f"Workers read that {design.task.requester} asks them, and how to reach you.")
+
+
+def _pilot(offering: Offering) -> LaunchCheck:
+    """Whatever was collected before counts, here or on another crowd: colleagues on a link are a good pilot."""
+    study = Submission.objects.filter(assignment__offering__study=offering.study).order_by()
+    counts = dict(study.values_list("origin").annotate(Count("pk")))
+    by_hand = counts.get(Submission.Origin.PEOPLE, 0) + counts.get(Submission.Origin.REHEARSAL, 0)
+    if by_hand:
+        return LaunchCheck("Pilot", True, f"People have worked on {count_of(by_hand, 'HIT')} of it already.")
+    if simulated := counts.get(Submission.Origin.SIMULATION, 0):
+        words = f"Only a simulated crowd has tried it ({count_of(simulated, 'HIT')}). Let a colleague do a HIT first."
+        return LaunchCheck("Pilot", False, words)
+    return LaunchCheck("Pilot", False, "Nobody has tried it yet. Let a colleague do a HIT first, and read the answers.")
+
+
+def _screening(design: StudyDesign) -> LaunchCheck:
+    if not design.screening:
+        words = "No rule is named, so all work counts. A rule that is chosen after the answers came is hard to defend."
+        return LaunchCheck("Screening", False, words)
+    return LaunchCheck("Screening", True, f"{count_of(len(design.screening), 'rule')} named before anybody rates.")
+
+
+def _is_default(design: StudyDesign, field: str) -> bool:
+    return bool(getattr(design.task, field) == type(design.task).model_fields[field].default)
+
+
+# --- What a look outside tells ---------------------------------------------------------------------------------------
+
+
+def _look(name: str, ask: Callable[[], str]) -> LaunchCheck:
+    try:
+        return LaunchCheck(name, True, ask())
+    except EvalPlatformError as error:
+        return LaunchCheck(name, False, str(error))
+
+
+def _ask_balance(offering: Offering) -> str:
+    plan = plan_publishing(offering)
+    market = open_crowd(offering, ATTEMPTS_WHILE_SOMEONE_WAITS)
+    check_funds(plan, market)
+    if not environment_of(offering).is_real_money:
+        return "No money moves there."
+    return f"The account covers all HITs that are left, at most {money(plan.cost.total_cents, offering.currency)}."
+
+
+def _ask_address(offering: Offering) -> str:
+    page_url = worker_page_url(offering)
+    check_worker_page(offering, page_url)
+    return f"Workers can open their page at {page_url}."
