@@ -69,6 +69,22 @@ def test_the_text_of_interim_results_says_so_and_names_no_p_value() -> None:
     assert "letter can't" not in text
 
 
+def test_interim_variants_say_nothing_about_verdicts() -> None:
+    frame = drawn_frame(seed=1, A=(0.1, 0.2, 0.7), B=(0.7, 0.2, 0.1))
+    frame["excluded_by_hasty"] = frame["submission"] == frame["submission"].iloc[0]
+    plan = Plan(tau2=0.1)
+
+    report = report_of(with_progress(analyse(frame, plan=plan), INTERIM, plan))
+
+    section = report.criteria[0].section("variants")
+    [table] = section.tables
+    assert [column.key for column in table.columns] == ["order", "alpha_ordinal", "ratings", "workers"]
+    assert "erdict" not in section.lead
+    text = "\n".join(report_as_text(report))
+    assert "told apart" not in text
+    assert "verdicts" not in text
+
+
 def test_interim_results_survive_being_stored() -> None:
     plan = Plan(tau2=0.1)
     results = with_progress(
