@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from evalplatform.wording import count_of
+from hits.analysing.pairing_words import describe_pairing
 from hits.analysing.report import Answer, Kind
 from hits.analysing.report_leaderboard import outcome_in, outcome_kind, outcome_title
 from hits.analysing.results import BEYOND_REACH, CriterionResults, Separation, rounded
@@ -245,7 +246,9 @@ def _about(cents: int, currency: str) -> str:
 
 def _cautions(names: Sequence[str], table: Comparisons, found: CriterionResults) -> Iterable[str]:
     yield from table.warnings
-    apart = [pair for pair in table.comparisons if pair.kind == "unpaired" and pair.is_primary]
+    primary = [pair for pair in table.comparisons if pair.is_primary]
+    yield from describe_pairing(primary)
+    apart = [pair for pair in primary if pair.kind == "unpaired" and not pair.size.side_by_side]
     if apart:
         yield (
             f"{count_of(len(apart), 'pair was', 'pairs were')} rated by different people only, so that what raters "
