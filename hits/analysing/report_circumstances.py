@@ -225,6 +225,5 @@ def _verdict(one: Comparison) -> str:
 
 
 def _main_tables(tables: Sequence[Comparisons]) -> Sequence[Comparisons]:
-    """Return the table of all datasets together, or those of the datasets where all together mean nothing."""
-    is_defined = tables and any(one.verdict != "not compared" for one in tables[0].comparisons)
-    return tables[:1] if is_defined or len(tables) < 2 else tables[1:]
+    """Return the tables that the plan is about: that of all datasets together, or those of the datasets."""
+    return [table for table in tables if any(one.is_primary for one in table.comparisons)] or tables[:1]
