@@ -1,11 +1,24 @@
-"""Says how pairs are compared that were rated side by side in a part of their dialogs only, and why."""
+"""Says what comparisons rest on where that is a part of the ratings only: planned dialogs, or dialogs side by side."""
 
 from collections.abc import Iterator, Sequence
 
 from evalplatform.wording import count_of
+from hits.analysing.results import CriterionResults
 from hits.stats import Comparison
 
 MOST_PAIRS_NAMED = 4
+
+
+def describe_planned_part(found: CriterionResults) -> str:
+    """Say that more was rated than planned; "" if not."""
+    if not found.further_dialogs:
+        return ""
+    tested = count_of(found.size.dialogs - found.further_dialogs, "planned dialog")
+    further = count_of(found.further_dialogs, "further dialog counts", "further dialogs count")
+    return (
+        f"Tests, letters and the ranking are about the {tested}, the first ones in the frozen order. {further} in the "
+        "other tables only."
+    )
 
 
 def describe_pairing(pairs: Sequence[Comparison]) -> Iterator[str]:

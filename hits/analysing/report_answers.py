@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from hits.analysing.dialog_filter import DialogFilter
-from hits.analysing.pairing_words import describe_pairing
+from hits.analysing.pairing_words import describe_pairing, describe_planned_part
 from hits.analysing.report import (
     ALL_DATASETS,
     HUMAN,
@@ -176,7 +176,8 @@ def _warnings(found: CriterionResults) -> tuple[str, ...]:
     for one in found.comparisons:
         for warning in (*one.warnings, *describe_pairing(one.comparisons)):
             by_warning.setdefault(warning, []).append(one.dataset or ALL_DATASETS)
-    return tuple(f"{', '.join(names)}: {warning}" if several else warning for warning, names in by_warning.items())
+    told = [f"{', '.join(names)}: {warning}" if several else warning for warning, names in by_warning.items()]
+    return tuple(filter(None, (describe_planned_part(found), *told)))
 
 
 def _comparison_table(one: Comparisons, found: CriterionResults) -> Table:

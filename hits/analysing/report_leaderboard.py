@@ -22,7 +22,7 @@ def leaderboards(found: CriterionResults) -> tuple[Table, ...]:
 
 
 def _leaderboard(table: Comparisons, found: CriterionResults) -> Table:
-    rows = {row.generator: row for row in found.table if row.dataset == table.dataset}
+    rows = {row.generator: row for row in found.tested_table if row.dataset == table.dataset}
     columns = (
         Column("outcome", outcome_title(table.outcome, found)),
         Column("ratings", "ratings"),
@@ -117,6 +117,7 @@ def _ordered(found: CriterionResults) -> CriterionResults:
         found,
         generators=tuple(sorted(found.generators, key=place)),
         table=tuple(sort(found.table, lambda row: row.dataset, lambda row: row.generator)),
+        planned_table=tuple(sort(found.planned_table, lambda row: row.dataset, lambda row: row.generator)),
         comparisons=sort_pairs(found.comparisons),
         variants=tuple(replace(one, comparisons=sort_pairs(one.comparisons)) for one in found.variants),
         rankings=tuple(

@@ -98,6 +98,11 @@ def _tests(sources: Sources) -> Iterator[str]:
         if pairs:
             yield "No pair of models could be tested."
         return
+    if further := sources.results.main.further_dialogs:
+        yield (
+            f"Tests were made on the {count_of(sources.design.analysis.planned_dialogs, 'planned dialog')}, the first "
+            f"in the frozen order; {count_of(further, 'dialog')} rated beyond them were not tested."
+        )
     if any(pair.kind == "paired" for pair in pairs):
         yield "Models were compared by paired differences within the same worker and dialog."
     if methods & {PERMUTATION, LARGER_OF_BOTH}:
