@@ -83,9 +83,14 @@ def analyse_so_far(frame: pd.DataFrame, plan: Plan) -> list[SequenceFinding]:
     """Return what the sequence says of each pair at a look, by the functions that the results use."""
     ratings = code_ratings(frame)
     [table] = compare_generators(ratings, plan=plan)
-    problem = too_early(ratings.dialog_count, table.effective_workers)
     alpha = ALPHA / len(table.comparisons)
     return [
-        sequence_finding((one.first, one.second), one.difference, plan.tau2, alpha, problem=problem)
+        sequence_finding(
+            (one.first, one.second),
+            one.difference,
+            plan.tau2,
+            alpha,
+            problem=too_early(one.size.dialogs, one.size.effective_workers),
+        )
         for one in table.comparisons
     ]

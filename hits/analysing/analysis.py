@@ -120,18 +120,21 @@ def _analyse_criterion(
     everything = code_ratings(frame, scale)
     is_kept = kept_mask(frame)
     ratings, kept = everything.of(is_kept), frame[_used_columns(frame)][is_kept]
-    scopes = _split_by_dataset(ratings.by_generators)
-    table = tuple(table_rows(ratings))
+    is_planned = _planned_mask(frame, plan)
+    tested = ratings if is_planned.all() else everything.of(is_kept & is_planned)
+    table, planned_table = _tables(ratings, tested)
     tell(0.15, "ranking")
-    rankings = tuple(rank_generators(part, name) for name, part in scopes)
+    scopes = _split_by_dataset(ratings.by_generators)
+    tested_scopes = scopes if tested is ratings else _split_by_dataset(tested.by_generators)
+    rankings = tuple(rank_generators(part, name) for name, part in tested_scopes)
     tell(0.3, "measuring agreement")
     agreed = tuple(_measure_agreement(scopes))
-    del scopes  # copies of all ratings, which the next steps do not need
+    del scopes, tested_scopes  # copies of all ratings, which the next steps do not need
     size = size_of(ratings)
     rules = tuple(rules_in(frame))
     tell(0.45, "comparing")
-    comparisons = tuple(compare_generators(ratings, seed, plan, criterion))
-    with_all = Variant(ALL_RULES, rules, size, table, agreed[0], rankings[0], comparisons)
+    comparisons = tuple(compare_generators(tested, seed, plan, criterion))
+    with_all = Variant(ALL_RULES, rules, size, table, agreed[0], rankings[0], comparisons, planned_table)
     tell(0.7, "finding true values, and what ratings depend on")
     return CriterionResults(
         criterion=criterion,
@@ -145,8 +148,8 @@ def _analyse_criterion(
         rankings=rankings,
         agreement=agreed,
         true_values=find_true_values(ratings),
-        dependences=tuple(dependences(kept, ratings, seed)),
-        worker_effect=worker_effect(ratings, seed),
+        dependences=tuple(dependences(kept if tested is ratings else kept[is_planned[is_kept]], tested, seed)),
+        worker_effect=worker_effect(tested, seed),
         labels=tuple(_label_shares(kept, ratings)),
         metrics=tuple(metric_correlations(ratings, {} if ratings.no_score_because else _metric_columns(kept), seed)),
         calibration=tuple(_calibration_rows(everything.of(kept_mask(frame, _rules_of_no_points(frame))))),
@@ -155,7 +158,23 @@ def _analyse_criterion(
         label=scale.label if scale else "",
         is_by_mean=scale is not None and scale.is_by_mean,
         is_nominal=scale is not None and scale.is_nominal,
+        planned_table=planned_table,
+        further_dialogs=ratings.by_generators.dialog_count - tested.by_generators.dialog_count,
     )
+
+
+def _planned_mask(frame: pd.DataFrame, plan: Plan) -> Mask:
+    """Return which ratings are of planned dialogs: the first ones in the frozen order of HITs."""
+    if plan.planned_until is None:
+        return np.ones(len(frame), bool)
+    last, dialogs = plan.planned_until
+    block, position = frame["block"].to_numpy(), frame["position"].to_numpy()
+    return np.asarray((block < last) | ((block == last) & (position < dialogs)))
+
+
+def _tables(ratings: CodedRatings, tested: CodedRatings) -> tuple[tuple[ShareRow, ...], tuple[ShareRow, ...]]:
+    """Return the table, and that of what is tested if it is less."""
+    return tuple(table_rows(ratings)), () if tested is ratings else tuple(table_rows(tested))
 
 
 def _split_by_dataset(ratings: CodedRatings) -> list[tuple[str | None, CodedRatings]]:
@@ -246,20 +265,25 @@ def _other_variants(
     if len(rules) > 1:
         chosen |= {f"without {rule}": [other for other in rules if other != rule] for rule in rules}
     found = []
+    is_planned = _planned_mask(frame, plan)
     for name, some in chosen.items():
         is_kept = kept_mask(frame, some)
         human = int((is_kept & (everything.generator == HUMAN)).sum())
-        ratings = everything.of(is_kept & (everything.generator != HUMAN))
+        is_counted = is_kept & (everything.generator != HUMAN)
+        ratings = everything.of(is_counted)
+        tested = ratings if is_planned.all() else everything.of(is_counted & is_planned)
         dataset, part = _split_by_dataset(ratings)[0]
+        table, planned_table = _tables(ratings, tested)
         found.append(
             Variant(
                 name,
                 tuple(some),
                 replace(size_of(ratings), human_ratings=human),
-                tuple(table_rows(ratings)),
+                table,
                 agreement(part.cards, dataset),
-                rank_generators(part, dataset),
-                tuple(compare_generators(ratings, seed, plan, criterion)),
+                rank_generators(_split_by_dataset(tested)[0][1], dataset),
+                tuple(compare_generators(tested, seed, plan, criterion)),
+                planned_table,
             )
         )
     return found

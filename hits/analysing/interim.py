@@ -52,21 +52,10 @@ def sequences_of(found: CriterionResults, plan: Plan, equal_within: float = 0.0)
             ALPHA / len(primary),
             dataset=table.dataset,
             equal_within=equal_within,
-            problem=too_early(_dialogs(found, table.dataset, pair), table.effective_workers),
+            problem=too_early(pair.size.dialogs, pair.size.effective_workers),
         )
         for table, pair in primary
     )
-
-
-def _dialogs(found: CriterionResults, dataset: str | None, pair: Comparison) -> int:
-    """Return how many dialogs the pair was rated in, by the model that was rated in fewer."""
-
-    def dialogs_of(generator: str) -> int:
-        rows = [row for row in found.table if row.generator == generator]
-        own = [row.dialogs for row in rows if row.dataset == dataset]
-        return own[0] if own else sum(row.dialogs for row in rows if row.dataset is not None)
-
-    return min(dialogs_of(pair.first), dialogs_of(pair.second))
 
 
 # --- What interim results do not say ---------------------------------------------------------------------------------

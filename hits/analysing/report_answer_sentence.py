@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from evalplatform.wording import count_of
+from hits.analysing.pairing_words import describe_pairing, describe_planned_part
 from hits.analysing.report import Answer, Kind
 from hits.analysing.report_leaderboard import outcome_in, outcome_kind, outcome_title
 from hits.analysing.results import BEYOND_REACH, CriterionResults, Separation, rounded
@@ -27,7 +28,7 @@ def answers(found: CriterionResults, progress: Progress) -> tuple[Answer, ...]:
 
 
 def _answer(table: Comparisons, found: CriterionResults, progress: Progress) -> Answer:
-    rated = {row.generator for row in found.table if row.dataset == table.dataset and row.ratings}
+    rated = {row.generator for row in found.tested_table if row.dataset == table.dataset and row.ratings}
     names = [one.generator for one in table.letters if one.generator in rated]
     is_primary = any(pair.is_primary for pair in table.comparisons) or len(found.comparisons) == 1
     if len(names) < 2:
@@ -245,7 +246,11 @@ def _about(cents: int, currency: str) -> str:
 
 def _cautions(names: Sequence[str], table: Comparisons, found: CriterionResults) -> Iterable[str]:
     yield from table.warnings
-    apart = [pair for pair in table.comparisons if pair.kind == "unpaired" and pair.is_primary]
+    if told := describe_planned_part(found):
+        yield told
+    primary = [pair for pair in table.comparisons if pair.is_primary]
+    yield from describe_pairing(primary)
+    apart = [pair for pair in primary if pair.kind == "unpaired" and not pair.size.side_by_side]
     if apart:
         yield (
             f"{count_of(len(apart), 'pair was', 'pairs were')} rated by different people only, so that what raters "
@@ -258,7 +263,7 @@ def _cautions(names: Sequence[str], table: Comparisons, found: CriterionResults)
 
 def _level(name: str, table: Comparisons, found: CriterionResults) -> str:
     """Write a model's outcome: "43.2 % good", "a mean score of 3.42", "a win rate of 61.0 %"."""
-    rows = [row for row in found.table if (row.dataset, row.generator) == (table.dataset, name)]
+    rows = [row for row in found.tested_table if (row.dataset, row.generator) == (table.dataset, name)]
     value = outcome_in(rows[0], table.outcome, found) if rows else Undefined("there is no rating")
     title = outcome_title(table.outcome, found)
     if not isinstance(value, Estimate):

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from hits.analysing.dialog_filter import DialogFilter
+from hits.analysing.pairing_words import describe_pairing, describe_planned_part
 from hits.analysing.report import (
     ALL_DATASETS,
     HUMAN,
@@ -143,8 +144,8 @@ def _comparisons_lead(found: CriterionResults) -> str:
     ]
     if any(pair.kind == "unpaired" for pair in pairs):
         sentences.append(
-            "Models that no worker rated in the same dialog are compared by different raters: by the difference of "
-            "their means and a t test, which contain all that raters differ by."
+            "Models that nobody rated in the same dialog, or hardly anybody, are compared by different raters: by the "
+            "difference of their means and a t test, which contain all that raters differ by."
         )
     sentences.append("P-values are corrected by Holm's method; the 95 % intervals are not corrected.")
     if not all(pair.is_primary for pair in pairs):
@@ -168,13 +169,15 @@ def _outcome_words(outcome: str, best: str) -> str:
 
 
 def _warnings(found: CriterionResults) -> tuple[str, ...]:
-    """Return the warnings of all tables; one that several tables share is written once, without their names."""
+    """Return the warnings of all tables, and how pairs are compared where not all of them stand side by side. One that
+    several tables share is written once."""
     several = len(found.comparisons) > 1
     by_warning: dict[str, list[str]] = {}
     for one in found.comparisons:
-        for warning in one.warnings:
+        for warning in (*one.warnings, *describe_pairing(one.comparisons)):
             by_warning.setdefault(warning, []).append(one.dataset or ALL_DATASETS)
-    return tuple(f"{', '.join(names)}: {warning}" if several else warning for warning, names in by_warning.items())
+    told = [f"{', '.join(names)}: {warning}" if several else warning for warning, names in by_warning.items()]
+    return tuple(filter(None, (describe_planned_part(found), *told)))
 
 
 def _comparison_table(one: Comparisons, found: CriterionResults) -> Table:

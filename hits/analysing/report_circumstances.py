@@ -153,23 +153,30 @@ def _mean_table(one: MetricCorrelation) -> Table:
 
 
 def variants(found: CriterionResults) -> Section:
-    lead = (
-        "The same results with and without each screening rule. Verdicts are those of the corrected test under these "
-        "rules, and what changes is compared with all rules."
-    )
+    has_verdicts = any(_verdicts_were_given(one.comparisons) for one in found.variants)
+    lead = "The same results with and without each screening rule."
+    if has_verdicts:
+        lead += (
+            " Verdicts are those of the corrected test under these rules, and what changes is compared with all rules."
+        )
     columns = (
         Column("order", "order"),
-        Column("verdicts", "told apart"),
-        Column("changes", "verdicts that change"),
+        # Without tests, as in a study that is not complete, "0 told apart" would say that nothing differs.
+        *((Column("verdicts", "told apart"), Column("changes", "verdicts that change")) if has_verdicts else ()),
         Column("alpha_ordinal", "alpha, ordinal"),
         Column("ratings", "ratings"),
         Column("workers", "workers"),
     )
-    table = Table("variants", "", "Screening", columns, tuple(_variant_row(one, found) for one in found.variants))
+    rows = tuple(_variant_row(one, found, has_verdicts) for one in found.variants)
+    table = Table("variants", "", "Screening", columns, rows)
     return Section("variants", "Do the results depend on it?", lead, (table,) if found.variants else ())
 
 
-def _variant_row(one: Variant, found: CriterionResults) -> Row:
+def _verdicts_were_given(tables: Sequence[Comparisons]) -> bool:
+    return any(one.verdict != "not compared" for table in tables for one in table.comparisons)
+
+
+def _variant_row(one: Variant, found: CriterionResults, has_verdicts: bool) -> Row:
     ranked = one.ranking.ranked
     order = (
         Cell(Kind.WORDS, None, undefined=ranked.reason)
@@ -177,30 +184,37 @@ def _variant_row(one: Variant, found: CriterionResults) -> Row:
         else words(" > ".join(generator.generator for generator in ranked))
     )
     alpha = number(Kind.AGREEMENT, one.agreement.alpha_ordinal)
-    verdicts = (words(_told_apart(one.comparisons)), words(_changes(one.comparisons, found.comparisons)))
+    verdicts: tuple[Cell, ...] = ()
+    if has_verdicts:
+        verdicts = (words(_told_apart(one.comparisons)), words(_changes(one.comparisons, found.comparisons)))
     return Row(Head((one.name,)), (order, *verdicts, alpha, count(one.size.ratings), count(one.size.workers)))
 
 
 def _told_apart(tables: Sequence[Comparisons]) -> str:
-    """Name the pairs that are different, in all datasets together or else in each."""
+    """Name the pairs that are different, in all datasets together or else in each. Pairs that were not compared are
+    counted by themselves."""
     told = []
     for table in _main_tables(tables):
         pairs = [one for one in table.comparisons if one.is_different]
+        untested = sum(one.verdict == "not compared" for one in table.comparisons)
         named = ", ".join(f"{one.better} > {one.second if one.better == one.first else one.first}" for one in pairs)
-        counted = f"{len(pairs)} of {len(table.comparisons)} pairs"
-        told.append((table.dataset, f"{counted}: {named}" if 0 < len(pairs) <= FEW_PAIRS else counted))
+        counted = f"{len(pairs)} of {len(table.comparisons) - untested} {'compared ' if untested else ''}pairs"
+        text = f"{counted}: {named}" if 0 < len(pairs) <= FEW_PAIRS else counted
+        told.append((table.dataset, f"{text} ({untested} not compared)" if untested else text))
     return "; ".join(f"{dataset}: {text}" if len(told) > 1 else text for dataset, text in told)
 
 
 def _changes(tables: Sequence[Comparisons], with_all: Sequence[Comparisons]) -> str:
-    """Name the pairs whose verdict is another one than under all rules."""
-    same = {table.dataset: table for table in with_all}
-    found = [
-        f"{one.first} and {one.second}: {_verdict(before)} with all rules, {_verdict(one)}"
-        for table in _main_tables(tables)
-        for one, before in zip(table.comparisons, same[table.dataset].comparisons, strict=True)
-        if (one.verdict, one.better) != (before.verdict, before.better)
-    ]
+    """Name the pairs whose verdict is another one than under all rules. Pairs are found by their names: the order of
+    models may differ."""
+    everything = [(table.dataset, one) for table in with_all for one in table.comparisons]
+    before = {(dataset, frozenset((one.first, one.second))): one for dataset, one in everything}
+    found = []
+    for table in _main_tables(tables):
+        for one in table.comparisons:
+            other = before[table.dataset, frozenset((one.first, one.second))]
+            if (one.verdict, one.better) != (other.verdict, other.better):
+                found.append(f"{one.first} and {one.second}: {_verdict(other)} with all rules, {_verdict(one)}")
     if len(found) > FEW_PAIRS:
         return f"{len(found)} pairs"
     return "; ".join(found) or "none"
@@ -211,6 +225,5 @@ def _verdict(one: Comparison) -> str:
 
 
 def _main_tables(tables: Sequence[Comparisons]) -> Sequence[Comparisons]:
-    """Return the table of all datasets together, or those of the datasets where all together mean nothing."""
-    is_defined = tables and any(one.verdict != "not compared" for one in tables[0].comparisons)
-    return tables[:1] if is_defined or len(tables) < 2 else tables[1:]
+    """Return the tables that the plan is about: that of all datasets together, or those of the datasets."""
+    return [table for table in tables if any(one.is_primary for one in table.comparisons)] or tables[:1]

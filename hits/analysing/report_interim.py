@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from hits.analysing.pairing_words import describe_pairing, describe_planned_part
 from hits.analysing.report import ALL_DATASETS, Cell, Column, Head, Kind, Row, Section, Table, p_value, words
 from hits.analysing.results import CriterionResults
 from hits.analysing.study_progress import Progress, describe_sequence_end
@@ -38,7 +39,9 @@ def interim_comparisons(found: CriterionResults, progress: Progress) -> Section:
         )
         for dataset in datasets
     )
-    notes = () if tables else ("No pair of models has a confidence sequence here.",)
+    notes: tuple[str, ...] = () if tables else ("No pair of models has a confidence sequence here.",)
+    primary = [pair for table in found.comparisons for pair in table.comparisons if pair.is_primary]
+    notes = (*notes, *filter(None, [describe_planned_part(found)]), *describe_pairing(primary))
     is_trivial = len(found.generators) < 2
     title = "Which model is better" if is_end else "Which model is better, so far"
     if progress.dropped:

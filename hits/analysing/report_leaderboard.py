@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from hits.analysing.report import ALL_DATASETS, HUMAN, Cell, Column, Head, Kind, Row, Table, count, number
 from hits.analysing.results import CriterionResults, Results
-from hits.stats import MEAN_SCORE, SHARE_OF_BEST, WIN_RATE, Comparisons, Estimate, ShareRow, Undefined
+from hits.stats import MEAN_SCORE, SHARE_OF_BEST, WIN_RATE, Comparison, Comparisons, Estimate, ShareRow, Undefined
 
 T = TypeVar("T")
 NOT_IN_ALL = "the human reply was not rated in every dataset; choose one of them"
@@ -22,7 +22,7 @@ def leaderboards(found: CriterionResults) -> tuple[Table, ...]:
 
 
 def _leaderboard(table: Comparisons, found: CriterionResults) -> Table:
-    rows = {row.generator: row for row in found.table if row.dataset == table.dataset}
+    rows = {row.generator: row for row in found.tested_table if row.dataset == table.dataset}
     columns = (
         Column("outcome", outcome_title(table.outcome, found)),
         Column("ratings", "ratings"),
@@ -104,6 +104,12 @@ def _ordered(found: CriterionResults) -> CriterionResults:
         datasets = list(dict.fromkeys(map(dataset_of, kept)))
         return sorted(kept, key=lambda row: (datasets.index(dataset_of(row)), place(name_of(row))))
 
+    def sort_pairs(tables: Iterable[Comparisons]) -> tuple[Comparisons, ...]:
+        def places_of(pair: Comparison) -> list[int]:
+            return sorted((place(pair.first), place(pair.second)))
+
+        return tuple(replace(one, comparisons=tuple(sorted(one.comparisons, key=places_of))) for one in tables)
+
     true = found.true_values
     if not isinstance(true, Undefined):
         true = replace(true, shares=tuple(sort(true.shares, lambda row: row.dataset, lambda row: row.generator)))
@@ -111,15 +117,9 @@ def _ordered(found: CriterionResults) -> CriterionResults:
         found,
         generators=tuple(sorted(found.generators, key=place)),
         table=tuple(sort(found.table, lambda row: row.dataset, lambda row: row.generator)),
-        comparisons=tuple(
-            replace(
-                table,
-                comparisons=tuple(
-                    sorted(table.comparisons, key=lambda pair: sorted((place(pair.first), place(pair.second))))
-                ),
-            )
-            for table in found.comparisons
-        ),
+        planned_table=tuple(sort(found.planned_table, lambda row: row.dataset, lambda row: row.generator)),
+        comparisons=sort_pairs(found.comparisons),
+        variants=tuple(replace(one, comparisons=sort_pairs(one.comparisons)) for one in found.variants),
         rankings=tuple(
             one
             if isinstance(one.ranked, Undefined)

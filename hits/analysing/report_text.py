@@ -202,12 +202,12 @@ def _slices(table: Table) -> Iterator[str]:
 def _variants(table: Table) -> Iterator[str]:
     width = max(len(_format_head(row.head)) for row in table.rows) + 2
     for row in table.rows:
-        order, alpha, ratings, told, changes = table.cells(
-            row, "order", "alpha_ordinal", "ratings", "verdicts", "changes"
-        )
+        order, alpha, ratings = table.cells(row, "order", "alpha_ordinal", "ratings")
         name, ranked = f"{_format_head(row.head):<{width}}", "" if order.undefined else _format_cell(order)
         yield f"  {name}{_format_cell(ratings):>12} ratings   ordinal alpha {_format_cell(alpha):<24}{ranked}"
-        yield f"  {'':{width}}    told apart {_format_cell(told)}; verdicts that change: {_format_cell(changes)}"
+        if verdicts := table.cells(row, "verdicts", "changes"):  # none until a study is complete
+            told, changes = map(_format_cell, verdicts)
+            yield f"  {'':{width}}    told apart {told}; verdicts that change: {changes}"
 
 
 def _format_head(head: Head) -> str:

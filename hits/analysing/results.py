@@ -48,6 +48,7 @@ class Variant:
     agreement: Agreement
     ranking: Ranking
     comparisons: tuple[Comparisons, ...]
+    planned_table: tuple[ShareRow, ...] = ()  # as in CriterionResults
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,15 @@ class CriterionResults:
     label: str = ""  # the criterion's name as people read it; empty if `criterion` says it all
     is_by_mean: bool = False  # the values are points with equal distances: tables show means first
     is_nominal: bool = False  # the values are labels without an order: nothing is better than anything
+    # Where more was rated than planned, tests and rankings are about the planned dialogs alone: these are their table,
+    # and how many dialogs are left out of it.
+    planned_table: tuple[ShareRow, ...] = ()
+    further_dialogs: int = 0
+
+    @property
+    def tested_table(self) -> tuple[ShareRow, ...]:
+        """The shares of what was tested, which is the table unless more was rated than planned."""
+        return self.planned_table or self.table
 
     @property
     def title(self) -> str:
@@ -123,6 +133,7 @@ class CriterionResults:
             self,
             size=variant.size,
             table=variant.table,
+            planned_table=variant.planned_table,
             comparisons=variant.comparisons,
             rankings=(variant.ranking,),
             agreement=(variant.agreement,),

@@ -88,7 +88,7 @@ def _size(pair: Comparison) -> float:
 def _separate(pair: Comparison, table: Comparisons, found: CriterionResults, pricing: Pricing) -> Separation:
     first_leads = not isinstance(pair.difference, Undefined) and pair.difference.value >= 0
     better, other = (pair.first, pair.second) if first_leads else (pair.second, pair.first)
-    rows = [row for row in found.table if row.dataset == table.dataset]
+    rows = [row for row in found.tested_table if row.dataset == table.dataset]
     now = max((row.dialogs for row in rows if row.generator in (better, other)), default=0)
     dialogs = _dialogs_needed(_size(pair), other, table, found, pricing)
     cost: int | Undefined = Undefined("the number of dialogs is not known")
@@ -104,7 +104,8 @@ def _dialogs_needed(
         return Undefined(NO_DIFFERENCE)
     if found.is_comparison:
         return Undefined(NO_COMPARISONS)
-    shares = next((row.shares for row in found.table if (row.dataset, row.generator) == (table.dataset, weaker)), ())
+    rows = [row for row in found.tested_table if (row.dataset, row.generator) == (table.dataset, weaker)]
+    shares = rows[0].shares if rows else ()
     if isinstance(shares, Undefined) or not shares:
         return Undefined("there are no shares to plan with")
     if table.outcome != SHARE_OF_BEST and len(shares) != THREE:

@@ -5,6 +5,7 @@ import pandas as pd
 from hits.analysing.analysis import analyse
 from hits.analysing.automatic import add_metrics, metrics_of
 from hits.analysing.interim import with_progress
+from hits.analysing.planned_part import planned_until
 from hits.analysing.results import Results
 from hits.analysing.separating import Pricing, with_separations
 from hits.analysing.study_progress import measure_progress
@@ -38,7 +39,16 @@ def plan_of(study: Study) -> Plan:
     pairs = family_of(planned.compare, design.generators, planned.reference, planned.pairs)
     dialogs = planned.planned_dialogs or int((study.manifest or {}).get("dialogs", 0))
     tau2 = TAU_FACTOR * planned_variance(planned_setting(design, dialogs))
-    return Plan(planned.outcome, pairs, planned_dialogs=planned.planned_dialogs, tau2=tau2)
+    # Every model answers every dialog of a study, so all datasets together mean something from the first look on, also
+    # where a model is dropped before the last dataset has ratings.
+    return Plan(
+        planned.outcome,
+        pairs,
+        is_pooled=True,
+        planned_dialogs=planned.planned_dialogs,
+        planned_until=planned_until(study),
+        tau2=tau2,
+    )
 
 
 def pricing_of(study: Study) -> Pricing:

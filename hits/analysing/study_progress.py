@@ -1,19 +1,19 @@
 """Decides whether a study is complete, counts the looks at its interim results, and says so in words.
 
-A study is complete when all planned assignments are collected, or when no more can come (its HITs were stopped or have
-expired) and at least 95 % of them are there, or when it has stopped by its own rule (hits.deciding). Until then,
-results are interim: they show the confidence sequence (hits.stats.sequence) and no verdict of a fixed sample. A study
-that somebody stops earlier stays interim for good, because stopping when the figures please is what the sequence
-protects from. This file needs no pandas, because pages use it too.
+A study is complete when all assignments with its planned dialogs are collected, or when no more can come (its HITs were
+stopped or have expired) and at least 95 % of them are there, or when it has stopped by its own rule (hits.deciding).
+Until then, results are interim: they show the confidence sequence (hits.stats.sequence) and no verdict of a fixed
+sample. A study that somebody stops earlier stays interim for good, because stopping when the figures please is what the
+sequence protects from. This file needs no pandas, because pages use it too.
 """
 
-import math
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from django.contrib.auth.models import User
-from django.db.models import Count, Q
+from django.db.models import Count, Q, Sum
 
+from hits.analysing.planned_part import planned_hits
 from hits.analysing.stored_looks import findings_from_json
 from hits.models import DroppedModel, Event, Offering, Publication, RuleLook, RuleStop, Submission
 from hits.stats import SequenceFinding
@@ -90,8 +90,8 @@ def measure_progress(offering: Offering) -> Progress:
 
 
 def _measure_collected(offering: Offering) -> Progress:
-    planned = _planned_assignments(offering)
-    collected = _collected_assignments(offering)
+    planned = _planned_assignments(offering, planned_hits(offering.study))
+    collected = _collected_assignments(offering, planned_hits(offering.study, "assignment__hit__"))
     told = f"{collected:,} of {planned:,} planned assignments were collected"
     looks = count_looks(offering)
     if collected >= planned:
@@ -102,17 +102,17 @@ def _measure_collected(offering: Offering) -> Progress:
     return Progress(collected, planned, is_enough, looks, f"{told}, and no HIT is on offer any more")
 
 
-def _planned_assignments(offering: Offering) -> int:
-    manifest = offering.study.manifest or {}
-    built, dialogs = int(manifest.get("assignments", 0)), int(manifest.get("dialogs", 0))
-    wanted = offering.study.parsed_design.analysis.planned_dialogs
-    return math.ceil(built * wanted / dialogs) if 0 < wanted < dialogs else built
+def _planned_assignments(offering: Offering, planned: Q) -> int:
+    if not planned:  # all of them
+        return int((offering.study.manifest or {}).get("assignments", 0))
+    found: int | None = offering.study.hits.filter(planned).aggregate(sum=Sum("assignments"))["sum"]
+    return found or 0
 
 
-def _collected_assignments(offering: Offering) -> int:
+def _collected_assignments(offering: Offering, planned: Q) -> int:
     """Count work that has ratings, screened or not. Replacements stand for what they replace: a HIT counts no more
     than it was made with."""
-    ours = Submission.objects.filter(assignment__offering=offering).with_answers().order_by()
+    ours = Submission.objects.filter(planned, assignment__offering=offering).with_answers().order_by()
     by_hit = ours.values_list("assignment__hit", "assignment__hit__assignments").annotate(count=Count("pk"))
     return sum(min(made, count) for _, made, count in by_hit)
 

@@ -26,11 +26,17 @@ def describe_analysis(design: StudyDesign, dialogs: int, hits: int) -> Iterator[
             "more easily"
         )
     if not analysis.has_rule:
-        planned = min(analysis.planned_dialogs or dialogs, dialogs)
+        planned = tested_dialogs(design, dialogs)
         rated = count_of(planned, "dialog is", "dialogs are")
         yield f"verdicts are given when {rated} rated; until then, results are interim"
     else:
         yield from _describe_rule(design, hits)
+
+
+def tested_dialogs(design: StudyDesign, dialogs: int) -> int:
+    """Return how many of the study's dialogs decide: with a stopping rule all of them, else the planned ones."""
+    planned = design.analysis.planned_dialogs
+    return dialogs if design.analysis.has_rule or not planned else min(planned, dialogs)
 
 
 def _describe_rule(design: StudyDesign, hits: int) -> Iterator[str]:

@@ -7,7 +7,7 @@ from evalplatform.wording import count_of
 from generation.models import Dialog
 from generation.style_check import StyleReport, check_style
 from hits.crowds import Cost, planned_crowd
-from hits.designing.analysis_words import describe_analysis, warn_of_analysis
+from hits.designing.analysis_words import describe_analysis, tested_dialogs, warn_of_analysis
 from hits.designing.design_words import describe_cost, describe_hourly_pay
 from hits.designing.selecting import Selection, chunks, select_dialogs
 from hits.designing.sizing import BatchSize, cost_of, hourly_pay_cents, rating_count, size_of_batches
@@ -95,7 +95,7 @@ def _make_summary(design: StudyDesign, size: BatchSize, notes: list[str]) -> Sum
         describe_hourly_pay(design),
         [*describe_cost(design, size), *_describe_time(design), *_describe_rules(design), *notes],
         list(describe_analysis(design, size.dialog_count, size.hit_count)),
-        list(warn_of_analysis(design, size.dialog_count)),
+        list(warn_of_analysis(design, tested_dialogs(design, size.dialog_count))),
     )
 
 

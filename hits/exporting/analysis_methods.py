@@ -98,6 +98,11 @@ def _tests(sources: Sources) -> Iterator[str]:
         if pairs:
             yield "No pair of models could be tested."
         return
+    if further := sources.results.main.further_dialogs:
+        yield (
+            f"Tests were made on the {count_of(sources.design.analysis.planned_dialogs, 'planned dialog')}, the first "
+            f"in the frozen order; {count_of(further, 'dialog')} rated beyond them were not tested."
+        )
     if any(pair.kind == "paired" for pair in pairs):
         yield "Models were compared by paired differences within the same worker and dialog."
     if methods & {PERMUTATION, LARGER_OF_BOTH}:
@@ -116,10 +121,17 @@ def _tests(sources: Sources) -> Iterator[str]:
         yield "Where answers were very many, a t test with the two-way variance stood in for the permutation test."
     if any(pair.kind == "unpaired" for pair in pairs):
         yield (
-            "Models that no worker had rated in the same dialog were compared by the difference of their means, with a "
-            "t test on the two-way variance; such differences include differences between raters."
+            f"Models that {_not_side_by_side(pairs)} were compared by the difference of their means, with a t test on "
+            "the two-way variance; such differences include differences between raters."
         )
     yield from _family(sources, pairs)
+
+
+def _not_side_by_side(pairs: Sequence[Comparison]) -> str:
+    apart = [pair for pair in pairs if pair.kind == "unpaired"]
+    if any(pair.size.side_by_side for pair in apart):
+        return "no worker had rated in the same dialog, or too few for a comparison,"
+    return "no worker had rated in the same dialog"
 
 
 def _method(pair: Comparison) -> str:

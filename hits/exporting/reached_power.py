@@ -79,8 +79,9 @@ def _reached_setting(planned: Setting, results: Results) -> Setting | Undefined:
     if not results.progress.is_complete:
         return Undefined(INTERIM)
     found = results.main
-    if found.size.dialogs < 2 or not found.comparisons:
+    if found.size.dialogs - found.further_dialogs < 2 or not found.comparisons:
         return Undefined("fewer than two dialogs have ratings that count")
+    dialogs = found.size.dialogs - found.further_dialogs  # those that were tested
     raters = max(1, round(found.size.answers / found.size.dialogs))
     workers = max(round(found.comparisons[0].effective_workers), raters)
-    return replace(planned, dialogs=found.size.dialogs, raters=raters, workers=workers)
+    return replace(planned, dialogs=dialogs, raters=raters, workers=workers)

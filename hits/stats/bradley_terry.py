@@ -12,6 +12,7 @@ times the inverse information (Huber's sandwich), summed as hits.stats.clusters 
 Two generators, 30 answers for the first, 10 for the second, 20 alike: w_1 / w_2 = 30 / 10, v = 20.5 / sqrt(30 * 10).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -37,10 +38,12 @@ OUTCOMES = 3  # first higher, alike, second higher
 def rank_generators(ratings: CodedRatings, dataset: str | None) -> Ranking:
     if ratings.is_nominal:
         return Ranking(dataset, 0, Undefined(NO_ORDER), Undefined(NO_ORDER))
-    answers = answers_of(ratings)
-    outcomes = _Outcomes.of(answers, len(ratings.generators))
+    answers, chosen = answers_of(ratings), _rankable(ratings, is_pooled=dataset is None)
+    outcomes = _Outcomes.of(answers, chosen)
     counts = outcomes.counts
-    problem = (ratings.pooling_problem if dataset is None else "") or _problem(counts)
+    problem = _problem(counts)
+    if dataset is None and ratings.pooling_problem and len(chosen) < 2:
+        problem = ratings.pooling_problem
     if problem:
         return Ranking(dataset, int(counts.sum()), Undefined(problem), Undefined(problem))
     strengths, log_ties = fit(with_half_ties(counts))
@@ -51,13 +54,21 @@ def rank_generators(ratings: CodedRatings, dataset: str | None) -> Ranking:
     ranked = tuple(
         Ranked(
             rank,
-            ratings.generators[index],
+            ratings.generators[chosen[index]],
             Estimate(float(strengths[index]), interval_of(float(strengths[index]), spread, index)),
             float(shares[index]),
         )
         for rank, index in enumerate(order, start=1)
     )
     return Ranking(dataset, int(counts.sum()), ranked, float(np.exp(log_ties)))
+
+
+def _rankable(ratings: CodedRatings, is_pooled: bool) -> list[int]:
+    """Return the generators that were rated; of all datasets together, those that were rated in each."""
+    rows = ratings.by_generators.from_both_sides
+    counts = np.bincount(rows.generator, minlength=len(ratings.generators))
+    problems = ratings.pooling_problems if is_pooled else ("",) * len(counts)
+    return [code for code, problem in enumerate(problems) if counts[code] and not problem]
 
 
 def with_half_ties(counts: Floats) -> Floats:
@@ -99,14 +110,15 @@ class _Outcomes:
     generators: int
 
     @staticmethod
-    def of(answers: Answers, size: int) -> "_Outcomes":
-        pairs = list(combinations(range(size), 2))
+    def of(answers: Answers, chosen: Sequence[int]) -> "_Outcomes":
+        """Count `chosen` generators only, which are numbered anew."""
+        pairs = list(combinations(range(len(chosen)), 2))
         codes = np.full((len(pairs), len(answers.scores)), OUTCOMES, np.int8)
         for number, (first, second) in enumerate(pairs):
-            difference = answers.difference(first, second)
+            difference = answers.difference(chosen[first], chosen[second])
             has_both = ~np.isnan(difference)
             codes[number, has_both] = 1 - np.sign(difference[has_both])
-        return _Outcomes(pairs, codes, size)
+        return _Outcomes(pairs, codes, len(chosen))
 
     @property
     def counts(self) -> Floats:

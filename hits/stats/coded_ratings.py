@@ -106,18 +106,28 @@ class CodedRatings:
         return replace(self, **{name: np.concatenate(both) for name, both in changes.items()})  # type: ignore[arg-type]
 
     @cached_property
-    def pooling_problem(self) -> str:
-        """Say why all datasets together mean nothing; empty if they do. A generator that was rated on the easier
-        dataset only would look better than it is. Generators and datasets without any rating don't count. Where replies
-        were compared, both met the same dialog."""
+    def pooling_problems(self) -> tuple[str, ...]:
+        """Say of each generator why all datasets together mean nothing; empty if they do. A generator that was rated on
+        the easier dataset only would look better than it is, so it takes every dataset that has ratings, and a second
+        generator that has them. Where replies were compared, both met the same dialog."""
         if self.opponent is not None:
-            return ""
+            return ("",) * len(self.generators)
         rows = self.by_generators
         shape = (len(rows.datasets), len(rows.generators))
         cells = rows.dataset.astype(np.int64) * shape[1] + rows.generator
         has_ratings = np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape) > 0
-        used = has_ratings[has_ratings.any(axis=1)][:, has_ratings.any(axis=0)]
-        return "" if used.all() else DIFFERENT_DATASETS
+        is_rated: Mask = has_ratings.sum(axis=0) > 0
+        is_in_all: Mask = has_ratings.sum(axis=0) == np.count_nonzero(has_ratings.any(axis=1))
+        # One such generator alone has nothing to be compared with.
+        is_anything = np.count_nonzero(is_in_all) >= 2 or np.array_equal(is_in_all, is_rated)
+        told = zip(is_in_all.tolist(), is_rated.tolist(), strict=True)
+        return tuple("" if (in_all and is_anything) or not rated else DIFFERENT_DATASETS for in_all, rated in told)
+
+    @property
+    def pooling_problem(self) -> str:
+        """Say why all datasets together mean nothing for some generator; empty if they do. Those without any rating
+        don't count."""
+        return next(filter(None, self.pooling_problems), "")
 
     @cached_property
     def by_generators(self) -> "CodedRatings":

@@ -9,8 +9,8 @@ of the share of the best value and of the score, and the probability of superior
 superiority symmetric on the log-odds (hits.stats.share_intervals). A permutation test of the planned outcome decides
 (hits.stats.sign_flips). With fewer than ten effective workers (hits.stats.too_few) it is the larger of its p-value and
 that of the two-way t test; with very many answers it is the two-way t test alone, which then gives the same. Two
-generators that no worker rated in the same dialog are compared by their means (hits.stats.unpaired); if that is
-impossible too, they are not compared.
+generators that nobody rated in the same dialog, or hardly anybody (hits.stats.pair_sizes), are
+compared by their means (hits.stats.unpaired); if that is impossible too, they are not compared.
 
 The planned pairs over all datasets are the primary family, and are corrected by Holm's method; all other tests are a
 second, exploratory family. Generators that the corrected test can't tell apart share a letter (hits.stats.letters).
@@ -31,8 +31,8 @@ import numpy.typing as npt
 from hits.stats.answers import Answers, answers_of
 from hits.stats.clusters import Clusters, Spread, interval_of, spread_of, t_p_value
 from hits.stats.coded_ratings import NO_ORDER, NOT_FOR_COMPARISONS, CodedRatings
+from hits.stats.comparison_tables import comparisons_table, corrected, family_sizes
 from hits.stats.estimates import Estimate, Undefined
-from hits.stats.letters import letter_display
 from hits.stats.outcomes import (
     LARGER_OF_BOTH,
     PERMUTATION,
@@ -40,25 +40,23 @@ from hits.stats.outcomes import (
     Comparison,
     Comparisons,
     Lettered,
+    PairSize,
     PairTest,
 )
-from hits.stats.planned_tests import MEAN_SCORE, SHARE_OF_BEST, WIN_RATE, Plan
+from hits.stats.pair_sizes import PairSizes
+from hits.stats.planned_tests import SHARE_OF_BEST, WIN_RATE, Plan
 from hits.stats.share_intervals import share_interval
-from hits.stats.sign_flips import Differences, SignFlips, holm, sign_flip_test
-from hits.stats.too_few import (
-    FEW_WORKERS,
-    effective_number,
-    few_dialogs_warning,
-    few_workers_warning,
-    smallest_p_value,
-)
+from hits.stats.sign_flips import Differences, SignFlips, sign_flip_test
+from hits.stats.too_few import FEW_WORKERS, smallest_p_value
 from hits.stats.unpaired import rows_of_two, unpaired_difference
 
 Floats = npt.NDArray[np.float64]
 
 NOBODY_RATED_BOTH = "no worker rated both in the same dialog"
 NOBODY_COMPARED_THEM = "no worker compared the two"
-NO_RATING = "there is no rating"
+FEW_RATED_BOTH = "too few ratings of them stand side by side"
+ONE_DIALOG = "both were rated in one dialog only"
+FEWEST = 2  # dialogs: from one, nothing can be said about others
 MOST_ANSWERS_TURNED = 50_000  # of a pair in a dataset; with more, permutation and t give the same p-value
 
 
@@ -68,28 +66,59 @@ def compare_generators(
     """Compare in all datasets together if there are several, then in each."""
     if ratings.is_nominal:
         return _of_labels(ratings)
-    outcome = _outcome(ratings, plan or Plan())
-    scopes: list[tuple[str | None, CodedRatings]] = [
-        (name, ratings.in_dataset(code)) for code, name in enumerate(ratings.datasets)
-    ]
+    plan = plan or Plan()
+    outcome = _outcome(ratings, plan)
+    scopes = _scopes(ratings, plan, criterion)
     compared = _Compared.of(ratings, outcome, seed)
-    made = [compared.in_part(part, rows) for part, (_, rows) in enumerate(scopes)]
-    is_primary = [True] * len(scopes)
-    if len(scopes) > 1:
-        scopes.insert(0, (None, ratings))
-        made.insert(0, compared.in_part(len(ratings.datasets), ratings))
-        # Datasets are primary only where all of them together mean nothing.
-        is_primary = [not ratings.pooling_problem, *[bool(ratings.pooling_problem)] * (len(scopes) - 1)]
-    marked = [
-        [
-            replace(one, is_primary=primary and (plan or Plan()).has_primary(one.first, one.second, criterion))
-            for one in pairs
-        ]
-        for pairs, primary in zip(made, is_primary, strict=True)
+    sizes = [PairSizes.of(scope.rows) for scope in scopes]
+    families = _families(ratings, scopes, sizes)
+    made = [compared.in_scope(*both, families) for both in zip(scopes, sizes, strict=True)]
+    found = corrected(made)
+    tested = family_sizes(found)
+    return [
+        comparisons_table(scope.dataset, scope.rows, pairs, outcome, tested)
+        for scope, pairs in zip(scopes, found, strict=True)
     ]
-    families = _family_sizes(marked)
-    tables = _corrected(marked)
-    return [_table(name, rows, pairs, outcome, families) for (name, rows), pairs in zip(scopes, tables, strict=True)]
+
+
+@dataclass(frozen=True)
+class _Scope:
+    """All datasets together, or one: `part` is its number, and beyond the last one all of them together."""
+
+    dataset: str | None
+    part: int
+    rows: CodedRatings
+    is_primary: bool
+    plan: Plan
+    criterion: str
+
+    def has_primary(self, first: str, second: str) -> bool:
+        return self.is_primary and self.plan.has_primary(first, second, self.criterion)
+
+
+def _scopes(ratings: CodedRatings, plan: Plan, criterion: str) -> list[_Scope]:
+    """Return the scopes. Which of them is primary belongs to the plan; without one, datasets are primary only where all
+    of them together mean nothing."""
+    count = len(ratings.datasets)
+    is_pooled = (not ratings.pooling_problem) if plan.is_pooled is None else plan.is_pooled
+    single = [
+        _Scope(name, code, ratings.in_dataset(code), count == 1 or not is_pooled, plan, criterion)
+        for code, name in enumerate(ratings.datasets)
+    ]
+    return [_Scope(None, count, ratings, is_pooled, plan, criterion), *single] if count > 1 else single
+
+
+def _families(ratings: CodedRatings, scopes: Sequence[_Scope], sizes: Sequence[PairSizes]) -> dict[bool, int]:
+    """Count the pairs that may be tested in the primary family (True) and in the exploratory one: those of which both
+    were rated."""
+    names = ratings.generators
+    marks = [
+        scope.has_primary(names[first], names[second])
+        for scope, size in zip(scopes, sizes, strict=True)
+        for first, second in combinations(range(len(names)), 2)
+        if size.are_rated(first, second)
+    ]
+    return {True: sum(marks), False: len(marks) - sum(marks)}
 
 
 def _of_labels(ratings: CodedRatings) -> list[Comparisons]:
@@ -168,27 +197,37 @@ class _Compared:
         flips = sign_flip_test([pair.to_turn(outcome, parts) for pair in pairs], parts, family, seed)
         return _Compared(ratings, outcome, pairs, flips)
 
-    def in_part(self, part: int, rows: CodedRatings) -> list[Comparison]:
-        """Compare in one dataset, whose ratings are `rows`, or beyond the last dataset in all of them together."""
-        parts = len(self.ratings.datasets)
-        is_pooled = part == parts
-        found = []
-        for place, pair in enumerate(self.pairs):
-            first, second = self.ratings.generators[pair.first], self.ratings.generators[pair.second]
-            here = pair.in_part(part, parts)
-            if is_pooled and self.ratings.pooling_problem:
-                found.append(_not_compared(first, second, self.ratings.pooling_problem))
-            elif len(here.score):
-                # A drawn p-value is an estimate: it must not fall below what the dialogs can give.
-                least = smallest_p_value(len(here.answers.clusters.sizes[0]))
-                p_value = max(float(self.flips.p_values[place, part]), least)
-                found.append(_paired(first, second, here, self.outcome, p_value, self.flips.floor))
-            else:
-                found.append(_unpaired(first, second, here, rows.by_generators, self.outcome))
-        return found
+    def in_scope(self, scope: _Scope, sizes: PairSizes, families: dict[bool, int]) -> list[Comparison]:
+        return [
+            replace(found, is_primary=scope.has_primary(found.first, found.second))
+            for found in (self._compare(place, scope, sizes, families) for place in range(len(self.pairs)))
+        ]
+
+    def _compare(self, place: int, scope: _Scope, sizes: PairSizes, families: dict[bool, int]) -> Comparison:
+        parts, pair = len(self.ratings.datasets), self.pairs[place]
+        first, second = (self.ratings.generators[code] for code in (pair.first, pair.second))
+        here = pair.in_part(scope.part, parts)
+        problems = [self.ratings.pooling_problems[code] for code in (pair.first, pair.second)]
+        if scope.dataset is None and any(problems):
+            return _not_compared(first, second, problems[0] or problems[1])
+        paired = sizes.side_by_side(here.answers, pair.first, pair.second)
+        family = families[scope.has_primary(first, second)]
+        by_raters: Comparison | None = None
+        if not paired.side_by_side or not sizes.can_be_paired(here.answers, pair.first, pair.second, family):
+            apart = sizes.apart(pair.first, pair.second, paired.side_by_side)
+            by_raters = _unpaired(first, second, here, scope.rows.by_generators, self.outcome, apart)
+            if not paired.side_by_side or by_raters.kind == "unpaired":
+                return by_raters
+        if paired.side_by_side < FEWEST:
+            return by_raters or _not_compared(first, second, ONE_DIALOG)
+        # A drawn p-value is an estimate: it must not fall below what the dialogs can give.
+        p_value = max(float(self.flips.p_values[place, scope.part]), smallest_p_value(paired.dialogs))
+        return _paired(first, second, here, self.outcome, p_value, self.flips.floor, paired)
 
 
-def _paired(first: str, second: str, pair: _Pair, outcome: str, p_value: float, floor: float) -> Comparison:
+def _paired(
+    first: str, second: str, pair: _Pair, outcome: str, p_value: float, floor: float, size: PairSize
+) -> Comparison:
     count, clusters = len(pair.score), pair.answers.clusters
     higher, lower = int((pair.score > 0).sum()), int((pair.score < 0).sum())
     wins = (np.sign(pair.score) + 1) / 2
@@ -215,11 +254,12 @@ def _paired(first: str, second: str, pair: _Pair, outcome: str, p_value: float, 
         best,
         score,
         superiority,
-        _decide(p_value, floor, means[0], spread, clusters, count),
+        _decide(p_value, floor, means[0], spread, size, count),
+        size,
     )
 
 
-def _decide(p_value: float, floor: float, mean: float, spread: Spread, clusters: Clusters, count: int) -> PairTest:
+def _decide(p_value: float, floor: float, mean: float, spread: Spread, size: PairSize, count: int) -> PairTest:
     is_floor = p_value <= floor
     has_t = not spread.problem and spread.variance[0] > 0
     if not has_t:  # one worker, or all differences alike
@@ -227,24 +267,25 @@ def _decide(p_value: float, floor: float, mean: float, spread: Spread, clusters:
     other = t_p_value(mean, spread)
     if count > MOST_ANSWERS_TURNED:
         return PairTest(TWO_WAY_T, other, other)
-    if effective_number(clusters.sizes[1]) < FEW_WORKERS:
+    if size.effective_workers < FEW_WORKERS:
         larger = max(p_value, other)
         return PairTest(LARGER_OF_BOTH, larger, larger, is_floor and other <= p_value)
     return PairTest(PERMUTATION, p_value, p_value, is_floor)
 
 
-def _unpaired(first: str, second: str, pair: _Pair, rows: CodedRatings, outcome: str) -> Comparison:
+def _unpaired(first: str, second: str, pair: _Pair, rows: CodedRatings, outcome: str, size: PairSize) -> Comparison:
     if rows.opponent is not None:
         return _not_compared(first, second, NOBODY_COMPARED_THEM)
+    together = FEW_RATED_BOTH if size.side_by_side else NOBODY_RATED_BOTH
     if outcome == WIN_RATE:
-        return _not_compared(first, second, NOBODY_RATED_BOTH)
+        return _not_compared(first, second, together)
     both = rows_of_two(rows, pair.first, pair.second)
     is_first, clusters = both.generator == pair.first, Clusters.of_ratings(both)
     best = unpaired_difference((both.value == 0).astype(np.float64), is_first, clusters)
     score = unpaired_difference(both.score, is_first, clusters)
     decisive = best if outcome == SHARE_OF_BEST else score
     if isinstance(decisive, Undefined):
-        return _not_compared(first, second, f"{NOBODY_RATED_BOTH}, and {decisive.reason}")
+        return _not_compared(first, second, f"{together}, and {decisive.reason}")
     test = PairTest(TWO_WAY_T, decisive.p_value, decisive.p_value)
     return Comparison(
         first,
@@ -255,84 +296,12 @@ def _unpaired(first: str, second: str, pair: _Pair, rows: CodedRatings, outcome:
         difference=decisive.estimate,
         best_difference=best if isinstance(best, Undefined) else best.estimate,
         score_difference=score if isinstance(score, Undefined) else score.estimate,
-        superiority=Undefined(NOBODY_RATED_BOTH),
+        superiority=Undefined(together),
         test=test,
+        size=size,
     )
 
 
 def _not_compared(first: str, second: str, reason: str) -> Comparison:
     nothing = Undefined(reason)
     return Comparison(first, second, "not compared", True, 0, 0, 0, 0, nothing, nothing, nothing, nothing, nothing)
-
-
-# --- Families and tables ---------------------------------------------------------------------------------------------
-
-
-def _family_sizes(tables: Sequence[Sequence[Comparison]]) -> dict[bool, int]:
-    """Count the tests of the primary family (True) and of the exploratory one (False)."""
-    tested = [one.is_primary for pairs in tables for one in pairs if isinstance(one.test, PairTest)]
-    return {True: sum(tested), False: len(tested) - sum(tested)}
-
-
-def _corrected(tables: Sequence[Sequence[Comparison]]) -> list[list[Comparison]]:
-    found = [list(pairs) for pairs in tables]
-    for family in (True, False):
-        tests = {
-            (table, place): one.test
-            for table, pairs in enumerate(found)
-            for place, one in enumerate(pairs)
-            if one.is_primary is family and isinstance(one.test, PairTest)
-        }
-        corrected = holm([test.p_value for test in tests.values()])
-        for ((table, place), test), p_value in zip(tests.items(), corrected, strict=True):
-            found[table][place] = replace(found[table][place], test=replace(test, corrected_p_value=p_value))
-    return found
-
-
-def _table(
-    name: str | None, ratings: CodedRatings, pairs: Sequence[Comparison], outcome: str, families: dict[bool, int]
-) -> Comparisons:
-    rows = ratings.by_generators.from_both_sides
-    effective = effective_number(np.bincount(rows.worker)) if len(rows) else 0.0
-    warnings: list[str] = []
-    if any(isinstance(one.test, PairTest) for one in pairs):
-        warnings.append(few_workers_warning(effective, any(one.kind == "paired" for one in pairs)))
-        family = min(families[one.is_primary] for one in pairs if isinstance(one.test, PairTest))
-        if all(one.kind != "unpaired" for one in pairs):
-            warnings.append(few_dialogs_warning(rows.dialog_count, family))
-    is_pooled_in_vain = name is None and ratings.pooling_problem
-    letters = _order(rows, outcome, ratings.pooling_problem) if is_pooled_in_vain else _letters(rows, pairs, outcome)
-    told = tuple(warning for warning in warnings if warning)
-    return Comparisons(name, tuple(pairs), letters, outcome, effective, told)
-
-
-def _order(rows: CodedRatings, outcome: str, problem: str) -> tuple[Lettered, ...]:
-    return tuple(Lettered(name, Undefined(problem), "") for name in _means(rows, outcome))
-
-
-def _letters(rows: CodedRatings, pairs: Sequence[Comparison], outcome: str) -> tuple[Lettered, ...]:
-    outcomes, scores = _means(rows, outcome), _means(rows, MEAN_SCORE)
-    order = sorted(outcomes, key=lambda name: -outcomes[name])
-    between = [one for one in pairs if one.first in outcomes and one.second in outcomes]
-    letters = dict.fromkeys(order, "")
-    if all(one.verdict != "not compared" for one in between):
-        letters = letter_display(order, {(one.first, one.second) for one in between if one.is_different})
-    # The mean of comparisons orders the models, but it is no score: it depends on which opponents each one met.
-    nothing = Undefined(NOT_FOR_COMPARISONS)
-    rated = [Lettered(name, scores[name] if rows.opponent is None else nothing, letters[name]) for name in order]
-    unrated = [Lettered(name, Undefined(NO_RATING), "") for name in rows.generators if name not in outcomes]
-    return (*rated, *unrated)
-
-
-def _means(rows: CodedRatings, outcome: str) -> dict[str, float]:
-    """Return the mean outcome of each generator that was rated. Win rates come from scores, whose sign says who won."""
-    amounts = rows.score
-    if outcome == SHARE_OF_BEST:
-        amounts = (rows.value == 0).astype(np.float64)
-    elif outcome == WIN_RATE and rows.opponent is not None:
-        amounts = np.sign(rows.score)
-    counts = np.bincount(rows.generator, minlength=len(rows.generators))
-    sums = np.bincount(rows.generator, weights=amounts, minlength=len(rows.generators))
-    return {
-        name: float(total / count) for name, total, count in zip(rows.generators, sums, counts, strict=True) if count
-    }

@@ -58,10 +58,22 @@ Verdict = Literal["different", "not told apart", "not compared"]
 
 
 @dataclass(frozen=True)
+class PairSize:
+    """What a comparison rests on: its dialogs and its workers, who count by what they did (hits.stats.too_few). Of two
+    generators that are compared by different raters, these are the numbers of the one that has less. `side_by_side`
+    counts the dialogs in which somebody rated both, `rated` those in which either was rated."""
+
+    dialogs: int = 0
+    effective_workers: float = 0.0
+    side_by_side: int = 0
+    rated: int = 0
+
+
+@dataclass(frozen=True)
 class Comparison:
-    """Two generators: "paired" if the same workers rated both in the same dialogs, "unpaired" if only different raters
-    did, "not compared" if no test is possible; `test` then says why. All differences and the superiority are the first
-    generator's over the second.
+    """Two generators: "paired" if they are compared within the same workers and dialogs, "unpaired" if by all ratings
+    of each, which different raters gave (hits.stats.pair_sizes chooses), "not compared" if no test is possible; `test`
+    then says why. All differences and the superiority are the first generator's over the second.
 
     `difference` is of the planned outcome, and it is what `test` is about; `best_difference` is of the share of the
     best value, `score_difference` of the mean score. Intervals are not corrected for the number of comparisons.
@@ -80,6 +92,7 @@ class Comparison:
     score_difference: Estimate | Undefined
     superiority: Estimate | Undefined
     test: PairTest | Undefined
+    size: PairSize = PairSize()
 
     @property
     def verdict(self) -> Verdict:

@@ -22,14 +22,19 @@ class Plan:
     score"), or 1, 1/2 and 0 for a win, a tie and a loss ("win rate"; always so where replies were compared).
 
     `pairs` is the primary family, and None means all pairs. `criterion` names the only criterion whose pairs are
-    primary; if it is empty, each criterion has a primary family of its own. `planned_dialogs` is 0 for all dialogs.
+    primary; if it is empty, each criterion has a primary family of its own. `is_pooled` says whether the family is
+    about all datasets together or about each; None, for ratings without a design, leaves it to what was rated.
+    `planned_dialogs` is 0 for all dialogs; `planned_until` says where they end in the frozen order, as the block and
+    how many dialogs of it, and only they are tested.
     `tau2` is the mixture variance of the confidence sequence, fixed at freezing; 0 if none was planned.
     """
 
     outcome: str = MEAN_SCORE
     pairs: Pairs | None = None
     criterion: str = ""
+    is_pooled: bool | None = None
     planned_dialogs: int = 0
+    planned_until: tuple[int, int] | None = None
     tau2: float = 0.0
 
     def __post_init__(self) -> None:

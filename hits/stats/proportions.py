@@ -5,7 +5,7 @@
 "Numbers have been normalized across the three quality categories on each test set" (Xie and Pu 2021, table 5). A reply
 that several generators gave counts for each of them. Intervals of shares and of mean scores are symmetric on the
 log-odds (hits.stats.share_intervals), from the two-way cluster-robust variance (hits.stats.clusters), whose square root
-is the `standard_error`. All datasets together are undefined where generators were rated on different ones.
+is the `standard_error`. All datasets together are undefined for a generator that was not rated on each.
 
 Two dialogs, rated by the same two workers as good, good and good, bad: the share of good is 3/4.
 """
@@ -33,8 +33,10 @@ def table_rows(ratings: CodedRatings) -> list[ShareRow]:
     if len(rows.datasets) == 1:
         return by_dataset
     together = rows.by_group(rows.generator, len(rows.generators))
-    problem = ratings.pooling_problem
-    made = [row_of(one, None, rows.generators[code], problem) for code, one in enumerate(together)]
+    made = [
+        row_of(one, None, name, problem)
+        for one, name, problem in zip(together, rows.generators, ratings.pooling_problems, strict=True)
+    ]
     return [*made, *by_dataset]
 
 

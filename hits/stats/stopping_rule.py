@@ -64,10 +64,11 @@ def _lost_pairs(findings: Sequence[SequenceFinding]) -> list[tuple[str, str]]:
 
 def carry_on(before: Sequence[SequenceFinding], now: Sequence[SequenceFinding]) -> tuple[SequenceFinding, ...]:
     """Return what may be said after this look and all earlier ones. What was decided stays decided, with the figures of
-    the look that decided it; p is 1 / the largest e-value so far."""
+    the look that decided it; p is 1 / the largest e-value so far. A pair that is not asked about any more, and was not
+    decided, is given up: it must not stay open for ever."""
     known = {(one.dataset, one.first, one.second): one for one in before}
     found = [_later(known.pop((one.dataset, one.first, one.second), None), one) for one in now]
-    return (*found, *known.values())
+    return (*found, *(one for one in known.values() if one.decided))
 
 
 def _later(before: SequenceFinding | None, now: SequenceFinding) -> SequenceFinding:

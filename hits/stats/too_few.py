@@ -50,22 +50,28 @@ def few_workers_warning(effective: float, is_paired: bool = True) -> str:
     >>> few_workers_warning(12.0)
     ''
     """
+    meaning = few_workers_meaning(effective, is_paired)
+    if not meaning:
+        return ""
+    return f"The ratings are worth those of {effective:.1f} workers who rate equally much{meaning}"
+
+
+def few_workers_meaning(effective: float, is_paired: bool = True) -> str:
+    """Return the rest of that sentence: what follows from so few raters."""
     if effective >= FEW_WORKERS:
         return ""
-    told = f"The ratings are worth those of {effective:.1f} workers who rate equally much"
     if effective < ONLY_THESE_RATERS + 0.5:
-        return f"{told}: the findings are about these raters, and do not generalise to others."
+        return ": the findings are about these raters, and do not generalise to others."
     if not is_paired:
-        return f"{told}, which is few: below {FEW_WORKERS}, intervals and tests are rough."
-    return f"{told}. Below {FEW_WORKERS}, the larger p-value of the permutation test and of the two-way t test decides."
+        return f", which is few: below {FEW_WORKERS}, intervals and tests are rough."
+    return f". Below {FEW_WORKERS}, the larger p-value of the permutation test and of the two-way t test decides."
 
 
-def few_dialogs_warning(dialogs: int, family: int) -> str:
-    """Return what to say about so few dialogs; nothing if there are enough."""
+def few_dialogs_warning(dialogs: int, family: int, or_fewer: bool = False) -> str:
+    """Return what to say about so few dialogs; nothing if there are enough. `or_fewer` says that it is about several
+    pairs, some of which have still fewer."""
     if not no_finding_is_possible(dialogs, family):
         return ""
     among = f" among {family} comparisons" if family > 1 else ""
-    return (
-        f"No difference can be found with {dialogs} dialogs: the smallest p-value that the test can give{among} is "
-        f"{smallest_p_value(dialogs, family):.3g}."
-    )
+    least = f"the smallest p-value that the test can give{among} is {smallest_p_value(dialogs, family):.3g}"
+    return f"No difference can be found with {dialogs} dialogs{' or fewer' if or_fewer else ''}: {least}."

@@ -103,6 +103,32 @@ def test_variants_show_verdicts_and_which_of_them_change() -> None:
     assert "verdicts that change: A and B: A better" in "\n".join(report_as_text(report))
 
 
+def test_verdicts_of_variants_are_matched_by_the_models_names_whatever_their_order() -> None:
+    """The best model comes last in the design, so that the page's order of pairs is not the design's."""
+    frame = drawn_frame(seed=1, dialogs=100, A=(0.2, 0.3, 0.5), B=(0.35, 0.3, 0.35), C=(0.6, 0.2, 0.2))
+    frame["excluded_by_hasty"] = frame["submission"] == frame["submission"].iloc[0]
+
+    [table] = report_of(analyse(frame)).criteria[0].section("variants").tables
+
+    told = {row.head.names[0]: [cell.value for cell in table.cells(row, "verdicts", "changes")] for row in table.rows}
+    assert told["all rules"] == ["3 of 3 pairs: C > B, C > A, B > A", "none"]
+    assert told["no rule"] == told["all rules"]
+
+
+def test_variants_count_only_pairs_that_were_compared() -> None:
+    """C was rated by one worker alone, always as good: it was compared with neither of the others."""
+    frame = rated_frame(*[(f"d{dialog}", "v", generator, "good") for dialog in range(9) for generator in "AB"])
+    alone = rated_frame(*[(f"e{dialog}", "v", "C", "good") for dialog in range(9)])
+    both = pd.concat([frame, alone.assign(dialog=alone["dialog"] + 9)], ignore_index=True)
+    both["generator"] = pd.Categorical(both["generator"])
+    both["submission"], both["excluded_by_hasty"] = 1, False
+
+    [table] = report_of(analyse(both)).criteria[0].section("variants").tables
+
+    [verdict] = table.cells(table.rows[0], "verdicts")
+    assert verdict.value == "0 of 1 compared pairs (2 not compared)"
+
+
 def test_the_plan_decides_what_is_primary_and_all_else_is_called_exploratory(results: Results) -> None:
     planned = report_of(analyse(screened_frame(), plan=Plan("share of best", (("B", "A"),))))
 

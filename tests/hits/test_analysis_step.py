@@ -155,3 +155,11 @@ def test_a_study_that_may_stop_is_warned_of_too_few_dialogs_for_a_sequence() -> 
     warned = summarise(parse_design(small)).warnings
 
     assert any("confidence sequences take 20 dialogs or more" in one for one in warned)
+
+
+@pytest.mark.usefixtures("example_corpus")
+def test_a_study_is_warned_of_too_few_planned_dialogs_however_many_it_has() -> None:
+    summary = summarise(parse_design(with_analysis(planned_dialogs=4)))
+
+    assert any("verdicts are given when 4 dialogs are rated" in one for one in summary.analysis)
+    assert any(one.startswith("No difference can be found with 4 dialogs") for one in summary.warnings)

@@ -10,9 +10,11 @@ from django.utils import timezone
 
 from hits.analysing import (
     Progress,
+    Results,
     analyse_study,
     compute_results,
     measure_progress,
+    plan_of,
     report_as_text,
     report_of,
     results_as_json,
@@ -20,8 +22,9 @@ from hits.analysing import (
     with_progress,
 )
 from hits.analysing.analysis import analyse
+from hits.analysing.planned_part import planned_until
 from hits.analysing.study_progress import count_looks
-from hits.models import Event, Offering, Publication, Study, offering_for
+from hits.models import Event, Offering, Publication, Study, Submission, offering_for
 from hits.stats import PairTest, Plan, Undefined
 from tests.hits.rated import rate
 from tests.hits.stats.small_frames import drawn_frame
@@ -69,6 +72,22 @@ def test_the_text_of_interim_results_says_so_and_names_no_p_value() -> None:
     assert "letter can't" not in text
 
 
+def test_interim_variants_say_nothing_about_verdicts() -> None:
+    frame = drawn_frame(seed=1, A=(0.1, 0.2, 0.7), B=(0.7, 0.2, 0.1))
+    frame["excluded_by_hasty"] = frame["submission"] == frame["submission"].iloc[0]
+    plan = Plan(tau2=0.1)
+
+    report = report_of(with_progress(analyse(frame, plan=plan), INTERIM, plan))
+
+    section = report.criteria[0].section("variants")
+    [table] = section.tables
+    assert [column.key for column in table.columns] == ["order", "alpha_ordinal", "ratings", "workers"]
+    assert "erdict" not in section.lead
+    text = "\n".join(report_as_text(report))
+    assert "told apart" not in text
+    assert "verdicts" not in text
+
+
 def test_interim_results_survive_being_stored() -> None:
     plan = Plan(tau2=0.1)
     results = with_progress(
@@ -114,12 +133,60 @@ def test_a_study_that_ends_with_almost_everything_is_complete(demo_study: Study)
     assert measure_progress(offering_for(demo_study, "local")).is_complete
 
 
+def plan_dialogs(offering: Offering, dialogs: int) -> None:
+    design = offering.study.design
+    offering.study.design = {**design, "analysis": {**design["analysis"], "planned_dialogs": dialogs}}
+
+
 @pytest.mark.django_db
 def test_the_planned_number_of_dialogs_decides_when_a_study_is_complete(half_done: Offering) -> None:
-    design = half_done.study.design
-    half_done.study.design = {**design, "analysis": {**design["analysis"], "planned_dialogs": 30}}
+    plan_dialogs(half_done, 30)
 
-    assert measure_progress(half_done).is_complete
+    assert measure_progress(half_done) == Progress(12, 12, True, 0, "all 12 planned assignments were collected")
+
+
+@pytest.mark.django_db
+def test_the_hits_with_planned_dialogs_have_to_be_done_and_no_others(half_done: Offering) -> None:
+    """12 of 24 assignments, as many as 30 of 60 dialogs take, but those of the first HITs are not all among them."""
+    rate(half_done.study, hits=4, seed=2)
+    Submission.objects.filter(assignment__hit__number=0).update(problem="unreadable")
+    assert measure_progress(half_done).collected == 12
+    plan_dialogs(half_done, 30)
+
+    found = measure_progress(half_done)
+    assert (found.collected, found.planned, found.is_complete) == (8, 12, False)
+
+
+@pytest.mark.django_db
+def test_planned_dialogs_are_the_first_ones_in_the_frozen_order(half_done: Offering) -> None:
+    assert planned_until(half_done.study) is None
+
+    plan_dialogs(half_done, 15)
+
+    assert planned_until(half_done.study) == (1, 5)
+    assert plan_of(half_done.study).planned_until == (1, 5)
+    assert measure_progress(half_done).planned == 8
+
+
+def test_dialogs_beyond_the_planned_ones_change_no_verdict() -> None:
+    frame = drawn_frame(seed=1, dialogs=60, A=(0.3, 0.3, 0.4), B=(0.45, 0.3, 0.25))
+    planned = frame[(frame["block"] < 3) | ((frame["block"] == 3) & (frame["position"] < 5))]
+    assert planned["dialog"].nunique() == 35
+
+    alone = analyse(planned).main
+    whole = analyse(frame, plan=Plan(planned_dialogs=35, planned_until=(3, 5))).main
+
+    assert whole.comparisons == alone.comparisons
+    assert (whole.rankings, whole.dependences, whole.worker_effect) == (
+        alone.rankings,
+        alone.dependences,
+        alone.worker_effect,
+    )
+    assert (whole.tested_table, whole.further_dialogs) == (alone.table, 25)
+    assert whole.table == analyse(frame).main.table
+    told = "Tests, letters and the ranking are about the 35 planned dialogs, the first ones in the frozen order."
+    text = "\n".join(report_as_text(report_of(with_progress(Results((whole,), 1), Progress(), Plan()))))
+    assert f"{told} 25 further dialogs count in the other tables only." in text
 
 
 @pytest.mark.django_db

@@ -1,10 +1,14 @@
 """The stopping rule by itself: known answers of its specification, and what it does about models that have lost."""
 
+import pandas as pd
 import pytest
 
-from hits.stats import SequenceFinding, carry_on, rule_on, sequence_finding
+from hits.analysing import analyse
+from hits.analysing.interim import sequences_of
+from hits.stats import Plan, SequenceFinding, Undefined, carry_on, rule_on, sequence_finding
 from hits.stats.estimates import ALPHA, Estimate, Interval
 from hits.stats.sequence import NORMAL_QUANTILE, half_width
+from tests.hits.stats.small_frames import drawn_frame
 
 
 def finding(first: str, second: str, difference: float, variance: float = 0.01) -> SequenceFinding:
@@ -63,3 +67,64 @@ def test_what_a_look_has_decided_stays_decided_and_the_largest_e_value_counts() 
     undecided = carry_on(carry_on((), [finding("A", "B", 0.3)]), [finding("A", "B", 0.2)])
     assert undecided[0].estimate == pytest.approx(0.2)
     assert undecided[0].p_value == finding("A", "B", 0.3).p_value
+
+
+def test_an_open_pair_that_is_not_asked_about_any_more_is_given_up_and_a_decided_one_kept() -> None:
+    before = carry_on((), [finding("A", "B", 0.4), finding("A", "C", 0.1)])
+
+    assert carry_on(before, [finding("B", "C", 0.1)]) == (finding("B", "C", 0.1), finding("A", "B", 0.4))
+
+
+# --- The family is fixed before anybody rates -------------------------------------------------------------------------
+
+PLAN = Plan(is_pooled=True, tau2=0.05)
+APART = {"A": (0.1, 0.2, 0.7), "B": (0.4, 0.3, 0.3), "C": (0.75, 0.15, 0.1)}
+NEAR = {**APART, "B": (0.65, 0.2, 0.15)}
+
+
+def rated(dataset: str, seed: int, dialogs: int, generators: str = "ABC") -> pd.DataFrame:
+    frame = drawn_frame(seed, dialogs, min(dialogs, 60), None, **(NEAR if generators == "ABC" else APART))
+    frame[["dialog", "submission"]] += seed * 1_000_000
+    return frame.assign(dataset=dataset)[frame["generator"].isin(list(generators)).to_numpy()]
+
+
+def together(*frames: pd.DataFrame) -> pd.DataFrame:
+    frame = pd.concat(frames, ignore_index=True)
+    frame["dataset"] = pd.Categorical(frame["dataset"], categories=["ED", "OS"])
+    frame["generator"] = pd.Categorical(frame["generator"].astype(str), categories=list("ABC"))
+    frame["value"] = pd.Categorical(frame["value"].astype(str), categories=["good", "okay", "bad"])
+    return frame
+
+
+def test_a_model_that_is_dropped_before_a_dataset_has_ratings_changes_no_family() -> None:
+    """A is dropped while all ratings are of ED. Then eight dialogs of OS come, without A."""
+    first = sequences_of(analyse(together(rated("ED", 1, 60)), plan=PLAN).main, PLAN)
+    dropping = rule_on(first, "ABC")
+    assert (dropping.dropped, dropping.open_pairs) == ((("A", "C"),), (("B", "C"),))
+
+    later = together(rated("ED", 1, 60), rated("ED", 5, 400, "BC"), rated("OS", 2, 8, "BC"))
+    second = sequences_of(analyse(later, plan=PLAN).main, PLAN)
+    both = carry_on(first, second)
+
+    assert [one.dataset for one in both] == [None] * 3
+    assert rule_on(both, dropping.living).is_over
+
+
+def test_living_models_are_compared_in_all_datasets_together_and_the_dropped_one_is_not() -> None:
+    later = together(rated("ED", 1, 60), rated("OS", 2, 60, "BC"))
+
+    main = analyse(later, plan=PLAN).main
+
+    verdicts = {one.first + one.second: (one.verdict, one.is_primary) for one in main.comparisons[0].comparisons}
+    assert verdicts == {
+        "AB": ("not compared", True),
+        "AC": ("not compared", True),
+        "BC": ("different", True),
+    }
+    assert [(one.generator, one.letters) for one in main.comparisons[0].letters] == [("C", "a"), ("B", "b"), ("A", "")]
+    shares = {row.generator: row.shares for row in main.table if row.dataset is None}
+    assert isinstance(shares["A"], Undefined)
+    assert not isinstance(shares["B"], Undefined)
+    ranked = main.rankings[0].ranked
+    assert not isinstance(ranked, Undefined)
+    assert [one.generator for one in ranked] == ["C", "B"]
