@@ -27,7 +27,7 @@ def analyse_frame(frame: pd.DataFrame, offering: Offering) -> Results:
     plan, equal_within = plan_of(study), study.parsed_design.analysis.equal_within
     progress = progress_to_show(offering)
     results = with_progress(analyse(frame, scales=scales_of(study), plan=plan), progress, plan, equal_within)
-    return with_separations(results, pricing_of(study))
+    return with_separations(results, pricing_of(study), plan)
 
 
 def plan_of(study: Study) -> Plan:

@@ -22,7 +22,7 @@ from evalplatform.errors import EvalPlatformError
 from hits.analysing import Results
 from hits.crowds import all_places
 from hits.exporting.reached_power import PowerFacts, power_facts
-from hits.models import Assignment, DroppedModel, Offering, Payment, Publication, RuleStop, ScreeningRun, Submission
+from hits.models import Assignment, Offering, Payment, Publication, RuleStop, ScreeningRun, Submission
 from hits.models.design import StudyDesign
 from hits.models.screening_rule import FROZEN, ScreeningRule
 from hits.paying import real_pay, worked_minutes
@@ -90,7 +90,7 @@ class Facts(Fact):
     consent: Consent
     screened: Screened | None
     power: PowerFacts
-    stops: tuple[str, ...]  # what the study's own stopping rule did
+    stopped_by_rule: str  # why the study's own rule has stopped it: decided or budget; empty if it has not
     software: dict[str, str]
 
     def paid_for(self, kind: str) -> Paid:
@@ -124,8 +124,7 @@ def gather_facts(offering: Offering, results: Results) -> Facts:
     submissions = Submission.objects.filter(assignment__offering=offering)
     times = submissions.aggregate(first=Min("submitted_at"), last=Max("submitted_at"))
     first_on, last_on = (f"{at:%Y-%m-%d}" if at else "" for at in (times["first"], times["last"]))
-    drops = DroppedModel.objects.filter(offering=offering).values_list("reason", flat=True)
-    stop = RuleStop.objects.filter(offering=offering).standing().values_list("reason", flat=True)
+    stop = RuleStop.objects.filter(offering=offering).standing().first()
     dialogs = int((offering.study.manifest or {})["dialogs"])
     return Facts(
         study=offering.study.name,
@@ -146,7 +145,7 @@ def gather_facts(offering: Offering, results: Results) -> Facts:
         consent=_consent(offering),
         screened=_screened(offering),
         power=power_facts(offering.study.parsed_design, dialogs, results),
-        stops=(*drops, *stop),
+        stopped_by_rule=stop.kind if stop else "",
         software=software(),
     )
 

@@ -79,7 +79,7 @@ def analyse_bundle(frame: pd.DataFrame, about: About) -> Results:
     """Analyse a bundle's own ratings, by the plan and the progress that bundle.json tells."""
     results = analyse(frame, about.seed, about.criteria, about.plan)
     results = with_progress(results, about.progress, about.plan, about.equal_within)
-    return with_separations(results, about.pricing)
+    return with_separations(results, about.pricing, about.plan)
 
 
 def export_ratings(offering: Offering, folder: Path, pseudonyms: str = "") -> About:
